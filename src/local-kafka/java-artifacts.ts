@@ -40,8 +40,8 @@ export async function javaVersion(): Promise<string> {
  * Kafka's jars as a class path, sorted: the class-data archive is valid for exactly this order. Fetched by Maven at the
  * first call.
  */
-export async function kafkaClassPath(cacheDir: string): Promise<string> {
-  const folder = join(cacheDir, `kafka-${KAFKA_VERSION}`);
+export async function kafkaClassPath(cacheDir: string, version = KAFKA_VERSION): Promise<string> {
+  const folder = join(cacheDir, `kafka-${version}`);
   await fetchOnce(folder, (target) =>
     maven([
       '-f',
@@ -49,6 +49,7 @@ export async function kafkaClassPath(cacheDir: string): Promise<string> {
       `${DEPENDENCY_PLUGIN}:copy-dependencies`,
       `-DoutputDirectory=${target}`,
       '-DincludeScope=runtime',
+      `-Dkafka.version=${version}`,
     ]),
   );
   const jars = (await readdir(folder)).filter((name) => name.endsWith('.jar')).sort();

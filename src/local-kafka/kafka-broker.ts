@@ -63,6 +63,7 @@ interface Installation {
  * - `port`: when absent that of the last run with these data, or a free one where another program has it.
  * - `sessionMs`: how long the broker may be silent until its controller takes its partitions away.
  * - `secure`: a listener beside the open one.
+ * - `features`: levels of features, where the data are new; left out: those of the release.
  *
  * Throws a ServiceError `missing-tool` without Java 17 or Maven, `configuration` while another broker uses the data.
  */
@@ -72,12 +73,14 @@ export async function startKafka(options: {
   port?: number;
   sessionMs?: number;
   secure?: SecureListener;
+  features?: Readonly<Record<string, number>>;
 }): Promise<LocalKafka> {
   const installation = await install(resolve(options.cacheDir));
   const dataDir = resolve(options.dataDir);
   await refuseDataInUse(dataDir);
   const port = options.port ?? (await freePort(await portOf(dataDir, 'PLAINTEXT')));
-  await format(installation, { dataDir, port, secure: options.secure, sessionMs: options.sessionMs ?? SESSION_MS });
+  const { secure, features = {}, sessionMs = SESSION_MS } = options;
+  await format(installation, { dataDir, port, secure, features, sessionMs });
   let broker = await startBroker(installation, dataDir, []);
   return {
     brokers: [`127.0.0.1:${port}`],
@@ -109,7 +112,7 @@ async function makeArchive(classPath: string, archive: string): Promise<void> {
   const own = join(folder, 'classes.jsa');
   try {
     const listener = { port: await freePort(), secure: undefined, sessionMs: SESSION_MS };
-    await format({ classPath, archive }, { dataDir: folder, ...listener });
+    await format({ classPath, archive }, { dataDir: folder, features: {}, ...listener });
     const broker = await startBroker({ classPath, archive }, folder, [`-XX:ArchiveClassesAtExit=${own}`]);
     await broker.stop();
     await rename(own, archive);
@@ -118,11 +121,16 @@ async function makeArchive(classPath: string, archive: string): Promise<void> {
   }
 }
 
-async function format(
-  installation: Installation,
-  of: { dataDir: string; port: number; secure: SecureListener | undefined; sessionMs: number },
-): Promise<void> {
-  const { dataDir, port, secure, sessionMs } = of;
+interface Storage {
+  readonly dataDir: string;
+  readonly port: number;
+  readonly secure: SecureListener | undefined;
+  readonly features: Readonly<Record<string, number>>;
+  readonly sessionMs: number;
+}
+
+async function format(installation: Installation, of: Storage): Promise<void> {
+  const { dataDir, port, secure, features, sessionMs } = of;
   await mkdir(join(dataDir, 'log'), { recursive: true });
   const properties = serverProperties(dataDir, { port, controllerPort: await freePort(), sessionMs });
   await writeFile(propertiesFile(dataDir), secure === undefined ? properties : withSecureListener(properties, secure));
@@ -136,7 +144,12 @@ async function format(
       : SCRAM_MECHANISMS.flatMap((mechanism) => {
           return ['--add-scram', `${mechanism}=[name=${secure.username},password=${secure.password}]`];
         });
-  await run('java', [...javaOptions(installation), ...args, ...users], { cwd: dataDir });
+  await run('java', [...javaOptions(installation), ...args, ...users, ...featureArgs(features)], { cwd: dataDir });
+}
+
+/** Options of the tool that formats the storage. */
+export function featureArgs(features: Readonly<Record<string, number>>): string[] {
+  return Object.entries(features).flatMap(([name, level]) => ['--feature', `${name}=${level}`]);
 }
 
 function startBroker(installation: Installation, dataDir: string, options: readonly string[]): Promise<JavaProcess> {

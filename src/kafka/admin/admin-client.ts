@@ -8,7 +8,7 @@ import { type Backoff, retryWithBackoff } from '../cluster/retry.ts';
 
 const LEADER_NOT_AVAILABLE = 5;
 /** Leaders are elected for so long at most after a broker was lost. */
-const ELECTION_MS_MAX = 10_000;
+const ELECTION_MS_MAX = 25_000;
 const ELECTION_CHECK_MS = 250;
 const UNTIL_TOPICS_ARE_KNOWN: Backoff = { initialMs: 20, delayMsMax: 500, totalMsMax: 30_000 };
 

@@ -11,6 +11,10 @@ export class InflatedBytes {
     this.#bytes = Buffer.allocUnsafe(Math.min(bytesExpected, bytesMax));
   }
 
+  get length(): number {
+    return this.#length;
+  }
+
   append(source: Uint8Array, start: number, end: number): void {
     if (start > end || end > source.length) throw new Error('Compressed records are cut off');
     this.#reserve(end - start);

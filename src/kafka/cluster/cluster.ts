@@ -4,7 +4,7 @@ import type { BrokerConnections } from './broker-connection.ts';
 export interface Broker {
   readonly nodeId: number;
   /** The requests that the broker knows, by api key; null before the connection is open. */
-  readonly versions: Readonly<Record<number, { readonly maxVersion: number }>> | null;
+  readonly versions: Readonly<Record<number, { readonly minVersion: number; readonly maxVersion: number }>> | null;
   connect(): Promise<void>;
   metadata(topics: readonly string[]): Promise<{ readonly brokers: readonly { host: string; port: number }[] }>;
   readonly connectionPool: Pick<BrokerConnections, 'host' | 'port' | 'send'>;
@@ -38,6 +38,8 @@ export interface Cluster {
   addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
   refreshMetadata(): Promise<void>;
   refreshMetadataIfNecessary(): Promise<void>;
+  /** Levels of the features that the cluster has finalized, as the broker said that was asked last. */
+  readonly features: ReadonlyMap<string, number>;
   findTopicPartitionMetadata(topic: string): readonly PartitionMetadata[];
   findBroker(of: { nodeId: number }): Promise<Broker>;
   findGroupCoordinator(of: { groupId: string; coordinatorType: 0 | 1 }): Promise<Broker>;

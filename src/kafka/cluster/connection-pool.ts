@@ -49,6 +49,8 @@ export class SharedConnections implements BrokerConnections {
   readonly #requests: Lanes;
   readonly #fetches: Lanes;
   #versions: unknown = null;
+  /** Whether these versions are those of the running broker. */
+  #isKnown = false;
   #supportsAuthentication: boolean | null = null;
 
   /** @param make makes a pair, of which the first connection is used */
@@ -60,6 +62,8 @@ export class SharedConnections implements BrokerConnections {
     this.sasl = first.sasl;
     this.connectionTimeout = first.connectionTimeout;
     const open = async () => {
+      // It may have been restarted in another version.
+      if (!this.#isOpen()) this.#isKnown = false;
       const connection = await make().getConnection();
       if (this.#versions !== null) connection.setVersions(this.#versions);
       if (this.#supportsAuthentication !== null) {
@@ -75,7 +79,11 @@ export class SharedConnections implements BrokerConnections {
 
   /** kafkajs takes a broker for ready once this holds. Before its versions are known, requests to it fail. */
   isConnected(): boolean {
-    return this.#versions !== null && this.#requests.some((connection) => connection.isConnected());
+    return this.#isKnown && this.#requests.some((connection) => connection.isConnected());
+  }
+
+  #isOpen(): boolean {
+    return [this.#requests, this.#fetches].some((lanes) => lanes.some((connection) => connection.isConnected()));
   }
 
   isAuthenticated(): boolean {
@@ -84,6 +92,7 @@ export class SharedConnections implements BrokerConnections {
 
   setVersions(versions: unknown): void {
     this.#versions = versions;
+    this.#isKnown = true;
     for (const connection of [...this.#requests, ...this.#fetches]) connection.setVersions(versions);
   }
 

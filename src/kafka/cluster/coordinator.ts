@@ -34,6 +34,14 @@ function isInCompletion(error: unknown): boolean {
   return protocolErrorType(error) === TRANSACTION_IN_COMPLETION;
 }
 
+/** Repeats what is refused while the previous transaction of the producer is being completed, for 60 s at most. */
+export function retryWhileCompleted<T>(
+  work: () => Promise<T>,
+  { signal, onRetry }: Pick<RetryOptions, 'signal' | 'onRetry'>,
+): Promise<T> {
+  return retryWithBackoff(work, { isRetryable: isInCompletion, backoff: UNTIL_COMPLETED, signal, onRetry });
+}
+
 export interface CoordinatorOptions {
   readonly type: typeof GROUP_COORDINATOR | typeof TRANSACTION_COORDINATOR;
   /** Group id or transactional id. */
@@ -73,7 +81,7 @@ export class Coordinator {
     const { signal, onRetry } = this.#options;
     const coordinated = () =>
       retryWithBackoff(attempt, { isRetryable: isCoordinatorLost, backoff: UNTIL_COORDINATED, signal, onRetry });
-    return retryWithBackoff(coordinated, { isRetryable: isInCompletion, backoff: UNTIL_COMPLETED, signal, onRetry });
+    return retryWhileCompleted(coordinated, { signal, onRetry });
   }
 
   async #find(): Promise<Broker> {

@@ -58,6 +58,7 @@ interface KafkaJsFailure extends Error {
 export function explainFailure(error: unknown, doing: string): ServiceError {
   if (error instanceof ServiceError) return error;
   const root = rootCause(error);
+  if (root instanceof ServiceError) return root;
   const text = `Kafka failed while ${doing}: ${root.message}`;
   const kind = root.type ?? '';
   if (FENCED.has(kind)) return new ServiceError('fenced', text, { cause: error });

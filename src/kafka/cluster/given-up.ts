@@ -17,6 +17,11 @@ export function nameOf({ host, port }: BrokerAddress): string {
   return `${host}:${port}`;
 }
 
+export function addressNamed(name: string): BrokerAddress {
+  const at = name.lastIndexOf(':');
+  return { host: name.slice(0, at), port: Number(name.slice(at + 1)) };
+}
+
 function since(times: ReadonlyMap<string, number>, name: string, nowMs: number): number {
   return nowMs - (times.get(name) ?? Number.NEGATIVE_INFINITY);
 }

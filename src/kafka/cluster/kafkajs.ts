@@ -1,17 +1,19 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import kafkajs, { type Admin, type LogEntry, type logCreator, type RetryOptions } from 'kafkajs';
+import { fetchVersions } from './api-versions.ts';
 import type {
   BrokerConnection,
   BrokerConnections,
   BrokerPlace,
   ConnectionPair,
-  EncodedRequest,
   ProtocolRequest,
   SocketFactory,
 } from './broker-connection.ts';
 import type { Broker, Cluster } from './cluster.ts';
-import { fetchMetadata, METADATA, METADATA_VERSIONS } from './metadata-request.ts';
+import { addressNamed } from './given-up.ts';
+import { fetchMetadata } from './metadata-request.ts';
+import { frameRequest } from './request-frame.ts';
 
 /**
  * All that is used of kafkajs (2.2.4, pinned), which nothing else imports: sockets, handshake and SASL; the cluster
@@ -40,21 +42,17 @@ export function createKafkajsLogger(log: ((text: string) => void) | null): Kafka
 export const defaultSocketFactory = load('kafkajs/src/network/socketFactory.js') as () => SocketFactory;
 
 const PROTOCOL_ERRORS = load('kafkajs/src/protocol/error.js') as { createErrorFromCode(code: number): Error };
-const { KafkaJSProtocolError } = load('kafkajs/src/errors.js') as {
-  KafkaJSProtocolError: new (of: { type: string; code: number; retriable: boolean; message: string }) => Error;
-};
-/** Is newer than kafkajs. */
-const PRODUCER_FENCED = {
-  type: 'PRODUCER_FENCED',
-  code: 90,
-  retriable: false,
-  message: 'There is a newer producer with the same transactional id',
-};
+/** Types and texts of codes that are newer than kafkajs. */
+const NEWER_ERRORS: ReadonlyMap<number, readonly [string, string]> = new Map([
+  [90, ['PRODUCER_FENCED', 'There is a newer producer with the same transactional id']],
+  [120, ['TRANSACTION_ABORTABLE', 'The broker refuses this transaction; it has to be aborted']],
+]);
 
 /** Its `type` is the protocol's name of the error. */
 export function errorFromCode(code: number): Error {
-  if (code === PRODUCER_FENCED.code) return new KafkaJSProtocolError(PRODUCER_FENCED);
-  return PROTOCOL_ERRORS.createErrorFromCode(code);
+  const [type, message = ''] = NEWER_ERRORS.get(code) ?? [];
+  if (type === undefined) return PROTOCOL_ERRORS.createErrorFromCode(code);
+  return Object.assign(new Error(message), { name: 'KafkaJSProtocolError', type, code, retriable: false });
 }
 
 interface ConnectionSettings extends BrokerPlace {
@@ -177,30 +175,6 @@ class Connection extends KafkajsConnection {
   }
 }
 
-interface RequestHeader {
-  readonly apiKey: number;
-  readonly apiVersion: number;
-  readonly correlationId: number;
-  readonly clientId: string;
-}
-
-/** Size, api key, version, correlation id and client id of a request, and its body. */
-export function frameRequest(header: RequestHeader, { buffer, headroom }: EncodedRequest): Buffer {
-  const { apiKey, apiVersion, correlationId, clientId } = header;
-  const headerBytes = 14 + Buffer.byteLength(clientId);
-  const isInPlace = headroom !== undefined && headroom.at >= headerBytes;
-  const framed = isInPlace
-    ? headroom.whole.subarray(headroom.at - headerBytes)
-    : Buffer.concat([Buffer.alloc(headerBytes), buffer]);
-  framed.writeInt32BE(framed.length - 4);
-  framed.writeInt16BE(apiKey, 4);
-  framed.writeInt16BE(apiVersion, 6);
-  framed.writeInt32BE(correlationId, 8);
-  framed.writeInt16BE(headerBytes - 14, 12);
-  framed.write(clientId, 14);
-  return framed;
-}
-
 interface KafkajsPair extends ConnectionPair {
   pool: BrokerConnection[];
 }
@@ -219,20 +193,59 @@ interface BrokerSettings {
 }
 
 interface KafkajsBroker extends Broker {
-  /** Chooses the newest version that the broker knows. Throws before the connection is open. */
-  lookupRequest<T>(
-    apiKey: number,
-    of: { readonly versions: readonly number[]; protocol(of: { readonly version: number }): T },
-  ): T;
+  readonly lock: { acquire(): Promise<void>; release(): Promise<void> };
+  readonly connectionPool: BrokerConnections;
+  versions: Broker['versions'];
+  lookupRequest: unknown;
+  isConnected(): boolean;
 }
 
 const KafkajsBroker = load('kafkajs/src/broker/index.js') as new (of: BrokerSettings) => KafkajsBroker;
+/** It finds the newest version that kafkajs and the broker know of a request that kafkajs sends itself. */
+const { lookup } = load('kafkajs/src/protocol/requests/index.js') as { lookup(known: Broker['versions']): unknown };
 
-/** With metadata that have leader epochs and topic ids, and that name what they can of partitions without a leader. */
+/**
+ * With metadata that have leader epochs and topic ids, and that name what they can of partitions without a leader. It
+ * notices when the broker is another version than before.
+ */
 class MetadataBroker extends KafkajsBroker {
+  readonly #onFeatures: (features: ReadonlyMap<string, number>) => void;
+
+  constructor(of: BrokerSettings, onFeatures: (features: ReadonlyMap<string, number>) => void) {
+    super(of);
+    this.#onFeatures = onFeatures;
+  }
+
+  /** kafkajs asks one broker once what it knows, and believes it of all of them for ever. */
+  override async connect(): Promise<void> {
+    await this.lock.acquire();
+    try {
+      if (this.isConnected()) return;
+      const isNew = !this.connectionPool.isConnected();
+      const connection = await this.connectionPool.getConnection();
+      // Not where a login is only renewed: a connection whose login has expired allows no question.
+      if (isNew || this.versions === null) await this.#ask();
+      // Since Kafka 1.0.
+      this.connectionPool.setSupportAuthenticationProtocol(true);
+      await connection.authenticate();
+    } finally {
+      await this.lock.release();
+    }
+  }
+
+  async #ask(): Promise<void> {
+    const { errorCode, versions, features } = await fetchVersions(this, this.connectionPool.connectionTimeout);
+    if (errorCode !== 0) throw errorFromCode(errorCode);
+    this.versions = versions;
+    this.connectionPool.setVersions(versions);
+    this.lookupRequest = lookup(versions);
+    this.#onFeatures(features);
+  }
+
   override async metadata(topics: readonly string[]) {
-    const known = { versions: METADATA_VERSIONS, protocol: ({ version }: { readonly version: number }) => version };
-    const metadata = await fetchMetadata(this, this.lookupRequest(METADATA, known), topics);
+    const metadata = await fetchMetadata(this, topics);
+    // Features change while brokers run. Not awaited: nobody waits for them.
+    this.#ask().catch(() => undefined);
     const failed = metadata.topicMetadata.find(({ topicErrorCode }) => topicErrorCode !== 0);
     if (failed !== undefined) throw errorFromCode(failed.topicErrorCode);
     return metadata;
@@ -263,20 +276,20 @@ const READ_COMMITTED = 1;
 const KafkajsCluster = load('kafkajs/src/cluster/index.js') as new (of: object) => KafkajsCluster;
 
 export class KafkaCluster extends KafkajsCluster {
+  override features: ReadonlyMap<string, number> = new Map();
+
   constructor({ pool = (makePair) => makePair(), ...settings }: ClusterSettings) {
     super({ ...settings, allowAutoTopicCreation: false, isolationLevel: READ_COMMITTED });
     let turn = 0;
-    const nextConfigured = () => addressOf(settings.brokers[turn++ % settings.brokers.length]);
-    this.brokerPool.createBroker = (of) => new MetadataBroker(of);
+    const nextConfigured = () => addressNamed(settings.brokers[turn++ % settings.brokers.length]);
+    this.brokerPool.createBroker = (of) =>
+      new MetadataBroker(of, (features) => {
+        this.features = features;
+      });
     this.brokerPool.connectionPoolBuilder = {
       build: async (to = nextConfigured()) => pool(() => new Connections({ ...settings, ...to })),
     };
   }
-}
-
-function addressOf(broker: string): BrokerPlace {
-  const at = broker.lastIndexOf(':');
-  return { host: broker.slice(0, at), port: Number(broker.slice(at + 1)) };
 }
 
 /** The client for administration, on connections of ours. */

@@ -1,5 +1,5 @@
 import type { Broker } from './cluster.ts';
-import { array, i8, i16, i32, string, struct, uuid } from './protocol-fields.ts';
+import { array, i8, i16, i32, since, string, struct, uuid } from './protocol-fields.ts';
 import { sendRequest } from './protocol-request.ts';
 
 const NO_ID = '0'.repeat(32);
@@ -25,51 +25,45 @@ const partitionMetadata = array(
     offlineReplicas: nodes,
   }),
 );
-const CLUSTER = {
-  clientSideThrottleTime: i32,
-  brokers: array(struct({ nodeId: i32, host: string, port: i32, rack: string })),
-  clusterId: string,
-  controllerId: i32,
-};
-const TOPIC = { topicErrorCode: i16, topic: string };
-/** From version 7 on (kafkajs stops at 6) the answer has the epoch of each leader. */
-const WITH_EPOCHS = {
+/** From version 7 on (kafkajs stops at 6) the answer has the epoch of each leader, from 10 on topic ids. */
+const METADATA = {
   name: 'Metadata',
   key: 3,
-  version: 7,
-  isCompact: false,
-  request: { topics: namesOf(array(string)), allowAutoTopicCreation: i8 },
-  answer: { ...CLUSTER, topicMetadata: array(struct({ ...TOPIC, isInternal: i8, partitionMetadata })) },
-};
-/** From version 10 on (Kafka 2.8) it has topic ids. */
-const WITH_IDS = {
-  name: 'Metadata',
-  key: 3,
-  version: 10,
-  isCompact: true,
+  versions: [7, 10],
+  compactSince: 9,
   request: {
-    topics: namesOf(array(struct({ id: uuid, topic: string }))),
+    topics: namesOf(array(struct({ id: since(10, uuid, NO_ID), topic: string }))),
     allowAutoTopicCreation: i8,
-    includeClusterOperations: i8,
-    includeTopicOperations: i8,
+    includeClusterOperations: since(8, i8, 0),
+    includeTopicOperations: since(8, i8, 0),
   },
   answer: {
-    ...CLUSTER,
-    topicMetadata: array(struct({ ...TOPIC, id: uuid, isInternal: i8, partitionMetadata, operations: i32 })),
+    clientSideThrottleTime: i32,
+    brokers: array(struct({ nodeId: i32, host: string, port: i32, rack: string })),
+    clusterId: string,
+    controllerId: i32,
+    topicMetadata: array(
+      struct({
+        topicErrorCode: i16,
+        topic: string,
+        id: since(10, uuid, NO_ID),
+        isInternal: i8,
+        partitionMetadata,
+        operations: since(8, i32, 0),
+      }),
+    ),
   },
 };
-
-export const METADATA = WITH_IDS.key;
-export const METADATA_VERSIONS = [WITH_EPOCHS.version, WITH_IDS.version];
+const NOTHING_MORE = { allowAutoTopicCreation: 0, includeClusterOperations: 0, includeTopicOperations: 0 };
 
 /**
  * Metadata as kafkajs's cluster reads them, and with each partition the epoch of its leader and the id of its topic, in
  * hexadecimal. kafkajs would refuse the whole answer where one partition has an error, e.g. no leader: then all
  * partitions of all topics would stall. Here such a partition has leader -1, and the others are used.
  */
-export async function fetchMetadata(broker: Broker, version: number, named: readonly string[]) {
-  const { brokers, ...answer } =
-    version < WITH_IDS.version ? await fetchWithEpochs(broker, named) : await fetchWithIds(broker, named);
+export async function fetchMetadata(broker: Broker, named: readonly string[]) {
+  const topics = named.map((topic) => ({ id: NO_ID, topic }));
+  const { brokers, ...answer } = await sendRequest(broker, METADATA, { topics, ...NOTHING_MORE });
   const topicMetadata = answer.topicMetadata.map(({ id, partitionMetadata: partitions, ...topic }) => {
     const topicId = id === NO_ID ? null : id;
     const known = partitions.map((partition) => ({ ...partition, leader: leaderIn(partition), topicId }));
@@ -80,15 +74,4 @@ export async function fetchMetadata(broker: Broker, version: number, named: read
 
 function leaderIn({ partitionErrorCode, leader }: { readonly partitionErrorCode: number; readonly leader: number }) {
   return partitionErrorCode === 0 || partitionErrorCode === REPLICA_NOT_AVAILABLE ? leader : -1;
-}
-
-async function fetchWithEpochs(broker: Broker, topics: readonly string[]) {
-  const answer = await sendRequest(broker, WITH_EPOCHS, { topics, allowAutoTopicCreation: 0 });
-  return { ...answer, topicMetadata: answer.topicMetadata.map((topic) => ({ ...topic, id: NO_ID })) };
-}
-
-function fetchWithIds(broker: Broker, named: readonly string[]) {
-  const topics = named.map((topic) => ({ id: NO_ID, topic }));
-  const none = { allowAutoTopicCreation: 0, includeClusterOperations: 0, includeTopicOperations: 0 };
-  return sendRequest(broker, WITH_IDS, { topics, ...none });
 }

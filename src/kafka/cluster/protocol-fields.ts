@@ -1,4 +1,5 @@
 import { readInt64 } from '../batch/record-batch-decoder.ts';
+import type { Headroom } from './broker-connection.ts';
 
 /**
  * A field of a request or an answer. Schemas name their fields in the order of Kafka's documentation. Compact versions
@@ -57,7 +58,7 @@ export const string: Field<string | null> = {
 export const bytes: Field<Buffer> = {
   write(writer, value) {
     writer.length(value.length, i32);
-    value.copy(writer.bytes(value.length));
+    writer.view(value);
   },
   read: (reader) => reader.bytes(Math.max(0, reader.length(i32))),
 };
@@ -92,6 +93,30 @@ export function byTopic<T>(partition: Field<T>) {
   return array(struct({ topic: string, partitions: array(partition) }));
 }
 
+/** A field of later versions: earlier ones do not have it, and `absent` is read. */
+export function since<T>(version: number, field: Field<T>, absent: T): Field<T> {
+  return {
+    write(writer, value) {
+      if (writer.version >= version) field.write(writer, value);
+    },
+    read: (reader) => (reader.version >= version ? field.read(reader) : absent),
+  };
+}
+
+/** A tagged field at the end of a structure, whose other tagged fields are skipped. `absent` where there is none. */
+export function tagged<T>(tag: number, field: Pick<Field<T>, 'read'>, absent: T): Pick<Field<T>, 'read'> {
+  return {
+    read(reader) {
+      let value = absent;
+      reader.tags((each) => {
+        if (each === tag) value = field.read(reader);
+        return each === tag;
+      });
+      return value;
+    },
+  };
+}
+
 /**
  * The first fields of the first structure of an array; null where it is empty. What follows in the answer is not read.
  */
@@ -99,27 +124,46 @@ export function first<T>(fields: StructFields<T>): Pick<Field<T | null>, 'read'>
   return { read: (reader) => (reader.length(i32) > 0 ? readFields(reader, fields) : null) };
 }
 
-/** The body of a request, and the end of its header. */
+/** How a version is encoded. */
+export interface Encoding {
+  readonly version: number;
+  readonly isCompact: boolean;
+}
+
+/** For what kafkajs writes before the body, with any usual name of the client. */
+const HEADROOM_BYTES = 512;
+
+/** The body of a request, and the end of its header, behind room for the rest of it. */
 export function encodeRequest<Request>(
-  { isCompact, request }: { readonly isCompact: boolean; readonly request: StructFields<Request> },
+  encoding: Encoding,
+  fields: StructFields<Request>,
   values: NoInfer<Request>,
-): Buffer {
-  const writer = new FieldWriter(isCompact);
-  // Tags of the header; kafkajs writes what is before.
+): Headroom {
+  const writer = new FieldWriter(encoding);
+  writer.bytes(HEADROOM_BYTES);
   writer.tags();
-  writeFields(writer, request, values);
+  writeFields(writer, fields, values);
   writer.tags();
+  return { whole: writer.take(), at: HEADROOM_BYTES };
+}
+
+/** A structure of its own, as the members of a group exchange. */
+export function encodeFields<T>(encoding: Encoding, fields: StructFields<T>, values: NoInfer<T>): Buffer {
+  const writer = new FieldWriter(encoding);
+  writeFields(writer, fields, values);
   return writer.take();
 }
 
 /** Decodes the named fields of an answer; they may be the first ones alone. */
-export function decodeAnswer<Answer>(
-  { isCompact, answer }: { readonly isCompact: boolean; readonly answer: AnswerFields<Answer> },
-  payload: Buffer,
-): Answer {
-  const reader = new FieldReader(payload, isCompact);
+export function decodeAnswer<Answer>(encoding: Encoding, fields: AnswerFields<Answer>, payload: Buffer): Answer {
+  const reader = new FieldReader(payload, encoding);
   reader.tags();
-  return readFields(reader, answer);
+  return readFields(reader, fields);
+}
+
+/** Decodes fields that no header stands before. */
+export function decodeFields<T>(encoding: Encoding, fields: AnswerFields<T>, payload: Buffer): T {
+  return readFields(new FieldReader(payload, encoding), fields);
 }
 
 function writeFields<T>(writer: FieldWriter, fields: StructFields<T>, values: T): void {
@@ -133,10 +177,12 @@ function readFields<T>(reader: FieldReader, fields: AnswerFields<T>): T {
 }
 
 export class FieldWriter {
+  readonly version: number;
   readonly #isCompact: boolean;
   readonly #parts: Buffer[] = [];
 
-  constructor(isCompact: boolean) {
+  constructor({ version, isCompact }: Encoding) {
+    this.version = version;
     this.#isCompact = isCompact;
   }
 
@@ -145,6 +191,11 @@ export class FieldWriter {
     const part = Buffer.alloc(count);
     this.#parts.push(part);
     return part;
+  }
+
+  /** Bytes that `take` copies. */
+  view(part: Buffer): void {
+    this.#parts.push(part);
   }
 
   /** @param plain how it is written where the encoding is not compact */
@@ -168,12 +219,14 @@ export class FieldWriter {
 }
 
 export class FieldReader {
+  readonly version: number;
   readonly #isCompact: boolean;
   readonly #payload: Buffer;
   #at = 0;
 
-  constructor(payload: Buffer, isCompact: boolean) {
+  constructor(payload: Buffer, { version, isCompact }: Encoding) {
     this.#payload = payload;
+    this.version = version;
     this.#isCompact = isCompact;
   }
 
@@ -190,11 +243,13 @@ export class FieldReader {
     return this.#isCompact ? this.#uvarint() - 1 : plain.read(this);
   }
 
-  tags(): void {
+  /** @param isRead whether it has read the field with a tag; else the field is skipped */
+  tags(isRead: (tag: number) => boolean = () => false): void {
     if (!this.#isCompact) return;
     for (let tags = this.#uvarint(); tags > 0; tags--) {
-      this.#uvarint();
-      this.bytes(this.#uvarint());
+      const tag = this.#uvarint();
+      const size = this.#uvarint();
+      if (!isRead(tag)) this.bytes(size);
     }
   }
 

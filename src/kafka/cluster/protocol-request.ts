@@ -1,3 +1,4 @@
+import { ServiceError } from '../../service-error.ts';
 import type { Headroom } from './broker-connection.ts';
 import type { Broker } from './cluster.ts';
 import { type AnswerFields, decodeAnswer, encodeRequest, type StructFields } from './protocol-fields.ts';
@@ -7,37 +8,63 @@ interface Throttled {
   readonly clientSideThrottleTime: number;
 }
 
-export interface RequestName {
+export interface RequestVersions {
   readonly name: string;
   readonly key: number;
-  readonly version: number;
+  /** Those that this client knows, in ascending order. */
+  readonly versions: readonly number[];
 }
 
 /** A request that kafkajs does not have, or in an older version only. */
-export interface RequestSchema<Request, Answer> extends RequestName {
-  readonly isCompact: boolean;
+export interface RequestSchema<Request, Answer> extends RequestVersions {
+  /** The first version in the compact encoding. */
+  readonly compactSince: number;
   readonly request: StructFields<Request>;
   readonly answer: AnswerFields<Answer>;
 }
 
-/** @param waitMsMax for an answer that takes longer than REQUEST_MS_MAX */
-export function sendRequest<Request, Answer extends Throttled>(
+/** The oldest release that has every request that is needed. */
+export const OLDEST_KAFKA = 'Kafka 2.5';
+
+/** kafkajs has the same error for a request to a broker whose connection is being opened. */
+const NOT_YET_CONNECTED = 'Broker not connected';
+
+/** The newest version of a request that this client and the broker know. Throws a ServiceError where there is none. */
+export function versionFor({ versions: known, connectionPool }: Broker, request: RequestVersions): number {
+  const { name, key, versions } = request;
+  if (known === null) throw new Error(NOT_YET_CONNECTED);
+  const { minVersion = 0, maxVersion = -1 } = known[key] ?? {};
+  const version = versions.findLast((each) => each >= minVersion && each <= maxVersion);
+  if (version !== undefined) return version;
+  const has = maxVersion < 0 ? 'does not have it' : `has ${minVersion} to ${maxVersion}`;
+  const needed = `Tidewatch needs version ${versions.join(' or ')} of the request ${name}`;
+  const text = `${needed}, and the broker at ${connectionPool.host}:${connectionPool.port} ${has}`;
+  throw new ServiceError('configuration', `${text}. The oldest release that works is ${OLDEST_KAFKA}`);
+}
+
+/**
+ * Sends a request in the newest version that both sides know.
+ * @param waitMsMax for an answer that takes longer than REQUEST_MS_MAX
+ */
+export async function sendRequest<Request, Answer extends Throttled>(
   broker: Broker,
   schema: RequestSchema<Request, Answer>,
   request: NoInfer<Request>,
   waitMsMax?: number,
 ): Promise<Answer> {
-  const body = { whole: encodeRequest(schema, request), at: 0 };
-  return sendEncoded(broker, schema, body, (payload) => decodeAnswer(schema, payload), waitMsMax);
+  const version = versionFor(broker, schema);
+  const encoding = { version, isCompact: version >= schema.compactSince };
+  const body = encodeRequest(encoding, schema.request, request);
+  const decode = (payload: Buffer) => decodeAnswer(encoding, schema.answer, payload);
+  return sendEncoded(broker, { ...schema, version }, body, { decode, waitMsMax });
 }
 
 /** Sends a request whose body is encoded already: `whole` from `at` on, and what is before is free. */
 export function sendEncoded<Answer extends Throttled>(
-  { connectionPool }: Broker,
-  { name, key, version }: RequestName,
+  { connectionPool }: Pick<Broker, 'connectionPool'>,
+  { name, key, version }: { readonly name: string; readonly key: number; readonly version: number },
   headroom: Headroom,
-  decode: (payload: Buffer) => Answer,
-  waitMsMax?: number,
+  { decode, waitMsMax }: { readonly decode: (payload: Buffer) => Answer; readonly waitMsMax?: number | undefined },
 ): Promise<Answer> {
   const body = headroom.whole.subarray(headroom.at);
   const encode = async () => ({ buffer: body, headroom });

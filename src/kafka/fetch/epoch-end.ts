@@ -17,8 +17,8 @@ export interface EpochRequest {
 const OFFSET_FOR_LEADER_EPOCH = {
   name: 'OffsetForLeaderEpoch',
   key: 23,
-  version: 3,
-  isCompact: false,
+  versions: [3],
+  compactSince: 4,
   request: {
     replicaId: i32,
     topics: byTopic(struct({ partition: i32, currentLeaderEpoch: i32, leaderEpoch: i32 })),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AbortedTransaction, readInt64 } from '../batch/record-batch-decoder.ts';
 import type { Broker } from '../cluster/cluster.ts';
 import { array, byTopic, encodeRequest, i8, i32, i64, string, struct } from '../cluster/protocol-fields.ts';
-import { sendEncoded } from '../cluster/protocol-request.ts';
+import { sendEncoded, versionFor } from '../cluster/protocol-request.ts';
 
 export interface FetchPosition {
   readonly partition: number;
@@ -41,7 +41,7 @@ export interface FetchedTopic {
 }
 
 /** Kafka 2.3 and later. Its answer is decoded by hand: it is most of what is received. */
-const FETCH = { name: 'Fetch', key: 1, version: 11 };
+const FETCH = { name: 'Fetch', key: 1, versions: [11] };
 const REQUEST = {
   ...{
     replicaId: i32,
@@ -64,7 +64,7 @@ const NO_SESSION = { sessionId: 0, sessionEpoch: -1, forgottenTopics: [] };
  * Reads committed records of partitions that `broker` leads. Waits for the first byte, `waitMsMax` at most. Rejects
  * when the broker is out of reach. The error of a single partition is in its `errorCode`.
  */
-export function fetchTopic(broker: Broker, { topic, positions, limits }: FetchRequest): Promise<FetchedTopic> {
+export async function fetchTopic(broker: Broker, { topic, positions, limits }: FetchRequest): Promise<FetchedTopic> {
   const { logStartOffset, ...consumer } = CONSUMER;
   const partitions = positions.map(({ partition, offset, leaderEpoch = -1 }) => {
     return { partition, leaderEpoch, offset, logStartOffset, bytesMax: limits.partitionBytesMax };
@@ -78,8 +78,9 @@ export function fetchTopic(broker: Broker, { topic, positions, limits }: FetchRe
     bytesMin: 1,
     bytesMax: limits.responseBytesMax,
   };
-  const whole = encodeRequest({ isCompact: false, request: REQUEST }, values);
-  return sendEncoded(broker, FETCH, { whole, at: 0 }, decodeResponse);
+  const version = versionFor(broker, FETCH);
+  const body = encodeRequest({ version, isCompact: false }, REQUEST, values);
+  return sendEncoded(broker, { ...FETCH, version }, body, { decode: decodeResponse });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { array, bytes, decodeAnswer, encodeRequest, i16, i32, string, struct } from '../cluster/protocol-fields.ts';
+import { array, bytes, decodeFields, encodeFields, i16, i32, string, struct } from '../cluster/protocol-fields.ts';
 import type { JoinedMember, MemberAssignment } from './group-requests.ts';
 import type { GroupMember } from './sticky-assignment.ts';
 
@@ -8,6 +8,7 @@ import type { GroupMember } from './sticky-assignment.ts';
  */
 const PROTOCOLS = ['TidewatchSticky', 'RoundRobinAssigner'];
 const VERSION = 0;
+const PLAIN = { version: VERSION, isCompact: false };
 
 /** What members of a consumer group exchange, as Kafka's own clients do; the coordinator passes it on unread. */
 const METADATA = { version: i16, topics: array(string), userData: bytes };
@@ -24,14 +25,14 @@ export type OwnedPartitions = Pick<GroupMember, 'generation' | 'owned'>;
 export function groupProtocols(topic: string, { generation, owned }: OwnedPartitions) {
   const userData = Buffer.from(JSON.stringify({ generation, owned }));
   const values = { version: VERSION, topics: [topic], userData };
-  const metadata = encodeRequest({ isCompact: false, request: METADATA }, values);
+  const metadata = encodeFields(PLAIN, METADATA, values);
   return PROTOCOLS.map((name) => ({ name, metadata }));
 }
 
 /** The members that read `topic`, and what they own. Members of earlier versions claim nothing. */
 export function readersOf(topic: string, members: readonly JoinedMember[]): GroupMember[] {
   return members.flatMap(({ memberId, metadata }) => {
-    const { topics, userData } = decodeAnswer({ isCompact: false, answer: METADATA }, metadata);
+    const { topics, userData } = decodeFields(PLAIN, METADATA, metadata);
     return topics.includes(topic) ? [{ memberId, ...ownedOf(userData) }] : [];
   });
 }
@@ -44,13 +45,13 @@ function ownedOf(userData: Buffer): OwnedPartitions {
 
 export function encodeAssignment(topic: string, memberId: string, partitions: readonly number[]): MemberAssignment {
   const values = { version: VERSION, topics: [{ topic, partitions }], userData: NOTHING };
-  return { memberId, assignment: encodeRequest({ isCompact: false, request: ASSIGNMENT }, values) };
+  return { memberId, assignment: encodeFields(PLAIN, ASSIGNMENT, values) };
 }
 
 /** The partitions of each topic that a member was given; none where it was given nothing. */
 export function decodeAssignment(assignment: Buffer): ReadonlyMap<string, readonly number[]> {
   if (assignment.length === 0) return new Map();
-  const { topics } = decodeAnswer({ isCompact: false, answer: ASSIGNMENT }, assignment);
+  const { topics } = decodeFields(PLAIN, ASSIGNMENT, assignment);
   return new Map(topics.map(({ topic, partitions }) => [topic ?? '', partitions]));
 }
 

@@ -1,6 +1,6 @@
 import type { Broker } from '../cluster/cluster.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
-import { array, bytes, i8, i16, i32, string, struct } from '../cluster/protocol-fields.ts';
+import { array, bytes, i8, i16, i32, since, string, struct } from '../cluster/protocol-fields.ts';
 import { sendRequest } from '../cluster/protocol-request.ts';
 
 /** A member of a consumer group, as it names itself. */
@@ -28,50 +28,36 @@ export interface JoinedGroup {
   readonly members: readonly JoinedMember[];
 }
 
-const JOIN = {
-  groupId: string,
-  sessionMs: i32,
-  rebalanceMs: i32,
-  memberId: string,
-  instanceId: string,
-  protocolType: string,
-  protocols: array(struct({ name: string, metadata: bytes })),
-};
-const MEMBERS = array(struct({ memberId: string, instanceId: string, metadata: bytes }));
 const THROTTLED = { clientSideThrottleTime: i32, errorCode: i16 };
 
-/** Kafka 2.3 and later: the first one with static members. */
+/**
+ * 5: the first one with static members. 9: a static member that comes back learns that it is the leader, and need not
+ * divide.
+ */
 const JOIN_GROUP = {
   name: 'JoinGroup',
   key: 11,
-  version: 5,
-  isCompact: false,
-  request: JOIN,
-  answer: {
-    ...THROTTLED,
-    generationId: i32,
-    protocolName: string,
-    leaderId: string,
+  versions: [5, 9],
+  compactSince: 6,
+  request: {
+    groupId: string,
+    sessionMs: i32,
+    rebalanceMs: i32,
     memberId: string,
-    members: MEMBERS,
-  },
-};
-/** Kafka 3.2 and later: a static member that comes back learns that it is the leader, and need not divide. */
-const JOIN_GROUP_AGAIN = {
-  name: 'JoinGroup',
-  key: 11,
-  version: 9,
-  isCompact: true,
-  request: { ...JOIN, reason: string },
-  answer: {
-    ...THROTTLED,
-    generationId: i32,
+    instanceId: string,
     protocolType: string,
+    protocols: array(struct({ name: string, metadata: bytes })),
+    reason: since(8, string, null),
+  },
+  answer: {
+    ...THROTTLED,
+    generationId: i32,
+    protocolType: since(7, string, null),
     protocolName: string,
     leaderId: string,
-    skipsAssignment: i8,
+    skipsAssignment: since(9, i8, 0),
     memberId: string,
-    members: MEMBERS,
+    members: array(struct({ memberId: string, instanceId: string, metadata: bytes })),
   },
 };
 const MEMBER_ID_REQUIRED = 79;
@@ -87,31 +73,28 @@ export interface JoinGroupRequest extends MemberName {
 
 /** Joins a group. A new member is given its id first, and joins again with it. */
 export async function joinGroup(broker: Broker, request: JoinGroupRequest): Promise<JoinedGroup> {
-  const answer = await requestJoin(broker, request);
+  const waitMsMax = Math.max(request.rebalanceMs, request.sessionMs) + NETWORK_MS;
+  const values = { ...request, protocolType: CONSUMER, reason: null };
+  const answer = await sendRequest(broker, JOIN_GROUP, values, waitMsMax);
   const memberId = answer.memberId ?? '';
   if (answer.errorCode === MEMBER_ID_REQUIRED) return joinGroup(broker, { ...request, memberId });
   refuseError(answer);
   const isLeader = memberId === answer.leaderId;
   const members = answer.members.map((member) => ({ ...member, memberId: member.memberId ?? '' }));
-  return { memberId, generationId: answer.generationId, isLeader, divides: isLeader && !answer.skips, members };
+  return {
+    memberId,
+    generationId: answer.generationId,
+    isLeader,
+    divides: isLeader && answer.skipsAssignment === 0,
+    members,
+  };
 }
 
-async function requestJoin(broker: Broker, request: JoinGroupRequest) {
-  const values = { ...request, protocolType: CONSUMER };
-  const waitMsMax = Math.max(request.rebalanceMs, request.sessionMs) + NETWORK_MS;
-  if ((broker.versions?.[JOIN_GROUP.key]?.maxVersion ?? 0) < JOIN_GROUP_AGAIN.version) {
-    return { ...(await sendRequest(broker, JOIN_GROUP, values, waitMsMax)), skips: false };
-  }
-  const answer = await sendRequest(broker, JOIN_GROUP_AGAIN, { ...values, reason: null }, waitMsMax);
-  return { ...answer, skips: answer.skipsAssignment !== 0 };
-}
-
-/** Kafka 2.3 and later, as the following ones. */
 const SYNC_GROUP = {
   name: 'SyncGroup',
   key: 14,
-  version: 3,
-  isCompact: false,
+  versions: [3],
+  compactSince: 4,
   request: {
     groupId: string,
     generationId: i32,
@@ -142,8 +125,8 @@ export async function syncGroup(
 const HEARTBEAT = {
   name: 'Heartbeat',
   key: 12,
-  version: 3,
-  isCompact: false,
+  versions: [3],
+  compactSince: 4,
   request: { groupId: string, generationId: i32, memberId: string, instanceId: string },
   answer: THROTTLED,
 };
@@ -155,8 +138,8 @@ export async function sendHeartbeat(broker: Broker, request: GroupGeneration): P
 const LEAVE_GROUP = {
   name: 'LeaveGroup',
   key: 13,
-  version: 3,
-  isCompact: false,
+  versions: [3],
+  compactSince: 4,
   request: { groupId: string, members: array(struct({ memberId: string, instanceId: string })) },
   answer: THROTTLED,
 };

@@ -18,6 +18,8 @@ export interface BulkProducer {
    * again may write them twice.
    */
   send(records: readonly ProducerRecord[]): Promise<void>;
+  /** Rejects where no broker answers. */
+  check(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -39,9 +41,10 @@ export async function openBulkProducer(connection: KafkaConnection, topic: strin
           const batches = round.map(({ partition, records: planned }) => {
             return { topic, partition, batch: encodeRecordBatch(planned, NO_IDENTITY, Date.now()) };
           });
-          await produceBatches(link.cluster, batches, { transactionalId: null });
+          await produceBatches(link.cluster, batches, { transaction: null });
         }
       }),
+    check: () => explained(topic, () => link.cluster.refreshMetadata()),
     close: async () => link.destroy(),
   };
 }

@@ -1,8 +1,9 @@
+import { OFFSET_FETCH } from '../cluster/api-versions.ts';
 import type { Broker } from '../cluster/cluster.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { byTopic, i8, i16, i32, i64, string, struct } from '../cluster/protocol-fields.ts';
 import { sendRequest } from '../cluster/protocol-request.ts';
-import type { ProducerIdentity } from './transaction-requests.ts';
+import type { ProducerIdentity, TransactionProtocol } from './transaction-requests.ts';
 
 /** A partition as a consumer group sees it. */
 export interface GroupPartition {
@@ -17,12 +18,10 @@ export interface CommittedOffset {
   readonly leaderEpoch: number;
 }
 
-/** Kafka 2.5 and later. kafkajs's own request is older: it has no field for stable offsets. */
-const OFFSET_FETCH = {
-  name: 'OffsetFetch',
-  key: 9,
-  version: 7,
-  isCompact: true,
+/** kafkajs's own request is older: it has no field for stable offsets. */
+const STABLE_OFFSET_FETCH = {
+  ...OFFSET_FETCH,
+  compactSince: 6,
   request: { groupId: string, topics: byTopic(i32), requireStable: i8 },
   answer: {
     clientSideThrottleTime: i32,
@@ -40,7 +39,7 @@ export async function fetchCommittedOffset(
   { groupId, topic, partition }: GroupPartition,
 ): Promise<CommittedOffset | null> {
   const topics = [{ topic, partitions: [partition] }];
-  const answer = await sendRequest(coordinator, OFFSET_FETCH, { groupId, topics, requireStable: 1 });
+  const answer = await sendRequest(coordinator, STABLE_OFFSET_FETCH, { groupId, topics, requireStable: 1 });
   const found = answer.topics[0]?.partitions[0];
   const errorCode = found?.errorCode || answer.errorCode;
   if (errorCode !== 0) throw errorFromCode(errorCode);
@@ -53,12 +52,9 @@ export interface MovedOffset extends GroupPartition, CommittedOffset {
   readonly metadata: string | null;
 }
 
-/** Kafka 2.5 and later. kafkajs's own request is older, and has no leader epoch. */
-const TXN_OFFSET_COMMIT = {
-  name: 'TxnOffsetCommit',
-  key: 28,
-  version: 3,
-  isCompact: true,
+/** kafkajs's own request is older, and has no leader epoch. */
+const FIELDS = {
+  compactSince: 3,
   request: {
     transactionalId: string,
     groupId: string,
@@ -71,6 +67,10 @@ const TXN_OFFSET_COMMIT = {
   },
   answer: { clientSideThrottleTime: i32, topics: byTopic(struct({ partition: i32, errorCode: i16 })) },
 };
+const TXN_OFFSET_COMMIT = {
+  v1: { name: 'TxnOffsetCommit', key: 28, versions: [3, 4], ...FIELDS },
+  v2: { name: 'TxnOffsetCommit', key: 28, versions: [5], ...FIELDS },
+};
 /** Each partition is fenced by its producer, not by the generation of the consumer group. */
 const NO_MEMBER = { generationId: -1, memberId: '', groupInstanceId: null };
 
@@ -79,11 +79,12 @@ const OFFSET_METADATA_TOO_LARGE = 12;
 /** Commits an offset in a transaction of the producer. Metadata that are too long for the broker are left out. */
 export async function commitInTransaction(
   coordinator: Broker,
-  { transactionalId, producerId, producerEpoch }: ProducerIdentity,
+  { producer, protocol }: { readonly producer: ProducerIdentity; readonly protocol: TransactionProtocol },
   moved: MovedOffset,
 ): Promise<void> {
+  const { transactionalId, producerId, producerEpoch } = producer;
   const { groupId, topic, partition, offset, leaderEpoch, metadata } = moved;
-  const answer = await sendRequest(coordinator, TXN_OFFSET_COMMIT, {
+  const answer = await sendRequest(coordinator, TXN_OFFSET_COMMIT[protocol], {
     transactionalId,
     groupId,
     producerId,
@@ -93,11 +94,7 @@ export async function commitInTransaction(
   });
   const { errorCode } = answer.topics[0].partitions[0];
   if (errorCode === OFFSET_METADATA_TOO_LARGE && metadata !== null) {
-    return commitInTransaction(
-      coordinator,
-      { transactionalId, producerId, producerEpoch },
-      { ...moved, metadata: null },
-    );
+    return commitInTransaction(coordinator, { producer, protocol }, { ...moved, metadata: null });
   }
   if (errorCode !== 0) throw errorFromCode(errorCode);
 }

@@ -1,9 +1,12 @@
 import type { Broker, Cluster } from '../cluster/cluster.ts';
+import { retryWhileCompleted } from '../cluster/coordinator.ts';
 import { isConnectionFailure, protocolErrorType } from '../cluster/failure.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { isLeaderChange, leaderOf, retryOnLeaderChange } from '../cluster/leader.ts';
-import { sendEncoded } from '../cluster/protocol-request.ts';
+import { array, byTopic, bytes, i16, i32, i64, since, string, struct } from '../cluster/protocol-fields.ts';
+import { sendRequest } from '../cluster/protocol-request.ts';
 import type { RetryOptions } from '../cluster/retry.ts';
+import type { TransactionProtocol } from './transaction-requests.ts';
 
 /** An encoded record batch for a partition. */
 export interface PartitionBatch {
@@ -14,7 +17,7 @@ export interface PartitionBatch {
 
 export interface ProduceOptions {
   /** null outside of transactions. */
-  readonly transactionalId: string | null;
+  readonly transaction: { readonly id: string; readonly protocol: TransactionProtocol } | null;
   /** Ends the retries. */
   readonly signal?: AbortSignal | undefined;
   /** Receives each error that is retried. */
@@ -26,32 +29,41 @@ const ACKNOWLEDGED_MS_MAX = 15_000;
 
 /**
  * Sends batches to the leaders of their partitions, one request to each leader. Takes at most one batch for each
- * partition. Resolves when all in-sync replicas have them. `transactionalId` is null outside of transactions. Throws
- * kafkajs's errors; then it is unknown which batches were written.
+ * partition. Resolves when all in-sync replicas have them. Throws kafkajs's errors; then it is unknown which batches
+ * were written.
  */
 export async function produceBatches(
   cluster: Cluster,
   batches: readonly PartitionBatch[],
-  { transactionalId, signal, onRetry }: ProduceOptions,
+  { transaction, signal, onRetry }: ProduceOptions,
 ): Promise<void> {
   let waiting = batches;
-  const isRetryable = transactionalId === null ? isLeaderChange : isRetryableInTransaction;
+  const isRetryable = transaction === null ? isLeaderChange : isRetryableInTransaction;
   const attempt = async () => {
     const byLeader = Map.groupBy(waiting, ({ topic, partition }) => leaderOf(cluster, topic, partition));
-    const sends = [...byLeader].map(async ([nodeId, led]) => {
+    const sendTo = async (nodeId: number, led: readonly PartitionBatch[]): Promise<FailedBatch[]> => {
       try {
-        const results = await sendBatches(await cluster.findBroker({ nodeId }), led, transactionalId);
+        const results = await sendBatches(await cluster.findBroker({ nodeId }), led, transaction);
         return led.flatMap((batch) => failureOf(results, batch));
       } catch (error) {
         return led.map((batch) => ({ batch, error }));
       }
-    });
-    const failures = (await Promise.all(sends)).flat();
+    };
+    const failures: FailedBatch[] = [];
+    if (transaction?.protocol === 'v2') {
+      // Each leader adds its partitions to the transaction. Of those that do it at once all but one wait for 20 ms.
+      for (const [nodeId, led] of byLeader) failures.push(...(await sendTo(nodeId, led)));
+    } else {
+      const sends = Array.from(byLeader, ([nodeId, led]) => sendTo(nodeId, led));
+      failures.push(...(await Promise.all(sends)).flat());
+    }
     waiting = failures.map(({ batch }) => batch);
     const fatal = failures.find(({ error }) => !isRetryable(error)) ?? failures[0];
     if (fatal !== undefined) throw fatal.error;
   };
-  await retryOnLeaderChange(cluster, attempt, { isRetryable, signal, onRetry });
+  const led = () => retryOnLeaderChange(cluster, attempt, { isRetryable, signal, onRetry });
+  // The leader, as it adds its partitions, may find the transaction before in completion.
+  await retryWhileCompleted(led, { signal, onRetry });
 }
 
 /**
@@ -87,73 +99,55 @@ function failureOf(results: readonly PartitionResult[], batch: PartitionBatch): 
   return [{ batch, error: errorFromCode(errorCode) }];
 }
 
-const PRODUCE = { name: 'Produce', key: 0, version: 7 };
+/** From version 8 on: which records of a batch were refused, and why. */
+const RECORD_ERRORS = array(struct({ record: i32, message: string }));
+const FIELDS = {
+  compactSince: 9,
+  request: {
+    transactionalId: string,
+    acks: i16,
+    timeoutMs: i32,
+    topics: byTopic(struct({ partition: i32, batch: bytes })),
+  },
+  answer: {
+    topics: byTopic(
+      struct({
+        partition: i32,
+        errorCode: i16,
+        firstOffset: i64,
+        appendedMs: i64,
+        startOffset: i64,
+        recordErrors: since(8, RECORD_ERRORS, []),
+        errorMessage: since(8, string, null),
+      }),
+    ),
+    clientSideThrottleTime: i32,
+  },
+};
+const PRODUCE = {
+  v1: { name: 'Produce', key: 0, versions: [7, 11], ...FIELDS },
+  v2: { name: 'Produce', key: 0, versions: [12], ...FIELDS },
+};
+/** acks=all, which transactions require. */
+const ALL_IN_SYNC = -1;
 
 interface PartitionResult {
-  readonly topic: string;
+  readonly topic: string | null;
   readonly partition: number;
   readonly errorCode: number;
 }
 
-function sendBatches(
+async function sendBatches(
   broker: Broker,
   batches: readonly PartitionBatch[],
-  transactionalId: string | null,
+  transaction: ProduceOptions['transaction'],
 ): Promise<readonly PartitionResult[]> {
-  const whole = encodeBody(batches, transactionalId);
-  return sendEncoded(broker, PRODUCE, { whole, at: HEADROOM_BYTES }, decodeResponse);
-}
-
-/** For size and header of a request, with any usual name of the client. */
-const HEADROOM_BYTES = 512;
-
-/**
- * Produce request, version 7, behind the headroom: transactionalId string? | acks i16 | timeoutMs i32 | [topic string |
- * [partition i32 | bytes]]
- */
-function encodeBody(batches: readonly PartitionBatch[], transactionalId: string | null): Buffer {
-  const byTopic = Map.groupBy(batches, ({ topic }) => topic);
-  let size = HEADROOM_BYTES + 2 + Buffer.byteLength(transactionalId ?? '') + 10;
-  for (const topic of byTopic.keys()) size += 6 + Buffer.byteLength(topic);
-  for (const { batch } of batches) size += 8 + batch.length;
-  const body = Buffer.allocUnsafe(size);
-  let at = writeString(body, HEADROOM_BYTES, transactionalId);
-  // acks=all, which transactions require.
-  at = body.writeInt16BE(-1, at);
-  at = body.writeInt32BE(ACKNOWLEDGED_MS_MAX, at);
-  at = body.writeInt32BE(byTopic.size, at);
-  for (const [topic, partitions] of byTopic) {
-    at = writeString(body, at, topic);
-    at = body.writeInt32BE(partitions.length, at);
-    for (const { partition, batch } of partitions) {
-      at = body.writeInt32BE(partition, at);
-      at = body.writeInt32BE(batch.length, at);
-      at += batch.copy(body, at);
-    }
-  }
-  return body;
-}
-
-function writeString(body: Buffer, at: number, text: string | null): number {
-  if (text === null) return body.writeInt16BE(-1, at);
-  const start = body.writeInt16BE(Buffer.byteLength(text), at);
-  return start + body.write(text, start);
-}
-
-/** Produce response, version 7: [topic string | [partition i32 | errorCode i16 | three i64]] | throttleMs i32 */
-function decodeResponse(payload: Buffer): readonly PartitionResult[] & { readonly clientSideThrottleTime: number } {
-  const results: PartitionResult[] = [];
-  let topicsLeft = payload.readInt32BE(0);
-  let at = 4;
-  for (; topicsLeft > 0; topicsLeft--) {
-    const topicEnd = at + 2 + payload.readInt16BE(at);
-    const topic = payload.toString('utf8', at + 2, topicEnd);
-    let partitionsLeft = payload.readInt32BE(topicEnd);
-    at = topicEnd + 4;
-    for (; partitionsLeft > 0; partitionsLeft--, at += 30) {
-      results.push({ topic, partition: payload.readInt32BE(at), errorCode: payload.readInt16BE(at + 4) });
-    }
-  }
-  // kafkajs delays requests by this field when the broker throttles.
-  return Object.assign(results, { clientSideThrottleTime: payload.readInt32BE(at) });
+  const byName = Map.groupBy(batches, ({ topic }) => topic);
+  const { topics } = await sendRequest(broker, PRODUCE[transaction?.protocol ?? 'v1'], {
+    transactionalId: transaction?.id ?? null,
+    acks: ALL_IN_SYNC,
+    timeoutMs: ACKNOWLEDGED_MS_MAX,
+    topics: Array.from(byName, ([topic, partitions]) => ({ topic, partitions })),
+  });
+  return topics.flatMap(({ topic, partitions }) => partitions.map((result) => ({ ...result, topic })));
 }

@@ -13,8 +13,8 @@ export interface TransactionState {
 const DESCRIBE_TRANSACTIONS = {
   name: 'DescribeTransactions',
   key: 65,
-  version: 0,
-  isCompact: true,
+  versions: [0],
+  compactSince: 0,
   request: { transactionalIds: array(string) },
   answer: {
     clientSideThrottleTime: i32,

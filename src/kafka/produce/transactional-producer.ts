@@ -15,12 +15,18 @@ import {
   initProducer,
   type ProducerIdentity,
   type TopicPartitions,
+  type TransactionProtocol,
 } from './transaction-requests.ts';
-import { fetchTransactionState, wasDecidedToCommit } from './transaction-state.ts';
+import { fetchTransactionState, type TransactionState, wasDecidedToCommit } from './transaction-state.ts';
 
 /** After this time the broker aborts an open transaction, and readers of its topics can continue. */
 export const TRANSACTION_MS_MAX = 30_000;
 const SEQUENCE_MODULUS = 2 ** 31;
+/** The feature of a cluster that says how transactions are done, and the level from which on it is the second way. */
+const TRANSACTION_FEATURE = 'transaction.version';
+const V2_LEVEL = 2;
+/** A transactional id is in this state after a fence, until its next transaction. */
+const FENCED_STATE = 'Empty';
 
 /**
  * The only producer with its transactional id that is not fenced. After a rejected call it must be discarded: the state
@@ -59,17 +65,19 @@ export async function fenceTransactionalProducer(
   { signal, onRetry, compressionOf = () => 'none', transactionMs = TRANSACTION_MS_MAX }: ProducerOptions = {},
 ): Promise<TransactionalProducer> {
   const coordinator = new Coordinator(cluster, { type: TRANSACTION_COORDINATOR, id: transactionalId, signal, onRetry });
-  // The fence overwrites it.
-  const before = await coordinator.send((broker) => fetchTransactionState(broker, transactionalId));
-  // Not the true owner: the partition may be another one's since.
-  signal?.throwIfAborted();
+  let before: TransactionState | null = null;
   let unanswered = 0;
-  const producer = await coordinator.send((broker) =>
-    initProducer(broker, { transactionalId, transactionMs }).catch((error: unknown) => {
+  const producer = await coordinator.send(async (broker) => {
+    const state = await fetchTransactionState(broker, transactionalId);
+    // The fence overwrites it; one without an answer may have done so.
+    if (unanswered === 0 || state?.state !== FENCED_STATE) before = state;
+    // Not the true owner: the partition may be another one's since.
+    signal?.throwIfAborted();
+    return initProducer(broker, { transactionalId, transactionMs }).catch((error: unknown) => {
       if (isConnectionFailure(error)) unanswered++;
       throw error;
-    }),
-  );
+    });
+  });
   const earlierCommit = wasDecidedToCommit(before, { epoch: producer.producerEpoch, unanswered });
   return createProducer({ cluster, coordinator, signal, onRetry, earlierCommit, compressionOf }, producer);
 }
@@ -84,9 +92,10 @@ interface ProducerParts extends ProducerOptions {
 /** All requests of a transaction may be repeated: a coordinator ignores what it has done already. */
 function createProducer(
   { cluster, coordinator, signal, onRetry, earlierCommit, compressionOf }: ProducerParts,
-  producer: ProducerIdentity,
+  fenced: ProducerIdentity,
 ): TransactionalProducer {
-  /** The next sequence number by `topic/partition`. Brokers refuse a gap and ignore a repetition. */
+  let producer = fenced;
+  /** The next sequence number of this epoch by `topic/partition`. Brokers refuse a gap and ignore a repetition. */
   const sequences = new Map<string, number>();
   const groups = new Map<string, Coordinator>();
 
@@ -107,13 +116,28 @@ function createProducer(
   };
 
   /** One round after the other: overlapping rounds could change the order of a partition's batches. */
-  const produce = async (rounds: readonly PlannedBatch[][]): Promise<void> => {
-    const { transactionalId } = producer;
-    for (const round of rounds) await produceBatches(cluster, round.map(encode), { transactionalId, signal, onRetry });
+  const produce = async (rounds: readonly PlannedBatch[][], protocol: TransactionProtocol): Promise<void> => {
+    const transaction = { id: producer.transactionalId, protocol };
+    for (const round of rounds) await produceBatches(cluster, round.map(encode), { transaction, signal, onRetry });
   };
 
-  const commitOffset = (moved: MovedOffset): Promise<void> =>
-    groupCoordinator(moved.groupId).send((broker) => commitInTransaction(broker, producer, moved));
+  const addAndProduce = async (rounds: readonly PlannedBatch[][], groupId: string): Promise<void> => {
+    const byTopic = Map.groupBy(rounds[0] ?? [], ({ topic }) => topic);
+    if (byTopic.size > 0) {
+      const topics = [...byTopic].map(([topic, batches]) => ({
+        topic,
+        partitions: batches.map(({ partition }) => partition),
+      }));
+      await coordinator.send((broker) => addPartitions(broker, producer, topics));
+    }
+    await Promise.all([produce(rounds, 'v1'), coordinator.send((broker) => addOffsets(broker, producer, groupId))]);
+  };
+
+  const end = async (commits: boolean, protocol: TransactionProtocol): Promise<void> => {
+    const next = await coordinator.send((broker) => endTransaction(broker, producer, { commits, protocol }));
+    if (next !== producer) sequences.clear();
+    producer = next;
+  };
 
   return {
     earlierCommit,
@@ -121,24 +145,21 @@ function createProducer(
       // Not awaited: only a broker that hangs would be noticed. Moved leaders are looked up by their errors.
       cluster.refreshMetadataIfNecessary().catch(() => undefined);
       const rounds = planRounds(outputs);
-      const byTopic = Map.groupBy(rounds[0] ?? [], ({ topic }) => topic);
-      if (byTopic.size > 0) {
-        const topics = [...byTopic].map(([topic, batches]) => ({
-          topic,
-          partitions: batches.map(({ partition }) => partition),
-        }));
-        await coordinator.send((broker) => addPartitions(broker, producer, topics));
-      }
-      await Promise.all([produce(rounds), coordinator.send((broker) => addOffsets(broker, producer, moved.groupId))]);
-      // Not beside the records: for each of the two the broker verifies at the coordinator that the transaction is open
-      // (KIP-890). Of two such questions of one producer that wait together it refuses one.
-      await commitOffset(moved);
-      await coordinator.send((broker) => endTransaction(broker, producer, true));
+      // Each transaction anew: an operator changes the feature while its clients run.
+      const protocol = (cluster.features.get(TRANSACTION_FEATURE) ?? 0) >= V2_LEVEL ? 'v2' : 'v1';
+      if (protocol === 'v2') await produce(rounds, protocol);
+      else await addAndProduce(rounds, moved.groupId);
+      // Not beside the records: for each of the two a broker sends a request about the transaction to its coordinator
+      // (KIP-890). Of two of one producer that wait together it refuses one.
+      const { groupId } = moved;
+      await groupCoordinator(groupId).send((broker) => commitInTransaction(broker, { producer, protocol }, moved));
+      await end(true, protocol);
     },
     async finish(places, groupId) {
       await coordinator.send((broker) => addPartitions(broker, producer, places));
       await coordinator.send((broker) => addOffsets(broker, producer, groupId));
-      await coordinator.send((broker) => endTransaction(broker, producer, earlierCommit));
+      // As it began: its partitions were added one by one.
+      await end(earlierCommit, 'v1');
     },
   };
 }

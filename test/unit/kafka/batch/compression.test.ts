@@ -45,7 +45,7 @@ test('LZ4: sequences, long lengths, stored blocks, and copies from the block bef
 
 test('a batch that inflates beyond its bound is refused, whatever the codec', () => {
   const plain = Buffer.alloc(10_000, 'x');
-  const snappyBomb = hex(`904e 0078 ${'fe0100'.repeat(156)}`);
+  const snappyBomb = hex(`814e 0078 ${'fe0100'.repeat(156)}`);
   const lz4Bomb = Buffer.concat([
     hex(frame.lz4),
     hex('2c000000 1f 78 0100'),
@@ -66,6 +66,8 @@ test('a batch that inflates beyond its bound is refused, whatever the codec', ()
 test('damaged bytes are refused and read nothing beyond themselves', () => {
   assert.throws(() => decompress(snappy!, hex('04 0c6162'), 100), /cut off/);
   assert.throws(() => decompress(snappy!, hex('08 0061 0105'), 100), /before their begin/);
+  // Cut off between two elements.
+  assert.throws(() => decompress(snappy!, hex('05 0c61626364'), 100), /not as long as it says/);
   assert.throws(() => decompress(lz4!, hex('00112233445566778899'), 100), /Not an LZ4 frame/);
   assert.throws(() => decompress(lz4!, hex(`${frame.lz4} 10000000 2f`), 100), /cut off/);
   assert.throws(() => decompress(7, Buffer.alloc(1), 100), /codec 7/);

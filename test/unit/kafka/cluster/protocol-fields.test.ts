@@ -4,6 +4,7 @@ import {
   array,
   byTopic,
   decodeAnswer,
+  type Encoding,
   encodeRequest,
   type Field,
   FieldReader,
@@ -13,17 +14,25 @@ import {
   i16,
   i32,
   i64,
+  since,
   string,
   struct,
+  tagged,
   uuid,
 } from '../../../../src/kafka/cluster/protocol-fields.ts';
 
-const ENCODINGS = [true, false];
+const COMPACT = { version: 1, isCompact: true };
+const PLAIN = { version: 0, isCompact: false };
 
-function throughBytes<T>(field: Field<T>, value: T, isCompact: boolean): T {
-  const writer = new FieldWriter(isCompact);
+function throughBytes<T>(field: Field<T>, value: T, encoding: Encoding): T {
+  const writer = new FieldWriter(encoding);
   field.write(writer, value);
-  return field.read(new FieldReader(writer.take(), isCompact));
+  return field.read(new FieldReader(writer.take(), encoding));
+}
+
+function bodyOf<T>(encoding: Encoding, fields: Parameters<typeof encodeRequest<T>>[1], values: NoInfer<T>): string {
+  const { whole, at } = encodeRequest(encoding, fields, values);
+  return whole.toString('hex', at);
 }
 
 test('fields are read as they were written, in both encodings', () => {
@@ -37,38 +46,52 @@ test('fields are read as they were written, in both encodings', () => {
       { topic: 'b', partitions: [] },
     ],
   };
-  for (const isCompact of ENCODINGS) assert.deepEqual(throughBytes(all, value, isCompact), value);
+  for (const encoding of [COMPACT, PLAIN]) assert.deepEqual(throughBytes(all, value, encoding), value);
 });
 
 test('lengths and tagged fields are those of the encoding', () => {
   const request = { names: array(string), flag: i8 };
   const values = { names: ['ab', null], flag: 1 };
-  assert.equal(
-    encodeRequest({ isCompact: true, request }, values).toString('hex'),
-    '00' + '03' + '036162' + '00' + '01' + '00',
-  );
-  assert.equal(
-    encodeRequest({ isCompact: false, request }, values).toString('hex'),
-    '00000002' + '00026162' + 'ffff' + '01',
-  );
+  assert.equal(bodyOf(COMPACT, request, values), '00' + '03' + '036162' + '00' + '01' + '00');
+  assert.equal(bodyOf(PLAIN, request, values), '00000002' + '00026162' + 'ffff' + '01');
+});
+
+test('a field of later versions is left out of earlier ones', () => {
+  const fields = { first: i8, added: since(2, i8, -1), last: i8 };
+  const written = (version: number) => bodyOf({ version, isCompact: false }, fields, { first: 1, added: 2, last: 3 });
+  assert.deepEqual([written(1), written(2), written(3)], ['0103', '010203', '010203']);
+  const read = (version: number, bytes: string) =>
+    decodeAnswer({ version, isCompact: false }, fields, Buffer.from(bytes, 'hex'));
+  assert.deepEqual(read(1, '0103'), { first: 1, added: -1, last: 3 });
+  assert.deepEqual(read(2, '010203'), { first: 1, added: 2, last: 3 });
+});
+
+test('a tagged field is found among others, wherever it stands, or is absent', () => {
+  const answer = { first: i8, names: tagged(2, array(string), ['absent']) };
+  const read = (tags: string) => decodeAnswer(COMPACT, answer, Buffer.from(`00${'07'}${tags}`, 'hex')).names;
+  const [before, names, after] = ['01' + '02' + 'aabb', '02' + '04' + '02' + '0361' + '62', '05' + '01' + 'cc'];
+  assert.deepEqual(read('00'), ['absent']);
+  assert.deepEqual(read(`01${names}`), ['ab']);
+  assert.deepEqual(read(`03${before}${names}${after}`), ['ab']);
+  assert.deepEqual(read(`02${before}${after}`), ['absent']);
 });
 
 test('tagged fields that a newer broker adds are skipped', () => {
   const tags = '01' + '07' + '02' + 'aabb';
   const payload = Buffer.from(`${tags}03${'05'}${tags}${'06'}${tags}09`, 'hex');
   const answer = { numbers: array(struct({ number: i8 })), last: i8 };
-  assert.deepEqual(decodeAnswer({ isCompact: true, answer }, payload), {
+  assert.deepEqual(decodeAnswer(COMPACT, answer, payload), {
     numbers: [{ number: 5 }, { number: 6 }],
     last: 9,
   });
 });
 
 test('an array that is null has no elements, and so no first one', () => {
-  for (const [isCompact, bytes] of [
-    [true, '00'],
-    [false, 'ffffffff'],
+  for (const [encoding, bytes] of [
+    [COMPACT, '00'],
+    [PLAIN, 'ffffffff'],
   ] as const) {
-    const reader = () => new FieldReader(Buffer.from(bytes, 'hex'), isCompact);
+    const reader = () => new FieldReader(Buffer.from(bytes, 'hex'), encoding);
     assert.deepEqual(array(i8).read(reader()), []);
     assert.equal(first({ number: i8 }).read(reader()), null);
   }
@@ -76,5 +99,5 @@ test('an array that is null has no elements, and so no first one', () => {
 
 test('an answer that is cut off is refused', () => {
   const payload = Buffer.from('00' + '05' + '6162', 'hex');
-  assert.throws(() => decodeAnswer({ isCompact: true, answer: { name: string } }, payload), RangeError);
+  assert.throws(() => decodeAnswer(COMPACT, { name: string }, payload), RangeError);
 });

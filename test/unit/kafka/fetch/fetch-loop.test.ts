@@ -11,6 +11,7 @@ import { until } from '../../../fixture/until.ts';
 
 const NOT_LEADER = 6;
 const OFFSET_FOR_LEADER_EPOCH = 23;
+const VERSIONS = { 1: { minVersion: 4, maxVersion: 18 }, 23: { minVersion: 2, maxVersion: 4 } };
 const FENCED_LEADER_EPOCH = 74;
 const UNKNOWN_LEADER_EPOCH = 75;
 const UNKNOWN_SERVER_ERROR = -1;
@@ -77,6 +78,7 @@ function stubCluster(partitions: number): { readonly stub: StubCluster; connect(
   };
   const broker = (nodeId: number) => ({
     nodeId,
+    versions: VERSIONS,
     connectionPool: {
       host: 'stub',
       port: nodeId,

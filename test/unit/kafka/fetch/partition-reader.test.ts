@@ -18,7 +18,7 @@ function clusterAnswering(...answers: readonly { readonly records: Buffer; reado
   };
   const cluster = {
     findTopicPartitionMetadata: () => [{ partitionId: 0, leader: 1 }],
-    findBroker: async () => ({ connectionPool: { send } }),
+    findBroker: async () => ({ versions: { 1: { minVersion: 4, maxVersion: 18 } }, connectionPool: { send } }),
     refreshMetadata: async () => undefined,
   };
   return cluster as unknown as Cluster;
