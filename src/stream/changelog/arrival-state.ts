@@ -1,4 +1,5 @@
 import type { SilenceCause } from '../../record/score-record.ts';
+import { type OpenStepsState, readOpenSteps, writeOpenSteps } from './open-step-state.ts';
 import { readHeaders, writeHeaders } from './record-headers.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
@@ -51,6 +52,8 @@ export interface WaitingRecords {
   readonly outOfOrder: readonly HeldRecord[];
   /** In the order in which they are to be taken; null: the unit awaits no backfill. */
   readonly forBackfill: readonly QueuedRecord[] | null;
+  /** Points of steps that are open, and of counters; null for a unit that has neither. */
+  readonly steps: OpenStepsState | null;
 }
 
 export const NO_RECORDS: readonly never[] = [];
@@ -59,22 +62,26 @@ const SILENT_FLAG = 1;
 const BEHIND_FLAG = 2;
 const QUEUED_FLAG = 4;
 const RESTART_FLAG = 8;
+/** Since format 5. */
+const STEPS_FLAG = 16;
 /** Causes of queued silences, by place; 0 is an observation. */
 const CAUSES = [null, 'event-time', 'clock'] as const;
 
-export function writeArrivals(writer: StateWriter, arrivals: ArrivalState): void {
+/** @param isChange whether open steps are written as what was added to them */
+export function writeArrivals(writer: StateWriter, arrivals: ArrivalState, isChange: boolean): void {
   const { arrivedMs, takenMs, heardMs = Number.NEGATIVE_INFINITY, silent } = arrivals;
-  const { unconfirmed, outOfOrder, forBackfill: queued } = arrivals.waiting;
+  const { unconfirmed, outOfOrder, forBackfill: queued, steps } = arrivals.waiting;
   const isBehind = heardMs !== Number.NEGATIVE_INFINITY;
   const isQueued = queued !== null && queued.length > 0;
   const flags = (silent ? SILENT_FLAG : 0) | (isBehind ? BEHIND_FLAG : 0) | (isQueued ? QUEUED_FLAG : 0);
   writer.number(arrivedMs);
-  writer.u8(flags | (arrivals.restartUnsaid ? RESTART_FLAG : 0));
+  writer.u8(flags | (arrivals.restartUnsaid ? RESTART_FLAG : 0) | (steps === null ? 0 : STEPS_FLAG));
   if (isBehind) writer.number(heardMs);
   writeRecords(writer, unconfirmed);
   writeRecords(writer, outOfOrder);
-  if (outOfOrder.length > 0 || isQueued) writer.number(takenMs ?? Number.NaN);
+  if (outOfOrder.length > 0 || isQueued || steps !== null) writer.number(takenMs ?? Number.NaN);
   if (isQueued) writeQueue(writer, queued);
+  if (steps !== null) writeOpenSteps(writer, steps, isChange);
 }
 
 function writeRecords(writer: StateWriter, records: readonly HeldRecord[]): void {
@@ -109,7 +116,7 @@ export function readArrivals(reader: StateReader): ArrivalState {
     return {
       arrivedMs: unknown,
       heardMs: Number.NEGATIVE_INFINITY,
-      waiting: { unconfirmed: NO_RECORDS, outOfOrder: NO_RECORDS, forBackfill: null },
+      waiting: { unconfirmed: NO_RECORDS, outOfOrder: NO_RECORDS, forBackfill: null, steps: null },
       silent: false,
     };
   }
@@ -118,8 +125,10 @@ export function readArrivals(reader: StateReader): ArrivalState {
   const silent = (flags & SILENT_FLAG) !== 0;
   const [unconfirmed, outOfOrder] = [readRecords(reader), readRecords(reader)];
   const isQueued = (flags & QUEUED_FLAG) !== 0;
-  const takenMs = outOfOrder.length > 0 || isQueued ? reader.number() : arrivedMs;
-  const waiting = { unconfirmed, outOfOrder, forBackfill: isQueued ? readQueue(reader) : null };
+  const hasSteps = (flags & STEPS_FLAG) !== 0;
+  const takenMs = outOfOrder.length > 0 || isQueued || hasSteps ? reader.number() : arrivedMs;
+  const forBackfill = isQueued ? readQueue(reader) : null;
+  const waiting = { unconfirmed, outOfOrder, forBackfill, steps: hasSteps ? readOpenSteps(reader) : null };
   const restartUnsaid = (flags & RESTART_FLAG) !== 0;
   return { arrivedMs, takenMs, heardMs, waiting, silent, restartUnsaid };
 }

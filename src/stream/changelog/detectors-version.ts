@@ -1,3 +1,5 @@
+import { readStoredJson } from './state-bytes.ts';
+
 /** Which version of the detectors a partition is scored by, and from where on. */
 export interface StoredVersion {
   /** 0: the detectors file of the worker. */
@@ -14,7 +16,15 @@ export function encodeVersion({ version, detectors, firstOffset }: StoredVersion
   return Buffer.from(JSON.stringify({ version, first_offset: firstOffset, detectors }));
 }
 
+interface WrittenVersion extends Pick<StoredVersion, 'version' | 'detectors'> {
+  readonly first_offset: number;
+}
+
+/** Throws ServiceError `configuration` where the value is damaged. */
 export function decodeVersion(value: Buffer): StoredVersion {
-  const { version, first_offset: firstOffset, detectors } = JSON.parse(value.toString());
+  const isVersion = ({ version, detectors }: WrittenVersion) =>
+    Number.isSafeInteger(version) && typeof detectors === 'object';
+  const read = readStoredJson<WrittenVersion>('version of the detectors', value, isVersion);
+  const { version, first_offset: firstOffset, detectors } = read;
   return { version, detectors, firstOffset };
 }

@@ -1,5 +1,5 @@
 import type { KeptTracker } from '../../detector/event/event-tracker.ts';
-import type { OpenEvent } from '../../detector/event/open-event.ts';
+import { keptEvent, type OpenEvent } from '../../detector/event/open-event.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
 /**
@@ -39,5 +39,7 @@ export function cutEvents(bytes: Buffer, reader: StateReader): Buffer {
 /** null where nothing is kept. */
 export function readEventState(reader: StateReader): EventState | null {
   const text = reader.format < EVENT_FORMAT ? '' : reader.text();
-  return text === '' ? null : JSON.parse(text);
+  if (text === '') return null;
+  const { open, silence, ...state } = JSON.parse(text) as EventState;
+  return { ...state, open: open && keptEvent(open), silence: silence && keptEvent(silence) };
 }

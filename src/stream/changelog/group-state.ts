@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { ALARM_BEFORE_FORMAT_5 } from '../../detector/alarm/alarm.ts';
 import type { GroupDetector } from '../../detector/series/group-detector.ts';
 import type { RestartReason } from '../../record/score-record.ts';
 import { type ArrivalState, readArrivals, writeArrivals } from './arrival-state.ts';
@@ -72,7 +73,7 @@ export function writeGroupState(writer: StateWriter, group: GroupState): void {
   writer.u8(GROUP_ENTRY);
   writer.text(group.key);
   writer.text(group.digest);
-  writeHead(writer, group);
+  writeHead(writer, group, false);
   writer.number(detector.positions);
   writer.number(detector.accumulation.samples);
   writer.number(detector.accumulation.mean);
@@ -108,10 +109,10 @@ export function writeGroupChange(writer: StateWriter, group: GroupState): boolea
   const { detector, members, changes } = group;
   const { written } = changes;
   const windowStart = detector.positions - (detector.positions % detector.settings.detectionSize);
-  if (written < 0 || written < windowStart) return false;
+  if (written < 0 || written < windowStart || group.waiting.steps?.whole) return false;
   writer.u8(CHANGE_ENTRY);
   writer.text(group.key);
-  writeHead(writer, group);
+  writeHead(writer, group, true);
   writer.number(written);
   writer.number(detector.positions);
   const added = changes.added.filter(({ position }) => position >= detector.positions);
@@ -173,15 +174,15 @@ export function readGroupChange(reader: StateReader, group: GroupState): void {
       readDetectorChange(reader, member.detector, detector.positions);
     }
   }
-  group.changes.writtenAt(detector.positions);
+  if (reader.format === STATE_FORMAT) group.changes.writtenAt(detector.positions);
 }
 
-function writeHead(writer: StateWriter, group: GroupState): void {
+function writeHead(writer: StateWriter, group: GroupState, isChange: boolean): void {
   writeEventState(writer, group.events.state());
   writer.number(group.originMs);
   writer.number(group.newest);
   writer.number(group.newestOffset);
-  writeArrivals(writer, group);
+  writeArrivals(writer, group, isChange);
   writer.text(group.restarted ?? '');
   writer.number(group.silence.floorMs);
   writer.u32(group.silence.names.size);
@@ -213,7 +214,8 @@ function writeScales(writer: StateWriter, { alarmState, scaleState }: GroupDetec
 
 /** Format 1 has none, and format 2 no scales. */
 function readScales(reader: StateReader, { alarmState, scaleState }: GroupDetector): void {
-  if (reader.format > 1) readNumbers(reader, alarmState);
+  if (reader.format > 1)
+    readNumbers(reader, reader.format < 5 ? alarmState.subarray(0, ALARM_BEFORE_FORMAT_5) : alarmState);
   if (reader.format > 2) readNumbers(reader, scaleState);
 }
 

@@ -1,5 +1,7 @@
-import { parseFrequency } from '../../calendar/frequency.ts';
+import { meanStepMs, parseFrequency } from '../../calendar/frequency.ts';
+import { type LocalCalendar, UTC_CALENDAR } from '../../calendar/local-calendar.ts';
 import type { StreamDetectionSettings } from '../../detector/calibration/settings.ts';
+import { readStoredJson } from './state-bytes.ts';
 
 /**
  * The settings behind the digest of an open state. They are written once a partition, so that a later version of the
@@ -18,18 +20,21 @@ export function digestOfKey(key: Buffer): string | null {
 }
 
 /** Without the idle limit: no state depends on it. */
-export function encodeSettings({ freq, idleMs: _, ...settings }: StreamDetectionSettings): Buffer {
-  return Buffer.from(JSON.stringify({ ...settings, freq: freq.alias }));
+export function encodeSettings({ freq, idleMs: _, profile, ...settings }: StreamDetectionSettings): Buffer {
+  return Buffer.from(JSON.stringify({ ...settings, freq: freq.alias, calendar: profile?.calendar }));
 }
 
-/** null where the frequency is not known to this version. */
+type WrittenSettings = Omit<StreamDetectionSettings, 'freq' | 'idleMs' | 'profile'> & {
+  readonly freq: string;
+  readonly calendar?: LocalCalendar;
+};
+
+/** null where the frequency is not known to this version. Throws ServiceError `configuration` for a damaged value. */
 export function decodeSettings(value: Buffer): StreamDetectionSettings | null {
-  const { freq: alias, ...settings } = JSON.parse(value.toString()) as Omit<
-    StreamDetectionSettings,
-    'freq' | 'idleMs'
-  > & {
-    readonly freq: string;
-  };
+  const isSettings = ({ freq }: WrittenSettings) => typeof freq === 'string';
+  const read = readStoredJson<WrittenSettings>('settings of a detector', value, isSettings);
+  const { freq: alias, calendar = UTC_CALENDAR, ...settings } = read;
   const freq = parseFrequency(alias);
-  return freq === null ? null : { ...settings, freq, idleMs: null };
+  if (freq === null) return null;
+  return { ...settings, freq, idleMs: null, profile: { calendar, stepMs: meanStepMs(freq) } };
 }

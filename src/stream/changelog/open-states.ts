@@ -1,5 +1,5 @@
 import { cutEvents } from './event-state.ts';
-import { assertStateFormat, CHANGE_ENTRY, formatOfEntry, StateReader, TOMBSTONE_ENTRY } from './state-bytes.ts';
+import { assertStateFormat, formatOfEntry, isChangeEntry, StateReader, TOMBSTONE_ENTRY } from './state-bytes.ts';
 
 /** Journal records by slot. A Map keeps the order of insertion, here the log order of each slot's newest record. */
 export type JournalRecords = Map<number, Buffer>;
@@ -37,7 +37,7 @@ export function newestOpenStates(records: ReadonlyMap<number, Buffer>): Map<stri
       const key = reader.text();
       if (kind === TOMBSTONE_ENTRY) openStates.delete(key);
       // A change of a state that was reclaimed or evicted since: a later record has it whole, or its tombstone.
-      else if (kind === CHANGE_ENTRY) openStates.get(key)?.changes.push(bytes.subarray(start, start + length));
+      else if (isChangeEntry(kind)) openStates.get(key)?.changes.push(bytes.subarray(start, start + length));
       else openStates.set(key, { key, kind, bytes: bytes.subarray(start, start + length), changes: [], slot });
       reader.position = start + length;
     }
@@ -54,7 +54,7 @@ export function openStateReader({ bytes, kind }: Pick<OpenState, 'bytes' | 'kind
 
 /** Stands before the events of a change. */
 export function changeReader(change: Buffer): StateReader {
-  return openStateReader({ bytes: change, kind: CHANGE_ENTRY });
+  return openStateReader({ bytes: change, kind: change[0] });
 }
 
 /** Stands before the newest events of an open state. */

@@ -27,7 +27,7 @@ export function writeSeriesState(writer: StateWriter, state: SeriesState, digest
   writer.u8(SERIES_ENTRY);
   writer.text(state.key);
   writer.text(digest);
-  writeHead(writer, state);
+  writeHead(writer, state, false);
   writeDetectorState(writer, state.detector);
   state.written = state.detector.positions;
 }
@@ -35,10 +35,10 @@ export function writeSeriesState(writer: StateWriter, state: SeriesState, digest
 /** Writes what happened since the last entry. Returns false, and writes nothing, where the state must be whole. */
 export function writeSeriesChange(writer: StateWriter, state: SeriesState): boolean {
   const { detector, written } = state;
-  if (!isChangeOf(written, detector)) return false;
+  if (!isChangeOf(written, detector) || state.waiting.steps?.whole) return false;
   writer.u8(CHANGE_ENTRY);
   writer.text(state.key);
-  writeHead(writer, state);
+  writeHead(writer, state, true);
   writer.number(written);
   writer.number(detector.positions);
   writeDetectorChange(writer, detector, written);
@@ -59,16 +59,16 @@ export function readSeriesChange(reader: StateReader, state: SeriesState): void 
   const arrivals = readHead(reader, state);
   assert.equal(reader.number(), state.detector.positions, `a change of ${state.key} is missing in the changelog`);
   readDetectorChange(reader, state.detector, reader.number());
-  state.written = state.detector.positions;
+  state.written = reader.format === STATE_FORMAT ? state.detector.positions : -1;
   state.resumeArrivals(arrivals);
 }
 
-function writeHead(writer: StateWriter, state: SeriesState): void {
+function writeHead(writer: StateWriter, state: SeriesState, isChange: boolean): void {
   writeEventState(writer, state.events.state());
   writer.number(state.startOffset);
   writer.number(state.originMs);
   writer.number(state.newestOffset);
-  writeArrivals(writer, state);
+  writeArrivals(writer, state, isChange);
 }
 
 function readHead(reader: StateReader, state: SeriesState): ArrivalState {

@@ -1,16 +1,24 @@
-import type { ResidualSums } from '../../detector/calibration/calibration.ts';
 import { isCutoff } from '../../detector/calibration/cutoff-grid.ts';
-import type { DetectionSettings } from '../../detector/calibration/settings.ts';
 import { SINCE } from '../../detector/memory/extreme-blocks.ts';
 import {
   forecastedPositions,
-  SCALARS_OF_FORMAT_2,
-  SCALARS_OF_FORMAT_3,
+  SCALARS_MAX,
+  SCALARS_OF_FORMATS,
   type SeriesLayout,
+  scalarOfFormat,
 } from '../../detector/memory/series-memory.ts';
 import type { SeriesDetector } from '../../detector/series/series-detector.ts';
 import type { ChangelogSeries } from './changelog-series.ts';
+import {
+  PROFILE_FORMAT,
+  profileBytesMax,
+  readProfile,
+  readProfileChange,
+  writeProfile,
+  writeProfileChange,
+} from './profile-state.ts';
 import { STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.ts';
+import { readSums, readSums1, writeSums } from './sums-state.ts';
 
 /**
  * The state of a series has two parts. The open window changes with every observation: `writeDetectorState` writes it
@@ -27,11 +35,12 @@ export function writeDetectorState(writer: StateWriter, detector: SeriesDetector
   writeForecasts(writer, detector, occupied(detector));
   writeScalars(writer, detector);
   if (layout.residualCapacity === 0) writeSums(writer, detector.sums);
+  writeProfile(writer, detector.rings.profile);
 }
 
 /** Most bytes that `writeDetectorState` takes, or nearly. */
 export function openStateBytesMax(layout: SeriesLayout): number {
-  return 80 + 4 * layout.settings.detectionSize + 8 * (sumsOf(layout) + SCALARS_OF_FORMAT_3);
+  return 80 + 4 * layout.settings.detectionSize + 8 * (sumsOf(layout) + SCALARS_MAX) + profileBytesMax(layout);
 }
 
 export function readDetectorState(reader: StateReader, detector: SeriesDetector): void {
@@ -50,6 +59,7 @@ export function readDetectorState(reader: StateReader, detector: SeriesDetector)
   readForecasts(reader, detector);
   readScalars(reader, detector);
   if (layout.residualCapacity === 0) detector.sums = readSums(reader);
+  if (reader.format >= PROFILE_FORMAT) readProfile(reader, detector.rings.profile);
 }
 
 /**
@@ -66,6 +76,7 @@ export function writeDetectorChange(writer: StateWriter, detector: SeriesDetecto
   }
   writeForecasts(writer, detector, forecastSince(written, detector));
   writeScalars(writer, detector);
+  writeProfileChange(writer, detector.rings.profile);
 }
 
 /** Takes a detector on to `positions`, by what `writeDetectorChange` wrote. */
@@ -75,6 +86,7 @@ export function readDetectorChange(reader: StateReader, detector: SeriesDetector
   readDistances(reader, detector, written);
   readForecasts(reader, detector);
   readScalars(reader, detector);
+  if (reader.format >= PROFILE_FORMAT) readProfileChange(reader, detector.rings.profile);
 }
 
 function readDistances(reader: StateReader, { positions, rings }: SeriesDetector, from: number): void {
@@ -145,7 +157,9 @@ function readScalars(reader: StateReader, detector: SeriesDetector): void {
   detector.origin = reader.number();
   const head = reader.u8();
   detector.forecastDue = head % 2 === 1;
-  for (let scalar = 0; scalar < Math.floor(head / 2); scalar++) keepScalar(detector, scalar, reader.number());
+  for (let scalar = 0; scalar < Math.floor(head / 2); scalar++) {
+    keepScalar(detector, scalarOfFormat(reader.format, scalar), reader.number());
+  }
 }
 
 /** States may hold scalars of alarms, all 0, where the series has none. */
@@ -166,54 +180,16 @@ function readEarlierState(reader: StateReader, detector: SeriesDetector): void {
   readDistances(reader, detector, detector.windowStart);
   detector.scalarsKept = reader.format > 1;
   for (let i = 0; i < sumsOf(layout); i++) rings.sums[rings.sumStart + i] = reader.f64();
-  for (let scalar = 0; scalar < SCALARS_OF_FORMATS[reader.format]; scalar++) keepScalar(detector, scalar, reader.f64());
+  for (let scalar = 0; scalar < SCALARS_OF_FORMATS[reader.format]; scalar++) {
+    keepScalar(detector, scalarOfFormat(reader.format, scalar), reader.f64());
+  }
   if (layout.residualCapacity === 0) {
     detector.sums = reader.format === 1 ? readSums1(reader, detector.settings) : readSums(reader);
   }
 }
 
-/** How many scalars a state holds; an index is a format. */
-const SCALARS_OF_FORMATS = [0, 0, SCALARS_OF_FORMAT_2, SCALARS_OF_FORMAT_3];
-
 function sumsOf({ forecastLength, laterLength }: SeriesLayout): number {
   return forecastLength + laterLength;
-}
-
-function writeSums(writer: StateWriter, sums: ResidualSums): void {
-  writer.f64(sums.samples);
-  writer.f64(sums.weight);
-  writer.f64(sums.mean);
-  writer.f64(sums.squares);
-  writer.f64(sums.steps);
-  writer.f64(sums.stepSquares);
-  writer.f64(sums.squaresBySteps);
-}
-
-function readSums(reader: StateReader): ResidualSums {
-  return {
-    samples: reader.f64(),
-    weight: reader.f64(),
-    mean: reader.f64(),
-    squares: reader.f64(),
-    steps: reader.f64(),
-    stepSquares: reader.f64(),
-    squaresBySteps: reader.f64(),
-  };
-}
-
-/** Format 1 has no sums over the steps of the horizon: every step counts with the pooled variance. */
-function readSums1(reader: StateReader, { h, stepSize }: DetectionSettings): ResidualSums {
-  const [samples, mean, squares] = [reader.f64(), reader.f64(), reader.f64()];
-  const last = Math.min(h, stepSize) - 1;
-  return {
-    samples,
-    weight: samples,
-    mean,
-    squares,
-    steps: (samples * last) / 2,
-    stepSquares: (samples * last * (2 * last + 1)) / 6,
-    squaresBySteps: (squares * last) / 2,
-  };
 }
 
 /**

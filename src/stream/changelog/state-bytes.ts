@@ -10,22 +10,25 @@ import { ServiceError } from '../../service-error.ts';
  *   2  state of alarms, sums over the steps of the horizon; groups: their variance in place of the deviation
  *   3  events, times and records that wait, counts of residuals and windows, extremes of windows; groups: scales
  *   4  changes of open states, numbers in as few bytes as they need, headers of records; groups: silence of members
+ *   5  the long memory of hours and weekdays, unusualness of the last two rows; points of open steps and of counters,
+ *      where a detector has them
  */
-export const STATE_FORMAT = 4;
+export const STATE_FORMAT = 5;
 const STATE_FORMAT_MIN = 1;
 
 /**
  * Kinds of entries in a journal record. The kind has the format of the entry, since an old entry may move to a
  * new record.
  */
-export const SERIES_ENTRY = 8;
-export const GROUP_ENTRY = 9;
+export const SERIES_ENTRY = 11;
+export const GROUP_ENTRY = 12;
 /** What changed in an open state since the entry before it. */
-export const CHANGE_ENTRY = 10;
+export const CHANGE_ENTRY = 13;
 /** The series or group was evicted. */
 export const TOMBSTONE_ENTRY = 3;
-const SERIES_ENTRIES = [0, 1, 4, 6, SERIES_ENTRY];
-const GROUP_ENTRIES = [0, 2, 5, 7, GROUP_ENTRY];
+const SERIES_ENTRIES = [0, 1, 4, 6, 8, SERIES_ENTRY];
+const GROUP_ENTRIES = [0, 2, 5, 7, 9, GROUP_ENTRY];
+const CHANGE_ENTRIES = [0, 0, 0, 0, 10, CHANGE_ENTRY];
 
 export function isGroupEntry(kind: number): boolean {
   return GROUP_ENTRIES.includes(kind, 1);
@@ -33,8 +36,12 @@ export function isGroupEntry(kind: number): boolean {
 
 /** The format of an entry's state. An index of the lists is a format. */
 export function formatOfEntry(kind: number): number {
-  if (kind === CHANGE_ENTRY) return 4;
-  return Math.max(SERIES_ENTRIES.indexOf(kind, 1), GROUP_ENTRIES.indexOf(kind, 1));
+  return Math.max(...[SERIES_ENTRIES, GROUP_ENTRIES, CHANGE_ENTRIES].map((kinds) => kinds.indexOf(kind, 1)));
+}
+
+/** Whether an entry is a change of a state, in any format. */
+export function isChangeEntry(kind: number): boolean {
+  return kind > 0 && CHANGE_ENTRIES.includes(kind);
 }
 
 assert(endianness() === 'LE', 'changelog records are little-endian, as are all machines Node runs on');
@@ -47,6 +54,31 @@ export function assertStateFormat(format: number): void {
   throw new ServiceError('configuration', `${text}: run the version that wrote it, or reset the changelog topic`);
 }
 
+/**
+ * What `read` makes of a value of the changelog. Throws ServiceError `configuration` where it throws because of the
+ * bytes: nothing that is scored could be trusted.
+ */
+export function readStored<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause;
+    const text = `the changelog holds a damaged value: ${name} (${(cause as Error).message})`;
+    const remedy = 'another program wrote it, or bytes were lost; reset the changelog topic';
+    throw new ServiceError('configuration', `${text}: ${remedy}`, { cause });
+  }
+}
+
+/** JSON of the changelog that `fits`. Throws as `readStored`. */
+export function readStoredJson<T extends object>(name: string, value: Buffer, fits: (read: T) => boolean): T {
+  return readStored(name, () => {
+    const read = JSON.parse(value.toString()) as T | null;
+    if (typeof read === 'object' && read !== null && fits(read)) return read;
+    throw new TypeError(`${value.toString('utf8', 0, SHOWN_BYTES_MAX)} is something else`);
+  });
+}
+
+const SHOWN_BYTES_MAX = 100;
 const INITIAL_BYTES = 64 * 1024;
 /** Length that stands for null. */
 const NO_BLOB = 0xffffffff;
@@ -71,6 +103,12 @@ export class StateWriter {
     this.#reserve(4);
     this.#view.setUint32(this.length, value, true);
     this.length += 4;
+  }
+
+  f16(value: number): void {
+    this.#reserve(2);
+    this.#view.setFloat16(this.length, value, true);
+    this.length += 2;
   }
 
   f32(value: number): void {
@@ -167,12 +205,14 @@ export class StateWriter {
 /** Reads what a StateWriter wrote. Throws a RangeError beyond the end. */
 export class StateReader {
   readonly #bytes: Buffer;
+  readonly #view: DataView;
   /** The format of what is read. */
   readonly format: number;
   position: number;
 
   constructor(bytes: Buffer, position = 0, format = STATE_FORMAT) {
     this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.position = position;
     this.format = format;
   }
@@ -187,6 +227,10 @@ export class StateReader {
 
   u32(): number {
     return this.#bytes.readUInt32LE(this.#advance(4));
+  }
+
+  f16(): number {
+    return this.#view.getFloat16(this.#advance(2), true);
   }
 
   f32(): number {

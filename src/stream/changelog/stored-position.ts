@@ -1,3 +1,5 @@
+import { readStoredJson } from './state-bytes.ts';
+
 /** The two newest event times of a partition; -Infinity before its first records. */
 export interface ClockState {
   readonly firstMs: number;
@@ -23,16 +25,18 @@ export function encodePosition({ nextOffset, topicId, clock }: StoredPosition): 
   return Buffer.from(JSON.stringify({ next_offset: nextOffset, topic_id: topicId, event_times: times }));
 }
 
+interface WrittenPosition {
+  readonly next_offset: number;
+  readonly topic_id: string | null;
+  readonly event_times?: readonly (number | null)[] | null;
+}
+
+/** Throws ServiceError `configuration` where the value is damaged. */
 export function decodePosition(value: Buffer): StoredPosition {
-  const {
-    next_offset: nextOffset,
-    topic_id: topicId,
-    event_times: times = null,
-  } = JSON.parse(value.toString()) as {
-    readonly next_offset: number;
-    readonly topic_id: string | null;
-    readonly event_times?: readonly (number | null)[] | null;
-  };
+  const isPosition = ({ next_offset: offset, event_times: times = null }: WrittenPosition) =>
+    Number.isSafeInteger(offset) && (times === null || (Array.isArray(times) && times.length === 2));
+  const read = readStoredJson<WrittenPosition>('position', value, isPosition);
+  const { next_offset: nextOffset, topic_id: topicId, event_times: times = null } = read;
   if (times === null) return { nextOffset, topicId, clock: null };
   const [firstMs, secondMs] = times.map((time) => time ?? Number.NEGATIVE_INFINITY);
   return { nextOffset, topicId, clock: { firstMs, secondMs } };

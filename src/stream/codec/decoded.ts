@@ -5,12 +5,23 @@ export interface DecodedObservation {
   readonly kind: 'observation';
   /** Never empty, at most SERIES_ID_BYTES_MAX bytes of UTF-8, without NUL. */
   readonly series: string;
+  /** The id of its name and labels, where a template makes `series` of them; otherwise left out. */
+  readonly source?: string;
   /** null where the series' detector has no group path. */
   readonly group: string | null;
   /** Integer milliseconds since the epoch. */
   readonly timestampMs: number;
   /** Finite. */
   readonly value: number;
+}
+
+/** A record whose value is missing: NaN, which emitters also send as a staleness marker. */
+export interface MissingValue {
+  readonly kind: 'missing';
+  readonly series: string;
+  /** As in `DecodedObservation`. */
+  readonly source?: string;
+  readonly timestampMs: number;
 }
 
 /** A record that cannot be decoded into an observation. */
@@ -22,4 +33,4 @@ export interface Undecodable {
   readonly series: string | null;
 }
 
-export type Decoded = DecodedObservation | Undecodable;
+export type Decoded = DecodedObservation | MissingValue | Undecodable;

@@ -1,12 +1,12 @@
 import {
   type AnomalyEvent,
   CLOSE_REASONS,
-  EVENT_DEFAULTS,
   EVENT_DIRECTIONS,
   EVENT_FIELDS,
   EVENT_KINDS,
   EVENT_TYPES,
   type EventMember,
+  withEventDefaults,
 } from '../../record/anomaly-event.ts';
 import { createRecordReader, type Fields, pickFields } from './record-reader.ts';
 import { createRecordWriter, finiteOrNull, type OutputFormat, type RecordDestination } from './record-writer.ts';
@@ -57,7 +57,7 @@ const MEMBER_FIELDS: Fields = [
 ];
 
 function toEvent(raw: unknown): AnomalyEvent {
-  const found = pickFields({ ...EVENT_DEFAULTS, ...(raw as object) }, Object.entries(EVENT_FIELDS), NAME);
+  const found = pickFields(withEventDefaults(raw as object), Object.entries(EVENT_FIELDS), NAME);
   for (const [field, list] of Object.entries(LISTS)) {
     const value = found[field];
     if (value !== null && !list.some((known) => known === value)) throw new Error(`not ${NAME}: ${field}`);
@@ -66,10 +66,12 @@ function toEvent(raw: unknown): AnomalyEvent {
   found.members = members.map(
     (member) => pickFields(member, MEMBER_FIELDS, `${NAME}: members`) as unknown as EventMember,
   );
-  // Avro makes maps without a prototype.
-  found.labels = { ...(found.labels as object) };
-  if (Object.values(found.labels as object).some((label) => typeof label !== 'string')) {
-    throw new Error(`not ${NAME}: labels`);
+  for (const map of ['labels', 'seriesLabels']) {
+    // Avro makes maps without a prototype.
+    found[map] = { ...(found[map] as object) };
+    if (Object.values(found[map] as object).some((label) => typeof label !== 'string')) {
+      throw new Error(`not ${NAME}: ${map}`);
+    }
   }
   return found as unknown as AnomalyEvent;
 }

@@ -1,60 +1,100 @@
-import type { RecordMapping } from '../../config/config.ts';
+import type { GroupSource, RecordMapping } from '../../config/config.ts';
+import { VALUE_MAGNITUDE_MAX } from '../../detector/calibration/precision.ts';
 import type { DeadLetterReason } from '../../record/dead-letter.ts';
+import { canonicalId, NAME_LABEL, type SeriesLabels, sortedLabels } from '../../series/series-id.ts';
+import { groupIdOf, seriesIdentity } from '../../series/series-identity.ts';
 import type { Decoded, Undecodable } from './decoded.ts';
 import { explainEventTime, isPlausible, readEventTime } from './event-time.ts';
 import { quoted } from './quoted.ts';
 import { compileRecordPath, type RecordAccessor } from './record-path.ts';
 
+/** Labels of a series, the name of the metric not counted. */
+export const SERIES_LABELS_MAX = 64;
+
 /** Longest id of a series or group, in bytes of UTF-8. */
 export const SERIES_ID_BYTES_MAX = 512;
 
-/** Largest magnitude of a value. The distance of two values is finite in the single precision of the models. */
-export const VALUE_MAGNITUDE_MAX = 1.7014117e38;
+/** Stands for a missing value, as a number or as this text: JSON has no word for it. */
+const NAN_TEXT = 'NaN';
 
 /** No hexadecimal numbers, no blanks, no separators of thousands. */
-const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** Replaces invalid bytes in a decoded string. With it two different ids could become one. */
 const REPLACEMENT = '\uFFFD';
 
-/** The path of the group id for the detector of `series`; null where each series is scored alone. */
-export type GroupPathOf = (series: string) => string | null;
+/**
+ * What the detector of a series makes groups of; null where it scores each series alone. Series are given by the ids
+ * that `seriesIdentity` makes of their labels.
+ */
+export type GroupSourceOf = (source: string) => GroupSource;
 
 /** How far the event times of a series may lie ahead of the clock, where the mapping does not set it; milliseconds. */
-export type FutureLimitOf = (series: string) => number;
+export type FutureLimitOf = (source: string) => number;
 
 export interface MappingOptions {
-  readonly groupPathOf?: GroupPathOf | null | undefined;
+  readonly groupSourceOf?: GroupSourceOf | null | undefined;
   readonly futureLimitOf?: FutureLimitOf | undefined;
 }
 
 /** Maps a parsed record to an observation. `nowMs` is the clock, milliseconds since the epoch. Never throws. */
 export type CompiledMapping = (record: unknown, nowMs: number) => Decoded;
 
+/** What is read of `R` to make an observation. */
+export interface FieldReaders<R> {
+  readonly series: (from: R) => string | Undecodable;
+  readonly time: (from: R) => unknown;
+  readonly value: (from: R) => unknown;
+  /** The record that has the path of a group. */
+  readonly record: (from: R) => unknown;
+}
+
 /**
  * Ids are strings or numbers. The values of several series paths are joined by `/`. The value is a number, or the text
- * of a decimal one. Throws a RangeError when a path of the mapping is invalid.
+ * of a decimal one; NaN is a missing value. Throws a RangeError when a path of the mapping is invalid.
  */
-export function compileMapping(
-  mapping: RecordMapping,
-  { groupPathOf = null, futureLimitOf = () => Number.POSITIVE_INFINITY }: MappingOptions = {},
-): CompiledMapping {
-  const { timeUnit, futureMsMax } = mapping;
-  const readSeries = compileSeries(mapping.series);
-  const timeAt = compileRecordPath(mapping.time);
-  const valueAt = compileRecordPath(mapping.value);
-  const groupAt = groupPathOf === null ? null : groupAccessor(groupPathOf);
+export function compileMapping(mapping: RecordMapping, options: MappingOptions = {}): CompiledMapping {
+  const series = mapping.labels === undefined ? compileSeries(mapping.series) : compileLabelledSeries(mapping);
+  const readers = {
+    series,
+    time: compileRecordPath(mapping.time),
+    value: compileRecordPath(mapping.value),
+    record: (record: unknown) => record,
+  };
+  const observationOf = compileObservation(mapping, readers, options);
+  return (record, nowMs) =>
+    typeof record !== 'object' || record === null ? noObject(record) : observationOf(record, nowMs);
+}
 
+export function noObject(record: unknown): Undecodable {
+  return undecodable('record-unreadable', `the record is ${quoted(record)}, not an object`, null);
+}
+
+/** Checks what is read, and makes an observation of it. */
+export function compileObservation<R>(
+  mapping: RecordMapping,
+  { series: readSeries, time: timeAt, value: valueAt, record: recordOf }: FieldReaders<R>,
+  { groupSourceOf = null, futureLimitOf = () => Number.POSITIVE_INFINITY }: MappingOptions,
+): (from: R, nowMs: number) => Decoded {
+  const { timeUnit, futureMsMax } = mapping;
+  const identityOf = seriesIdentity(mapping);
+  const isMade = (mapping.idTemplate ?? null) !== null;
+  const readGroup = groupSourceOf === null ? null : groupReader(groupSourceOf);
   return (record, nowMs) => {
-    if (typeof record !== 'object' || record === null) {
-      return undecodable('record-unreadable', `the record is ${quoted(record)}, not an object`, null);
+    const written = readSeries(record);
+    if (typeof written !== 'string') return written;
+    const { id: series, source } = identityOf === null ? { id: written, source: written } : identityOf(written);
+    if (series !== written && !isId(series)) {
+      return undecodable(
+        'series-unreadable',
+        `the id that input makes of series ${quoted(written)} ${whyNoId(series)}`,
+        null,
+      );
     }
-    const series = readSeries(record);
-    if (typeof series !== 'string') return series;
 
     const rawTime = toBigInt(timeAt(record));
     const timestampMs = readEventTime(rawTime, timeUnit);
-    const latestMs = nowMs + (futureMsMax ?? futureLimitOf(series));
+    const latestMs = nowMs + (futureMsMax ?? futureLimitOf(source));
     if (!isPlausible(timestampMs, latestMs)) {
       const { reason, detail } = explainEventTime(rawTime, { unit: timeUnit, timestampMs, latestMs });
       return undecodable(reason, detail, series);
@@ -62,20 +102,60 @@ export function compileMapping(
 
     const rawValue = valueAt(record);
     const value = typeof rawValue === 'number' ? rawValue : numberOf(toBigInt(rawValue));
-    if (!(Math.abs(value) <= VALUE_MAGNITUDE_MAX)) return explainValue(rawValue, value, series);
-
-    let group: string | null = null;
-    const accessor = groupAt === null ? null : groupAt(series);
-    if (accessor !== null) {
-      const raw = toBigInt(accessor(record));
-      if (!isId(raw)) return undecodable('group-missing', `the group id ${whyNoId(raw)}`, series);
-      group = String(raw);
+    if (!(Math.abs(value) <= VALUE_MAGNITUDE_MAX)) {
+      if (!Number.isNaN(rawValue) && rawValue !== NAN_TEXT) return explainValue(rawValue, value, series);
+      const missing = { kind: 'missing', series, timestampMs } as const;
+      return isMade ? { ...missing, source } : missing;
     }
-    return { kind: 'observation', series, group, timestampMs, value };
+
+    const raw = readGroup === null ? null : readGroup(recordOf(record), source);
+    if (raw === null && !isMade) return { kind: 'observation', series, group: null, timestampMs, value };
+    if (raw !== null && !isId(raw.id)) return undecodable('group-missing', `the group id ${whyNoId(raw.id)}`, series);
+    const group = raw === null ? null : String(raw.id);
+    const observation = { kind: 'observation', series, group, timestampMs, value } as const;
+    return isMade ? { ...observation, source } : observation;
   };
 }
 
-function compileSeries(paths: readonly string[]): (record: unknown) => string | Undecodable {
+/** The id of a series by its name and an object of labels, as `canonicalId()` has it. */
+function compileLabelledSeries(mapping: RecordMapping): (record: unknown) => string | Undecodable {
+  const readName = compileSeries(mapping.series);
+  const readLabels = compileLabels(mapping);
+  return (record) => {
+    const name = readName(record);
+    const labels = typeof name === 'string' ? readLabels(record) : name;
+    return 'kind' in labels ? labels : checkedId(canonicalId(String(name), labels));
+  };
+}
+
+export function checkedId(series: string): string | Undecodable {
+  return isId(series) ? series : undecodable('series-unreadable', `the series id ${whyNoId(series)}`, null);
+}
+
+/** Texts, numbers and booleans by their names; null and the empty text are none. */
+export function compileLabels({ labels: path = '' }: RecordMapping): (record: unknown) => SeriesLabels | Undecodable {
+  const labelsAt = compileRecordPath(path);
+  const unreadable = (detail: string) => undecodable('series-unreadable', detail, null);
+  return (record) => {
+    const raw = labelsAt(record) ?? {};
+    if (typeof raw !== 'object' || Array.isArray(raw)) {
+      return unreadable(`the labels at ${quoted(path)} are ${quoted(raw)}, not an object`);
+    }
+    const labels: [string, string][] = [];
+    for (const [label, value] of raw instanceof Map ? raw : Object.entries(raw)) {
+      const text = toBigInt(value) ?? '';
+      if (label === NAME_LABEL) return unreadable(`there is a label ${NAME_LABEL}: that is the name of the metric`);
+      if (typeof text === 'object') return unreadable(`the label ${quoted(label)} is ${quoted(text)}, not a text`);
+      labels.push([label, String(text)]);
+    }
+    const tooMany = labels.length > SERIES_LABELS_MAX;
+    return tooMany
+      ? unreadable(`the series has ${labels.length} labels, more than ${SERIES_LABELS_MAX}`)
+      : sortedLabels(labels);
+  };
+}
+
+export function compileSeries(paths: readonly string[]): (record: unknown) => string | Undecodable {
   if (paths.length === 0) throw new RangeError('a mapping needs a series path');
   const accessors = paths.map(compileRecordPath);
   const [only] = accessors;
@@ -97,18 +177,22 @@ function compileSeries(paths: readonly string[]): (record: unknown) => string | 
   };
 }
 
+/** The id of the group of a record; null where its series is scored alone. */
+type ReadGroup = (record: unknown, source: string) => { readonly id: unknown } | null;
+
 /** One accessor for each path. There are as many paths as detectors that score groups. */
-function groupAccessor(groupPathOf: GroupPathOf): (series: string) => RecordAccessor | null {
+function groupReader(groupSourceOf: GroupSourceOf): ReadGroup {
   const accessors = new Map<string, RecordAccessor>();
-  return (series) => {
-    const path = groupPathOf(series);
-    if (path === null) return null;
-    let accessor = accessors.get(path);
+  return (record, source) => {
+    const from = groupSourceOf(source);
+    if (from === null) return null;
+    if (typeof from !== 'string') return { id: groupIdOf(source, from) };
+    let accessor = accessors.get(from);
     if (accessor === undefined) {
-      accessor = compileRecordPath(path);
-      accessors.set(path, accessor);
+      accessor = compileRecordPath(from);
+      accessors.set(from, accessor);
     }
-    return accessor;
+    return { id: toBigInt(accessor(record)) };
   };
 }
 
@@ -157,6 +241,6 @@ function numberOf(raw: unknown): number {
   return typeof raw === 'bigint' || (typeof raw === 'string' && DECIMAL.test(raw)) ? Number(raw) : Number.NaN;
 }
 
-function undecodable(reason: DeadLetterReason, detail: string, series: string | null): Undecodable {
+export function undecodable(reason: DeadLetterReason, detail: string, series: string | null): Undecodable {
   return { kind: 'dead-letter', reason, detail, series };
 }

@@ -1,5 +1,6 @@
 import type { RecordMapping, TimeUnit } from '../../config/config.ts';
-import { compileMapping, type GroupPathOf } from './mapping.ts';
+import { groupIdOf, seriesIdentity } from '../../series/series-identity.ts';
+import { compileMapping, type FutureLimitOf, type GroupSourceOf } from './mapping.ts';
 import { parseRecordPath } from './record-path.ts';
 
 export interface WritableObservation {
@@ -19,28 +20,40 @@ export type WrittenObservation =
 export type WriteObservation = (observation: WritableObservation, nowMs: number) => WrittenObservation;
 
 /**
- * Writes an observation as a JSON record that `mapping` decodes again. The key is the group id, or else the series id.
+ * Writes an observation as a JSON record that `mapping` decodes again, without the labels that are dropped. The key is
+ * the group id, or else the series id.
  * An observation is refused when its record would be decoded differently, or not at all.
  */
-export function compileObservationWriter(mapping: RecordMapping, groupPathOf: GroupPathOf): WriteObservation {
-  const read = compileMapping(mapping, { groupPathOf });
+export function compileObservationWriter(
+  mapping: RecordMapping,
+  groupSourceOf: GroupSourceOf,
+  futureLimitOf?: FutureLimitOf,
+): WriteObservation {
+  const read = compileMapping(mapping, { groupSourceOf, futureLimitOf });
+  const identityOf = seriesIdentity(mapping);
   return (observation, nowMs) => {
-    const { series, group, timestampMs, value } = observation;
-    const groupPath = groupPathOf(series);
-    if (group !== null && groupPath === null) {
+    const { timestampMs, value } = observation;
+    const { id: series, source } = identityOf?.(observation.series) ?? {
+      id: observation.series,
+      source: observation.series,
+    };
+    const from = groupSourceOf(source);
+    const group = from === null || typeof from === 'string' ? observation.group : groupIdOf(source, from);
+    if (group !== null && from === null) {
       return refused(`the detector of series ${JSON.stringify(series)} judges it alone, not in a group`);
     }
-    const parts = splitSeries(series, mapping.series.length);
+    const parts = splitSeries(source, mapping.series.length);
     if (parts === null) {
-      return refused(`series ${JSON.stringify(series)} is not ${mapping.series.join(' and ')} joined by /`);
+      return refused(`series ${JSON.stringify(source)} is not ${mapping.series.join(' and ')} joined by /`);
     }
     const record: Place = Object.create(null);
     mapping.series.forEach((path, i) => void put(record, path, parts[i]));
     put(record, mapping.time, timeIn(mapping.timeUnit, timestampMs));
     put(record, mapping.value, value);
-    if (group !== null && groupPath !== null) put(record, groupPath, group);
+    if (group !== null && typeof from === 'string') put(record, from, group);
     const back = read(record, nowMs);
     if (back.kind === 'dead-letter') return refused(back.detail);
+    if (back.kind === 'missing') return refused('the value is NaN, which is none');
     if (back.series !== series || back.timestampMs !== timestampMs || back.value !== value || back.group !== group) {
       return refused('the paths of the input mapping get in the way of each other');
     }
@@ -74,8 +87,11 @@ function splitSeries(series: string, count: number): readonly string[] | null {
 
 function timeIn(unit: TimeUnit, timestampMs: number): number | string {
   switch (unit) {
-    case 'iso':
-      return new Date(timestampMs).toISOString();
+    case 'iso': {
+      const date = new Date(timestampMs);
+      // No date at all is refused as what it is, when the record is read back.
+      return Number.isNaN(date.getTime()) ? String(timestampMs) : date.toISOString();
+    }
     case 's':
       return timestampMs / 1_000;
     case 'ms':

@@ -1,8 +1,9 @@
 import type { RecordFormat, RecordMapping } from '../../config/config.ts';
+import { isPointsFormat } from '../../config/rekeyed-input.ts';
 import type { DeadLetterReason } from '../../record/dead-letter.ts';
 import { ServiceError } from '../../service-error.ts';
 import { compileAvro, type ReadRecord } from './avro.ts';
-import type { Decoded } from './decoded.ts';
+import type { Decoded, Undecodable } from './decoded.ts';
 import { parseJson } from './lenient-json.ts';
 import { compileMapping, type MappingOptions } from './mapping.ts';
 import { compileProtobuf } from './protobuf.ts';
@@ -26,13 +27,13 @@ export const SCHEMA_IDLE_MS = 60_000;
 export const SCHEMA_UNKNOWN_MS = 30_000;
 
 /** Decodes input records. Synchronous, once the schemas that they name are loaded. */
-export interface RecordDecoder {
+export interface RecordDecoder<D = Decoded> {
   /** The id of the schema that must be loaded before this value can be decoded; null when it can be. */
   missingSchema(value: Buffer | null, nowMs: number): number | null;
   /** Rejects with `registry-unavailable` (retryable) when the registry is out of reach. An unknown id is no error. */
   loadSchemas(schemaIds: Iterable<number>, nowMs: number): Promise<void>;
   /** Never throws because of the contents of a record. Throws `schema-not-loaded` when its schema was not loaded. */
-  decode(value: Buffer | null, nowMs: number): Decoded;
+  decode(value: Buffer | null, nowMs: number): D | Undecodable;
 }
 
 type Schema =
@@ -45,16 +46,31 @@ interface LoadedSchema {
   namedMs: number;
 }
 
-/** `schemas` may be null for formats that are decoded without a schema (json, json-schema). */
+/**
+ * Decodes records of one observation. `schemas` may be null for formats that are decoded without a schema (json,
+ * json-schema).
+ */
 export function createRecordDecoder(
   mapping: RecordMapping,
   { schemas = null, ...options }: MappingOptions & { readonly schemas?: SchemaSource | null } = {},
 ): RecordDecoder {
-  const observationOf = compileMapping(mapping, options);
-  const schemaType = SCHEMA_TYPES[mapping.format];
-  if (schemaType === null) return withoutSchemas(mapping.format, observationOf);
-  if (schemas === null) throw new TypeError(`${mapping.format} records need a schema registry`);
-  return withSchemas(schemaType, schemas, observationOf);
+  return createDecoder(mapping.format, schemas, compileMapping(mapping, options));
+}
+
+/** What becomes of a parsed record. */
+type ReadParsed<D> = (record: unknown, nowMs: number) => D;
+
+/** Decodes records by what `read` makes of a parsed one. */
+export function createDecoder<D>(
+  format: RecordMapping['format'],
+  schemas: SchemaSource | null,
+  read: ReadParsed<D>,
+): RecordDecoder<D> {
+  if (isPointsFormat(format)) throw new TypeError(`${format} records hold points of many series`);
+  const schemaType = SCHEMA_TYPES[format];
+  if (schemaType === null) return withoutSchemas(format, read);
+  if (schemas === null) throw new TypeError(`${format} records need a schema registry`);
+  return withSchemas(schemaType, schemas, read);
 }
 
 /** The schema type that decoding a format needs. JSON is decoded without its JSON Schema. */
@@ -65,7 +81,7 @@ const SCHEMA_TYPES: Readonly<Record<RecordFormat, SchemaType | null>> = {
   protobuf: 'PROTOBUF',
 };
 
-function withoutSchemas(format: RecordFormat, observationOf: ReturnType<typeof compileMapping>): RecordDecoder {
+function withoutSchemas<D>(format: RecordFormat, read: ReadParsed<D>): RecordDecoder<D> {
   const headerBytes = format === 'json' ? 0 : WIRE_HEADER_BYTES;
   return {
     missingSchema: () => null,
@@ -79,16 +95,12 @@ function withoutSchemas(format: RecordFormat, observationOf: ReturnType<typeof c
       } catch (error) {
         return unreadable(reasonOf(error));
       }
-      return observationOf(record, nowMs);
+      return read(record, nowMs);
     },
   };
 }
 
-function withSchemas(
-  schemaType: SchemaType,
-  source: SchemaSource,
-  observationOf: ReturnType<typeof compileMapping>,
-): RecordDecoder {
+function withSchemas<D>(schemaType: SchemaType, source: SchemaSource, read: ReadParsed<D>): RecordDecoder<D> {
   const loaded = new Map<number, LoadedSchema>();
 
   /** Whether records of this schema can be decoded without a request to the registry. */
@@ -136,7 +148,7 @@ function withSchemas(
       } catch (error) {
         return unreadable(`not a record of schema ${schemaId}: ${reasonOf(error)}`);
       }
-      return observationOf(record, nowMs);
+      return read(record, nowMs);
     },
   };
 }
@@ -168,6 +180,6 @@ function compileSchema(schemaId: number, { wanted, schema, nowMs }: FoundSchema)
 
 const NO_HEADER = 'no schema id: a registry client writes a zero byte and four bytes of id before the record';
 
-function unreadable(detail: string): Decoded {
+function unreadable(detail: string): Undecodable {
   return { kind: 'dead-letter', reason: 'record-unreadable', detail, series: null };
 }

@@ -120,6 +120,7 @@ function countTally(metrics: Metrics, tally: Tally): void {
   for (const [type, revisions] of Object.entries(tally.events)) metrics.anomalyEvents.inc({ type }, revisions);
   metrics.duplicates.inc(tally.duplicates);
   metrics.gapStepsFilled.inc(tally.gapsFilled);
+  metrics.withoutValue.inc(tally.withoutValue);
   metrics.backfills.inc(tally.backfilled);
   metrics.skippedOffsets.inc(tally.skippedOffsets);
   metrics.skippedRanges.inc(tally.skippedRanges);

@@ -6,7 +6,7 @@ import { firstCommit, type RestoredState } from './commit/first-commit.ts';
 import { type CommitFormat, PendingCommit } from './commit/pending-commit.ts';
 import { QuietPartition } from './commit/quiet-partition.ts';
 import type { Scoring } from './commit/score-records.ts';
-import { type RecordTaking, takeRecords } from './commit/take-records.ts';
+import { type RecordTaking, splitBytesMax, takeRecords } from './commit/take-records.ts';
 import { CommitSchedule, RETRY_MS_MAX, RETRY_MS_MIN } from './commit-schedule.ts';
 import type { EngineReports } from './engine-reports.ts';
 import { FailingRecords, isFatal, isRecordFailure, type TriedRecords } from './failing-records.ts';
@@ -209,7 +209,7 @@ export class PartitionTask {
   async #scoreAndCommit(session: PartitionSession, task: RestoredTask): Promise<void> {
     const { state, onCommitted } = task;
     const { journal, resume } = task.restored;
-    const { limits, place, reports, nowMs } = this.#options;
+    const { limits, place, reports, nowMs, splitter } = this.#options;
     const { signal } = this.#stop;
     let pending = firstCommit(this.#options, task);
     state.all.resumeBackfills(pending);
@@ -226,7 +226,7 @@ export class PartitionTask {
       try {
         const { records, nextOffset, newestEventMs } = commitOf;
         const tally = commitOf.takeTally();
-        const { findings, metadata } = state.watch.add(tally.input);
+        const { findings, metadata } = state.watch.add(tally.input, state.clock.ms);
         const outputs = commitOf.outputs(journal, resume.topicId, state.clock.state);
         await this.#commits.watch(nextOffset, () => session.commit(outputs, nextOffset, metadata));
         onCommitted();
@@ -247,10 +247,11 @@ export class PartitionTask {
         signal.throwIfAborted();
         this.#backfill(state, pending);
         const recordsMax = Math.min(limits.commitRecordsMax, this.#failing.recordsMax);
-        const room = bytesLeft > 0 ? recordsMax - pending.records : 0;
+        const bytesMax = splitter === null ? bytesLeft : splitBytesMax(bytesLeft, pending);
+        const room = bytesMax > 0 ? recordsMax - pending.records : 0;
         if (!recreated && this.#input.records > 0 && room > 0) {
           const waitingBytes = this.#input.bytes;
-          const records = this.#input.take(room, bytesLeft);
+          const records = this.#input.take(room, bytesMax);
           bytesLeft -= waitingBytes - this.#input.bytes;
           recreated = records[0]?.skipped?.reason === 'topic-recreated';
           if (recreated) continue;

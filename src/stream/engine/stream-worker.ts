@@ -1,7 +1,9 @@
 import { meanStepMs } from '../../calendar/frequency.ts';
 import type { StreamConfig, WorkerLimits } from '../../config/config.ts';
+import { holdsMany, scoredInput } from '../../config/rekeyed-input.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { EncodeEvent } from '../codec/event-codec.ts';
+import { createRecordSplitter } from '../codec/points/record-splitter.ts';
 import { createRecordDecoder } from '../codec/record-decoder.ts';
 import type { SchemaSource } from '../codec/schema-source.ts';
 import type { EncodeScore } from '../codec/score-encoder.ts';
@@ -11,7 +13,7 @@ import type { EngineReports } from './engine-reports.ts';
 import { MemoryGuard } from './memory-guard.ts';
 import { PartitionTask } from './partition-task.ts';
 import { WorkerPace } from './state/worker-pace.ts';
-import { type BoundDetector, matchDetectors } from './unit/bound-detector.ts';
+import { type BoundDetector, detectorsOfInput, isGrouped } from './unit/bound-detector.ts';
 import type { WarmStart } from './warm-start.ts';
 
 /** Default of `future_limit`: so many steps, and at least a minute. */
@@ -180,9 +182,14 @@ function futureLimitMs(detector: BoundDetector | null): number {
 
 function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
   const { log, stream, limits, detectors, encodeScore, encodeEvent, schemas, reports, nowMs } = options;
-  const hasGroups = detectors.some(({ config }) => config.group !== null);
-  const detectorOf = matchDetectors(detectors);
-  const groupPathOf = (series: string) => detectorOf(series)?.config.group ?? null;
+  const hasGroups = detectors.some(isGrouped);
+  const { detectorOf, groupSourceOf, idOf } = detectorsOfInput(detectors, stream.input);
+  const futureLimitOf = (series: string) => futureLimitMs(detectorOf(series));
+  const splitting = {
+    groupPathOf: (series: string) => (detectorOf(series) === null ? 'unwatched' : groupSourceOf(series)),
+    futureLimitOf,
+    schemas,
+  } as const;
   const taskOptions = {
     log,
     limits,
@@ -197,12 +204,14 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
     reports,
     nowMs,
     detectorOf,
+    idOf,
     detectorNamed: new Map(detectors.map((detector) => [detector.config.name, detector])),
-    decoder: createRecordDecoder(stream.input, {
-      groupPathOf: hasGroups ? groupPathOf : null,
-      futureLimitOf: (series) => futureLimitMs(detectorOf(series)),
+    decoder: createRecordDecoder(scoredInput(stream.input), {
+      groupSourceOf: hasGroups ? groupSourceOf : null,
+      futureLimitOf,
       schemas,
     }),
+    splitter: options.route && holdsMany(stream.input) ? createRecordSplitter(stream.input, splitting) : null,
     detectorsVersion: options.version ?? 0,
     warmStart: options.warmStart ?? null,
     places: new Map<string, number>(),

@@ -11,11 +11,14 @@ import { byTime, type PastObservation } from './commit/score-history.ts';
 import { loadMissingSchemas, type Scoring } from './commit/score-records.ts';
 import type { EngineReports } from './engine-reports.ts';
 import { PartitionState } from './state/partition-state.ts';
+import type { SeriesSources } from './state/series-sources.ts';
 import type { ScoreSink } from './unit/batch-outcome.ts';
 import type { DetectionUnit } from './unit/detection-unit.ts';
 
 /** An observation of a history, and the group that it is scored with. */
 export interface WarmObservation extends PastObservation {
+  /** The id of its name and labels, where a template makes another one. */
+  readonly source?: string | undefined;
   readonly group: string | null;
 }
 
@@ -70,7 +73,7 @@ export async function fillFromHistory(
   let pending = firstCommit(options, task);
   let bytes = 0;
   for (const unit of units) {
-    bytes += writeUnit(unit, past.windows, pending);
+    bytes += writeUnit(unit, past, pending);
     if (bytes < CHUNK_BYTES_MAX) continue;
     await commit(pending);
     pending = new PendingCommit(options, options.nowMs, pending.nextOffset);
@@ -99,7 +102,7 @@ async function beginOfInput(session: PartitionSession, offset: number, scoring: 
   let stepMs = 0;
   const times = records.flatMap(({ value }) => {
     const decoded = scoring.decoder.decode(value, scoring.nowMs());
-    const bound = decoded.kind === 'observation' ? scoring.detectorOf(decoded.series) : null;
+    const bound = decoded.kind === 'observation' ? scoring.detectorOf(decoded.source ?? decoded.series) : null;
     if (decoded.kind !== 'observation' || bound === null) return [];
     stepMs = Math.max(stepMs, meanStepMs(bound.config.settings.freq));
     return [decoded.timestampMs];
@@ -113,6 +116,7 @@ interface ScoredPast {
   readonly units: readonly DetectionUnit[];
   /** Closed windows by their key. */
   readonly windows: ReadonlyMap<string, Buffer>;
+  readonly sources: SeriesSources;
   readonly clock: ClockState;
   readonly refused: Readonly<Record<string, number>>;
 }
@@ -130,8 +134,8 @@ async function scorePast(
   for (let start = 0; start < ordered.length; start += BATCH_MAX) {
     signal.throwIfAborted();
     const observations = ordered.slice(start, start + BATCH_MAX).flatMap((observation, i) => {
-      const bound = detectorOf(observation.series);
-      const { timestampMs } = observation;
+      const { series, source, timestampMs } = observation;
+      const bound = detectorOf(source ?? series);
       const offset = start + i - ordered.length - 1;
       const record = { partition: place.partition, offset, timestampMs, key: null, value: null };
       if (bound !== null) return [{ ...observation, record, bound }];
@@ -143,7 +147,7 @@ async function scorePast(
   await state.finish(sink, signal);
   const units = [...state.units.values()];
   for (const unit of units) unit.events.forget();
-  return { units, windows, clock: state.clock.state, refused };
+  return { units, windows, sources: state.all.sources, clock: state.clock.state, refused };
 }
 
 /** Keeps what belongs to the state, and publishes nothing. */
@@ -169,9 +173,11 @@ function stateSink(windows: Map<string, Buffer>, refused: Record<string, number>
     event: ignore,
     placed: ignore,
     gapFilled: ignore,
+    withoutValue: ignore,
     restarted: ignore,
     forgotten: ignore,
     met: ignore,
+    endedYoung: ignore,
     backfilled: ignore,
     windowsWritten: ignore,
     touched: ignore,
@@ -181,8 +187,9 @@ function stateSink(windows: Map<string, Buffer>, refused: Record<string, number>
 }
 
 /** Adds a unit to the commit. Returns about how many bytes that are. */
-function writeUnit(unit: DetectionUnit, windows: ReadonlyMap<string, Buffer>, pending: PendingCommit): number {
+function writeUnit(unit: DetectionUnit, { windows, sources }: ScoredPast, pending: PendingCommit): number {
   let bytes = 0;
+  pending.windowsWritten(sources.recordsOf(unit.key));
   for (const key of unit.changelogSeries().flatMap(closedWindowKeys)) {
     const window = windows.get(key.toString());
     if (window === undefined) continue;

@@ -53,20 +53,38 @@ export function ensureStateTopic(
   { topic, like }: { readonly topic: string; readonly like: string },
 ): Promise<void> {
   return asAdmin(connection, `topic ${topic} was made`, async (admin) => {
-    const existing = new Set(await admin.listTopics());
-    if (!existing.has(like)) throw new ServiceError('topic-mismatch', `Topic ${like} is missing: ${MAKE_TOPICS}`);
-    if (!existing.has(topic)) {
-      const { topics } = await admin.fetchTopicMetadata({ topics: [like] });
-      const replicationFactor = topics[0].partitions[0].replicas.length;
-      const configEntries = Object.entries(CHANGELOG_CONFIG).map(([name, value]) => ({ name, value }));
-      await makeTopics(admin, [{ topic, numPartitions: 1, replicationFactor, configEntries }]);
-    }
-    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
-    if (topics[0].partitions.length !== 1) {
-      throw new ServiceError('topic-mismatch', `Topic ${topic} must have one partition`);
-    }
+    await ensureSingle(admin, { topic, like, config: CHANGELOG_CONFIG });
     await refuseLossyChangelog(admin, topic);
   });
+}
+
+/**
+ * Creates a topic of one partition where it is missing, with as many copies as `like` has. Throws a ServiceError, also
+ * where it exists with more partitions.
+ */
+export function ensureOutputTopic(
+  connection: KafkaConnection,
+  { topic, like }: { readonly topic: string; readonly like: string },
+): Promise<void> {
+  return asAdmin(connection, `topic ${topic} was made`, (admin) => ensureSingle(admin, { topic, like, config: {} }));
+}
+
+async function ensureSingle(
+  admin: Admin,
+  { topic, like, config }: { topic: string; like: string; config: Readonly<Record<string, string>> },
+): Promise<void> {
+  const existing = new Set(await admin.listTopics());
+  if (!existing.has(like)) throw new ServiceError('topic-mismatch', `Topic ${like} is missing: ${MAKE_TOPICS}`);
+  if (!existing.has(topic)) {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [like] });
+    const replicationFactor = topics[0].partitions[0].replicas.length;
+    const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }));
+    await makeTopics(admin, [{ topic, numPartitions: 1, replicationFactor, configEntries }]);
+  }
+  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+  if (topics[0].partitions.length !== 1) {
+    throw new ServiceError('topic-mismatch', `Topic ${topic} must have one partition`);
+  }
 }
 
 const MAKE_TOPICS = 'make it with the command "topics", or name another one in the detectors file';

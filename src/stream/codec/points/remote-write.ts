@@ -1,26 +1,27 @@
-import protobuf from 'protobufjs';
+import { NAME_LABEL, sortedLabels } from '../../../series/series-id.ts';
+import { SERIES_LABELS_MAX } from '../mapping.ts';
 import { reasonOf } from '../quoted.ts';
-import { PointsBySeries, type PointsOfRecord, sortedLabels } from './series-points.ts';
-
-const { Reader } = protobuf;
+import { ProtobufReader } from './protobuf-reader.ts';
+import { namedSeries, type SeriesName, SeriesNames } from './series-names.ts';
+import { PointsBySeries, type PointsOfRecord } from './series-points.ts';
 
 /** Tags (number of the field << 3 | wire type) of what is read; other fields are passed over. */
 const [TIME_SERIES, LABEL, SAMPLE, HISTOGRAM] = [10, 10, 18, 34];
 const [LABEL_NAME, LABEL_VALUE, SAMPLE_VALUE, SAMPLE_TIMESTAMP] = [10, 18, 9, 16];
 
-const NAME_LABEL = '__name__';
-
 /**
  * Decodes a WriteRequest of Prometheus remote write 1.0, not compressed any more. Classic histograms are series of
  * their own there: `_count`, `_sum` and `_bucket`. Native histograms are refused by series.
  */
-export function decodeRemoteWrite(bytes: Uint8Array): PointsOfRecord {
+export function decodeRemoteWrite(bytes: Uint8Array, names: SeriesNames = new SeriesNames()): PointsOfRecord {
   const points = new PointsBySeries();
+  const reader = new ProtobufReader(bytes);
+  const scope = names.scope('remote-write');
+  const nameAt: NameAt = (from, to) => names.find(scope, reader.bytesAt(from, to), () => readName(reader, from, to));
   try {
-    const reader = Reader.create(bytes);
-    readFields(reader, reader.len, (tag) => {
+    reader.fields(bytes.length, (tag) => {
       if (tag !== TIME_SERIES) return false;
-      readTimeSeries(reader, points);
+      readTimeSeries(reader, points, nameAt);
       return true;
     });
   } catch (error) {
@@ -29,63 +30,76 @@ export function decodeRemoteWrite(bytes: Uint8Array): PointsOfRecord {
   return points.decoded();
 }
 
-function readTimeSeries(reader: protobuf.Reader, points: PointsBySeries): void {
-  let name = '';
-  let histograms = 0;
-  const labels: [string, string][] = [];
-  const [timestampsMs, values]: [number[], number[]] = [[], []];
-  readFields(reader, endOf(reader), (tag) => {
+/** The series whose labels lie at these bytes. */
+type NameAt = (from: number, to: number) => SeriesName;
+
+/** Labels may stand behind samples, so that the fields are passed over once before they are read. */
+function readTimeSeries(reader: ProtobufReader, points: PointsBySeries, nameAt: NameAt): void {
+  const end = reader.end();
+  const begin = reader.at;
+  let [from, to, histograms] = [-1, begin, 0];
+  let samplesAt = end;
+  while (reader.at < end) {
+    const start = reader.at;
+    const tag = reader.varint();
+    reader.skip(tag);
     if (tag === LABEL) {
-      const [label, value] = readLabel(reader);
-      if (label === NAME_LABEL) name = value;
-      else labels.push([label, value]);
-    } else if (tag === SAMPLE) readSample(reader, timestampsMs, values);
+      if (from === -1) from = start;
+      to = reader.at;
+    } else if (tag === SAMPLE) samplesAt = Math.min(samplesAt, start);
     else if (tag === HISTOGRAM) histograms++;
-    return tag === LABEL || tag === SAMPLE;
-  });
-  const series = points.open(name, sortedLabels(labels));
-  if (series === null) return;
-  if (histograms > 0) points.refuse(series.id, 'native histograms are not read: send classic ones');
-  for (let i = 0; i < values.length; i++) points.add(series, timestampsMs[i], values[i]);
+  }
+  reader.ended(end);
+  const series = nameAt(from === -1 ? begin : from, to);
+  reader.at = samplesAt;
+  while (reader.at < end) {
+    const tag = reader.varint();
+    if (tag === SAMPLE) readSample(reader, points, series);
+    else reader.skip(tag);
+  }
+  points.pass();
+  if (histograms > 0) points.refuse(`${series.id}: native histograms are not read: send classic ones`);
 }
 
 /** A staleness marker is a NaN, and so a missing value. */
-function readSample(reader: protobuf.Reader, timestampsMs: number[], values: number[]): void {
+function readSample(reader: ProtobufReader, points: PointsBySeries, series: SeriesName): void {
+  const end = reader.end();
   let [timestampMs, value] = [0, 0];
-  readFields(reader, endOf(reader), (tag) => {
+  while (reader.at < end) {
+    const tag = reader.varint();
     if (tag === SAMPLE_VALUE) value = reader.double();
-    else if (tag === SAMPLE_TIMESTAMP) timestampMs = Number(reader.int64());
-    else return false;
-    return true;
-  });
-  timestampsMs.push(timestampMs);
-  values.push(value);
+    else if (tag === SAMPLE_TIMESTAMP) timestampMs = reader.int64();
+    else reader.skip(tag);
+  }
+  reader.ended(end);
+  points.add(series, timestampMs, value);
 }
 
-function readLabel(reader: protobuf.Reader): [string, string] {
+/** More labels than a series may have are not read: one is enough to refuse it. */
+function readName(reader: ProtobufReader, from: number, to: number): SeriesName {
+  let name = '';
+  const labels: [string, string][] = [];
+  reader.at = from;
+  while (reader.at < to && labels.length <= SERIES_LABELS_MAX) {
+    const tag = reader.varint();
+    if (tag !== LABEL) {
+      reader.skip(tag);
+      continue;
+    }
+    const [label, value] = readLabel(reader);
+    if (label === NAME_LABEL && name === '') name = value;
+    else if (value !== '') labels.push([label, value]);
+  }
+  return namedSeries(name, sortedLabels(labels));
+}
+
+function readLabel(reader: ProtobufReader): [string, string] {
   let [name, value] = ['', ''];
-  readFields(reader, endOf(reader), (tag) => {
+  reader.fields(reader.end(), (tag) => {
     if (tag === LABEL_NAME) name = reader.string();
     else if (tag === LABEL_VALUE) value = reader.string();
     else return false;
     return true;
   });
   return [name, value];
-}
-
-/** Reads the fields up to `end`. `read` returns whether it has read the field of a tag; another one is passed over. */
-function readFields(reader: protobuf.Reader, end: number, read: (tag: number) => boolean): void {
-  while (reader.pos < end) {
-    const tag = reader.uint32();
-    if (!read(tag)) reader.skipType(tag & 7);
-  }
-  if (reader.pos !== end) throw new RangeError('a field is longer than its message');
-}
-
-/** The end of a message, by the length that precedes it. */
-function endOf(reader: protobuf.Reader): number {
-  const length = reader.uint32();
-  const end = reader.pos + length;
-  if (end > reader.len) throw new RangeError('a message is cut off');
-  return end;
 }

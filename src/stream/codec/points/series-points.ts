@@ -1,7 +1,6 @@
 /** What records of metric pipelines hold: points of many series, each with a name and labels. */
-
-/** Name and value of each label, sorted by name, without the name of the metric. */
-export type SeriesLabels = readonly (readonly [name: string, value: string])[];
+import type { SeriesLabels } from '../../../series/series-id.ts';
+import type { SeriesName } from './series-names.ts';
 
 /** Points of one series, in the order of the record. */
 export interface SeriesPoints {
@@ -13,20 +12,18 @@ export interface SeriesPoints {
   readonly timestampsMs: readonly number[];
   /** As many as times; finite. */
   readonly values: readonly number[];
+  /** Left out where the record names no group. */
+  readonly group?: string | null;
 }
 
 export interface DecodedPoints {
   readonly series: readonly SeriesPoints[];
   /** Points that stand for no value: staleness markers, NaN. */
   readonly missing: number;
-  /** Series that cannot be used, each with the reason; the others can. */
-  readonly refused: readonly RefusedSeries[];
-}
-
-export interface RefusedSeries {
-  /** null where it is not known. */
-  readonly id: string | null;
-  readonly detail: string;
+  /** Points, lines and series that cannot be used; the others can. */
+  readonly refused: number;
+  /** Why, of the first of them. */
+  readonly reasons: readonly string[];
 }
 
 /** A record of which nothing can be used. */
@@ -37,73 +34,80 @@ export interface UnreadablePoints {
 
 export type PointsOfRecord = ({ readonly kind: 'points' } & DecodedPoints) | UnreadablePoints;
 
-/** Labels of a series, the name of the metric not counted. */
-export const SERIES_LABELS_MAX = 64;
+/** Points of one record or body and their series, with those that are missing or refused. More are unreadable. */
+export const RECORD_POINTS_MAX = 200_000;
+/** Reasons that are kept of what is refused. */
+export const REASONS_MAX = 20;
 
-const BY_NAME = ([a]: readonly [string, string], [b]: readonly [string, string]) => (a < b ? -1 : a > b ? 1 : 0);
+type OpenSeries = SeriesPoints & { readonly timestampsMs: number[]; readonly values: number[] };
 
-/** Labels in their canonical order. An empty value is the same as no label, as in Prometheus. */
-export function sortedLabels(labels: Iterable<readonly [string, string]>): SeriesLabels {
-  return [...labels].filter(([, value]) => value !== '').sort(BY_NAME);
-}
-
-/** `up{instance="a:9100",job="node"}`: what PromQL shows. Two series are one where their ids are equal. */
-export function canonicalId(name: string, labels: SeriesLabels): string {
-  if (labels.length === 0) return name;
-  return `${name}{${labels.map(([label, value]) => `${label}="${escaped(value)}"`).join(',')}}`;
-}
-
-function escaped(value: string): string {
-  return /["\\\n]/.test(value) ? value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n') : value;
-}
-
-/** Gathers the points of a record by series. */
+/** Gathers the points of a record by series. Throws a RangeError beyond RECORD_POINTS_MAX. */
 export class PointsBySeries {
-  readonly #series = new Map<string, SeriesPoints & { timestampsMs: number[]; values: number[] }>();
-  readonly #refused: RefusedSeries[] = [];
+  readonly #series = new Map<string, OpenSeries>();
+  readonly #refusals = new RefusedPoints();
+  #newest: OpenSeries | null = null;
   #missing = 0;
-
-  /** The series of a name and labels, or null where they cannot be used; the reason is kept. */
-  open(name: string, labels: SeriesLabels): SeriesPoints | null {
-    const id = canonicalId(name, labels);
-    const found = this.#series.get(id);
-    if (found !== undefined) return found;
-    const detail = whyUnusable(name, labels);
-    if (detail !== null) {
-      this.#refused.push({ id: id.slice(0, 200), detail });
-      return null;
-    }
-    const opened = { id, name, labels, timestampsMs: [], values: [] };
-    this.#series.set(id, opened);
-    return opened;
-  }
+  #count = 0;
 
   /** A value that is no finite number is a missing one. */
-  add({ id }: SeriesPoints, timestampMs: number, value: number): void {
-    const series = this.#series.get(id);
-    if (series === undefined || !Number.isFinite(value)) {
-      this.#missing++;
-      return;
+  add(series: SeriesName, timestampMs: number, value: number): void {
+    this.#counted();
+    if (series.unusable !== null) this.#refusals.add(`${series.id}: ${series.unusable}`);
+    else if (!Number.isFinite(value)) this.#missing++;
+    else {
+      const open = this.#newest?.id === series.id ? this.#newest : this.#open(series);
+      open.timestampsMs.push(timestampMs);
+      open.values.push(value);
     }
-    series.timestampsMs.push(timestampMs);
-    series.values.push(value);
   }
 
-  refuse(id: string | null, detail: string): void {
-    this.#refused.push({ id, detail });
+  refuse(reason: string): void {
+    this.#counted();
+    this.#refusals.add(reason);
+  }
+
+  /** What may hold no points counts as one, so that there is an end to what is read. */
+  pass(): void {
+    this.#counted();
   }
 
   decoded(): PointsOfRecord {
-    const series = [...this.#series.values()].filter(({ values }) => values.length > 0);
-    return { kind: 'points', series, missing: this.#missing, refused: this.#refused };
+    return { kind: 'points', series: [...this.#series.values()], missing: this.#missing, ...this.#refusals.all };
+  }
+
+  #open({ id, name, labels }: SeriesName): OpenSeries {
+    let open = this.#series.get(id);
+    if (open === undefined) {
+      open = { id, name, labels, timestampsMs: [], values: [] };
+      this.#series.set(id, open);
+    }
+    this.#newest = open;
+    return open;
+  }
+
+  #counted(): void {
+    if (++this.#count > RECORD_POINTS_MAX)
+      throw new RangeError(`there are more than ${RECORD_POINTS_MAX} points and series: send fewer at once`);
   }
 }
 
-function whyUnusable(name: string, labels: SeriesLabels): string | null {
-  if (name === '') return 'the metric has no name';
-  if (labels.length > SERIES_LABELS_MAX) {
-    return `the series has ${labels.length} labels, more than ${SERIES_LABELS_MAX}`;
+/** All are counted, the first are kept. */
+export class RefusedPoints {
+  #refused = 0;
+  readonly #reasons: string[] = [];
+
+  get all(): { readonly refused: number; readonly reasons: readonly string[] } {
+    return { refused: this.#refused, reasons: this.#reasons };
   }
-  const twice = labels.find(([label], i) => i > 0 && labels[i - 1]?.[0] === label);
-  return twice === undefined ? null : `the series has the label ${twice[0]} twice`;
+
+  add(reason: string): void {
+    this.#refused++;
+    if (this.#reasons.length < REASONS_MAX) this.#reasons.push(reason);
+  }
+
+  /** Those of another, counted again. */
+  addAll({ refused, reasons }: { readonly refused: number; readonly reasons: readonly string[] }): void {
+    this.#refused += refused;
+    this.#reasons.push(...reasons.slice(0, REASONS_MAX - this.#reasons.length));
+  }
 }

@@ -7,6 +7,7 @@ import { EventClock } from './event-clock.ts';
 import { idleDeadline } from './idle-limit.ts';
 import { silenceDeadline } from './silence-watch.ts';
 import type { StaleUnit } from './stale-unit.ts';
+import { StepWatch } from './step-watch.ts';
 
 /** Two times agree when they are at most so many steps apart. */
 const AGREEMENT_STEPS = 3;
@@ -37,6 +38,7 @@ export class ArrivalGate {
   readonly clock = new EventClock();
   readonly silent = new DeadlineWatch<DetectionUnit | StaleUnit>(silenceDeadline);
   readonly idle = new DeadlineWatch<DetectionUnit | StaleUnit>(idleDeadline);
+  readonly steps = new StepWatch();
   readonly #holding = new Set<DetectionUnit>();
   /** Before this time of the clock it agrees with no record that is held. */
   #witnessedMs = Number.POSITIVE_INFINITY;
@@ -84,12 +86,17 @@ export class ArrivalGate {
   /** Nothing older is waited for: the unit is silent, or the input has ended. */
   flush(unit: DetectionUnit, give: GiveObservation): void {
     for (const observation of unit.waiting.takeOutOfOrder()) give(unit, observation);
+    for (const observation of unit.waiting.steps?.close(null) ?? []) give(unit, observation);
   }
 
   /** What the unit holds becomes dead letters: its state is given up, or the input has ended. */
   refuseHeld(unit: DetectionUnit, sink: ScoreSink): void {
     for (const { record, series } of unit.waiting.takeOutOfOrder()) {
       const detail = 'its series was forgotten, or started over, while it waited for older records';
+      sink.deadLetter(record, { reason: 'late', detail, series, detector: unit.bound.config.name });
+    }
+    for (const { record, series, points } of unit.waiting.steps?.close(null) ?? []) {
+      const detail = `its series was forgotten, or started over, while the step of its ${points} points was open`;
       sink.deadLetter(record, { reason: 'late', detail, series, detector: unit.bound.config.name });
     }
     for (const observation of unit.waiting.takeUnconfirmed()) refuse(unit, observation, sink);
@@ -99,11 +106,13 @@ export class ArrivalGate {
   /** After a restore of the unit. */
   adopt(unit: DetectionUnit): void {
     // A silent series whose next record waits has returned, and may fall silent again.
-    const { unconfirmed, outOfOrder, forBackfill } = unit.waiting;
-    if (!unit.silent || outOfOrder.length > 0 || forBackfill !== null) this.silent.watch(unit);
+    const { unconfirmed, outOfOrder, forBackfill, steps } = unit.waiting;
+    const waits = outOfOrder.length > 0 || forBackfill !== null || (steps?.points ?? 0) > 0;
+    if (!unit.silent || waits) this.silent.watch(unit);
     this.idle.watch(unit);
     if (unconfirmed.length > 0) this.#holding.add(unit);
     for (const held of unconfirmed) this.#awaitWitness(unit, held);
+    if (steps !== null) this.steps.adopt(unit, steps);
   }
 
   /** What the unit holds is another one's from now on. */
@@ -115,6 +124,7 @@ export class ArrivalGate {
   forgetOthers(isHeld: (unit: DetectionUnit | StaleUnit) => boolean): void {
     this.silent.keepOnly(isHeld);
     this.idle.keepOnly(isHeld);
+    this.steps.keepOnly(isHeld);
   }
 
   #pass(unit: DetectionUnit, observation: ReceivedObservation, give: GiveObservation): void {
@@ -126,12 +136,15 @@ export class ArrivalGate {
       this.advances++;
       this.onAdvance?.(unit, timestampMs);
       this.clock.reach(timestampMs);
+      // Before what is newer: others of a group may wait for them.
+      if (this.steps.isDue(this.clock.ms)) this.steps.closeDue(this.clock.ms, give);
       noteHeard(unit, this.clock.ms);
       if (silenceAfter !== null) this.silent.watch(unit);
       if (isFirst) this.idle.watch(unit);
     }
-    // Records may still wait under a lateness that is none any more.
+    // Records may still wait under a lateness that is none any more. Points wait in their time steps.
     if (latenessMs === 0 && unit.waiting.outOfOrder.length === 0) give(unit, observation);
+    else if (unit.waiting.steps?.aggregates) give(unit, observation);
     else for (const one of unit.waiting.reorder(observation, unit.arrivedMs - latenessMs)) give(unit, one);
     // It is known now that the member is not silent any more.
     if (unit.group !== null && silenceAfter !== null) this.silent.watch(unit);

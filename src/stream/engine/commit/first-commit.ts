@@ -1,7 +1,10 @@
+import { conclude } from '../../../detector/event/open-event.ts';
+import type { StaleState } from '../../changelog/journal.ts';
 import type { InputRecord, SkippedRange } from '../../log/log.ts';
-import { closeOrphans } from '../state/orphan-events.ts';
 import type { PartitionState } from '../state/partition-state.ts';
 import { PARTITION_COUNT_KEY, type Restored } from '../state/restore-partition.ts';
+import type { ScoreSink } from '../unit/batch-outcome.ts';
+import { keyOf } from '../unit/unit-events.ts';
 import { type CommitFormat, PendingCommit } from './pending-commit.ts';
 import { whySkipped } from './score-records.ts';
 
@@ -44,4 +47,20 @@ export function firstCommit(options: FirstCommitOptions, { state, restored, offs
 /** Stands for offsets that are not read, where reading continues at `nextOffset`. */
 function skippedRecord(partition: number, nextOffset: number, skipped: SkippedRange): InputRecord {
   return { partition, offset: nextOffset - 1, timestampMs: NO_TIMESTAMP, key: null, value: null, skipped };
+}
+
+/**
+ * Closes the events of states that cannot be continued, at the time of their last alarm. The next commit writes these
+ * states without them.
+ */
+function closeOrphans(stale: Iterable<StaleState>, sink: ScoreSink): void {
+  for (const entry of stale) {
+    if (entry.orphan === null) continue;
+    const { state, reason } = entry.orphan;
+    for (const open of [state.open, state.silence]) {
+      if (open === null || open.revision < 0) continue;
+      sink.event(conclude(open, reason, open.lastAlarm.timestampMs), { key: keyOf(state), offset: BEFORE_RECORDS });
+    }
+    sink.touched(entry);
+  }
 }

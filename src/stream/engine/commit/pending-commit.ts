@@ -11,6 +11,7 @@ import { StateWriter } from '../../changelog/state-bytes.ts';
 import { type ClockState, encodePosition, POSITION_KEY } from '../../changelog/stored-position.ts';
 import { deadLetterHeaders, encodeDeadLetter } from '../../codec/dead-letter-json.ts';
 import type { EncodeEvent } from '../../codec/event-codec.ts';
+import type { PointRecords } from '../../codec/points/point-records.ts';
 import type { EncodeScore } from '../../codec/score-encoder.ts';
 import type { InputRecord, OutputRecord } from '../../log/log.ts';
 import {
@@ -79,6 +80,11 @@ export class PendingCommit implements ScoreSink {
     return this.records > 0 || this.#touched.size > 0 || this.#pauses !== null;
   }
 
+  /** Records that it writes, without those of the changelog. */
+  get outputCount(): number {
+    return this.#published.length;
+  }
+
   /** These input records were processed: the commit covers them. */
   consumed(records: readonly InputRecord[]): void {
     const newest = records.at(-1);
@@ -125,6 +131,14 @@ export class PendingCommit implements ScoreSink {
   ): void {
     const kept = { ...(timestampMs >= 0 && { timestampMs }), ...(rawHeaders && { rawHeaders }) };
     this.#publish({ ...to, ...kept, value, offset });
+  }
+
+  /** What became of the points of a record. */
+  pointsTaken({ records, unwatched, refused }: PointRecords): void {
+    const { points } = this.#tally;
+    points.accepted += records.length;
+    points.unwatched += unwatched;
+    points.refused += refused;
   }
 
   silence(score: ScoreRecord, foundAt: number): void {
@@ -207,6 +221,10 @@ export class PendingCommit implements ScoreSink {
     this.#tally.gapsFilled++;
   }
 
+  withoutValue(): void {
+    this.#tally.withoutValue++;
+  }
+
   restarted(reason: RestartReason): void {
     this.#tally.restarted[reason] = (this.#tally.restarted[reason] ?? 0) + 1;
   }
@@ -219,6 +237,10 @@ export class PendingCommit implements ScoreSink {
 
   forgotten(reason: ForgottenReason): void {
     this.#tally.forgotten[reason]++;
+  }
+
+  endedYoung({ config }: BoundDetector, series: string): void {
+    this.#tally.input.endYoung(config.name, series);
   }
 
   backfilled(): void {

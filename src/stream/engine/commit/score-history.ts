@@ -1,5 +1,6 @@
 import type { AnomalyEvent } from '../../../record/anomaly-event.ts';
 import type { ScoreRecord } from '../../../record/score-record.ts';
+import { groupIdOf } from '../../../series/series-identity.ts';
 import { PartitionState } from '../state/partition-state.ts';
 import { emptyTally, type ScoreSink, type Tally } from '../unit/batch-outcome.ts';
 import { type BoundDetector, matchDetectors } from '../unit/bound-detector.ts';
@@ -16,7 +17,7 @@ export interface HistoryOptions {
   readonly source: string;
   /** In the order of the detectors file. */
   readonly detectors: readonly BoundDetector[];
-  /** Group id of the series that are scored in groups; null: the name of their detector. */
+  /** Group id of series whose groups are not made of labels; null: the name of their detector. */
   readonly group: string | null;
   /** Called with the scores of each batch, in input order. A group's scores may come with a later batch. */
   onScores(scores: readonly ScoreRecord[]): Promise<void> | void;
@@ -49,7 +50,13 @@ export async function scoreHistory(
     const observations = ordered.slice(start, start + BATCH_MAX).flatMap((observation, i) => {
       const bound = detectorOf(observation.series);
       if (bound !== null)
-        return [{ ...receivedObservation(observation, start + i), group: groupOf(bound, options.group), bound }];
+        return [
+          {
+            ...receivedObservation(observation, start + i),
+            group: groupOf(observation.series, bound, options.group),
+            bound,
+          },
+        ];
       tally.input.leave(observation.series, false);
       tally.deadLetters['series-unknown'] = (tally.deadLetters['series-unknown'] ?? 0) + 1;
       return [];
@@ -91,7 +98,8 @@ function receivedObservation({ series, timestampMs, value }: PastObservation, of
   return { series, timestampMs, value, record: { partition: 0, offset, timestampMs, key: null, value: null } };
 }
 
-function groupOf({ config }: BoundDetector, group: string | null): string | null {
+function groupOf(series: string, { config }: BoundDetector, group: string | null): string | null {
+  if (config.by !== null) return groupIdOf(series, config.by);
   return config.group === null ? null : (group ?? config.name);
 }
 
@@ -132,6 +140,9 @@ function collectScores(tally: Tally, found: FoundScore[], onEvent: HistoryOption
     gapFilled() {
       tally.gapsFilled++;
     },
+    withoutValue() {
+      tally.withoutValue++;
+    },
     restarted(reason) {
       tally.restarted[reason] = (tally.restarted[reason] ?? 0) + 1;
     },
@@ -139,6 +150,7 @@ function collectScores(tally: Tally, found: FoundScore[], onEvent: HistoryOption
       tally.forgotten[reason]++;
     },
     met: ignore,
+    endedYoung: ignore,
     backfilled: ignore,
     windowClosed: ignore,
     windowsWritten: ignore,

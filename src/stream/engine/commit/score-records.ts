@@ -1,4 +1,5 @@
 import { groupKey } from '../../changelog/changelog-series.ts';
+import type { RecordSplitter } from '../../codec/points/record-splitter.ts';
 import type { RecordDecoder } from '../../codec/record-decoder.ts';
 import type { InputRecord, SkippedRange } from '../../log/log.ts';
 import type { PartitionState } from '../state/partition-state.ts';
@@ -11,6 +12,8 @@ const KEY_BYTES_MAX = 4_096;
 
 export interface Scoring {
   readonly decoder: RecordDecoder;
+  /** Set where records may hold many observations, and are passed on one by one. */
+  readonly splitter: RecordSplitter | null;
   readonly detectorOf: (series: string) => BoundDetector | null;
   readonly places: ReadonlyMap<string, number>;
   readonly nowMs: () => number;
@@ -37,7 +40,8 @@ export async function scoreRecords(records: readonly InputRecord[], context: Sco
   for (const record of records) {
     const failure = whyFailed?.(record.offset) ?? null;
     const observation = failure === null ? toObservation(record, context, nowMs) : recordFailed(failure);
-    if ('reason' in observation) pending.deadLetter(record, observation);
+    if (observation === 'without-value') pending.withoutValue();
+    else if ('reason' in observation) pending.deadLetter(record, observation);
     else observations.push(observation);
   }
   await state.score(observations, pending, signal);
@@ -45,9 +49,14 @@ export async function scoreRecords(records: readonly InputRecord[], context: Sco
   pending.clockAt(state.clock.state);
 }
 
+interface SchemaNeed {
+  readonly decoder: Pick<RecordDecoder, 'missingSchema' | 'loadSchemas'>;
+  readonly nowMs: () => number;
+}
+
 export async function loadMissingSchemas(
   records: readonly InputRecord[],
-  { decoder, nowMs }: Pick<Scoring, 'decoder' | 'nowMs'>,
+  { decoder, nowMs }: SchemaNeed,
 ): Promise<void> {
   const now = nowMs();
   const missing = new Set<number>();
@@ -58,12 +67,12 @@ export async function loadMissingSchemas(
   if (missing.size > 0) await decoder.loadSchemas(missing, now);
 }
 
-/** Returns the observation of a record with its detector, or why the record is a dead letter. */
+/** Returns the observation of a record with its detector, that it has no value, or why it is a dead letter. */
 function toObservation(
   record: InputRecord,
   { state, scoring }: ScoringContext,
   nowMs: number,
-): RoutedObservation | DeadLetterCause {
+): RoutedObservation | 'without-value' | DeadLetterCause {
   const { decoder, detectorOf, places } = scoring;
   if (record.skipped !== undefined) return whySkipped(record.skipped);
   const unusable = whyKeyUnusable(record.key);
@@ -73,18 +82,20 @@ function toObservation(
     const { reason, detail, series } = decoded;
     return { reason, detail, series, detector: series === null ? null : (detectorOf(series)?.config.name ?? null) };
   }
-  const { series, group, timestampMs, value } = decoded;
-  const bound = detectorOf(series);
+  const { series, source } = decoded;
+  const bound = detectorOf(source ?? series);
   if (bound === null) {
     const wasScored = state.stale.has(series);
     const detail = `no detector watches series ${JSON.stringify(series)}${wasScored ? ' any more' : ''}`;
     return { reason: 'series-unknown', detail, series, wasScored };
   }
+  if (decoded.kind === 'missing') return 'without-value';
+  const { group, timestampMs, value } = decoded;
   if (group !== null) {
     const split = whySplit(record, group, places.get(groupKey(bound.config.name, group)));
     if (split !== null) return { reason: 'group-split', detail: split, series, detector: bound.config.name };
   }
-  return { series, group, timestampMs, value, record, bound };
+  return { series, source, group, timestampMs, value, record, bound };
 }
 
 export function recordFailed(message: string): DeadLetterCause {

@@ -2,12 +2,15 @@ import type { GroupState } from '../../changelog/group-state.ts';
 import { openStateBytesMax } from '../../changelog/series-state.ts';
 import type { DeadLetterCause } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
+import { OPEN_POINTS_MAX } from '../unit/open-steps.ts';
 
 /** Most members of a group; fewer where windows are long. Observations of a further one go to the dead letters. */
 const GROUP_MEMBERS_MAX = 1_000;
 /** The open state of a group, pending steps included, is one record, below the broker's limit of 1 MiB. */
 const GROUP_STATE_BYTES_MAX = 700_000;
 const PENDING_BYTES = 32;
+/** Time and value of a point in an open step, at most. */
+const POINT_BYTES = 14;
 
 /** Whether a group may have one more series. Those of pending steps and those that join count as members. */
 export function hasRoomFor({ members, joining, pending }: GroupState, series: string, bound: BoundDetector): boolean {
@@ -27,7 +30,8 @@ function haveRoom(series: ReadonlySet<string>, { layout, config }: BoundDetector
   const openBytes = openStateBytesMax(layout);
   let bytes = 0;
   for (const id of series) bytes += openBytes + (Buffer.byteLength(id) + PENDING_BYTES) * (config.settings.grace + 3);
-  return series.size <= GROUP_MEMBERS_MAX && bytes <= GROUP_STATE_BYTES_MAX;
+  const pointBytes = config.settings.aggregate === undefined ? 0 : OPEN_POINTS_MAX * POINT_BYTES;
+  return series.size <= GROUP_MEMBERS_MAX && bytes + pointBytes <= GROUP_STATE_BYTES_MAX;
 }
 
 export function whyFull(group: string): DeadLetterCause {

@@ -1,11 +1,12 @@
-import { gridPosition, gridTime, meanStepMs } from '../../../calendar/frequency.ts';
+import { type Frequency, gridPosition, gridTime, meanStepMs } from '../../../calendar/frequency.ts';
 import { SCALARS } from '../../../detector/memory/series-memory.ts';
 import type { InputPlace } from '../../../record/input-place.ts';
 import type { GroupState, Member, SilentMembers } from '../../changelog/group-state.ts';
+import type { OpenStepsState } from '../../changelog/open-step-state.ts';
 import type { PendingObservation } from '../../changelog/pending-steps.ts';
 import type { ReceivedObservation, ScoreSink } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
-import { isNewsSilent, silenceMs, silenceRecord } from '../unit/silence-records.ts';
+import { isNewsSilent, isYoung, silenceMs, silenceRecord } from '../unit/silence-records.ts';
 import type { UnitEvents } from '../unit/unit-events.ts';
 
 /** Names of members that are silent, or left so. Of more of them the oldest is forgotten. */
@@ -73,6 +74,7 @@ export class GroupSilence implements SilentMembers {
     const clockMs = cause === 'clock' ? Number.POSITIVE_INFINITY : record.timestampMs;
     for (const { member, position, seen } of this.#due(group, clockMs)) {
       const { series, detector } = member;
+      if (isYoung(detector)) sink.endedYoung(bound, series);
       if (!isNewsSilent(detector, silenceAfter!, member.newest + 1)) continue;
       const halfStepMs = meanStepMs(freq) / 2;
       this.#remember(series, Math.max(gridTime(freq, group.originMs, position) + halfStepMs, seen?.timestampMs ?? 0));
@@ -153,11 +155,23 @@ type Waiting = ReadonlyMap<string, Omit<Standing, 'member'>>;
 
 function newestWaiting({ waiting, originMs, bound }: SilentGroup): Waiting {
   const { freq } = bound.config.settings;
+  if (waiting.steps !== null && waiting.outOfOrder.length === 0) return openSteps(waiting.steps, freq, originMs);
   return new Map(
     waiting.outOfOrder.map(({ series, timestampMs, value, record }) => {
       const seen = { timestampMs, value, offset: record.offset };
       return [series, { position: gridPosition(freq, originMs, timestampMs), seen }];
     }),
+  );
+}
+
+/** A step that takes points shows that its series is there. */
+function openSteps({ all }: OpenStepsState, freq: Frequency, originMs: number): Waiting {
+  const open = [...all.values()].filter(({ steps }) => steps.length > 0);
+  return new Map(
+    open.map(({ series, steps }) => [
+      series,
+      { position: gridPosition(freq, originMs, steps[steps.length - 1].startMs), seen: null },
+    ]),
   );
 }
 

@@ -21,7 +21,9 @@ import type { ReceivedObservation, ReplaySink, ScoreSink } from '../unit/batch-o
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from '../unit/detection-unit.ts';
 import { whyLate } from '../unit/lateness.ts';
+import { OpenSteps } from '../unit/open-steps.ts';
 import { UnitEvents } from '../unit/unit-events.ts';
+import { isScorable, refuseValue } from '../unit/unusable-values.ts';
 import { WaitingArrivals } from '../unit/waiting-arrivals.ts';
 import { groupPhase, positionInGroup } from './group-grid.ts';
 import { type GroupPast, isMissing, stepOfPast } from './group-past.ts';
@@ -64,7 +66,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   #heardMs = Number.NEGATIVE_INFINITY;
   readonly silence = new GroupSilence();
   silent = false;
-  readonly waiting = new WaitingArrivals();
+  readonly waiting: WaitingArrivals;
   journalRecord: JournalRecord | null = null;
   openStateBytes = 0;
   changeBytes = 0;
@@ -84,6 +86,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     this.place = place;
     this.#recordKey = Buffer.from(group);
     this.events = new UnitEvents({ bound, key: this.key, group, place });
+    this.waiting = new WaitingArrivals(OpenSteps.of(bound.config.settings, { ...place, group }));
     this.detector = new GroupDetector(bound.config.settings, memory);
   }
 
@@ -140,8 +143,14 @@ export class GroupUnit implements DetectionUnit, GroupState {
       sink.deadLetter(observation.record, whyLate(observation, this.bound));
       waitForLate(this, { series: observation.series, position, newest }, this.bound);
     } else {
-      countPlaced({ position, newest }, this.bound, sink);
-      this.#keep(position, observation, sink);
+      const { steps } = this.waiting;
+      const value = steps === null ? observation.value : steps.valueAt(observation);
+      steps?.passed(observation);
+      if (!isScorable(value)) refuseValue(value, observation, this.bound, sink);
+      else {
+        countPlaced({ position, newest }, this.bound, sink);
+        this.#keep(position, value === observation.value ? observation : { ...observation, value }, sink);
+      }
     }
     return this.settle(sink) || this.#stall();
   }

@@ -19,6 +19,7 @@ export function relocate(unit: SeriesUnit | GroupUnit, from: number): void {
     record: { ...record, offset: elsewhere(record.offset) },
     silence: silence && { ...silence, lastOffset: elsewhere(silence.lastOffset) },
   }));
+  unit.waiting.steps?.relocate(elsewhere);
   if (!(unit instanceof GroupUnit)) {
     unit.startOffset = movedStartOffset(unit.startOffset);
     return;

@@ -156,11 +156,12 @@ function leaving(
 ): readonly OutputRecord[] {
   const { state, restored, session } = source;
   const pending = pendingOf(session.partition, offsets[session.partition], plan);
-  for (const { from, entry, unit, stale } of moves) {
+  for (const { from, key: unitKey, entry, unit, stale } of moves) {
     if (from !== source) continue;
     pending.windowsDeleted(
       unit === null ? (stale?.windowKeys ?? []) : unit.changelogSeries().flatMap(closedWindowKeys),
     );
+    pending.windowsDeleted(state.all.sources.recordsOf(unitKey).map(({ key }) => key));
     pending.evicted(entry);
   }
   pending.clockAt(state.clock.state);
@@ -180,7 +181,10 @@ function arriving(partition: number, { sources, offsets, moves, plan }: Journey)
     const detectors = Object.fromEntries([...plan.detectorNamed].map(([name, { digest }]) => [name, digest]));
     pending.writeState(VERSION_KEY, encodeVersion({ version: plan.version, detectors, firstOffset: 0 }));
   }
-  for (const { entry } of arrivals) pending.touched(entry);
+  for (const { entry, key, from } of arrivals) {
+    pending.touched(entry);
+    pending.windowsWritten(from.state.all.sources.recordsOf(key));
+  }
   const histories = new Set(
     [own, ...arrivals.map(({ from }) => from)].flatMap((one) => one?.restored.warmStarts ?? []),
   );

@@ -1,7 +1,7 @@
 import { gridTime } from '../../../calendar/frequency.ts';
 import type { Topics } from '../../../config/config.ts';
-import { globPattern } from '../../../config/glob.ts';
 import { contextValues } from '../../../detector/series/context-values.ts';
+import { seriesPattern } from '../../../series/series-pattern.ts';
 import { type ChangelogSeries, KEY_SEPARATOR } from '../../changelog/changelog-series.ts';
 import { VERSION_KEY } from '../../changelog/detectors-version.ts';
 import { closedWindowKeys } from '../../changelog/series-state.ts';
@@ -42,7 +42,7 @@ export interface InspectedSeries {
   /** Event time of its newest record; NaN where it is not known. */
   readonly newestMs: number;
   readonly silent: boolean;
-  /** Records that wait for confirmation, or for older ones. */
+  /** Records that wait for confirmation, for older ones, or for the end of their time step. */
   readonly waiting: number;
 }
 
@@ -56,9 +56,13 @@ export function inspectSeries({ state }: RestoredPartition, glob: string): Inspe
       calibrated: series.detector.rings.calibration.samples,
       newestMs: unit.arrivedMs,
       silent: unit.silent,
-      waiting: unit.waiting.unconfirmed.length + unit.waiting.outOfOrder.length,
+      waiting: recordsWaiting(unit.waiting, idOf(series)),
     })),
   );
+}
+
+function recordsWaiting({ unconfirmed, outOfOrder, steps }: DetectionUnit['waiting'], series: string): number {
+  return unconfirmed.length + outOfOrder.length + (steps?.all.get(series)?.values.length ?? 0);
 }
 
 /** One kept value of a series that is scored alone. */
@@ -114,7 +118,7 @@ export async function resetSeries(
   };
   const pending = new PendingCommit(format, Date.now, nextOffset);
   const units = matching(state, glob);
-  const stale = [...state.stale.values()].filter(({ key }) => globPattern([glob]).test(key));
+  const stale = [...state.stale.values()].filter(({ key }) => seriesPattern([glob]).test(key));
   for (const unit of units) {
     for (const series of unit.changelogSeries()) pending.windowsDeleted(closedWindowKeys(series));
     pending.evicted(unit);
@@ -134,7 +138,7 @@ export async function resetSeries(
 
 /** Units with a series that matches. */
 function matching({ units }: PartitionState, glob: string): DetectionUnit[] {
-  const pattern = globPattern([glob]);
+  const pattern = seriesPattern([glob]);
   return [...units.values()].filter((unit) => unit.changelogSeries().some((series) => pattern.test(idOf(series))));
 }
 

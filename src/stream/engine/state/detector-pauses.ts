@@ -92,12 +92,13 @@ export class DetectorPauses {
     const event = silenceEvent(detectorSubject(bound, this.#place), {
       position: 0,
       timestampMs: Math.round(newestMs + (settings.silenceAfter ?? 0) * meanStepMs(settings.freq)),
+      missing: settings.silenceAfter ?? 0,
       offset: Math.max(...stopped.map(({ one }) => one.newestOffset)),
       seriesCount: stopped.reduce((count, { series }) => count + series, 0),
     });
     this.#open.set(name, event);
     if (event !== null) {
-      sink.event(revise(event, 'opened', event.startedAtMs), { key: this.#keyOf(name), offset });
+      sink.event(revise(event, 'opened', event.firstAlarm.timestampMs), { key: this.#keyOf(name), offset });
     }
     this.#changed(sink);
     return true;
@@ -116,7 +117,7 @@ export class DetectorPauses {
       this.#open.delete(name);
       if (event !== null) {
         // Records that continue where they stopped are older than the pause.
-        const returnedMs = Math.max(timestampMs, event.startedAtMs);
+        const returnedMs = Math.max(timestampMs, event.firstAlarm.timestampMs);
         const position = Math.round((returnedMs - event.startedAtMs) / meanStepMs(settings.freq));
         const closed = concludeSilence(event, { position, timestampMs: returnedMs });
         sink.event(closed, { key: this.#keyOf(name), offset });

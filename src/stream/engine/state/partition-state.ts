@@ -8,6 +8,7 @@ import { detectorOf, isStale, type StaleUnit } from '../arrival/stale-unit.ts';
 import type { ReceivedObservation, RoutedObservation, ScoreSink } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
+import { isScorable, refuseValue } from '../unit/unusable-values.ts';
 import type { Backfills } from './backfills.ts';
 import { BlockedUnits } from './blocked-units.ts';
 import { DetectorPauses } from './detector-pauses.ts';
@@ -88,6 +89,11 @@ export class PartitionState {
     const isInPause = (one: DetectionUnit | StaleUnit) => this.pauses.covers(one);
     const surroundings = { gate: this.#gate, holds: this.all.holds, touch, give, succeed, isInPause, beginsPause };
     for (const observation of observations) {
+      const collision = this.all.claim(observation, sink);
+      if (collision !== null) {
+        sink.deadLetter(observation.record, collision);
+        continue;
+      }
       if (this.backfills.size > 0 && this.all.evicts(observation)) await this.#takeOutIdle(blocking);
       const unit = this.all.of(observation, sink);
       // Not yet in this batch. After a truncation of the input, offsets go back: then the newest one is not below.
@@ -119,8 +125,22 @@ export class PartitionState {
     return { blocked, resume, sink };
   }
 
-  /** Hands an observation to its unit, or lets it wait for the backfill of that. */
+  /** Hands an observation to its unit, or lets it wait for the backfill of that; a point goes to its time step. */
   #give(unit: DetectionUnit, observation: ReceivedObservation, blocking: Blocking): void {
+    const { steps } = unit.waiting;
+    if (steps?.aggregates && observation.silence === undefined) {
+      if (observation.points === undefined) {
+        const { clock, steps: watch } = this.#gate;
+        for (const closed of watch.take(unit, observation, { steps, clock, sink: blocking.sink })) {
+          this.#give(unit, closed, blocking);
+        }
+        return;
+      }
+      if (!isScorable(observation.value)) {
+        refuseValue(observation.value, observation, unit.bound, blocking.sink);
+        return;
+      }
+    }
     if (unit.waiting.forBackfill === null) blocking.blocked.offer(unit, observation, blocking.sink);
     else if (!this.backfills.queue(unit, observation)) this.#takeOut(unit, blocking);
   }
@@ -166,7 +186,8 @@ export class PartitionState {
 
   /** Scores what waits for older records. */
   #flush(unit: DetectionUnit, blocking: Blocking): void {
-    if (unit.waiting.outOfOrder.length === 0) return;
+    const { outOfOrder, steps } = unit.waiting;
+    if (outOfOrder.length === 0 && (steps?.points ?? 0) === 0) return;
     blocking.sink.touched(this.backfills.entryOf(unit));
     this.#gate.flush(unit, (one, observation) => this.#give(one, observation, blocking));
   }
@@ -202,7 +223,8 @@ export class PartitionState {
       if (dueMs > quietMs) nextMs = Math.min(nextMs, dueMs);
       else due.push(one);
     }
-    for (const one of due) if (!isStale(one)) this.#flush(one, blocking);
+    // Steps stay open: a clock must not decide what is in them.
+    for (const one of due) if (!isStale(one) && !one.waiting.steps?.aggregates) this.#flush(one, blocking);
     await blocking.resume();
     const stopped: DetectionUnit[] = [];
     for (const [bound, ones] of Map.groupBy(due, detectorOf)) {

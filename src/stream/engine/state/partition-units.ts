@@ -1,15 +1,24 @@
 import type { InputPlace } from '../../../record/input-place.ts';
-import { groupKey } from '../../changelog/changelog-series.ts';
+import { groupKey, KEY_SEPARATOR } from '../../changelog/changelog-series.ts';
+import type { JournalWrite } from '../../changelog/journal.ts';
 import { closedWindowKeys } from '../../changelog/series-state.ts';
 import type { InputRecord } from '../../log/log.ts';
 import type { ArrivalGate } from '../arrival/arrival-gate.ts';
 import { isStale, type StaleUnit } from '../arrival/stale-unit.ts';
 import { GroupUnit } from '../group/group-unit.ts';
-import type { ForgottenReason, ReceivedObservation, RoutedObservation, ScoreSink } from '../unit/batch-outcome.ts';
+import type {
+  DeadLetterCause,
+  ForgottenReason,
+  ReceivedObservation,
+  RoutedObservation,
+  ScoreSink,
+} from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
 import { SeriesUnit } from '../unit/series-unit.ts';
+import { isYoung } from '../unit/silence-records.ts';
 import { Backfills } from './backfills.ts';
+import { SeriesSources } from './series-sources.ts';
 import { keepsPast, takeOver, takeOverQueue } from './take-over.ts';
 import { UnitMemories } from './unit-memories.ts';
 import type { WorkerPace } from './worker-pace.ts';
@@ -51,6 +60,7 @@ export interface PartitionUnitsOptions {
 export class PartitionUnits {
   readonly #options: PartitionUnitsOptions;
   readonly #memories = new UnitMemories();
+  readonly sources = new SeriesSources();
   readonly units = new Map<string, DetectionUnit>();
   /** Open states that cannot be continued, until an observation of their series arrives. */
   readonly stale = new Map<string, StaleUnit>();
@@ -108,7 +118,7 @@ export class PartitionUnits {
     const memory = this.#memories.of(bound);
     const unit =
       group === null
-        ? new SeriesUnit({ key, bound, memory, place: this.#options.place })
+        ? new SeriesUnit({ key, bound, memory, place: this.#options.place, source: this.sources.sourceOf(key, key) })
         : new GroupUnit({ key, group, bound, memory, place: this.#options.place });
     this.units.set(key, unit);
     const { places, place } = this.#options;
@@ -122,6 +132,17 @@ export class PartitionUnits {
     if (this.#unmet.size === 0 || !this.#unmet.delete(unit)) return;
     const place = this.#options.places.get(unit.key) ?? record.partition;
     sink.met(unit.key, record, place === record.partition ? null : place);
+  }
+
+  /** Why an observation cannot be scored: another series has its id. Otherwise the id belongs to its series. */
+  claim(observation: RoutedObservation, sink: ScoreSink): DeadLetterCause | null {
+    return observation.source === undefined ? null : this.sources.claim(observation, keyOf(observation), sink);
+  }
+
+  /** After a restore: what the changelog holds of series that are not there any more. */
+  unownedSources(): JournalWrite[] {
+    const keys = this.sources.retain((key) => this.units.has(key) || this.stale.has(key));
+    return keys.map((key) => ({ key, value: null }));
   }
 
   /** The unit of an observation. */
@@ -157,7 +178,8 @@ export class PartitionUnits {
     if (waits || keepsPast(retired, taker)) {
       return this.#succeed(stale, { group: retired.group, bound: taker }, { offset, sink });
     }
-    if (retired.waiting.all.length > 0 || retired.waiting.forBackfill !== null) {
+    const { all, forBackfill, steps } = retired.waiting;
+    if (all.length > 0 || forBackfill !== null || (steps?.points ?? 0) > 0) {
       this.#options.gate.refuseHeld(retired, sink);
       retired.waiting.endBackfill();
       sink.touched(stale);
@@ -223,9 +245,13 @@ export class PartitionUnits {
 
   forget(one: DetectionUnit | StaleUnit, at: ForgottenAt, sink: ScoreSink): void {
     sink.forgotten(at.reason);
+    this.sources.forget(isStale(one) ? one.successorKey : one.key, sink);
     if (isStale(one)) {
       this.#forgetStale(one, sink);
       return;
+    }
+    for (const { key, detector } of one.changelogSeries()) {
+      if (isYoung(detector)) sink.endedYoung(one.bound, key.slice(key.lastIndexOf(KEY_SEPARATOR) + 1));
     }
     this.units.delete(one.key);
     const { places, place } = this.#options;

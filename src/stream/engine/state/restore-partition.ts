@@ -20,7 +20,7 @@ import {
   withoutEvents,
 } from '../../changelog/open-states.ts';
 import { readClosedWindow } from '../../changelog/series-state.ts';
-import { assertStateFormat, isGroupEntry, StateReader, StateWriter } from '../../changelog/state-bytes.ts';
+import { assertStateFormat, isGroupEntry, readStored, StateReader, StateWriter } from '../../changelog/state-bytes.ts';
 import { decodePosition, POSITION_KEY, type StoredPosition } from '../../changelog/stored-position.ts';
 import { decodeWarmStarts, WARM_STARTS_KEY } from '../../changelog/warm-starts.ts';
 import { WindowRecords } from '../../changelog/window-records.ts';
@@ -46,6 +46,8 @@ export interface Restored {
 /** Which detector takes a series, and the detectors by name. */
 export interface DetectorLookup {
   readonly detectorOf: (series: string) => BoundDetector | null;
+  /** The id that a series is scored under, by the id of its name and labels; left out: that one. */
+  readonly idOf?: (source: string) => string;
   readonly detectorNamed: ReadonlyMap<string, BoundDetector>;
   /** Told which share of the changelog was read. */
   readonly onProgress?: (share: number) => void;
@@ -86,6 +88,7 @@ export async function restorePartition(
     else if (key.equals(POSITION_KEY) && value !== null) position = decodePosition(value);
     else if (key.equals(VERSION_KEY)) version = value === null ? null : decodeVersion(value);
     else if (key.equals(WARM_STARTS_KEY) && value !== null) warmStarts = decodeWarmStarts(value);
+    else if (state.all.sources.restore(key, value)) return;
     else if (key.equals(PAUSES_KEY)) pauses = value === null ? {} : decodePauses(value);
     else keepSettings(settings, key, value);
   }, detectors.onProgress);
@@ -95,12 +98,12 @@ export async function restorePartition(
   const isPart = position !== null && partitionCount === null;
   const resume = planResume(session, position, { isPart });
   const startsOver = resume.from === 'start-over';
-  const openStates = newestOpenStates(records);
+  const openStates = readStored('journal', () => newestOpenStates(records));
   const entries = new Map<number, JournalEntry[]>();
   for (const openState of openStates.values()) {
     const entry = startsOver
       ? abandonOpenState(openState, state)
-      : restoreOpenState(openState, state, { ...detectors, retired });
+      : readStored(`state of ${openState.key}`, () => restoreOpenState(openState, state, { ...detectors, retired }));
     const own = entries.get(openState.slot);
     if (own === undefined) entries.set(openState.slot, [entry]);
     else own.push(entry);
@@ -114,6 +117,7 @@ export async function restorePartition(
   const settingsChanges = [
     ...changesOfSettings(settings, state, detectors),
     ...changeOfVersion(version, detectors, resume),
+    ...state.all.unownedSources(),
   ];
   return { journal: restoreJournal(records, entries), partitionCount, resume, settingsChanges, warmStarts };
 }
@@ -166,14 +170,23 @@ function changeOfVersion(
 function restoreOpenState(
   openState: OpenState,
   state: PartitionState,
-  { detectorOf, detectorNamed, retired }: DetectorLookup & { readonly retired: ReadonlyMap<string, BoundDetector> },
+  {
+    detectorOf: ofSource,
+    idOf = (source) => source,
+    detectorNamed,
+    retired,
+  }: DetectorLookup & { readonly retired: ReadonlyMap<string, BoundDetector> },
 ): JournalEntry {
   const { key, kind } = openState;
   const reader = openStateReader(openState);
   const digest = reader.text();
   const grouped = isGroupEntry(kind);
+  const sourceOf = (series: string) => state.all.sources.sourceOf(key, series) ?? series;
+  const detectorOf = (series: string) => ofSource(sourceOf(series));
+  // Ids that are made of labels otherwise now are those of other series.
+  const holder = idOf(sourceOf(key)) === key ? detectorOf(key) : null;
   const [detectorName = '', group = null] = grouped ? key.split(KEY_SEPARATOR) : [];
-  const bound = grouped ? (detectorNamed.get(detectorName) ?? null) : detectorOf(key);
+  const bound = grouped ? (detectorNamed.get(detectorName) ?? null) : holder;
   if (bound === null || bound.digest !== digest || isGrouped(bound) !== grouped) {
     const idleMs = idleLimitOf(bound);
     if (digest === TOPIC_RECREATED)
@@ -274,7 +287,7 @@ async function restoreWindows(session: PartitionSession, state: PartitionState, 
       return;
     }
     assertStateFormat(value[0]);
-    readClosedWindow(new StateReader(value, 1, value[0]), series);
+    readStored(`window of ${seriesKey}`, () => readClosedWindow(new StateReader(value, 1, value[0]), series));
   };
   if (windows.overflowed) await session.readChangelog(restoreWindow);
   else windows.drain(restoreWindow);

@@ -13,12 +13,16 @@ import type { MisplacedSeries } from './misplaced-series.ts';
 /** An observation and the input record it was decoded from. */
 export interface ReceivedObservation {
   readonly series: string;
+  /** As in `DecodedObservation`. */
+  readonly source?: string | undefined;
   readonly group: string | null;
   readonly timestampMs: number;
   readonly value: number;
   readonly record: InputRecord;
   /** Set where this is no observation, but reports that the series was silent until `timestampMs`. */
   readonly silence?: FoundSilence | undefined;
+  /** Set where it is what so many points of a time step came to; `record` is the last of theirs, without its value. */
+  readonly points?: number;
 }
 
 /** With the detector that takes it. */
@@ -55,6 +59,8 @@ export interface ScoreSink {
   /** Its time step was taken already. */
   duplicate(bound: BoundDetector, apartMs: number): void;
   gapFilled(): void;
+  /** A record, or a time step, that says nothing: its value is missing, or it is the first of a counter. */
+  withoutValue(): void;
   restarted(reason: RestartReason): void;
   /**
    * The first record of a series since the partition was taken over. `elsewhere` is another partition of this process
@@ -63,6 +69,8 @@ export interface ScoreSink {
   met(series: string, record: InputRecord, elsewhere: number | null): void;
   /** A series or group was forgotten: it begins anew when it returns. */
   forgotten(reason: ForgottenReason): void;
+  /** A series has ended, as far as is known, before it was calibrated. */
+  endedYoung(bound: BoundDetector, series: string): void;
   /** A series was calibrated again on so many values that it had kept. */
   backfilled(values: number): void;
   /**
@@ -95,8 +103,12 @@ export interface Tally {
   alarms: number;
   duplicates: number;
   gapsFilled: number;
+  /** Records and time steps that say nothing. */
+  withoutValue: number;
   /** Series that were calibrated again on the values that they had kept. */
   backfilled: number;
+  /** Points of records that hold many. */
+  readonly points: { accepted: number; unwatched: number; refused: number };
   /** Input offsets that cannot be read any more. */
   skippedOffsets: number;
   skippedRanges: number;
@@ -115,7 +127,9 @@ export function emptyTally(): Tally {
     alarms: 0,
     duplicates: 0,
     gapsFilled: 0,
+    withoutValue: 0,
     backfilled: 0,
+    points: { accepted: 0, unwatched: 0, refused: 0 },
     skippedOffsets: 0,
     skippedRanges: 0,
   };

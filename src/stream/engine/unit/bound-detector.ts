@@ -1,9 +1,11 @@
-import type { DetectorConfig } from '../../../config/config.ts';
-import { globPattern } from '../../../config/glob.ts';
+import { type DetectorConfig, type GroupSource, groupSourceOf, type RecordMapping } from '../../../config/config.ts';
 import type { StreamDetectionSettings } from '../../../detector/calibration/settings.ts';
 import { NO_RULES } from '../../../detector/event/event-rules.ts';
 import { type SeriesLayout, seriesLayout } from '../../../detector/memory/series-memory.ts';
 import type { Forecaster } from '../../../forecast/forecaster.ts';
+import { labelsOfId } from '../../../series/series-id.ts';
+import { type IdentityOf, seriesIdentity } from '../../../series/series-identity.ts';
+import { seriesPattern } from '../../../series/series-pattern.ts';
 
 /** A detector of the detectors file with the model it runs on. */
 export interface BoundDetector {
@@ -33,9 +35,10 @@ export function isGrouped({ config }: BoundDetector): boolean {
   return config.settings.thresholdMethod === 'multivariate';
 }
 
-/** Whether the time steps of both are the same. */
+/** Whether the time steps of both are the same, and their values mean the same. */
 export function sameGrid({ config: a }: BoundDetector, { config: b }: BoundDetector): boolean {
   const [{ alias: _, ...one }, { alias: __, ...other }] = [a.settings.freq, b.settings.freq];
+  if (a.settings.aggregate !== b.settings.aggregate || a.settings.as !== b.settings.as) return false;
   return JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
 }
 
@@ -45,6 +48,7 @@ export function retiredDetector(digest: string, settings: StreamDetectionSetting
     name: '',
     series: [],
     group: null,
+    by: null,
     model: '',
     settings,
     events: NO_RULES,
@@ -57,19 +61,49 @@ export function retiredDetector(digest: string, settings: StreamDetectionSetting
   return { config, forecaster, modelDigest: '', digest, layout: seriesLayout(settings) };
 }
 
+interface InputDetectors<D> {
+  readonly detectorOf: (series: string) => D | null;
+  readonly groupSourceOf: (series: string) => GroupSource;
+  /** The id that a series with this id of name and labels is scored under. */
+  readonly idOf: (source: string) => string;
+}
+
+/** Detectors as the records of an input meet them: see `matchDetectors`. */
+export function detectorsOfInput<D extends { readonly config: Pick<DetectorConfig, 'series' | 'group' | 'by'> }>(
+  detectors: readonly D[],
+  input: Pick<RecordMapping, 'dropLabels' | 'idTemplate'>,
+): InputDetectors<D> {
+  const identityOf = seriesIdentity(input);
+  const detectorOf = matchDetectors(detectors, identityOf);
+  return {
+    detectorOf,
+    idOf: (source) => identityOf?.(source).id ?? source,
+    groupSourceOf(series) {
+      const found = detectorOf(series);
+      return found === null ? null : groupSourceOf(found.config);
+    },
+  };
+}
+
 /** Size of the cache of matches. A full cache is cleared. */
 const MATCHES_MAX = 200_000;
 
-/** Finds the detector of a series: the first one with a glob that matches; null when there is none. */
+/**
+ * Finds the detector of a series: the first one with a glob or matchers that match; null when there is none. The series
+ * is given by the id in its record, or by what `identityOf` makes of its labels.
+ */
 export function matchDetectors<D extends { readonly config: Pick<DetectorConfig, 'series'> }>(
   detectors: readonly D[],
+  identityOf: IdentityOf | null = null,
 ): (series: string) => D | null {
-  const compiled = detectors.map((detector) => ({ detector, pattern: globPattern(detector.config.series) }));
+  const compiled = detectors.map((detector) => ({ detector, pattern: seriesPattern(detector.config.series) }));
   const matches = new Map<string, D | null>();
   return (series) => {
     const known = matches.get(series);
     if (known !== undefined) return known;
-    const match = compiled.find(({ pattern }) => pattern.test(series))?.detector ?? null;
+    const { id, source } = identityOf?.(series) ?? { id: series, source: series };
+    const labels = id === source ? null : labelsOfId(source);
+    const match = compiled.find(({ pattern }) => pattern.test(id, labels))?.detector ?? null;
     if (matches.size >= MATCHES_MAX) matches.clear();
     matches.set(series, match);
     return match;

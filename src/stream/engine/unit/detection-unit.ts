@@ -16,6 +16,8 @@ export interface UnitOptions {
   readonly memory: SeriesMemory;
   /** The partition that owns the unit. */
   readonly place: InputPlace;
+  /** For a series the id of its name and labels, where a template made its key. */
+  readonly source?: string | null;
 }
 
 /** What is scored by itself: a series, or a group of series. */

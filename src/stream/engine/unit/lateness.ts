@@ -1,8 +1,14 @@
 import type { DeadLetterCause, ReceivedObservation } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 
-/** Why an observation that is older than the newest one of its series is refused. */
-export function whyLate({ series, timestampMs }: ReceivedObservation, { config }: BoundDetector): DeadLetterCause {
-  const detail = `${new Date(timestampMs).toISOString()} is older than the newest observation of its series`;
+/** Why an observation is refused that is older than the newest one of its series, or whose time step is closed. */
+export function whyLate(
+  { series, timestampMs, points }: ReceivedObservation,
+  { config }: BoundDetector,
+): DeadLetterCause {
+  const isPoint = config.settings.aggregate !== undefined && points === undefined;
+  const why = isPoint ? 'lies in a time step that is closed' : 'is older than the newest observation of its series';
+  const step = points === undefined ? '' : `the step of ${points} points at `;
+  const detail = `${step}${new Date(timestampMs).toISOString()} ${why}`;
   return { reason: 'late', detail, series, detector: config.name };
 }

@@ -1,3 +1,5 @@
+import type { ProfileState } from '../../../detector/profile/profile-layout.ts';
+
 /** What a series hands on to its successor under other settings. */
 export interface SeriesPast {
   /** One a time step; NaN where missing. */
@@ -6,4 +8,6 @@ export interface SeriesPast {
   readonly originMs: number;
   /** Event time of the newest record. */
   readonly newestMs: number;
+  /** What it has learned of hours and weekdays; null for nothing. */
+  readonly profile: ProfileState | null;
 }

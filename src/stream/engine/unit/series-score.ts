@@ -3,7 +3,7 @@ import { numberOrNull, type ScoreRecord } from '../../../record/score-record.ts'
 import type { BoundDetector } from './bound-detector.ts';
 
 /** A detection, or the row of a series that is silent. */
-type ScoredRow = Omit<Detection, 'state' | 'unusual'> & Pick<ScoreRecord, 'state'>;
+type ScoredRow = Omit<Detection, 'state' | 'unusual' | 'season' | 'elevated' | 'beside'> & Pick<ScoreRecord, 'state'>;
 
 /** What a detection does not know of its observation. */
 export interface ScoredObservation

@@ -21,10 +21,13 @@ import type { ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome
 import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
 import { whyLate } from './lateness.ts';
+import { learn, learnedOf } from './long-memory.ts';
+import { OpenSteps } from './open-steps.ts';
 import type { SeriesPast } from './series-past.ts';
 import { seriesScore } from './series-score.ts';
-import { isNewsSilent, silenceRecord } from './silence-records.ts';
+import { isNewsSilent, isYoung, silenceRecord } from './silence-records.ts';
 import { type EventOwner, UnitEvents } from './unit-events.ts';
+import { isScorable, refuseValue } from './unusable-values.ts';
 import { WaitingArrivals } from './waiting-arrivals.ts';
 
 interface FollowedRow extends Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> {
@@ -40,6 +43,7 @@ interface ReportedSilence extends Pick<ReceivedObservation, 'record' | 'timestam
 export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   readonly key: string;
   readonly group = null;
+  readonly source: string | null;
   readonly bound: BoundDetector;
   readonly place: InputPlace;
   readonly events: UnitEvents;
@@ -50,7 +54,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   heardMs = Number.NEGATIVE_INFINITY;
   silent = false;
   restartUnsaid = false;
-  readonly waiting = new WaitingArrivals();
+  readonly waiting: WaitingArrivals;
   journalRecord: JournalRecord | null = null;
   openStateBytes = 0;
   changeBytes = 0;
@@ -58,11 +62,13 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   /** Values of the past that the detector has not seen so far; null for none. */
   #past: { readonly kept: SeriesPast; next: number } | null = null;
 
-  constructor({ key, bound, memory, place }: UnitOptions & { readonly key: string }) {
+  constructor({ key, bound, memory, place, source = null }: UnitOptions & { readonly key: string }) {
     this.key = key;
+    this.source = source;
     this.bound = bound;
     this.place = place;
     this.events = new UnitEvents(this);
+    this.waiting = new WaitingArrivals(OpenSteps.of(bound.config.settings, { ...place, group: null }));
     this.detector = new SeriesDetector(memory);
   }
 
@@ -85,7 +91,8 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     const { detector, originMs } = this;
     const { freq } = this.bound.config.settings;
     const [start, values] = contextValues(detector);
-    return values.length === 0 ? null : { values, originMs: gridTime(freq, originMs, start), newestMs: this.takenMs };
+    if (values.length === 0) return null;
+    return { values, originMs: gridTime(freq, originMs, start), newestMs: this.takenMs, profile: learnedOf(detector) };
   }
 
   /** A fresh unit begins with values that another one kept: they are its history from position 0. */
@@ -96,8 +103,10 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   startOver(reason: RestartReason | null): void {
     if (this.detector.positions > 0) {
       const { memory } = this.detector.rings.slab;
+      const learned = reason === 'gap' ? learnedOf(this.detector) : null;
       this.release();
       this.detector = new SeriesDetector(memory);
+      learn(this.detector, learned, this.takenMs);
     }
     this.restartUnsaid = reason !== null;
     this.startOffset = -1;
@@ -110,7 +119,10 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     if (observation.silence !== undefined) return true;
     if (this.detector.forecastDue) return false;
     const { freq, gapLimit, jitterMs } = this.bound.config.settings;
-    if (this.startOffset === -1) this.#begin(observation);
+    if (this.startOffset === -1) {
+      if (this.#isWithoutValue(observation, sink)) return true;
+      this.#begin(observation);
+    }
     const { detector, originMs } = this;
     const { timestampMs } = observation;
     const apartMs = timestampMs - this.takenMs;
@@ -132,6 +144,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
         this.detector.rings.newestMs = timestampMs - apartMs;
         return this.take(observation, sink);
       case 'next':
+        if (this.#isWithoutValue(observation, sink)) return true;
         for (let missing = placed.missing; missing > 0; missing--) {
           if (!this.#passCutoff(missing)) return false;
           this.#pass({ ...observation, value: Number.NaN, missing }, sink);
@@ -141,9 +154,28 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
         sink.placed(this.bound, apartMs, placed.missing);
         this.#taken(observation);
         this.originMs = followPhase(freq, originMs, { position: detector.positions, timestampMs });
-        this.#publish(this.#observe(observation.value, sink), observation, sink);
+        this.#score(observation, sink);
         return true;
     }
+  }
+
+  /** A counter begins with it: there is no difference so far; or the difference is too large. */
+  #isWithoutValue(observation: ReceivedObservation, sink: ScoreSink): boolean {
+    const { steps } = this.waiting;
+    if (steps === null) return false;
+    const value = steps.valueAt(observation);
+    if (isScorable(value)) return false;
+    steps.passed(observation);
+    refuseValue(value, observation, this.bound, sink);
+    return true;
+  }
+
+  #score(observation: ReceivedObservation, sink: ScoreSink): void {
+    const { steps } = this.waiting;
+    const value = steps === null ? observation.value : steps.valueAt(observation);
+    steps?.passed(observation);
+    const seen = value === observation.value ? observation : { ...observation, value };
+    this.#publish(this.#observe(value, sink, observation.timestampMs), seen, sink);
   }
 
   settle(): boolean {
@@ -154,12 +186,15 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     const past = this.#past;
     if (past === null) return true;
     if (this.startOffset === -1) this.#begin(first);
-    const { values } = past.kept;
+    const { values, originMs, profile } = past.kept;
     const { h } = this.detector.settings;
+    const { freq } = this.bound.config.settings;
+    const isLearned = profile !== null;
     while (past.next < values.length) {
       const ahead = values.subarray(past.next, past.next + h);
       if (!this.#passCutoff(ahead.length === h && ahead.every(Number.isNaN) ? h : 0)) return false;
-      this.#observe(values[past.next++], sink);
+      const timestampMs = isLearned ? undefined : gridTime(freq, originMs, past.next);
+      this.#observe(values[past.next++], sink, timestampMs);
     }
     this.#past = null;
     sink.backfilled(values.length);
@@ -220,7 +255,10 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   #begin({ record, timestampMs }: ReceivedObservation): void {
     this.startOffset = Math.abs(record.offset);
     this.originMs = this.#past?.kept.originMs ?? timestampMs;
-    if (this.#past !== null) this.detector.rings.newestMs = this.#past.kept.newestMs;
+    if (this.#past === null) return;
+    const { newestMs, profile } = this.#past.kept;
+    this.detector.rings.newestMs = newestMs;
+    learn(this.detector, profile, newestMs);
   }
 
   /** Returns false when a forecast is due. One that covers missing steps alone is not made. */
@@ -234,10 +272,10 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     if (!(timestampMs <= this.takenMs)) this.detector.rings.newestMs = timestampMs;
   }
 
-  #observe(value: number, sink: ReplaySink): Detection {
+  #observe(value: number, sink: ReplaySink, timestampMs?: number): Detection {
     const { detector } = this;
     const { closedWindows } = detector;
-    const detection = detector.observe(value);
+    const detection = detector.observe(value, timestampMs);
     if (detector.closedWindows !== closedWindows) sink.windowClosed(this);
     return detection;
   }
@@ -249,7 +287,8 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   }
 
   #publish(detection: Detection, { record, timestampMs, value }: ReceivedObservation, sink: ScoreSink): void {
-    if (this.silent)
+    // A step that was open as its series fell silent, and has no point since, does not show that it is back.
+    if (this.silent && !(record.offset <= (this.waiting.steps?.silentOffset ?? Number.NaN)))
       this.#reportSilence('returned', { record, timestampMs, value, cause: null, lastOffset: record.offset }, sink);
     const { key: series, bound, restartUnsaid: restarted } = this;
     const input = inputAt(this.place, record.offset);
@@ -264,7 +303,9 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   #fallSilent({ record, timestampMs }: ReceivedObservation, found: FoundSilence, sink: ScoreSink): void {
     const { detector } = this;
     const { silenceAfter } = this.bound.config.settings;
+    if (isYoung(detector)) sink.endedYoung(this.bound, this.key);
     if (this.silent || silenceAfter === null || !isNewsSilent(detector, silenceAfter)) return;
+    if (this.waiting.steps !== null) this.waiting.steps.silentOffset = found.lastOffset;
     this.#reportSilence(
       'silent',
       { record, timestampMs, value: detector.rings.scalar(SCALARS.resolution), ...found },

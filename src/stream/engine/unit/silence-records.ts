@@ -1,5 +1,6 @@
 import { meanStepMs } from '../../../calendar/frequency.ts';
 import type { StreamDetectionSettings } from '../../../detector/calibration/settings.ts';
+import { CALIBRATION_WINDOWS_MIN } from '../../../detector/calibration/threshold.ts';
 import type { SeriesDetector } from '../../../detector/series/series-detector.ts';
 import type { InputPlace } from '../../../record/input-place.ts';
 import type { ScoreRecord, SilenceCause } from '../../../record/score-record.ts';
@@ -37,6 +38,11 @@ const UNOBSERVED = {
 /** After so long without a record a unit is silent; null where that means nothing. */
 export function silenceMs({ freq, silenceAfter }: StreamDetectionSettings): number | null {
   return silenceAfter === null ? null : (silenceAfter + 0.5) * meanStepMs(freq);
+}
+
+/** Whether a series has fewer residuals than calibrate it. */
+export function isYoung({ rings, settings }: SeriesDetector): boolean {
+  return rings.calibration.samples < CALIBRATION_WINDOWS_MIN * settings.detectionSize;
 }
 
 /**

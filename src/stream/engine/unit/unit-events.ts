@@ -1,17 +1,13 @@
 import { createHash } from 'node:crypto';
 import { meanStepMs } from '../../../calendar/frequency.ts';
-import {
-  type EventRow,
-  type EventSubject,
-  EventTracker,
-  mayMatter,
-  NOTHING_KEPT,
-} from '../../../detector/event/event-tracker.ts';
+import type { EventRow, EventSubject } from '../../../detector/event/event-row.ts';
+import { EventTracker, mayMatter, NOTHING_KEPT } from '../../../detector/event/event-tracker.ts';
 import { addShares } from '../../../detector/event/member-shares.ts';
 import { conclude, type OpenEvent, revise } from '../../../detector/event/open-event.ts';
 import { concludeSilence, silenceEvent } from '../../../detector/event/silence-event.ts';
 import type { AnomalyEvent, CloseReason } from '../../../record/anomaly-event.ts';
 import type { InputPlace } from '../../../record/input-place.ts';
+import { labelsOfId } from '../../../series/series-id.ts';
 import type { EventState } from '../../changelog/event-state.ts';
 import type { ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
@@ -24,6 +20,8 @@ export interface EventOwner {
   readonly key: string;
   /** Left out for a series. */
   readonly group?: string | null;
+  /** The id of name and labels, where a template made the key. */
+  readonly source?: string | null;
 }
 
 interface HeldEvents {
@@ -94,7 +92,11 @@ export class UnitEvents {
     events.key ??= Buffer.from(group ?? key);
     if (at.allSilent) closeUnusual(events, 'silent', at, sink);
     const isFirst = events.silence === null;
-    events.silence ??= silenceEvent(subjectOf(this.#owner), { ...at, offset: at.lastOffset });
+    events.silence ??= silenceEvent(subjectOf(this.#owner), {
+      ...at,
+      offset: at.lastOffset,
+      missing: this.#owner.bound.config.settings.silenceAfter ?? 0,
+    });
     if (events.silence === null) return;
     if (at.member !== null) events.silence.shares = addShares(events.silence.shares, [{ series: at.member, sharp: 1 }]);
     if (!isFirst) return;
@@ -180,9 +182,10 @@ export function keyOf({ key }: EventState): Buffer | null {
   return key === null ? null : Buffer.from(key, 'latin1');
 }
 
-function subjectOf({ bound, key, group: ownGroup, place }: EventOwner): EventSubject {
+function subjectOf({ bound, key, group: ownGroup, place, source }: EventOwner): EventSubject {
   const group = ownGroup ?? null;
-  return eventSubject(bound, place, { series: group === null ? key : null, group });
+  const subject = eventSubject(bound, place, { series: group === null ? key : null, group });
+  return source ? { ...subject, seriesLabels: labelsOfId(source) } : subject;
 }
 
 /** All series of a detector in a partition. */
@@ -195,12 +198,13 @@ function eventSubject(
   { partition }: InputPlace,
   { series, group }: Pick<EventSubject, 'series' | 'group'>,
 ): EventSubject {
-  const { name: detector, labels, events: rules, settings } = config;
+  const { name: detector, labels, unit, events: rules, settings } = config;
   return {
     detector,
     series,
     group,
     labels,
+    unit: unit ?? null,
     rules,
     gap: settings.detectionSize,
     stepMs: meanStepMs(settings.freq),

@@ -1,5 +1,6 @@
 import { NO_RECORDS, type QueuedRecord, type WaitingRecords } from '../../changelog/arrival-state.ts';
 import type { ReceivedObservation } from './batch-outcome.ts';
+import type { OpenSteps } from './open-steps.ts';
 
 /** Records of a unit whose time is not confirmed, and the bytes of each. What is beyond is refused at once. */
 const UNCONFIRMED_MAX = 16;
@@ -15,16 +16,23 @@ type ReceivedList = readonly ReceivedObservation[];
  *
  *   unconfirmed    its time jumps ahead, until another record agrees with that
  *   out of order   records before it may still come (`allowed_lateness`)
+ *   open step      in place of that, where points are aggregated: others of its time step may still come
  *   for backfill   the unit calibrates first on what it continues; null: it continues nothing
  *   for forecast   the unit needs a forecast of a position before it; null: it does not
  *
  * All but the last are part of its state: a forecast is awaited before a commit.
  */
 export class WaitingArrivals implements WaitingRecords {
+  /** Points of open steps, and of counters; null where the unit has neither. */
+  readonly steps: OpenSteps | null;
   #unconfirmed: ReceivedList = NO_RECORDS;
   #outOfOrder: ReceivedList = NO_RECORDS;
   #forBackfill: ReceivedObservation[] | null = null;
   #forForecast: ReceivedObservation[] | null = null;
+
+  constructor(steps: OpenSteps | null = null) {
+    this.steps = steps;
+  }
 
   /** In the order of their offsets. */
   get unconfirmed(): ReceivedList {
@@ -124,10 +132,11 @@ export class WaitingArrivals implements WaitingRecords {
   }
 
   /** As another unit, whose records they are; without what waits for forecasts. */
-  take({ unconfirmed, outOfOrder, forBackfill }: WaitingArrivals): void {
+  take({ unconfirmed, outOfOrder, forBackfill, steps }: WaitingArrivals): void {
     this.#unconfirmed = unconfirmed;
     this.#outOfOrder = outOfOrder;
     this.#forBackfill = forBackfill === null ? null : [...forBackfill];
+    if (steps !== null) this.steps?.take(steps);
   }
 
   /** What was kept of a unit in a partition. */
@@ -140,6 +149,7 @@ export class WaitingArrivals implements WaitingRecords {
     this.#unconfirmed = received(kept.unconfirmed);
     this.#outOfOrder = received(kept.outOfOrder);
     this.#forBackfill = kept.forBackfill && received(kept.forBackfill);
+    this.steps?.resume(kept.steps);
   }
 
   relocate(moved: (observation: ReceivedObservation) => ReceivedObservation): void {

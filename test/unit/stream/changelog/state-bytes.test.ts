@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { StateReader, StateWriter } from '../../../../src/stream/changelog/state-bytes.ts';
+import { ServiceError } from '../../../../src/service-error.ts';
+import { decodeVersion } from '../../../../src/stream/changelog/detectors-version.ts';
+import { decodeSettings } from '../../../../src/stream/changelog/known-settings.ts';
+import { decodePauses } from '../../../../src/stream/changelog/open-pauses.ts';
+import { readStored, StateReader, StateWriter } from '../../../../src/stream/changelog/state-bytes.ts';
+import { decodePosition } from '../../../../src/stream/changelog/stored-position.ts';
+import { decodeWarmStarts } from '../../../../src/stream/changelog/warm-starts.ts';
 
 function written(numbers: readonly number[]): Buffer {
   const writer = new StateWriter();
@@ -30,4 +36,27 @@ test('numbers of earlier formats were doubles', () => {
   const writer = new StateWriter();
   writer.f64(3);
   assert.equal(new StateReader(writer.take(), 0, 3).number(), 3);
+});
+
+const isDamage = (name: string) => (error: unknown) =>
+  error instanceof ServiceError &&
+  error.code === 'configuration' &&
+  error.message.startsWith(`the changelog holds a damaged value: ${name} (`) &&
+  error.message.endsWith('reset the changelog topic');
+
+test('a damaged value of the changelog ends the restore with its name, not with a TypeError', () => {
+  const decoders = {
+    position: decodePosition,
+    'version of the detectors': decodeVersion,
+    'pauses of detectors': decodePauses,
+    'histories of warm starts': decodeWarmStarts,
+    'settings of a detector': decodeSettings,
+  };
+  for (const [name, decode] of Object.entries(decoders)) {
+    for (const text of ['', 'null', '7', '{"next', '"a"', name === 'histories of warm starts' ? '{}' : '[]']) {
+      assert.throws(() => decode(Buffer.from(text)), isDamage(name), `${name}: ${text}`);
+    }
+  }
+  const cutOff = () => new StateReader(Buffer.from([250]), 0, 5).number();
+  assert.throws(() => readStored('state of web-1/cpu', cutOff), isDamage('state of web-1/cpu'));
 });

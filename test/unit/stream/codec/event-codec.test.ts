@@ -42,6 +42,7 @@ test('a record that is not an event is rejected with the name of the wrong field
   await assert.rejects(decode(json({ ...anomalyEvent(), closeReason: 'bored' })), /not an event: closeReason/);
   await assert.rejects(decode(json({ ...anomalyEvent(), members: [{ series: 'a' }] })), /not an event: members: share/);
   await assert.rejects(decode(json({ ...anomalyEvent(), labels: { team: 3 } })), /not an event: labels/);
+  await assert.rejects(decode(json({ ...anomalyEvent(), seriesLabels: { job: 3 } })), /not an event: seriesLabels/);
 });
 
 test('fields of a later version are left out', async () => {
@@ -49,15 +50,19 @@ test('fields of a later version are left out', async () => {
   assert.deepEqual(await createEventDecoder('json')(later), anomalyEvent());
 });
 
-/** The schema as it was before the number of series. */
+const LATER = ['firstAlarmAtMs', 'lastAlarmAtMs', 'seriesCount', 'seriesLabels'];
+
+/** The schema as it was before the span of alarms, the number of series, and their labels. */
 async function earlierSchema(): Promise<string> {
   const schema = JSON.parse(await readFile(new URL('../../../../schemas/anomaly-event.avsc', import.meta.url), 'utf8'));
-  schema.fields = schema.fields.filter(({ name }: { name: string }) => name !== 'seriesCount');
+  schema.fields = schema.fields.filter(({ name }: { name: string }) => !LATER.includes(name));
   return JSON.stringify(schema);
 }
 
 test('consumers with the schema of an earlier version read a pause, and this one reads events of an earlier one', async () => {
-  const { seriesCount: _, ...earlier } = pause;
+  const without = (event: object) =>
+    Object.fromEntries(Object.entries(event).filter(([name]) => !LATER.includes(name)));
+  const earlier = without(pause);
   const table = new SchemaTable();
   const encode = await createEventEncoder('avro', { topic: 'events', registrar: table });
   const known = avsc.Type.forSchema(JSON.parse(await earlierSchema()), { wrapUnions: 'never' });
@@ -66,8 +71,10 @@ test('consumers with the schema of an earlier version read a pause, and this one
   assert.deepEqual(JSON.parse(JSON.stringify(read)), JSON.parse(JSON.stringify(earlier)));
 
   const before = anomalyEvent();
-  const { seriesCount: __, ...fields } = before;
+  const fields = without(before);
   assert.deepEqual(await createEventDecoder('json')(Buffer.from(JSON.stringify(fields))), before);
+  const ended = await createEventDecoder('json')(Buffer.from(JSON.stringify(without(ofGroup))));
+  assert.deepEqual([ended.firstAlarmAtMs, ended.lastAlarmAtMs], [ofGroup.startedAtMs, ofGroup.endedAtMs]);
   const earlierId = table.add('AVRO', await earlierSchema());
   const bytes = avroRecord(earlierId, await earlierSchema(), fields);
   assert.deepEqual(await createEventDecoder('avro', table)(bytes), before);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileMapping, SERIES_ID_BYTES_MAX, VALUE_MAGNITUDE_MAX } from '../../../../src/stream/codec/mapping.ts';
+import { VALUE_MAGNITUDE_MAX } from '../../../../src/detector/calibration/precision.ts';
+import { compileMapping, SERIES_ID_BYTES_MAX } from '../../../../src/stream/codec/mapping.ts';
 import { CLOCK_MS, recordMapping } from '../../../fixture/stream/record-mapping.ts';
 
 const decode = compileMapping(recordMapping());
@@ -48,7 +49,7 @@ test('the text of a decimal number is a value, as it is a time', () => {
 });
 
 test('any other text is a dead letter that quotes the value and names the series', () => {
-  for (const value of ['', ' 1', '12,5', '0x10', '1_000', 'NaN', 'Infinity', '12.5 kW', true, {}, [1]]) {
+  for (const value of ['', ' 1', '12,5', '0x10', '1_000', 'nan', 'Infinity', '12.5 kW', true, {}, [1]]) {
     const decoded = flat({ value });
     assert.equal(reasonOf(decoded), 'value-not-a-number');
     assert.equal(decoded.series, 'a');
@@ -59,11 +60,17 @@ test('any other text is a dead letter that quotes the value and names the series
 });
 
 test('a value that is not finite, or not in the single precision of the models, is refused', () => {
-  for (const value of [Number.NaN, Infinity, -Infinity, VALUE_MAGNITUDE_MAX * 1.01, 10n ** 40n]) {
+  for (const value of [Infinity, -Infinity, VALUE_MAGNITUDE_MAX * 1.01, 10n ** 40n]) {
     assert.equal(reasonOf(flat({ value })), 'value-not-finite');
   }
   for (const value of [VALUE_MAGNITUDE_MAX, -VALUE_MAGNITUDE_MAX, 0, 5e-324, 12n]) {
     assert.equal(flat({ value }).kind, 'observation');
+  }
+});
+
+test('NaN is a missing value of its series, as a number and as the text that JSON needs', () => {
+  for (const value of [Number.NaN, 'NaN']) {
+    assert.deepEqual(flat({ value }), { kind: 'missing', series: 'a', timestampMs: CLOCK_MS });
   }
 });
 
@@ -96,7 +103,7 @@ test('a dead letter names the series when it was decoded before the failure', ()
 });
 
 test('a group is read only for series whose detector scores groups', () => {
-  const grouped = compileMapping(recordMapping(), { groupPathOf: (series) => (series === 'a' ? 'host' : null) });
+  const grouped = compileMapping(recordMapping(), { groupSourceOf: (series) => (series === 'a' ? 'host' : null) });
   const record = { timestamp: CLOCK_MS, value: 1 };
   const group = (series: string, host: unknown) => grouped({ ...record, series, host }, CLOCK_MS);
   const named = group('a', 'web-1');
@@ -104,6 +111,27 @@ test('a group is read only for series whose detector scores groups', () => {
   assert.equal(group('b', undefined).kind, 'observation');
   assert.equal(reasonOf(group('a', undefined)), 'group-missing');
   assert.equal(reasonOf(group('a', '\0\0\0\0')), 'group-missing');
+});
+
+test('labels make the groups of a detector that says so', () => {
+  const grouped = compileMapping(recordMapping(), { groupSourceOf: () => ['job', 'instance'] });
+  const group = (series: string) => {
+    const decoded = grouped({ timestamp: CLOCK_MS, value: 1, series }, CLOCK_MS);
+    return decoded.kind === 'observation' ? decoded.group : reasonOf(decoded);
+  };
+  assert.equal(group('up{instance="a:9100",job="node",zone="b"}'), '{instance="a:9100",job="node"}');
+  assert.equal(group('up{job="node"}'), '{job="node"}');
+  assert.equal(group('plant/line-7'), '{}');
+});
+
+test('series that differ in dropped labels alone are one', () => {
+  const dropping = compileMapping({ ...recordMapping(), dropLabels: ['replica', 'zone'] });
+  const series = (written: string) => dropping({ timestamp: CLOCK_MS, value: 1, series: written }, CLOCK_MS).series;
+  assert.equal(series('up{job="node",replica="a"}'), 'up{job="node"}');
+  assert.equal(series('up{job="node",replica="b",zone="c"}'), 'up{job="node"}');
+  assert.equal(series('up{replica="a"}'), 'up');
+  assert.equal(series('up{zone_id="a"}'), 'up{zone_id="a"}');
+  assert.equal(series('replica'), 'replica');
 });
 
 test('only an object is a record', () => {

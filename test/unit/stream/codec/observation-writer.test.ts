@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RecordMapping } from '../../../../src/config/config.ts';
+import type { GroupSource, RecordMapping } from '../../../../src/config/config.ts';
 import { compileObservationWriter } from '../../../../src/stream/codec/observation-writer.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -22,7 +22,7 @@ const plain: RecordMapping = {
 function write(
   mapping: Partial<RecordMapping>,
   changes: Partial<Record<keyof typeof observation, unknown>> = {},
-  groupPath: string | null = null,
+  groupPath: GroupSource = null,
 ) {
   const writeObservation = compileObservationWriter({ ...plain, ...mapping }, () => groupPath);
   const written = writeObservation({ ...observation, ...changes } as typeof observation, NOW);
@@ -37,6 +37,15 @@ test('the record has the shape of the mapping, and its key is the series', () =>
     'web/1',
     { tags: { id: 'web/1' }, at: [timestamp], points: [null, { 'a.b': value }] },
   ]);
+});
+
+test('a record is written without dropped labels, under the group that its labels make', () => {
+  const series = 'up{instance="a",job="node",replica="1"}';
+  const kept = 'up{instance="a",job="node"}';
+  const [key, record] = write({ dropLabels: ['replica'] }, { series }) as [string, { series: string }];
+  assert.deepEqual([key, record.series], [kept, kept]);
+  const [group] = write({ dropLabels: ['replica'] }, { series }, ['job']);
+  assert.equal(group, '{job="node"}');
 });
 
 test('every unit of time gives the same event time', () => {

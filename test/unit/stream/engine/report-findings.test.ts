@@ -49,7 +49,7 @@ test('observations that are dropped because freq is too long are logged once, wi
   await feed(names(8), 0, 200);
   const [text, ...others] = found();
   assert.match(text, /^detector every: series arrive every min, freq is 6min: .* observations dropped as duplicates; /);
-  assert.match(text, /set freq: min, or send them every 6min$/);
+  assert.match(text, /set freq: min, or send them every 6min, or set aggregate$/);
   assert.deepEqual(others, []);
   assert.match(reports.findings.warnings()[0], /^detector every: series arrive every min, freq is 6min/);
   assert.match(await metrics.registry.metrics(), /tidewatch_input_findings\{kind="step"\} 1/);

@@ -125,7 +125,7 @@ test('a worker that is stopped during a restore does not read the changelog to i
   const worker = await start({ log: { ...log, openPartition } });
   await reading;
   const stopped = worker.stop().then(() => 'stopped');
-  assert.equal(await Promise.race([stopped, sleep(2_000, 'still reading')]), 'stopped');
+  assert.equal(await Promise.race([stopped, sleep(30_000, 'still reading', { ref: false })]), 'stopped');
 });
 
 test('readiness says why a restore failed, until it succeeds', async () => {

@@ -36,7 +36,18 @@ for (const encoding of ['protobuf', 'json'] as const) {
   });
 }
 
-test('a point without a recorded value is missing', () => {
+test('an exponential histogram of one interval has quantiles within a bucket of three hundredths, in both encodings', async () => {
+  for (const encoding of ['protobuf', 'json'] as const) {
+    const values = valuesOf(decodeOtlp(await emittedOtlp(encoding, 'delta', 'exponential'), encoding));
+    const quantile = (q: string) => values[`http.seconds{${PLACE},quantile="${q}",route="/a"}`]?.[0] ?? Number.NaN;
+    // Observed: 1, 2 and 30.
+    assert.ok(Math.abs(quantile('0.5') / 2 - 1) < 0.03, `${encoding} ${quantile('0.5')}`);
+    assert.ok(Math.abs(quantile('0.99') / 30 - 1) < 0.03, `${encoding} ${quantile('0.99')}`);
+    assert.deepEqual(values[`http.seconds_count{${PLACE},route="/a"}`], [3]);
+  }
+});
+
+test('a point without a recorded value, and NaN, are missing values', () => {
   const json = {
     resourceMetrics: [
       {
@@ -48,6 +59,7 @@ test('a point without a recorded value is missing', () => {
                 gauge: {
                   dataPoints: [
                     { asInt: '1', timeUnixNano: '1000000', flags: 1 },
+                    { asDouble: 'NaN', timeUnixNano: '1500000' },
                     { asInt: '2', timeUnixNano: '2000000' },
                   ],
                 },
@@ -62,8 +74,9 @@ test('a point without a recorded value is missing', () => {
   assert.deepEqual(decoded, {
     kind: 'points',
     series: [{ id: 'up', name: 'up', labels: [], timestampsMs: [2], values: [2] }],
-    missing: 1,
-    refused: [],
+    missing: 2,
+    refused: 0,
+    reasons: [],
   });
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeRemoteWrite } from '../../../../../src/stream/codec/points/remote-write.ts';
+import { RECORD_POINTS_MAX } from '../../../../../src/stream/codec/points/series-points.ts';
 import { writeRequest } from '../../../../fixture/stream/emitted-metrics.ts';
 
 const TIME = 1_767_225_600_000;
@@ -33,7 +34,8 @@ test('samples are points of their series, named by sorted labels', () => {
       },
     ],
     missing: 0,
-    refused: [],
+    refused: 0,
+    reasons: [],
   });
 });
 
@@ -63,9 +65,10 @@ test('a series without a name, or with a label twice, is refused; the others are
     ]),
   );
   assert.deepEqual(decoded.kind === 'points' && decoded.series.map(({ id }) => id), ['up']);
-  assert.deepEqual(decoded.kind === 'points' && decoded.refused.map(({ detail }) => detail), [
-    'the metric has no name',
-    'the series has 65 labels, more than 64',
+  assert.deepEqual(decoded.kind === 'points' && [decoded.refused, ...decoded.reasons], [
+    2,
+    '{job="a"}: the metric has no name',
+    'many{l0="x",l1="x"}: the series has 65 labels, more than 64',
   ]);
 });
 
@@ -83,4 +86,40 @@ test('bytes that are cut off anywhere are unreadable, or points: nothing is thro
     const { kind } = decodeRemoteWrite(bytes.subarray(0, length));
     assert.equal(kind, 'unreadable', `${length} bytes`);
   }
+});
+
+test('a request with more points and series than one may have is unreadable', () => {
+  const empty = Buffer.alloc(2 * RECORD_POINTS_MAX + 2);
+  for (let at = 0; at < empty.length; at += 2) empty[at] = 10;
+  assert.equal(decodeRemoteWrite(empty.subarray(2)).kind, 'points');
+  const decoded = decodeRemoteWrite(empty);
+  assert.match(decoded.kind === 'unreadable' ? decoded.detail : '', /more than 200000 points and series/);
+});
+
+test('labels behind and between samples name the series as well', () => {
+  const [label, sample] = [Buffer.from([10, 6, 10, 1, 0x6a, 18, 1, 0x61]), Buffer.from([18, 2, 16, 5])];
+  const name = Buffer.concat([Buffer.from([10, 12, 10, 8]), Buffer.from('__name__'), Buffer.from([18, 0])]);
+  const named = Buffer.concat([
+    Buffer.from([10, 14, 10, 8]),
+    Buffer.from('__name__'),
+    Buffer.from([18, 2]),
+    Buffer.from('up'),
+  ]);
+  for (const parts of [
+    [sample, named, sample, label],
+    [named, sample, label, sample],
+    [label, named, sample, sample],
+    [sample, sample, label, name, named],
+  ]) {
+    const fields = Buffer.concat(parts);
+    const decoded = decodeRemoteWrite(Buffer.concat([Buffer.from([10, fields.length]), fields]));
+    assert.deepEqual(decoded.kind === 'points' && decoded.series.map(({ id, timestampsMs }) => [id, timestampsMs]), [
+      ['up{j="a"}', [5, 5]],
+    ]);
+  }
+});
+
+test('times before 1970 are what they are, and are refused as such', () => {
+  const decoded = decodeRemoteWrite(writeRequest([{ labels: { __name__: 'up' }, samples: [[-5, 1]] }]));
+  assert.deepEqual(decoded.kind === 'points' && decoded.series[0].timestampsMs, [-5]);
 });

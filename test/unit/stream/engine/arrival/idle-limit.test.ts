@@ -76,6 +76,26 @@ test('a series without an observation for idle_limit is forgotten in state and c
   assert.deepEqual([forgotten(run).idle, await restoredUnits([detector], run)], [1, 2]);
 });
 
+test('a series that falls silent, or is forgotten, before it is calibrated has ended young; others have not', async () => {
+  const young = async (observations: readonly TimedValue[], silenceAfter: number | null) => {
+    const watching = detectorConfig({ settings: { ...settings, silenceAfter } });
+    const run = streamRun({ detectors: [watching] });
+    await inStream(observations, watching, run);
+    return [...new Set(run.tallies.flatMap(({ input }) => [...input.young].flatMap(([, series]) => [...series])))];
+  };
+  const brief = steps(0, 20 + IDLE + 2, (step) => step < 20);
+  assert.deepEqual(await young(brief, 5), ['gone']);
+  assert.deepEqual(await young(brief, null), ['gone']);
+  assert.deepEqual(await young(brief.slice(0, 20 * 3 + 3 * 2), null), []);
+  assert.deepEqual(
+    await young(
+      steps(0, 300, (step) => step < 200),
+      5,
+    ),
+    [],
+  );
+});
+
 test('up to the limit a series goes on where it was', async () => {
   const run = streamRun({ detectors: [detector] });
   const last = 29;

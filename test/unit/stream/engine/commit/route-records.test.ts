@@ -3,6 +3,9 @@ import { test } from 'node:test';
 import {
   detectorConfig,
   observationRecord,
+  START_MS,
+  STEP_MS,
+  streamConfig,
   streamRun,
   streamSettings,
   TOPICS,
@@ -72,4 +75,45 @@ test('records whose series cannot be read keep their keys', async () => {
     ].sort(),
   );
   assert.deepEqual(run.broker.read(TOPICS.deadLetters, 0), []);
+});
+
+test('records of many points become one for each, exactly once, whatever happens to the commits', async () => {
+  const run = streamRun({ detectors, limits: { commitRecordsMax: 5 } });
+  const stream = streamConfig(detectors);
+  const points = {
+    route,
+    stream: { ...stream, input: { ...stream.input, format: 'influx', timeUnit: 'ms' } },
+  } as const;
+  const expected: string[] = [];
+  let worker = await run.start(points);
+  for (let step = 0; step < 40; step++) {
+    const timestamp = START_MS + step * STEP_MS;
+    const lines = ['a', 'b', 'c'].map((name, i) => `${name} value=${step + i} ${timestamp}`);
+    run.broker.append(0, null, Buffer.from([...lines, ...(step === 7 ? ['nonsense'] : [])].join('\n')), 1_000 + step);
+    for (const [i, series] of ['a', 'b', 'c'].entries()) {
+      expected.push(JSON.stringify({ series, timestamp, value: step + i }));
+    }
+    if (step % 10 === 3) run.broker.failNextCommit('before');
+    if (step % 10 === 5) run.broker.failNextCommit('after');
+    if (step % 10 === 8) {
+      await worker.stop();
+      worker = await run.start(points);
+    }
+    await new Promise((resolve) => setTimeout(resolve, step % 3));
+  }
+  run.broker.append(0, null, Buffer.from('\u0000'), 2_000);
+  run.broker.append(0, null, null, 2_001);
+  await run.settled();
+  await worker.stop();
+  const all = carried(run);
+  assert.deepEqual(all.map(({ value }) => value).sort(), expected.sort());
+  assert.ok(all.every(({ key, partition }) => partition === key!.charCodeAt(0) % 3));
+  assert.deepEqual(
+    run.deadLetters().map(({ reason, input }) => [reason, input.offset]),
+    [
+      ['points-refused', 7],
+      ['points-refused', 40],
+      ['record-unreadable', 41],
+    ],
+  );
 });

@@ -68,7 +68,7 @@ test('the same holds for a group', async () => {
 test('new rules and a new level leave an open event as it is', async () => {
   const { opened, worked } = await withOpenEvent();
   const other = { ...watching, settings: { ...settings, level: 80 }, labels: { team: 'other' } };
-  const events = await worked([other], 60, () => 10);
+  const events = await worked([other], 60, (at) => 10 + (at % 3));
   const closed = events.slice(opened).find(({ type }) => type === 'closed');
   assert.equal(closed?.closeReason, 'recovered');
   assert.equal(closed?.eventId, events[opened - 1].eventId);

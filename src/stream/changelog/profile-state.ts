@@ -1,0 +1,101 @@
+import type { SeriesLayout } from '../../detector/memory/series-memory.ts';
+import {
+  CLOSED_MORE,
+  PROFILE_DOUBLES,
+  PROFILE_FLOATS,
+  type ProfileState,
+  placesOfSlot,
+  slotPlaces,
+} from '../../detector/profile/profile-layout.ts';
+import type { StateReader, StateWriter } from './state-bytes.ts';
+
+/** Earlier formats have no long memory: it begins empty. */
+export const PROFILE_FORMAT = 5;
+
+/** How much of the long memory follows in a change: its numbers, with the slot that closed since, or everything. */
+const NUMBERS = 0;
+const ONE_SLOT = 1;
+const EVERYTHING = CLOSED_MORE;
+
+const { closed: CLOSED, closedSlot: CLOSED_SLOT } = PROFILE_FLOATS.at;
+
+/** Most bytes that `writeProfile` takes. */
+export function profileBytesMax({ profile, halves }: Pick<SeriesLayout, 'profile' | 'halves'>): number {
+  return profile === null ? 1 : 1 + 9 * (PROFILE_DOUBLES.count + PROFILE_FLOATS.count) + 2 * halves;
+}
+
+/** Writes the long memory whole: slots of a day, 0 where there is none, then its numbers and its slots. */
+export function writeProfile(writer: StateWriter, state: ProfileState | null): void {
+  writer.u8(state?.layout.daySlots ?? 0);
+  if (state === null) return;
+  writeNumbers(writer, state);
+  writeSlots(writer, state);
+}
+
+export function readProfile(reader: StateReader, state: ProfileState | null): void {
+  const daySlots = reader.u8();
+  if (daySlots === 0) return;
+  const taken = state?.layout.daySlots === daySlots ? state : null;
+  readNumbers(reader, taken);
+  readSlots(reader, taken, slotPlaces(daySlots).count);
+}
+
+/** Writes what changed in the long memory since it was last written. */
+export function writeProfileChange(writer: StateWriter, state: ProfileState | null): void {
+  writer.u8(state?.layout.daySlots ?? 0);
+  if (state === null) return;
+  const closed = state.floats[state.floatStart + CLOSED];
+  writer.u8(closed);
+  writeNumbers(writer, state);
+  if (closed === EVERYTHING) writeSlots(writer, state);
+  if (closed !== ONE_SLOT) return;
+  const weekSlot = state.floats[state.floatStart + CLOSED_SLOT];
+  for (const at of placesOfSlot(state.layout.daySlots, weekSlot)) writer.f16(state.halves[state.halfStart + at]);
+}
+
+export function readProfileChange(reader: StateReader, state: ProfileState | null): void {
+  const daySlots = reader.u8();
+  if (daySlots === 0) return;
+  const taken = state?.layout.daySlots === daySlots ? state : null;
+  const closed = reader.u8();
+  const weekSlot = readNumbers(reader, taken);
+  if (closed === EVERYTHING) readSlots(reader, taken, slotPlaces(daySlots).count);
+  if (closed !== ONE_SLOT) return;
+  for (const at of placesOfSlot(daySlots, weekSlot)) {
+    const half = reader.f16();
+    if (taken !== null) taken.halves[taken.halfStart + at] = half;
+  }
+}
+
+/** From then on changes count from here. */
+function writeNumbers(writer: StateWriter, { doubles, doubleStart, floats, floatStart }: ProfileState): void {
+  floats[floatStart + CLOSED] = NUMBERS;
+  for (let at = 0; at < PROFILE_DOUBLES.count; at++) writer.number(doubles[doubleStart + at]);
+  for (let at = 0; at < PROFILE_FLOATS.count; at++) writer.number(floats[floatStart + at]);
+}
+
+/** Returns the slot that closed last. */
+function readNumbers(reader: StateReader, state: ProfileState | null): number {
+  for (let at = 0; at < PROFILE_DOUBLES.count; at++) {
+    const number = reader.number();
+    if (state !== null) state.doubles[state.doubleStart + at] = number;
+  }
+  let closedSlot = 0;
+  for (let at = 0; at < PROFILE_FLOATS.count; at++) {
+    const number = reader.number();
+    if (at === CLOSED_SLOT) closedSlot = number;
+    if (state !== null) state.floats[state.floatStart + at] = number;
+  }
+  return closedSlot;
+}
+
+function writeSlots(writer: StateWriter, { layout, halves, halfStart }: ProfileState): void {
+  for (let at = halfStart; at < halfStart + layout.halves; at++) writer.f16(halves[at]);
+}
+
+function readSlots(reader: StateReader, state: ProfileState | null, count: number): void {
+  for (let at = 0; at < count; at++) {
+    const half = reader.f16();
+    if (state !== null) state.halves[state.halfStart + at] = half;
+  }
+}

@@ -1,0 +1,104 @@
+import { readExponential, readHistogram, readSummary } from './otlp-distributions.ts';
+import { type Attributes, DELTA, OtlpMetric, type OtlpReading, resourceLabels } from './otlp-metric.ts';
+import { PointFields, readAttributes } from './otlp-point-fields.ts';
+import { fixed64Field, lengthField, ProtobufReader, varintField } from './protobuf-reader.ts';
+
+/** Numbers of fields and their wire types as opentelemetry-proto v1 publishes them. Throws on damaged bytes. */
+export function readOtlpProtobuf(bytes: Uint8Array, reading: OtlpReading): void {
+  const reader = new ProtobufReader(bytes);
+  reader.fields(bytes.length, (tag) => {
+    if (tag !== lengthField(1)) return false;
+    readResourceMetrics(reader, reading);
+    return true;
+  });
+}
+
+/** The resource may stand behind its metrics. */
+function readResourceMetrics(reader: ProtobufReader, reading: OtlpReading): void {
+  const end = reader.end();
+  const begin = reader.at;
+  let resource: Attributes = [];
+  reading.points.pass();
+  reader.fields(end, (tag) => {
+    if (tag !== lengthField(1)) return false;
+    const resourceEnd = reader.end();
+    resource = resourceLabels(readAttributes(reader, { from: reader.at, to: resourceEnd, tag: lengthField(1) }));
+    return true;
+  });
+  reader.at = begin;
+  reader.fields(end, (tag) => {
+    if (tag !== lengthField(2)) return false;
+    reading.points.pass();
+    reader.fields(reader.end(), (inner) => {
+      if (inner !== lengthField(2)) return false;
+      readMetric(reader, reading, resource);
+      return true;
+    });
+    return true;
+  });
+}
+
+const [GAUGE, SUM, HISTOGRAM, EXPONENTIAL, SUMMARY] = [5, 7, 9, 10, 11].map(lengthField);
+
+/** The name may stand behind the points, and the temporality does. */
+function readMetric(reader: ProtobufReader, reading: OtlpReading, resource: Attributes): void {
+  const end = reader.end();
+  const begin = reader.at;
+  let name = '';
+  reader.fields(end, (tag) => {
+    if (tag !== lengthField(1)) return false;
+    name = reader.string();
+    return true;
+  });
+  reading.points.pass();
+  const metric = new OtlpMetric(reading, { encoding: 'protobuf', name, resource });
+  reader.at = begin;
+  reader.fields(end, (tag) => {
+    if (tag === GAUGE || tag === SUM) readPoints(reader, () => readNumber(reader, metric));
+    else if (tag === HISTOGRAM || tag === EXPONENTIAL) {
+      const read = tag === HISTOGRAM ? readHistogram : readExponential;
+      const ofInterval = temporalityOf(reader) === DELTA;
+      readPoints(reader, () => read(reader, metric, ofInterval));
+    } else if (tag === SUMMARY) readPoints(reader, () => readSummary(reader, metric));
+    else return false;
+    return true;
+  });
+}
+
+function temporalityOf(reader: ProtobufReader): number {
+  const begin = reader.at;
+  let temporality = 0;
+  reader.fields(reader.end(), (tag) => {
+    if (tag !== varintField(2)) return false;
+    temporality = reader.varint();
+    return true;
+  });
+  reader.at = begin;
+  return temporality;
+}
+
+function readPoints(reader: ProtobufReader, read: () => void): void {
+  reader.fields(reader.end(), (tag) => {
+    if (tag !== lengthField(1)) return false;
+    read();
+    return true;
+  });
+}
+
+function readNumber(reader: ProtobufReader, metric: OtlpMetric): void {
+  const point = new PointFields(reader, 7);
+  const end = reader.end();
+  let value = Number.NaN;
+  while (reader.at < end) {
+    const start = reader.at;
+    const tag = reader.varint();
+    if (tag === AS_DOUBLE) value = reader.double();
+    else if (tag === AS_INT) value = reader.sfixed64();
+    else if (tag === NUMBER_FLAGS) point.flags = reader.varint();
+    else if (!point.read(tag, start)) reader.skip(tag);
+  }
+  reader.ended(end);
+  metric.number(point, value);
+}
+
+const [AS_DOUBLE, AS_INT, NUMBER_FLAGS] = [fixed64Field(4), fixed64Field(6), varintField(8)];

@@ -1,0 +1,114 @@
+/** Tags of fields: the number of the field and its wire type. */
+export const varintField = (field: number) => field << 3;
+export const fixed64Field = (field: number) => (field << 3) | 1;
+export const lengthField = (field: number) => (field << 3) | 2;
+
+/**
+ * Reads the fields of Protobuf messages where they lie, without an object for each. Throws a RangeError on bytes that
+ * are none.
+ */
+export class ProtobufReader {
+  readonly #bytes: Buffer;
+  readonly #view: DataView;
+  at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** A varint; exact up to 2^53. */
+  varint(): number {
+    const bytes = this.#bytes;
+    let byte = bytes[this.at++];
+    if (byte < 128) return byte;
+    let value = byte & 127;
+    for (let i = 1, factor = 128; i < 10; i++, factor *= 128) {
+      byte = bytes[this.at++];
+      value += (byte & 127) * factor;
+      if (byte < 128) return value;
+    }
+    throw new RangeError('a number has no end');
+  }
+
+  /** An int64, exact from -2^53 to 2^53. Negative numbers are varints of ten bytes. */
+  int64(): number {
+    const [bytes, from] = [this.#bytes, this.at];
+    const value = this.varint();
+    if (this.at - from < 10) return value;
+    // -1 less what the bits that are not set stand for.
+    let unset = 0;
+    for (let i = 0, factor = 1; i < 9; i++, factor *= 128) unset += (~bytes[from + i] & 127) * factor;
+    return -1 - unset;
+  }
+
+  double(): number {
+    this.at += 8;
+    return this.#view.getFloat64(this.at - 8, true);
+  }
+
+  /** Exact up to 2^53. */
+  fixed64(): number {
+    this.at += 8;
+    return this.#view.getUint32(this.at - 4, true) * 2 ** 32 + this.#view.getUint32(this.at - 8, true);
+  }
+
+  sfixed64(): number {
+    this.at += 8;
+    return this.#view.getInt32(this.at - 4, true) * 2 ** 32 + this.#view.getUint32(this.at - 8, true);
+  }
+
+  string(): string {
+    const end = this.end();
+    const text = this.#bytes.toString('utf8', this.at, end);
+    this.at = end;
+    return text;
+  }
+
+  /** Bytes as characters, to be compared. */
+  bytesAt(from: number, to: number): string {
+    return this.#bytes.toString('latin1', from, to);
+  }
+
+  /** Where the message, text or list that begins here ends, by the length before it. */
+  end(): number {
+    const length = this.varint();
+    const end = this.at + length;
+    if (!(end <= this.#bytes.length)) throw new RangeError('a message is cut off');
+    return end;
+  }
+
+  /** Passes over the field of a tag. */
+  skip(tag: number): void {
+    switch (tag & 7) {
+      case 0:
+        this.varint();
+        break;
+      case 1:
+        this.at += 8;
+        break;
+      case 2:
+        this.at = this.end();
+        break;
+      case 5:
+        this.at += 4;
+        break;
+      default:
+        throw new RangeError(`there is no wire type ${tag & 7}`);
+    }
+  }
+
+  /** Reads the fields up to `end`. `read` returns whether it has read the field of a tag; others are passed over. */
+  fields(end: number, read: (tag: number) => boolean): void {
+    while (this.at < end) {
+      const tag = this.varint();
+      if (!read(tag)) this.skip(tag);
+    }
+    this.ended(end);
+  }
+
+  /** Called after the fields of a message: they end where it does. */
+  ended(end: number): void {
+    if (this.at !== end) throw new RangeError('a field is longer than its message');
+  }
+}

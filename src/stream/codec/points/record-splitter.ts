@@ -1,0 +1,100 @@
+import type { RecordMapping } from '../../../config/config.ts';
+import { isPointsFormat, scoredInput } from '../../../config/rekeyed-input.ts';
+import type { Undecodable } from '../decoded.ts';
+import type { FutureLimitOf } from '../mapping.ts';
+import { createDecoder, type RecordDecoder } from '../record-decoder.ts';
+import type { SchemaSource } from '../schema-source.ts';
+import { compileValues } from '../values-mapping.ts';
+import { type PointsBody, pointsDecoder } from './decode-points.ts';
+import { compilePointRecords, type PointRecords, type WatchedGroupPath } from './point-records.ts';
+import { RefusedPoints, type SeriesPoints } from './series-points.ts';
+
+/** What becomes of a record that may hold many observations: records of one, or nothing. */
+export type SplitRecord = (PointRecords & { readonly kind: 'records' }) | Undecodable;
+
+export interface RecordSplitter extends Pick<RecordDecoder, 'missingSchema' | 'loadSchemas'> {
+  /** Never throws because of the contents of a record. Its own time is that of a line without. */
+  split(record: { readonly value: Buffer | null; readonly timestampMs: number }, nowMs: number): SplitRecord;
+}
+
+export interface SplitterOptions {
+  readonly groupPathOf: WatchedGroupPath;
+  readonly futureLimitOf: FutureLimitOf;
+  readonly schemas: SchemaSource | null;
+}
+
+/** Splits records of an input that `holdsMany` into those of `scoredInput`. */
+export function createRecordSplitter(mapping: RecordMapping, options: SplitterOptions): RecordSplitter {
+  return isPointsFormat(mapping.format) ? splitterOfPoints(mapping, options) : splitterOfValues(mapping, options);
+}
+
+function splitterOfPoints(mapping: RecordMapping, { groupPathOf, futureLimitOf }: SplitterOptions): RecordSplitter {
+  const decode = pointsDecoder();
+  const recordsOf = compilePointRecords({ mapping: scoredInput(mapping), groupPathOf, futureLimitOf });
+  return {
+    missingSchema: () => null,
+    loadSchemas: async () => {},
+    split({ value, timestampMs }, nowMs) {
+      if (value === null) return unreadable('the record is a tombstone: it has no value');
+      const points = decode(bodyOf(mapping, value), timestampMs);
+      return points.kind === 'points' ? { kind: 'records', ...recordsOf(points, nowMs) } : unreadable(points.detail);
+    },
+  };
+}
+
+const OPENING_BRACE = 0x7b;
+/** The first field of a WriteRequest: its time series. */
+const TIME_SERIES_TAG = 0x0a;
+
+/**
+ * JSON of OpenTelemetry begins with a brace, which no Protobuf of it does. A WriteRequest may come without Snappy: only
+ * a block of ten bytes begins as one.
+ */
+function bodyOf({ format, timeUnit }: RecordMapping, bytes: Buffer): PointsBody {
+  const precision = timeUnit === 'iso' ? 'ns' : timeUnit;
+  if (format === 'otlp') {
+    const isJson = bytes[0] === OPENING_BRACE;
+    return { format: isJson ? 'otlp-json' : 'otlp-protobuf', bytes, snappy: false, precision };
+  }
+  if (format === 'influx') return { format: 'line-protocol', bytes, snappy: false, precision };
+  return { format: 'remote-write', bytes, snappy: bytes[0] !== TIME_SERIES_TAG, precision };
+}
+
+/** A value that is a dead letter is a refused point; where the record has no series, it is one itself. */
+function splitterOfValues(mapping: RecordMapping, { groupPathOf, ...options }: SplitterOptions): RecordSplitter {
+  // What labels are dropped and which labels make groups is decided where the records are written.
+  const written = { ...mapping, dropLabels: [], idTemplate: null };
+  const groupSourceOf = (series: string) => {
+    const from = groupPathOf(series);
+    return typeof from === 'string' && from !== 'unwatched' ? from : null;
+  };
+  const read = compileValues(written, { groupSourceOf, futureLimitOf: options.futureLimitOf });
+  const recordsOf = compilePointRecords({ mapping: scoredInput(mapping), groupPathOf, ...options });
+  const decoder = createDecoder<SplitRecord>(mapping.format, options.schemas, (record, nowMs) => {
+    const refusals = new RefusedPoints();
+    const series: SeriesPoints[] = [];
+    let first: Undecodable | null = null;
+    let missing = 0;
+    for (const each of read(record, nowMs)) {
+      if (each.kind === 'dead-letter') {
+        first ??= each;
+        refusals.add(each.series === null ? each.detail : `${each.series.slice(0, 200)}: ${each.detail}`);
+        continue;
+      }
+      if (each.kind === 'missing') {
+        missing++;
+        continue;
+      }
+      const { series: id, group, timestampMs, value } = each;
+      series.push({ id, name: id, labels: [], group, timestampsMs: [timestampMs], values: [value] });
+    }
+    if (first !== null && series.length === 0 && first.series === null) return first;
+    return { kind: 'records', ...recordsOf({ series, missing, ...refusals.all }, nowMs) };
+  });
+  const { missingSchema, loadSchemas } = decoder;
+  return { missingSchema, loadSchemas, split: ({ value }, nowMs) => decoder.decode(value, nowMs) };
+}
+
+function unreadable(detail: string): Undecodable {
+  return { kind: 'dead-letter', reason: 'record-unreadable', detail, series: null };
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseFrequency } from '../../../../../src/calendar/frequency.ts';
+import { UTC_CALENDAR } from '../../../../../src/calendar/local-calendar.ts';
+import type { StreamDetectionSettings } from '../../../../../src/detector/calibration/settings.ts';
+import type { WarmStart } from '../../../../../src/stream/engine/warm-start.ts';
+import { MemoryBroker } from '../../../../fixture/stream/memory-log.ts';
+import {
+  detectorConfig,
+  observationRecord,
+  START_MS,
+  STEP_MS,
+  streamRun,
+  streamSettings,
+  TOPICS,
+} from '../../../../fixture/stream/stream-run.ts';
+
+const HOUR_MS = 3_600_000;
+const HOUR_STEPS = HOUR_MS / STEP_MS;
+/** Not Sunday: like one in the fourth week. */
+const QUIET_DAY = 22;
+
+/** By day busy but on two days of a week. */
+function valueAt(hour: number): number {
+  const day = Math.floor(hour / 24);
+  const isBusy = day % 7 < 5 && day !== QUIET_DAY && hour % 24 >= 8 && hour % 24 < 18;
+  return (isBusy ? 1_000 : 100) + ((hour * 7_919) % 13);
+}
+
+function settingsOf(changed: Partial<StreamDetectionSettings>): StreamDetectionSettings {
+  const profile = { calendar: UTC_CALENDAR, stepMs: HOUR_MS };
+  return streamSettings({ freq: parseFrequency('h')!, jitterMs: HOUR_MS / 2, gapLimit: 32, profile, ...changed });
+}
+
+interface Part {
+  readonly toHour: number;
+  /** From the hour before on, unless hours are left out. */
+  readonly fromHour?: number;
+  readonly settings?: Partial<StreamDetectionSettings>;
+  readonly warmStart?: WarmStart;
+}
+
+/** Event hours of the alarms that the values of the last part raised on their quiet day. */
+async function alarmsOf(parts: readonly Part[]): Promise<number[]> {
+  const broker = new MemoryBroker(TOPICS, 1);
+  let hour = 0;
+  let run = streamRun({ broker });
+  for (const { fromHour = hour, toHour, settings = {}, warmStart } of parts) {
+    for (hour = fromHour; hour < toHour; hour++) {
+      const { key, value } = observationRecord('office', hour * HOUR_STEPS, valueAt(hour));
+      broker.append(0, key, value);
+    }
+    run = streamRun({ detectors: [detectorConfig({ settings: settingsOf(settings) })], broker });
+    const worker = await run.start(warmStart === undefined ? {} : { warmStart });
+    await run.settled();
+    await worker.stop();
+  }
+  const alarms = run.scores().filter(({ alarm }) => alarm);
+  return alarms
+    .map((score) => (score.timestampMs - START_MS) / HOUR_MS - 24 * QUIET_DAY)
+    .filter((at) => at >= 0 && at < 24);
+}
+
+const END = 24 * QUIET_DAY + 18;
+const LEARNED = { toHour: 24 * 21 };
+
+test('a day like a Sunday raises an alarm by the long memory alone', async () => {
+  assert.ok((await alarmsOf([LEARNED, { toHour: END }])).some((at) => at >= 8 && at < 12));
+  assert.deepEqual(await alarmsOf([LEARNED, { toHour: END, settings: { profile: null } }]), []);
+});
+
+for (const [what, settings] of [
+  ['other settings', { h: 2, detectionSize: 2, stepSize: 2, calibrationSize: 16 }],
+  ['another context', { context: 24 }],
+  ['another clock', { profile: { calendar: { offsets: [[0, 5 * HOUR_MS]], specialDays: [] }, stepMs: HOUR_MS } }],
+] as const) {
+  test(`the long memory goes on under ${what}`, async () => {
+    const alarms = await alarmsOf([LEARNED, { toHour: END, settings }]);
+    assert.ok(
+      alarms.some((at) => at >= 8 && at < 12),
+      `alarms at ${alarms}`,
+    );
+  });
+}
+
+test('the long memory outlasts a gap after which the series starts over', async () => {
+  const alarms = await alarmsOf([{ toHour: 24 * 19 }, { fromHour: 24 * 21, toHour: END }]);
+  assert.ok(alarms.some((at) => at >= 8 && at < 12));
+});
+
+test('a warm start fills the long memory', async () => {
+  const observations = Array.from({ length: 24 * 21 }, (_, hour) => {
+    return { series: 'office', group: null, timestampMs: START_MS + hour * HOUR_MS, value: valueAt(hour) };
+  });
+  const warmStart: WarmStart = { source: 'history', observationsOf: () => observations };
+  const alarms = await alarmsOf([{ fromHour: 24 * 21, toHour: END, warmStart }]);
+  assert.ok(alarms.some((at) => at >= 8 && at < 12));
+});
