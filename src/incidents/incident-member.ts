@@ -1,0 +1,80 @@
+import type { AnomalyEvent, EventDirection, EventKind } from '../record/anomaly-event.ts';
+import { strengthOf } from './origins/rank-origins.ts';
+
+/** What an incident keeps of one of its events. */
+export interface IncidentMember {
+  readonly incidentId: string;
+  readonly detector: string;
+  /** The series, or the group; the detector where all of it stopped. */
+  readonly series: string;
+  readonly isGroup: boolean;
+  /** All series of a detector stopped. */
+  readonly isPause: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly seriesLabels: Readonly<Record<string, string>>;
+  readonly direction: EventDirection;
+  readonly kind: EventKind;
+  readonly stepMs: number;
+  /** Its first alarm: what it belongs to does not change with its later revisions. */
+  readonly atMs: number;
+  /** By its first revision. */
+  readonly strength: number | null;
+  readonly startedAtMs: number;
+  readonly updatedAtMs: number;
+  readonly endedAtMs: number | null;
+  readonly severity: number | null;
+  readonly grade: number | null;
+  readonly seen: string | null;
+  readonly revision: number;
+  /** A revision of its incident has named it. */
+  readonly isNamed: boolean;
+}
+
+/** An event that begins an incident of its own. */
+export function memberOf(event: AnomalyEvent, stepMs: number): IncidentMember {
+  const { eventId, detector, series, group, labels, seriesLabels, firstAlarmAtMs, grade } = event;
+  const isPause = series === null && group === null;
+  const first = { labels, seriesLabels, stepMs, atMs: firstAlarmAtMs, strength: strengthOf(grade) };
+  return refreshed(
+    {
+      ...first,
+      incidentId: eventId,
+      detector,
+      series: series ?? group ?? detector,
+      isGroup: series === null && group !== null,
+      isPause,
+      isNamed: false,
+    },
+    event,
+  );
+}
+
+/** With what its newest revision says. */
+export function refreshed(member: Pick<IncidentMember, FirstFields>, event: AnomalyEvent): IncidentMember {
+  const { kind, direction, startedAtMs, updatedAtMs, endedAtMs, severity, grade, revision } = event;
+  const newest = { kind, direction, startedAtMs, updatedAtMs, endedAtMs, severity, grade, revision };
+  return { ...member, ...newest, seen: seenIn(event) };
+}
+
+type FirstFields =
+  | 'incidentId'
+  | 'detector'
+  | 'series'
+  | 'isGroup'
+  | 'isPause'
+  | 'labels'
+  | 'seriesLabels'
+  | 'stepMs'
+  | 'atMs'
+  | 'strength'
+  | 'isNamed';
+
+const DIGITS = 3;
+
+/** What was seen at the peak, beside what was expected. */
+export function seenIn({ value, expected, lo, hi }: AnomalyEvent): string | null {
+  if (value === null) return null;
+  const text = (number: number) => String(Number(number.toPrecision(DIGITS)));
+  if (lo !== null && hi !== null) return `${text(value)} where ${text(lo)} to ${text(hi)} was expected`;
+  return expected === null ? null : `${text(value)} where ${text(expected)} was expected`;
+}

@@ -1,0 +1,93 @@
+import type { Incident, IncidentEvent } from '../record/incident.ts';
+import type { IncidentMember } from './incident-member.ts';
+import { incidentSummary } from './incident-summary.ts';
+import { FLAT_FROM, type FleetPast } from './membership/fleet-past.ts';
+import { partsOf } from './membership/series-parts.ts';
+import { rankOrigins, type SeriesMove } from './origins/rank-origins.ts';
+
+/** Among so many events it is looked up who led whom. */
+const LED_AMONG_MAX = 40;
+const LED_MIN = 2;
+
+type RevisionHead = Pick<
+  Incident,
+  'incidentId' | 'type' | 'revision' | 'kind' | 'usualCount' | 'openedOrigins' | 'mergedInto'
+>;
+
+interface RevisionContent {
+  /** By their onsets. */
+  readonly members: readonly IncidentMember[];
+  /** Those that this revision is the first to name. */
+  readonly named: readonly (readonly [eventId: string, member: IncidentMember])[];
+  readonly past: FleetPast;
+}
+
+/** What is written of an incident. */
+export function incidentRevision(head: RevisionHead, { members, named, past }: RevisionContent): Incident {
+  const origins = rankOrigins(movesOf(members, past));
+  const severity = Math.max(...members.map((member) => member.severity ?? Number.NEGATIVE_INFINITY));
+  const grade = Math.max(...members.map((member) => member.grade ?? Number.NEGATIVE_INFINITY));
+  const isClosed = head.type === 'closed';
+  const revision = {
+    ...head,
+    startedAtMs: Math.min(...members.map(({ atMs }) => atMs)),
+    updatedAtMs: Math.max(...members.map(({ updatedAtMs }) => updatedAtMs)),
+    endedAtMs: isClosed ? Math.max(...members.map(({ endedAtMs, updatedAtMs }) => endedAtMs ?? updatedAtMs)) : null,
+    severity: Number.isFinite(severity) ? severity : null,
+    grade: Number.isFinite(grade) ? grade : null,
+    eventCount: members.length,
+    seriesCount: new Set(members.map(({ series }) => series)).size,
+    events: named.map(([eventId, member]) => incidentEvent(eventId, member)),
+    origins,
+    openedOrigins: head.revision === 0 ? origins : head.openedOrigins,
+  };
+  return { ...revision, summary: incidentSummary(revision) };
+}
+
+/** An event as a revision names it. */
+export function incidentEvent(
+  eventId: string,
+  { detector, isGroup, isPause, series, kind, direction, startedAtMs, labels, seriesLabels }: IncidentMember,
+): IncidentEvent {
+  return {
+    eventId,
+    detector,
+    series: isGroup || isPause ? null : series,
+    group: isGroup ? series : null,
+    kind,
+    direction,
+    startedAtMs,
+    labels,
+    seriesLabels,
+  };
+}
+
+/** Events alone: what moved without an alarm is not known here. */
+function movesOf(members: readonly IncidentMember[], past: FleetPast): readonly SeriesMove[] {
+  return [...Map.groupBy(members, ({ series }) => series).values()].map((all) => {
+    const farthest = all.reduce((one, other) => ((other.strength ?? 0) > (one.strength ?? 0) ? other : one));
+    const { series, labels, strength, seen } = farthest;
+    return {
+      series,
+      parts: partsOf(series, labels),
+      strength: strength ?? 0,
+      quiet: null,
+      isFlat: (strength ?? 0) >= FLAT_FROM,
+      startedAtMs: Math.min(...all.map(({ atMs }) => atMs)),
+      seen,
+      led: ledBy(farthest, members, past),
+    };
+  });
+}
+
+/** The series that it led most often. */
+function ledBy(member: IncidentMember, members: readonly IncidentMember[], past: FleetPast): SeriesMove['led'] {
+  if (members.length > LED_AMONG_MAX) return null;
+  let led: SeriesMove['led'] = null;
+  for (const other of members) {
+    if (other.series === member.series) continue;
+    const before = past.together(member.series, other.series, Math.max(member.atMs, other.atMs));
+    if (before.both >= LED_MIN && before.led > (led?.count ?? 0)) led = { count: before.led, of: before.both };
+  }
+  return led;
+}

@@ -1,0 +1,146 @@
+import type { OwnedLog, RecordReading, StateSession } from '../owner/owned-log.ts';
+import type { OwnedRun } from '../owner/owned-service.ts';
+import type { AnomalyEvent } from '../record/anomaly-event.ts';
+import type { EventPlace } from '../record/event-place.ts';
+import type { Incident } from '../record/incident.ts';
+import { IncidentState, type IncidentStateOptions } from './incident-state.ts';
+
+/** What is due is written so often. */
+const TICK_MS = 250;
+
+export interface IncidentRunOptions extends IncidentStateOptions {
+  readonly log: OwnedLog;
+  readonly encode: (incident: Incident) => Buffer;
+  readonly nowMs: () => number;
+  readonly onConnection: (error: Error | null) => void;
+  /** An event was read. */
+  readonly observed: (event: AnomalyEvent) => void;
+  /** A revision was committed. */
+  readonly written: (incident: Incident) => void;
+}
+
+/**
+ * One ownership of the incidents, from the restore to the loss. Revisions, the state that they follow from, and the
+ * position of reading commit in one transaction. On any failure the whole run is discarded, and the next one continues
+ * from what was written.
+ */
+export class IncidentRun implements OwnedRun {
+  readonly #options: IncidentRunOptions;
+  readonly #session: StateSession;
+  readonly #state: IncidentState;
+  readonly #end = Promise.withResolvers<Error | null>();
+  #reading: RecordReading | null = null;
+  #writing: Promise<void> | null = null;
+  #ended = false;
+  #tick: NodeJS.Timeout | undefined;
+
+  readonly finished: Promise<Error | null> = this.#end.promise;
+
+  private constructor(options: IncidentRunOptions, session: StateSession, state: IncidentState) {
+    this.#options = options;
+    this.#session = session;
+    this.#state = state;
+  }
+
+  /** Takes the state over and continues from it. Rejects when `signal` aborts before. */
+  static async start(options: IncidentRunOptions, signal: AbortSignal): Promise<IncidentRun> {
+    const session = await options.log.openState(signal);
+    try {
+      const state = new IncidentState(options);
+      await session.load((key, json) => state.restore(key, json));
+      state.restored();
+      const run = new IncidentRun(options, session, state);
+      await run.#begin();
+      return run;
+    } catch (error) {
+      await session.close();
+      throw error;
+    }
+  }
+
+  get open(): number {
+    return this.#state.open;
+  }
+
+  get events(): number {
+    return this.#state.events;
+  }
+
+  /** What was decided is written first. */
+  async stop(): Promise<void> {
+    clearInterval(this.#tick);
+    await this.#write();
+    await this.#finish(null);
+  }
+
+  async abandon(): Promise<void> {
+    await this.#finish(null);
+  }
+
+  async #begin(): Promise<void> {
+    const { log, nowMs, onConnection } = this.#options;
+    const reading = await log.readEvents(this.#state.place.get(), {
+      onRecords: (events, after) => this.#observe(events, after),
+      onConnection,
+    });
+    this.#reading = reading;
+    if (this.#ended) {
+      await reading.stop();
+      return;
+    }
+    // A restart before the first event must not begin at a later end.
+    if (this.#state.place.get() === null) this.#state.place.moveTo(reading.begin);
+    await this.#write();
+    this.#tick = setInterval(() => {
+      this.#state.advance(nowMs());
+      void this.#write();
+    }, TICK_MS);
+  }
+
+  /** Resolves once the events and what follows from them are written. */
+  async #observe(events: readonly AnomalyEvent[], after: EventPlace): Promise<void> {
+    if (this.#ended) return;
+    const { nowMs, observed } = this.#options;
+    for (const event of events) {
+      this.#state.observe(event, nowMs());
+      observed(event);
+    }
+    this.#state.advance(nowMs());
+    this.#state.place.moveTo(after);
+    await this.#write();
+  }
+
+  /** One transaction at a time; what changes meanwhile is in the next one. Never rejects: a failure ends the run. */
+  #write(): Promise<void> {
+    this.#writing ??= this.#writeAll();
+    return this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    // Not at once: the promise must be known before it can be forgotten below.
+    await Promise.resolve();
+    const { encode, written } = this.#options;
+    try {
+      for (;;) {
+        const incidents = this.#state.takeRevisions();
+        const changes = this.#state.takeChanges();
+        if (changes.size === 0 || this.#ended) break;
+        const following = incidents.map((incident) => ({ key: incident.incidentId, value: encode(incident) }));
+        await this.#session.write(changes, following);
+        for (const incident of incidents) written(incident);
+      }
+    } catch (error) {
+      void this.#finish(error as Error);
+    }
+    this.#writing = null;
+  }
+
+  async #finish(error: Error | null): Promise<void> {
+    if (this.#ended) return;
+    this.#ended = true;
+    clearInterval(this.#tick);
+    await this.#reading?.stop();
+    await this.#session.close();
+    this.#end.resolve(error);
+  }
+}

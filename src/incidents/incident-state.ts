@@ -1,0 +1,328 @@
+import type { AnomalyEvent } from '../record/anomaly-event.ts';
+import { Entries, type StateChanges } from '../record/entries.ts';
+import { KeptPlace } from '../record/event-place.ts';
+import type { Incident, IncidentKind, IncidentOrigin } from '../record/incident.ts';
+import { INCIDENT_KINDS } from '../record/incident.ts';
+import { type IncidentMember, memberOf, refreshed } from './incident-member.ts';
+import { incidentEvent, incidentRevision } from './incident-revision.ts';
+import { beginningMs, FleetPast } from './membership/fleet-past.ts';
+import { type Link, type Onset, OnsetLinks } from './membership/onset-links.ts';
+import { partsOf, sharedContexts } from './membership/series-parts.ts';
+
+/** Events of open incidents. Above it the incident that was quiet for longest ends. */
+export const MEMBERS_MAX = 50_000;
+/** Events that one revision names. Further ones stand in further revisions. */
+export const NAMED_MAX = 1_000;
+/** Length of these as JSON: a record of Kafka must hold them. */
+export const NAMED_CHARACTERS_MAX = 256 * 1024;
+/** An incident ends so long after the last that was heard of its events, once all of them have ended. */
+export const QUIET_MS = 60_000;
+/** At most so often a revision of an incident that is open. */
+export const UPDATE_MS = 1_000;
+/** Onsets of one incident lie within so many beginnings: it takes in no more after that. */
+export const SPAN_BEGINNINGS = 40;
+const FORMAT = 1;
+
+/** The events of an incident, with their first and last onset. */
+interface MemberGroup {
+  readonly events: Set<string>;
+  fromMs: number;
+  toMs: number;
+}
+
+/** What is kept of an incident beside its events. */
+interface KeptIncident {
+  /** Number of its newest revision; -1 before the first. */
+  readonly revision: number;
+  readonly kind: IncidentKind;
+  readonly usualCount: number | null;
+  readonly openedOrigins: readonly IncidentOrigin[];
+  /** When something of it was last heard, and when it was last written, by the clock of the process. */
+  readonly heardAtMs: number;
+  readonly revisedAtMs: number;
+  /** Something is to be written. */
+  readonly isDirty: boolean;
+}
+
+export interface IncidentStateOptions {
+  /** Mean step of a detector, in milliseconds. */
+  readonly stepOf: (detector: string) => number;
+  /** The step that the past of the fleet is counted by. */
+  readonly stepMs: number;
+  /**
+   * An incident ends so long after the last that was heard of its events; by default after `QUIET_MS`, at least a
+   * beginning.
+   */
+  readonly quietMs?: number | null;
+}
+
+/**
+ * Events that belong together, as a state machine without clock, chance or I/O. Events and instants go in, revisions of
+ * incidents come out. All of it is restored from the entries that it has written. Which events are one incident is a
+ * function of the set of events: the order in which partitions are read does not matter, within `QUIET_MS`.
+ */
+export class IncidentState {
+  readonly #options: IncidentStateOptions;
+  readonly #changes: StateChanges = new Map();
+  readonly #format = new Entries<number>('format', this.#changes);
+  readonly #incidents = new Entries<KeptIncident>('incident/', this.#changes);
+  readonly #members = new Entries<IncidentMember>('event/', this.#changes);
+  readonly place = new KeptPlace(this.#changes);
+  readonly #past: FleetPast;
+  readonly #links: OnsetLinks;
+  readonly #groups = new Map<string, MemberGroup>();
+  readonly #written: Incident[] = [];
+
+  constructor(options: IncidentStateOptions) {
+    this.#options = options;
+    this.#past = new FleetPast(options.stepMs, this.#changes);
+    this.#links = new OnsetLinks(this.#past);
+  }
+
+  get open(): number {
+    return this.#incidents.size;
+  }
+
+  get events(): number {
+    return this.#members.size;
+  }
+
+  /** Takes a kept entry over. Throws where a newer version has written it. */
+  restore(key: string, json: string | null): void {
+    const kept = [this.#format, this.#incidents, this.#members, this.place, this.#past];
+    if (!kept.some((entries) => entries.restore(key, json)) || (this.#format.get('') ?? FORMAT) > FORMAT) {
+      throw new TypeError(`the state of the incidents was written by a newer version: ${key}`);
+    }
+  }
+
+  /** Call it after the last kept entry. */
+  restored(): void {
+    if (this.#format.size === 0) this.#format.set('', FORMAT);
+    this.#past.restored();
+    for (const [eventId, member] of this.#members.all()) {
+      this.#include(member.incidentId, eventId, member);
+      if (!member.isPause) this.#links.add(this.#onsetOf(eventId, member), () => {});
+    }
+  }
+
+  takeChanges(): StateChanges {
+    const changes = new Map(this.#changes);
+    this.#changes.clear();
+    return changes;
+  }
+
+  /** Revisions since the last call, in the order they are to be written. */
+  takeRevisions(): readonly Incident[] {
+    return this.#written.splice(0);
+  }
+
+  /** Takes a revision of an event in. An older one, or the same again, changes nothing. */
+  observe(event: AnomalyEvent, nowMs: number): void {
+    const { eventId } = event;
+    const known = this.#members.get(eventId);
+    if (known !== undefined) {
+      if (event.revision <= known.revision) return;
+      this.#members.set(eventId, refreshed(known, event));
+      this.#hear(known.incidentId, nowMs);
+      return;
+    }
+    // It began before the first event that was read, or its incident has ended.
+    if (event.type === 'closed') return;
+    if (this.#members.size >= MEMBERS_MAX) this.#endQuietest();
+    const member = memberOf(event, this.#options.stepOf(event.detector));
+    this.#members.set(eventId, member);
+    this.#incidents.set(eventId, {
+      revision: -1,
+      kind: member.isPause ? 'pause' : 'single',
+      usualCount: null,
+      openedOrigins: [],
+      heardAtMs: nowMs,
+      revisedAtMs: 0,
+      isDirty: true,
+    });
+    this.#include(eventId, eventId, member);
+    if (member.isPause) this.#joinPauses(eventId, member, nowMs);
+    else {
+      const onset = this.#onsetOf(eventId, member);
+      this.#past.note(onset);
+      this.#links.add(onset, (link) => this.#join(link, nowMs));
+    }
+  }
+
+  /** Writes what is due at this time: call it after the events of a batch, and now and then. */
+  advance(nowMs: number): void {
+    for (const [incidentId, kept] of this.#incidents.all()) {
+      const isOver =
+        nowMs - kept.heardAtMs >= (this.#options.quietMs ?? QUIET_MS) &&
+        this.#isOver(incidentId, nowMs - kept.heardAtMs);
+      if (isOver) this.#close(incidentId, nowMs);
+      else if (kept.isDirty && (kept.revision < 0 || nowMs - kept.revisedAtMs >= UPDATE_MS)) {
+        this.#revise(incidentId, kept.revision < 0 ? 'opened' : 'updated', nowMs);
+      }
+    }
+  }
+
+  /** All of its events have ended, and nothing was heard for as long as a beginning takes. */
+  #isOver(incidentId: string, quietMs: number): boolean {
+    for (const eventId of this.#eventsOf(incidentId)) {
+      const { endedAtMs, stepMs } = this.#members.get(eventId)!;
+      if (endedAtMs === null || quietMs < (this.#options.quietMs ?? beginningMs(stepMs))) return false;
+    }
+    return true;
+  }
+
+  #include(incidentId: string, eventId: string, { atMs }: IncidentMember): void {
+    const group = this.#groups.get(incidentId);
+    if (group === undefined) {
+      this.#groups.set(incidentId, { events: new Set([eventId]), fromMs: atMs, toMs: atMs });
+      return;
+    }
+    group.events.add(eventId);
+    group.fromMs = Math.min(group.fromMs, atMs);
+    group.toMs = Math.max(group.toMs, atMs);
+  }
+
+  #eventsOf(incidentId: string): ReadonlySet<string> {
+    return this.#groups.get(incidentId)!.events;
+  }
+
+  #onsetOf(eventId: string, { series, labels, atMs, stepMs, strength }: IncidentMember): Onset {
+    const parts = partsOf(series, labels);
+    return { eventId, series, contexts: sharedContexts(parts), dimensions: parts.dimensions, atMs, stepMs, strength };
+  }
+
+  #hear(incidentId: string, nowMs: number): void {
+    this.#incidents.set(incidentId, { ...this.#incidents.get(incidentId)!, heardAtMs: nowMs, isDirty: true });
+  }
+
+  /** Detectors that stop at about the same time have one input that stopped. */
+  #joinPauses(eventId: string, { atMs, stepMs }: IncidentMember, nowMs: number): void {
+    for (const [other, member] of this.#members.all()) {
+      const reachMs = Math.max(beginningMs(stepMs), beginningMs(member.stepMs));
+      if (other === eventId || !member.isPause || Math.abs(member.atMs - atMs) > reachMs) continue;
+      this.#join({ one: other, other: eventId, kind: 'related' }, nowMs);
+    }
+  }
+
+  #join({ one, other, kind }: Link, nowMs: number): void {
+    const [a, b] = [this.#members.get(one)!.incidentId, this.#members.get(other)!.incidentId];
+    const least = Math.max(INCIDENT_KINDS.indexOf(kind), 0);
+    if (a === b) {
+      this.#raise(a, least);
+      return;
+    }
+    const [first, second] = [this.#groups.get(a)!, this.#groups.get(b)!];
+    const spanMs = Math.max(first.toMs, second.toMs) - Math.min(first.fromMs, second.fromMs);
+    const stepMs = Math.max(this.#members.get(one)!.stepMs, this.#members.get(other)!.stepMs);
+    if (spanMs > SPAN_BEGINNINGS * beginningMs(stepMs)) return;
+    const [surviving, merged] = this.#survivor(a, b);
+    const [into, kept] = [this.#incidents.get(surviving)!, this.#incidents.get(merged)!];
+    const rank = Math.max(INCIDENT_KINDS.indexOf(into.kind), INCIDENT_KINDS.indexOf(kept.kind), least);
+    if (kept.revision >= 0) this.#write(merged, 'merged', nowMs, { mergedInto: surviving });
+    for (const eventId of this.#eventsOf(merged)) {
+      const member = this.#members.get(eventId)!;
+      this.#members.set(eventId, { ...member, incidentId: surviving });
+      this.#include(surviving, eventId, member);
+    }
+    this.#groups.delete(merged);
+    this.#incidents.delete(merged);
+    const heardAtMs = Math.max(into.heardAtMs, kept.heardAtMs);
+    this.#incidents.set(surviving, { ...into, kind: INCIDENT_KINDS[rank], heardAtMs, isDirty: true });
+    this.#countUsual(surviving);
+  }
+
+  #raise(incidentId: string, least: number): void {
+    const kept = this.#incidents.get(incidentId)!;
+    if (INCIDENT_KINDS.indexOf(kept.kind) >= least) return;
+    this.#incidents.set(incidentId, { ...kept, kind: INCIDENT_KINDS[least], isDirty: true });
+    this.#countUsual(incidentId);
+  }
+
+  #countUsual(incidentId: string): void {
+    const kept = this.#incidents.get(incidentId)!;
+    if (kept.kind !== 'simultaneous') return;
+    const usualCount = this.#past.ratesAt(this.#groups.get(incidentId)!.fromMs).usual;
+    if (usualCount !== kept.usualCount) this.#incidents.set(incidentId, { ...kept, usualCount });
+  }
+
+  /** One that was written goes on; of two the earlier one. */
+  #survivor(a: string, b: string): readonly [surviving: string, merged: string] {
+    const isWritten = (id: string) => (this.#incidents.get(id)!.revision >= 0 ? 1 : 0);
+    const startOf = (id: string) => this.#groups.get(id)!.fromMs;
+    const order = isWritten(b) - isWritten(a) || startOf(a) - startOf(b) || (a < b ? -1 : 1);
+    return order <= 0 ? [a, b] : [b, a];
+  }
+
+  #endQuietest(): void {
+    let quietest: string | null = null;
+    for (const [incidentId, { heardAtMs }] of this.#incidents.all()) {
+      if (quietest === null || heardAtMs < this.#incidents.get(quietest)!.heardAtMs) quietest = incidentId;
+    }
+    if (quietest !== null) this.#close(quietest, this.#incidents.get(quietest)!.heardAtMs);
+  }
+
+  #close(incidentId: string, nowMs: number): void {
+    if (this.#incidents.get(incidentId)!.revision < 0) this.#revise(incidentId, 'opened', nowMs);
+    this.#revise(incidentId, 'closed', nowMs);
+    const members = this.#inOrder(incidentId).map((eventId) => [eventId, this.#members.get(eventId)!] as const);
+    if (this.#incidents.get(incidentId)!.kind !== 'pause') this.#past.learn(members.map(([, member]) => member));
+    for (const [eventId, member] of members) {
+      if (!member.isPause) this.#links.remove(this.#onsetOf(eventId, member));
+      this.#members.delete(eventId);
+    }
+    this.#groups.delete(incidentId);
+    this.#incidents.delete(incidentId);
+  }
+
+  /** By their onsets: the same after a restart. */
+  #inOrder(incidentId: string): string[] {
+    const atMs = (eventId: string) => this.#members.get(eventId)!.atMs;
+    return [...this.#eventsOf(incidentId)].sort((a, b) => atMs(a) - atMs(b) || (a < b ? -1 : 1));
+  }
+
+  #revise(incidentId: string, type: 'opened' | 'updated' | 'closed', nowMs: number): void {
+    const named = this.#inOrder(incidentId).filter((eventId) => !this.#members.get(eventId)!.isNamed);
+    // Every event is named once. A revision has room for so many.
+    for (let room = this.#roomFor(named); room < named.length; room = this.#roomFor(named)) {
+      const isFirst = this.#incidents.get(incidentId)!.revision < 0;
+      this.#write(incidentId, isFirst ? 'opened' : 'updated', nowMs, { named: named.splice(0, room) });
+    }
+    const isOpened = type === 'opened' && this.#incidents.get(incidentId)!.revision >= 0;
+    this.#write(incidentId, isOpened ? 'updated' : type, nowMs, { named });
+  }
+
+  /** How many of these events the next revision names, at least one. */
+  #roomFor(named: readonly string[]): number {
+    let characters = 0;
+    for (const [i, eventId] of named.slice(0, NAMED_MAX).entries()) {
+      characters += JSON.stringify(incidentEvent(eventId, this.#members.get(eventId)!)).length;
+      if (i > 0 && characters > NAMED_CHARACTERS_MAX) return i;
+    }
+    return Math.min(named.length, NAMED_MAX);
+  }
+
+  #write(
+    incidentId: string,
+    type: Incident['type'],
+    nowMs: number,
+    { named = [], mergedInto = null }: { readonly named?: readonly string[]; readonly mergedInto?: string | null },
+  ): void {
+    const kept = this.#incidents.get(incidentId)!;
+    const members = this.#inOrder(incidentId).map((eventId) => this.#members.get(eventId)!);
+    const { kind, usualCount, openedOrigins } = kept;
+    const incident = incidentRevision(
+      { incidentId, type, revision: kept.revision + 1, kind, usualCount, openedOrigins, mergedInto },
+      { members, named: named.map((eventId) => [eventId, this.#members.get(eventId)!] as const), past: this.#past },
+    );
+    for (const eventId of named) this.#members.set(eventId, { ...this.#members.get(eventId)!, isNamed: true });
+    this.#written.push(incident);
+    const { revision } = incident;
+    this.#incidents.set(incidentId, {
+      ...kept,
+      revision,
+      openedOrigins: incident.openedOrigins,
+      revisedAtMs: nowMs,
+      isDirty: false,
+    });
+  }
+}

@@ -1,0 +1,24 @@
+import type { Incident } from '../record/incident.ts';
+
+type IncidentFacts = Pick<Incident, 'kind' | 'eventCount' | 'seriesCount' | 'usualCount' | 'events' | 'origins'>;
+
+/** One sentence that says what happened, and where it may have begun. */
+export function incidentSummary({ kind, seriesCount, usualCount, origins }: IncidentFacts): string {
+  const first = origins[0];
+  const began =
+    first === undefined || first.evidence.length === 0 ? '' : `; it may have begun in ${first.common ?? first.series}`;
+  switch (kind) {
+    case 'pause':
+      return `The input stopped: ${counted(seriesCount, 'detector')} without a value`;
+    case 'simultaneous':
+      return `${counted(seriesCount, 'series')} at once; usually ${usualCount ?? 0}${began}`;
+    case 'related':
+      return `${counted(seriesCount, 'series')} that belong together${began}`;
+    case 'single':
+      return `One event of ${first?.series ?? 'a series'}`;
+  }
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${count === 1 || what === 'series' ? what : `${what}s`}`;
+}

@@ -1,0 +1,61 @@
+import { dimensionOf } from './series-parts.ts';
+
+/**
+ * Which dimensions of a fleet lie within others: each host in one data centre, each service in one team. What lies
+ * within different parts of such a dimension has nothing to do with each other, unless something says so.
+ */
+export class Nesting {
+  /** Values of each dimension. */
+  readonly #values = new Map<string, Set<string>>();
+  /** By inner and outer dimension: the outer value of each inner one; null where the inner lies in several. */
+  readonly #outer = new Map<string, Map<string, Map<string, string> | null>>();
+  #splits: readonly string[] | null = null;
+
+  /** Takes what a series has in common with others. */
+  add(contexts: readonly string[]): void {
+    this.#splits = null;
+    for (const value of contexts) {
+      const inner = dimensionOf(value);
+      if (inner === null) continue;
+      const values = this.#values.get(inner) ?? new Set();
+      this.#values.set(inner, values.add(value));
+      for (const other of contexts) {
+        const outer = dimensionOf(other);
+        if (outer !== null && outer !== inner) this.#place([inner, value], [outer, other]);
+      }
+    }
+  }
+
+  #place([inner, value]: readonly [string, string], [outer, other]: readonly [string, string]): void {
+    let byOuter = this.#outer.get(inner);
+    if (byOuter === undefined) {
+      byOuter = new Map();
+      this.#outer.set(inner, byOuter);
+    }
+    const known = byOuter.get(outer);
+    if (known === null) return;
+    const places = known ?? new Map<string, string>();
+    const place = places.get(value);
+    byOuter.set(outer, place === undefined || place === other ? places.set(value, other) : null);
+  }
+
+  /** Whether each value of the inner dimension lies in one of the outer. */
+  isWithin(inner: string, outer: string): boolean {
+    return (this.#outer.get(inner)?.get(outer) ?? null) !== null;
+  }
+
+  /** Dimensions of several values that all finer dimensions lie within. */
+  get splits(): readonly string[] {
+    this.#splits ??= [...this.#values].flatMap(([outer, { size }]) => {
+      const finer = [...this.#values].filter(([inner, values]) => inner !== outer && values.size > size);
+      return size > 1 && finer.every(([inner]) => this.isWithin(inner, outer)) ? [outer] : [];
+    });
+    return this.#splits;
+  }
+
+  /** Dimensions that split what shares a context: those that the context does not decide. */
+  splitsOf(context: string): readonly string[] {
+    const own = dimensionOf(context);
+    return own === null ? this.splits : this.splits.filter((split) => split !== own && !this.isWithin(own, split));
+  }
+}

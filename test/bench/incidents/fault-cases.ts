@@ -1,0 +1,144 @@
+/** Labelled cases, scored as `backtest --incidents` does, and the rankings of simple published scorers. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { BacktestIncidents } from '../../../src/backtest/backtest-incidents.ts';
+import { meanStepMs } from '../../../src/calendar/frequency.ts';
+import { IncidentState, UPDATE_MS } from '../../../src/incidents/incident-state.ts';
+import type { AnomalyEvent } from '../../../src/record/anomaly-event.ts';
+import type { IncidentOrigin } from '../../../src/record/incident.ts';
+import { type PastObservation, scoreHistory } from '../../../src/stream/engine/commit/score-history.ts';
+import { boundTo, defaultDetector, withModel } from '../detection/product.ts';
+import { type CaseResult, type FaultCase, serviceOf } from './incident-card.ts';
+
+/** The cases of a folder with manifest.json; null where it is not there. */
+export function readCases(folder: string): readonly FaultCase[] | null {
+  const manifest = join(folder, 'manifest.json');
+  return existsSync(manifest) ? JSON.parse(readFileSync(manifest, 'utf8')) : null;
+}
+
+export function readHistory(folder: string, { file }: FaultCase): readonly PastObservation[] {
+  const lines = gunzipSync(readFileSync(join(folder, file)))
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .slice(1);
+  return lines.map((line) => {
+    const [series, timestampMs, value] = line.split(',');
+    return { series, timestampMs: Number(timestampMs), value: Number(value) };
+  });
+}
+
+export interface OwnResult {
+  /** Ranked by the scores of all series. */
+  readonly lines: CaseResult;
+  /** The same incidents as their last records rank them: by events alone. */
+  readonly records: CaseResult;
+}
+
+/** Incidents with the defaults of `backtest`, the last line of each. */
+export function ownResults(histories: readonly (readonly PastObservation[])[]): Promise<readonly OwnResult[]> {
+  return withModel(async (forecasters, model) => {
+    const results: OwnResult[] = [];
+    for (const history of histories) {
+      const { series } = history[0];
+      const times = history.filter((row) => row.series === series).map(({ timestampMs }) => timestampMs);
+      const detector = defaultDetector({
+        name: series,
+        times: Float64Array.from(times),
+        channels: [new Float64Array()],
+        stepMs: 0,
+      });
+      const bound = boundTo(detector, forecasters, model);
+      const incidents = new BacktestIncidents([bound.config]);
+      const records = new IncidentRecords(meanStepMs(bound.config.settings.freq));
+      const sink = {
+        onScores: (scores: Parameters<typeof incidents.addScores>[0]) => incidents.addScores(scores),
+        onEvent: (event: Parameters<typeof incidents.addEvent>[0]) => {
+          incidents.addEvent(event);
+          records.addEvent(event);
+        },
+      };
+      const plan = { source: 'case', detectors: [bound], group: null, ...sink };
+      await scoreHistory(history, plan, new AbortController().signal);
+      const lines = [...new Map(incidents.lines().map((line) => [line.id, line])).values()];
+      const origins = records.origins();
+      const published = lines.map(({ id, startedAt }) => ({ startedAt, origins: origins.get(id) ?? [] }));
+      results.push({ lines: { incidents: lines }, records: { incidents: published } });
+    }
+    return results;
+  });
+}
+
+/** The records that `incidents` would write. */
+class IncidentRecords {
+  readonly #state: IncidentState;
+  readonly #newest = new Map<string, readonly IncidentOrigin[]>();
+  #nowMs = Number.NEGATIVE_INFINITY;
+
+  constructor(stepMs: number) {
+    this.#state = new IncidentState({ stepMs, stepOf: () => stepMs });
+  }
+
+  addEvent(event: AnomalyEvent): void {
+    this.#nowMs = Math.max(this.#nowMs, event.updatedAtMs);
+    this.#advance(this.#nowMs);
+    this.#state.observe(event, this.#nowMs);
+  }
+
+  origins(): ReadonlyMap<string, readonly IncidentOrigin[]> {
+    this.#advance(this.#nowMs);
+    this.#advance(this.#nowMs + UPDATE_MS);
+    return this.#newest;
+  }
+
+  #advance(nowMs: number): void {
+    this.#state.advance(nowMs);
+    for (const { incidentId, origins } of this.#state.takeRevisions()) this.#newest.set(incidentId, origins);
+    this.#state.takeChanges();
+  }
+}
+
+/** Rankings by the distance from the quiet time. The true onset is given to them. */
+export const SIMPLE_SCORERS = {
+  /** Mean and deviation. */
+  nsigma: (before: readonly number[]) => {
+    const mean = before.reduce((sum, value) => sum + value, 0) / before.length;
+    return {
+      centre: mean,
+      scale: Math.sqrt(before.reduce((sum, value) => sum + (value - mean) ** 2, 0) / before.length),
+    };
+  },
+  /** Median and interquartile range. */
+  robust: (before: readonly number[]) => {
+    const sorted = before.toSorted((a, b) => a - b);
+    return { centre: quantile(sorted, 0.5), scale: quantile(sorted, 0.75) - quantile(sorted, 0.25) };
+  },
+};
+
+export function simpleResult(
+  { step_ms, onset_row }: FaultCase,
+  history: readonly PastObservation[],
+  scaleOf: (before: readonly number[]) => { readonly centre: number; readonly scale: number },
+): CaseResult {
+  const onsetMs = Date.UTC(2026, 0, 1) + onset_row * step_ms;
+  const distances: [string, number][] = [];
+  for (const [series, rows] of Map.groupBy(history, (row) => row.series)) {
+    const before = rows.filter(({ timestampMs }) => timestampMs < onsetMs).map(({ value }) => value);
+    const after = rows.filter(({ timestampMs }) => timestampMs >= onsetMs).map(({ value }) => value);
+    if (before.length === 0 || after.length === 0) continue;
+    const { centre, scale } = scaleOf(before);
+    distances.push([series, Math.max(...after.map((value) => Math.abs(value - centre))) / (scale || 1)]);
+  }
+  distances.sort(([, a], [, b]) => b - a);
+  const first = [...Map.groupBy(distances, ([series]) => serviceOf(series)).values()].map(([[series]]) => series);
+  const origins = first.map((series) => ({ series, common: null, score: 0, evidence: [] }));
+  return { incidents: [{ startedAt: new Date(onsetMs).toISOString(), origins }] };
+}
+
+/** Interpolated between the two nearest. */
+function quantile(sorted: readonly number[], share: number): number {
+  const at = share * (sorted.length - 1);
+  const [low, high] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]];
+  return low + (high - low) * (at - Math.floor(at));
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { IncidentRun } from '../../../src/incidents/incident-run.ts';
+import { startOwnedService } from '../../../src/owner/owned-service.ts';
+import type { Incident } from '../../../src/record/incident.ts';
+import { revisionsOf } from '../../fixture/alerts/notification.ts';
+import { MemoryOwnedLog } from '../../fixture/memory-owned-log.ts';
+import { until } from '../../fixture/until.ts';
+
+/** A service on a log, and the incidents that it has committed. */
+async function service(log: MemoryOwnedLog) {
+  const interrupted: Error[] = [];
+  const options = {
+    log,
+    stepMs: 60_000,
+    stepOf: () => 60_000,
+    quietMs: 50,
+    encode: (incident: Incident) => Buffer.from(JSON.stringify(incident)),
+    nowMs: Date.now,
+    observed: () => {},
+    written: () => {},
+  };
+  const started = await startOwnedService<IncidentRun>({
+    log,
+    start: (signal, onConnection) => IncidentRun.start({ ...options, onConnection }, signal),
+    reports: { owner: () => {}, connection: () => {}, interrupted: (error) => interrupted.push(error) },
+  });
+  return { ...started, interrupted };
+}
+
+const committed = ({ following }: MemoryOwnedLog): readonly Incident[] =>
+  following.map(({ value }) => JSON.parse(value.toString()));
+const types = (log: MemoryOwnedLog) => committed(log).map(({ type }) => type);
+
+test('an event opens an incident, and its end closes it', async () => {
+  const log = new MemoryOwnedLog();
+  const { stop, run } = await service(log);
+  const { opened, closed } = revisionsOf(1);
+  log.write(opened);
+  await until('it is opened', () => types(log).includes('opened'), { everyMs: 5 });
+  assert.equal(run()?.open, 1);
+  log.write(closed);
+  await until('it is closed', () => types(log).includes('closed'), { everyMs: 5 });
+  assert.equal(run()?.events, 0);
+  await stop();
+});
+
+test('a write that fails is decided again by the next run, which continues from what was written', async () => {
+  const log = new MemoryOwnedLog();
+  const { stop, interrupted } = await service(log);
+  const [one, other] = [revisionsOf(1), revisionsOf(2)];
+  log.write(one.opened);
+  await until('the first one is opened', () => types(log).length === 1, { everyMs: 5 });
+  log.failures = 1;
+  log.write(other.opened);
+  await until('the second one is opened', () => types(log).length === 2, { everyMs: 5 });
+  assert.equal(interrupted.length, 1);
+  assert.deepEqual(
+    committed(log).map(({ incidentId, revision }) => [incidentId, revision]),
+    [
+      [one.opened.eventId, 0],
+      [other.opened.eventId, 0],
+    ],
+  );
+  await stop();
+});
+
+test('another owner continues, and the one before writes nothing more', async () => {
+  const log = new MemoryOwnedLog();
+  const { stop, run } = await service(log);
+  const { opened } = revisionsOf(1);
+  log.write(opened);
+  await until('it is opened', () => types(log).length === 1, { everyMs: 5 });
+  log.give(false);
+  await until('the run is over', () => run() === null, { everyMs: 5 });
+  log.write(revisionsOf(2).opened);
+  log.give(true);
+  await until('the other one is opened', () => types(log).length === 2, { everyMs: 5 });
+  assert.equal(run()?.open, 2);
+  await stop();
+});

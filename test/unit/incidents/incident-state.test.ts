@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NAMED_CHARACTERS_MAX, NAMED_MAX, QUIET_MS, UPDATE_MS } from '../../../src/incidents/incident-state.ts';
+import type { AnomalyEvent } from '../../../src/record/anomaly-event.ts';
+import { endedIncidents, KeptIncidents, STEP_MS } from '../../fixture/incidents/kept-incidents.ts';
+import { anomalyEvent } from '../../fixture/stream/anomaly-event.ts';
+
+const START = Date.UTC(2026, 0, 10);
+const LATER = START + 1_000_000 * STEP_MS;
+
+let ids = 0;
+function opened(series: string | null, minute: number, changes: Partial<AnomalyEvent> = {}): AnomalyEvent {
+  const startedAtMs = START + minute * STEP_MS;
+  const eventId = (ids++).toString(16).padStart(32, '0');
+  return anomalyEvent({ eventId, series, startedAtMs, updatedAtMs: startedAtMs, grade: 0.7, labels: {}, ...changes });
+}
+
+const closed = (event: AnomalyEvent, minutes = 5): AnomalyEvent => {
+  const endedAtMs = event.startedAtMs + minutes * STEP_MS;
+  return { ...event, type: 'closed', revision: event.revision + 1, updatedAtMs: endedAtMs, endedAtMs };
+};
+
+/** A fleet of 40 hosts in which an event came every half hour. */
+function fleet(): KeptIncidents {
+  const incidents = new KeptIncidents();
+  for (let i = 0; i < 200; i++) {
+    const event = opened(`dc-${i % 2}/host-${i % 40}/cpu`, -6_000 + 30 * i);
+    incidents.observe(event, event.updatedAtMs);
+    incidents.observe(closed(event, 1), event.updatedAtMs);
+    incidents.advance(event.updatedAtMs + 10 * STEP_MS);
+  }
+  incidents.written.length = 0;
+  return incidents;
+}
+
+/** What the events become, by the series of each incident. */
+function grouped(events: readonly AnomalyEvent[]): readonly number[] {
+  const incidents = fleet();
+  for (const event of events) incidents.observe(event, LATER);
+  incidents.advance(LATER);
+  for (const event of events) incidents.observe(closed(event), LATER);
+  incidents.advance(LATER + QUIET_MS + 180_000);
+  return endedIncidents(incidents.written)
+    .map((incident) => incident.events.length)
+    .sort();
+}
+
+test('near onsets of one host are one incident, and those of different hosts are not', () => {
+  assert.deepEqual(grouped([opened('dc-0/host-2/cpu', 0), opened('dc-0/host-2/mem', 1)]), [2]);
+  assert.deepEqual(grouped([opened('dc-0/host-2/cpu', 0), opened('dc-0/host-4/mem', 0)]), [1, 1]);
+});
+
+test('onsets that are further apart than a beginning are two incidents', () => {
+  assert.deepEqual(grouped([opened('dc-0/host-2/cpu', 0), opened('dc-0/host-2/mem', 4)]), [1, 1]);
+});
+
+test('many hosts at once are one incident, which knows how many are usual', () => {
+  const events = Array.from({ length: 20 }, (_, i) => opened(`dc-0/host-${2 * i}/cpu`, 0));
+  assert.deepEqual(grouped(events), [20]);
+  const incidents = fleet();
+  for (const event of events) incidents.observe(event, LATER);
+  incidents.advance(LATER);
+  const last = incidents.written.at(-1)!;
+  assert.equal(last.kind, 'simultaneous');
+  assert.match(last.summary, /^20 series at once; usually [01]; it may have begun in/);
+});
+
+test('after a quiet of any length a fault is one incident', () => {
+  const events = Array.from({ length: 20 }, (_, i) => opened(`dc-0/host-${2 * i}/cpu`, 50_000));
+  assert.deepEqual(grouped(events), [20]);
+});
+
+test('two faults at once in halves of the fleet that have nothing in common stay two', () => {
+  const events = Array.from({ length: 24 }, (_, i) => opened(`dc-${i % 2}/host-${i}/cpu`, 0));
+  assert.deepEqual(grouped(events), [12, 12]);
+});
+
+test('detectors that stop together are one incident', () => {
+  const stopped = [0, 1, 2, 0].map((detector, i) => {
+    return opened(null, i % 2, {
+      detector: `d${detector}`,
+      kind: 'silence',
+      grade: null,
+      severity: null,
+      seriesCount: 9,
+    });
+  });
+  assert.deepEqual(grouped(stopped), [4]);
+});
+
+test('a late event that bridges two incidents merges the later one into the earlier one', () => {
+  const incidents = fleet();
+  const [one, other, bridge] = [opened('dc-0/host-2/a', 0), opened('dc-0/host-2/b', 5), opened('dc-0/host-2/c', 3)];
+  for (const event of [one, other]) {
+    incidents.observe(event, LATER);
+    incidents.advance(LATER);
+  }
+  incidents.observe(bridge, LATER);
+  incidents.advance(LATER + UPDATE_MS);
+  const told = incidents.written.map(({ incidentId, type, mergedInto }) => [incidentId, type, mergedInto]);
+  assert.deepEqual(told, [
+    [one.eventId, 'opened', null],
+    [other.eventId, 'opened', null],
+    [other.eventId, 'merged', one.eventId],
+    [one.eventId, 'updated', null],
+  ]);
+});
+
+test('an incident is closed once all its events have ended and nothing more is heard', () => {
+  const incidents = fleet();
+  const event = opened('dc-0/host-2/cpu', 0);
+  incidents.observe(event, LATER);
+  incidents.advance(LATER + 10 * QUIET_MS);
+  incidents.observe(closed(event), LATER + 10 * QUIET_MS);
+  incidents.advance(LATER + 12 * QUIET_MS);
+  assert.deepEqual(
+    incidents.written.map(({ type }) => type),
+    ['opened', 'updated'],
+  );
+  incidents.advance(LATER + 14 * QUIET_MS);
+  assert.equal(incidents.written.at(-1)!.type, 'closed');
+  assert.equal(incidents.written.at(-1)!.endedAtMs, event.startedAtMs + 5 * STEP_MS);
+});
+
+test('ten thousand events become one incident, whose revisions name each of them once', () => {
+  const incidents = fleet();
+  const events = Array.from({ length: 10_000 }, (_, i) => opened(`dc-0/host-${i % 500}/metric-${i % 20}-${i}`, 0));
+  for (const event of events) incidents.observe(event, LATER);
+  incidents.advance(LATER);
+  const named = incidents.written.map((incident) => incident.events.length);
+  assert.ok(named.every((count) => count <= NAMED_MAX));
+  assert.equal(
+    named.reduce((sum, count) => sum + count, 0),
+    10_000,
+  );
+  assert.deepEqual(incidents.written.at(-1)!.eventCount, 10_000);
+  assert.equal(incidents.state.open, 1);
+});
+
+test('a revision names no more than a record of Kafka holds, with the labels of its events', () => {
+  const incidents = fleet();
+  const labels = { note: 'x'.repeat(1_000) };
+  const events = Array.from({ length: 900 }, (_, i) => opened(`dc-0/host-${i % 50}/metric-${i}`, 0, { labels }));
+  for (const event of events) incidents.observe(event, LATER);
+  incidents.advance(LATER);
+  const { written } = incidents;
+  assert.ok(written.every((incident) => JSON.stringify(incident).length < NAMED_CHARACTERS_MAX + 10_000));
+  assert.equal(new Set(written.flatMap((incident) => incident.events.map(({ eventId }) => eventId))).size, 900);
+  assert.deepEqual(written[0].events[0].labels, labels);
+});
+
+test('a state of a newer version is refused', () => {
+  const { state } = new KeptIncidents();
+  assert.throws(() => state.restore('format', '2'), /newer version/);
+  assert.throws(() => state.restore('unknown/1', '{}'), /newer version/);
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { partsOf, sharedContexts } from '../../../../src/incidents/membership/series-parts.ts';
+
+test('labels are dimensions, and the name of the metric is not one', () => {
+  const parts = partsOf('up{host="a",job="node"}', { job: 'other', team: 'x' });
+  assert.equal(parts.metric, 'up');
+  assert.deepEqual(
+    parts.dimensions.map(({ name, value }) => `${name}: ${value}`),
+    ['host: host=a', 'job: job=node', 'team: team=x'],
+  );
+});
+
+test('a name without labels has its leading parts as dimensions, the deepest first', () => {
+  const parts = partsOf('shop/cart/latency', {});
+  assert.equal(parts.metric, 'latency');
+  assert.deepEqual(
+    parts.dimensions.map(({ value }) => value),
+    ['shop/cart', 'shop'],
+  );
+});
+
+test('a name of one part has nothing in common but the labels of its detector', () => {
+  assert.deepEqual(partsOf('latency', {}), { metric: null, dimensions: [] });
+  assert.deepEqual(partsOf('latency', { team: 'x' }).dimensions, [{ name: 'team', value: 'team=x' }]);
+});
+
+test('the same text in another dimension is another context', () => {
+  const [one] = sharedContexts(partsOf('a/b', {}));
+  const [other] = sharedContexts(partsOf('c/a/b', {}));
+  assert.notEqual(one, other);
+});
