@@ -1,9 +1,5 @@
 import { ServiceError } from '../service-error.ts';
-
-export interface KeyedRecord {
-  readonly key: Buffer;
-  readonly value: Buffer;
-}
+import type { KeyedRecord } from '../stream/codec/points/point-records.ts';
 
 /** Records of one send, so that none waits long behind another body. */
 const SEND_RECORDS_MAX = 20_000;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RecordMapping } from '../../../src/config/config.ts';
-import { recordsOfBodies } from '../../../src/ingest/received-records.ts';
+import { REFUSED_LINES_MAX, recordsOfBodies } from '../../../src/ingest/received-records.ts';
 import type { PointsFormat } from '../../../src/record/received-points.ts';
 import { emittedOtlp, snappyBlock, writeRequest } from '../../fixture/stream/emitted-metrics.ts';
 
@@ -84,6 +84,13 @@ test('JSON lines are the records themselves, with the key of their group where t
     },
   );
   assert.match(outcome.kind === 'records' ? outcome.reasons[0] : '', /^line 3: /);
+});
+
+test('JSON lines of which too many cannot be used are unreadable, and nothing of them is written', () => {
+  const good = `{"series": "a", "timestamp": ${NOW}, "value": 1}\n`;
+  const outcome = received('json-lines', good + 'x\n'.repeat(REFUSED_LINES_MAX));
+  assert.deepEqual(outcome.kind === 'records' && [outcome.records.length, outcome.refused], [1, REFUSED_LINES_MAX]);
+  assert.deepEqual(received('json-lines', good + 'x\n'.repeat(REFUSED_LINES_MAX + 1)).kind, 'unreadable');
 });
 
 test('a byte order mark before JSON lines is no part of the first record', () => {

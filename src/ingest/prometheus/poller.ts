@@ -1,0 +1,224 @@
+import type { PrometheusSource } from '../../config/config.ts';
+import { ServiceError } from '../../service-error.ts';
+import type { RecordsOfPoints } from '../../stream/codec/points/point-records.ts';
+import type { DecodedPoints } from '../../stream/codec/points/series-points.ts';
+import type { OutputRecord, PartitionSession, StreamLog } from '../../stream/log/log.ts';
+import {
+  failed,
+  nextPoll,
+  PARTIAL_ATTEMPTS_MAX,
+  type PollPlan,
+  partial,
+  polled,
+  type SourceState,
+  sourceState,
+  tooLarge,
+} from './poll-plan.ts';
+import { decodeSourcePosition, encodeSourcePosition, positionKey } from './position-record.ts';
+import type { QueryRange } from './query-range.ts';
+import type { RangeAnswer } from './range-answer.ts';
+
+/** Steps of all sources are looked for at least so often: the clock may be set. */
+const WAIT_MS_MAX = 10_000;
+const REOPEN_MS = 1_000;
+/** What Kafka refuses for a shorter time is tried again without a word, such as while a coordinator begins. */
+const TROUBLE_MS = 5_000;
+
+export interface PollerOptions {
+  readonly sources: readonly PrometheusSource[];
+  readonly rangesOf: (source: PrometheusSource) => QueryRange;
+  /** Positions are its changelog, of one partition. Opening it fences an earlier poller. */
+  readonly log: Pick<StreamLog, 'openPartition'>;
+  readonly positionsTopic: string;
+  readonly inputTopic: string;
+  /** The partition of the input for a key; asked for whenever the log is opened. */
+  readonly partitioner: () => Promise<(key: Buffer) => number>;
+  /** By the newest detectors. */
+  readonly recordsOf: () => RecordsOfPoints;
+  readonly nowMs: () => number;
+  /** Resolves after some milliseconds, or earlier when `signal` aborts. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly reports: PollReports;
+}
+
+export interface PollReports {
+  written(source: string, points: WrittenPoints): void;
+  /** Event time that is there and was not written yet; whenever something may have changed. */
+  behind(source: string, ms: number): void;
+  /** An answer was of no use; it is asked for again. */
+  failed(source: string, detail: string): void;
+  /** An answer is partial however often it is asked for, and was taken. */
+  takenPartial(source: string, detail: string): void;
+  /** Kafka has not taken what was polled for a while (`error`), or takes it (`null`). */
+  log(error: Error | null): void;
+}
+
+export interface WrittenPoints {
+  readonly accepted: number;
+  readonly unwatched: number;
+  readonly refused: number;
+  readonly missing: number;
+  readonly reasons: readonly string[];
+}
+
+/**
+ * Polls queries into the input topic. The records of some steps and the position after them are one transaction, so
+ * that no step is written twice or left out, whenever a poller ends and another one begins.
+ */
+export class Poller {
+  readonly #options: PollerOptions;
+  #states = new Map<string, SourceState>();
+  #logTrouble: string | null = 'the positions of the sources are not read yet';
+  #failingSinceMs: number | null = null;
+
+  constructor(options: PollerOptions) {
+    this.#options = options;
+  }
+
+  /** Why sources are not polled at present, one sentence each. */
+  reasonsNotReady(): readonly string[] {
+    if (this.#logTrouble !== null) return [this.#logTrouble];
+    return [...this.#states.values()].flatMap(({ source, trouble }) =>
+      trouble === null ? [] : [`source ${source.name}: ${trouble}`],
+    );
+  }
+
+  /** Polls until `signal` aborts. Rejects with `fenced` once another poller took over, and where Kafka refuses. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.#session(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof ServiceError) || !error.retryable) throw error;
+        this.#refused(error);
+        await this.#options.wait(REOPEN_MS, signal);
+      }
+    }
+  }
+
+  #refused(error: Error): void {
+    const nowMs = this.#options.nowMs();
+    this.#failingSinceMs ??= nowMs;
+    if (nowMs - this.#failingSinceMs < TROUBLE_MS || error.message === this.#logTrouble) return;
+    this.#logTrouble = error.message;
+    this.#options.reports.log(error);
+  }
+
+  #accepted(): void {
+    this.#failingSinceMs = null;
+    if (this.#logTrouble === null) return;
+    this.#logTrouble = null;
+    this.#options.reports.log(null);
+  }
+
+  async #session(signal: AbortSignal): Promise<void> {
+    const { log, partitioner, reports } = this.#options;
+    const session = await log.openPartition(0, signal, (error) => this.#refused(error));
+    try {
+      // What a commit that failed has written is known only now.
+      this.#states = await this.#restore(session);
+      const partitionOf = await partitioner();
+      this.#accepted();
+      for (let commits = session.committedOffset ?? 0; !signal.aborted; ) {
+        const nowMs = this.#options.nowMs();
+        for (const { source, nextMs } of this.#states.values()) {
+          reports.behind(source.name, Math.max(0, nowMs - source.delayMs - nextMs));
+        }
+        const plan = nextPoll(this.#states.values(), nowMs);
+        if (plan.kind === 'wait') {
+          await this.#options.wait(Math.min(Math.max(plan.ms, 1), WAIT_MS_MAX), signal);
+        } else if (await this.#poll(plan, { session, partitionOf, offset: commits + 1 }, signal)) commits++;
+      }
+    } finally {
+      await session.close();
+    }
+  }
+
+  async #restore(session: PartitionSession): Promise<Map<string, SourceState>> {
+    const positions = new Map<string, Buffer | null>();
+    await session.readChangelog((key, value) => void positions.set(String(key), value && Buffer.from(value)));
+    const nowMs = this.#options.nowMs();
+    return new Map(
+      this.#options.sources.map((source) => {
+        const written = positions.get(String(positionKey(source.name))) ?? null;
+        const positionMs = decodeSourcePosition(written);
+        if (written !== null && positionMs === null) {
+          const text = `The position of source ${source.name} in ${this.#options.positionsTopic} cannot be read`;
+          throw new ServiceError('configuration', `${text}: another version wrote it. Give the source another name`);
+        }
+        const before = this.#states.get(source.name);
+        const state = sourceState(source, positionMs ?? before?.nextMs ?? null, nowMs);
+        // After a failure of Kafka it is known still how Prometheus answers.
+        return [source.name, before === undefined ? state : { ...before, nextMs: state.nextMs }];
+      }),
+    );
+  }
+
+  /** Whether steps were written. */
+  async #poll(plan: PollPlan & { kind: 'ask' }, target: PollTarget, signal: AbortSignal): Promise<boolean> {
+    const { state, fromMs, toMs } = plan;
+    const { source } = state;
+    const { name, query, stepMs } = source;
+    const answer = await this.#options.rangesOf(source)({ name, query, stepMs, fromMs, toMs }, signal);
+    const nowMs = this.#options.nowMs();
+    if (answer.kind === 'answered' && answer.partial === null) return this.#write(plan, answer, target);
+    if (answer.kind === 'answered') {
+      const detail = `its answer is partial: ${answer.partial}`;
+      if (state.partials + 1 >= PARTIAL_ATTEMPTS_MAX) {
+        this.#options.reports.takenPartial(name, detail);
+        return this.#write(plan, answer, target);
+      }
+      this.#options.reports.failed(name, detail);
+      this.#states.set(name, partial(state, { detail, nowMs }));
+      return false;
+    }
+    const { detail } = answer;
+    const steps = (toMs - fromMs) / stepMs + 1;
+    const after =
+      answer.kind === 'failed' ? failed(state, { detail, nowMs }) : tooLarge(state, steps, { detail, nowMs });
+    if (after.failures > state.failures) this.#options.reports.failed(name, detail);
+    this.#states.set(name, after);
+    return false;
+  }
+
+  async #write(
+    { state, toMs }: PollPlan & { kind: 'ask' },
+    { points }: RangeAnswer & { kind: 'answered' },
+    { session, partitionOf, offset }: PollTarget,
+  ): Promise<true> {
+    const { inputTopic, positionsTopic, recordsOf, reports, nowMs } = this.#options;
+    const { name } = state.source;
+    const { records, unwatched, refused, reasons } = recordsOf()(byTime(points), nowMs());
+    const after = polled(state, toMs);
+    const position: OutputRecord = {
+      topic: positionsTopic,
+      partition: 0,
+      key: positionKey(name),
+      value: encodeSourcePosition(after.nextMs),
+    };
+    const outputs = records.map(({ key, value }): OutputRecord => {
+      return { topic: inputTopic, partition: partitionOf(key), key, value };
+    });
+    await session.commit([...outputs, position], offset);
+    this.#accepted();
+    this.#states.set(name, after);
+    reports.written(name, { accepted: records.length, unwatched, refused, missing: points.missing, reasons });
+    return true;
+  }
+}
+
+interface PollTarget {
+  readonly session: PartitionSession;
+  readonly partitionOf: (key: Buffer) => number;
+  /** Counts the transactions, for the group that the log commits for. */
+  readonly offset: number;
+}
+
+/** Point by point in event time: no series of a partition runs ahead of the others. */
+function byTime({ series, ...others }: DecodedPoints): DecodedPoints {
+  const points = series.flatMap(({ timestampsMs, values, ...name }) =>
+    timestampsMs.map((timestampMs, i) => ({ ...name, timestampsMs: [timestampMs], values: [values[i]] })),
+  );
+  return { series: points.sort((a, b) => a.timestampsMs[0] - b.timestampsMs[0]), ...others };
+}

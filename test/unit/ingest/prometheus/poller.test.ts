@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Poller } from '../../../../src/ingest/prometheus/poller.ts';
+import { ServiceError } from '../../../../src/service-error.ts';
+import type { PartitionSession } from '../../../../src/stream/log/log.ts';
+
+const MIN = 60_000;
+const SOURCE = { name: 'a', url: 'http://prometheus:9090', query: 'a', stepMs: MIN, delayMs: 0, historyMs: 3 * MIN };
+const NOTHING = { series: [], missing: 0, refused: 0, reasons: [] };
+const REFUSED = new ServiceError('broker-unavailable', 'Kafka refuses', { retryable: true });
+
+/** A poller of an hour whose commits are refused for some time before each succeeds, and what it says meanwhile. */
+async function polled(refusedMs: number) {
+  let nowMs = 60 * MIN;
+  const stop = new AbortController();
+  const said: (string | null)[] = [];
+  const ready: boolean[] = [];
+  const poller = new Poller({
+    sources: [SOURCE],
+    log: {
+      openPartition: async (_partition, _signal, onFailure) => {
+        const session: Partial<PartitionSession> = {
+          committedOffset: null,
+          readChangelog: async () => {},
+          close: async () => {},
+          async commit() {
+            for (let ms = 0; ms < refusedMs; ms += 100) {
+              onFailure?.(REFUSED);
+              ready.push(poller.reasonsNotReady().length === 0);
+              nowMs += 100;
+            }
+          },
+        };
+        return session as PartitionSession;
+      },
+    },
+    positionsTopic: 'positions',
+    inputTopic: 'input',
+    partitioner: async () => () => 0,
+    recordsOf: () => () => ({ records: [], unwatched: 0, refused: 0, reasons: [] }),
+    nowMs: () => nowMs,
+    async wait(ms) {
+      ready.push(poller.reasonsNotReady().length === 0);
+      nowMs += ms;
+      if (nowMs > 70 * MIN) stop.abort();
+    },
+    reports: {
+      written() {},
+      behind() {},
+      failed() {},
+      takenPartial() {},
+      log: (error) => void said.push(error?.message ?? null),
+    },
+    rangesOf: () => async () => ({ kind: 'answered', points: NOTHING, partial: null }),
+  });
+  await poller.run(stop.signal);
+  return { said, ready };
+}
+
+test('a commit that Kafka takes at a second attempt does not leave the poller not ready for ever', async () => {
+  const { said, ready } = await polled(200);
+  assert.deepEqual(said, [null]);
+  assert.ok(ready.every(Boolean));
+});
+
+test('commits that are refused for long make the poller not ready, and it is ready again after one', async () => {
+  const { said, ready } = await polled(20_000);
+  assert.deepEqual(said.slice(0, 3), [null, 'Kafka refuses', null]);
+  assert.ok(ready.includes(false));
+  assert.equal(ready.at(-1), true);
+});
