@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { recordAudit } from './audit.ts';
-import type { Database, Sql } from './database.ts';
+import type { Database, Sql } from './database/database.ts';
 import { cancelJobsOfKey } from './job-cancel.ts';
 import type { KeyRole } from './key-role.ts';
 import { digestOf, prefixOf } from './key-secret.ts';

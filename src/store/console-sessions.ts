@@ -1,4 +1,4 @@
-import type { Sql } from './database.ts';
+import type { Sql } from './database/database.ts';
 import { digestOf } from './key-secret.ts';
 
 /** A session ends so long after its last request. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Database, Sql } from './database.ts';
+import type { Database, Sql } from './database/database.ts';
 import { addUsage, MINUTE_MS, minuteOf } from './usage.ts';
 
 /** A call before admission. */
@@ -86,16 +86,24 @@ export interface OpenCall {
 }
 
 /**
- * Settles a call. If its hold has expired, the call is charged from the balance. If the balance does not suffice, the
- * call must not be answered.
+ * Settles a call. If its hold has expired, the call is charged from the balance. If the balance does not suffice, or
+ * the key was revoked in the meantime, nothing is charged, and the call must not be answered.
  */
 export async function settleCall(
   sql: Sql,
-  { holdId, keyId }: OpenCall,
+  { holdId, keyId }: AdmittedCall,
   { tokens, nowMs }: { readonly tokens: number; readonly nowMs: number },
-): Promise<'settled' | 'exhausted'> {
-  const { credits } = await lockKey(sql, keyId);
-  const held = await takeHold(sql, holdId);
+): Promise<'settled' | 'exhausted' | 'revoked'> {
+  const { credits, revoked_at: revokedAt } = await lockKey(sql, keyId);
+  const held = holdId === null ? 0 : await takeHold(sql, holdId);
+  if (revokedAt !== null) {
+    await addCredits(sql, keyId, held ?? 0);
+    return 'revoked';
+  }
+  if (holdId === null) {
+    await addUsage(sql, { keyId, nowMs }, { calls: 1, requests: 1, tokens });
+    return 'settled';
+  }
   if (held === null && credits !== null && credits < tokens) return 'exhausted';
   const charged = held === null ? (credits === null ? 0 : tokens) : Math.min(held, tokens);
   await addCredits(sql, keyId, (held ?? 0) - charged);
@@ -126,14 +134,10 @@ export async function endCall(
   sql: Sql,
   { keyId, holdId }: AdmittedCall,
   { tokens, nowMs }: CallEnd,
-): Promise<'settled' | 'released' | 'exhausted'> {
-  if (tokens === null) {
-    if (holdId !== null) await releaseCall(sql, { keyId, holdId });
-    return 'released';
-  }
-  if (holdId !== null) return settleCall(sql, { keyId, holdId }, { tokens, nowMs });
-  await addUsage(sql, { keyId, nowMs }, { calls: 1, requests: 1, tokens });
-  return 'settled';
+): Promise<'settled' | 'released' | 'exhausted' | 'revoked'> {
+  if (tokens !== null) return settleCall(sql, { keyId, holdId }, { tokens, nowMs });
+  if (holdId !== null) await releaseCall(sql, { keyId, holdId });
+  return 'released';
 }
 
 /** Renews the holds of a process. */

@@ -1,4 +1,4 @@
-import type { Sql } from './database.ts';
+import type { Sql } from './database/database.ts';
 
 /** A detectors file as it was saved. */
 export interface DetectorVersion {

@@ -1,4 +1,4 @@
-import type { Sql } from './database.ts';
+import type { Sql } from './database/database.ts';
 
 /** The review of an event by people. */
 export interface EventReviewRecord {
@@ -81,8 +81,21 @@ export async function acknowledgeEvent(
   event: ReviewedEvent,
   act: (ReviewAct & { readonly note: string | null }) | null,
 ): Promise<EventReviewRecord> {
+  return (await acknowledgeEvents(sql, [event], act))[0];
+}
+
+/** @param act null takes it back */
+export async function acknowledgeEvents(
+  sql: Sql,
+  events: readonly ReviewedEvent[],
+  act: (ReviewAct & { readonly note: string | null }) | null,
+): Promise<EventReviewRecord[]> {
+  return review(sql, events, acknowledgedColumns(act));
+}
+
+export function acknowledgedColumns(act: (ReviewAct & { readonly note: string | null }) | null): ReviewColumns {
   const values = [act?.atMs ?? null, act?.by ?? null, act?.note ?? null];
-  return review(sql, event, { columns: ['acknowledged_at', 'acknowledged_by', 'acknowledged_note'], values });
+  return { columns: ['acknowledged_at', 'acknowledged_by', 'acknowledged_note'], values };
 }
 
 /** @param act null ends it */
@@ -91,8 +104,23 @@ export async function muteEvent(
   event: ReviewedEvent,
   act: (ReviewAct & { readonly untilMs: number; readonly reason: string }) | null,
 ): Promise<EventReviewRecord> {
+  return (await muteEvents(sql, [event], act))[0];
+}
+
+/** @param act null ends it */
+export async function muteEvents(
+  sql: Sql,
+  events: readonly ReviewedEvent[],
+  act: (ReviewAct & { readonly untilMs: number; readonly reason: string }) | null,
+): Promise<EventReviewRecord[]> {
+  return review(sql, events, mutedColumns(act));
+}
+
+export function mutedColumns(
+  act: (ReviewAct & { readonly untilMs: number; readonly reason: string }) | null,
+): ReviewColumns {
   const values = [act?.atMs ?? null, act?.by ?? null, act?.untilMs ?? null, act?.reason ?? null];
-  return review(sql, event, { columns: ['muted_at', 'muted_by', 'muted_until', 'muted_reason'], values });
+  return { columns: ['muted_at', 'muted_by', 'muted_until', 'muted_reason'], values };
 }
 
 /** @param act null takes it back */
@@ -103,24 +131,40 @@ export async function labelEvent(
 ): Promise<EventReviewRecord> {
   const label = act === null ? null : Number(act.real);
   const values = [act?.atMs ?? null, act?.by ?? null, label, act?.note ?? null];
-  return review(sql, event, { columns: ['labelled_at', 'labelled_by', 'label', 'label_note'], values });
+  const columns = ['labelled_at', 'labelled_by', 'label', 'label_note'];
+  return (await review(sql, [event], { columns, values }))[0];
 }
 
-interface ReviewColumns {
+export interface ReviewColumns {
   readonly columns: readonly string[];
   readonly values: readonly (string | number | null)[];
 }
 
-async function review(sql: Sql, event: ReviewedEvent, { columns, values }: ReviewColumns): Promise<EventReviewRecord> {
+/** Events of one statement. */
+const ROWS_AT_ONCE = 200;
+
+async function review(
+  sql: Sql,
+  events: readonly ReviewedEvent[],
+  { columns, values }: ReviewColumns,
+): Promise<EventReviewRecord[]> {
   const named = ['record', ...columns];
-  const marks = named.map((_, i) => `$${i + 3}`).join(', ');
-  const [row] = await sql.query<ReviewRow>(
-    `INSERT INTO event_reviews (event_id, started_at, ${named.join(', ')}) VALUES ($1, $2, ${marks})
-      ON CONFLICT (event_id) DO UPDATE SET ${named.map((name) => `${name} = excluded.${name}`).join(', ')}
-      RETURNING *`,
-    [event.eventId, event.startedAtMs, event.record, ...values],
-  );
-  return reviewOf(row);
+  const reviews: EventReviewRecord[] = [];
+  for (let first = 0; first < events.length; first += ROWS_AT_ONCE) {
+    const rows = events.slice(first, first + ROWS_AT_ONCE).map(({ eventId, startedAtMs, record }) => {
+      return [eventId, startedAtMs, record, ...values];
+    });
+    let mark = 0;
+    const marks = rows.map((row) => `(${row.map(() => `$${++mark}`).join(', ')})`);
+    const kept = await sql.query<ReviewRow>(
+      `INSERT INTO event_reviews (event_id, started_at, ${named.join(', ')}) VALUES ${marks.join(', ')}
+        ON CONFLICT (event_id) DO UPDATE SET ${named.map((name) => `${name} = excluded.${name}`).join(', ')}
+        RETURNING *`,
+      rows.flat(),
+    );
+    reviews.push(...kept.map(reviewOf));
+  }
+  return reviews;
 }
 
 function reviewOf(row: ReviewRow): EventReviewRecord {

@@ -1,4 +1,4 @@
-import type { Sql } from './database.ts';
+import type { Sql } from './database/database.ts';
 import type { Idempotency } from './jobs.ts';
 
 /** How long a request can be repeated under its key. */

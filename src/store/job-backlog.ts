@@ -1,4 +1,4 @@
-import type { Sql } from './database.ts';
+import type { Sql } from './database/database.ts';
 import type { JobStatus } from './job-status.ts';
 import { IN_FLIGHT } from './jobs.ts';
 

@@ -1,5 +1,5 @@
 import { type AdmittedCall, endCall } from './credits.ts';
-import type { Sql } from './database.ts';
+import type { Sql } from './database/database.ts';
 import { ENDED, IN_FLIGHT, type JobEnd } from './jobs.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import type { Database } from './database/database.ts';
 import type { ClaimedJob, Lease } from './jobs.ts';
 
 export interface Claim extends Lease {
@@ -16,10 +16,9 @@ const NEXT = `SELECT waiting.number FROM
   LEFT JOIN
     (SELECT owner, COUNT(*) AS running, SUM(CASE WHEN lease_owner = $1 THEN 1 ELSE 0 END) AS here
       FROM jobs WHERE status = 'running' GROUP BY owner) AS active ON active.owner = waiting.owner
-  LEFT JOIN
-    (SELECT owner, MAX(started_at) AS started_at FROM jobs GROUP BY owner) AS latest ON latest.owner = waiting.owner
   WHERE COALESCE(active.here, 0) < $2
-  ORDER BY COALESCE(active.running, 0), COALESCE(latest.started_at, 0), waiting.number LIMIT 1`;
+  ORDER BY COALESCE(active.running, 0),
+    COALESCE((SELECT MAX(started_at) FROM jobs WHERE jobs.owner = waiting.owner), 0), waiting.number LIMIT 1`;
 
 /**
  * Claims a pending job under a lease; null when there is none for this holder. Owners take turns: first the one with

@@ -1,5 +1,5 @@
 import type { AdmittedCall } from './credits.ts';
-import type { Sql } from './database.ts';
+import type { Sql } from './database/database.ts';
 import type { JobStatus } from './job-status.ts';
 
 export interface NewJob {
@@ -178,9 +178,9 @@ export async function endJob(
   { holder, status, result, error, endedAtMs, expiresAtMs }: JobEnd & Pick<Lease, 'holder'>,
 ): Promise<boolean> {
   const rows = await sql.query(
-    `UPDATE jobs SET status = $4, result = $5, error = $6, ended_at = $7, expires_at = $8, ${ENDED}
+    `UPDATE jobs SET status = $4, result = $5, error = $6, ended_at = $7, expires_at = $8, result_bytes = $9, ${ENDED}
       WHERE ${HELD} RETURNING id`,
-    [id, attempt, holder, status, result, error, endedAtMs, expiresAtMs],
+    [id, attempt, holder, status, result, error, endedAtMs, expiresAtMs, result?.length ?? null],
   );
   return rows.length > 0;
 }
@@ -247,17 +247,28 @@ export interface JobPage {
   readonly next: number | null;
 }
 
-/** @param before only jobs with a smaller number */
+export interface JobListing {
+  /** At least one, each once. */
+  readonly statuses: readonly JobStatus[];
+  /** Only jobs with a smaller number. */
+  readonly before: number;
+  readonly size: number;
+  readonly nowMs: number;
+}
+
 export async function listJobs(
   sql: Sql,
   owner: string,
-  { before, size, nowMs }: { readonly before: number; readonly size: number; readonly nowMs: number },
+  { statuses, before, size, nowMs }: JobListing,
 ): Promise<JobPage> {
-  const rows = await sql.query<JobRecord>(
-    `SELECT ${RECORD} FROM jobs WHERE owner = $1 AND number < $2 AND (expires_at IS NULL OR expires_at > $3)
-      ORDER BY number DESC LIMIT $4`,
-    [owner, before, nowMs, size + 1],
+  // By status, so that a few jobs in flight are found among many that ended.
+  const ofStatus = statuses.map(
+    (_, i) =>
+      `SELECT * FROM (SELECT ${RECORD} FROM jobs WHERE owner = $1 AND status = $${i + 5} AND number < $2
+        AND (expires_at IS NULL OR expires_at > $3) ORDER BY number DESC LIMIT $4) AS s${i}`,
   );
+  const all = `${ofStatus.join(' UNION ALL ')} ORDER BY number DESC LIMIT $4`;
+  const rows = await sql.query<JobRecord>(all, [owner, before, nowMs, size + 1, ...statuses]);
   const jobs = rows.slice(0, size);
   return { jobs, next: rows.length > size ? jobs[size - 1].number : null };
 }

@@ -1,4 +1,4 @@
-import type { Database } from './database.ts';
+import type { Database } from './database/database.ts';
 import { addUsage } from './usage.ts';
 
 const DAY_MS = 86_400_000;
@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000;
 export const AUDIT_DAYS = 400;
 export const USAGE_DAYS = 400;
 /** Rows per statement. Other statements run in between. */
-const ROWS_AT_ONCE = 1_000;
+export const ROWS_AT_ONCE = 1_000;
 /** The minute that holds the condensed usage of a key. */
 const CONDENSED_AT = 0;
 
@@ -63,7 +63,7 @@ function sumOf(minutes: readonly Minute[]): Omit<Minute, 'key'> {
 }
 
 /** Repeats until a batch is not full. */
-async function untilDone(some: () => Promise<number>): Promise<number> {
+export async function untilDone(some: () => Promise<number>): Promise<number> {
   for (let all = 0; ; ) {
     const rows = await some();
     all += rows;

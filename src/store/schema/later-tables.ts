@@ -102,3 +102,35 @@ export const savedDetectors: Migration = ({ integer, strict }) => [
     text TEXT NOT NULL
   ) ${strict}`,
 ];
+
+/** Version 12: bytes of results, which are bounded by owner, and an index to list jobs by status. */
+export const keptResults: Migration = ({ integer }) => [
+  `ALTER TABLE jobs ADD COLUMN result_bytes ${integer}`,
+  'UPDATE jobs SET result_bytes = LENGTH(result) WHERE result IS NOT NULL',
+  'CREATE INDEX jobs_with_result ON jobs (owner, result_bytes) WHERE result_bytes IS NOT NULL',
+  'CREATE INDEX jobs_by_status ON jobs (owner, status, number)',
+];
+
+/** Version 13: what people say about incidents. */
+export const incidentReviews: Migration = ({ integer, strict }) => [
+  `CREATE TABLE incident_reviews (
+    incident_id TEXT PRIMARY KEY,
+    acknowledged_at ${integer},
+    acknowledged_by TEXT,
+    acknowledged_note TEXT,
+    muted_at ${integer},
+    muted_by TEXT,
+    muted_until ${integer},
+    muted_reason TEXT
+  ) ${strict}`,
+  `CREATE TABLE incident_verdicts (
+    incident_id TEXT NOT NULL,
+    verdict TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    given_at ${integer} NOT NULL,
+    given_by TEXT NOT NULL,
+    note TEXT,
+    PRIMARY KEY (incident_id, verdict, subject)
+  ) ${strict}`,
+  'CREATE INDEX incident_verdicts_by_subject ON incident_verdicts (verdict, subject)',
+];

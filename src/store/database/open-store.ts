@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { ServiceError } from '../service-error.ts';
+import { ServiceError } from '../../service-error.ts';
 import type { Database } from './database.ts';
 import { migrate } from './migrations.ts';
 import { postgresDatabase } from './postgres-database.ts';

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServiceError } from '../service-error.ts';
+import { ServiceError } from '../../service-error.ts';
 import type { Database, Sql, SqlValue } from './database.ts';
 
 export interface SqliteLimits {

@@ -1,19 +1,21 @@
-import { ServiceError } from '../service-error.ts';
-import type { Database, Sql } from './database.ts';
-import { firstTables } from './schema/first-tables.ts';
+import { ServiceError } from '../../service-error.ts';
+import { firstTables } from '../schema/first-tables.ts';
 import {
   consoleSessions,
   eventReviews,
   fairJobs,
   idempotentJobs,
+  incidentReviews,
   jobProgress,
   keptAnswers,
+  keptResults,
   keyRoles,
   namedModels,
   savedDetectors,
   usageByTime,
-} from './schema/later-tables.ts';
-import type { ColumnTypes, Migration } from './schema/migration.ts';
+} from '../schema/later-tables.ts';
+import type { ColumnTypes, Migration } from '../schema/migration.ts';
+import type { Database, Sql } from './database.ts';
 
 const TYPES: Readonly<Record<Database['dialect'], ColumnTypes>> = {
   sqlite: { integer: 'INTEGER', bytes: 'BLOB', counter: 'INTEGER PRIMARY KEY AUTOINCREMENT', strict: 'STRICT' },
@@ -38,6 +40,8 @@ export const MIGRATIONS: readonly Migration[] = [
   keptAnswers,
   consoleSessions,
   savedDetectors,
+  keptResults,
+  incidentReviews,
 ];
 
 /** Advisory lock of migrations. */
