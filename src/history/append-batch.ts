@@ -1,11 +1,13 @@
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import { isSilence } from '../record/score-record.ts';
-import type { ColumnValues, HistorySql, HistoryValue, HistoryWritingSql } from './history-database.ts';
+import type { ColumnValues, HistorySql, HistoryWritingSql } from './history-database.ts';
 import type { HistoryBatch, HistoryPlace, HistorySource, KeptScore, SourcePosition } from './history-port.ts';
+import { keepIncidents } from './keep-incidents.ts';
 import { fillPart, openPart } from './score-parts.ts';
 import { SCORE_COLUMNS } from './score-row.ts';
 import type { SeriesIds } from './series-ids.ts';
 import { makeBatchTable, NEWEST_BATCH } from './tables.ts';
+import { upsertRows } from './upsert-rows.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -22,6 +24,7 @@ export async function appendBatch(
   const fresh = {
     scores: batch.scores.filter(isNew('scores')),
     events: batch.events.filter(isNew('events')),
+    incidents: batch.incidents.filter(isNew('incidents')),
     deadLetters: batch.deadLetters.filter(isNew('dead-letters')),
     positions: batch.positions.filter(({ source, partition, nextOffset }) => {
       return nextOffset > storedOffset(stored, batch.positions, source, partition);
@@ -29,6 +32,7 @@ export async function appendBatch(
   };
   if (fresh.scores.length > 0) await keepScores(sql, fresh.scores, { ids, nowMs });
   if (fresh.events.length > 0) await keepEvents(sql, fresh.events, nowMs);
+  if (fresh.incidents.length > 0) await keepIncidents(sql, fresh.incidents, nowMs);
   await upsertRows(sql, {
     table: 'history_letters',
     rows: fresh.deadLetters.map(({ partition, offset, reason, atMs, record }) => {
@@ -167,7 +171,7 @@ async function keepEvents(sql: HistorySql, events: HistoryBatch['events'], nowMs
     rows: [...newest.values()].map((event) => {
       const { eventId, revision, detector, series, group, kind, startedAtMs, endedAtMs } = event;
       const found = [eventId, revision, detector, series, group, kind, startedAtMs, endedAtMs];
-      return [...found, nowMs, JSON.stringify(event)];
+      return [...found, nowMs, JSON.stringify(event), nowMs];
     }),
     onConflict: `(id) DO UPDATE SET revision = excluded.revision, kind = excluded.kind, ended = excluded.ended,
       kept_at = excluded.kept_at, record = excluded.record WHERE excluded.revision >= history_events.revision`,
@@ -177,25 +181,4 @@ async function keepEvents(sql: HistorySql, events: HistoryBatch['events'], nowMs
     rows: [...members.values()],
     onConflict: '(event_id, series) DO NOTHING',
   });
-}
-
-/** Rows of one statement. */
-const ROWS_AT_ONCE = 200;
-
-interface Upsert {
-  readonly table: string;
-  /** Rows of distinct keys: all columns of the table, in their order. */
-  readonly rows: readonly (readonly HistoryValue[])[];
-  /** What follows the values. */
-  readonly onConflict: string;
-}
-
-/** Inserts rows, or does what their conflict defines, hundreds a statement: one by one takes milliseconds each. */
-async function upsertRows(sql: HistorySql, { table, rows, onConflict }: Upsert): Promise<void> {
-  for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-    const some = rows.slice(start, start + ROWS_AT_ONCE);
-    let mark = 0;
-    const marks = some.map((row) => `(${row.map(() => `$${++mark}`).join(', ')})`);
-    await sql.query(`INSERT INTO ${table} VALUES ${marks.join(', ')} ON CONFLICT ${onConflict}`, some.flat());
-  }
 }

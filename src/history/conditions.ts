@@ -1,4 +1,5 @@
-import type { HistoryValue } from './history-database.ts';
+import { idConditions } from '../series/id-expression.ts';
+import type { HistorySql, HistoryValue } from './history-database.ts';
 
 /** Conditions of a statement with their parameters, numbered in order. */
 export class Conditions {
@@ -19,6 +20,23 @@ export class Conditions {
   /** `column = value`, unless the value is null. */
   equals(column: string, value: HistoryValue): this {
     return value === null ? this : this.add(`${column} = ${this.mark(value)}`);
+  }
+
+  /** The column is the id of a series that a glob or matchers choose. Throws a RangeError as `idConditions`. */
+  chosen(column: string, pattern: string | null, dialect: HistorySql['dialect']): this {
+    return pattern === null ? this : this.add(this.choice(column, pattern, dialect));
+  }
+
+  /** As a text, which may be a part of another condition. */
+  choice(column: string, pattern: string, dialect: HistorySql['dialect']): string {
+    const all = idConditions(pattern).map((any) =>
+      any.map(({ expression, wanted }) => {
+        const mark = this.mark(expression);
+        const matches = dialect === 'postgres' ? `${column} ~ ${mark}` : `regexp_matches(${column}, ${mark}, 's')`;
+        return wanted ? matches : `NOT ${matches}`;
+      }),
+    );
+    return `(${all.map((any) => `(${any.join(' OR ')})`).join(' AND ')})`;
   }
 
   /** With WHERE; empty without conditions. */

@@ -1,3 +1,6 @@
+/** The file of DuckDB, in the folder of data. */
+export const HISTORY_FILE = 'history.duckdb';
+
 /** Values of parameters. Rows have no bigint: integers are numbers up to 2^53. */
 export type HistoryValue = string | number | null;
 

@@ -1,5 +1,15 @@
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
-import type { ScoreRecord } from '../record/score-record.ts';
+import type { Incident } from '../record/incident.ts';
+import type { ScoreRecord, ScoreState } from '../record/score-record.ts';
+import type { EventRows, EventSelection, KnownEvent } from './event-port.ts';
+import type {
+  FoundIncident,
+  IncidentRows,
+  IncidentSelection,
+  IncidentStanding,
+  MovedRow,
+  MoveSelection,
+} from './incident-port.ts';
 
 /**
  * What is kept of scores and events for looking at: how it is written, and how it is read. DuckDB and Postgres
@@ -7,8 +17,8 @@ import type { ScoreRecord } from '../record/score-record.ts';
  * not exist are null in rows, NaN in columns.
  */
 
-/** Scores, events and dead letters come from topics of their own; offsets are kept for each. */
-export type HistorySource = 'scores' | 'events' | 'dead-letters';
+/** Scores, events, incidents and dead letters come from topics of their own; offsets are kept for each. */
+export type HistorySource = 'scores' | 'events' | 'incidents' | 'dead-letters';
 
 /** Where a record stands. */
 export interface HistoryPlace {
@@ -42,6 +52,11 @@ export interface KeptEvent extends HistoryPlace {
   readonly event: AnomalyEvent;
 }
 
+/** A revision of an incident. */
+export interface IncidentRevision extends HistoryPlace {
+  readonly incident: Incident;
+}
+
 export interface KeptDeadLetter extends HistoryPlace {
   readonly reason: string;
   readonly atMs: number;
@@ -65,6 +80,7 @@ export interface SourcePosition {
 export interface HistoryBatch {
   readonly scores: readonly KeptScore[];
   readonly events: readonly KeptEvent[];
+  readonly incidents: readonly IncidentRevision[];
   readonly deadLetters: readonly KeptDeadLetter[];
   readonly positions: readonly SourcePosition[];
 }
@@ -83,6 +99,8 @@ export interface HistoryWriter {
 export interface SeriesSelection {
   readonly detector: string | null;
   readonly group: string | null;
+  /** A glob over ids, or matchers of labels. */
+  readonly match: string | null;
   readonly search: string | null;
   /** Only series whose newest observation is an alarm. */
   readonly alarm: boolean;
@@ -142,23 +160,37 @@ export interface SeriesScores {
   readonly columns: ScoreColumns;
 }
 
-export interface EventSelection {
-  readonly open: boolean | null;
-  readonly series: string | null;
-  readonly group: string | null;
-  readonly detector: string | null;
-  readonly kind: string | null;
-  readonly fromMs: number | null;
-  readonly toMs: number | null;
-  readonly limit: number;
-  readonly after: readonly (string | number)[] | null;
+/** How current the series are that are kept. */
+export interface SeriesStanding {
+  /** Series by the state of their newest score. */
+  readonly states: ReadonlyMap<ScoreState, number>;
+  /** The newest event time, and when the newest score was stored; null where there is no series. */
+  readonly newestMs: number | null;
+  readonly storedAtMs: number | null;
+  /** null where no incident was ever made. */
+  readonly incidents: IncidentStanding | null;
 }
 
-export interface EventRows {
-  /** Newest revision of each event. Open ones first, then newest first. */
+export interface PublishedSelection {
+  /** Series beside those with open events, by a glob or matchers; null: none. */
+  readonly series: string | null;
+  /** So many series, and so many open events. */
+  readonly limit: number;
+}
+
+/** What is said of the present: series with open events first, then those that were chosen. */
+export interface PublishedScores {
+  readonly series: readonly SeriesRow[];
+  readonly seriesTotal: number;
   readonly events: readonly AnomalyEvent[];
-  readonly totalOpen: number;
-  readonly next: readonly (string | number)[] | null;
+  readonly eventsTotal: number;
+}
+
+export interface GroupSelection {
+  readonly detector: string | null;
+  /** A glob over ids of groups, or matchers of what their series have in common. */
+  readonly match: string | null;
+  readonly limit: number;
 }
 
 export interface GroupRow {
@@ -206,8 +238,14 @@ export interface HistoryReader {
   scores(range: ScoreRange): Promise<SeriesScores | null>;
   listEvents(selection: EventSelection): Promise<EventRows>;
   /** The newest revision of an event; null for an unknown one. */
-  findEvent(id: string): Promise<AnomalyEvent | null>;
-  listGroups(selection: { readonly detector: string | null; readonly limit: number }): Promise<readonly GroupRow[]>;
+  findEvent(id: string): Promise<KnownEvent | null>;
+  listIncidents(selection: IncidentSelection): Promise<IncidentRows>;
+  /** The incident of this id, or the one that it is part of now; null for an unknown one. */
+  findIncident(id: string): Promise<FoundIncident | null>;
+  /** Series with a grade in a stretch of time. */
+  listMoved(selection: MoveSelection): Promise<readonly MovedRow[]>;
+  listGroups(selection: GroupSelection): Promise<readonly GroupRow[]>;
+  published(selection: PublishedSelection): Promise<PublishedScores>;
   detectors(): Promise<readonly DetectorRow[]>;
   listDeadLetters(selection: {
     readonly reason: string | null;
@@ -216,10 +254,17 @@ export interface HistoryReader {
   }): Promise<{ readonly letters: readonly DeadLetterRow[]; readonly next: readonly (string | number)[] | null }>;
   findDeadLetter(place: HistoryPlace): Promise<DeadLetterRow | null>;
   state(): Promise<HistoryState>;
+  standing(): Promise<SeriesStanding>;
 }
 
 export interface HistoryStore extends HistoryWriter, HistoryReader {
   close(): Promise<void>;
+}
+
+/** Why nothing is added to the history, and since when. */
+export interface HistoryProblem {
+  readonly reason: string;
+  readonly sinceMs: number;
 }
 
 /** What arrived within one second. */
@@ -232,6 +277,7 @@ export interface LiveSecond {
   /** Every score of the series that are followed. */
   readonly followed: readonly KeptScore[];
   readonly events: readonly AnomalyEvent[];
+  readonly incidents: readonly Incident[];
 }
 
 /** What arrives, as it arrives. */

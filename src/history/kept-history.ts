@@ -1,19 +1,25 @@
 import { appendBatch, readPositions } from './append-batch.ts';
+import type { EventSelection } from './event-port.ts';
 import type { HistoryDatabase, HistorySql } from './history-database.ts';
 import type {
   DetectorRow,
-  EventSelection,
+  GroupSelection,
   HistoryBatch,
   HistoryPlace,
   HistoryState,
   HistoryStore,
+  PublishedSelection,
   ScoreRange,
   SeriesSelection,
 } from './history-port.ts';
+import type { IncidentSelection, MoveSelection } from './incident-port.ts';
 import { dropExcess, type HistoryBounds, PART_LIMITS, type PartLimits, partRowsMax, sealFull } from './maintain.ts';
 import { readDeadLetter, readDeadLetters, readEvent, readEvents } from './read-events.ts';
+import { readIncident, readIncidentStanding, readIncidents } from './read-incidents.ts';
+import { readMoved } from './read-moved.ts';
+import { readPublished } from './read-published.ts';
 import { readScores } from './read-scores.ts';
-import { readGroups, readSeries } from './read-series.ts';
+import { readGroups, readSeries, readStanding } from './read-series.ts';
 import { SeriesIds } from './series-ids.ts';
 import { makeTables } from './tables.ts';
 
@@ -83,8 +89,24 @@ class KeptHistory implements HistoryStore {
     return this.#database.read((sql) => readEvent(sql, id));
   }
 
-  listGroups(selection: { readonly detector: string | null; readonly limit: number }) {
+  listIncidents(selection: IncidentSelection) {
+    return this.#database.read((sql) => readIncidents(sql, selection));
+  }
+
+  findIncident(id: string) {
+    return this.#database.read((sql) => readIncident(sql, id));
+  }
+
+  listMoved(selection: MoveSelection) {
+    return this.#database.read((sql) => readMoved(sql, selection));
+  }
+
+  listGroups(selection: GroupSelection) {
     return this.#database.read((sql) => readGroups(sql, selection));
+  }
+
+  published(selection: PublishedSelection) {
+    return this.#database.read((sql) => readPublished(sql, selection));
   }
 
   detectors() {
@@ -102,6 +124,12 @@ class KeptHistory implements HistoryStore {
   async state(): Promise<HistoryState> {
     const [state, bytes] = [await this.#database.read(readState), await this.#database.bytes()];
     return { ...state, bytes };
+  }
+
+  standing() {
+    return this.#database.read(async (sql) => {
+      return { ...(await readStanding(sql)), incidents: await readIncidentStanding(sql, this.#nowMs()) };
+    });
   }
 
   close(): Promise<void> {

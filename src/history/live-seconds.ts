@@ -1,8 +1,9 @@
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
+import type { Incident } from '../record/incident.ts';
 import { isSilence } from '../record/score-record.ts';
 import type { HistoryBatch, KeptScore, LiveSecond } from './history-port.ts';
 
-/** Revisions of events of one second; after a restart thousands may arrive at once. */
+/** Revisions of events, and of incidents, of one second; after a restart thousands may arrive at once. */
 const EVENTS_MAX = 1_000;
 /** Scores of followed series of one second. */
 const FOLLOWED_MAX = 10_000;
@@ -12,12 +13,13 @@ export class LiveSeconds {
   readonly #newest = new Map<string, KeptScore>();
   #followed: KeptScore[] = [];
   #events: AnomalyEvent[] = [];
+  #incidents: Incident[] = [];
   #observations = 0;
   #alarms = 0;
   /** Series of which every score is wanted. */
   follow: ReadonlySet<string> = new Set();
 
-  add({ scores, events }: Pick<HistoryBatch, 'scores' | 'events'>): void {
+  add({ scores, events, incidents }: Pick<HistoryBatch, 'scores' | 'events' | 'incidents'>): void {
     for (const score of scores) {
       if (!isSilence(score)) this.#observations++;
       if (score.alarm) this.#alarms++;
@@ -26,6 +28,7 @@ export class LiveSeconds {
       if (this.follow.has(score.series) && this.#followed.length < FOLLOWED_MAX) this.#followed.push(score);
     }
     this.#events.push(...events.map(({ event }) => event).slice(0, EVENTS_MAX - this.#events.length));
+    this.#incidents.push(...incidents.map(({ incident }) => incident).slice(0, EVENTS_MAX - this.#incidents.length));
   }
 
   /** What arrived since the last call; also where nothing did, so that readers see that the connection is alive. */
@@ -37,9 +40,10 @@ export class LiveSeconds {
       newest: [...this.#newest.values()],
       followed: this.#followed,
       events: this.#events,
+      incidents: this.#incidents,
     };
     this.#newest.clear();
-    [this.#followed, this.#events, this.#observations, this.#alarms] = [[], [], 0, 0];
+    [this.#followed, this.#events, this.#incidents, this.#observations, this.#alarms] = [[], [], [], 0, 0];
     return second;
   }
 }

@@ -25,6 +25,7 @@ const SHARE_OF_SIZE = 0.1;
 const SCORE_BYTES = 30;
 /** Dead letters that are kept. */
 const LETTERS_MAX = 100_000;
+/** Events that are kept, and incidents. */
 const EVENTS_MAX = 1_000_000;
 
 /** Rows at which a part is sealed. */
@@ -77,6 +78,15 @@ async function dropOld(sql: HistorySql, oldestMs: number): Promise<void> {
       (SELECT id FROM history_events ORDER BY started DESC, id OFFSET ${EVENTS_MAX})`,
   );
   await sql.query('DELETE FROM history_members WHERE event_id NOT IN (SELECT id FROM history_events)');
+  await sql.query(
+    'DELETE FROM history_incidents WHERE (ended IS NOT NULL OR merged_into IS NOT NULL) AND kept_at < $1',
+    [oldestMs],
+  );
+  await sql.query(
+    `DELETE FROM history_incidents WHERE id IN
+      (SELECT id FROM history_incidents ORDER BY started DESC, id OFFSET ${EVENTS_MAX})`,
+  );
+  await sql.query('DELETE FROM history_incident_events WHERE incident_id NOT IN (SELECT id FROM history_incidents)');
   await sql.query('DELETE FROM history_letters WHERE made_at < $1', [oldestMs]);
   await sql.query(
     `DELETE FROM history_letters WHERE (partition, letter_offset) IN

@@ -1,4 +1,4 @@
-import type { Database, Sql } from '../store/database.ts';
+import type { Database, Sql } from '../store/database/database.ts';
 import type { ColumnType, ColumnValues, HistoryDatabase, HistoryValue, HistoryWritingSql } from './history-database.ts';
 
 /** Advisory lock of writers: replicas append in turns. */

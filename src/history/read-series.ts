@@ -1,10 +1,18 @@
+import type { ScoreState } from '../record/score-record.ts';
 import { Conditions } from './conditions.ts';
 import type { HistorySql } from './history-database.ts';
-import type { GroupRow, SeriesRow, SeriesRows, SeriesSelection } from './history-port.ts';
+import type {
+  GroupRow,
+  GroupSelection,
+  SeriesRow,
+  SeriesRows,
+  SeriesSelection,
+  SeriesStanding,
+} from './history-port.ts';
 import { listParts, partTable } from './score-parts.ts';
-import { IS_ALARM, scoreOfFlags } from './score-row.ts';
+import { IS_ALARM, STATE_PLACE, scoreOfFlags, stateAt } from './score-row.ts';
 
-interface NewestRow {
+export interface NewestRow {
   readonly id: number;
   readonly name: string;
   readonly detector: string;
@@ -26,12 +34,12 @@ const GRADE = `COALESCE(grade, ${NO_GRADE})`;
 
 export async function readSeries(sql: HistorySql, selection: SeriesSelection): Promise<SeriesRows> {
   const { sort, limit, after, recent } = selection;
-  const matching = matches(selection);
+  const matching = matches(selection, sql.dialect);
   const [{ total }] = await sql.query<{ total: number }>(
     `SELECT COUNT(*) AS total FROM history_series ${matching.where}`,
     matching.values,
   );
-  const page = matches(selection);
+  const page = matches(selection, sql.dialect);
   if (after !== null && sort === 'name') page.add(`name > ${page.mark(after[0])}`);
   if (after !== null && sort === 'grade') {
     const grade = `CAST(${page.mark(String(after[0]))} AS FLOAT4)`;
@@ -49,13 +57,14 @@ export async function readSeries(sql: HistorySql, selection: SeriesSelection): P
   return { series: shown.map((row) => seriesRow(row, values.get(row.id) ?? [])), total, next };
 }
 
-function matches({ detector, group, search, alarm }: SeriesSelection): Conditions {
+function matches({ detector, group, match, search, alarm }: SeriesSelection, dialect: HistorySql['dialect']) {
   const conditions = new Conditions().add('time IS NOT NULL').equals('detector', detector).equals('member_of', group);
+  conditions.chosen('name', match, dialect);
   if (search !== null) conditions.add(`strpos(lower(name), lower(${conditions.mark(search)})) > 0`);
   return alarm ? conditions.add(IS_ALARM) : conditions;
 }
 
-function seriesRow(row: NewestRow, recent: readonly (number | null)[]): SeriesRow {
+export function seriesRow(row: NewestRow, recent: readonly (number | null)[]): SeriesRow {
   const { name: series, detector, member_of: group, time: timestampMs, score: anomalyScore } = row;
   const { value, forecast, lo, hi, grade, severity, flags } = row;
   const place = { series, detector, group, timestampMs };
@@ -86,6 +95,28 @@ async function recentValues(sql: HistorySql, rows: readonly NewestRow[], count: 
   return values;
 }
 
+interface StateNow {
+  readonly place: number;
+  readonly series: number;
+  readonly newest: number;
+  readonly kept: number;
+}
+
+export async function readStanding(sql: HistorySql): Promise<Omit<SeriesStanding, 'incidents'>> {
+  const rows = await sql.query<StateNow>(
+    `SELECT ${STATE_PLACE} AS place, COUNT(*) AS series, MAX(time) AS newest, MAX(kept_at) AS kept
+      FROM history_series WHERE time IS NOT NULL GROUP BY ${STATE_PLACE}`,
+  );
+  const states = new Map<ScoreState, number>();
+  for (const { place, series } of rows) states.set(stateAt(place), (states.get(stateAt(place)) ?? 0) + series);
+  const latest = (times: readonly number[]) => (times.length === 0 ? null : Math.max(...times));
+  return {
+    states,
+    newestMs: latest(rows.map(({ newest }) => newest)),
+    storedAtMs: latest(rows.map(({ kept }) => kept)),
+  };
+}
+
 interface GroupNow {
   readonly member_of: string;
   readonly detector: string;
@@ -97,11 +128,9 @@ interface GroupNow {
 }
 
 /** Groups, worst first. */
-export async function readGroups(
-  sql: HistorySql,
-  { detector, limit }: { readonly detector: string | null; readonly limit: number },
-): Promise<GroupRow[]> {
+export async function readGroups(sql: HistorySql, { detector, match, limit }: GroupSelection): Promise<GroupRow[]> {
   const conditions = new Conditions().add('member_of IS NOT NULL').equals('detector', detector);
+  conditions.chosen('member_of', match, sql.dialect);
   const rows = await sql.query<GroupNow>(
     `SELECT member_of, detector, COUNT(*) AS members, MAX(time) AS time, MAX(grade) AS grade,
         MAX(severity) AS severity, CAST(SUM(CASE WHEN ${IS_ALARM} THEN 1 ELSE 0 END) AS INT4) AS alarms

@@ -1,6 +1,6 @@
 import type { MessagePort, Worker } from 'node:worker_threads';
 import { ServiceError } from '../service-error.ts';
-import type { HistoryFeed, HistoryReader, LiveSecond } from './history-port.ts';
+import type { HistoryFeed, HistoryProblem, HistoryReader, LiveSecond } from './history-port.ts';
 
 /** Methods that are called over a port. Names and arguments are checked by the types of both ends. */
 const READS = [
@@ -8,11 +8,16 @@ const READS = [
   'scores',
   'listEvents',
   'findEvent',
+  'listIncidents',
+  'findIncident',
+  'listMoved',
   'listGroups',
+  'published',
   'detectors',
   'listDeadLetters',
   'findDeadLetter',
   'state',
+  'standing',
 ] as const satisfies readonly (keyof HistoryReader)[];
 
 export type HistoryRead = (typeof READS)[number];
@@ -46,21 +51,21 @@ export class RemoteHistory implements HistoryFeed {
   readonly #waiting = new Map<number, WaitingRead>();
   readonly #listeners = new Map<Listener, string | null>();
   #nextId = 0;
-  #problem: string | null = 'the history is starting';
+  #problem: HistoryProblem | null = { reason: 'the history is starting', sinceMs: Date.now() };
 
   constructor() {
     const calls = READS.map((read) => [read, (...args: readonly unknown[]) => this.#read(read, args)]);
     this.reader = Object.fromEntries(calls) as unknown as HistoryReader;
   }
 
-  get problem(): string | null {
+  get problem(): HistoryProblem | null {
     return this.#problem;
   }
 
   /** The thread that keeps the history from now on; null: none does, for a reason. */
   connect(port: Worker | MessagePort | null, problem: string | null = 'the history is starting'): void {
     this.#port = port;
-    this.#problem = problem;
+    this.#note(problem);
     for (const { reject } of this.#waiting.values()) reject(unavailable(problem));
     this.#waiting.clear();
     this.#watch();
@@ -70,7 +75,7 @@ export class RemoteHistory implements HistoryFeed {
   take(message: HistoryMessage): void {
     if (message.kind === 'answer') this.#settle(message.id, ({ resolve }) => resolve(message.value));
     else if (message.kind === 'failed') this.#settle(message.id, ({ reject }) => reject(unavailable(message.reason)));
-    else if (message.kind === 'problem') this.#problem = message.problem;
+    else if (message.kind === 'problem') this.#note(message.problem);
     else if (message.kind === 'second') for (const listener of [...this.#listeners.keys()]) listener(message.second);
   }
 
@@ -81,6 +86,11 @@ export class RemoteHistory implements HistoryFeed {
       this.#listeners.delete(listener);
       this.#watch();
     };
+  }
+
+  /** Another reason is the same trouble: it counts from its begin. */
+  #note(reason: string | null): void {
+    this.#problem = reason === null ? null : { reason, sinceMs: this.#problem?.sinceMs ?? Date.now() };
   }
 
   #watch(): void {
@@ -96,7 +106,7 @@ export class RemoteHistory implements HistoryFeed {
 
   #read(read: HistoryRead, args: readonly unknown[]): Promise<unknown> {
     const port = this.#port;
-    if (port === null) return Promise.reject(unavailable(this.#problem));
+    if (port === null) return Promise.reject(unavailable(this.#problem?.reason ?? null));
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       this.#waiting.set(id, { resolve, reject });

@@ -1,4 +1,4 @@
-import { SCORE_STATES } from '../record/score-record.ts';
+import { SCORE_STATES, type ScoreState } from '../record/score-record.ts';
 import type { ColumnType } from './history-database.ts';
 import type { KeptScore } from './history-port.ts';
 
@@ -12,14 +12,22 @@ function flagsOfScore({ alarm, anomaly, state }: KeptScore): number {
 }
 
 export function scoreOfFlags(flags: number): Pick<KeptScore, 'alarm' | 'anomaly' | 'state'> {
-  // A newer release may have stored a state that is not known here.
-  const state = SCORE_STATES[flags >> STATE_SHIFT] ?? 'scored';
+  const state = stateAt(flags >> STATE_SHIFT);
   return { alarm: (flags & ALARM) !== 0, anomaly: (flags & ANOMALY) !== 0, state };
+}
+
+/** The state at a place of the list. A newer release may have stored one that is not known here. */
+export function stateAt(place: number): ScoreState {
+  return SCORE_STATES[place] ?? 'scored';
 }
 
 /** Conditions of SQL on `flags`. */
 export const IS_ALARM = `(flags & ${ALARM}) <> 0`;
 export const IS_ANOMALY = `(flags & ${ANOMALY}) <> 0`;
+/** The place of the state in its list. */
+export const STATE_OF_FLAGS = `(flags >> ${STATE_SHIFT})`;
+/** The place of the state in its list. */
+export const STATE_PLACE = `(flags >> ${STATE_SHIFT})`;
 
 interface ScoreColumn {
   readonly name: string;

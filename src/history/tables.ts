@@ -5,7 +5,7 @@ import { SCORE_COLUMNS } from './score-row.ts';
 const SCORE = SCORE_COLUMNS.map(({ name, type }) => `${name} ${type}`).join(', ');
 
 /** Raised with every change of the tables. */
-const VERSION = 1;
+const VERSION = 2;
 
 /**
  * Tables beside the parts of scores, which part-table.ts makes. Names are compared as bytes in both databases. `series`
@@ -35,6 +35,21 @@ function statements(dialect: HistorySql['dialect']): readonly string[] {
   ];
 }
 
+/** Version 2: incidents, the events that each has named, and when an event was first kept. */
+function incidentTables(dialect: HistorySql['dialect']): readonly string[] {
+  const text = dialect === 'postgres' ? 'TEXT COLLATE "C"' : 'TEXT';
+  const byIncident = 'CREATE INDEX history_incident_events_by_incident ON history_incident_events (incident_id)';
+  return [
+    `CREATE TABLE history_incidents (
+      id TEXT PRIMARY KEY, kind TEXT, merged_into TEXT, started INT8, ended INT8, kept_at INT8, record TEXT)`,
+    `CREATE TABLE history_incident_events (
+      event_id TEXT PRIMARY KEY, incident_id TEXT, detector ${text}, series ${text}, member_of ${text}, started INT8,
+      record TEXT)`,
+    ...(dialect === 'postgres' ? [byIncident] : []),
+    'ALTER TABLE history_events ADD COLUMN first_kept_at INT8',
+  ];
+}
+
 /** A batch of newest scores. */
 export const NEWEST_BATCH = 'newest_batch';
 
@@ -46,14 +61,18 @@ export async function makeBatchTable(sql: HistorySql): Promise<void> {
   await sql.query(`TRUNCATE ${NEWEST_BATCH}`);
 }
 
-/** Makes the tables where there are none. Throws a ServiceError where they are of a newer release. */
+/** Makes the tables that are missing. Throws a ServiceError where they are of a newer release. */
 export async function makeTables(database: HistoryDatabase): Promise<void> {
   await database.write(async (sql) => {
     await sql.query('CREATE TABLE IF NOT EXISTS history_version (version INT4, forgotten INT4)');
     const [row] = await sql.query<{ version: number }>('SELECT version FROM history_version');
     if (row === undefined) {
       for (const statement of statements(sql.dialect)) await sql.query(statement);
+      for (const statement of incidentTables(sql.dialect)) await sql.query(statement);
       await sql.query(`INSERT INTO history_version VALUES (${VERSION}, 0)`);
+    } else if (row.version === 1) {
+      for (const statement of incidentTables(sql.dialect)) await sql.query(statement);
+      await sql.query(`UPDATE history_version SET version = ${VERSION}`);
     } else if (row.version !== VERSION) {
       throw new ServiceError(
         'configuration',

@@ -1,0 +1,80 @@
+import type { Incident } from '../record/incident.ts';
+
+/** What is kept of incidents: how it is chosen, and what is found. Part of the port of the history. */
+
+export interface IncidentSelection {
+  readonly open: boolean | null;
+  /** true: only incidents of the kind `single`; false: only others. */
+  readonly single: boolean | null;
+  /** A glob or matchers, as of events: of one of its events. */
+  readonly match: string | null;
+  /** That of one of its events. */
+  readonly detector: string | null;
+  readonly kind: string | null;
+  readonly fromMs: number | null;
+  readonly toMs: number | null;
+  readonly limit: number;
+  readonly after: readonly (string | number)[] | null;
+}
+
+/** Incidents that were merged into another one are part of it, and not listed. */
+export interface IncidentRows {
+  /** The newest revision of each, without its events. Open ones first, then newest first. */
+  readonly incidents: readonly Incident[];
+  /** Open ones, whatever the filters but `single`. */
+  readonly totalOpen: number;
+  readonly next: readonly (string | number)[] | null;
+}
+
+/** An earlier incident of the same series. */
+export interface SimilarIncident {
+  readonly incident: Incident;
+  /** How many series both have. */
+  readonly commonCount: number;
+}
+
+export interface FoundIncident {
+  /** The newest revision, with all of its events by their onsets, `INCIDENT_EVENTS_MAX` at most. */
+  readonly incident: Incident;
+  /** Those that were merged into it. */
+  readonly mergedIds: readonly string[];
+  /** Those with the most series in common first. */
+  readonly similar: readonly SimilarIncident[];
+}
+
+export const INCIDENT_EVENTS_MAX = 1_000;
+
+/** How far series left their past in a stretch of time. */
+export interface MoveSelection {
+  readonly startMs: number;
+  /** Included; null: up to the newest. */
+  readonly endMs: number | null;
+  /** Observations of a series before it that are its past, about. */
+  readonly pastRows: number;
+  /** A grade below which nothing moves. */
+  readonly flatGrade: number;
+  /** Series, those with the largest grades first. */
+  readonly limit: number;
+}
+
+export interface MovedRow {
+  readonly series: string;
+  readonly group: string | null;
+  /** The largest from the start to the end. */
+  readonly grade: number;
+  /** The largest before it; null where nothing was graded. */
+  readonly pastGrade: number | null;
+  /** Observations before it with a grade, and those of them below `flatGrade`. */
+  readonly pastRows: number;
+  readonly flatRows: number;
+  /** The first alarm from the start to the end. */
+  readonly alarmAtMs: number | null;
+}
+
+/** How current the incidents are. */
+export interface IncidentStanding {
+  /** Open ones. */
+  readonly open: number;
+  /** Since when open events are in no incident, though later than the newest revision of any; null: there are none. */
+  readonly unnamedSinceMs: number | null;
+}

@@ -1,0 +1,144 @@
+import type { Incident, IncidentEvent } from '../record/incident.ts';
+import { Conditions } from './conditions.ts';
+import type { HistorySql } from './history-database.ts';
+import {
+  type FoundIncident,
+  INCIDENT_EVENTS_MAX,
+  type IncidentRows,
+  type IncidentSelection,
+  type IncidentStanding,
+  type SimilarIncident,
+} from './incident-port.ts';
+
+interface IncidentRow {
+  readonly id: string;
+  readonly started: number;
+  readonly is_open: number;
+  readonly record: string;
+}
+
+const SIMILAR_MAX = 5;
+/** An event is in an incident sooner than that, where a process makes them. */
+const NAMED_WITHIN_MS = 30_000;
+
+const IS_OPEN = 'CASE WHEN ended IS NULL THEN 1 ELSE 0 END';
+
+/** The incident that the one of a parameter is part of now. */
+export function survivingId(mark: string): string {
+  return `COALESCE((SELECT merged_into FROM history_incidents WHERE id = ${mark}), ${mark})`;
+}
+
+/** Open incidents first, then newest first. */
+export async function readIncidents(sql: HistorySql, selection: IncidentSelection): Promise<IncidentRows> {
+  const { open, single, match, detector, kind, fromMs, toMs, limit, after } = selection;
+  const page = unmerged(single).equals('kind', kind);
+  if (open !== null) page.add(open ? 'ended IS NULL' : 'ended IS NOT NULL');
+  if (detector !== null) page.add(hasEvent(`detector = ${page.mark(detector)}`));
+  if (match !== null) {
+    const [own, member] = ['COALESCE(series, member_of)', 'series'].map((column) =>
+      page.choice(column, match, sql.dialect),
+    );
+    page.add(hasEvent(`${own} OR event_id IN (SELECT event_id FROM history_members WHERE ${member})`));
+  }
+  if (fromMs !== null) page.add(`(ended IS NULL OR ended >= ${page.mark(fromMs)})`);
+  if (toMs !== null) page.add(`started < ${page.mark(toMs)}`);
+  if (after !== null) {
+    const [isOpen, started, id] = after.map((key) => page.mark(key));
+    const before = `CAST(${isOpen} AS INT4)`;
+    const sameOpen = `started < ${started} OR (started = ${started} AND id > ${id})`;
+    page.add(`(${IS_OPEN} < ${before} OR (${IS_OPEN} = ${before} AND (${sameOpen})))`);
+  }
+  const rows = await sql.query<IncidentRow>(
+    `SELECT id, started, ${IS_OPEN} AS is_open, record FROM history_incidents ${page.where}
+      ORDER BY is_open DESC, started DESC, id LIMIT ${page.mark(limit + 1)}`,
+    page.values,
+  );
+  const counted = unmerged(single).add('ended IS NULL');
+  const [{ total }] = await sql.query<{ total: number }>(
+    `SELECT COUNT(*) AS total FROM history_incidents ${counted.where}`,
+    counted.values,
+  );
+  const shown = rows.slice(0, limit);
+  const last = rows.length > limit ? shown.at(-1) : undefined;
+  return {
+    incidents: shown.map(({ record }) => JSON.parse(record) as Incident),
+    totalOpen: total,
+    next: last === undefined ? null : [last.is_open, last.started, last.id],
+  };
+}
+
+function unmerged(single: boolean | null): Conditions {
+  const conditions = new Conditions().add('merged_into IS NULL');
+  return single === null ? conditions : conditions.add(single ? "kind = 'single'" : "kind <> 'single'");
+}
+
+function hasEvent(condition: string): string {
+  return `id IN (SELECT incident_id FROM history_incident_events WHERE ${condition})`;
+}
+
+export async function readIncident(sql: HistorySql, id: string): Promise<FoundIncident | null> {
+  const [row] = await sql.query<{ record: string }>(
+    `SELECT record FROM history_incidents WHERE id = ${survivingId('$1')}`,
+    [id],
+  );
+  if (row === undefined) return null;
+  const incident = JSON.parse(row.record) as Incident;
+  const { incidentId } = incident;
+  const events = await sql.query<{ record: string }>(
+    `SELECT record FROM history_incident_events WHERE incident_id = $1
+      ORDER BY started, event_id LIMIT ${INCIDENT_EVENTS_MAX}`,
+    [incidentId],
+  );
+  const merged = await sql.query<{ id: string }>(
+    'SELECT id FROM history_incidents WHERE merged_into = $1 ORDER BY id',
+    [incidentId],
+  );
+  return {
+    incident: { ...incident, events: events.map(({ record }) => JSON.parse(record) as IncidentEvent) },
+    mergedIds: merged.map(({ id: mergedId }) => mergedId),
+    similar: await readSimilar(sql, incident),
+  };
+}
+
+const SUBJECT = "COALESCE('s' || series, 'g' || member_of)";
+
+/** Earlier incidents, by the share of series that both have of all that either has. */
+async function readSimilar(
+  sql: HistorySql,
+  { incidentId, startedAtMs }: Incident,
+): Promise<readonly SimilarIncident[]> {
+  const own = `SELECT DISTINCT detector, ${SUBJECT} AS subject FROM history_incident_events WHERE incident_id = $1`;
+  const rows = await sql.query<{ record: string; common: number }>(
+    `WITH own AS (${own}), other AS (
+        SELECT DISTINCT incident_id, detector, ${SUBJECT} AS subject FROM history_incident_events
+          WHERE incident_id <> $1),
+      both_have AS (
+        SELECT other.incident_id AS id, COUNT(*) AS common FROM other JOIN own
+          ON own.detector = other.detector AND own.subject = other.subject GROUP BY other.incident_id),
+      sizes AS (SELECT incident_id AS id, COUNT(*) AS size FROM other GROUP BY incident_id)
+      SELECT incident.record, both_have.common FROM both_have
+        JOIN sizes ON sizes.id = both_have.id
+        JOIN history_incidents AS incident ON incident.id = both_have.id
+        WHERE incident.merged_into IS NULL AND incident.started < $2
+        ORDER BY CAST(both_have.common AS FLOAT8) / (sizes.size + (SELECT COUNT(*) FROM own) - both_have.common) DESC,
+          incident.started DESC, incident.id LIMIT ${SIMILAR_MAX}`,
+    [incidentId, startedAtMs],
+  );
+  return rows.map(({ record, common }) => ({ incident: JSON.parse(record) as Incident, commonCount: common }));
+}
+
+/** null where no incident was ever made. */
+export async function readIncidentStanding(sql: HistorySql, nowMs: number): Promise<IncidentStanding | null> {
+  const [{ open, newest }] = await sql.query<{ open: number; newest: number | null }>(
+    `SELECT CAST(COALESCE(SUM(CASE WHEN ended IS NULL AND merged_into IS NULL THEN 1 ELSE 0 END), 0) AS INT4) AS open,
+      MAX(kept_at) AS newest FROM history_incidents`,
+  );
+  if (newest === null) return null;
+  const [{ since }] = await sql.query<{ since: number | null }>(
+    `SELECT MIN(first_kept_at) AS since FROM history_events
+      WHERE ended IS NULL AND first_kept_at > $1 AND first_kept_at < $2
+        AND id NOT IN (SELECT event_id FROM history_incident_events)`,
+    [newest, nowMs - NAMED_WITHIN_MS],
+  );
+  return { open, unnamedSinceMs: since };
+}
