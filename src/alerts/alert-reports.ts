@@ -1,4 +1,5 @@
 import type { EventType } from '../record/anomaly-event.ts';
+import type { IncidentType } from '../record/incident.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { DeadAlertReason } from './message/notification.ts';
@@ -7,7 +8,7 @@ import type { Suppression } from './state/alert.ts';
 
 /** What happens, for metrics and log. Nothing of it is a secret. */
 export interface AlertReports {
-  observed(type: EventType): void;
+  observed(what: 'event' | 'incident', type: EventType | IncidentType): void;
   suppressed(suppression: Suppression): void;
   attempted(receiver: string, outcome: DeliveryOutcome, tookMs: number): void;
   gaveUp(receiver: string, death: { readonly reason: DeadAlertReason; readonly detail: string }): void;
@@ -23,11 +24,12 @@ export interface AlertReports {
 
 export function reportAlerts(metrics: Metrics, logger: Logger): AlertReports {
   return {
-    observed: (type) => metrics.alertEvents.inc({ type }),
+    observed: (what, type) => (what === 'event' ? metrics.alertEvents : metrics.alertIncidents).inc({ type }),
     suppressed: (reason) => {
       metrics.alertsSuppressed.inc({ reason });
-      if (reason === 'full') logger.error('as many alerts are open as are kept: an event is not sent');
-      if (reason === 'too-large') logger.error('an event is larger than what is kept of one: it is not sent');
+      if (reason === 'full') logger.error('as many alerts are open as are kept: one is not sent');
+      if (reason === 'too-large')
+        logger.error('an event or incident is larger than what is kept of one: it is not sent');
     },
     attempted: (receiver, outcome, tookMs) => {
       metrics.alertDeliveries.inc({ receiver, outcome: outcome.kind });
@@ -39,7 +41,7 @@ export function reportAlerts(metrics: Metrics, logger: Logger): AlertReports {
     gaveUp: (receiver, { reason, detail }) =>
       logger.error({ receiver, reason, detail }, 'a notification became a dead letter'),
     redelivered: (count) => logger.info({ count }, 'dead letters were queued again'),
-    unacknowledged: (error) => logger.warn({ err: error }, 'acknowledgements cannot be read: events are escalated'),
+    unacknowledged: (error) => logger.warn({ err: error }, 'acknowledgements cannot be read: what is due is escalated'),
     owner: (owns) => logger.info(owns ? 'this process sends the alerts' : 'another process sends the alerts'),
     connection: (error) => {
       metrics.brokerConnected.set(error === null ? 1 : 0);

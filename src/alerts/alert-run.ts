@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AnomalyEvent } from '../record/anomaly-event.ts';
-import type { AlertLog, AlertStateSession, EventReading } from './alert-log.ts';
+import type { FollowRecords, OwnedLog, RecordReading, StateSession } from '../owner/owned-log.ts';
+import type { KeptPlace } from '../record/event-place.ts';
+import type { Incident } from '../record/incident.ts';
 import type { AlertReports } from './alert-reports.ts';
 import { LANE_BACKOFF, type LaneBackoff, type LaneHandlers, ReceiverLane } from './delivery/receiver-lane.ts';
 import { identify, type Notification } from './message/notification.ts';
 import { openReceivers } from './receivers/open-receivers.ts';
 import type { Routes } from './routes/alert-route.ts';
 import { AlertState } from './state/alert-state.ts';
-import type { EventPlace } from './state/event-place.ts';
+import type { Reviewed } from './state/incident-events.ts';
 
 /** What is due is done so often. */
 const TICK_MS = 250;
@@ -20,7 +21,9 @@ const DRAIN_MS_MAX = 5_000;
 const ABANDON_MS_MAX = 1_000;
 
 export interface AlertRunOptions {
-  readonly log: AlertLog;
+  readonly log: OwnedLog;
+  /** Called where a route is on incidents. */
+  readonly readIncidents: FollowRecords<Incident>;
   readonly routes: Routes;
   readonly reports: AlertReports;
   readonly nowMs: () => number;
@@ -28,8 +31,8 @@ export interface AlertRunOptions {
   /** Whether dead letters are queued again when the run begins. */
   readonly redeliver: boolean;
   readonly backoff?: LaneBackoff;
-  /** Those of these events that somebody has acknowledged; null where nobody can. */
-  readonly acknowledged: ((eventIds: readonly string[]) => Promise<ReadonlySet<string>>) | null;
+  /** Those of these that somebody has acknowledged; null where nobody can. */
+  readonly acknowledged: ((asked: Reviewed) => Promise<Reviewed>) | null;
 }
 
 /**
@@ -40,10 +43,12 @@ export interface AlertRunOptions {
 export class AlertRun {
   readonly #options: AlertRunOptions;
   readonly #state: AlertState;
-  readonly #session: AlertStateSession;
+  readonly #session: StateSession;
   readonly #lanes = new Map<string, ReceiverLane>();
   readonly #end = Promise.withResolvers<Error | null>();
-  #reading: EventReading | null = null;
+  readonly #readings: RecordReading[] = [];
+  /** Topics that cannot be read at present. */
+  readonly #lost = new Set<string>();
   #writing: Promise<void> | null = null;
   #ended = false;
   #advancing = false;
@@ -53,7 +58,7 @@ export class AlertRun {
   /** Resolves with the failure that ended it, or with null after `stop`. */
   readonly finished: Promise<Error | null> = this.#end.promise;
 
-  private constructor(options: AlertRunOptions, session: AlertStateSession, state: AlertState) {
+  private constructor(options: AlertRunOptions, session: StateSession, state: AlertState) {
     this.#options = options;
     this.#session = session;
     this.#state = state;
@@ -63,16 +68,17 @@ export class AlertRun {
   static async start(options: AlertRunOptions, signal: AbortSignal): Promise<AlertRun> {
     const { log, routes, reports, nowMs } = options;
     const session = await log.openState(signal);
+    let run: AlertRun | null = null;
     try {
       const state = new AlertState(routes, (suppression) => reports.suppressed(suppression));
       await session.load((key, json) => state.restore(key, json));
       state.restored(nowMs());
       if (options.redeliver) reports.redelivered(state.redeliver(nowMs()));
-      const run = new AlertRun(options, session, state);
+      run = new AlertRun(options, session, state);
       await run.#begin();
       return run;
     } catch (error) {
-      await session.close();
+      await (run === null ? session.close() : run.#finish(error as Error));
       throw error;
     }
   }
@@ -136,31 +142,44 @@ export class AlertRun {
       this.#lanes.set(name, new ReceiverLane({ open, handlers, backoff, nowMs, random }));
     }
     await this.#write();
-    const reading = await log.readEvents(this.#state.place.get(), {
-      onEvents: (events, after) => this.#observe(events, after),
-      onConnection: (error) => reports.connection(error),
+    await this.#follow('events', log.readEvents, this.#state.place, (event) => {
+      this.#state.observe(event, nowMs());
+      reports.observed('event', event.type);
     });
-    this.#reading = reading;
-    if (this.#ended) {
-      await reading.stop();
-      return;
+    if (this.#state.readsIncidents) {
+      await this.#follow('incidents', this.#options.readIncidents, this.#state.incidentPlace, (incident) => {
+        this.#state.observeIncident(incident, nowMs());
+        reports.observed('incident', incident.type);
+      });
     }
-    // A restart before the first event must not begin at a later end.
-    if (this.#state.place.get() === null) this.#state.place.moveTo(reading.begin);
+    if (this.#ended) return;
     await this.#write();
     this.#tick = setInterval(() => void this.#advance(), TICK_MS);
   }
 
-  /** Resolves once the events and what follows from them are written. */
-  async #observe(events: readonly AnomalyEvent[], after: EventPlace): Promise<void> {
-    if (this.#ended) return;
-    const { nowMs, reports } = this.#options;
-    for (const event of events) {
-      this.#state.observe(event, nowMs());
-      reports.observed(event.type);
-    }
-    this.#state.place.moveTo(after);
-    await this.#write();
+  /**
+   * Follows a topic: what follows from its records, and where reading is after them, is written before the next ones
+   * are taken. The order between two topics does not matter.
+   */
+  async #follow<T>(topic: string, follow: FollowRecords<T>, place: KeptPlace, observe: (record: T) => void) {
+    const reading = await follow(place.get(), {
+      onRecords: async (records, after) => {
+        if (this.#ended) return;
+        for (const record of records) observe(record);
+        place.moveTo(after);
+        await this.#write();
+      },
+      onConnection: (error) => {
+        const before = this.#lost.size;
+        if (error === null) this.#lost.delete(topic);
+        else this.#lost.add(topic);
+        if (before === 0 || this.#lost.size === 0) this.#options.reports.connection(error);
+      },
+    });
+    this.#readings.push(reading);
+    if (this.#ended) await reading.stop();
+    // A restart before the first record must not begin at a later end.
+    else if (place.get() === null) place.moveTo(reading.begin);
   }
 
   /** One at a time: an answer about acknowledgements may take longer than a tick. */
@@ -181,10 +200,11 @@ export class AlertRun {
   /** Where it cannot be known, what is due is escalated. */
   async #acknowledge(): Promise<void> {
     const { acknowledged, nowMs, reports } = this.#options;
-    const due = acknowledged === null ? [] : this.#state.escalating(nowMs());
-    if (acknowledged === null || due.length === 0) return;
+    if (acknowledged === null) return;
+    const due = this.#state.escalating(nowMs());
+    if (due.events.size + due.incidents.size === 0) return;
     try {
-      this.#state.acknowledge(await acknowledged(due));
+      this.#state.acknowledge(await acknowledged(due), nowMs());
     } catch (error) {
       reports.unacknowledged(error as Error);
     }
@@ -235,7 +255,7 @@ export class AlertRun {
     this.#ended = true;
     clearInterval(this.#tick);
     for (const lane of this.#lanes.values()) lane.stop();
-    await this.#reading?.stop();
+    await Promise.all(this.#readings.map((reading) => reading.stop()));
     await this.#session.close();
     this.#end.resolve(error);
   }

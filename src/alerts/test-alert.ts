@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AnomalyEvent, EventType } from '../record/anomaly-event.ts';
-import { eventUrgency } from '../record/urgency.ts';
-import { identify } from './message/notification.ts';
+import { identify, openingOf } from './message/notification.ts';
 import { type OpenReceiver, openReceivers } from './receivers/open-receivers.ts';
 import type { DeliveryOutcome } from './receivers/receiver.ts';
 import type { ReceiverTarget, Routes } from './routes/alert-route.ts';
@@ -47,12 +46,11 @@ export async function sendTestAlert(
 }
 
 function send({ receiver, settings }: OpenReceiver, event: AnomalyEvent, stop: AbortSignal): Promise<DeliveryOutcome> {
-  const opening = { kind: event.kind, urgency: eventUrgency(event) };
   const notification = identify({
     receiver: settings.name,
     route: ROUTE,
     group: null,
-    notices: [{ type: event.type, event, opening }],
+    notices: [{ type: event.type, event, opening: openingOf({ event }) }],
     escalatedAfterMinutes: null,
     createdAtMs: event.updatedAtMs,
   });
@@ -71,6 +69,8 @@ function testEvent(nowMs: number): AnomalyEvent {
     kind: 'spike',
     direction: 'up',
     startedAtMs: nowMs,
+    firstAlarmAtMs: nowMs,
+    lastAlarmAtMs: nowMs,
     peakAtMs: nowMs,
     updatedAtMs: nowMs,
     endedAtMs: null,
@@ -88,5 +88,7 @@ function testEvent(nowMs: number): AnomalyEvent {
     members: [],
     labels: {},
     seriesCount: null,
+    seriesLabels: {},
+    unit: null,
   };
 }

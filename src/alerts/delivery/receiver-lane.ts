@@ -1,4 +1,5 @@
 import type { DeadAlertReason, Notification } from '../message/notification.ts';
+import { dedupKeyOf } from '../message/subject.ts';
 import type { OpenReceiver } from '../receivers/open-receivers.ts';
 import type { DeliveryOutcome } from '../receivers/receiver.ts';
 
@@ -43,8 +44,9 @@ interface Delivery {
 }
 
 /**
- * The queue of one receiver. What concerns the same event is delivered in order, one after the other; other events pass
- * it. Failures are repeated with back-off, until `retry_for` has passed. Receivers do not see each other's lanes.
+ * The queue of one receiver. What concerns the same event or incident is delivered in order, one after the other;
+ * others pass it. Failures are repeated with back-off, until `retry_for` has passed. Receivers do not see each other's
+ * lanes.
  */
 export class ReceiverLane {
   readonly #options: LaneOptions;
@@ -109,7 +111,7 @@ export class ReceiverLane {
     const busy = new Set<string>();
     for (const delivery of this.#deliveries.slice(0, LOOK_AHEAD)) {
       if (this.#running >= (this.#isDown ? 1 : CONCURRENCY)) return;
-      const ids = delivery.notification.notices.map(({ event }) => event.eventId);
+      const ids = delivery.notification.notices.map(dedupKeyOf);
       const isFree = delivery.state === 'waiting' && !ids.some((id) => busy.has(id));
       for (const id of ids) busy.add(id);
       if (!isFree) continue;

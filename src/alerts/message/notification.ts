@@ -1,18 +1,30 @@
 import { createHash } from 'node:crypto';
-import type { AnomalyEvent, EventKind, EventType } from '../../record/anomaly-event.ts';
-import type { Urgency } from '../../record/urgency.ts';
+import type { EventType } from '../../record/anomaly-event.ts';
+import { eventUrgency, type Urgency } from '../../record/urgency.ts';
+import { dedupKeyOf, recordOf, type Subject } from './subject.ts';
 
-/** One event in a message. */
-export interface Notice {
+/** One event, or one incident, in a message. */
+export type Notice = Subject & {
+  /** One that is merged into another one is closed. */
   readonly type: EventType;
-  readonly event: AnomalyEvent;
-  /** When and as what the event was first sent. Alertmanager knows an alert by fields that must not change. */
+  /** As what it was first sent. Alertmanager knows an alert by fields that must not change. */
   readonly opening: Opening;
-}
+};
 
 export interface Opening {
-  readonly kind: EventKind;
+  readonly kind: string;
   readonly urgency: Urgency;
+  /** Labels that all events of an incident had; absent of an event, whose labels do not change. */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** As what it is first sent now. */
+export function openingOf(subject: Subject): Opening {
+  const record = recordOf(subject);
+  const opening = { kind: record.kind, urgency: eventUrgency(record) };
+  return 'event' in subject
+    ? opening
+    : { ...opening, labels: { ...subject.incident.seriesLabels, ...subject.incident.labels } };
 }
 
 /** One message to one receiver. It is kept until the receiver has accepted it, or it is a dead letter. */
@@ -21,7 +33,7 @@ export interface Notification {
   readonly id: string;
   readonly receiver: string;
   readonly route: string;
-  /** Fields that the events have in common, such as `detector=load`; null where each event has messages of its own. */
+  /** Fields that the events have in common, such as `detector=load`; null where each has messages of its own. */
   readonly group: string | null;
   /** In the order in which they happened. */
   readonly notices: readonly Notice[];
@@ -53,7 +65,7 @@ export type DeadAlertReason =
 
 export function identify(notification: Omit<Notification, 'id'>): Notification {
   const { receiver, route, group, notices, escalatedAfterMinutes } = notification;
-  const revisions = notices.map(({ type, event }) => [type, event.eventId, event.revision]);
+  const revisions = notices.map((notice) => [notice.type, dedupKeyOf(notice), recordOf(notice).revision]);
   const canonical = JSON.stringify([receiver, route, group, escalatedAfterMinutes, revisions]);
   return { id: createHash('sha256').update(canonical).digest('hex').slice(0, 32), ...notification };
 }

@@ -1,43 +1,81 @@
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
+import type { IncidentOrigin } from '../../record/incident.ts';
+import { quantityTexts } from '../../record/quantity-text.ts';
 import { eventUrgency } from '../../record/urgency.ts';
-import { eventLink } from './event-link.ts';
 import { type Notice, type Notification, typeOf } from './notification.ts';
 import { oneLine } from './plain-text.ts';
+import { actLink, consoleLink, recordOf, type Subject, type ToldIncident } from './subject.ts';
 
 /** Text of a field; an empty text where the event has none. */
 type ReadField<T> = (of: T, consoleUrl: string | null) => string;
 
-/** Fields of an event in a template, also outside of `{{#each events}}`, where they are those of the first event. */
+const ofEvent =
+  (read: (event: AnomalyEvent) => string): ReadField<Notice> =>
+  (notice) =>
+    'event' in notice ? read(notice.event) : '';
+const ofIncident =
+  (read: (incident: ToldIncident) => string): ReadField<Notice> =>
+  (notice) =>
+    'incident' in notice ? read(notice.incident) : '';
+const ofBoth =
+  (read: (record: AnomalyEvent | ToldIncident) => string): ReadField<Notice> =>
+  (notice) =>
+    read(recordOf(notice));
+const ofOrigin = (place: number) => ofIncident(({ origins }) => originText(origins[place]));
+
+/**
+ * Fields of an event or incident in a template, also outside of `{{#each events}}`, where they are those of the first
+ * one. A field that it does not have is an empty text.
+ */
 export const NOTICE_FIELDS: Readonly<Record<string, ReadField<Notice>>> = {
   type: ({ type }) => type,
-  eventId: ({ event }) => event.eventId,
-  link: ({ event }, consoleUrl) => eventLink(consoleUrl, event) ?? '',
-  revision: ({ event }) => String(event.revision),
-  detector: ({ event }) => event.detector,
-  subject: ({ event }) => subjectOf(event),
-  series: ({ event }) => event.series ?? '',
-  group: ({ event }) => event.group ?? '',
-  kind: ({ event }) => event.kind.replaceAll('_', ' '),
-  direction: ({ event }) => event.direction,
-  urgency: ({ event }) => eventUrgency(event),
-  startedAt: ({ event }) => timeText(event.startedAtMs),
-  peakAt: ({ event }) => timeText(event.peakAtMs),
-  updatedAt: ({ event }) => timeText(event.updatedAtMs),
-  endedAt: ({ event }) => timeText(event.endedAtMs),
-  duration: ({ event }) => durationText((event.endedAtMs ?? event.updatedAtMs) - event.startedAtMs),
-  severity: ({ event }) => numberText(event.severity),
-  grade: ({ event }) => numberText(event.grade),
-  value: ({ event }) => numberText(event.value),
-  expected: ({ event }) => numberText(event.expected),
-  lo: ({ event }) => numberText(event.lo),
-  hi: ({ event }) => numberText(event.hi),
-  alarms: ({ event }) => String(event.alarms),
-  observations: ({ event }) => String(event.observations),
-  closeReason: ({ event }) => (event.closeReason ?? '').replaceAll('_', ' '),
-  summary: ({ event }) => event.summary,
-  unusual: ({ event }) => event.unusual ?? '',
-  seriesCount: ({ event }) => String(event.seriesCount ?? ''),
-  members: ({ event }) => event.members.map(({ series, share }) => `${series} ${Math.round(100 * share)} %`).join(', '),
+  eventId: ofEvent(({ eventId }) => eventId),
+  incidentId: ofIncident(({ incidentId }) => incidentId),
+  link: (notice, consoleUrl) => consoleLink(consoleUrl, notice) ?? '',
+  acknowledgeLink: (notice, consoleUrl) => actLink(consoleUrl, notice, 'acknowledge') ?? '',
+  muteLink: (notice, consoleUrl) => actLink(consoleUrl, notice, 'mute') ?? '',
+  revision: ofBoth(({ revision }) => String(revision)),
+  detector: (notice) =>
+    'event' in notice ? notice.event.detector : distinct(notice.incident.events.map(({ detector }) => detector)),
+  subject: (notice) => placeOf(notice),
+  series: (notice) => ('event' in notice ? notice.event.series : notice.incident.origins[0]?.series) ?? '',
+  group: ofEvent(({ group }) => group ?? ''),
+  kind: ofBoth(({ kind }) => kind.replaceAll('_', ' ')),
+  direction: ofEvent(({ direction }) => direction),
+  urgency: ofBoth(eventUrgency),
+  startedAt: ofBoth(({ startedAtMs }) => timeText(startedAtMs)),
+  firstAlarmAt: ofEvent(({ startedAtMs, firstAlarmAtMs }) => timeText(firstAlarmAtMs ?? startedAtMs)),
+  peakAt: ofEvent(({ peakAtMs }) => timeText(peakAtMs)),
+  lastAlarmAt: ofEvent(({ endedAtMs, lastAlarmAtMs }) => timeText(lastAlarmAtMs ?? endedAtMs)),
+  updatedAt: ofBoth(({ updatedAtMs }) => timeText(updatedAtMs)),
+  endedAt: ofBoth(({ endedAtMs }) => timeText(endedAtMs)),
+  duration: ofBoth(({ startedAtMs, updatedAtMs, endedAtMs }) => durationText((endedAtMs ?? updatedAtMs) - startedAtMs)),
+  severity: ofBoth(({ severity }) => numberText(severity)),
+  grade: ofBoth(({ grade }) => numberText(grade)),
+  value: ofEvent((event) => quantitiesOf(event).value),
+  expected: ofEvent((event) => quantitiesOf(event).expected),
+  lo: ofEvent((event) => quantitiesOf(event).lo),
+  hi: ofEvent((event) => quantitiesOf(event).hi),
+  unit: ofEvent(({ unit }) => unit ?? ''),
+  usual: ofEvent(usualText),
+  distance: ofEvent(distanceText),
+  goesOn: ofBoth(goesOnText),
+  runbook: (notice) => runbookOf(recordOf(notice)),
+  nextStep: (notice) => labelOf(recordOf(notice), NEXT_STEP_LABELS),
+  alarms: ofEvent(({ alarms }) => String(alarms)),
+  observations: ofEvent(({ observations }) => String(observations)),
+  closeReason: (notice) => closeReasonOf(notice),
+  summary: ofBoth(({ summary }) => summary),
+  unusual: ofEvent(({ unusual }) => unusual ?? ''),
+  seriesCount: ofBoth(({ seriesCount }) => String(seriesCount ?? '')),
+  eventCount: ofIncident(({ eventCount }) => String(eventCount)),
+  members: (notice) =>
+    'event' in notice
+      ? notice.event.members.map(({ series, share }) => `${series} ${Math.round(100 * share)} %`).join(', ')
+      : distinct(notice.incident.events.map(eventPlace)),
+  origin1: ofOrigin(0),
+  origin2: ofOrigin(1),
+  origin3: ofOrigin(2),
 };
 
 /** Fields of the whole message. */
@@ -51,8 +89,16 @@ export const MESSAGE_FIELDS: Readonly<Record<string, ReadField<Notification>>> =
   escalatedAfterMinutes: ({ escalatedAfterMinutes: minutes }) => (minutes === null ? '' : String(minutes)),
 };
 
-/** `labels.NAME`: a label of the detector. */
-export const LABEL_PREFIX = 'labels.';
+/** `labels.NAME`: a label of the detector. `seriesLabels.NAME`: one of the series. */
+export const LABEL_PREFIXES = { 'labels.': 'labels', 'seriesLabels.': 'seriesLabels' } as const;
+
+/** The labels that a name is looked up in; null for another field. */
+export function labelField(name: string) {
+  for (const [prefix, of] of Object.entries(LABEL_PREFIXES)) {
+    if (name.startsWith(prefix)) return { of, label: name.slice(prefix.length) };
+  }
+  return null;
+}
 
 /** Where the names of a template are looked up. */
 export interface FieldScope {
@@ -64,18 +110,82 @@ export interface FieldScope {
 
 /** The text of a field as one line; empty where the field has no value. */
 export function readField(name: string, { notification, notice, consoleUrl }: FieldScope): string {
-  if (name.startsWith(LABEL_PREFIX)) {
-    const { labels } = notice.event;
-    const label = name.slice(LABEL_PREFIX.length);
-    return Object.hasOwn(labels, label) ? oneLine(labels[label]) : '';
+  const named = labelField(name);
+  if (named !== null) {
+    // A notification that an earlier version kept has no labels of series.
+    const labels = recordOf(notice)[named.of] ?? {};
+    return Object.hasOwn(labels, named.label) ? oneLine(labels[named.label]) : '';
   }
   const ofMessage = Object.hasOwn(MESSAGE_FIELDS, name) ? MESSAGE_FIELDS[name](notification, consoleUrl) : null;
   return oneLine(ofMessage ?? NOTICE_FIELDS[name](notice, consoleUrl));
 }
 
-/** What the event is about: its series, its group, or its detector as a whole. */
-export function subjectOf({ series, group, detector }: Pick<AnomalyEvent, 'series' | 'group' | 'detector'>): string {
+/** What it is about: the series, group or detector of an event; where an incident may have begun. */
+export function placeOf(subject: Subject): string {
+  if ('event' in subject) return eventPlace(subject.event);
+  const [origin] = subject.incident.origins;
+  return origin === undefined ? distinct(subject.incident.events.map(eventPlace)) : (origin.common ?? origin.series);
+}
+
+function eventPlace({ series, group, detector }: Pick<AnomalyEvent, 'series' | 'group' | 'detector'>): string {
   return series ?? group ?? `detector ${detector}`;
+}
+
+/** The values of an event, with its unit. */
+function quantitiesOf({ value, expected, lo, hi, unit = null }: AnomalyEvent) {
+  const values = [value, expected, lo, hi];
+  const texts = unit === null ? values.map(numberText) : quantityTexts(values, unit);
+  const [valueText, expectedText, loText, hiText] = texts.map((text, i) => (values[i] === null ? '' : text));
+  return { value: valueText, expected: expectedText, lo: loText, hi: hiText };
+}
+
+/** `38 to 46`; empty where there is no interval. */
+function usualText(event: AnomalyEvent): string {
+  const { lo, hi } = quantitiesOf(event);
+  return lo === '' || hi === '' ? '' : `${lo} to ${hi}`;
+}
+
+/** Beyond it a percentage says less than the two values. */
+const SHARE_MAX = 10;
+
+/** `+136 %` of what was expected; empty where that says nothing. */
+function distanceText({ value, expected }: AnomalyEvent): string {
+  if (value === null || expected === null || value * expected <= 0) return '';
+  const share = (value - expected) / Math.abs(expected);
+  return Math.abs(share) > SHARE_MAX ? '' : `${share < 0 ? '-' : '+'}${Math.round(100 * Math.abs(share))} %`;
+}
+
+function goesOnText({ startedAtMs, updatedAtMs, endedAtMs }: AnomalyEvent | ToldIncident): string {
+  const lasted = durationText((endedAtMs ?? updatedAtMs) - startedAtMs);
+  return endedAtMs === null ? `goes on, ${lasted} so far` : `over after ${lasted}`;
+}
+
+/** Labels of a detector that say what to do, the first one that there is. */
+const RUNBOOK_LABELS = ['runbook_url', 'runbook'];
+const NEXT_STEP_LABELS = ['next_step', 'action'];
+
+function labelOf({ labels }: AnomalyEvent | ToldIncident, names: readonly string[]): string {
+  const name = names.find((each) => Object.hasOwn(labels, each));
+  return name === undefined ? '' : labels[name];
+}
+
+export const runbookOf = (record: AnomalyEvent | ToldIncident): string => labelOf(record, RUNBOOK_LABELS);
+
+/** A place where an incident may have begun, with what speaks for it. */
+export function originText(origin: IncidentOrigin | undefined): string {
+  if (origin === undefined) return '';
+  const { series, common, evidence } = origin;
+  return [common ?? series, evidence.join(', ')].filter((part) => part !== '').join(': ');
+}
+
+function closeReasonOf(notice: Notice): string {
+  if ('event' in notice) return (notice.event.closeReason ?? '').replaceAll('_', ' ');
+  const { mergedInto } = notice.incident;
+  return mergedInto === null ? '' : `merged into ${mergedInto}`;
+}
+
+function distinct(texts: readonly string[]): string {
+  return [...new Set(texts)].join(', ');
 }
 
 const SIGNIFICANT_DIGITS = 6;

@@ -1,7 +1,14 @@
 import { nearestOf } from '../../config/schema/problems.ts';
 import type { Notification } from './notification.ts';
 import { cut } from './plain-text.ts';
-import { type FieldScope, LABEL_PREFIX, MESSAGE_FIELDS, NOTICE_FIELDS, readField } from './template-fields.ts';
+import {
+  type FieldScope,
+  LABEL_PREFIXES,
+  labelField,
+  MESSAGE_FIELDS,
+  NOTICE_FIELDS,
+  readField,
+} from './template-fields.ts';
 
 /**
  * A template: text with `{{field}}`, `{{#if field}}…{{else}}…{{/if}}` and `{{#each events}}…{{/each}}`. It is parsed
@@ -104,13 +111,18 @@ function addTo(open: readonly OpenBlock[], node: TemplateNode): void {
 }
 
 function isField(name: string): boolean {
-  if (name.startsWith(LABEL_PREFIX)) return name.length > LABEL_PREFIX.length;
+  const named = labelField(name);
+  if (named !== null) return named.label !== '';
   return Object.hasOwn(NOTICE_FIELDS, name) || Object.hasOwn(MESSAGE_FIELDS, name);
 }
 
 /** Which fields there are, and which one an unknown one is probably meant to be. */
 function adviceFor(tag: string): string {
-  const known = [...Object.keys(NOTICE_FIELDS), ...Object.keys(MESSAGE_FIELDS), `${LABEL_PREFIX}NAME`];
+  const known = [
+    ...Object.keys(NOTICE_FIELDS),
+    ...Object.keys(MESSAGE_FIELDS),
+    ...Object.keys(LABEL_PREFIXES).map((prefix) => `${prefix}NAME`),
+  ];
   const nearest = nearestOf(tag.replace(/^#if\s+/, ''), known);
   return `${nearest === null ? ';' : `; did you mean {{${nearest}}}?`} Known fields: ${known.join(', ')}`;
 }

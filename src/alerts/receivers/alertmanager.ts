@@ -1,7 +1,10 @@
-import { eventLink } from '../message/event-link.ts';
-import type { Notice } from '../message/notification.ts';
+import type { AnomalyEvent } from '../../record/anomaly-event.ts';
+import { eventUrgency } from '../../record/urgency.ts';
+import { NAME_LABEL } from '../../series/series-id.ts';
+import type { Notice, Opening } from '../message/notification.ts';
 import { oneLine } from '../message/plain-text.ts';
-import { subjectOf } from '../message/template-fields.ts';
+import { consoleLink, recordOf, type ToldIncident } from '../message/subject.ts';
+import { originText, placeOf, runbookOf } from '../message/template-fields.ts';
 import { type Worded, wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
 import type { AlertmanagerTarget, ReceiverSettings } from '../routes/alert-route.ts';
@@ -9,6 +12,7 @@ import { postAlert } from './http-receiver.ts';
 import { ACCEPTED, type Receiver } from './receiver.ts';
 
 const ALERTS_PATH = '/api/v2/alerts';
+const ORIGINS_SENT_MAX = 3;
 /** An alert that is not sent again for so long counts as resolved, as with Prometheus: four intervals. */
 export const ALERT_LIFE_MS = 4 * 60_000;
 
@@ -18,9 +22,10 @@ export const ALERT_LIFE_MS = 4 * 60_000;
  */
 export function createAlertmanager(
   { name, wording, timeoutMs }: ReceiverSettings,
-  { url, authorization }: AlertmanagerTarget,
+  target: AlertmanagerTarget,
   poster: HttpPoster,
 ): Receiver {
+  const { url, authorization } = target;
   return {
     name,
     forgets: true,
@@ -33,7 +38,7 @@ export function createAlertmanager(
         const nowMs = Date.now();
         const alerts = part.map((notice) => {
           const words = wordsOf(wording, { ...notification, notices: [notice] });
-          return postableAlert(notice, { ...words, link: eventLink(wording.consoleUrl, notice.event) }, nowMs);
+          return postableAlert(notice, { ...words, link: consoleLink(wording.consoleUrl, notice), ...target }, nowMs);
         });
         const body = JSON.stringify(alerts);
         const outcome = await postAlert({ poster, url: url + ALERTS_PATH, headers, body, timeoutMs, signal });
@@ -47,38 +52,74 @@ export function createAlertmanager(
 
 const isOpen = ({ type }: Notice) => type !== 'closed';
 
+interface PostedWords extends Worded, Pick<AlertmanagerTarget, 'alertname' | 'severities'> {
+  readonly link: string | null;
+}
+
 /**
- * One alert. Its labels are its identity, so they never change during an event: kind and severity are those of its
- * first message.
+ * One alert, with the labels of its series and its detector, or those that all events of an incident had at first. Its
+ * labels are its identity, so they never change: kind and severity are those of its first message.
  */
 export function postableAlert(
-  { type, event, opening }: Notice,
-  { title, text, link }: Worded & { readonly link: string | null },
+  notice: Notice,
+  { title, text, link, alertname, severities }: PostedWords,
   nowMs: number,
 ) {
-  const { eventId, detector, series, group, labels: own, summary, unusual } = event;
-  const labels: Record<string, string> = {};
-  for (const [label, value] of Object.entries(own)) put(labels, labelName(label), value);
-  put(labels, 'alertname', 'Anomaly');
-  put(labels, 'detector', detector);
-  put(labels, 'series', series ?? '');
-  put(labels, 'group', group ?? '');
+  const { type, opening } = notice;
+  const record = recordOf(notice);
+  const labels = 'event' in notice ? eventLabels(notice.event, alertname) : incidentLabels(notice.incident, opening);
   put(labels, 'kind', opening.kind);
-  put(labels, 'severity', opening.urgency);
-  put(labels, 'event_id', eventId);
+  put(labels, 'severity', severities.get(opening.urgency) ?? opening.urgency);
   const annotations: Record<string, string> = {};
   put(annotations, 'title', title);
-  put(annotations, 'summary', `${subjectOf(event)}: ${summary}`);
-  put(annotations, 'unusual', unusual ?? '');
+  if ('event' in notice) {
+    put(annotations, 'summary', `${placeOf(notice)}: ${record.summary}`);
+    put(annotations, 'unusual', notice.event.unusual ?? '');
+  } else {
+    put(annotations, 'summary', record.summary);
+    put(annotations, 'urgency', eventUrgency(record));
+    for (const [i, origin] of notice.incident.origins.slice(0, ORIGINS_SENT_MAX).entries()) {
+      put(annotations, `origin_${i + 1}`, originText(origin));
+    }
+  }
+  put(annotations, 'runbook_url', runbookOf(record));
   annotations.description = text;
   return {
     labels,
     annotations,
     // The time of an event may lie ahead of the clock; an alert must not begin after its end.
-    startsAt: new Date(Math.min(event.startedAtMs, nowMs)).toISOString(),
+    startsAt: new Date(Math.min(record.startedAtMs, nowMs)).toISOString(),
     ...(link !== null && { generatorURL: link }),
     endsAt: new Date(type === 'closed' ? nowMs : nowMs + ALERT_LIFE_MS).toISOString(),
   };
+}
+
+function eventLabels(event: AnomalyEvent, alertname: string) {
+  const { eventId, detector, series, group, labels: own, seriesLabels } = event;
+  // An alert that an earlier version kept has no labels of its series.
+  const labels = givenLabels({ ...seriesLabels }, own);
+  put(labels, 'alertname', alertname);
+  put(labels, 'detector', detector);
+  put(labels, 'series', series ?? '');
+  put(labels, 'group', group ?? '');
+  put(labels, 'event_id', eventId);
+  return labels;
+}
+
+function incidentLabels({ incidentId }: ToldIncident, { labels: shared = {} }: Opening) {
+  const labels = givenLabels(shared, {});
+  put(labels, 'alertname', 'Incident');
+  put(labels, 'incident_id', incidentId);
+  return labels;
+}
+
+/** Later ones win. */
+function givenLabels(...given: readonly Readonly<Record<string, string>>[]): Record<string, string> {
+  const labels: Record<string, string> = {};
+  for (const [label, value] of given.flatMap((each) => Object.entries(each))) {
+    put(labels, label === NAME_LABEL ? 'metric' : labelName(label), value);
+  }
+  return labels;
 }
 
 /** Alertmanager drops labels without a value. */

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { type Notification, typeOf } from '../message/notification.ts';
 import { oneLine } from '../message/plain-text.ts';
+import { dedupKeyOf } from '../message/subject.ts';
 import { type Worded, wordsOf } from '../message/wording.ts';
 import { type AddressGuard, AddressRefused, resolveGuarded } from '../network/guarded-lookup.ts';
 import type { EmailTarget, ReceiverSettings } from '../routes/alert-route.ts';
@@ -69,10 +70,12 @@ async function deliver(mail: Mail, { target, address, timeoutMs, signal }: SmtpC
   }
 }
 
-/** The mail. Those about one event are one thread, by its id. A repetition has the same id as the first. */
+/** The mail. Those about one event or incident are one thread, by its id. A repetition has the same id as the first. */
 function mailMessage(notification: Notification, { title, text }: Worded, { from, to }: EmailTarget) {
   const domain = from.slice(from.lastIndexOf('@') + 1);
-  const threads = notification.notices.map(({ event }) => `<event.${event.eventId.replace(/\W/g, '')}@${domain}>`);
+  const threads = notification.notices.map(
+    (notice) => `<event.${dedupKeyOf(notice).replace(/[^\w-]/g, '')}@${domain}>`,
+  );
   return {
     from: { name: 'Tidewatch', address: from },
     to: to.map((address) => ({ name: '', address })),

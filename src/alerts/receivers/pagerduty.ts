@@ -1,8 +1,8 @@
 import { eventUrgency } from '../../record/urgency.ts';
-import { eventLink } from '../message/event-link.ts';
 import type { Notice, Notification } from '../message/notification.ts';
 import { cut, oneLine } from '../message/plain-text.ts';
-import { subjectOf } from '../message/template-fields.ts';
+import { consoleLink, dedupKeyOf, recordOf } from '../message/subject.ts';
+import { originText, placeOf } from '../message/template-fields.ts';
 import { wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
 import type { PagerDutyTarget, ReceiverSettings } from '../routes/alert-route.ts';
@@ -13,8 +13,12 @@ import { ACCEPTED, type Receiver } from './receiver.ts';
 const SUMMARY_CHARACTERS_MAX = 1_024;
 const SOURCE_CHARACTERS_MAX = 255;
 const KEY_CHARACTERS_MAX = 255;
+const ORIGINS_SENT_MAX = 3;
 
-/** PagerDuty Events API v2. An incident of PagerDuty is one event, so a message of several becomes several requests. */
+/**
+ * PagerDuty Events API v2. An incident of PagerDuty is one event or one incident, so a message of several becomes
+ * several requests.
+ */
 export function createPagerDuty(
   { name, wording, timeoutMs }: ReceiverSettings,
   { url, routingKey }: PagerDutyTarget,
@@ -31,7 +35,7 @@ export function createPagerDuty(
             notification,
             routingKey,
             title,
-            link: eventLink(wording.consoleUrl, notice.event),
+            link: consoleLink(wording.consoleUrl, notice),
           }),
         );
         const outcome = await postAlert({ poster, url, body, timeoutMs, signal });
@@ -48,41 +52,54 @@ export interface PagerDutyContext {
   readonly notification: Pick<Notification, 'route' | 'escalatedAfterMinutes'>;
   readonly routingKey: string;
   readonly title: string;
-  /** The page of the event. */
+  /** The page in the console. */
   readonly link: string | null;
 }
 
-/** The request for one event; `dedup_key` is its id, so that a repetition and the end find the same incident. */
-function pagerDutyEvent({ type, event }: Notice, { notification, routingKey, title, link }: PagerDutyContext) {
-  const identity = { routing_key: routingKey, dedup_key: cut(event.eventId, KEY_CHARACTERS_MAX) };
-  if (type === 'closed') return { ...identity, event_action: 'resolve' as const };
-  const subject = subjectOf(event);
-  const { startedAtMs, kind, detector, group, labels } = event;
+/** The request for one notice; every one about the same event or incident has one `dedup_key`. */
+function pagerDutyEvent(notice: Notice, { notification, routingKey, title, link }: PagerDutyContext) {
+  const identity = { routing_key: routingKey, dedup_key: cut(dedupKeyOf(notice), KEY_CHARACTERS_MAX) };
+  if (notice.type === 'closed') return { ...identity, event_action: 'resolve' as const };
+  const record = recordOf(notice);
+  const { component, group, details } = 'event' in notice ? ofEvent(notice) : ofIncident(notice);
+  const what = 'event' in notice ? 'event' : 'incident';
   return {
     ...identity,
     event_action: 'trigger' as const,
     client: 'tidewatch',
-    ...(link !== null && { client_url: link, links: [{ href: link, text: 'The event in the console' }] }),
+    ...(link !== null && { client_url: link, links: [{ href: link, text: `The ${what} in the console` }] }),
     payload: {
-      summary: cut(title, SUMMARY_CHARACTERS_MAX) || kind,
-      source: oneLine(subject, SOURCE_CHARACTERS_MAX) || detector,
-      severity: eventUrgency(event),
-      timestamp: new Date(startedAtMs).toISOString(),
-      component: detector,
+      summary: cut(title, SUMMARY_CHARACTERS_MAX) || record.kind,
+      source: oneLine(placeOf(notice), SOURCE_CHARACTERS_MAX) || component,
+      severity: eventUrgency(record),
+      timestamp: new Date(record.startedAtMs).toISOString(),
+      component,
       ...(group === null ? {} : { group: oneLine(group) }),
-      class: kind,
+      class: record.kind,
       custom_details: {
-        summary: oneLine(event.summary),
-        unusual: event.unusual,
-        value: event.value,
-        expected: event.expected,
-        severity: event.severity,
-        grade: event.grade,
-        alarms: event.alarms,
-        labels,
+        summary: oneLine(record.summary),
+        severity: record.severity,
+        grade: record.grade,
+        ...details,
+        labels: record.labels,
         route: notification.route,
         still_open_after_minutes: notification.escalatedAfterMinutes,
       },
     },
+  };
+}
+
+function ofEvent({ event }: Extract<Notice, { event: unknown }>) {
+  const { unusual, value, expected, alarms, detector, group } = event;
+  return { component: detector, group, details: { unusual, value, expected, alarms } };
+}
+
+function ofIncident({ incident }: Extract<Notice, { incident: unknown }>) {
+  const { eventCount, seriesCount, usualCount, origins, events } = incident;
+  const begun = origins.slice(0, ORIGINS_SENT_MAX).map((origin) => oneLine(originText(origin)));
+  return {
+    component: [...new Set(events.map(({ detector }) => detector))].join(', '),
+    group: null,
+    details: { events: eventCount, series: seriesCount, usually: usualCount, may_have_begun_in: begun },
   };
 }

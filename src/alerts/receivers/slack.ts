@@ -1,6 +1,6 @@
-import { eventLink } from '../message/event-link.ts';
 import type { Notification } from '../message/notification.ts';
 import { cut, oneLine } from '../message/plain-text.ts';
+import { consoleLink, dedupKeyOf } from '../message/subject.ts';
 import { type Worded, type Wording, wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
 import type { ReceiverSettings, SlackTarget } from '../routes/alert-route.ts';
@@ -52,10 +52,10 @@ export function slackMessage(
     .filter((part) => part.trim() !== '')
     .slice(0, SECTIONS_MAX)
     .map((part) => ({ type: 'section' as const, text: plain(part, SECTION_CHARACTERS_MAX) }));
-  const events = [...new Map(notices.map(({ event }) => [event.eventId, event])).values()];
-  const links = events.slice(0, LINKS_MAX).map((event) => {
-    const link = eventLink(consoleUrl, event);
-    const name = `event ${event.eventId}`;
+  const subjects = [...new Map(notices.map((notice) => [dedupKeyOf(notice), notice])).values()];
+  const links = subjects.slice(0, LINKS_MAX).map((subject) => {
+    const link = consoleLink(consoleUrl, subject);
+    const name = 'event' in subject ? `event ${subject.event.eventId}` : `incident ${subject.incident.incidentId}`;
     if (link === null) return plain(name, HEADER_CHARACTERS_MAX);
     return { type: 'mrkdwn' as const, text: `<${escapeSlack(link)}|${escapeSlack(oneLine(name))}>` };
   });

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
-import { eventLink } from '../message/event-link.ts';
 import { type Notification, typeOf } from '../message/notification.ts';
+import { consoleLink, dedupKeyOf } from '../message/subject.ts';
 import { type Worded, type Wording, wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
 import type { ReceiverSettings, WebhookTarget } from '../routes/alert-route.ts';
@@ -33,8 +33,8 @@ export function createWebhook(
 }
 
 /**
- * The body: `type`, `timestamp` and `data`, as Standard Webhooks has them. Each event has the fields of its record, and
- * `type` as it is sent here; `dedupKey` is the same in every message about it.
+ * The body: `type`, `timestamp` and `data`, as Standard Webhooks has them. Each event and incident has the fields of
+ * its record, and `type` as it is sent here; `dedupKey` is the same in every message about it.
  */
 function webhookPayload(
   notification: Notification,
@@ -42,8 +42,9 @@ function webhookPayload(
   { consoleUrl }: Pick<Wording, 'consoleUrl'>,
 ) {
   const { route, receiver, group, escalatedAfterMinutes, createdAtMs, notices } = notification;
+  const about = notices.some((notice) => 'incident' in notice) ? 'incident' : 'anomaly';
   return {
-    type: `anomaly.${typeOf(notification)}`,
+    type: `${about}.${typeOf(notification)}`,
     timestamp: new Date(createdAtMs).toISOString(),
     data: {
       title,
@@ -52,8 +53,16 @@ function webhookPayload(
       receiver,
       group,
       escalatedAfterMinutes,
-      events: notices.map(({ type, event }) => {
-        return { dedupKey: event.eventId, link: eventLink(consoleUrl, event), ...event, type };
+      events: notices.flatMap((notice) => {
+        if (!('event' in notice)) return [];
+        return [
+          { dedupKey: dedupKeyOf(notice), link: consoleLink(consoleUrl, notice), ...notice.event, type: notice.type },
+        ];
+      }),
+      incidents: notices.flatMap((notice) => {
+        if (!('incident' in notice)) return [];
+        const { incident, type } = notice;
+        return [{ dedupKey: dedupKeyOf(notice), link: consoleLink(consoleUrl, notice), ...incident, type }];
       }),
     },
   };

@@ -1,6 +1,8 @@
 import type { LocalTimes } from '../../calendar/local-times.ts';
-import type { TextPattern } from '../../config/glob.ts';
 import type { EventDirection, EventKind } from '../../record/anomaly-event.ts';
+import type { IncidentKind } from '../../record/incident.ts';
+import type { TextPattern } from '../../series/glob.ts';
+import type { SeriesPattern } from '../../series/series-pattern.ts';
 import type { Wording } from '../message/wording.ts';
 
 /** The content of a routes file. */
@@ -13,19 +15,23 @@ export interface Routes {
   readonly allowPrivate: ReadonlySet<string>;
 }
 
-/** Which events go where, and when. */
+/** Which events, or which incidents, go where, and when. */
 export interface AlertRoute {
   readonly name: string;
+  readonly on: 'events' | 'incidents';
   readonly match: EventMatch;
   /** Names of receivers. */
   readonly receivers: readonly string[];
-  /** Whether later routes see the event, too. */
+  /** Whether later routes of what it is on see it, too. */
   readonly continues: boolean;
-  /** Whether each revision is sent, or only the first and the last. */
+  /**
+   * Whether each revision is sent, or only the first and the last. Receivers that replace what they show get those of
+   * an incident in any case.
+   */
   readonly updates: boolean;
   /** Fields whose values events of one message share; null: each event has messages of its own. */
   readonly groupBy: readonly string[] | null;
-  /** How long a message waits for further events of its group. */
+  /** How long a message waits for further events of its group, or of its incident. */
   readonly groupWaitMs: number;
   /** How long the route is silent about a series after it notified of an event. */
   readonly coolDownMs: number;
@@ -39,6 +45,8 @@ export interface AlertRoute {
 /** Hours in which a route sends nothing new. */
 export interface MuteWindow {
   readonly name: string;
+  /** Only events about these; null: all. */
+  readonly series: SeriesPattern | null;
   readonly times: LocalTimes;
 }
 
@@ -47,13 +55,17 @@ export interface EscalationStep {
   readonly receivers: readonly string[];
 }
 
-/** Every condition must hold; null is none. */
+/**
+ * Every condition must hold; null is none. Of an incident one event must meet all that are about events; severity,
+ * grade and kind of incident are those of the whole.
+ */
 export interface EventMatch {
   readonly detector: TextPattern | null;
-  /** Pattern of the series, or of the group. */
-  readonly series: TextPattern | null;
+  /** What the series, or the group, must be. */
+  readonly series: SeriesPattern | null;
   readonly kinds: readonly EventKind[] | null;
   readonly directions: readonly EventDirection[] | null;
+  readonly incidentKinds: readonly IncidentKind[] | null;
   readonly severityMin: number | null;
   readonly gradeMin: number | null;
   readonly labels: ReadonlyMap<string, TextPattern>;
@@ -69,6 +81,11 @@ export interface ReceiverSettings {
 }
 
 export type ReceiverTarget = WebhookTarget | SlackTarget | PagerDutyTarget | AlertmanagerTarget | EmailTarget;
+
+/** Whether it replaces what it shows of an event or incident, so that nobody is disturbed by a further message. */
+export function replacesShown({ kind }: ReceiverTarget): boolean {
+  return kind === 'pagerduty' || kind === 'alertmanager';
+}
 
 export interface WebhookTarget {
   readonly kind: 'webhook';
@@ -99,6 +116,10 @@ export interface AlertmanagerTarget {
   /** Without `/api/v2/alerts`. */
   readonly url: string;
   readonly authorization: string | null;
+  /** Where the detector has no label of this name. */
+  readonly alertname: string;
+  /** What other word stands for an urgency. */
+  readonly severities: ReadonlyMap<string, string>;
 }
 
 export interface EmailTarget {

@@ -1,42 +1,92 @@
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
-import { subjectOf } from '../message/template-fields.ts';
+import type { Incident, IncidentEvent } from '../../record/incident.ts';
+import type { SeriesPattern } from '../../series/series-pattern.ts';
 import type { AlertRoute, EventMatch } from './alert-route.ts';
 
-/** Routes that take an event: each that matches, up to the first that does not continue. */
-export function routesOf(routes: readonly AlertRoute[], event: AnomalyEvent): AlertRoute[] {
+/** What routes and mute windows choose by: an event, or one as its incident names it. */
+export type MatchedEvent = Pick<
+  IncidentEvent,
+  'detector' | 'series' | 'group' | 'kind' | 'direction' | 'labels' | 'seriesLabels'
+>;
+
+/** Routes that take what matches: each that does, up to the first that does not continue. */
+export function routesOf(
+  routes: readonly AlertRoute[],
+  on: AlertRoute['on'],
+  matches: (route: AlertRoute) => boolean,
+): AlertRoute[] {
   const taken: AlertRoute[] = [];
   for (const route of routes) {
-    if (!matchesEvent(route.match, event)) continue;
+    if (route.on !== on || !matches(route)) continue;
     taken.push(route);
     if (!route.continues) break;
   }
   return taken;
 }
 
-/**
- * A bound on severity or grade holds for no event that has none, such as silence. A pause of a whole detector is about
- * each of its series, so that no condition on series leaves it out.
- */
 export function matchesEvent(match: EventMatch, event: AnomalyEvent): boolean {
-  const { severity, grade, labels, series, group } = event;
+  return isAsStrong(match, event) && isMeant(match, event);
+}
+
+/** @param hasMeant whether one of its events meets the conditions on events */
+export function matchesIncident(
+  match: EventMatch,
+  incident: Pick<Incident, 'kind' | 'severity' | 'grade'>,
+  hasMeant: boolean,
+): boolean {
+  return hasMeant && isAsStrong(match, incident) && (match.incidentKinds?.includes(incident.kind) ?? true);
+}
+
+/** A bound on severity or grade holds for nothing that has none, such as silence. */
+function isAsStrong(
+  { severityMin, gradeMin }: EventMatch,
+  { severity, grade }: Pick<AnomalyEvent, 'severity' | 'grade'>,
+): boolean {
+  return (
+    (severityMin === null || (severity !== null && severity >= severityMin)) &&
+    (gradeMin === null || (grade !== null && grade >= gradeMin))
+  );
+}
+
+/**
+ * Whether the event meets the conditions on detector, series, kind, direction and labels. A pause of a whole detector
+ * is about each of its series, so that no condition on series leaves it out.
+ */
+export function isMeant(match: EventMatch, event: MatchedEvent): boolean {
+  const { labels, series, group } = event;
   const isOfAll = series === null && group === null;
   return (
     (match.detector?.test(event.detector) ?? true) &&
-    (isOfAll || (match.series?.test(subjectOf(event)) ?? true)) &&
+    (isOfAll || match.series === null || concerns(match.series, event)) &&
     (match.kinds?.includes(event.kind) ?? true) &&
     (match.directions?.includes(event.direction) ?? true) &&
-    (match.severityMin === null || (severity !== null && severity >= match.severityMin)) &&
-    (match.gradeMin === null || (grade !== null && grade >= match.gradeMin)) &&
     [...match.labels].every(([name, pattern]) => Object.hasOwn(labels, name) && pattern.test(labels[name]))
   );
 }
 
-/** Fields by which a route can group, besides `labels.NAME`. */
+/** Whether series are chosen that an event is about: its own, or its group. A pause of a detector is about none. */
+export function concerns(series: SeriesPattern, event: MatchedEvent): boolean {
+  const own = event.series ?? event.group;
+  // An event that an earlier version kept has none: its id may show them.
+  const { seriesLabels = {} } = event;
+  const labels = Object.keys(seriesLabels).length > 0 ? seriesLabels : null;
+  return own !== null && series.test(own, labels);
+}
+
+/** Fields by which a route can group, besides `labels.NAME` and `series_labels.NAME`. */
 const GROUP_FIELDS = ['detector', 'kind', 'direction', 'group'] as const;
-const LABELS = 'labels.';
+const LABELS = { 'labels.': 'labels', 'series_labels.': 'seriesLabels' } as const;
+
+/** The labels that a field names, and which of them. */
+function labelOf(field: string): { readonly of: 'labels' | 'seriesLabels'; readonly name: string } | null {
+  for (const [prefix, of] of Object.entries(LABELS)) {
+    if (field.startsWith(prefix) && field.length > prefix.length) return { of, name: field.slice(prefix.length) };
+  }
+  return null;
+}
 
 export function isGroupField(name: string): boolean {
-  return GROUP_FIELDS.some((field) => field === name) || (name.startsWith(LABELS) && name.length > LABELS.length);
+  return GROUP_FIELDS.some((field) => field === name) || labelOf(name) !== null;
 }
 
 /** The values of the fields that group an event, as text: `detector=load,labels.team=db`. */
@@ -45,7 +95,8 @@ export function groupOf(fields: readonly string[], event: AnomalyEvent): string 
 }
 
 function groupValue(field: string, event: AnomalyEvent): string {
-  if (!field.startsWith(LABELS)) return event[field as (typeof GROUP_FIELDS)[number]] ?? '';
-  const name = field.slice(LABELS.length);
-  return Object.hasOwn(event.labels, name) ? event.labels[name] : '';
+  const label = labelOf(field);
+  if (label === null) return event[field as (typeof GROUP_FIELDS)[number]] ?? '';
+  const labels = event[label.of] ?? {};
+  return Object.hasOwn(labels, label.name) ? labels[label.name] : '';
 }

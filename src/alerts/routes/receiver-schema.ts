@@ -1,6 +1,7 @@
+import { headerValue, httpUrl } from '../../config/option-kinds.ts';
 import { durationMs, entryName, integerFrom, oneOf, text, textMatching, textOf } from '../../config/schema/kinds.ts';
 import type { MappingPlace } from '../../config/schema/place.ts';
-import { defaulted, oneOrMore, optional, required, type Setting, section } from '../../config/schema/schema.ts';
+import { byName, defaulted, oneOrMore, optional, required, type Setting, section } from '../../config/schema/schema.ts';
 import { secretKey } from '../../config/schema/secret-key.ts';
 import { parseTemplate, type Template } from '../message/template.ts';
 import { DEFAULT_WORDING } from '../message/wording.ts';
@@ -10,12 +11,6 @@ const TIMEOUT_MS_MIN = 100;
 const TIMEOUT_MS_MAX = 60_000;
 const SMTP_PORT = { implicit: 465, starttls: 587, none: 25 } as const;
 
-/** A problem does not repeat a URL, which may be a secret. */
-const httpUrl = textOf('an http or https URL without user and password in it', (url) => {
-  const parsed = URL.canParse(url) ? new URL(url) : null;
-  const fits = parsed !== null && /^https?:$/.test(parsed.protocol) && parsed.username === '' && parsed.password === '';
-  return fits ? url : undefined;
-});
 /** The lengths of Standard Webhooks. */
 const signingSecret = textOf('a secret of 24 to 64 bytes in base64, after whsec_ or not', (secret) => {
   const base64 = secret.replace(/^whsec_/, '');
@@ -23,7 +18,6 @@ const signingSecret = textOf('a secret of 24 to 64 bytes in base64, after whsec_
   const { length } = Buffer.from(base64, 'base64');
   return length >= 24 && length <= 64 ? secret : undefined;
 });
-const headerValue = textMatching('one line of printable ASCII', /^[\x20-\x7e]+$/);
 const routingKey = textMatching('a key of 32 letters and digits', /^[a-zA-Z0-9]{32}$/);
 const mailAddress = textMatching('a mail address', /^[^\s@<>,;:"\\()[\]]+@[^\s@<>,;:"\\()[\]]+$/);
 const hostName = textMatching('a host name or address', /^(?:[a-zA-Z0-9._-]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)$/);
@@ -31,6 +25,7 @@ const timeout = textOf('a duration from 100ms to 1min', (value) => {
   const ms = durationMs.parse(value);
   return ms !== undefined && ms >= TIMEOUT_MS_MIN && ms <= TIMEOUT_MS_MAX ? ms : undefined;
 });
+const alertName = textMatching('1 to 64 letters, digits or underscores', /^[a-zA-Z_]\w{0,63}$/);
 const authorization = secretKey(headerValue, 'Value of the header `authorization`.');
 
 const webhook = section(
@@ -58,9 +53,20 @@ const pagerduty = section(
 );
 
 const alertmanager = section(
-  { url: secretKey(httpUrl, 'Alertmanager, without /api/v2/alerts.', { plain: true, required: true }), authorization },
-  ({ url, authorization = null }): ReceiverTarget | undefined =>
-    url === undefined ? undefined : { kind: 'alertmanager', url: url.replace(/\/+$/, ''), authorization },
+  {
+    url: secretKey(httpUrl, 'Alertmanager, without /api/v2/alerts.', { plain: true, required: true }),
+    authorization,
+    alertname: defaulted(alertName, 'Anomaly', 'Label `alertname` of events.'),
+    severities: defaulted(
+      byName(alertName, { pattern: /^(warning|error|critical)$/, expected: 'warning, error or critical', max: 3 }),
+      {},
+      'Other words for the label `severity`: { error: warning } where rules know no error.',
+    ),
+  },
+  ({ url, authorization = null, alertname, severities }): ReceiverTarget | undefined =>
+    url === undefined
+      ? undefined
+      : { kind: 'alertmanager', url: url.replace(/\/+$/, ''), authorization, alertname, severities },
 );
 
 const email = section(

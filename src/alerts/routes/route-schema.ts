@@ -1,5 +1,13 @@
-import { globPattern, type TextPattern } from '../../config/glob.ts';
-import { boolean, durationMs, entryName, numberBelow, oneOf, text, textOf } from '../../config/schema/kinds.ts';
+import {
+  boolean,
+  durationMs,
+  entryName,
+  numberBelow,
+  oneOf,
+  seriesText,
+  text,
+  textOf,
+} from '../../config/schema/kinds.ts';
 import {
   byName,
   defaulted,
@@ -12,6 +20,9 @@ import {
 } from '../../config/schema/schema.ts';
 import { timesKeys, timesOf } from '../../config/schema/times.ts';
 import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../record/anomaly-event.ts';
+import { INCIDENT_KINDS } from '../../record/incident.ts';
+import { globPattern, type TextPattern } from '../../series/glob.ts';
+import { type SeriesPattern, seriesPattern } from '../../series/series-pattern.ts';
 import type { EventMatch, MuteWindow } from './alert-route.ts';
 import { isGroupField } from './match-event.ts';
 
@@ -25,31 +36,49 @@ const globs: Setting<TextPattern> = {
   },
 };
 
-/** `match` of a route: every condition must hold. */
+const seriesTexts = oneOrMore(seriesText);
+/** What any of these globs and matchers matches. */
+const series: Setting<SeriesPattern> = {
+  ...seriesTexts,
+  read(node, place) {
+    const written = seriesTexts.read(node, place);
+    return written === undefined ? undefined : seriesPattern(written);
+  },
+};
+
+/** `match` of a route: every condition must hold; of an incident, one event must meet those on events. */
 const match = section(
   {
     detector: optional(globs, 'Globs over the names of detectors.'),
-    series: optional(globs, 'Globs over the id of the series or group.'),
+    series: optional(series, 'Globs over the id of the series or group, or matchers of its labels: {job=~"web-.*"}.'),
     kinds: optional(oneOrMore(oneOf(...EVENT_KINDS)), 'What the event looks like.', { written: 'kind' }),
     directions: optional(oneOrMore(oneOf(...EVENT_DIRECTIONS)), 'Side of the forecast.', { written: 'direction' }),
-    severityMin: optional(numberBelow(0, 1e9), 'An event without a severity, such as silence, does not match.'),
-    gradeMin: optional(numberBelow(0, 1), 'An event without a grade, such as silence, does not match.'),
+    incidentKinds: optional(oneOrMore(oneOf(...INCIDENT_KINDS)), 'With `on: incidents`: what makes its events one.', {
+      written: 'incident_kind',
+    }),
+    severityMin: optional(numberBelow(0, 1e9), 'What has no severity, such as silence, does not match.'),
+    gradeMin: optional(numberBelow(0, 1), 'What has no grade, such as silence, does not match.'),
     labels: defaulted(byName(globs), {}, 'Labels of the detector, by globs.'),
   },
-  ({ detector, series, kinds, directions, severityMin, gradeMin, labels }): EventMatch => ({
+  ({ detector, series, kinds, directions, incidentKinds, severityMin, gradeMin, labels }): EventMatch => ({
     detector: detector ?? null,
     series: series ?? null,
     kinds: kinds ?? null,
     directions: directions ?? null,
+    incidentKinds: incidentKinds ?? null,
     severityMin: severityMin ?? null,
     gradeMin: gradeMin ?? null,
     labels,
   }),
 );
 
-const groupField = textOf('detector, kind, direction, group or labels.NAME', (name) => {
+const groupField = textOf('detector, kind, direction, group, labels.NAME or series_labels.NAME', (name) => {
   return isGroupField(name) ? name : undefined;
 });
+
+const GROUP_WAIT_MS = { events: 30_000, incidents: 5_000 } as const;
+/** Keys of a route that incidents have no use for. */
+const OF_EVENTS = ['group_by', 'cool_down'] as const;
 
 const receivers = required(oneOrMore(text), 'Names of receivers.');
 
@@ -65,14 +94,21 @@ const escalationStep = section(
 export const route = section(
   {
     name: required(entryName, 'Unique.'),
-    match: defaulted(match, {}, 'Every condition must hold; without one every event matches.'),
+    on: defaulted(
+      oneOf('events', 'incidents'),
+      'events',
+      'What is sent: each event, or incidents with all their events.',
+    ),
+    match: defaulted(match, {}, 'Every condition must hold; without one everything matches.'),
     receivers,
-    continues: defaulted(boolean, false, 'Later routes see the event, too.', { written: 'continue' }),
+    continues: defaulted(boolean, false, 'Later routes of the same `on` see it, too.', { written: 'continue' }),
     updates: defaulted(boolean, false, 'Every revision is sent, not only the first and the last.'),
     groupBy: optional(oneOrMore(groupField), 'Events that share these fields come in one message.'),
-    groupWaitMs: defaulted(durationMs, '30s', 'How long a message waits for further events, with `group_by`.', {
-      written: 'group_wait',
-    }),
+    groupWaitMs: optional(
+      durationMs,
+      'How long a message waits for further events. Default: 30s with `group_by`, 5s on incidents.',
+      { written: 'group_wait' },
+    ),
     coolDownMs: defaulted(durationMs, '0s', 'The route is silent about a series for so long after an event of it.', {
       written: 'cool_down',
     }),
@@ -83,17 +119,26 @@ export const route = section(
     escalate: optional(listOf(escalationStep), 'Further receivers while it stays open.'),
   },
   (fields, place) => {
-    if (place.has('group_wait') && !place.has('group_by'))
+    const { on, match } = fields;
+    if (on === 'events' && match.incidentKinds !== null) place.problem('on', 'incidents, as incident_kind is set', on);
+    if (on === 'events' && place.has('group_wait') && !place.has('group_by'))
       place.problem('group_by', 'set, as group_wait is', undefined);
-    return { ...fields, place };
+    for (const key of on === 'incidents' ? OF_EVENTS : []) {
+      if (place.has(key)) place.problem('on', `events, as ${key} is set`, on);
+    }
+    return { ...fields, groupWaitMs: fields.groupWaitMs ?? GROUP_WAIT_MS[on], place };
   },
 );
 
 /** One entry of `mute_windows`. */
 export const muteWindow = section(
-  { name: required(entryName, 'Unique; routes name it.'), ...timesKeys },
-  ({ name, ...fields }, place): MuteWindow | undefined => {
+  {
+    name: required(entryName, 'Unique; routes name it.'),
+    series: optional(series, 'Only events of series or groups that these globs or matchers choose. Default: all.'),
+    ...timesKeys,
+  },
+  ({ name, series, ...fields }, place): MuteWindow | undefined => {
     const times = timesOf(fields, place);
-    return name === undefined || times === undefined ? undefined : { name, times };
+    return name === undefined || times === undefined ? undefined : { name, series: series ?? null, times };
   },
 );

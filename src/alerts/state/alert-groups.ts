@@ -1,5 +1,5 @@
+import { Entries, type StateChanges } from '../../record/entries.ts';
 import type { AlertGroup } from './alert.ts';
-import { Entries, type StateChanges } from './entries.ts';
 
 /** A message whose time has come. */
 export interface DueGroup extends AlertGroup {

@@ -1,22 +1,23 @@
 import type { AnomalyEvent, EventType } from '../../record/anomaly-event.ts';
-import { eventUrgency } from '../../record/urgency.ts';
-import { identify, type Notice, type Notification } from '../message/notification.ts';
-import type { AlertRoute, EscalationStep, Routes } from '../routes/alert-route.ts';
-import { groupOf, routesOf } from '../routes/match-event.ts';
+import { Entries, type StateChanges } from '../../record/entries.ts';
+import { KeptPlace } from '../../record/event-place.ts';
+import type { Incident } from '../../record/incident.ts';
+import { identify, type Notice, type Notification, openingOf } from '../message/notification.ts';
+import { asOpen, dedupKeyOf, hasEnded, recordOf, type Subject, subjectOf } from '../message/subject.ts';
+import { type AlertRoute, type EscalationStep, type Routes, replacesShown } from '../routes/alert-route.ts';
+import { groupOf, matchesEvent, matchesIncident, routesOf } from '../routes/match-event.ts';
 import {
   type Alert,
   alertKey,
-  asOpen,
   coolDownKey,
   inOrder,
   isHeld,
-  keptEvent,
+  keptSubject,
   openingAlert,
   type Suppression,
 } from './alert.ts';
 import { AlertGroups, type DueGroup } from './alert-groups.ts';
-import { Entries, type StateChanges } from './entries.ts';
-import { KeptPlace } from './event-place.ts';
+import { IncidentEvents, type Reviewed } from './incident-events.ts';
 import { MutedRoutes } from './muted-routes.ts';
 import { Outbox } from './outbox.ts';
 
@@ -27,8 +28,8 @@ import { Outbox } from './outbox.ts';
 const ALERTS_MAX = 100_000;
 
 const MINUTE_MS = 60_000;
-/** Format of what is kept. A newer one is refused: it was written by a newer version. */
-const FORMAT = 1;
+/** Format of what is kept. A newer one is refused: it was written by a newer version. Since 2 there are incidents. */
+const FORMAT = 2;
 
 /** What one message has of an alert. */
 interface AlertUpdate {
@@ -51,16 +52,22 @@ export class AlertState {
   readonly #groups = new AlertGroups(this.#changes);
   /** When the route may notify of the series again. */
   readonly #coolDowns = new Entries<number>('cool-down/', this.#changes);
-  /** Where the reading of events is. */
+  /** Where the reading of events is, and that of incidents. */
   readonly place = new KeptPlace(this.#changes);
+  readonly incidentPlace = new KeptPlace(this.#changes, 'incidents-');
   readonly outbox: Outbox;
+  readonly #incidentEvents: IncidentEvents;
   readonly #muted: MutedRoutes;
+  /** Receivers that replace what they show. */
+  readonly #replacing: ReadonlySet<string>;
 
   /** @param count called when an event is not sent, or not yet */
   constructor({ routes, receivers }: Pick<Routes, 'routes' | 'receivers'>, count: (suppression: Suppression) => void) {
     this.#routes = routes;
     this.#count = count;
-    this.#muted = new MutedRoutes(routes);
+    this.#incidentEvents = new IncidentEvents(routes, this.#changes);
+    this.#muted = new MutedRoutes(routes, this.#incidentEvents);
+    this.#replacing = new Set(receivers.filter(({ target }) => replacesShown(target)).map(({ name }) => name));
     this.outbox = new Outbox(
       receivers.map(({ name }) => name),
       this.#changes,
@@ -73,19 +80,18 @@ export class AlertState {
 
   /** Takes a kept entry over. Throws where a newer version has written it. */
   restore(key: string, json: string | null): void {
-    const isOurs =
-      [this.#alerts, this.#groups, this.#coolDowns, this.place, this.#format].some((entries) =>
-        entries.restore(key, json),
-      ) || this.outbox.restore(key, json);
-    if (!isOurs || (this.#format.get('') ?? FORMAT) > FORMAT) {
+    const alerts = [this.#alerts, this.#groups, this.#coolDowns, this.outbox];
+    const kept = [...alerts, this.place, this.incidentPlace, this.#incidentEvents, this.#format];
+    if (!kept.some((entries) => entries.restore(key, json)) || (this.#format.get('') ?? FORMAT) > FORMAT) {
       throw new TypeError(`the state of the alerts was written by a newer version: ${key}`);
     }
   }
 
   /** Call it after the last kept entry. */
   restored(nowMs: number): void {
-    if (this.#format.size === 0) this.#format.set('', FORMAT);
+    if (this.#format.get('') !== FORMAT) this.#format.set('', FORMAT);
     this.outbox.restored(nowMs);
+    this.#incidentEvents.restored();
     for (const [key, alert] of this.#alerts.all()) {
       if (alert.group !== null && alert.waiting.length > 0) this.#groups.index(alert.group, key);
       if (this.#routeOf(alert) !== undefined) continue;
@@ -93,6 +99,17 @@ export class AlertState {
       if (alert.toldAtMs === null) this.#alerts.delete(key);
       else if (alert.waiting.includes('closed')) this.#closeFormer(key, alert, nowMs);
     }
+    if (this.readsIncidents) return;
+    this.incidentPlace.clear();
+    this.#incidentEvents.clear();
+  }
+
+  /** A route is on incidents, or the end of one is still to be sent. */
+  get readsIncidents(): boolean {
+    return (
+      this.#routes.some(({ on }) => on === 'incidents') ||
+      [...this.#alerts.values()].some((alert) => 'incident' in alert)
+    );
   }
 
   /** What has changed since the last call. */
@@ -103,23 +120,39 @@ export class AlertState {
   }
 
   /** Takes a revision of an event in. An older one, or the same again, changes nothing. */
-  observe(observed: AnomalyEvent, nowMs: number): void {
-    const event = keptEvent(observed);
-    if (event === null) {
+  observe(event: AnomalyEvent, nowMs: number): void {
+    this.#observe({ event }, nowMs, ({ match }) => matchesEvent(match, event));
+  }
+
+  /** The same of an incident. */
+  observeIncident(incident: Incident, nowMs: number): void {
+    const { incidentId } = incident;
+    const told = this.#incidentEvents.take(incident);
+    this.#observe({ incident: told }, nowMs, (route) => {
+      return matchesIncident(route.match, incident, this.#incidentEvents.isMeantBy(route, incidentId));
+    });
+  }
+
+  #observe(observed: Subject, nowMs: number, matches: (route: AlertRoute) => boolean): void {
+    const subject = keptSubject(observed);
+    if (subject === null) {
       this.#count('too-large');
       return;
     }
-    const names = [...this.#routes.map(({ name }) => name), ...this.#formerRoutes];
-    const known = names.map((name) => alertKey(name, event)).filter((key) => this.#alerts.get(key) !== undefined);
-    for (const key of known) this.#follow(key, event, nowMs);
-    if (event.type === 'closed') return;
-    for (const route of routesOf(this.#routes, event)) {
-      const key = alertKey(route.name, event);
+    const names = new Set([...this.#routes.map(({ name }) => name), ...this.#formerRoutes]);
+    const known = [...names]
+      .map((name) => alertKey(name, subject))
+      .filter((key) => this.#alerts.get(key) !== undefined);
+    for (const key of known) this.#follow(key, subject, nowMs);
+    if (hasEnded(subject)) return;
+    const { updatedAtMs } = recordOf(subject);
+    for (const route of routesOf(this.#routes, 'event' in subject ? 'events' : 'incidents', matches)) {
+      const key = alertKey(route.name, subject);
       if (known.includes(key)) continue;
-      if (route.ageLimitMs !== null && nowMs - event.updatedAtMs > route.ageLimitMs) this.#count('age');
+      if (route.ageLimitMs !== null && nowMs - updatedAtMs > route.ageLimitMs) this.#count('age');
       else if (this.#alerts.size >= ALERTS_MAX) this.#count('full');
       else {
-        this.#alerts.set(key, openingAlert(route.name, event));
+        this.#alerts.set(key, openingAlert(route.name, subject));
         this.#consider(key, nowMs, this.#count);
       }
     }
@@ -135,50 +168,65 @@ export class AlertState {
     }
   }
 
-  /** Ids of events that would be escalated now. */
-  escalating(nowMs: number): string[] {
-    const due = [...this.#alerts.values()].filter((alert) => this.#dueStep(alert, nowMs) !== undefined);
-    return due.map(({ event }) => event.eventId);
+  /** What would be escalated now, with everything whose review is one of it. */
+  escalating(nowMs: number): Reviewed {
+    return this.#incidentEvents.reviewsOfAll(
+      [...this.#alerts.values()].filter((alert) => this.#dueStep(alert, nowMs) !== undefined),
+    );
   }
 
-  /** Somebody has taken these events on: they are not escalated any more. */
-  acknowledge(eventIds: ReadonlySet<string>): void {
+  /** Somebody has taken these on: what they are, or are part of, is not escalated any more. */
+  acknowledge(acknowledged: Reviewed, nowMs: number): void {
     for (const [key, alert] of this.#alerts.all()) {
-      if (!eventIds.has(alert.event.eventId)) continue;
+      if (this.#dueStep(alert, nowMs) === undefined) continue;
+      const { events, incidents } = this.#incidentEvents.reviewsOf(alert);
+      const all = events.size > 0 && [...events].every((id) => acknowledged.events.has(id));
+      if (!all && ![...incidents].some((id) => acknowledged.incidents.has(id))) continue;
       this.#alerts.set(key, { ...alert, escalated: this.#routeOf(alert)?.escalation.length ?? 0 });
     }
   }
 
-  /** Open events that a receiver was notified of, as it would be notified of them now. */
+  /** What is open and a receiver was notified of, as it would be notified of it now. */
   openAt(receiver: string): Notice[] {
     const notices: Notice[] = [];
-    for (const { event, opening, toldTo, waiting } of this.#alerts.values()) {
+    for (const { opening, toldTo, waiting, ...alert } of this.#alerts.values()) {
       if (opening === null || !toldTo.includes(receiver) || waiting.includes('closed')) continue;
-      notices.push({ type: 'updated', event, opening });
+      notices.push({ type: 'updated', ...subjectOf(alert), opening });
     }
     return notices;
   }
 
   /** Puts dead letters back into the queues, but for notices that an event is open which is not any more. */
   redeliver(nowMs: number): number {
-    const open = new Set([...this.#alerts.values()].map(({ event }) => event.eventId));
+    const open = new Set([...this.#alerts.values()].map(dedupKeyOf));
     return this.outbox.redeliver(open, nowMs);
   }
 
-  /** A further revision of an event that the route knows. */
-  #follow(key: string, event: AnomalyEvent, nowMs: number): void {
-    const alert = this.#alerts.get(key);
-    if (alert === undefined || event.revision <= alert.event.revision) return;
-    this.#alerts.set(key, { ...alert, event });
+  /** A further revision of what the route knows. */
+  #follow(key: string, subject: Subject, nowMs: number): void {
+    const known = this.#alerts.get(key);
+    if (known === undefined || recordOf(subject).revision <= recordOf(known).revision) return;
+    const alert = { ...known, ...subject };
+    this.#alerts.set(key, alert);
+    const ended = hasEnded(subject);
     if (isHeld(alert)) {
-      if (event.type === 'closed') this.#alerts.delete(key);
-    } else if (this.#routeOf(alert) === undefined) {
-      if (event.type === 'closed') this.#closeFormer(key, { ...alert, event }, nowMs);
-    } else if (event.type === 'closed') {
+      if (ended) this.#alerts.delete(key);
+      return;
+    }
+    const route = this.#routeOf(alert);
+    if (route === undefined) {
+      if (ended) this.#closeFormer(key, alert, nowMs);
+    } else if (ended) {
       this.#update(key, 'closed', nowMs);
-    } else if (alert.waiting.length === 0 && this.#routeOf(alert)?.updates) {
+    } else if (alert.waiting.length === 0 && this.#updatedAt(alert, route).length > 0) {
       this.#update(key, 'updated', nowMs);
     }
+  }
+
+  /** Receivers that are notified of a further revision. */
+  #updatedAt({ toldTo, ...alert }: Alert, { updates }: AlertRoute): readonly string[] {
+    if (updates) return toldTo;
+    return 'incident' in alert ? toldTo.filter((receiver) => this.#replacing.has(receiver)) : [];
   }
 
   /** Notifies of a new alert, unless its route is silent now. */
@@ -186,8 +234,9 @@ export class AlertState {
     const alert = this.#alerts.get(key);
     const route = alert && this.#routeOf(alert);
     if (alert === undefined || route === undefined) return;
-    if (this.#muted.has(route, nowMs)) count('muted');
-    else if ((this.#coolDowns.get(coolDownKey(alert)) ?? 0) > nowMs) count('cool-down');
+    const cooled = coolDownKey(alert);
+    if (this.#muted.has(route, alert, nowMs)) count('muted');
+    else if (cooled !== null && (this.#coolDowns.get(cooled) ?? 0) > nowMs) count('cool-down');
     else this.#update(key, 'opened', nowMs);
   }
 
@@ -196,23 +245,25 @@ export class AlertState {
     const alert = this.#alerts.get(key);
     const route = alert && this.#routeOf(alert);
     if (alert === undefined || route === undefined) return;
-    if (route.groupBy === null) {
+    if (route.groupBy === null && 'event' in alert) {
       this.#notify(route, null, [{ key, types: [type] }], nowMs);
       return;
     }
     // An event keeps its group, also where it turns out to be of another kind.
-    const group = alert.group ?? `${route.name}/${groupOf(route.groupBy, alert.event)}`;
+    const group =
+      alert.group ?? ('event' in alert ? `${route.name}/${groupOf(route.groupBy ?? [], alert.event)}` : key);
     this.#alerts.set(key, { ...alert, group, waiting: [...alert.waiting, type] });
     this.#groups.index(group, key);
-    const fields = group.slice(route.name.length + 1);
+    const fields = 'event' in alert ? group.slice(route.name.length + 1) : null;
     this.#groups.begin(group, { route: route.name, fields, flushAtMs: nowMs + route.groupWaitMs });
   }
 
-  /** The route is gone, but its receivers were notified that the event is open. */
-  #closeFormer(key: string, { event, opening, toldTo, route }: Alert, nowMs: number): void {
+  /** The route is gone, but its receivers were notified that it is open. */
+  #closeFormer(key: string, alert: Alert, nowMs: number): void {
+    const { opening, toldTo, route } = alert;
     this.#alerts.delete(key);
     if (opening === null) return;
-    const notices = [{ type: 'closed', event, opening }] as const;
+    const notices = [{ type: 'closed', ...subjectOf(alert), opening }] as const;
     for (const receiver of toldTo) {
       this.#queue({ receiver, route, group: null, notices, escalatedAfterMinutes: null, createdAtMs: nowMs });
     }
@@ -223,7 +274,7 @@ export class AlertState {
     if (route === undefined) return;
     const updates = alerts
       .map((key) => ({ key, alert: this.#alerts.get(key) }))
-      .sort((one, other) => inOrder(one.alert?.event, other.alert?.event))
+      .sort((one, other) => inOrder(one.alert, other.alert))
       .map(({ key, alert }) => ({ key, types: alert?.waiting ?? [] }));
     this.#notify(route, fields, updates, nowMs);
   }
@@ -234,20 +285,20 @@ export class AlertState {
     for (const { key, types } of updates) {
       const alert = this.#alerts.get(key);
       if (alert === undefined) continue;
-      const { event } = alert;
-      const opening = alert.opening ?? { kind: event.kind, urgency: eventUrgency(event) };
+      const opening = alert.opening ?? openingOf(alert);
       const toldTo = alert.toldAtMs === null ? route.receivers : alert.toldTo;
       for (const type of types) {
-        // An event that closed before its message was sent: two notices, as if they had been two messages.
-        const notice = { type, event: type === 'closed' ? event : asOpen(event), opening };
-        for (const receiver of toldTo) {
+        // What ended before its message was sent: two notices, as if they had been two messages.
+        const notice = { type, ...(type === 'closed' ? subjectOf(alert) : asOpen(subjectOf(alert))), opening };
+        for (const receiver of type === 'updated' ? this.#updatedAt(alert, route) : toldTo) {
           const notices = byReceiver.get(receiver);
           if (notices === undefined) byReceiver.set(receiver, [notice]);
           else notices.push(notice);
         }
       }
-      if (types.includes('opened') && route.coolDownMs > 0 && this.#coolDowns.size < ALERTS_MAX) {
-        this.#coolDowns.set(coolDownKey(alert), nowMs + route.coolDownMs);
+      const cooled = coolDownKey(alert);
+      if (cooled !== null && types.includes('opened') && route.coolDownMs > 0 && this.#coolDowns.size < ALERTS_MAX) {
+        this.#coolDowns.set(cooled, nowMs + route.coolDownMs);
       }
       if (types.includes('closed')) this.#alerts.delete(key);
       else this.#alerts.set(key, { ...alert, opening, toldTo, toldAtMs: alert.toldAtMs ?? nowMs, waiting: [] });
@@ -258,7 +309,7 @@ export class AlertState {
 
   /** Notifies further receivers of an alert that has been open for long. Within a mute window it waits. */
   #escalate(key: string, alert: Alert, nowMs: number): void {
-    const { route, event, opening, escalated, toldTo } = alert;
+    const { route, opening, escalated, toldTo } = alert;
     const step = this.#dueStep(alert, nowMs);
     if (opening === null || step === undefined) return;
     this.#alerts.set(key, {
@@ -267,7 +318,7 @@ export class AlertState {
       toldTo: [...new Set([...toldTo, ...step.receivers])],
     });
     const escalatedAfterMinutes = Math.round(step.afterMs / MINUTE_MS);
-    const notices = [{ type: 'opened', event: asOpen(event), opening }] as const;
+    const notices = [{ type: 'opened', ...asOpen(subjectOf(alert)), opening }] as const;
     for (const receiver of step.receivers) {
       const message = { receiver, route, group: null, notices, escalatedAfterMinutes, createdAtMs: nowMs };
       this.#queue(message);
@@ -280,14 +331,18 @@ export class AlertState {
     const route = this.#routeOf(alert);
     if (toldAtMs === null || waiting.includes('closed') || route === undefined) return undefined;
     const step = route.escalation.at(escalated);
-    return step === undefined || toldAtMs + step.afterMs > nowMs || this.#muted.has(route, nowMs) ? undefined : step;
+    return step === undefined || toldAtMs + step.afterMs > nowMs || this.#muted.has(route, alert, nowMs)
+      ? undefined
+      : step;
   }
 
   #queue(notification: Omit<Notification, 'id'>): void {
     this.outbox.add(identify(notification));
   }
 
-  #routeOf({ route }: Alert): AlertRoute | undefined {
-    return this.#routes.find(({ name }) => name === route);
+  /** Undefined where the file does not have it any more, or has it on the other. */
+  #routeOf(alert: Alert): AlertRoute | undefined {
+    const on = 'event' in alert ? 'events' : 'incidents';
+    return this.#routes.find((route) => route.name === alert.route && route.on === on);
   }
 }

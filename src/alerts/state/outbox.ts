@@ -1,5 +1,6 @@
+import { Entries, type StateChanges } from '../../record/entries.ts';
 import { type AlertDeadLetter, type DeadAlertReason, identify, type Notification } from '../message/notification.ts';
-import { Entries, type StateChanges } from './entries.ts';
+import { dedupKeyOf } from '../message/subject.ts';
 
 /** Notifications that wait for one receiver. Further ones become dead letters. */
 export const QUEUED_MAX = 10_000;
@@ -108,15 +109,15 @@ export class Outbox {
   }
 
   /**
-   * Queues the dead letters again, the oldest first. A notice that an event is open is left out unless the event is in
-   * `open`; without a notice the dead letter is removed. Returns how many were queued.
+   * Queues the dead letters again, the oldest first. A notice that something is open is left out unless its key is
+   * in `open`; without a notice the dead letter is removed. Returns how many were queued.
    */
   redeliver(open: ReadonlySet<string>, nowMs: number): number {
     let count = 0;
     for (const { notification } of this.deadLetters()) {
       if (!this.#receivers.has(notification.receiver)) continue;
       this.#deadLetters.delete(notification.id);
-      const notices = notification.notices.filter(({ type, event }) => type === 'closed' || open.has(event.eventId));
+      const notices = notification.notices.filter((notice) => notice.type === 'closed' || open.has(dedupKeyOf(notice)));
       if (notices.length === 0) continue;
       this.add({ ...notification, notices, createdAtMs: nowMs });
       count++;

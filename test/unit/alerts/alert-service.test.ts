@@ -7,9 +7,9 @@ import { createLogger } from '../../../src/telemetry/logger.ts';
 import { collectAlerts, createMetrics } from '../../../src/telemetry/metrics.ts';
 import { BEHAVIOURS, startHostileReceiver } from '../../fixture/alerts/hostile-receiver.ts';
 import { type HttpReceiver, startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
-import { MemoryAlertLog } from '../../fixture/alerts/memory-alert-log.ts';
 import { revisionsOf } from '../../fixture/alerts/notification.ts';
 import { routesOf } from '../../fixture/alerts/routes.ts';
+import { MemoryOwnedLog } from '../../fixture/memory-owned-log.ts';
 import { until } from '../../fixture/until.ts';
 
 const services: AlertService[] = [];
@@ -17,15 +17,16 @@ afterEach(async () => {
   for (const service of services.splice(0)) await service.stop();
 });
 
-const QUICKLY = { everyMs: 5, waitMsMax: 10_000 };
+const QUICKLY = { everyMs: 5 };
 
 /** A service whose clock can be put forward. */
 async function serviceTo(receivers: string, route: string, more: Partial<AlertRunOptions> = {}) {
-  const log = new MemoryAlertLog();
+  const log = new MemoryOwnedLog();
   const clock = { aheadMs: 0 };
   const metrics = createMetrics({ collectProcess: false });
   const service = await startAlertService({
     log,
+    readIncidents: log.readIncidents,
     routes: routesOf(`allow_private: [127.0.0.1]\nreceivers: [${receivers}]\nroutes: [{ name: all, ${route} }]`),
     reports: reportAlerts(metrics, createLogger('silent')),
     nowMs: () => Date.now() + clock.aheadMs,
@@ -120,9 +121,9 @@ test('what somebody has acknowledged is not escalated; where that cannot be know
     `{ name: hook, webhook: { url: "${hook.url}" } }, { name: boss, webhook: { url: "${boss.url}" } }`,
     'receivers: hook, escalate: [{ after: 15min, receivers: boss }, { after: 30min, receivers: boss }]',
     {
-      acknowledged: async (ids) => {
+      acknowledged: async ({ events }) => {
         if (isAway) throw new Error('the store is away');
-        return new Set(ids.filter((id) => id === taken));
+        return { events: new Set([...events].filter((id) => id === taken)), incidents: new Set() };
       },
     },
   );

@@ -3,14 +3,14 @@ import { afterEach, test } from 'node:test';
 import { ReceiverLane } from '../../../../src/alerts/delivery/receiver-lane.ts';
 import type { Notification } from '../../../../src/alerts/message/notification.ts';
 import type { DeliveryOutcome } from '../../../../src/alerts/receivers/receiver.ts';
-import { notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
+import { eventOf, notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
 import { routesOf } from '../../../fixture/alerts/routes.ts';
 import { until } from '../../../fixture/until.ts';
 
 const FAILED: DeliveryOutcome = { kind: 'failed', detail: 'status 500', retryAfterMs: null };
 const ACCEPTED: DeliveryOutcome = { kind: 'accepted' };
 
-const nameOf = ({ notices: [{ type, event }] }: Notification) => `${type} ${event.series}`;
+const nameOf = ({ notices: [notice] }: Notification) => `${notice.type} ${eventOf(notice).series}`;
 
 const lanes: ReceiverLane[] = [];
 afterEach(() => {

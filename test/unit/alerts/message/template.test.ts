@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { parseTemplate, RENDERED_CHARACTERS_MAX, renderTemplate } from '../../../../src/alerts/message/template.ts';
 import { DEFAULT_WORDING, wordsOf } from '../../../../src/alerts/message/wording.ts';
 import { notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
+import { incidentNotification, toldIncident } from '../../../fixture/alerts/told-incident.ts';
 import { anomalyEvent } from '../../../fixture/stream/anomaly-event.ts';
 
 function render(source: string, ...events: Parameters<typeof notificationOf>[0]): string {
@@ -30,11 +31,35 @@ test('fields, labels, conditions and loops', () => {
   );
 });
 
+test('the text for the one on call has the usual range, the distance, since when, what to do, and where to answer', () => {
+  const labels = { runbook_url: 'https://runbooks.example/memory', next_step: 'restart the cache' };
+  const event = anomalyEvent({
+    value: 2 ** 31,
+    expected: 2 ** 30,
+    lo: 2 ** 29,
+    hi: 1.5 * 2 ** 30,
+    unit: 'bytes',
+    labels,
+  });
+  const wording = { ...DEFAULT_WORDING, consoleUrl: 'https://tidewatch.example/console' };
+  const { text } = wordsOf(wording, notificationOf([{ ...event, updatedAtMs: event.startedAtMs + 600_000 }]));
+  const page = `https://tidewatch.example/console#/events/${event.eventId}`;
+  assert.deepEqual(text.split('\n').slice(1), [
+    'usual then: 512 MiB to 1.5 GiB; +100 %',
+    'spike, warning, detector cpu, since 2026-05-01 12:00:00 UTC, goes on, 10 min so far',
+    'next step: restart the cache',
+    'runbook: https://runbooks.example/memory',
+    page,
+    `acknowledge: ${page}?do=acknowledge`,
+    `mute: ${page}?do=mute`,
+  ]);
+});
+
 test('a problem names the tag that is wrong', () => {
   assert.match(problemOf('{{sereis}}')!, /known fields, got \{\{sereis\}\}/);
   assert.match(
     problemOf('{{sereis}}')!,
-    /; did you mean \{\{series\}\}\? Known fields: type, .*status, .*labels\.NAME$/,
+    /; did you mean \{\{series\}\}\? Known fields: type, .*status, .*labels\.NAME, seriesLabels\.NAME$/,
   );
   assert.match(problemOf('{{#if serverity}}x{{/if}}')!, /; did you mean \{\{severity\}\}\? Known fields: /);
   assert.match(problemOf('{{constructor}}')!, /known fields/);
@@ -91,4 +116,26 @@ test('any template is parsed or refused, and a parsed one renders any event', ()
       assert.doesNotMatch(rendered, /[\r\n]/);
     }),
   );
+});
+
+test('an incident has fields of its own, and those of an event that it has none of are empty', () => {
+  const rendered = (source: string, changes: Parameters<typeof toldIncident>[0] = {}) => {
+    const parsed = parseTemplate(source);
+    if (parsed.kind === 'problem') throw new Error(parsed.problem);
+    return renderTemplate(parsed.template, incidentNotification(toldIncident(changes)));
+  };
+  assert.equal(
+    rendered('{{subject}} {{kind}} {{eventCount}}/{{seriesCount}} {{members}}'),
+    'db-1 simultaneous 40/37 host-1/cpu, host-2/cpu',
+  );
+  assert.equal(
+    rendered('{{#if eventId}}event{{else}}incident{{/if}} {{labels.team}}{{labels.none}}'),
+    'incident platform',
+  );
+  assert.equal(
+    rendered('{{origin2}}|{{origin3}}|{{value}}{{group}}{{unusual}}'),
+    'web/errors|cart: cart/cpu is far out|',
+  );
+  assert.equal(rendered('{{subject}}{{origin1}}', { origins: [] }), 'host-1/cpu, host-2/cpu');
+  assert.equal(render('{{incidentId}}{{eventCount}}{{origin1}}'), '');
 });

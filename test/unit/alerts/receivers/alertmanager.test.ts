@@ -5,6 +5,7 @@ import { ALERT_LIFE_MS, postableAlert } from '../../../../src/alerts/receivers/a
 import { startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
 import { noticeOf, notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
 import { receiverOf } from '../../../fixture/alerts/open-receiver.ts';
+import { incidentNotification, toldIncident } from '../../../fixture/alerts/told-incident.ts';
 
 /** `postableAlerts` of the OpenAPI document of Alertmanager's API v2, with the rules it checks names and values by. */
 const labelSet = { type: 'object', additionalProperties: { type: 'string', minLength: 1 } };
@@ -24,13 +25,14 @@ const isPostable = new Ajv({ strict: false }).compile({
   },
 });
 
-const WORDS = { title: 'title', text: 'text', link: null };
+const WORDS = { title: 'title', text: 'text', link: null, alertname: 'Anomaly', severities: new Map<string, string>() };
 
 test('what is posted is what the published schema describes', async () => {
   const manager = await startHttpReceiver((response) => response.end());
   const { send } = receiverOf(`alertmanager: { url: "${manager.url}/prefix/" }`);
   const labels = { 'k8s.io/app': 'shop', '1st': 'a', empty: '', alertname: 'mine', hostile: 'a\u0000\nb' };
-  const { opened } = revisionsOf(1, { labels });
+  const seriesLabels = { __name__: 'up', job: 'node', detector: 'mine' };
+  const { opened } = revisionsOf(1, { labels, seriesLabels });
   const { closed } = revisionsOf(2, { series: null, group: 'checkout', unusual: 'highest in 14 days' });
   assert.equal((await send(notificationOf([opened, closed]))).kind, 'accepted');
   assert.deepEqual(
@@ -40,6 +42,8 @@ test('what is posted is what the published schema describes', async () => {
   for (const { body } of manager.posts) assert.ok(isPostable(JSON.parse(body)), JSON.stringify(isPostable.errors));
   const [alert] = JSON.parse(manager.posts[0].body);
   assert.deepEqual(alert.labels, {
+    metric: 'up',
+    job: 'node',
     k8s_io_app: 'shop',
     _1st: 'a',
     hostile: 'a b',
@@ -64,6 +68,14 @@ test('the labels of an event never change, so that its end finds it', () => {
   assert.deepEqual(last.labels, first.labels);
 });
 
+test('alertname and severity are those that rules know', () => {
+  const { opened } = revisionsOf(1, { grade: 0.85, labels: { runbook: 'https://runbooks.example/cpu' } });
+  const words = { ...WORDS, alertname: 'TidewatchAnomaly', severities: new Map([['error', 'warning']]) };
+  const { labels, annotations } = postableAlert(noticeOf(opened), words, 0);
+  assert.deepEqual([labels.alertname, labels.severity], ['TidewatchAnomaly', 'warning']);
+  assert.equal(annotations.runbook_url, 'https://runbooks.example/cpu');
+});
+
 test('an open alert lives for a while, a closed one has ended, and neither begins after its end', () => {
   const { opened, closed } = revisionsOf(1);
   const nowMs = opened.startedAtMs - 1;
@@ -71,4 +83,29 @@ test('an open alert lives for a while, a closed one has ended, and neither begin
   assert.deepEqual([Date.parse(open.startsAt), Date.parse(open.endsAt)], [nowMs, nowMs + ALERT_LIFE_MS]);
   const over = postableAlert(noticeOf(closed), WORDS, nowMs);
   assert.deepEqual([Date.parse(over.startsAt), Date.parse(over.endsAt)], [nowMs, nowMs]);
+});
+
+test('the labels of an incident are those that all of its events had at first, and never change', async () => {
+  const manager = await startHttpReceiver((response) => response.end());
+  const { send } = receiverOf(`alertmanager: { url: "${manager.url}" }`);
+  const told = toldIncident({ seriesLabels: { __name__: 'up', dc: 'eu' } });
+  const first = incidentNotification(told);
+  await send(first);
+  const later = { ...told, type: 'updated', revision: 5, grade: 0.99, kind: 'related', labels: {} } as const;
+  await send(incidentNotification(later, { notices: [{ ...first.notices[0], incident: later, type: 'updated' }] }));
+  const alerts = manager.posts.map(({ body }) => JSON.parse(body));
+  for (const posted of alerts) assert.ok(isPostable(posted), JSON.stringify(isPostable.errors));
+  const [[one], [other]] = alerts;
+  assert.deepEqual(one.labels, {
+    alertname: 'Incident',
+    incident_id: told.incidentId,
+    kind: 'simultaneous',
+    severity: 'warning',
+    team: 'platform',
+    metric: 'up',
+    dc: 'eu',
+  });
+  assert.deepEqual(other.labels, one.labels);
+  assert.equal(other.annotations.urgency, 'critical');
+  assert.equal(one.annotations.origin_1, 'db-1: first to move, 41 s before the others, 3 moved');
 });

@@ -5,6 +5,7 @@ import { after, test } from 'node:test';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
 import { receiverOf } from '../../../fixture/alerts/open-receiver.ts';
+import { incidentNotification, toldIncident } from '../../../fixture/alerts/told-incident.ts';
 
 interface ReceivedMail {
   readonly from: string;
@@ -47,7 +48,7 @@ async function startMailServer(options: SMTPServerOptions = {}) {
 }
 
 const mailTo = (port: number, more = 'tls: none') =>
-  `email: { host: 127.0.0.1, port: ${port}, ${more}, from: tidewatch@example.com, to: [a@example.com, b@example.com] }, timeout: 2s`;
+  `email: { host: 127.0.0.1, port: ${port}, ${more}, from: tidewatch@example.com, to: [a@example.com, b@example.com] }, timeout: 60s`;
 
 test('a mail arrives as plain text, with an id of its own and the thread of its event', async () => {
   const { mails, port } = await startMailServer();
@@ -107,7 +108,7 @@ test('a server that never greets is left at the time-out', async () => {
   const silent = createServer(() => {}).listen(0, '127.0.0.1');
   await once(silent, 'listening');
   const { port } = silent.address() as AddressInfo;
-  const target = mailTo(port).replace('2s', '200ms');
+  const target = mailTo(port).replace('60s', '200ms');
   const outcome = await receiverOf(target).send(notificationOf([revisionsOf(1).opened]));
   assert.equal(outcome.kind, 'failed');
   silent.close();
@@ -120,7 +121,7 @@ test('a server that greets for ever, or answers without an end, is left', async 
       socket.on('close', () => clearInterval(timer)).on('error', () => {});
     }).listen(0, '127.0.0.1');
     await once(endless, 'listening');
-    const target = mailTo((endless.address() as AddressInfo).port).replace('2s', '300ms');
+    const target = mailTo((endless.address() as AddressInfo).port).replace('60s', '300ms');
     const outcome = await receiverOf(target).send(notificationOf([revisionsOf(1).opened]));
     assert.equal(outcome.kind, 'failed');
     endless.close();
@@ -136,4 +137,16 @@ test('a mail server at a private address is refused unless it is allowed by name
     assert.equal(outcome.kind === 'refused' && outcome.reason, 'address-refused', host);
   }
   assert.equal(mails.length, 0);
+});
+
+test('mails about an incident are one thread of their own', async () => {
+  const { mails, port } = await startMailServer();
+  const { send } = receiverOf(mailTo(port));
+  const told = toldIncident();
+  await send(incidentNotification(told));
+  await send(incidentNotification({ ...told, type: 'closed', revision: 3 }));
+  for (const { source } of mails) {
+    assert.match(source, new RegExp(`^References: <event\\.incident-${told.incidentId}@example\\.com>\r$`, 'm'));
+  }
+  assert.match(mails[0].source, /^Subject: \[opened\] 40 series at once; usually 2; it may have begun in db-1\r$/m);
 });

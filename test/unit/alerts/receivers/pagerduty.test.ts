@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
 import { notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
 import { receiverOf } from '../../../fixture/alerts/open-receiver.ts';
+import { incidentNotification, toldIncident } from '../../../fixture/alerts/told-incident.ts';
 
 const KEY = '0123456789abcdef0123456789ABCDEF';
 
@@ -71,4 +72,24 @@ test('a message of several events that fails at one of them is repeated', async 
   assert.equal((await send(message)).kind, 'failed');
   assert.equal((await send(message)).kind, 'accepted');
   assert.equal(duty.posts.length, 4);
+});
+
+test('an incident has one key in all of its messages, the severity of its worst event, and its origins', async () => {
+  const duty = await startHttpReceiver();
+  const { send } = receiverOf(`pagerduty: { url: "${duty.url}", routing_key_env: KEY }`, { KEY });
+  const told = toldIncident({ grade: 0.95 });
+  for (const type of ['opened', 'updated', 'closed'] as const) await send(incidentNotification({ ...told, type }));
+  const bodies = duty.posts.map(({ body }) => JSON.parse(body));
+  for (const body of bodies) checkDocumented(body);
+  assert.deepEqual(
+    bodies.map(({ event_action, dedup_key }) => [event_action, dedup_key]),
+    ['trigger', 'trigger', 'resolve'].map((action) => [action, `incident-${told.incidentId}`]),
+  );
+  const { severity, source, component, custom_details: details } = bodies[0].payload;
+  assert.deepEqual([severity, source, component, details.events], ['critical', 'db-1', 'cpu', 40]);
+  assert.deepEqual(details.may_have_begun_in, [
+    'db-1: first to move, 41 s before the others, 3 moved',
+    'web/errors',
+    'cart: cart/cpu is far out',
+  ]);
 });

@@ -6,6 +6,7 @@ import { slackMessage } from '../../../../src/alerts/receivers/slack.ts';
 import { startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
 import { notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
 import { receiverOf } from '../../../fixture/alerts/open-receiver.ts';
+import { incidentNotification, toldIncident } from '../../../fixture/alerts/told-incident.ts';
 
 function messageOf(...events: Parameters<typeof notificationOf>[0]) {
   const notification = notificationOf(events);
@@ -52,4 +53,16 @@ test('it is posted to the URL of the channel', async () => {
   assert.equal((await send(notificationOf([revisionsOf(1).closed]))).kind, 'accepted');
   assert.equal(slack.posts[0].path, '/services/T/B/X');
   assert.match(JSON.parse(slack.posts[0].body).text, /^\[closed\] spike in series-1$/);
+});
+
+test('an incident is one message with the first three places where it may have begun', async () => {
+  const hook = await startHttpReceiver();
+  const { send } = receiverOf(`slack: { url: "${hook.url}" }`);
+  const told = toldIncident();
+  assert.equal((await send(incidentNotification(told))).kind, 'accepted');
+  const { text, blocks } = JSON.parse(hook.posts[0].body);
+  assert.equal(text, `[opened] ${told.summary}`);
+  assert.match(blocks[1].text.text, /1\. db-1: .*\n2\. web\/errors\n3\. cart: /);
+  assert.doesNotMatch(blocks[1].text.text, /mail/);
+  assert.equal(blocks.at(-1).elements[0].text, `incident ${told.incidentId}`);
 });

@@ -6,6 +6,13 @@ import { Webhook } from 'standardwebhooks';
 import { startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
 import { notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
 import { receiverOf } from '../../../fixture/alerts/open-receiver.ts';
+import { incidentNotification, toldIncident } from '../../../fixture/alerts/told-incident.ts';
+
+interface Body {
+  readonly type: string;
+  readonly data: { readonly text: string; readonly events: readonly object[]; readonly incidents: readonly ToldBody[] };
+}
+type ToldBody = ReturnType<typeof toldIncident> & { readonly dedupKey: string; readonly link: string | null };
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
@@ -105,4 +112,33 @@ test('a receiver that sends its secrets back does not get them into a log', asyn
     reason: 'refused',
     detail: 'status 400: you sent *** to *** with ***',
   });
+});
+
+test('a message about an incident has its record, with a key that is that of no event', async () => {
+  const read = (name: string) =>
+    JSON.parse(readFileSync(new URL(`../../../../schemas/${name}.schema.json`, import.meta.url), 'utf8'));
+  const ajv = new Ajv({ formats: { 'date-time': true } });
+  const [isBody, isIncident] = [ajv.compile(read('alert-webhook')), ajv.compile(read('anomaly-incident'))];
+  const hook = await startHttpReceiver();
+  const { send } = receiverOf(`webhook: { url: "${hook.url}" }`);
+  const told = toldIncident();
+  await send(incidentNotification(told));
+  await send(incidentNotification({ ...told, type: 'merged', revision: 2, mergedInto: '00ff' }));
+  const bodies: readonly Body[] = hook.posts.map(({ body }) => JSON.parse(body));
+  assert.deepEqual(
+    bodies.map(({ type }) => type),
+    ['incident.opened', 'incident.closed'],
+  );
+  for (const body of bodies) {
+    assert.ok(isBody(body), JSON.stringify(isBody.errors));
+    assert.deepEqual(body.data.events, []);
+    const [{ dedupKey, link, labels, seriesLabels, ...incident }] = body.data.incidents;
+    assert.deepEqual([dedupKey, link, labels, seriesLabels], [`incident-${told.incidentId}`, null, told.labels, {}]);
+    assert.ok(isIncident(incident), JSON.stringify(isIncident.errors));
+  }
+  assert.match(
+    bodies[0].data.text,
+    /It may have begun in\n1\. db-1: first to move, 41 s before the others, 3 moved\n2\. web/,
+  );
+  assert.match(bodies[1].data.text, /merged into 00ff/);
 });

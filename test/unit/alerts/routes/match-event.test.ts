@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { groupOf, matchesEvent, routesOf } from '../../../../src/alerts/routes/match-event.ts';
+import type { AnomalyEvent } from '../../../../src/record/anomaly-event.ts';
 import { routesOf as readRoutes } from '../../../fixture/alerts/routes.ts';
 import { anomalyEvent } from '../../../fixture/stream/anomaly-event.ts';
 
@@ -29,6 +30,26 @@ test('a bound on severity holds for no event that has none', () => {
   assert.ok(matchesEvent(matchOf('{ kind: silence }'), silence));
 });
 
+test('a series is matched by its labels', () => {
+  const event = anomalyEvent({ series: 'up{job="web-1",zone="a"}' });
+  assert.ok(matchesEvent(matchOf(`{ series: '{job=~"web-.*"}' }`), event));
+  assert.ok(!matchesEvent(matchOf(`{ series: '{job=~"web-.*", zone!="a"}' }`), event));
+  const labelled = anomalyEvent({ series: 'web-1', seriesLabels: { job: 'web-1' } });
+  assert.ok(matchesEvent(matchOf(`{ series: '{job="web-1"}' }`), labelled));
+  const group = anomalyEvent({ series: null, group: '{job="web-1"}' });
+  assert.ok(matchesEvent(matchOf(`{ series: '{job="web-1"}' }`), group));
+  assert.equal(
+    groupOf(['series_labels.job', 'series_labels.zone'], labelled),
+    'series_labels.job=web-1,series_labels.zone=',
+  );
+});
+
+test('an event that an earlier version kept has no labels but those of its id', () => {
+  const { seriesLabels: _, ...kept } = anomalyEvent({ series: 'up{job="web-1"}' });
+  assert.ok(matchesEvent(matchOf(`{ series: '{job="web-1"}' }`), kept as AnomalyEvent));
+  assert.equal(groupOf(['series_labels.job'], kept as AnomalyEvent), 'series_labels.job=');
+});
+
 test('a group is matched and named by its id', () => {
   const event = anomalyEvent({ series: null, group: 'checkout' });
   assert.ok(matchesEvent(matchOf('{ series: check* }'), event));
@@ -53,7 +74,7 @@ routes:
   - { name: c, receivers: hook }
   - { name: d, receivers: hook }`);
   const names = (changes: Parameters<typeof anomalyEvent>[0]) =>
-    routesOf(routes, anomalyEvent(changes)).map(({ name }) => name);
+    routesOf(routes, 'events', ({ match }) => matchesEvent(match, anomalyEvent(changes))).map(({ name }) => name);
   assert.deepEqual(names({ kind: 'dip' }), ['a']);
   assert.deepEqual(names({ kind: 'spike' }), ['b', 'c']);
   assert.deepEqual(names({ detector: 'other' }), ['c']);

@@ -16,11 +16,12 @@ test('a file with only the required keys has every default', () => {
     retryForMs: 86_400_000,
     timeoutMs: 10_000,
   });
-  const none = { detector: null, series: null, kinds: null, directions: null, severityMin: null, gradeMin: null };
+  const none = { detector: null, series: null, kinds: null, directions: null, incidentKinds: null };
   assert.deepEqual(routes, [
     {
       name: 'all',
-      match: { ...none, labels: new Map() },
+      on: 'events',
+      match: { ...none, severityMin: null, gradeMin: null, labels: new Map() },
       receivers: ['hook'],
       continues: false,
       updates: false,
@@ -136,4 +137,20 @@ test('problems come in the order of their lines', () => {
     problems.map((problem) => problem.split(':')[1]),
     ['1', '4', '5'],
   );
+});
+
+test('a route on incidents waits for a while, and refuses what only events have', () => {
+  const [route] = routesOf(`${HOOK}\nroutes: [{ name: all, on: incidents, receivers: hook }]`).routes;
+  assert.deepEqual([route.on, route.groupWaitMs, route.groupBy], ['incidents', 5_000, null]);
+  const { problems } = readRoutes(`${HOOK}
+routes:
+  - { name: a, on: incidents, receivers: hook, group_by: kind, cool_down: 1min }
+  - { name: b, receivers: hook, match: { incident_kind: pause } }
+  - { name: c, on: incident, receivers: hook }`);
+  assert.deepEqual(problems, [
+    'r.yaml:3: routes[0].on must be events, as group_by is set, got "incidents"',
+    'r.yaml:3: routes[0].on must be events, as cool_down is set, got "incidents"',
+    'r.yaml:4: routes[1].on must be incidents, as incident_kind is set, got "events"',
+    'r.yaml:5: routes[2].on must be events or incidents, got "incident"',
+  ]);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KeptAlerts, saidBy } from '../../../fixture/alerts/kept-alerts.ts';
-import { revisionsOf } from '../../../fixture/alerts/notification.ts';
+import { eventOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
 import { routesOf } from '../../../fixture/alerts/routes.ts';
 
 const RECEIVERS =
@@ -94,7 +94,7 @@ test('a message is as small as a record of Kafka must be, and no event is larger
   const messages = alerts.take();
   assert.equal(messages.flatMap(({ notices }) => notices).length, 20);
   for (const message of messages) assert.ok(JSON.stringify(message).length < 256 * 1024);
-  assert.equal(messages[0].notices[0].event.members.length, 20);
+  assert.equal(eventOf(messages[0].notices[0]).members.length, 20);
   assert.deepEqual(alerts.suppressed, ['too-large']);
 });
 
@@ -111,7 +111,7 @@ test('within the cool-down of a series a new event waits, and is dropped if it c
   assert.deepEqual(saidBy(alerts.take()), ['hook opened web', 'hook closed web', 'hook opened other']);
   alerts.state.advance(NOON + 10 * MINUTE);
   const [late] = alerts.take();
-  assert.equal(late.notices[0].event.eventId, third.opened.eventId);
+  assert.equal(eventOf(late.notices[0]).eventId, third.opened.eventId);
   assert.deepEqual(alerts.suppressed, ['cool-down', 'cool-down']);
 });
 
@@ -128,6 +128,15 @@ test('in a mute window nothing new is told; what is open at its end is told then
   assert.deepEqual(saidBy(alerts.take()), ['hook opened series-1', 'hook closed series-1']);
   alerts.state.advance(NOON + 60 * MINUTE);
   assert.deepEqual(saidBy(alerts.take()), ['hook opened series-3']);
+});
+
+test('a mute window of some series leaves events of others to be told', () => {
+  const windows = `mute_windows: [{ name: noon, series: '{job="a"}', time_zone: UTC, from: "12:00", to: "13:00" }]`;
+  const alerts = keptAlerts(', mute: noon', windows);
+  alerts.state.observe(revisionsOf(1, { series: 'up{job="a"}' }).opened, NOON);
+  alerts.state.observe(revisionsOf(2, { series: 'up{job="b"}' }).opened, NOON);
+  alerts.state.observe(revisionsOf(3, { series: null, group: null, kind: 'silence' }).opened, NOON);
+  assert.deepEqual(saidBy(alerts.take()), ['hook opened up{job="b"}', 'hook opened null']);
 });
 
 test('what stays open is escalated step by step, and everyone who was told hears of the end', () => {
@@ -193,5 +202,5 @@ test('a state of a newer version is refused', () => {
   const alerts = keptAlerts('');
   alerts.take();
   assert.throws(() => alerts.state.restore('something/new', '1'), /newer version/);
-  assert.throws(() => alerts.state.restore('format', '2'), /newer version/);
+  assert.throws(() => alerts.state.restore('format', '3'), /newer version/);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEAD_LETTERS_MAX, Outbox, QUEUED_MAX } from '../../../../src/alerts/state/outbox.ts';
-import { eventId, notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
+import { eventId, eventOf, notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
 
 const REFUSED = { reason: 'refused', detail: 'status 404' } as const;
 
@@ -58,7 +58,7 @@ test('a dead letter that says that an event is open is not repeated after its en
     outbox.failed(outbox.takeAdded()[0][0], REFUSED, event.revision);
   }
   assert.equal(outbox.redeliver(new Set([eventId(2)]), 9), 2);
-  const said = outbox.takeAdded().map(([, { notices }]) => `${notices[0].type} ${notices[0].event.series}`);
+  const said = outbox.takeAdded().map(([, { notices }]) => `${notices[0].type} ${eventOf(notices[0]).series}`);
   assert.deepEqual(said.sort(), ['closed series-1', 'opened series-2']);
   assert.equal(outbox.deadLetterCount, 0);
 });

@@ -1,0 +1,204 @@
+import { Entries, type StateChanges } from '../../record/entries.ts';
+import type { Incident, IncidentEvent } from '../../record/incident.ts';
+import type { SeriesPattern } from '../../series/series-pattern.ts';
+import type { Subject, ToldIncident } from '../message/subject.ts';
+import type { AlertRoute } from '../routes/alert-route.ts';
+import { concerns, isMeant } from '../routes/match-event.ts';
+
+/** Events of open incidents that are kept. Those above it are in no message, and no route is chosen by them. */
+const EVENTS_MAX = 100_000;
+/** Events of an incident that messages name: those that began first. */
+const EVENTS_TOLD_MAX = 20;
+
+/** So many events of an incident are asked for: it is acknowledged where all of them are. */
+const ASKED_EVENTS_MAX = 100;
+
+/** Events and incidents by their ids, such as those that somebody has acknowledged. */
+export interface Reviewed {
+  readonly events: ReadonlySet<string>;
+  readonly incidents: ReadonlySet<string>;
+}
+
+type NamedEvent = IncidentEvent & { readonly incidentId: string };
+type Labels = Readonly<Record<string, string>>;
+
+/** What follows from the events of an open incident, those of the ones that were merged into it among them. */
+interface OpenIncident {
+  readonly eventIds: Set<string>;
+  /** Those that were merged into it. */
+  readonly parts: Set<string>;
+  /** Names of the routes whose conditions on events one of them meets. */
+  readonly meantBy: Set<string>;
+  /** Series of mute windows that one of them is not about. */
+  readonly beyond: Set<SeriesPattern>;
+  first: readonly IncidentEvent[];
+  labels: Labels | null;
+  seriesLabels: Labels | null;
+}
+
+/**
+ * Events of open incidents, as records name them: each once, by the incident that it joined first. Nothing here depends
+ * on their order.
+ */
+export class IncidentEvents {
+  readonly #events: Entries<NamedEvent>;
+  /** The incident that each merged one is part of. */
+  readonly #merged: Entries<string>;
+  readonly #open = new Map<string, OpenIncident>();
+  readonly #routes: readonly AlertRoute[];
+  readonly #windows: readonly SeriesPattern[];
+
+  constructor(routes: readonly AlertRoute[], changes: StateChanges) {
+    this.#events = new Entries('incident-event/', changes);
+    this.#merged = new Entries('merged-incident/', changes);
+    this.#routes = routes.filter(({ on }) => on === 'incidents');
+    this.#windows = [...new Set(this.#routes.flatMap(({ mute }) => mute.flatMap(({ series }) => series ?? [])))];
+  }
+
+  restore(key: string, json: string | null): boolean {
+    return this.#events.restore(key, json) || this.#merged.restore(key, json);
+  }
+
+  /** Call it after the last kept entry. */
+  restored(): void {
+    for (const { incidentId, ...event } of this.#events.values()) this.#include(this.#homeOf(incidentId), event);
+    for (const [part] of this.#merged.all()) this.#openOf(this.#homeOf(part)).parts.add(part);
+  }
+
+  /** Takes a revision in. Returns it with what all events of the incident have in common. */
+  take(incident: Incident): ToldIncident {
+    const { incidentId, mergedInto, events } = incident;
+    for (const event of events) {
+      if (this.#events.get(event.eventId) !== undefined || this.#events.size >= EVENTS_MAX) continue;
+      this.#events.set(event.eventId, { ...event, incidentId });
+      this.#include(incidentId, event);
+    }
+    const { first, labels, seriesLabels } = this.#openOf(incidentId);
+    const told = { ...incident, events: first, labels: labels ?? {}, seriesLabels: seriesLabels ?? {} };
+    if (mergedInto !== null) this.#merge(incidentId, mergedInto);
+    else if (incident.type === 'closed') this.#forget(incidentId);
+    return told;
+  }
+
+  /** Whether an event of the incident meets the conditions of the route on events. */
+  isMeantBy({ name }: AlertRoute, incidentId: string): boolean {
+    const open = this.#open.get(incidentId);
+    const route = this.#routes.find((each) => each.name === name);
+    if (open === undefined || route === undefined) return false;
+    return open.meantBy.has(name) || (open.eventIds.size === 0 && isUnconditional(route));
+  }
+
+  /** Whether all events of the incident are about these series. */
+  areAbout(series: SeriesPattern, incidentId: string): boolean {
+    const open = this.#open.get(incidentId);
+    return open !== undefined && open.eventIds.size > 0 && !open.beyond.has(series);
+  }
+
+  /**
+   * Everything whose review is one of it: an event and the incidents that it is part of; an incident, or all of its
+   * events.
+   */
+  reviewsOf(subject: Subject): Reviewed {
+    if ('event' in subject) {
+      const { eventId } = subject.event;
+      return { events: new Set([eventId]), incidents: new Set(this.#incidentsOf(eventId)) };
+    }
+    const { incidentId } = subject.incident;
+    const events = this.#open.get(incidentId)?.eventIds ?? new Set();
+    return { events: events.size <= ASKED_EVENTS_MAX ? events : new Set(), incidents: new Set([incidentId]) };
+  }
+
+  reviewsOfAll(subjects: readonly Subject[]): Reviewed {
+    const all = subjects.map((subject) => this.reviewsOf(subject));
+    return {
+      events: new Set(all.flatMap(({ events }) => [...events])),
+      incidents: new Set(all.flatMap(({ incidents }) => [...incidents])),
+    };
+  }
+
+  /** Nothing reads incidents any more. */
+  clear(): void {
+    for (const [eventId] of this.#events.all()) this.#events.delete(eventId);
+    for (const [incidentId] of this.#merged.all()) this.#merged.delete(incidentId);
+    this.#open.clear();
+  }
+
+  /** The incidents that an event is part of: the one that it joined, and those that this one was merged into. */
+  #incidentsOf(eventId: string): readonly string[] {
+    const incidents: string[] = [];
+    for (let id = this.#events.get(eventId)?.incidentId; id !== undefined; id = this.#merged.get(id))
+      incidents.push(id);
+    return incidents;
+  }
+
+  #homeOf(incidentId: string): string {
+    let home = incidentId;
+    for (let into = this.#merged.get(home); into !== undefined; into = this.#merged.get(home)) home = into;
+    return home;
+  }
+
+  #openOf(incidentId: string): OpenIncident {
+    let open = this.#open.get(incidentId);
+    if (open === undefined) {
+      open = {
+        eventIds: new Set(),
+        parts: new Set(),
+        meantBy: new Set(),
+        beyond: new Set(),
+        first: [],
+        labels: null,
+        seriesLabels: null,
+      };
+      this.#open.set(incidentId, open);
+    }
+    return open;
+  }
+
+  #include(incidentId: string, event: IncidentEvent): void {
+    const open = this.#openOf(incidentId);
+    open.eventIds.add(event.eventId);
+    open.first = firstOf([...open.first, event]);
+    open.labels = shared(open.labels, event.labels);
+    open.seriesLabels = shared(open.seriesLabels, event.seriesLabels);
+    for (const { name, match } of this.#routes) if (isMeant(match, event)) open.meantBy.add(name);
+    for (const window of this.#windows) if (!concerns(window, event)) open.beyond.add(window);
+  }
+
+  #merge(part: string, into: string): void {
+    const [from, home] = [this.#openOf(part), this.#openOf(into)];
+    this.#merged.set(part, into);
+    this.#open.delete(part);
+    for (const eventId of from.eventIds) home.eventIds.add(eventId);
+    for (const each of [part, ...from.parts]) home.parts.add(each);
+    for (const name of from.meantBy) home.meantBy.add(name);
+    for (const window of from.beyond) home.beyond.add(window);
+    home.first = firstOf([...home.first, ...from.first]);
+    if (from.labels !== null) home.labels = shared(home.labels, from.labels);
+    if (from.seriesLabels !== null) home.seriesLabels = shared(home.seriesLabels, from.seriesLabels);
+  }
+
+  #forget(incidentId: string): void {
+    const { eventIds, parts } = this.#openOf(incidentId);
+    for (const eventId of eventIds) this.#events.delete(eventId);
+    for (const part of parts) this.#merged.delete(part);
+    this.#open.delete(incidentId);
+  }
+}
+
+/** An incident whose events are not known, as it began before the first record that was read. */
+function isUnconditional({ match: { detector, series, kinds, directions, labels } }: AlertRoute): boolean {
+  return [detector, series, kinds, directions].every((condition) => condition === null) && labels.size === 0;
+}
+
+function firstOf(events: readonly IncidentEvent[]): readonly IncidentEvent[] {
+  if (events.length <= 1) return events;
+  return events
+    .toSorted((one, other) => one.startedAtMs - other.startedAtMs || (one.eventId < other.eventId ? -1 : 1))
+    .slice(0, EVENTS_TOLD_MAX);
+}
+
+/** Labels that both have; null: none are known yet. */
+function shared(known: Labels | null, labels: Labels): Labels {
+  if (known === null) return labels;
+  return Object.fromEntries(Object.entries(known).filter(([name, value]) => labels[name] === value));
+}

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { IncidentEvent } from '../../../../src/record/incident.ts';
+import { KeptAlerts, saidBy } from '../../../fixture/alerts/kept-alerts.ts';
+import { eventId, revisionsOf } from '../../../fixture/alerts/notification.ts';
+import { routesOf } from '../../../fixture/alerts/routes.ts';
+import { incidentEvent, incidentLife } from '../../../fixture/alerts/told-incident.ts';
+
+const RECEIVERS = `receivers:
+  - { name: hook, webhook: { url: "https://example.com/a" } }
+  - { name: boss, webhook: { url: "https://example.com/b" } }
+  - { name: am, alertmanager: { url: "https://example.com/c" } }`;
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+/** A Saturday, 12:00 UTC. */
+const NOON = Date.UTC(2026, 4, 2, 12);
+const ONE = `incident-${eventId(1)}`;
+const TWO = `incident-${eventId(5)}`;
+
+const keptAlerts = (route: string, more = '') =>
+  new KeptAlerts(routesOf(`${RECEIVERS}\n${more}\nroutes: [{ name: all, on: incidents, receivers: hook${route} }]`));
+
+test('an incident is told once it was waited for, with the events that joined meanwhile, and at its end', () => {
+  const alerts = keptAlerts('');
+  const { opened, updated, closed } = incidentLife(1, [1, 2, 3]);
+  alerts.state.observeIncident(opened, NOON);
+  alerts.state.observeIncident(updated, NOON + SECOND);
+  alerts.state.advance(NOON + 4_999);
+  assert.deepEqual(alerts.take(), []);
+  alerts.state.advance(NOON + 5_000);
+  const [message, ...more] = alerts.take();
+  assert.deepEqual([saidBy([message]), more, message.group], [[`hook opened ${ONE}`], [], null]);
+  const [notice] = message.notices;
+  assert.ok('incident' in notice);
+  assert.deepEqual(
+    notice.incident.events.map((event) => event.eventId),
+    [1, 2, 3].map(eventId),
+  );
+  assert.deepEqual(notice.incident.labels, { team: 'platform' });
+  alerts.state.observeIncident(closed, NOON + MINUTE);
+  alerts.state.advance(NOON + 2 * MINUTE);
+  assert.deepEqual(saidBy(alerts.take()), [`hook closed ${ONE}`]);
+  assert.equal(alerts.state.open, 0);
+  assert.deepEqual(
+    [...alerts.kept.keys()].filter((key) => key.includes('incident-event')),
+    [],
+  );
+});
+
+test('further revisions go to receivers that replace what they show; with updates to all, once a wait', () => {
+  const saidWith = (updates: boolean) => {
+    const alerts = keptAlerts(`, updates: ${updates}`);
+    alerts.routes = routesOf(
+      `${RECEIVERS}\nroutes: [{ name: all, on: incidents, receivers: [hook, am], updates: ${updates} }]`,
+    );
+    alerts.restart(NOON);
+    const { opened, updated } = incidentLife(1, [1, 2]);
+    alerts.state.observeIncident(opened, NOON);
+    alerts.state.advance(NOON + MINUTE);
+    for (const revision of [1, 2, 3]) alerts.state.observeIncident({ ...updated, revision }, NOON + MINUTE);
+    alerts.state.advance(NOON + 2 * MINUTE);
+    alerts.take();
+    return saidBy(alerts.sent);
+  };
+  const opened = [`hook opened ${ONE}`, `am opened ${ONE}`];
+  assert.deepEqual(saidWith(false), [...opened, `am updated ${ONE}`]);
+  assert.deepEqual(saidWith(true), [...opened, `hook updated ${ONE}`, `am updated ${ONE}`]);
+});
+
+test('an incident that is merged is closed, and the other one has its events', () => {
+  const alerts = keptAlerts('');
+  const [one, two] = [incidentLife(1, [1, 2]), incidentLife(5, [5, 6], { startedAtMs: NOON })];
+  alerts.state.observeIncident(one.opened, NOON);
+  alerts.state.observeIncident(two.opened, NOON);
+  alerts.state.advance(NOON + MINUTE);
+  alerts.restart(NOON + MINUTE);
+  alerts.state.observeIncident(two.merged(eventId(1)), NOON + MINUTE);
+  alerts.restart(NOON + MINUTE);
+  alerts.state.observeIncident({ ...one.updated, eventCount: 3 }, NOON + MINUTE);
+  alerts.state.advance(NOON + 2 * MINUTE);
+  alerts.take();
+  assert.deepEqual(saidBy(alerts.sent), [`hook opened ${ONE}`, `hook opened ${TWO}`, `hook closed ${TWO}`]);
+  const [last] = alerts.sent.at(-1)!.notices;
+  assert.ok('incident' in last && last.incident.mergedInto === eventId(1));
+  alerts.state.observeIncident(one.closed, NOON + 3 * MINUTE);
+  alerts.state.advance(NOON + 4 * MINUTE);
+  const [closed] = alerts.take()[0].notices;
+  assert.ok('incident' in closed);
+  assert.deepEqual(new Set(closed.incident.events.map((event) => event.eventId)), new Set([1, 2, 5].map(eventId)));
+  assert.deepEqual(
+    [...alerts.kept.keys()].filter((key) => /incident-event|merged-incident/.test(key)),
+    [],
+  );
+});
+
+test('one event must meet all conditions on events; severity, grade and kind of incident are those of the whole', () => {
+  const isTold = (match: string, events: readonly IncidentEvent[]) => {
+    const alerts = keptAlerts(`, match: ${match}`);
+    const { opened } = incidentLife(1, [], { events, severity: 20, grade: 0.8, kind: 'related' });
+    alerts.state.observeIncident({ ...opened, events }, NOON);
+    alerts.state.advance(NOON + MINUTE);
+    return alerts.take().length > 0;
+  };
+  const events = [
+    incidentEvent(1, { kind: 'dip', labels: { team: 'db' } }),
+    incidentEvent(2, { kind: 'spike', series: 'web/errors', labels: { team: 'web' } }),
+  ];
+  assert.ok(isTold('{ kind: dip, labels: { team: db } }', events));
+  assert.ok(isTold('{ series: "web/*", severity_min: 20, grade_min: 0.8, incident_kind: [related, pause] }', events));
+  assert.ok(!isTold('{ kind: dip, labels: { team: web } }', events), 'two events, each of which meets one condition');
+  assert.ok(!isTold('{ severity_min: 21 }', events));
+  assert.ok(!isTold('{ incident_kind: single }', events));
+  assert.ok(isTold('{}', []), 'its events were read by nobody');
+  assert.ok(!isTold('{ kind: dip }', []));
+});
+
+test('an event that joins later brings its incident to the routes that it matches', () => {
+  const alerts = new KeptAlerts(
+    routesOf(`${RECEIVERS}
+routes:
+  - { name: db, on: incidents, match: { series: "host-3/*" }, receivers: boss }
+  - { name: events, receivers: boss, match: { detector: other } }
+  - { name: rest, on: incidents, receivers: hook }`),
+  );
+  const { opened, updated, closed } = incidentLife(1, [1, 2, 3]);
+  alerts.state.observeIncident(opened, NOON);
+  alerts.state.advance(NOON + MINUTE);
+  alerts.restart(NOON + MINUTE);
+  alerts.state.observeIncident(updated, NOON + MINUTE);
+  alerts.state.observeIncident(closed, NOON + MINUTE);
+  alerts.state.advance(NOON + 2 * MINUTE);
+  alerts.take();
+  assert.deepEqual(saidBy(alerts.sent), [
+    `hook opened ${ONE}`,
+    `boss opened ${ONE}, closed ${ONE}`,
+    `hook closed ${ONE}`,
+  ]);
+});
+
+test('an incident is muted while all of its events are', () => {
+  const windows = 'mute_windows: [{ name: noon, series: "host-[12]/*", time_zone: UTC, from: "12:00", to: "13:00" }]';
+  const alerts = keptAlerts(', mute: noon', windows.replace('"host-[12]/*"', '["host-1/*", "host-2/*"]'));
+  const { opened, updated } = incidentLife(1, [1, 2, 3]);
+  alerts.state.observeIncident(opened, NOON);
+  alerts.state.advance(NOON + MINUTE);
+  assert.deepEqual(alerts.take(), []);
+  alerts.restart(NOON + MINUTE);
+  alerts.state.observeIncident(updated, NOON + MINUTE);
+  alerts.state.advance(NOON + MINUTE);
+  alerts.state.advance(NOON + 2 * MINUTE);
+  assert.deepEqual(saidBy(alerts.take()), [`hook opened ${ONE}`]);
+});
+
+test('what is acknowledged, or part of an incident that is, is not escalated; nor is one whose events all are', () => {
+  const escalate = 'escalate: [{ after: 15min, receivers: boss }]';
+  const escalated = (events: readonly number[], incidents: readonly number[]) => {
+    const alerts = new KeptAlerts(
+      routesOf(`${RECEIVERS}
+routes:
+  - { name: whole, on: incidents, receivers: hook, group_wait: 1s, ${escalate} }
+  - { name: each, receivers: hook, ${escalate} }`),
+    );
+    const [one, two] = [incidentLife(1, [1, 2]), incidentLife(5, [5, 6])];
+    // Events before and after the incidents that name them.
+    alerts.state.observe(revisionsOf(1).opened, NOON);
+    for (const life of [one, two]) alerts.state.observeIncident(life.opened, NOON);
+    alerts.state.observe(revisionsOf(5).opened, NOON);
+    alerts.state.observeIncident(two.merged(eventId(1)), NOON + SECOND);
+    alerts.state.advance(NOON + SECOND);
+    alerts.restart(NOON + SECOND);
+    const nowMs = NOON + 20 * MINUTE;
+    const asked = alerts.state.escalating(nowMs);
+    assert.deepEqual(asked.events, new Set([1, 5].map(eventId)));
+    const among = (ids: ReadonlySet<string>, taken: readonly number[]) =>
+      new Set([...ids].filter((id) => taken.map(eventId).includes(id)));
+    const reviewed = { events: among(asked.events, events), incidents: among(asked.incidents, incidents) };
+    alerts.state.acknowledge(reviewed, nowMs);
+    alerts.state.advance(nowMs);
+    return saidBy(alerts.take()).filter((said) => said.startsWith('boss'));
+  };
+  const [first, second, whole] = ['boss +opened series-1', 'boss +opened series-5', `boss +opened ${ONE}`];
+  assert.deepEqual(escalated([], []).sort(), [first, second, whole].sort());
+  assert.deepEqual(escalated([1], []).sort(), [second, whole].sort());
+  assert.deepEqual(escalated([], [1]), []);
+  assert.deepEqual(escalated([], [5]).sort(), [first, whole].sort(), 'of what was merged its events are acknowledged');
+  assert.deepEqual(escalated([1, 5], []), []);
+});
+
+test('one receiver may be told of an event and of the incident that has its id', () => {
+  const alerts = new KeptAlerts(
+    routesOf(`${RECEIVERS}
+routes:
+  - { name: whole, on: incidents, receivers: am, group_wait: 0s }
+  - { name: each, receivers: am }`),
+  );
+  const { opened, closed } = incidentLife(1, [1, 2]);
+  alerts.state.observeIncident(opened, NOON);
+  alerts.state.observe(revisionsOf(1).opened, NOON);
+  alerts.state.advance(NOON);
+  assert.deepEqual(saidBy(alerts.take()).sort(), [`am opened ${ONE}`, 'am opened series-1']);
+  assert.equal(alerts.state.openAt('am').length, 2);
+  alerts.state.observe(revisionsOf(1).closed, NOON);
+  assert.deepEqual(saidBy(alerts.take()), ['am closed series-1']);
+  alerts.state.observeIncident(closed, NOON);
+  alerts.state.advance(NOON);
+  assert.deepEqual(saidBy(alerts.take()), [`am closed ${ONE}`]);
+});
+
+test('a route that is on events from now on still closes its incidents; then incidents are not read any more', () => {
+  const alerts = keptAlerts('');
+  const { opened, closed } = incidentLife(1, [1, 2]);
+  alerts.state.incidentPlace.moveTo({ topicId: 'a', positions: new Map([[0, 7]]) });
+  alerts.state.observeIncident(opened, NOON);
+  alerts.state.advance(NOON + MINUTE);
+  const routes = routesOf(`${RECEIVERS}\nroutes: [{ name: all, receivers: hook }]`);
+  alerts.restart(NOON + MINUTE, routes);
+  assert.ok(alerts.state.readsIncidents);
+  alerts.state.observeIncident(closed, NOON + MINUTE);
+  alerts.take();
+  assert.deepEqual(saidBy(alerts.sent), [`hook opened ${ONE}`, `hook closed ${ONE}`]);
+  alerts.restart(NOON + MINUTE, routes);
+  assert.ok(!alerts.state.readsIncidents);
+  assert.equal(alerts.state.incidentPlace.get(), null);
+});
+
+test('an incident of thousands of events is kept as small as a record of Kafka must be', () => {
+  const alerts = keptAlerts('');
+  const labels = { note: 'x'.repeat(10_000) };
+  const events = Array.from({ length: 1_000 }, (_, i) => incidentEvent(i, { labels }));
+  alerts.state.observeIncident({ ...incidentLife(1, []).opened, events }, NOON);
+  alerts.state.advance(NOON + MINUTE);
+  const [message] = alerts.take();
+  assert.ok(JSON.stringify(message).length < 128 * 1024);
+  assert.ok('incident' in message.notices[0] && message.notices[0].incident.events.length > 0);
+});
