@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../store/api-keys.ts';
 import { type AuditAction, recordAudit } from '../../store/audit.ts';
-import type { Sql } from '../../store/database.ts';
+import type { Sql } from '../../store/database/database.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 
 /** The key that acted, in which request. */

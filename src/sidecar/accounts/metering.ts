@@ -11,7 +11,7 @@ import {
   releaseExpiredHolds,
   renewHolds,
 } from '../../store/credits.ts';
-import type { Database, Sql } from '../../store/database.ts';
+import type { Database, Sql } from '../../store/database/database.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { creditsExhausted, type HttpProblem, invalidKey, tooManyCalls } from '../wire/problem.ts';
 import type { Caller } from './caller.ts';
@@ -53,8 +53,8 @@ export interface Call {
   /** What its key has left. */
   readonly standing: KeyStanding;
   /**
-   * Settles the call with its effect, for what was held or less. Throws an HttpProblem 429 when it may no longer be
-   * answered.
+   * Settles the call with its effect, for what was held or less. Throws an HttpProblem, 429 or 401, when it may no
+   * longer be answered.
    */
   settle(effect?: CallEffect, due?: TokenCount): Promise<void>;
   /** Releases the hold of a call that is not answered. */
@@ -106,7 +106,9 @@ export class Calls {
     return {
       standing: call.standing,
       settle: async (effect, due = tokens) => {
-        if ((await end(tokenSum(due), effect)) === 'exhausted') throw creditsExhausted(caller.requestId);
+        const ended = await end(tokenSum(due), effect);
+        if (ended === 'exhausted') throw creditsExhausted(caller.requestId);
+        if (ended === 'revoked') throw invalidKey(caller.requestId);
         this.#onSettled(caller.key.id, tokenSum(due));
       },
       release: async () => {

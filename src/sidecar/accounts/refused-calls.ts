@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../store/api-keys.ts';
-import type { Sql } from '../../store/database.ts';
+import type { Sql } from '../../store/database/database.ts';
 import { addUsage, MINUTE_MS, minuteOf } from '../../store/usage.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { type HttpProblem, tooManyCalls } from '../wire/problem.ts';

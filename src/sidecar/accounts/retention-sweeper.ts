@@ -1,6 +1,7 @@
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/database/database.ts';
 import type { FinetunedWeights } from '../../store/finetuned-weights.ts';
 import { pruneAnswers } from '../../store/idempotent-answers.ts';
+import { pruneJobs } from '../../store/job-retention.ts';
 import { condenseUsage, pruneAudit } from '../../store/retention.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 
@@ -42,8 +43,9 @@ export class RetentionSweeper {
       const usageMinutes = await condenseUsage(store, now);
       const weightsFiles = await kept.sweep(now);
       const answers = await pruneAnswers(store, now);
-      if (auditEntries + usageMinutes + weightsFiles + answers === 0) return;
-      logger.info({ auditEntries, usageMinutes, weightsFiles, answers }, 'expired entries deleted');
+      const jobs = await pruneJobs(store, now);
+      if (auditEntries + usageMinutes + weightsFiles + answers + jobs === 0) return;
+      logger.info({ auditEntries, usageMinutes, weightsFiles, answers, jobs }, 'expired entries deleted');
     } catch (error) {
       logger.warn({ err: error }, 'expired entries could not be deleted');
     }

@@ -3,7 +3,7 @@ import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import fastify from 'fastify';
-import type { TSchema } from 'typebox';
+import Type, { type TSchema } from 'typebox';
 import { RefusedCalls } from '../accounts/refused-calls.ts';
 import { BodyBudget } from '../wire/body/body-budget.ts';
 import { BodyThreads } from '../wire/body/body-threads.ts';
@@ -17,7 +17,7 @@ import type { AppServices, GivenServices } from './exchange/app-services.ts';
 import { CLIENT_GONE } from './exchange/client-gone.ts';
 import { readCookies } from './exchange/console-session.ts';
 import { compressAnswers } from './exchange/content-encoding.ts';
-import { answerProblems, refuseBadConnections } from './exchange/failures.ts';
+import { answerProblems, PROTECTED, refuseBadConnections } from './exchange/failures.ts';
 import type { App } from './exchange/fastify-app.ts';
 import { takeBodies } from './exchange/request-bodies.ts';
 import { refuseAmbiguousRequests } from './exchange/request-framing.ts';
@@ -38,8 +38,6 @@ const REQUEST_ID = /^[\w-]{1,64}$/;
 const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/;
 /** Browsers use TLS to this host for so long. They ignore it where the connection has none. */
 const TLS_ONLY_S = 31_536_000;
-/** Headers of an answer without a route, such as to an undecodable path: no hook runs for it. */
-const PROTECTED = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
 /** Builds the application without listening. */
 export async function createApp(
@@ -121,7 +119,9 @@ async function guardedApp(
   app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'query' }) => {
     if (httpPart === 'body') return checkPresence;
     const check = schemaCheck(schema, httpPart === 'querystring' ? 'query' : httpPart);
-    return (value: unknown) => {
+    const lists = httpPart === 'querystring' ? listsOf(schema) : [];
+    return (given: unknown) => {
+      const value = lists.length === 0 ? given : withLists(given as QueryFields, lists);
       const problems = check(value);
       return problems.length === 0 ? { value } : { error: invalidRequest(problems) };
     };
@@ -141,6 +141,21 @@ async function guardedApp(
   await readCookies(app);
   requireKey(app, services);
   return app;
+}
+
+type QueryFields = Readonly<Record<string, unknown>>;
+
+/** The fields of a query that may be repeated. */
+function listsOf({ properties = {} }: TSchema & { readonly properties?: Readonly<Record<string, TSchema>> }): string[] {
+  return Object.keys(properties).filter((name) => Type.IsArray(properties[name]));
+}
+
+/** A query in which those that came once are lists, too. */
+function withLists(query: QueryFields, lists: readonly string[]): QueryFields {
+  const entries = Object.entries(query).map(([name, value]) => {
+    return [name, lists.includes(name) && !Array.isArray(value) ? [value] : value] as const;
+  });
+  return Object.fromEntries(entries);
 }
 
 /** Bodies are validated while they are read. Only their presence is left to check. */

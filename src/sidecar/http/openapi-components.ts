@@ -15,6 +15,7 @@ import * as modelParams from '../wire/schema/model-params-schema.ts';
 import * as online from '../wire/schema/online-detection-schema.ts';
 import * as series from '../wire/schema/series-schema.ts';
 import * as service from '../wire/schema/service-schema.ts';
+import * as simulate from '../wire/schema/simulate-schema.ts';
 import * as tunedModels from '../wire/schema/tuned-model-schema.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
@@ -30,6 +31,7 @@ const MODULES: readonly object[] = [
   forecast,
   finetune,
   explain,
+  simulate,
   tunedModels,
   jobs,
   jobList,

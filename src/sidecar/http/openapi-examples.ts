@@ -21,6 +21,7 @@ const EXAMPLES: Readonly<Record<string, object>> = {
   '/v2/forecast': { ...common, h: 7, level: [80, 95] },
   '/v2/cross_validation': { ...common, h: 7, n_windows: 2, level: [80] },
   '/v2/explain': { series: { ...series, X: [PROMOTED.flat()] }, method: 'granger' },
+  '/v2/simulate': { ...common, h: 7, n_paths: 100, seed: 7 },
   '/v2/finetune': { ...common, finetune_steps: 2 },
   '/v1/keys': { name: 'shop', role: 'operator', calls_per_minute: 600, credits: 5_000_000 },
   '/model_params': { model: 'tsmodel-1', freq: 'D' },

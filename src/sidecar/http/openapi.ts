@@ -34,7 +34,7 @@ const TAGS: readonly (readonly [RegExp, string])[] = [
   [/\/(?:async|jobs)\b/, 'Jobs'],
   [/\/finetune/, 'Fine-tuning'],
   [/anomaly_detection/, 'Detection'],
-  [/forecast|cross_validation|explain/, 'Forecasting'],
+  [/forecast|cross_validation|explain|simulate/, 'Forecasting'],
   [/^\/v1\/(?!service|dead)/, 'History'],
 ];
 

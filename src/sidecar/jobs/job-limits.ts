@@ -1,5 +1,7 @@
 import type { InFlightLimits } from '../../store/jobs.ts';
 
+const DAY_MS = 86_400_000;
+
 export interface JobLimits {
   /** Pending and running jobs of one owner. Further submissions are refused with 429. */
   readonly inFlight: InFlightLimits;
@@ -11,7 +13,7 @@ export interface JobLimits {
   readonly pollMs: number;
   /** Attempts of a job whose processes died. After the last the job has failed. */
   readonly attemptsMax: number;
-  /** Retention of ended jobs and their results. */
+  /** Retention of ended jobs and their results, within the limits of JOB_RETENTION. */
   readonly keptMs: number;
 }
 
@@ -21,5 +23,5 @@ export const JOB_LIMITS: JobLimits = {
   heartbeatMs: 3_000,
   pollMs: 1_000,
   attemptsMax: 5,
-  keptMs: 3_600_000,
+  keptMs: 7 * DAY_MS,
 };

@@ -44,8 +44,8 @@ export type AnswerHeader =
 
 export const sandboxed: Sandboxed = async (setup) => {
   const { models, aliases }: JobSetup = JSON.parse(Buffer.from(setup).toString());
-  // One thread per job. The other cores serve synchronous requests.
-  const forecasters = await Forecasters.start(models, { threads: 1 });
+  // One thread per job: the other cores serve synchronous requests. The service has checked the models.
+  const forecasters = await Forecasters.start(models, { threads: 1, rare: models });
   // Belongs to the running job; a sandbox runs one job at a time.
   let report: (news: TuningNews) => void = () => {};
   const tune = tuneInProcess(models, (requested) => {

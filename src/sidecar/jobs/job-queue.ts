@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { endCall } from '../../store/credits.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/database/database.ts';
 import { cancelJob } from '../../store/job-cancel.ts';
 import {
   type AnsweredJob,
@@ -9,6 +9,7 @@ import {
   findSubmission,
   type Idempotency,
   type InFlightCount,
+  type JobListing,
   type JobPage,
   listJobs,
   submitJob,
@@ -143,8 +144,8 @@ export class JobQueue {
     return JOB_ID.test(id) ? findJob(this.#database, { owner, id }, this.#nowMs()) : null;
   }
 
-  page(owner: string, { before, size }: { readonly before: number; readonly size: number }): Promise<JobPage> {
-    return listJobs(this.#database, owner, { before, size, nowMs: this.#nowMs() });
+  page(owner: string, listing: Omit<JobListing, 'nowMs'>): Promise<JobPage> {
+    return listJobs(this.#database, owner, { ...listing, nowMs: this.#nowMs() });
   }
 
   inFlight(owner: string): Promise<InFlightCount[]> {

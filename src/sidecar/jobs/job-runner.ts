@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ServiceError } from '../../service-error.ts';
 import { endCall } from '../../store/credits.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/database/database.ts';
 import { claimJob } from '../../store/job-claim.ts';
 import {
   type ClaimedJob,

@@ -1,5 +1,5 @@
 import { bytesOfWeights, type TunedWeights } from '../../model/tuned-weights.ts';
-import type { Sql } from '../../store/database.ts';
+import type { Sql } from '../../store/database/database.ts';
 import {
   countFinetunedModels,
   FINETUNED_MODELS_MAX,

@@ -6,7 +6,7 @@ import type { TuningRequest } from '../../model/tuning/tuning-bytes.ts';
 import { readWeights } from '../../model/tuning-graphs.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { ApiKey } from '../../store/api-keys.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/database/database.ts';
 import { findFinetunedModel } from '../../store/finetuned-models.ts';
 import type { FinetunedWeights } from '../../store/finetuned-weights.ts';
 import type { Logger } from '../../telemetry/logger.ts';

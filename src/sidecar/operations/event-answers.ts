@@ -1,26 +1,49 @@
-import type { AnomalyEvent } from '../../record/anomaly-event.ts';
-import type { Sql } from '../../store/database.ts';
+import type { KnownEvent } from '../../history/event-port.ts';
+import { type AnomalyEvent, withEventDefaults } from '../../record/anomaly-event.ts';
+import { spreadsheetField } from '../../record/csv-field.ts';
+import type { Sql } from '../../store/database/database.ts';
 import { type EventReviewRecord, reviewsOf } from '../../store/event-reviews.ts';
-import type { EventAnswer } from '../wire/schema/event-schema.ts';
+import { type IncidentReviewRecord, incidentReviewsOf } from '../../store/incident-reviews.ts';
+import type { EventAnswer, UnreviewedEvent } from '../wire/schema/event-schema.ts';
 import { shownEvent } from './shown-records.ts';
 
-/** Events with their reviews by people. */
-export async function reviewedEvents(sql: Sql, events: readonly AnomalyEvent[], nowMs: number): Promise<EventAnswer[]> {
-  const ids = events.map(({ eventId }) => eventId);
-  const reviews = await reviewsOf(sql, ids);
-  return events.map((event) => ({ ...shownEvent(event), ...shownReview(reviews.get(event.eventId) ?? null, nowMs) }));
+/** Events with their reviews by people, where they have none with those of their incidents. */
+export async function reviewedEvents(sql: Sql, events: readonly KnownEvent[], nowMs: number): Promise<EventAnswer[]> {
+  const incidents = new Set(events.map(({ incidentId }) => incidentId).filter((id) => id !== null));
+  const [reviews, ofIncidents] = [
+    await reviewsOf(
+      sql,
+      events.map(({ eventId }) => eventId),
+    ),
+    await incidentReviewsOf(sql, [...incidents]),
+  ];
+  return events.map((event) => {
+    const { eventId, incidentId } = event;
+    const own = shownReview(reviews.get(eventId) ?? null, nowMs);
+    const { acknowledged, muted } = shownActs((incidentId && ofIncidents.get(incidentId)) || null, nowMs);
+    const review = { ...own, acknowledged: own.acknowledged ?? acknowledged, muted: own.muted ?? muted };
+    return { ...shownEvent(event), incidentId, ...review };
+  });
 }
 
-/** The review of an event by people. A mute that has ended is not shown. */
+/** The review of an event by people. */
 export function shownReview(review: EventReviewRecord | null, nowMs: number) {
-  const { acknowledged = null, muted = null, label = null } = review ?? {};
+  const label = review?.label ?? null;
+  return {
+    ...shownActs(review, nowMs),
+    label: label && { at: label.atMs, by: label.by, real: label.real, note: label.note },
+  };
+}
+
+/** Who acknowledged and muted it. A mute that has ended is not shown. */
+export function shownActs(review: IncidentReviewRecord | null, nowMs: number) {
+  const { acknowledged = null, muted = null } = review ?? {};
   return {
     acknowledged: acknowledged && { at: acknowledged.atMs, by: acknowledged.by, note: acknowledged.note },
     muted:
       muted !== null && muted.untilMs > nowMs
         ? { at: muted.atMs, by: muted.by, until: muted.untilMs, reason: muted.reason }
         : null,
-    label: label && { at: label.atMs, by: label.by, real: label.real, note: label.note },
   };
 }
 
@@ -37,21 +60,22 @@ const LABEL_COLUMNS = [
   'severity',
 ] as const;
 
+/** Those of LABEL_COLUMNS that the record names otherwise, by its names. Columns that are new come last. */
+const RECORD_COLUMNS = ['eventId', 'series', 'group', 'startedAtMs', 'peakAtMs', 'endedAtMs'] as const;
+
 /** Labels as CSV: one row an event. `real` is 1 or 0. */
 export function* labelRows(reviews: readonly EventReviewRecord[]): Generator<string> {
-  yield `${[...LABEL_COLUMNS, 'real', 'labelled_at', 'labelled_by', 'note'].join(',')}\r\n`;
+  const ofReview = ['real', 'labelled_at', 'labelled_by', 'note'];
+  yield `${[...LABEL_COLUMNS, ...ofReview, ...RECORD_COLUMNS].join(',')}\r\n`;
   for (const { record, label } of reviews) {
     if (label === null) continue;
-    const event = shownEvent(JSON.parse(record) as AnomalyEvent);
+    const event = shownEvent(withEventDefaults(JSON.parse(record)) as AnomalyEvent);
     const review = [Number(label.real), label.atMs, label.by, label.note];
-    yield `${[...LABEL_COLUMNS.map((name) => event[name]), ...review].map(csvField).join(',')}\r\n`;
+    const fields = (names: readonly (keyof UnreviewedEvent)[]) => names.map((name) => event[name] as string | number);
+    yield `${[...fields(LABEL_COLUMNS), ...review, ...fields(RECORD_COLUMNS)].map(fieldOf).join(',')}\r\n`;
   }
 }
 
-/** Spreadsheets run texts that begin like a formula: those get an apostrophe. */
-function csvField(value: string | number | null): string {
-  if (value === null) return '';
-  if (typeof value === 'number') return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+function fieldOf(value: string | number | null): string {
+  return typeof value === 'string' ? spreadsheetField(value) : String(value ?? '');
 }

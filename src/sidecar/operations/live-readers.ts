@@ -1,7 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { HistoryFeed, KeptScore, LiveSecond } from '../../history/history-port.ts';
+import type { AnomalyEvent } from '../../record/anomaly-event.ts';
+import type { Incident } from '../../record/incident.ts';
+import { type SeriesPattern, seriesPattern } from '../../series/series-pattern.ts';
 import type { LiveMessages } from '../wire/schema/history-schema.ts';
-import { shownEvent, shownSeries } from './shown-records.ts';
+import { shownEvent, shownIncident, shownSeries } from './shown-records.ts';
 
 /** Connections that read at once, and those of one owner. */
 const READERS_MAX = 200;
@@ -16,6 +19,8 @@ const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 export interface LiveSelection {
   /** Every observation of this series is sent. */
   readonly series: string | null;
+  /** Only series and events that this chooses, a glob or matchers, are sent otherwise; null: all. */
+  readonly match: string | null;
   /** Series of one message, worst first. */
   readonly limit: number;
 }
@@ -36,8 +41,8 @@ export class LiveReaders {
   readonly #feed: HistoryFeed;
   readonly #readers = new Map<ServerResponse, LiveReader & { readonly unsubscribe: () => void }>();
   #checking: NodeJS.Timeout | null = null;
-  /** The text for one second and limit is made once for all readers. */
-  #made: { readonly second: LiveSecond; readonly texts: Map<number, string> } | null = null;
+  /** The text of one second is made once for all readers of the same selection. */
+  #made: { readonly second: LiveSecond; readonly texts: Map<string, string> } | null = null;
 
   constructor(feed: HistoryFeed) {
     this.#feed = feed;
@@ -56,14 +61,15 @@ export class LiveReaders {
   }
 
   /** Answers until the client goes, is too slow, or may read no more. */
-  add(raw: ServerResponse, reader: LiveReader, { series, limit }: LiveSelection): void {
+  add(raw: ServerResponse, reader: LiveReader, { series, match, limit }: LiveSelection): void {
+    const shown = { match, pattern: match === null ? null : seriesPattern([match]), limit };
     raw.write('retry: 2000\n\n');
     const unsubscribe = this.#feed.subscribe((second) => {
       if (raw.writableLength > WAITING_BYTES_MAX) {
         this.#end(raw, { reason: 'slow-reader', detail: 'Messages were left out: read again from now on' });
         return;
       }
-      raw.write(this.#text(second, limit));
+      raw.write(this.#text(second, shown));
       const followed = second.followed.filter((score) => score.series === series);
       if (followed.length > 0) raw.write(message('series', { series, scores: followed.map(shownSeries) }));
     }, series);
@@ -102,17 +108,52 @@ export class LiveReaders {
     this.#readers.delete(raw);
   }
 
-  #text(second: LiveSecond, limit: number): string {
+  #text(second: LiveSecond, { match, pattern, limit }: ShownSelection): string {
     if (this.#made?.second !== second) this.#made = { second, texts: new Map() };
-    const known = this.#made.texts.get(limit);
+    const key = `${limit} ${match ?? ''}`;
+    const known = this.#made.texts.get(key);
     if (known !== undefined) return known;
-    const { atMs: at, observations, alarms, newest, events } = second;
+    const { atMs: at, observations, alarms } = second;
+    const newest = second.newest.filter(({ series }) => pattern?.test(series) ?? true);
+    const events = second.events.filter((event) => pattern === null || isChosen(event, pattern));
     const worst = newest.toSorted(worstFirst).slice(0, limit).map(shownSeries);
     const scores = message('score', { at, observations, alarms, series_observed: newest.length, series: worst });
-    const text = scores + events.map((event) => message('event', shownEvent(event))).join('');
-    this.#made.texts.set(limit, text);
+    const incidents = second.incidents.filter((incident) => pattern === null || isChosenIncident(incident, pattern));
+    const text = [
+      scores,
+      ...events.map((event) => message('event', shownEvent(event))),
+      ...incidents.map((incident) => message('incident', shownIncident(incident))),
+    ].join('');
+    this.#made.texts.set(key, text);
     return text;
   }
+}
+
+interface ShownSelection {
+  readonly match: string | null;
+  readonly pattern: SeriesPattern | null;
+  readonly limit: number;
+}
+
+/** As GET /v1/events chooses: the series, a member of the group, or the group. */
+function isChosen(event: AnomalyEvent, pattern: SeriesPattern): boolean {
+  return isOf(event, pattern) || event.members.some((member) => pattern.test(member.series));
+}
+
+/** By where it may have begun, and the events that have joined. */
+function isChosenIncident({ events, origins }: Incident, pattern: SeriesPattern): boolean {
+  return events.some((event) => isOf(event, pattern)) || origins.some(({ series }) => pattern.test(series));
+}
+
+type SubjectOfEvent = Pick<AnomalyEvent, 'series' | 'group' | 'seriesLabels'>;
+
+function isOf({ series, group, seriesLabels }: SubjectOfEvent, pattern: SeriesPattern): boolean {
+  const own = series ?? group;
+  return own !== null && pattern.test(own, hasLabels(seriesLabels) ? seriesLabels : null);
+}
+
+function hasLabels(labels: AnomalyEvent['seriesLabels'] | undefined): boolean {
+  return labels !== undefined && Object.keys(labels).length > 0;
 }
 
 function worstFirst(a: KeptScore, b: KeptScore): number {

@@ -1,5 +1,5 @@
 import type { Finding } from '../../finding/finding.ts';
-import type { HistoryFeed, HistoryReader, HistoryState } from '../../history/history-port.ts';
+import type { HistoryFeed, HistoryProblem, HistoryReader, HistoryState } from '../../history/history-port.ts';
 import type { DetectorVersion } from '../../store/detector-versions.ts';
 import { HttpProblem } from '../wire/problem.ts';
 
@@ -69,8 +69,10 @@ export interface Operations {
   readonly bounds: { readonly days: number; readonly gb: number };
   /** Topic of each source. */
   readonly topics: Readonly<Record<string, string>>;
-  /** Why nothing is added now; null while all is well. */
-  problem(): string | null;
+  /** Ids are made by a template (`input.id`): they do not give the labels of their series. */
+  readonly idsHideLabels: boolean;
+  /** Why nothing is added to the history now, and since when; null while all is well. */
+  problem(): HistoryProblem | null;
   readonly detectors: DetectorsPort;
   readonly cluster: ClusterPort;
 }
@@ -88,5 +90,9 @@ export const NO_HISTORY: HistoryState = {
 /** Throws an HttpProblem where the service does not read the stream. */
 export function operationsOf(operations: Operations | null): Operations {
   if (operations !== null) return operations;
-  throw new HttpProblem(404, 'This service keeps no history: it has no KAFKA_BROKERS');
+  throw noStream();
+}
+
+export function noStream(): HttpProblem {
+  return new HttpProblem(404, 'This service keeps no history: it has no KAFKA_BROKERS');
 }

@@ -3,6 +3,12 @@ import { OUTPUTS_OF_DETECTION, type TokenCount } from '../accounts/token-count.t
 /** Observations of one file, and kept values of one what-if. */
 export const OBSERVATIONS_MAX = 200_000;
 
+/**
+ * Forecasts of one file, and of one of the two scorings of a what-if: one for every step size of observations. A busy
+ * machine makes them in the time that a scoring has.
+ */
+export const SCORING_FORECASTS_MAX = 50_000;
+
 /** The price of a file: its observations are scored once. */
 export function backtestTokens(observations: number): TokenCount {
   return { input_tokens: observations, output_tokens: observations * OUTPUTS_OF_DETECTION, finetune_tokens: 0 };

@@ -1,4 +1,4 @@
-import type { Sql } from '../../store/database.ts';
+import type { Sql } from '../../store/database/database.ts';
 import { labelledReviews } from '../../store/event-reviews.ts';
 import type { Work } from '../accounts/metering.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../wire/problem.ts';
@@ -61,8 +61,9 @@ function refused(problems: readonly string[]): HttpProblem {
 }
 
 function shownRaised({ events, alarms, alarmsPerWeek }: RaisedEvents): WhatIfAnswer['before'] {
-  const shown = events.map(shownEvent).map(({ kind, started_at, ended_at, peak_at, severity, grade, summary }) => {
-    return { kind, started_at, ended_at, peak_at, severity, grade, summary };
+  const shown = events.map(shownEvent).map(({ kind, startedAtMs, endedAtMs, peakAtMs, severity, grade, ...event }) => {
+    const { summary, started_at, ended_at, peak_at } = event;
+    return { kind, startedAtMs, endedAtMs, peakAtMs, severity, grade, summary, started_at, ended_at, peak_at };
   });
   return { events: shown, alarms, alarms_per_week: alarmsPerWeek };
 }

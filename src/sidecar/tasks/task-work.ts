@@ -7,6 +7,7 @@ import type { FinetuneAnswer, FinetuneBody } from '../wire/schema/finetune-schem
 import type { CrossValidationBody, ForecastBody } from '../wire/schema/forecast-schema.ts';
 import type { HistoricForecastRequest, InSampleDetectionRequest } from '../wire/schema/in-sample-schema.ts';
 import type { OnlineDetectionBody } from '../wire/schema/online-detection-schema.ts';
+import type { SimulateBody } from '../wire/schema/simulate-schema.ts';
 import type { TaskName } from '../wire/task-names.ts';
 import { wholeHistoryAnswer, windowsAnswer } from './cross-validation/cross-validation-answer.ts';
 import { readWholeHistory, readWindows } from './cross-validation/cross-validation-question.ts';
@@ -25,6 +26,9 @@ import { runInSample } from './in-sample/in-sample-run.ts';
 import { onlineDetectionAnswer } from './online-detection/online-detection-answer.ts';
 import { readOnlineDetection } from './online-detection/online-detection-question.ts';
 import { runOnlineDetection } from './online-detection/online-detection-run.ts';
+import { simulateAnswer } from './simulate/simulate-answer.ts';
+import { readSimulate } from './simulate/simulate-question.ts';
+import { runSimulate } from './simulate/simulate-run.ts';
 
 /**
  * A task: its body becomes a checked question, the question is run, and the results become an answer. Bodies match
@@ -66,6 +70,11 @@ export function explainWork(body: ExplainBody): Work {
   return workOf(question, async (signal) => explainAnswer(question, await runExplain(question, signal)));
 }
 
+export function simulateWork(body: SimulateBody, models: ServedModels): Work {
+  const question = readSimulate(body, models);
+  return workOf(question, async (signal) => simulateAnswer(question, await runSimulate(question, signal)));
+}
+
 /** Takes a fine-tuned model, to be stored when it is charged, and returns its id. */
 type KeepTuned = (tuned: NewlyTuned) => Promise<string>;
 
@@ -97,4 +106,5 @@ export const TASK_WORK: Readonly<Record<TaskName, TaskWork>> = {
   explain: taskOf('explainJob', explainWork),
   finetune: taskOf('finetuneJob', finetuneWork),
   forecast: taskOf('forecastJob', forecastWork),
+  simulate: taskOf('simulateJob', simulateWork),
 };

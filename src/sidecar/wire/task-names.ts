@@ -5,6 +5,7 @@ export const JOB_ID_PREFIXES = {
   explain: 'ex',
   finetune: 'ft',
   forecast: 'fc',
+  simulate: 'sm',
 } as const;
 
 export type TaskName = keyof typeof JOB_ID_PREFIXES;

@@ -7,14 +7,14 @@ import type { App } from './fastify-app.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const;
 
-/** Tasks of public clients that this service does not have, and what it does instead. */
-const NOT_HERE: ReadonlyMap<string, string> = new Map([
-  ['simulate', 'There is no simulation here: /v2/forecast with `level` gives the quantiles of every step'],
-  ['execute_step', 'There are no steps here: prepare the data, and send them to /v2/forecast or to a detection'],
-]);
+/** Headers of an answer that is written past the framework: nobody guesses its type, and nobody keeps it. */
+export const PROTECTED = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
-/** `simulate` of /v2/simulate, /v2/simulate/async and /v2/simulate/jobs/ID. */
-const taskOf = (path: string) => /^\/v2\/(\w+)(?:\/|$)/.exec(path)?.[1] ?? '';
+const NO_STEPS =
+  'execute_step runs calls of a private library, with access granted per account, so this service has none of them';
+
+/** What is answered for a path that is unknown. */
+const unknownPath = (path: string) => (/^\/v2\/execute_step(?:\/|$)/.test(path) ? NO_STEPS : 'Not Found');
 
 /** Answers every error in JSON with `detail`. */
 export function answerProblems(app: App, logger: Logger): void {
@@ -32,7 +32,7 @@ export function answerProblems(app: App, logger: Logger): void {
   const answerUnknown = (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?', 1)[0];
     const allowed = METHODS.filter((method) => app.findRoute({ method, url: path }) !== null);
-    if (allowed.length === 0) return reply.code(404).send({ detail: NOT_HERE.get(taskOf(path)) ?? 'Not Found' });
+    if (allowed.length === 0) return reply.code(404).send({ detail: unknownPath(path) });
     return reply.code(405).header('allow', allowed.join(', ')).send({ detail: 'Method Not Allowed' });
   };
   app.setNotFoundHandler(answerUnknown);
@@ -69,8 +69,9 @@ export function refuseBadConnections(error: Error & { readonly code?: string }, 
   }
   const status = UNREADABLE[error.code ?? ''] ?? '400 Bad Request';
   const body = JSON.stringify({ detail: status.slice(4) });
-  const headers = ['content-type: application/json', `content-length: ${body.length}`, 'connection: close'];
-  socket.end([`HTTP/1.1 ${status}`, ...headers, '', body].join('\r\n'));
+  const headers = { 'content-type': 'application/json', ...PROTECTED, 'content-length': body.length };
+  const lines = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${status}`, ...lines, '', body].join('\r\n'));
   const timer = setTimeout(() => socket.destroy(), REFUSED_MS_MAX);
   socket.once('close', () => clearTimeout(timer));
 }

@@ -13,6 +13,7 @@ import { type NumberedAuditEntry, pageAudit } from '../../../store/audit.ts';
 import { makeKeyId, makeKeySecret } from '../../../store/key-secret.ts';
 import { usageByDay, usageOf } from '../../../store/usage.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
+import { pageOf, pageToken } from '../../wire/query-values.ts';
 import {
   AuditEvents,
   AuditQuery,
@@ -27,7 +28,6 @@ import {
   RoleRequest,
 } from '../../wire/schema/admin-schema.ts';
 import { answers, bodyAnswers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
-import { pageOf, pageToken } from '../../wire/schema/query-values.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';

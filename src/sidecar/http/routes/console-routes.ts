@@ -47,7 +47,8 @@ async function signInKey(
   return key !== null && isUsable(key, nowMs()) ? key : null;
 }
 
-function addFile(app: App, { path, contentType, body, immutable }: ServedPage['files'][number], policy: string): void {
+function addFile(app: App, file: ServedPage['files'][number], policy: string): void {
+  const { path, contentType, immutable } = file;
   const headers = {
     'content-type': contentType,
     'content-security-policy': policy,
@@ -55,7 +56,7 @@ function addFile(app: App, { path, contentType, body, immutable }: ServedPage['f
     'cross-origin-opener-policy': 'same-origin',
     'cache-control': immutable ? `public, max-age=${YEAR_S}, immutable` : 'no-cache',
   };
-  app.get(path, { schema: HIDDEN }, async (_request, reply) => reply.headers(headers).send(body));
+  app.get(path, { schema: HIDDEN }, async (_request, reply) => reply.headers(headers).send(file.body));
 }
 
 const shownSession = ({ name, role }: ApiKey) => ({ name, role });

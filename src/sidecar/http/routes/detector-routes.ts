@@ -73,7 +73,7 @@ function addSaving(app: App, { operations, store, logger, nowMs }: AppServices):
       const { base_version: base, dry_run: dryRun = false, comment = null } = request.body;
       const versions = await listDetectorVersions(store);
       const current = versions[0] ?? (await fileVersion(port));
-      const text = textToSave(versions, request.body);
+      const text = await textToSave(versions, port, request.body);
       const [before, after] = await Promise.all([port.describe(current.text), port.describe(text)]);
       if (after.kind === 'problems') {
         throw invalidRequest(after.problems.map((problem) => fieldProblem(['body', 'text'], problem)));
@@ -118,14 +118,19 @@ async function fileVersion(port: DetectorsPort): Promise<{ readonly version: nul
   return { version: null, text: await port.fileText() };
 }
 
-function textToSave(
+/** The version that stands for the detectors file of this service. */
+const FILE_VERSION = 0;
+
+async function textToSave(
   versions: readonly DetectorVersion[],
+  port: DetectorsPort,
   { text, roll_back_to: wanted }: { readonly text?: string; readonly roll_back_to?: number },
-): string {
+): Promise<string> {
   if ((text === undefined) === (wanted === undefined)) {
     throw invalidRequest([fieldProblem(['body', 'text'], 'either text or roll_back_to must be given')]);
   }
   if (text !== undefined) return text;
+  if (wanted === FILE_VERSION) return port.fileText();
   const found = versions.find(({ version }) => version === wanted);
   if (found === undefined) throw invalidRequest([fieldProblem(['body', 'roll_back_to'], 'there is no such version')]);
   return found.text;

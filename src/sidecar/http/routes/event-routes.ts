@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { Sql } from '../../../store/database.ts';
+import type { Sql } from '../../../store/database/database.ts';
 import {
   acknowledgeEvent,
   type EventReviewRecord,
@@ -12,8 +12,10 @@ import {
   type ReviewedEvent,
 } from '../../../store/event-reviews.ts';
 import { labelRows, reviewedEvents, shownReview } from '../../operations/event-answers.ts';
+import { reviewedEvent } from '../../operations/incident-answers.ts';
 import { type Operations, operationsOf } from '../../operations/operations.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
+import { countOf, cursorOf, cursorText, flagOf, matchOf, queryTime } from '../../wire/query-values.ts';
 import { answers, bodyAnswers, Detail, InvalidRequest, mediaAnswers } from '../../wire/schema/answer-schemas.ts';
 import {
   AcknowledgeRequest,
@@ -26,7 +28,6 @@ import {
   LabelsQuery,
   MuteRequest,
 } from '../../wire/schema/event-schema.ts';
-import { countOf, cursorOf, cursorText, queryTime } from '../../wire/schema/query-values.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';
@@ -53,12 +54,14 @@ function addEventLists(app: App, { operations, store, nowMs }: AppServices): voi
       },
     },
     async ({ query }) => {
-      const { series = null, group = null, detector = null, kind = null } = query;
+      const { series = null, group = null, detector = null, kind = null, incident = null } = query;
       const { events, totalOpen, next } = await operationsOf(operations).reader.listEvents({
         series,
         group,
+        match: matchOf(query.match),
         detector,
         kind,
+        incident,
         open: flagOf(query.open),
         fromMs: queryTime(query.from),
         toMs: queryTime(query.to),
@@ -89,19 +92,15 @@ function addEventLists(app: App, { operations, store, nowMs }: AppServices): voi
   );
 }
 
-function flagOf(text: string | undefined): boolean | null {
-  return text === undefined ? null : text === 'true';
-}
-
 type Reviewing = (sql: Sql, event: ReviewedEvent, act: ReviewAct) => Promise<EventReviewRecord>;
 
 function addReviews(app: App, services: AppServices): void {
   const { operations, store, nowMs } = services;
   const answer = async (request: FastifyRequest, id: string, reviewing: Reviewing) => {
-    const event = await reviewedEvent(operationsOf(operations), id);
+    const event = await eventToReview(operationsOf(operations), id);
     const act = { atMs: nowMs(), by: callerOf(request).key.name };
     const review = await store.transaction((sql) => reviewing(sql, event, act));
-    return { event_id: id, ...shownReview(review, nowMs()) };
+    return { eventId: id, event_id: id, ...shownReview(review, nowMs()) };
   };
   const schema = { params: EventId, response: { ...bodyAnswers(EventReview), 404: Detail } };
   app.post(
@@ -126,10 +125,7 @@ function addReviews(app: App, services: AppServices): void {
     { schema: { ...schema, operationId: 'muteEvent', summary: 'Mutes an event until a time', body: MuteRequest } },
     async (request) => {
       const { until, reason = '' } = request.body;
-      const problems = [
-        ...(until !== null && until <= nowMs() ? [fieldProblem(['body', 'until'], 'until must be in the future')] : []),
-        ...(until !== null && reason === '' ? [fieldProblem(['body', 'reason'], 'a mute needs a reason')] : []),
-      ];
+      const problems = muteProblems(request.body, nowMs());
       if (problems.length > 0) throw invalidRequest(problems);
       return answer(request, request.params.id, (sql, event, act) =>
         muteEvent(sql, event, until === null ? null : { ...act, untilMs: until, reason }),
@@ -150,10 +146,18 @@ function addReviews(app: App, services: AppServices): void {
   );
 }
 
-async function reviewedEvent({ reader }: Operations, id: string): Promise<ReviewedEvent> {
+/** What is wrong about a mute. */
+export function muteProblems({ until, reason = '' }: Type.Static<typeof MuteRequest>, nowMs: number) {
+  return [
+    ...(until !== null && until <= nowMs ? [fieldProblem(['body', 'until'], 'until must be in the future')] : []),
+    ...(until !== null && reason === '' ? [fieldProblem(['body', 'reason'], 'a mute needs a reason')] : []),
+  ];
+}
+
+async function eventToReview({ reader }: Operations, id: string): Promise<ReviewedEvent> {
   const event = await reader.findEvent(id);
   if (event === null) throw notFound();
-  return { eventId: id, startedAtMs: event.startedAtMs, record: JSON.stringify(event) };
+  return reviewedEvent(event);
 }
 
 function addLabels(app: App, { store }: AppServices): void {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { Sql } from '../../../store/database.ts';
+import type { Sql } from '../../../store/database/database.ts';
 import { type FinetunedModelRecord, findFinetunedModel, listFinetunedModels } from '../../../store/finetuned-models.ts';
 import { audit } from '../../accounts/audit-log.ts';
 import { checkModelQuota, type PreparedModel, prepareTuned } from '../../models/prepared-model.ts';

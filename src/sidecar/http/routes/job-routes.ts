@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { createZstdDecompress, zstdDecompress } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import Type, { type TSchema } from 'typebox';
+import { JOB_STATUSES, type JobStatus } from '../../../store/job-status.ts';
 import type { AnsweredJob, InFlightCount, JobRecord } from '../../../store/jobs.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { encodeEnvelope } from '../../jobs/envelope.ts';
@@ -11,6 +12,7 @@ import type { JobModels } from '../../jobs/finetuned-jobs.ts';
 import { checkModelQuota } from '../../models/prepared-model.ts';
 import { TASK_WORK } from '../../tasks/task-work.ts';
 import { HttpProblem } from '../../wire/problem.ts';
+import { pageOf, pageToken } from '../../wire/query-values.ts';
 import { answers, Detail, InvalidRequest, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
 import { ExplainAnswer } from '../../wire/schema/explain-schema.ts';
 import { FinetuneAnswer, type FinetuneBody } from '../../wire/schema/finetune-schema.ts';
@@ -27,9 +29,10 @@ import {
   type JobBody,
   JobCancelled,
   jobAnswer,
+  SimulateJob,
 } from '../../wire/schema/job-schema.ts';
 import { OnlineDetectionAnswer } from '../../wire/schema/online-detection-schema.ts';
-import { pageOf, pageToken } from '../../wire/schema/query-values.ts';
+import { SimulateAnswer } from '../../wire/schema/simulate-schema.ts';
 import { TASK_NAMES, type TaskName } from '../../wire/task-names.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
@@ -52,6 +55,7 @@ const JOB_TASKS: readonly JobTask[] = [
   { name: 'cross_validation', request: CrossValidationJob, answer: CrossValidationAnswer },
   { name: 'finetune', request: FinetuneJob, answer: FinetuneAnswer },
   { name: 'explain', request: ExplainJob, answer: ExplainAnswer },
+  { name: 'simulate', request: SimulateJob, answer: SimulateAnswer },
 ];
 
 const JobHeaders = idempotencyHeaders('the id of the first job, while that is kept');
@@ -108,7 +112,7 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
     {
       schema: {
         operationId: `get${operation}Job`,
-        summary: 'Returns status and result of a job, until an hour after it ended',
+        summary: 'Returns status and result of a job, until a week after it ended',
         params: JobId,
         response: { ...answers(jobAnswer(answer)), 404: Detail },
       },
@@ -127,20 +131,27 @@ function modelsOfJob(task: TaskName, body: FinetuneBody, { key, requestId }: Cal
   return { owner: key.owner, keyId: key.id, requestId, named: body.finetuned_model_id || null, output };
 }
 
+/** Those that are listed by default. */
+const OPEN_STATUSES: readonly JobStatus[] = ['pending', 'running'];
+
 function addOverview(app: App, { jobs }: AppServices): void {
   app.get(
     '/v2/async/jobs',
     {
       schema: {
         operationId: 'listJobs',
-        summary: 'Lists the jobs of all tasks, newest first',
+        summary: 'Lists the jobs of all tasks by status, newest first',
         querystring: JobsQuery,
         response: { ...answers(Jobs), 422: InvalidRequest },
       },
     },
     async (request) => {
-      const page = await jobs.page(callerOf(request).key.owner, pageOf(request.query));
-      return { jobs: page.jobs.map(listed), next_page_token: page.next === null ? null : pageToken(page.next) };
+      const { status = [] } = request.query;
+      const statuses = status.length === 0 ? OPEN_STATUSES : JOB_STATUSES.filter((one) => status.includes(one));
+      const filter = ` of ${statuses}`;
+      const page = await jobs.page(callerOf(request).key.owner, { statuses, ...pageOf(request.query, filter) });
+      const token = page.next === null ? null : pageToken(page.next, filter);
+      return { jobs: page.jobs.map(listed), next_page_token: token };
     },
   );
   app.get(

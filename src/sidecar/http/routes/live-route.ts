@@ -1,9 +1,9 @@
 import { LiveReaders, READERS_OF_OWNER_MAX } from '../../operations/live-readers.ts';
 import { operationsOf } from '../../operations/operations.ts';
 import { overloaded, tooManyCalls } from '../../wire/problem.ts';
+import { countOf, matchOf } from '../../wire/query-values.ts';
 import { Detail, InvalidRequest, mediaAnswers } from '../../wire/schema/answer-schemas.ts';
 import { LiveQuery } from '../../wire/schema/history-schema.ts';
-import { countOf } from '../../wire/schema/query-values.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf, isStillAdmitted } from '../exchange/require-key.ts';
@@ -20,7 +20,8 @@ const WORST = { fallback: 100, max: 1_000 };
 const DESCRIPTION =
   'Server-sent events. `score`, once a second: `at`, `observations`, `alarms`, `series_observed`, and `series`: the ' +
   'worst of those that were observed, as GET /v1/series lists them. `series`: every score of the series that is ' +
-  'followed. `event`: a revision of an event, as in its topic. `notice`: why the connection ends.';
+  'followed. `event` and `incident`: a revision, as in its topic; with `match`, of ' +
+  'an incident that it chooses an origin of, or an event that has joined. `notice`: why the connection ends.';
 
 /** What arrives, as it arrives. */
 export function addLiveRoute(app: App, { operations, keys }: Pick<AppServices, 'operations' | 'keys'>): void {
@@ -39,7 +40,7 @@ export function addLiveRoute(app: App, { operations, keys }: Pick<AppServices, '
     },
     async (request, reply) => {
       const { query } = request;
-      operationsOf(operations);
+      const match = matchOf(query.match, operationsOf(operations));
       if (readers === null || readers.full) throw overloaded('Too many read live, try again');
       const { owner } = callerOf(request).key;
       if (readers.ofOwner(owner) >= READERS_OF_OWNER_MAX) {
@@ -48,8 +49,9 @@ export function addLiveRoute(app: App, { operations, keys }: Pick<AppServices, '
       if (request.method === 'HEAD') return reply.headers(HEADERS).send('');
       reply.hijack();
       reply.raw.writeHead(200, HEADERS);
+      const selection = { series: query.series ?? null, match, limit: countOf(query.limit, WORST) };
       const reader = { owner, isAdmitted: () => isStillAdmitted(request, { keys }) };
-      readers.add(reply.raw, reader, { series: query.series ?? null, limit: countOf(query.limit, WORST) });
+      readers.add(reply.raw, reader, selection);
       return reply;
     },
   );

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { PointsFormat, ReceivedPoints, ReceiveOutcome } from '../../../record/received-points.ts';
 import { HttpProblem } from '../../wire/problem.ts';
-import { bodyAnswers } from '../../wire/schema/answer-schemas.ts';
+import { bodyAnswers, Detail } from '../../wire/schema/answer-schemas.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { SNAPPY } from '../exchange/request-bodies.ts';
@@ -71,7 +71,7 @@ export function addPointRoutes(app: App, services: PointServices): void {
       schema: {
         operationId: 'writeObservations',
         summary: 'Observations as JSON lines, each a record of the input topic',
-        response: bodyAnswers(Accepted),
+        response: LINES_ANSWERS,
       },
     },
     async (request) => {
@@ -86,9 +86,12 @@ export function addPointRoutes(app: App, services: PointServices): void {
   );
 }
 
+/** 404: this service receives no points. */
+const LINES_ANSWERS = { ...bodyAnswers(Accepted), 404: Detail };
+
 /** They answer in the way of their protocol. */
 function pointAnswers() {
-  const { 200: _, ...failures } = bodyAnswers(Accepted);
+  const { 200: _, ...failures } = LINES_ANSWERS;
   return failures;
 }
 

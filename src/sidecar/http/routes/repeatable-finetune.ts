@@ -1,4 +1,4 @@
-import type { Sql } from '../../../store/database.ts';
+import type { Sql } from '../../../store/database/database.ts';
 import { findAnswer, keepAnswer } from '../../../store/idempotent-answers.ts';
 import type { Idempotency } from '../../../store/jobs.ts';
 import type { CallEffect, Work } from '../../accounts/metering.ts';

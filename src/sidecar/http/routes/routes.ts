@@ -8,6 +8,7 @@ import { addConsoleRoutes } from './console-routes.ts';
 import { addDetectorRoutes } from './detector-routes.ts';
 import { addEventRoutes } from './event-routes.ts';
 import { addFinetuningRoutes } from './finetuning-routes.ts';
+import { addIncidentRoutes } from './incident-routes.ts';
 import { addJobRoutes } from './job-routes.ts';
 import { addLiveRoute } from './live-route.ts';
 import { addModelRoutes } from './model-routes.ts';
@@ -37,6 +38,7 @@ export function addRoutes(app: App, services: AppServices): void {
   addJobRoutes(app, services);
   addSeriesRoutes(app, services);
   addEventRoutes(app, services);
+  addIncidentRoutes(app, services);
   addLiveRoute(app, services);
   addDetectorRoutes(app, services);
   addServiceRoutes(app, services);

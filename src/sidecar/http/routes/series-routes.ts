@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { operationsOf } from '../../operations/operations.ts';
 import { shownSeries } from '../../operations/shown-records.ts';
 import { HttpProblem } from '../../wire/problem.ts';
+import { countOf, cursorOf, cursorText, matchOf, queryTime } from '../../wire/query-values.ts';
 import { answers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
 import {
   GroupsAnswer,
@@ -16,7 +17,6 @@ import {
   SeriesQuery,
   SeriesScoresAnswer,
 } from '../../wire/schema/history-schema.ts';
-import { countOf, cursorOf, cursorText, queryTime } from '../../wire/schema/query-values.ts';
 import { jsonPieces } from '../../wire/wire-answer.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
@@ -39,9 +39,11 @@ export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'ope
     },
     async ({ query }) => {
       const { detector = null, group = null, search = null, sort = 'grade' } = query;
-      const { series, total, next } = await operationsOf(operations).reader.listSeries({
+      const known = operationsOf(operations);
+      const { series, total, next } = await known.reader.listSeries({
         detector,
         group,
+        match: matchOf(query.match, known),
         search,
         sort,
         alarm: query.alarm === 'true',
@@ -65,14 +67,16 @@ export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'ope
       },
     },
     async ({ params, query }, reply) => {
-      const range = { series: params.id, fromMs: queryTime(query.from), toMs: queryTime(query.to) };
+      const wanted = { series: params.id, fromMs: queryTime(query.from), toMs: queryTime(query.to) };
       const pointsMax = countOf(query.points, SCORE_POINTS);
-      const scores = await operationsOf(operations).reader.scores({ ...range, pointsMax });
+      const scores = await operationsOf(operations).reader.scores({ ...wanted, pointsMax });
       if (scores === null) throw new HttpProblem(404, `There are no scores of series ${params.id}`);
       const { series, detector, group, fromMs: from, toMs: to, bucketMs, columns } = scores;
-      const { valueMin, valueMax, anomalyScore, ...same } = columns;
-      const renamed = { value_min: valueMin, value_max: valueMax, anomaly_score: anomalyScore };
-      return sendColumns(reply, { series, detector, group, from, to, bucket_ms: bucketMs, ...same, ...renamed });
+      const { valueMin, valueMax, ...same } = columns;
+      const renamed = { timestampMs: same.timestamp, value_min: valueMin, value_max: valueMax };
+      const earlier = { anomaly_score: same.anomalyScore };
+      const range = { from, to, bucket_ms: bucketMs };
+      return sendColumns(reply, { series, detector, group, ...range, ...renamed, ...same, ...earlier });
     },
   );
   app.get(
@@ -85,10 +89,10 @@ export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'ope
         response: { ...answers(GroupsAnswer), ...REFUSALS },
       },
     },
-    async ({ query: { detector = null, limit } }) => {
-      const rows = await operationsOf(operations).reader.listGroups({ detector, limit: countOf(limit, GROUPS_PAGE) });
-      const groups = rows.map(({ group: id, timestampMs: timestamp, ...row }) => ({ id, timestamp, ...row }));
-      return { groups };
+    async ({ query: { detector = null, match, limit } }) => {
+      const selection = { detector, match: matchOf(match), limit: countOf(limit, GROUPS_PAGE) };
+      const rows = await operationsOf(operations).reader.listGroups(selection);
+      return { groups: rows.map((row) => ({ ...row, id: row.group, timestamp: row.timestampMs })) };
     },
   );
 }

@@ -3,10 +3,12 @@ import type { DeadLetterRow } from '../../../history/history-port.ts';
 import type { DeadLetterRecord } from '../../../record/dead-letter.ts';
 import { noteRedriven, redrivenLetters } from '../../../store/event-reviews.ts';
 import { listFinetunedModels } from '../../../store/finetuned-models.ts';
-import { NO_HISTORY, type Operations, operationsOf } from '../../operations/operations.ts';
+import { freshnessReader } from '../../operations/freshness.ts';
+import { NO_HISTORY, noStream, type Operations, operationsOf } from '../../operations/operations.ts';
 import { HttpProblem } from '../../wire/problem.ts';
+import { countOf, cursorOf, cursorText } from '../../wire/query-values.ts';
 import { answers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
-import { countOf, cursorOf, cursorText } from '../../wire/schema/query-values.ts';
+import { Freshness } from '../../wire/schema/freshness-schema.ts';
 import {
   DEAD_LETTERS_PAGE,
   DeadLettersAnswer,
@@ -51,7 +53,23 @@ export function addServiceRoutes(app: App, services: AppServices): void {
       };
     },
   );
+  addFreshness(app, services);
   addDeadLetters(app, services);
+}
+
+function addFreshness(app: App, { operations, nowMs }: AppServices): void {
+  const read = operations === null ? null : freshnessReader(operations, nowMs);
+  app.get(
+    '/v1/freshness',
+    {
+      schema: {
+        operationId: 'getFreshness',
+        summary: 'Returns how current the scores are, and how many series are judged',
+        response: { ...answers(Freshness), 404: Detail },
+      },
+    },
+    async () => (read === null ? Promise.reject(noStream()) : read()),
+  );
 }
 
 async function historyState(operations: Operations | null) {
@@ -74,7 +92,7 @@ async function historyState(operations: Operations | null) {
     partitions,
     days_max: operations?.bounds.days ?? 0,
     gb_max: operations?.bounds.gb ?? 0,
-    problem: operations?.problem() ?? null,
+    problem: operations?.problem()?.reason ?? null,
   };
   return { history, deadLetters: state.deadLetters };
 }
@@ -153,8 +171,9 @@ function shownLetter({ partition, offset, record }: DeadLetterRow, redriven: Rea
   const { reason, detail, series, detector, input, atMs, key, value, truncated } = JSON.parse(
     record,
   ) as DeadLetterRecord;
-  const place = { topic: input.topic, partition: input.partition, offset: input.offset, timestamp: input.timestampMs };
-  const shown = { id, reason, detail, at: atMs, series, detector, input: place, truncated };
+  const { topic, timestampMs } = input;
+  const place = { topic, partition: input.partition, offset: input.offset, timestampMs, timestamp: timestampMs };
+  const shown = { id, reason, detail, atMs, series, detector, input: place, truncated, at: atMs };
   return { ...shown, key: textOf(key), value: textOf(value), redriven: redriven.has(id) };
 }
 

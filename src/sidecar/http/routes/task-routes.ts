@@ -8,12 +8,14 @@ import {
   historicForecastWork,
   inSampleDetectionWork,
   onlineDetectionWork,
+  simulateWork,
 } from '../../tasks/task-work.ts';
 import { seriesAnswers } from '../../wire/schema/answer-schemas.ts';
 import { ExplainAnswer, ExplainRequest } from '../../wire/schema/explain-schema.ts';
 import * as forecast from '../../wire/schema/forecast-schema.ts';
 import * as inSample from '../../wire/schema/in-sample-schema.ts';
 import { OnlineDetectionAnswer, OnlineDetectionRequest } from '../../wire/schema/online-detection-schema.ts';
+import { SimulateAnswer, SimulateRequest } from '../../wire/schema/simulate-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { requestModels } from '../exchange/request-models.ts';
@@ -85,5 +87,12 @@ export function addTaskRoutes(app: App, services: AppServices): void {
     body: ExplainRequest,
     answer: ExplainAnswer,
     work: explainWork,
+  });
+  add('/v2/simulate', {
+    operationId: 'simulate',
+    summary: 'Simulates paths of the next values, correlated in time, and between series where that is requested',
+    body: SimulateRequest,
+    answer: SimulateAnswer,
+    work: simulateWork,
   });
 }

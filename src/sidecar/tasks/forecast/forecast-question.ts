@@ -48,26 +48,43 @@ export function horizonFields(
 ) {
   const { h, level } = body;
   const levels = distinctLevels(level);
-  const { context, aggregation } = inputSettings(read.model, read.frequency);
-  const settings = {
-    h,
-    context,
-    // A group is forecast once, without temporal aggregation.
-    aggregation: read.offsets === undefined ? aggregation : null,
-    probabilities: probabilitiesOf(levels),
-  };
+  const settings = horizonSettings(h, probabilitiesOf(levels), read);
   return { levels, settings, contributions: contributionKind(body), warning: horizonWarning(h, read) };
 }
 
+/** The settings of forecasts of a horizon. */
+export function horizonSettings(
+  h: number,
+  probabilities: readonly number[],
+  { model, frequency, offsets }: Pick<SeriesQuestion, 'model' | 'frequency' | 'offsets'>,
+): MultiResolutionSettings {
+  const { context, aggregation } = inputSettings(model, frequency);
+  // A group is forecast once, without temporal aggregation.
+  return { h, context, aggregation: offsets === undefined ? aggregation : null, probabilities };
+}
+
 /** The most forecasts that one cutoff needs, with those of the backtests of exogenous variables. */
-export function forecastsOfOne({ h, level, series }: ForecastBody | CrossValidationBody, frequency: FrequencyProfile) {
+export function forecastsOfOne(
+  {
+    h,
+    level,
+    series,
+  }: Pick<ForecastBody | CrossValidationBody, 'h' | 'series'> & {
+    readonly level?: readonly unknown[] | null | undefined;
+  },
+  frequency: FrequencyProfile,
+) {
   const context = Number.POSITIVE_INFINITY;
   const settings = { h, context, aggregation: aggregationOf(frequency, context) };
   const trials = series.X && series.X.length > 0 ? BACKTEST_FORECASTS_MAX : 0;
   return trials + forecastsPerPoint(settings, (level?.length ?? 0) > 0);
 }
 
-function futureProblems({ series: { sizes, X_future: future }, h }: ForecastBody): FieldProblem[] {
+/** Problems of variables over the horizon. */
+export function futureProblems({
+  series: { sizes, X_future: future },
+  h,
+}: Pick<ForecastBody, 'series' | 'h'>): FieldProblem[] {
   const values = sizes.length * h;
   return (future ?? []).flatMap((column, i) => {
     if (column.length === values) return [];

@@ -7,7 +7,7 @@ import { flagsOf, joined } from '../../wire/wire-answer.ts';
 import type { OnlineDetectionQuestion } from './online-detection-question.ts';
 
 export function onlineDetectionAnswer(question: OnlineDetectionQuestion, detections: readonly OnlineDetection[]) {
-  const { tokens, series, settings, level, grade, events } = question;
+  const { tokens, series, settings, level, grade, events, startsMs } = question;
   const { detectionSize: size } = settings;
   const together = settings.thresholdMethod === 'multivariate';
   const { lo, hi } = intervalKeys(level);
@@ -31,6 +31,7 @@ export function onlineDetectionAnswer(question: OnlineDetectionQuestion, detecti
       alarm: flagsOf(detections.map(({ alarm }) => alarm)),
     }),
     ...(events && { events: eventsOf(question, together ? detections.slice(0, 1) : detections) }),
+    ...((grade || events) && { profile: startsMs !== null }),
     intervals: together ? null : { [lo]: numbers(({ lo }) => lo), [hi]: numbers(({ hi }) => hi) },
   } satisfies Static<typeof OnlineDetectionAnswer>;
 }
@@ -55,7 +56,7 @@ function windowEvents(
   const positionOf = (timeMs: number) => Math.round(timeMs / stepMs);
   return [...newest.values()].flatMap((event) => {
     const { series, kind, direction, startedAtMs, peakAtMs, endedAtMs, observations, alarms, members } = event;
-    const { severity, grade, value, expected, summary, unusual } = event;
+    const { firstAlarmAtMs, lastAlarmAtMs, severity, grade, value, expected, summary, unusual } = event;
     const start = positionOf(startedAtMs);
     const end = start + observations - 1;
     if (endedAtMs !== null && end < windowStart) return [];
@@ -65,7 +66,9 @@ function windowEvents(
       direction,
       open: endedAtMs === null,
       start,
+      first_alarm: positionOf(firstAlarmAtMs),
       peak: positionOf(peakAtMs),
+      last_alarm: positionOf(lastAlarmAtMs),
       end,
       alarms,
       severity,

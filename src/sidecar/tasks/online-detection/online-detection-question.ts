@@ -12,6 +12,7 @@ import type { WireLevel } from '../../wire/wire-types.ts';
 import { type ModelLoad, tuningProblems } from '../series/request-limits.ts';
 import { tooShort } from '../series/series-problems.ts';
 import { horizonWarning, readSeriesRequest, type SeriesQuestion } from '../series/series-question.ts';
+import { requestedProfile } from './detection-profile.ts';
 
 /** A checked request for online detection. */
 export interface OnlineDetectionQuestion extends SeriesQuestion {
@@ -23,6 +24,8 @@ export interface OnlineDetectionQuestion extends SeriesQuestion {
   readonly events: boolean;
   /** Mean step of the series; null where no events are requested, or the frequency has no grid. */
   readonly eventStepMs: number | null;
+  /** Event times of the first values; null where the long memory does not judge. */
+  readonly startsMs: readonly number[] | null;
   readonly warning: string | null;
 }
 
@@ -32,16 +35,18 @@ export function readOnlineDetection(body: OnlineDetectionBody, models: ServedMod
   const problems = detectionProblems(body);
   const frequency = frequencyProfile(body.freq);
   const { grid } = frequency;
+  const profile = requestedProfile(body, grid, problems);
   const read = readSeriesRequest(body, { models, frequency, problems, load: loadOf(body) });
   const events = parameters?.events === true;
   return {
     ...read,
     tokens: tokensOf(body, { predicted: series.sizes.length * size, outputs: OUTPUTS_OF_DETECTION }),
-    settings: settingsOf(body, grid, read.model.forecaster.limits.context),
+    settings: { ...settingsOf(body, grid, read.model.forecaster.limits.context), profile: profile?.settings ?? null },
     level: body.level ?? DEFAULT_LEVEL,
     grade: parameters?.grade === true,
     events,
     eventStepMs: events && grid !== null ? meanStepMs(grid) : null,
+    startsMs: profile?.startsMs ?? null,
     warning: horizonWarning(h, read),
   };
 }

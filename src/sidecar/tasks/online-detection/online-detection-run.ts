@@ -5,6 +5,7 @@ import {
   type OnlineDetection,
   planDetection,
 } from '../../../detector/batch/batch-detector.ts';
+import type { HistoryTimes } from '../../../detector/batch/grade-history.ts';
 import { residualsOf, shiftForecasts } from '../../../detector/batch/history.ts';
 import type { ExogenousEffects } from '../../../forecast/exogenous-effects.ts';
 import { forecastFolds } from '../../../forecast/folds.ts';
@@ -19,21 +20,19 @@ export async function runOnlineDetection(
   question: OnlineDetectionQuestion,
   signal: AbortSignal,
 ): Promise<OnlineDetection[]> {
-  const { series, settings, model, tuning, offsets, eventStepMs } = question;
+  const { series, settings, model, tuning, offsets, eventStepMs, startsMs } = question;
   const { h, detectionSize, context } = settings;
   // There is one window, at the end. Its values must not be used for training.
   const past = series.values.map((values) => values.subarray(0, Math.max(0, values.length - detectionSize)));
   const { forecaster } = await tuneForRequest(tuning, model, { series: past, horizon: h, contexts: [context], signal });
   const effects = await fitSeriesEffects(question, detectionSize, signal);
-  return detectOnline({ series: series.values, settings, forecaster, effects, offsets, eventStepMs, signal });
+  return detectOnline({ series: series.values, settings, forecaster, effects, offsets, eventStepMs, startsMs, signal });
 }
 
-interface DetectionRequest extends Pick<DetectionInput, 'series' | 'settings' | 'offsets'> {
+interface DetectionRequest extends Pick<DetectionInput, 'series' | 'settings' | 'offsets'>, HistoryTimes {
   readonly forecaster: Forecaster;
   /** Effects of exogenous variables, one for each series. */
   readonly effects?: readonly ExogenousEffects[] | undefined;
-  /** Mean step of the series; absent where no events are wanted. */
-  readonly eventStepMs?: number | null | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -47,7 +46,7 @@ export async function detectOnline(request: DetectionRequest): Promise<OnlineDet
     const added = await effects?.[i]?.added(residualsOf(history));
     if (added !== undefined) shiftForecasts(history, added);
   }
-  return concludeDetection(plan, request.eventStepMs ?? null);
+  return concludeDetection(plan, request);
 }
 
 /** Deviation by the model's quantiles, for the first rows of a grade. A series alone, as in the stream. */

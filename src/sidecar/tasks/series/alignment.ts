@@ -5,16 +5,22 @@ import type { ServedModel } from '../../models/served-models.ts';
 import { type FieldProblem, fieldProblem } from '../../wire/problem.ts';
 import type { SeriesRequest } from './series-problems.ts';
 
+/** Where series lie in time. */
+interface Alignment {
+  readonly frequency: Pick<FrequencyProfile, 'grid'>;
+  readonly model: ServedModel | null;
+}
+
 /**
- * Position of the first value of each series on a common time axis, in steps. Without start times, or on a frequency
- * without a grid, series end together. Adds problems.
+ * Position of the first value of each series on a common time axis, in steps. Adds problems.
  * @returns undefined where series are forecast one by one: the request or the model is univariate
  */
 export function alignSeries(
-  { series: { sizes, start_datetime: starts }, multivariate = false }: SeriesRequest,
-  { frequency: { grid }, model }: { readonly frequency: FrequencyProfile; readonly model: ServedModel | null },
+  { series, multivariate = false }: SeriesRequest,
+  { frequency, model }: Alignment,
   problems: FieldProblem[],
 ): number[] | undefined {
+  const { sizes } = series;
   const membersMax = model?.forecaster.limits.membersMax;
   if (!multivariate || membersMax === undefined) return undefined;
   if (sizes.length > membersMax) {
@@ -23,6 +29,18 @@ export function alignSeries(
       'send fewer, or multivariate false';
     problems.push(fieldProblem(['body', 'series', 'sizes'], text));
   }
+  return seriesOffsets(series, frequency, problems);
+}
+
+/**
+ * Position of the first value of each series on a common time axis, in steps. Without start times, or on a frequency
+ * without a grid, series end together. Adds problems.
+ */
+export function seriesOffsets(
+  { sizes, start_datetime: starts }: SeriesRequest['series'],
+  { grid }: Pick<FrequencyProfile, 'grid'>,
+  problems: FieldProblem[],
+): number[] {
   const times = starts?.map(parseTimestamp) ?? [];
   const unread = times.indexOf(null);
   if (unread >= 0) {

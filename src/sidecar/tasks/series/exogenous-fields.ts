@@ -10,19 +10,28 @@ export function exogenousFields(
   mean: WireNumbers,
   { series, contributions }: Pick<SeriesQuestion, 'series'> & { readonly contributions: ContributionKind | null },
 ) {
-  const { variableCount, sizes } = series;
+  const { variableCount } = series;
   return {
-    weights_x: meanWeights(effects, variableCount, sizes),
+    weights_x: canHaveEffects(series) ? meanWeights(effects, variableCount) : null,
     feature_contributions:
       contributions !== null && variableCount > 0 ? contributionRows(effects, mean, variableCount) : null,
   };
 }
 
-/**
- * The mean share of each variable in the effect; null without variables, or where every series is too short for one.
- */
-function meanWeights(fits: readonly ForecastEffect[], variables: number, sizes: readonly number[]): number[] | null {
-  if (variables === 0 || sizes.every((size) => size < EFFECT_ROWS_MIN)) return null;
+/** Whether some variable varies in a series that is long enough. */
+function canHaveEffects({ variables, sizes }: SeriesQuestion['series']): boolean {
+  return sizes.some((size, i) => {
+    return size >= EFFECT_ROWS_MIN && variables !== null && variables[i].some(({ values }) => varies(values));
+  });
+}
+
+function varies(values: Float64Array): boolean {
+  const first = values.find((value) => !Number.isNaN(value));
+  return first !== undefined && values.some((value) => !Number.isNaN(value) && value !== first);
+}
+
+/** The mean share of each variable in the effect. */
+function meanWeights(fits: readonly ForecastEffect[], variables: number): number[] {
   const mean = new Array<number>(variables).fill(0);
   for (const { weights } of fits) {
     for (let i = 0; i < variables; i++) mean[i] += weights[i] / fits.length;

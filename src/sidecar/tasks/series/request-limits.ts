@@ -15,6 +15,38 @@ export function answerTooLong(numbers: number): FieldProblem[] {
   return [fieldProblem(['body', 'h'], text)];
 }
 
+/** Values of all paths of one request. */
+const PATH_VALUES_MAX = 5_000_000;
+/** The same with the quantiles that are requested. */
+const SIMULATED_VALUES_MAX = 10_000_000;
+
+/** @param predicted steps of all series */
+export function simulationProblems({
+  predicted,
+  paths,
+  quantiles,
+}: {
+  readonly predicted: number;
+  readonly paths: number;
+  readonly quantiles: number;
+}): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  if (predicted * paths > PATH_VALUES_MAX) {
+    const text =
+      `n_paths ${paths} over ${predicted} steps of all series make ${predicted * paths} values, more than ` +
+      `${PATH_VALUES_MAX}; send fewer series at once, or ask for fewer paths or steps`;
+    problems.push(fieldProblem(['body', 'n_paths'], text));
+  }
+  const all = predicted * (paths + quantiles);
+  if (all > SIMULATED_VALUES_MAX) {
+    const text =
+      `n_paths ${paths} and ${quantiles} quantiles over ${predicted} steps of all series make ${all} values, more ` +
+      `than ${SIMULATED_VALUES_MAX}; name fewer quantiles, or send fewer series at once`;
+    problems.push(fieldProblem(['body', 'quantiles'], text));
+  }
+  return problems;
+}
+
 /** What a request needs of its model. */
 export interface ModelLoad {
   readonly forecasts: number;

@@ -7,10 +7,19 @@ import { ExplainRequest } from '../schema/explain-schema.ts';
 import { FinetuneRequest } from '../schema/finetune-schema.ts';
 import { CrossValidationRequest, ForecastRequest } from '../schema/forecast-schema.ts';
 import { HistoricForecastRequest, InSampleDetectionRequest } from '../schema/in-sample-schema.ts';
-import { CrossValidationJob, DetectionJob, ExplainJob, FinetuneJob, ForecastJob } from '../schema/job-schema.ts';
+import { VerdictRequest } from '../schema/incident-schema.ts';
+import {
+  CrossValidationJob,
+  DetectionJob,
+  ExplainJob,
+  FinetuneJob,
+  ForecastJob,
+  SimulateJob,
+} from '../schema/job-schema.ts';
 import { ModelParamsQuery } from '../schema/model-params-schema.ts';
 import { OnlineDetectionRequest } from '../schema/online-detection-schema.ts';
 import { schemaCheck } from '../schema/schema-problems.ts';
+import { SimulateRequest } from '../schema/simulate-schema.ts';
 import type { BodyRules, FieldShape, NamedFields } from './wire-body.ts';
 
 /** All body schemas. Their names are known to the parser thread. */
@@ -23,17 +32,20 @@ const BODY_SCHEMAS: Readonly<Record<string, TObject>> = {
   crossValidation: CrossValidationRequest,
   finetune: FinetuneRequest,
   explain: ExplainRequest,
+  simulate: SimulateRequest,
   detectionJob: DetectionJob,
   forecastJob: ForecastJob,
   crossValidationJob: CrossValidationJob,
   finetuneJob: FinetuneJob,
   explainJob: ExplainJob,
+  simulateJob: SimulateJob,
   newKey: NewKeyRequest,
   keyRole: RoleRequest,
   keyCredit: CreditRequest,
   acknowledge: AcknowledgeRequest,
   mute: MuteRequest,
   label: LabelRequest,
+  verdict: VerdictRequest,
   detectors: DetectorsRequest,
   whatIf: WhatIfRequest,
   backtest: BacktestRequest,
@@ -68,7 +80,8 @@ const CONVERTED: Readonly<Record<string, FieldShape>> = {
   'series.y': 'column',
   'series.X': 'columns',
   'series.X_future': 'columns',
-  level: 'levels',
+  level: 'literals',
+  seed: 'literals',
 };
 
 function fieldsOf({ properties = {}, additionalProperties = true }: ObjectSchema, prefix = ''): NamedFields {

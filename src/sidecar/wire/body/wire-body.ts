@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type FieldProblem, PROBLEMS_MAX } from '../problem.ts';
 import type { CheckValue } from '../schema/schema-problems.ts';
-import type { WireLevel } from '../wire-types.ts';
+import type { WireLiteral } from '../wire-types.ts';
 import {
   CategoryReader,
   type ColumnReading,
@@ -17,10 +17,10 @@ export type WireReading =
   | { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] };
 
 /**
- * How a field is read: an object by its fields; a list of numbers; several of them; levels; null: a scalar or a list of
- * scalars.
+ * How a field is read: an object by its fields; a list of numbers; several of them; numbers with their literals; null:
+ * a scalar or a list of scalars.
  */
-export type FieldShape = NamedFields | 'column' | 'columns' | 'levels' | null;
+export type FieldShape = NamedFields | 'column' | 'columns' | 'literals' | null;
 
 /**
  * The fields of an object. Others are skipped. Those of a closed object, under `*`, are kept so that they are reported.
@@ -42,11 +42,11 @@ const SERIES = ['body', 'series'];
 const LIST_ITEMS_MAX = 1_000_001;
 /** The same for columns. */
 const COLUMNS_MAX = 1_001;
-/** Longer literals of levels are written anew. */
+/** Longer literals are written anew. */
 const LITERAL_LENGTH_MAX = 32;
 
 /**
- * Parses a body, validates it, and converts columns and levels (`Float64Array`, `WireLevel`). Unknown fields are
+ * Parses a body, validates it, and converts columns and literals (`Float64Array`, `WireLiteral`). Unknown fields are
  * skipped, so memory is bounded by the known ones.
  */
 export function readWireBody(bytes: Uint8Array, { check, fields }: BodyRules): WireReading {
@@ -77,7 +77,8 @@ interface Columns {
 class BodyReader {
   readonly #cursor: JsonCursor;
   readonly #columns = new Map<string, readonly NumberColumn[]>();
-  literals: readonly string[] = [];
+  /** Literals by the field of their numbers. */
+  readonly literals = new Map<string, readonly string[]>();
 
   constructor(bytes: Uint8Array) {
     this.#cursor = new JsonCursor(bytes);
@@ -98,7 +99,7 @@ class BodyReader {
     if (kind === 'array' && shape === 'columns') return this.#columnList(name);
     if (kind === 'object' && typeof shape === 'object' && shape !== null) return this.#object(shape);
     this.#columns.delete(name);
-    if (shape === 'levels') return this.#levels();
+    if (shape === 'literals') return this.#literals(name);
     return kind === 'array' ? this.#list() : this.#scalar();
   }
 
@@ -139,7 +140,7 @@ class BodyReader {
     return items;
   }
 
-  #levels(): unknown {
+  #literals(name: string): unknown {
     const literals: string[] = [];
     const one = () => {
       if (this.#cursor.kind() !== 'number') return this.#scalar();
@@ -157,7 +158,7 @@ class BodyReader {
         if (i < LIST_ITEMS_MAX) values.push(value);
       });
     } else values.push(one());
-    this.literals = literals;
+    this.literals.set(name, literals);
     return isList ? values : values[0];
   }
 
@@ -208,21 +209,21 @@ class BodyReader {
 /** The fields that are converted. Of a request that names a series, `series` is a text. */
 interface PlainBody {
   readonly series?: object | string;
-  readonly level?: number | readonly number[] | null;
+  readonly [field: string]: unknown;
 }
 
-function typed(body: PlainBody, columns: Columns, literals: readonly string[]): unknown {
-  const { series, level } = body;
+function typed(body: PlainBody, columns: Columns, literals: ReadonlyMap<string, readonly string[]>): unknown {
+  const { series } = body;
+  const withLiterals = [...literals].map(([field, texts]) => [field, literalsOf(body[field], texts)]);
   return {
     ...body,
     ...(typeof series === 'object' ? { series: { ...series, ...columns } } : {}),
-    ...(level === undefined || level === null ? {} : { level: levelsOf(level, literals) }),
+    ...Object.fromEntries(withLiterals),
   };
 }
 
-/** Levels with their literals: `99.0` is not `99` in the keys of intervals. */
-function levelsOf(level: number | readonly number[], literals: readonly string[]): WireLevel | WireLevel[] {
-  const wanted = typeof level === 'number' ? [level] : level;
-  const levels = wanted.map((value, i) => ({ value, text: literals[i] }));
-  return typeof level === 'number' ? levels[0] : levels;
+/** Numbers with their literals: a level `99.0` is not `99` in the keys of intervals. null stays. */
+function literalsOf(value: unknown, texts: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((one: number, i): WireLiteral => ({ value: one, text: texts[i] }));
+  return typeof value === 'number' ? { value, text: texts[0] } : value;
 }

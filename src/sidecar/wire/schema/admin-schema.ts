@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { KEY_ROLES } from '../../../store/key-role.ts';
 import { UsageAnswer } from './answer-schemas.ts';
-import { JobsQuery } from './job-list-schema.ts';
+import { UP_TO } from './integer-texts.ts';
+import { pageFields } from './job-list-schema.ts';
 
 const NAME_LENGTH_MAX = 100;
 const NAME = `^[^\\u0000-\\u001f\\u007f]{1,${NAME_LENGTH_MAX}}$`;
@@ -76,7 +77,7 @@ export const CreditRequest = Type.Object({ tokens: Tokens });
 export const KeyUsageQuery = Type.Object({
   days: Type.Optional(
     Type.String({
-      pattern: '^([1-9]\\d?|[1-3]\\d\\d|400)$',
+      pattern: UP_TO[USAGE_DAYS_SHOWN_MAX],
       description: `Days to list, at most ${USAGE_DAYS_SHOWN_MAX}. Default: 30.`,
     }),
   ),
@@ -98,7 +99,7 @@ export const KeyUsageAnswer = Type.Object({
 export type KeyUsageAnswer = Type.Static<typeof KeyUsageAnswer>;
 
 export const AuditQuery = Type.Object({
-  ...JobsQuery.properties,
+  ...pageFields(1_000),
   subject: Type.Optional(Type.String({ description: 'Only events about this key, model or job.' })),
   actor: Type.Optional(Type.String({ description: 'Only events by this key, or by `operator`.' })),
 });

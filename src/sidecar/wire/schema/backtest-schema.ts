@@ -1,7 +1,8 @@
 import Type from 'typebox';
+import { AGGREGATES, COUNTER_READINGS } from '../../../detector/calibration/points.ts';
 import { AnomalyEventAnswer } from './event-schema.ts';
 import { SeriesScoresAnswer } from './history-schema.ts';
-import { NullableText } from './query-fields.ts';
+import { earlierName, NullableText } from './query-fields.ts';
 import { TokenFields } from './token-schema.ts';
 
 /** Characters of one file. */
@@ -14,26 +15,40 @@ export const BacktestRequest = Type.Object({
     description: 'CSV with columns series, timestamp and value, by comma, semicolon or tab.',
   }),
   freq: Type.Optional(Type.String({ maxLength: 20, description: 'Step of the series. Default: seen in the file.' })),
+  aggregate: Type.Optional(
+    Type.Enum([...AGGREGATES], {
+      description: 'Several points of a series in a step become one value. It needs freq.',
+    }),
+  ),
+  as: Type.Optional(
+    Type.Enum([...COUNTER_READINGS], { description: 'Values are those of a counter: its rate, or its increase.' }),
+  ),
   h: Type.Optional(Type.Integer({ minimum: 1, description: 'Default: detection_size.' })),
   detection_size: Type.Optional(Type.Integer({ minimum: 1, description: 'Default: 24.' })),
   false_alarms: Type.Optional(Type.String({ maxLength: 64, description: 'As in the detectors file, such as 1/week.' })),
 });
 
-const { timestamp, value, forecast, lo, hi, grade, alarms } = SeriesScoresAnswer.properties;
+const { timestampMs, timestamp, value, forecast, lo, hi, grade, alarms } = SeriesScoresAnswer.properties;
+
+const SeriesId = Type.String({ description: 'The series.' });
 
 /** All that a report shows: scores in columns, and the newest revision of each event. */
 const Report = Type.Object({
   title: Type.String(),
   series: Type.Array(
     Type.Object({
-      id: Type.String(),
+      series: SeriesId,
       detector: Type.String(),
       group: NullableText('The group that the series is scored with.'),
       state: Type.String({ description: 'State of the newest score.' }),
-      scores: Type.Object({ timestamp, value, forecast, lo, hi, grade, alarms }),
+      scores: Type.Object({ timestampMs, timestamp, value, forecast, lo, hi, grade, alarms }),
+      id: earlierName(SeriesId, 'series'),
     }),
   ),
   events: Type.Array(AnomalyEventAnswer),
+  units: Type.Optional(
+    Type.Record(Type.String(), Type.String(), { description: 'Units of the values by the names of detectors.' }),
+  ),
 });
 export type ReportData = Type.Static<typeof Report>;
 export type ReportSeries = ReportData['series'][number];

@@ -11,8 +11,8 @@ const Setting = Type.Unsafe<string | number | boolean | null>({ type: ['string',
 
 const DetectorAnswer = Type.Object({
   name: Type.String(),
-  series: Type.Array(Type.String(), { description: 'Globs over series ids.' }),
-  group: NullableText('Path of the group in the record.'),
+  series: Type.Array(Type.String(), { description: 'Globs over series ids, or matchers of labels.' }),
+  group: NullableText('Path of the group in the record, or its labels: {instance,job}.'),
   model: Type.String(),
   settings: Type.Record(Type.String(), Setting, { description: 'Settings by their names in the detectors file.' }),
   series_count: Type.Integer({ description: 'Series that it has scored.' }),
@@ -53,7 +53,10 @@ export type DetectorsAnswer = Type.Static<typeof DetectorsAnswer>;
 export const DetectorsRequest = Type.Object({
   text: Type.Optional(Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'The whole detectors file (YAML).' })),
   roll_back_to: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'Publishes the text of this version again, in place of `text`.' }),
+    Type.Integer({
+      minimum: 0,
+      description: 'Publishes the text of this version again, in place of `text`; 0: of the detectors file.',
+    }),
   ),
   base_version: Type.Unsafe<number | null>({
     type: ['integer', 'null'],
@@ -101,6 +104,9 @@ export type WhatIfBody = Type.Static<typeof WhatIfRequest>;
 
 const RaisedEvent = Type.Pick(AnomalyEventAnswer, [
   'kind',
+  'startedAtMs',
+  'endedAtMs',
+  'peakAtMs',
   'started_at',
   'ended_at',
   'peak_at',

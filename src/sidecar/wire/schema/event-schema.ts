@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { EVENT_DIRECTIONS, EVENT_KINDS, EVENT_TYPES } from '../../../record/anomaly-event.ts';
 import {
+  earlierName,
   NextCursor,
   NullableNumber,
   NullableText,
@@ -8,6 +9,7 @@ import {
   QueryCount,
   QueryCursor,
   QueryFlag,
+  QueryMatch,
   QueryText,
   QueryTime,
 } from './query-fields.ts';
@@ -20,8 +22,10 @@ export const EventsQuery = Type.Object({
   acknowledged: QueryFlag('`true`: only acknowledged events; `false`: only others.'),
   series: QueryText('Only events of this series, or with it as a member.'),
   group: QueryText('Only events of this group.'),
+  match: QueryMatch,
   detector: QueryText('Only events of this detector.'),
   kind: Type.Optional(Type.Enum([...EVENT_KINDS], { description: 'Only events of this kind.' })),
+  incident: QueryText('Only events of this incident.'),
   from: QueryTime('Only events that had not ended before.'),
   to: QueryTime('Only events that started before.'),
   limit: QueryCount(`Events per page, at most ${EVENTS_PAGE.max}. Default: ${EVENTS_PAGE.fallback}.`, 4),
@@ -29,14 +33,14 @@ export const EventsQuery = Type.Object({
 });
 
 const NOTE_LENGTH_MAX = 2_000;
-const Note = (description: string) => Type.Optional(Type.String({ maxLength: NOTE_LENGTH_MAX, description }));
+export const Note = (description: string) => Type.Optional(Type.String({ maxLength: NOTE_LENGTH_MAX, description }));
 
-const Acknowledged = Type.Object({
+export const Acknowledged = Type.Object({
   at: Type.Integer(),
   by: Type.String({ description: 'Name of the key.' }),
   note: NullableText('What was said.'),
 });
-const Muted = Type.Object({
+export const Muted = Type.Object({
   at: Type.Integer(),
   by: Type.String(),
   until: Type.Integer({ description: 'End of the mute.' }),
@@ -49,7 +53,7 @@ const EventLabel = Type.Object({
   note: NullableText('What was said.'),
 });
 
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
+export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
 /** The review of an event by people. */
@@ -59,20 +63,53 @@ const Review = {
   label: nullable(EventLabel, 'Whether it was real; null while nobody said so.'),
 };
 
+/** Fields whose names were others than those of the record. */
+const Renamed = {
+  eventId: Type.String(),
+  series: NullableText('The series; null where the event is of a group, or of a whole detector.'),
+  group: NullableText('The group; null for a single series, or a whole detector.'),
+  startedAtMs: Type.Integer({
+    description: 'The first row that deviates: milliseconds since 1970 (UTC), as all times of an event.',
+  }),
+  peakAtMs: Type.Integer(),
+  updatedAtMs: Type.Integer(),
+  endedAtMs: NullableTime('The return to normal, or to a new level that forecasts follow; null while it is open.'),
+  closeReason: NullableText(
+    'Why the event ended. `new_level`: values stay where they went, and forecasts follow them.',
+  ),
+  seriesCount: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Of a pause of the detector in a partition, how many series have stopped; otherwise null.',
+  }),
+  seriesLabels: Type.Record(Type.String(), Type.String(), {
+    description: 'Labels of the series, or what the series of the group have in common; empty where they have none.',
+  }),
+};
+
+const EarlierNames = {
+  event_id: earlierName(Renamed.eventId, 'eventId'),
+  series_id: earlierName(Renamed.series, 'series'),
+  group_id: earlierName(Renamed.group, 'group'),
+  started_at: earlierName(Renamed.startedAtMs, 'startedAtMs'),
+  peak_at: earlierName(Renamed.peakAtMs, 'peakAtMs'),
+  updated_at: earlierName(Renamed.updatedAtMs, 'updatedAtMs'),
+  ended_at: earlierName(Renamed.endedAtMs, 'endedAtMs'),
+  close_reason: earlierName(Renamed.closeReason, 'closeReason'),
+  series_count: earlierName(Renamed.seriesCount, 'seriesCount'),
+  series_labels: earlierName(Renamed.seriesLabels, 'seriesLabels'),
+};
+
+const MemberSeries = Type.String();
+
 /** An event as it is in the topic, newest revision, with its review by people. */
 export const AnomalyEventAnswer = Type.Object({
-  event_id: Type.String(),
+  ...Renamed,
+  firstAlarmAtMs: Type.Integer({ description: 'The first alarm; of a silence, when it was noticed.' }),
+  lastAlarmAtMs: Type.Integer({ description: 'The last alarm by now.' }),
   type: Type.Enum([...EVENT_TYPES]),
   revision: Type.Integer(),
   detector: Type.String(),
-  series_id: NullableText('The series; null where the event is of a group, or of a whole detector.'),
-  group_id: NullableText('The group; null for a single series, or a whole detector.'),
   kind: Type.Enum([...EVENT_KINDS]),
   direction: Type.Enum([...EVENT_DIRECTIONS]),
-  started_at: Type.Integer({ description: 'Milliseconds since 1970 (UTC), as all times of an event.' }),
-  peak_at: Type.Integer(),
-  updated_at: Type.Integer(),
-  ended_at: NullableTime('null while the event is open.'),
   severity: NullableNumber('At the peak.'),
   grade: NullableNumber('At the peak.'),
   value: NullableNumber('At the peak.'),
@@ -80,23 +117,26 @@ export const AnomalyEventAnswer = Type.Object({
   lo: NullableNumber('At the peak.'),
   hi: NullableNumber('At the peak.'),
   alarms: Type.Integer({ description: 'Alarms since the start.' }),
-  observations: Type.Integer({ description: 'Observations since the start.' }),
-  close_reason: NullableText('Why the event ended.'),
+  observations: Type.Integer({ description: 'Time steps since the start, as far as they deviate.' }),
   summary: Type.String({ description: 'One sentence.' }),
   unusual: NullableText('What else is unusual about it.'),
   members: Type.Array(
-    Type.Object({ series_id: Type.String(), share: Type.Number({ description: 'Share of the event, 0 to 1.' }) }),
+    Type.Object({
+      series: MemberSeries,
+      share: Type.Number({ description: 'Share of the event, 0 to 1.' }),
+      series_id: earlierName(MemberSeries, 'series'),
+    }),
     { description: 'Members of a group by their share; empty for a single series.' },
   ),
   labels: Type.Record(Type.String(), Type.String(), { description: 'Labels of the detector.' }),
-  series_count: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'Of a pause of the detector in a partition, how many series have stopped; otherwise null.',
-  }),
+  unit: NullableText('Unit of the values, such as `bytes`; null where the detector names none.'),
+  incidentId: NullableText('The incident that it is part of; null while none is known.'),
+  ...EarlierNames,
   ...Review,
 });
 export type EventAnswer = Type.Static<typeof AnomalyEventAnswer>;
-/** An event without its review: a message of GET /v1/live. */
-export type UnreviewedEvent = Omit<EventAnswer, keyof typeof Review>;
+/** An event without what others say of it: a message of GET /v1/live. */
+export type UnreviewedEvent = Omit<EventAnswer, keyof typeof Review | 'incidentId'>;
 
 export const EventsAnswer = Type.Object({
   events: Type.Array(AnomalyEventAnswer, { description: 'Open ones first, then newest first.' }),
@@ -105,7 +145,11 @@ export const EventsAnswer = Type.Object({
 });
 export type EventsAnswer = Type.Static<typeof EventsAnswer>;
 
-export const EventReview = Type.Object({ event_id: Type.String(), ...Review });
+export const EventReview = Type.Object({
+  eventId: Renamed.eventId,
+  event_id: EarlierNames.event_id,
+  ...Review,
+});
 
 export const AcknowledgeRequest = Type.Object({
   acknowledged: Type.Optional(Type.Boolean({ description: 'false takes it back. Default: true.' })),

@@ -1,6 +1,8 @@
 import Type from 'typebox';
 import type { UnreviewedEvent } from './event-schema.ts';
+import type { UnreviewedIncident } from './incident-schema.ts';
 import {
+  earlierName,
   NextCursor,
   NullableNumber,
   NullableText,
@@ -8,6 +10,7 @@ import {
   QueryCount,
   QueryCursor,
   QueryFlag,
+  QueryMatch,
   QueryText,
   QueryTime,
 } from './query-fields.ts';
@@ -22,6 +25,7 @@ export const RECENT_MAX = 120;
 export const SeriesQuery = Type.Object({
   detector: QueryText('Only series of this detector.'),
   group: QueryText('Only the members of this group.'),
+  match: QueryMatch,
   search: QueryText('Only series whose id contains this text, whatever its case.'),
   alarm: QueryFlag('`true`: only series whose newest observation is an alarm.'),
   sort: Type.Optional(Type.Enum(['grade', 'name'], { description: '`grade` (default): worst first. `name`: by id.' })),
@@ -30,17 +34,22 @@ export const SeriesQuery = Type.Object({
   cursor: QueryCursor,
 });
 
+const SeriesId = Type.String({ description: 'The series.' });
+const GroupId = Type.String({ description: 'The group.' });
+const NewestMs = Type.Integer({ description: 'Event time of the newest observation, milliseconds since 1970 (UTC).' });
+const AnomalyScore = NullableNumber('Standard deviations from the forecast.');
+
 /** The newest score of a series. */
 export const SeriesNow = Type.Object({
-  id: Type.String(),
+  series: SeriesId,
   detector: Type.String(),
   group: NullableText('The group that the series is scored with.'),
-  timestamp: Type.Integer({ description: 'Event time of the newest observation, milliseconds since 1970 (UTC).' }),
+  timestampMs: NewestMs,
   value: NullableNumber('The newest value.'),
   forecast: NullableNumber('What was expected.'),
   lo: NullableNumber('Lower bound of the interval.'),
   hi: NullableNumber('Upper bound of the interval.'),
-  anomaly_score: NullableNumber('Standard deviations from the forecast.'),
+  anomalyScore: AnomalyScore,
   grade: NullableNumber('How unusual, 0 to 1.'),
   severity: NullableNumber('How much is going on, unbounded.'),
   alarm: Type.Boolean({ description: 'The newest observation is an alarm.' }),
@@ -48,6 +57,9 @@ export const SeriesNow = Type.Object({
   state: Type.String({
     description: '`warming-up`, `not-forecasted`, `calibrating`, `scored`, or `silent` where the series has stopped.',
   }),
+  id: earlierName(SeriesId, 'series'),
+  timestamp: earlierName(NewestMs, 'timestampMs'),
+  anomaly_score: earlierName(AnomalyScore, 'anomalyScore'),
   recent: Type.Optional(
     Type.Array(NullableNumber('A value.'), { description: 'The newest values, oldest first, where `recent` asks.' }),
   ),
@@ -73,6 +85,9 @@ export const ScoresQuery = Type.Object({
 
 const Column = (description: string) => Type.Array(NullableNumber('null where there is none.'), { description });
 
+const Timestamps = Type.Array(Type.Number(), { description: 'Event time; of a bucket its begin.' });
+const AnomalyScores = Column('Standard deviations from the forecast; of a bucket the one furthest from 0.');
+
 /** Columns of equal length, oldest first. */
 export const SeriesScoresAnswer = Type.Object({
   series: Type.String(),
@@ -81,14 +96,16 @@ export const SeriesScoresAnswer = Type.Object({
   from: Type.Integer({ description: 'First event time of the range.' }),
   to: Type.Integer({ description: 'End of the range, exclusive.' }),
   bucket_ms: NullableTime('Width of a bucket where the range was downsampled; null: one point per observation.'),
-  timestamp: Type.Array(Type.Number(), { description: 'Event time; of a bucket its begin.' }),
+  timestampMs: Timestamps,
+  timestamp: earlierName(Timestamps, 'timestampMs'),
   value: Column('The value; of a bucket the mean.'),
   value_min: Column('Smallest value of a bucket.'),
   value_max: Column('Largest value of a bucket.'),
   forecast: Column('What was expected; of a bucket the mean.'),
   lo: Column('Lower bound of the interval; of a bucket the mean.'),
   hi: Column('Upper bound of the interval; of a bucket the mean.'),
-  anomaly_score: Column('Standard deviations from the forecast; of a bucket the one furthest from 0.'),
+  anomalyScore: AnomalyScores,
+  anomaly_score: earlierName(AnomalyScores, 'anomalyScore'),
   grade: Column('Grade; of a bucket the worst.'),
   severity: Column('Severity; of a bucket the worst.'),
   alarms: Type.Array(Type.Number(), { description: 'Alarms: 0 or 1, of a bucket their number.' }),
@@ -99,25 +116,29 @@ export type SeriesScoresAnswer = Type.Static<typeof SeriesScoresAnswer>;
 
 export const GroupsQuery = Type.Object({
   detector: QueryText('Only groups of this detector.'),
+  match: QueryMatch,
   limit: QueryCount('Groups, at most 1000, worst first. Default: 100.', 4),
 });
 
 export const GroupsAnswer = Type.Object({
   groups: Type.Array(
     Type.Object({
-      id: Type.String(),
+      group: GroupId,
       detector: Type.String(),
       members: Type.Integer({ description: 'Series of the group.' }),
-      timestamp: Type.Integer({ description: 'Event time of its newest observation.' }),
+      timestampMs: NewestMs,
       grade: NullableNumber('The worst grade of its members now.'),
       severity: NullableNumber('The worst severity of its members now.'),
       alarms: Type.Integer({ description: 'Members whose newest observation is an alarm.' }),
+      id: earlierName(GroupId, 'group'),
+      timestamp: earlierName(NewestMs, 'timestampMs'),
     }),
   ),
 });
 
 export const LiveQuery = Type.Object({
   series: QueryText('Every observation of this series is sent too, as `series`.'),
+  match: QueryMatch,
   limit: QueryCount('Series of one `score` message, worst first, at most 1000. Default: 100.', 4),
 });
 
@@ -134,6 +155,7 @@ export interface LiveMessages {
   /** Every score of the series that is followed. */
   readonly series: { readonly series: string | null; readonly scores: readonly SeriesNow[] };
   readonly event: UnreviewedEvent;
+  readonly incident: UnreviewedIncident;
   /** Why the connection ends. */
   readonly notice: { readonly reason: string; readonly detail: string };
 }

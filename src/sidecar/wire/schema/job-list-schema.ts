@@ -1,21 +1,24 @@
 import Type from 'typebox';
 import { JOB_STATUSES } from '../../../store/job-status.ts';
+import { PAGE_SIZE } from '../page-size.ts';
 import { TASK_NAMES } from '../task-names.ts';
+import { UP_TO } from './integer-texts.ts';
 
 export const JobStatusField = Type.Enum([...JOB_STATUSES]);
 
-/** Must be a power of ten. */
-const PAGE_SIZE_MAX = 1_000;
-export const JOBS_PAGE_SIZE = 100;
+/** Fields of a list in pages. */
+export const pageFields = (max: keyof typeof UP_TO) => ({
+  page_size: Type.Optional(
+    Type.String({ pattern: UP_TO[max], description: `Entries per page, at most ${max}. Default: ${PAGE_SIZE}.` }),
+  ),
+  page_token: Type.Optional(
+    Type.String({ maxLength: 128, description: '`next_page_token` of the previous page, with the same filter.' }),
+  ),
+});
 
 export const JobsQuery = Type.Object({
-  page_size: Type.Optional(
-    Type.String({
-      pattern: `^([1-9]\\d{0,${String(PAGE_SIZE_MAX).length - 2}}|${PAGE_SIZE_MAX})$`,
-      description: `Jobs per page, at most ${PAGE_SIZE_MAX}. Default: ${JOBS_PAGE_SIZE}.`,
-    }),
-  ),
-  page_token: Type.Optional(Type.String({ maxLength: 64, description: '`next_page_token` of the previous page.' })),
+  ...pageFields(200),
+  status: Type.Optional(Type.Array(JobStatusField, { description: 'May be repeated. Default: pending and running.' })),
 });
 
 export const Jobs = Type.Object({

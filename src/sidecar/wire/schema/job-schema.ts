@@ -5,6 +5,7 @@ import { CrossValidationRequest, ForecastRequest } from './forecast-schema.ts';
 import { JobStatusField } from './job-list-schema.ts';
 import { OnlineDetectionRequest } from './online-detection-schema.ts';
 import { SeriesWithFuture } from './series-schema.ts';
+import { SimulateRequest } from './simulate-schema.ts';
 
 /** Maximum and default time limit of a job. */
 export const JOB_SECONDS_MAX = 300;
@@ -36,6 +37,7 @@ export const ForecastJob = Type.Object({ ...ForecastRequest.properties, ...Optio
 export const CrossValidationJob = Type.Object({ ...CrossValidationRequest.properties, ...Options });
 export const FinetuneJob = Type.Object({ ...FinetuneRequest.properties, ...Options });
 export const ExplainJob = Type.Object({ ...ExplainRequest.properties, ...Options });
+export const SimulateJob = Type.Object({ ...SimulateRequest.properties, ...Options });
 
 /** Fields of every job request. */
 export interface JobBody {
@@ -53,7 +55,7 @@ export function jobAnswer<T extends TSchema>(result: T) {
     result: Type.Union([result, Type.Null()], { description: 'The answer of the task, once the job has succeeded.' }),
     error: Type.Unsafe<string | null>({
       type: ['string', 'null'],
-      description: 'The reason, once the job has failed.',
+      description: 'The reason, once the job has failed, or once its result is no longer kept.',
     }),
     progress: Type.Union([Type.Object({ step: Type.Integer(), steps: Type.Integer() }), Type.Null()], {
       description: 'Completed and total steps of the current fine-tuning, updated every few seconds; null otherwise.',

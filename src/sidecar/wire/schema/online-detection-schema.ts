@@ -1,4 +1,6 @@
 import Type from 'typebox';
+import { WEEKDAYS_OF_ISO } from '../../../calendar/local-times.ts';
+import type { SpecialDates } from '../../../calendar/special-days.ts';
 import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../../record/anomaly-event.ts';
 import * as fields from './series-schema.ts';
 import { TokenFields } from './token-schema.ts';
@@ -9,7 +11,13 @@ interface DetectionParameters {
   readonly grade?: boolean | null;
   readonly events?: boolean | null;
   readonly false_alarms?: string | null;
+  readonly profile?: 'on' | 'off' | null;
+  readonly timezone?: string | null;
+  readonly special_days?: readonly SpecialDates[] | null;
 }
+
+/** Dates of one request. */
+const SPECIAL_DATES_MAX = 1_000;
 
 const DetectionParameters = Type.Optional(
   Type.Unsafe<DetectionParameters | null>({
@@ -40,6 +48,37 @@ const DetectionParameters = Type.Optional(
         description:
           'Accepted false alarms of a series, such as `1/week`; unless said otherwise what `level` leaves, or ' +
           'one a week, between 1 in 50,000 and 1 in 1,000 values.',
+      },
+      profile: {
+        type: ['string', 'null'],
+        enum: ['on', 'off', null],
+        description:
+          'Whether grade and events come with the long memory of hours and weekdays, as in the stream. It needs the ' +
+          'times of the series (`start_datetime`). Default: `on`.',
+      },
+      timezone: {
+        type: ['string', 'null'],
+        description: 'IANA name of the clock and weekdays that the series follow: `Europe/Berlin`. Default: `UTC`.',
+      },
+      special_days: {
+        type: ['array', 'null'],
+        maxItems: SPECIAL_DATES_MAX,
+        items: {
+          type: 'object',
+          required: ['dates', 'like'],
+          properties: {
+            dates: {
+              type: 'array',
+              minItems: 1,
+              maxItems: SPECIAL_DATES_MAX,
+              items: { type: 'string', pattern: '^([0-9]{4}-)?[0-9]{2}-[0-9]{2}$' },
+            },
+            like: { type: 'string', enum: [...WEEKDAYS_OF_ISO] },
+          },
+        },
+        description:
+          'Days that resemble another weekday than their own, in local time: dates (`2026-12-24`, or `12-24` for ' +
+          'every year) and the weekday.',
       },
       calibration_size: {
         type: ['integer', 'string', 'null'],
@@ -81,9 +120,11 @@ const DetectionEvents = Type.Array(
     kind: Type.Enum(EVENT_KINDS),
     direction: Type.Enum(EVENT_DIRECTIONS),
     open: Type.Boolean({ description: 'It goes on at the end of the history.' }),
-    start: Place('Position of its first alarm in the series, from 0.'),
+    start: Place('Position of its first deviating value in the series, from 0.'),
+    first_alarm: Place('Position of its first alarm.'),
     peak: Place('Position of the alarm with the highest grade.'),
-    end: Place('Position of its last alarm so far.'),
+    last_alarm: Place('Position of its last alarm so far.'),
+    end: Place('Position of its last deviating value so far.'),
     alarms: Place('Alarms from start to end.'),
     severity: NumberOrNull('The highest of its alarms.'),
     grade: NumberOrNull('At the peak.'),
@@ -109,5 +150,12 @@ export const OnlineDetectionAnswer = Type.Object({
   severity: Type.Optional(fields.Scores),
   alarm: Type.Optional(fields.AnomalyFlags),
   events: Type.Optional(DetectionEvents),
+  profile: Type.Optional(
+    Type.Boolean({
+      description:
+        'With grade or events: whether the long memory of hours and weekdays judged, too. It needs `start_datetime` ' +
+        'and a step of 12 hours at most, and is not there for `multivariate`.',
+    }),
+  ),
   intervals: fields.Intervals,
 });

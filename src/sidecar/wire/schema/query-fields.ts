@@ -1,16 +1,26 @@
-import Type from 'typebox';
+import Type, { type TSchema } from 'typebox';
+import { digitsUpTo } from './integer-texts.ts';
 
 /** Values of a query string are texts: patterns check them, and the handler converts them. */
 export const QueryTime = (description: string) =>
-  Type.Optional(Type.String({ pattern: '^\\d{1,15}$', description: `${description} Milliseconds since 1970 (UTC).` }));
+  Type.Optional(Type.String({ pattern: digitsUpTo(15), description: `${description} Milliseconds since 1970 (UTC).` }));
 
 export const QueryText = (description: string) => Type.Optional(Type.String({ maxLength: 1_024, description }));
+
+/** What chooses series in every query. */
+export const QueryMatch = Type.Optional(
+  Type.String({
+    maxLength: 4_096,
+    minLength: 1,
+    description: 'Only what this glob over ids chooses, or these matchers of labels: `{job=~"web-.*"}`.',
+  }),
+);
 
 export const QueryFlag = (description: string) => Type.Optional(Type.Enum(['true', 'false'], { description }));
 
 /** A whole number of at most `digits` digits; the handler bounds it. */
 export const QueryCount = (description: string, digits = 6) =>
-  Type.Optional(Type.String({ pattern: `^\\d{1,${digits}}$`, description }));
+  Type.Optional(Type.String({ pattern: digitsUpTo(digits), description }));
 
 export const QueryCursor = Type.Optional(
   Type.String({ maxLength: 4_096, description: '`next_cursor` of the previous page.' }),
@@ -29,3 +39,8 @@ export const NullableText = (description: string) =>
 
 export const NullableTime = (description: string) =>
   Type.Unsafe<number | null>({ type: ['integer', 'null'], description });
+
+/** A field under its earlier name, beside that of the records in Kafka: kept for a release. */
+export function earlierName<T extends TSchema>(schema: T, name: string): T {
+  return { ...schema, deprecated: true, description: `Deprecated: \`${name}\`.` };
+}

@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Settings } from 'typebox/system';
 import { type FieldProblem, PROBLEMS_MAX } from '../problem.ts';
+import { integerWords } from './integer-texts.ts';
 
 /** Longer inputs are not echoed. */
 const INPUT_LENGTH_MAX = 200;
@@ -60,6 +61,16 @@ const TYPE_MESSAGES: Readonly<Record<string, ProblemText>> = {
   },
 };
 
+const FRACTIONAL: ProblemText = {
+  msg: 'Input should be a valid integer, got a number with a fractional part',
+  type: 'int_from_float',
+};
+/** JSON has literals beyond the range of numbers, such as 1e400. */
+const NOT_FINITE: ProblemText = {
+  msg: 'Input should be a finite number, got one beyond 1.8e308',
+  type: 'finite_number',
+};
+
 /** The problem of a value of another type. */
 export function typeProblem(type: string, loc: FieldProblem['loc'], input: unknown): FieldProblem {
   return { loc, ...TYPE_MESSAGES[type], ...(input === undefined ? {} : { input }) };
@@ -74,8 +85,8 @@ const bound = (type: string, words: string, key: string) => (params: SchemaError
 const WORDS: Readonly<Record<string, (params: SchemaError['params'], input: unknown) => ProblemText>> = {
   type: ({ type }, input) => {
     const first = String(Array.isArray(type) ? type[0] : type);
-    if (first === 'integer' && typeof input === 'number') {
-      return { msg: 'Input should be a valid integer, got a number with a fractional part', type: 'int_from_float' };
+    if (typeof input === 'number' && (first === 'integer' || first === 'number')) {
+      return Number.isFinite(input) ? FRACTIONAL : NOT_FINITE;
     }
     return TYPE_MESSAGES[first] ?? { msg: `Input should be ${first}`, type: 'type_error' };
   },
@@ -91,7 +102,7 @@ const WORDS: Readonly<Record<string, (params: SchemaError['params'], input: unkn
     return { msg: `Input should be ${expected}`, type: 'literal_error', ctx: { expected } };
   },
   pattern: ({ pattern }) => ({
-    msg: `String should match pattern '${pattern}'`,
+    msg: patternMessage(String(pattern)),
     type: 'string_pattern_mismatch',
     ctx: { pattern },
   }),
@@ -107,6 +118,11 @@ const WORDS: Readonly<Record<string, (params: SchemaError['params'], input: unkn
   },
   boolean: () => ({ msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }),
 };
+
+function patternMessage(pattern: string): string {
+  const integer = integerWords(pattern);
+  return integer === null ? `String should match pattern '${pattern}'` : `Input should be ${integer}`;
+}
 
 function pathKey(segment: string): string | number {
   const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');

@@ -1,5 +1,13 @@
 import Type from 'typebox';
-import { NextCursor, NullableText, NullableTime, QueryCount, QueryCursor, QueryText } from './query-fields.ts';
+import {
+  earlierName,
+  NextCursor,
+  NullableText,
+  NullableTime,
+  QueryCount,
+  QueryCursor,
+  QueryText,
+} from './query-fields.ts';
 
 export const DEAD_LETTERS_PAGE = { fallback: 100, max: 1_000 };
 
@@ -60,18 +68,27 @@ export const DeadLettersQuery = Type.Object({
   cursor: QueryCursor,
 });
 
+const AtMs = Type.Integer({ description: 'When it was written, milliseconds since 1970 (UTC).' });
+const RecordMs = Type.Integer({ description: 'Timestamp of the record.' });
+
 export const DeadLetterAnswer = Type.Object({
   id: Type.String({ description: 'PARTITION-OFFSET in the topic of dead letters.' }),
   reason: Type.String(),
   detail: Type.String(),
-  at: Type.Integer(),
+  atMs: AtMs,
   series: NullableText('Where it could be read.'),
   detector: NullableText('Where it was known.'),
-  input: Type.Object({ ...Place, offset: Type.Integer(), timestamp: Type.Integer() }),
+  input: Type.Object({
+    ...Place,
+    offset: Type.Integer(),
+    timestampMs: RecordMs,
+    timestamp: earlierName(RecordMs, 'timestampMs'),
+  }),
   key: NullableText('Key of the record, as text.'),
   value: NullableText('Value of the record, as text.'),
   truncated: Type.Boolean({ description: 'Key or value was cut, so it cannot be sent again.' }),
   redriven: Type.Boolean({ description: 'It was sent to its input topic again.' }),
+  at: earlierName(AtMs, 'atMs'),
 });
 
 export const DeadLettersAnswer = Type.Object({ dead_letters: Type.Array(DeadLetterAnswer), next_cursor: NextCursor });

@@ -9,11 +9,11 @@ import type { JobExecutor, JobOutcome, JobRun } from '../../../../src/sidecar/jo
 import { JOB_LIMITS } from '../../../../src/sidecar/jobs/job-limits.ts';
 import { JobRunner } from '../../../../src/sidecar/jobs/job-runner.ts';
 import { createApiKey } from '../../../../src/store/api-keys.ts';
-import type { Database } from '../../../../src/store/database.ts';
+import type { Database } from '../../../../src/store/database/database.ts';
+import { openDatabase } from '../../../../src/store/database/open-store.ts';
 import { cancelJob } from '../../../../src/store/job-cancel.ts';
 import { claimJob } from '../../../../src/store/job-claim.ts';
 import { findJob, submitJob } from '../../../../src/store/jobs.ts';
-import { openDatabase } from '../../../../src/store/open-store.ts';
 import { createLogger } from '../../../../src/telemetry/logger.ts';
 import { newKey } from '../../../fixture/store/new-key.ts';
 

@@ -7,7 +7,7 @@ const RULES: BodyRules = {
   fields: {
     series: { y: 'column', sizes: null, X: 'columns', X_future: 'columns' },
     h: null,
-    level: 'levels',
+    level: 'literals',
     model_parameters: { known: null },
   },
 };

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import Type from 'typebox';
+import { pageFields } from '../../../../../src/sidecar/wire/schema/job-list-schema.ts';
+import { QueryCount, QueryTime } from '../../../../../src/sidecar/wire/schema/query-fields.ts';
 import { schemaCheck } from '../../../../../src/sidecar/wire/schema/schema-problems.ts';
 
 const check = schemaCheck(
@@ -74,6 +76,31 @@ test('a missing field is reported at its own location; a value that is no object
     [{ loc: ['body'], type: 'model_attributes_type' }],
   );
   assert.equal(check({ series: { y: [], sizes: [] } })[0].type, 'too_short');
+});
+
+test('a number beyond the range of numbers is not finite, whether an integer is expected or any number', () => {
+  for (const [wrong, loc] of [
+    [{ series, level: Number.POSITIVE_INFINITY }, ['body', 'level']],
+    [{ series: { y: [1], sizes: [Number.NEGATIVE_INFINITY] } }, ['body', 'series', 'sizes', 0]],
+  ] as const) {
+    const [problem] = check(wrong);
+    assert.deepEqual([problem.loc, problem.type], [loc, 'finite_number']);
+    assert.equal(problem.msg, 'Input should be a finite number, got one beyond 1.8e308');
+  }
+});
+
+test('an integer in a query is asked for in words, not by its pattern', () => {
+  const query = schemaCheck(
+    Type.Object({ ...pageFields(200), from: QueryTime('Begin.'), limit: QueryCount('Most.', 4) }),
+    'query',
+  );
+  const ask = (name: string, text: string) => query({ [name]: text }).map(({ msg }) => msg);
+  for (const text of ['0', '201', 'abc', '-1', '1.5', '', '01']) {
+    assert.deepEqual(ask('page_size', text), ['Input should be an integer from 1 to 200'], text);
+  }
+  for (const text of ['1', '99', '100', '200']) assert.deepEqual(ask('page_size', text), [], text);
+  assert.deepEqual(ask('from', 'now'), ['Input should be an integer from 0 on, of at most 15 digits']);
+  assert.deepEqual(ask('limit', '12345'), ['Input should be an integer from 0 on, of at most 4 digits']);
 });
 
 test('a million invalid numbers make a hundred problems, and long inputs are not echoed', () => {

@@ -1,0 +1,89 @@
+import type { KnownEvent } from '../../history/event-port.ts';
+import type { HistoryReader } from '../../history/history-port.ts';
+import type { FoundIncident } from '../../history/incident-port.ts';
+import type { Incident } from '../../record/incident.ts';
+import type { Sql } from '../../store/database/database.ts';
+import type { ReviewedEvent } from '../../store/event-reviews.ts';
+import {
+  countOrigins,
+  incidentReviewsOf,
+  type ReviewedIncident,
+  type VerdictRecord,
+  verdictsOf,
+} from '../../store/incident-reviews.ts';
+import type { IncidentAnswer, IncidentDetailAnswer } from '../wire/schema/incident-schema.ts';
+import { shownActs } from './event-answers.ts';
+import { EVENTS_OF_INCIDENT, type ScoredOrigins } from './scored-origins.ts';
+import { shownMembers, shownOrigins } from './shown-records.ts';
+
+/** Incidents with what people say of them. */
+export async function reviewedIncidents(
+  sql: Sql,
+  incidents: readonly Incident[],
+  nowMs: number,
+): Promise<IncidentAnswer[]> {
+  const ids = incidents.map(({ incidentId }) => incidentId);
+  const [reviews, verdicts] = [await incidentReviewsOf(sql, ids), await verdictsOf(sql, ids)];
+  return incidents.map(({ events: _, origins, openedOrigins, ...incident }) => ({
+    ...incident,
+    origins: shownOrigins(origins),
+    openedOrigins: shownOrigins(openedOrigins),
+    ...shownActs(reviews.get(incident.incidentId) ?? null, nowMs),
+    verdicts: verdicts.filter(({ incidentId }) => incidentId === incident.incidentId).map(shownVerdict),
+  }));
+}
+
+interface Answering {
+  readonly sql: Sql;
+  readonly nowMs: number;
+  readonly scoredOrigins: ScoredOrigins;
+}
+
+/** An incident with all that is known beside it. */
+export async function incidentDetail(
+  { incident, mergedIds, similar }: FoundIncident,
+  { sql, nowMs, scoredOrigins }: Answering,
+): Promise<IncidentDetailAnswer> {
+  const ranked = await scoredOrigins.of(incident);
+  const shown = await reviewedIncidents(sql, [incident, ...similar.map((each) => each.incident)], nowMs);
+  // What was said of one that is part of it now was said of it.
+  const verdicts = (await verdictsOf(sql, [incident.incidentId, ...mergedIds])).map(shownVerdict);
+  const candidates = [...incident.origins, ...(ranked?.origins ?? [])].map(({ series, common }) => common ?? series);
+  const confirmed = await countOrigins(sql, [...new Set(candidates)]);
+  return {
+    ...shown[0],
+    verdicts,
+    events: shownMembers(incident.events),
+    mergedIds: [...mergedIds],
+    scoredOrigins: ranked && shownOrigins(ranked.origins),
+    moved: [...(ranked?.moved ?? [])],
+    similar: similar.map(({ commonCount }, i) => ({ incident: shown[i + 1], commonSeries: commonCount })),
+    confirmed: [...confirmed].map(([subject, incidents]) => ({ subject, incidents })),
+  };
+}
+
+/** The answer to a review of an incident. */
+export async function shownIncidentReview(sql: Sql, incidentId: string, nowMs: number) {
+  const reviews = await incidentReviewsOf(sql, [incidentId]);
+  const verdicts = (await verdictsOf(sql, [incidentId])).map(shownVerdict);
+  return { incidentId, ...shownActs(reviews.get(incidentId) ?? null, nowMs), verdicts };
+}
+
+/** An incident with all events that the history has, as a review takes them. */
+export async function reviewedIncident(reader: HistoryReader, { incidentId }: Incident): Promise<ReviewedIncident> {
+  const events: ReviewedEvent[] = [];
+  for (let after: readonly (string | number)[] | null = null; ; ) {
+    const page = await reader.listEvents({ ...EVENTS_OF_INCIDENT, incident: incidentId, after });
+    events.push(...page.events.map(reviewedEvent));
+    if (page.next === null) return { incidentId, events };
+    after = page.next;
+  }
+}
+
+export function reviewedEvent(event: KnownEvent): ReviewedEvent {
+  return { eventId: event.eventId, startedAtMs: event.startedAtMs, record: JSON.stringify(event) };
+}
+
+function shownVerdict({ verdict, subject, atMs: at, by, note }: VerdictRecord) {
+  return { verdict, subject, at, by, note };
+}

@@ -1,0 +1,53 @@
+import { type Frequency, meanStepMs } from '../../../calendar/frequency.ts';
+import { UTC_CALENDAR, zoneOffsets } from '../../../calendar/local-calendar.ts';
+import { isTimeZone } from '../../../calendar/local-times.ts';
+import { isDate, specialDaysOf } from '../../../calendar/special-days.ts';
+import type { ProfileSettings } from '../../../detector/calibration/settings.ts';
+import { profileLayout } from '../../../detector/profile/profile-layout.ts';
+import { type FieldProblem, fieldProblem } from '../../wire/problem.ts';
+import type { OnlineDetectionBody } from '../../wire/schema/online-detection-schema.ts';
+import { parseTimestamp } from '../series/alignment.ts';
+
+/** The long memory of a request. */
+interface RequestedProfile {
+  readonly settings: ProfileSettings;
+  /** Event times of the first values. */
+  readonly startsMs: readonly number[];
+}
+
+const PARAMETERS = ['body', 'model_parameters'] as const;
+
+/** null where the long memory does not judge: without alarms, times, or hours. Adds problems. */
+export function requestedProfile(
+  { series: { start_datetime: starts }, model_parameters: parameters, threshold_method: method }: OnlineDetectionBody,
+  grid: Frequency | null,
+  problems: FieldProblem[],
+): RequestedProfile | null {
+  const { timezone, special_days: specialDays } = parameters ?? {};
+  if (timezone && !isTimeZone(timezone)) {
+    problems.push(fieldProblem([...PARAMETERS, 'timezone'], 'must be a time zone such as Europe/Berlin or UTC'));
+    return null;
+  }
+  for (const [i, { dates }] of (specialDays ?? []).entries()) {
+    const wrong = dates.findIndex((date) => !isDate(date));
+    if (wrong < 0) continue;
+    const text = 'must be a date such as 2026-12-24, or 12-24 for every year';
+    problems.push(fieldProblem([...PARAMETERS, 'special_days', i, 'dates', wrong], text));
+  }
+  const judges = (parameters?.grade || parameters?.events) && parameters.profile !== 'off' && method !== 'multivariate';
+  if (!judges || !starts || grid === null || problems.length > 0) return null;
+  const startsMs = starts.map(parseTimestamp);
+  const unread = startsMs.indexOf(null);
+  if (unread >= 0) {
+    const text = 'a start must be an ISO 8601 date, or date and time, such as 2026-01-31T00:00:00';
+    problems.push(fieldProblem(['body', 'series', 'start_datetime', unread], text));
+    return null;
+  }
+  const isUtc = (!timezone || timezone === 'UTC') && !specialDays;
+  const calendar = isUtc
+    ? UTC_CALENDAR
+    : { offsets: zoneOffsets(timezone ?? 'UTC'), specialDays: specialDaysOf(specialDays ?? []) };
+  const settings = { calendar, stepMs: meanStepMs(grid) };
+  if (profileLayout(calendar, settings.stepMs) === null) return null;
+  return { settings, startsMs: startsMs.map(Number) };
+}

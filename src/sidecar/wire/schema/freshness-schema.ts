@@ -1,0 +1,53 @@
+import Type from 'typebox';
+import { NullableTime } from './query-fields.ts';
+
+/** How current what is shown is. A part that cannot be known now is null. */
+export const Freshness = Type.Object({
+  at: Type.Integer({ description: 'When this was read.' }),
+  problem: Type.Union([Type.Object({ reason: Type.String(), since: Type.Integer() }), Type.Null()], {
+    description: 'Why nothing new is read now; null while all is well.',
+  }),
+  newest: NullableTime('Newest event time of a score.'),
+  stored_at: NullableTime('When the newest score was stored.'),
+  series: Type.Object(
+    {
+      judged: Type.Integer({ description: 'Series whose newest observation was judged.' }),
+      calibrating: Type.Integer({ description: 'Series with too short a past to be judged.' }),
+      silent: Type.Integer({ description: 'Series that have stopped.' }),
+    },
+    { description: 'Series that are kept, by the state of their newest score.' },
+  ),
+  workers: Type.Union(
+    [
+      Type.Object({
+        members: Type.Integer({ description: 'Members of the consumer group.' }),
+        lag: Type.Integer({ description: 'Observations that are not scored yet.' }),
+        stalled_since: NullableTime('Since when observations wait and none is scored.'),
+      }),
+      Type.Null(),
+    ],
+    { description: 'The consumer group of the workers; null where it cannot be asked.' },
+  ),
+  incidents: Type.Union(
+    [
+      Type.Object({
+        open: Type.Integer({ description: 'Open incidents.' }),
+        stalled_since: NullableTime('Since when open events are in no incident, and none is made.'),
+      }),
+      Type.Null(),
+    ],
+    { description: 'What the process that makes incidents does; null where none was ever made.' },
+  ),
+  unwatched: Type.Union(
+    [
+      Type.Object({
+        records: Type.Integer(),
+        of: Type.Integer({ description: 'Newest records that were looked at.' }),
+        examples: Type.Array(Type.String(), { description: 'Some of their series.' }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'Records of series that no detector watches; null where there are none.' },
+  ),
+});
+export type Freshness = Type.Static<typeof Freshness>;
