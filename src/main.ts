@@ -1,25 +1,120 @@
 import type { RunnableCommand } from './command/command.ts';
-import { parseCommandLine } from './config/command-line.ts';
+import { type ListedCommand, parseCommandLine } from './config/command-line.ts';
 import { keepCompiledModules } from './config/compiled-modules.ts';
 import { ServiceError } from './service-error.ts';
 import { type CommandIo, FAILED, WRONG_USE } from './terminal/command-io.ts';
 
-/** A command is loaded where it is used: a worker has no room for the modules of the HTTP service. */
-const COMMANDS: Readonly<Record<string, () => Promise<RunnableCommand>>> = {
-  start: async () => (await import('./command/start.ts')).startCommand,
-  worker: async () => (await import('./command/worker.ts')).workerCommand,
-  serve: async () => (await import('./command/serve.ts')).serveCommand,
-  receive: async () => (await import('./command/receive.ts')).receiveCommand,
-  alerts: async () => (await import('./command/alerts.ts')).alertsCommand,
-  feed: async () => (await import('./command/feed.ts')).feedCommand,
-  watch: async () => (await import('./command/watch.ts')).watchCommand,
-  backtest: async () => (await import('./command/backtest.ts')).backtestCommand,
-  broker: async () => (await import('./command/broker.ts')).brokerCommand,
-  topics: async () => (await import('./command/topics.ts')).topicsCommand,
-  state: async () => (await import('./command/state.ts')).stateCommand,
-  keys: async () => (await import('./command/keys.ts')).keysCommand,
-  models: async () => (await import('./command/models.ts')).modelsCommand,
-};
+interface NamedCommand extends ListedCommand {
+  load(): Promise<RunnableCommand>;
+}
+
+/** The commands, as `--help` lists them. Each is loaded where it is used: its modules take time and memory. */
+const COMMANDS: readonly NamedCommand[] = [
+  {
+    name: 'start',
+    summary:
+      'Scores a demo of 40 series and shows the scores, on a local Kafka (Java 17 and Maven) unless KAFKA_BROKERS is ' +
+      'set, and serves HTTP',
+    load: async () => (await import('./command/start.ts')).startCommand,
+  },
+  {
+    name: 'worker',
+    summary: 'Scores the series of a detectors file on the cluster of KAFKA_BROKERS',
+    load: async () => (await import('./command/worker.ts')).workerCommand,
+  },
+  {
+    name: 'serve',
+    summary: 'Answers requests of clients over HTTP: detection, forecasts, and with KAFKA_BROKERS what was scored',
+    load: async () => (await import('./command/serve.ts')).serveCommand,
+  },
+  {
+    name: 'receive',
+    summary:
+      'Receives points over HTTP and writes them to the input topic: Prometheus remote write, OpenTelemetry, Influx ' +
+      'and Telegraf, JSON lines',
+    load: async () => (await import('./command/receive.ts')).receiveCommand,
+  },
+  {
+    name: 'poll',
+    summary:
+      'Polls queries of Prometheus into the input topic, as `source` of the detectors file says; one process a group',
+    load: async () => (await import('./command/poll.ts')).pollCommand,
+  },
+  {
+    name: 'alerts',
+    summary: 'Sends the events of the cluster of KAFKA_BROKERS to webhooks, Slack, PagerDuty, Alertmanager and mail',
+    load: async () => (await import('./command/alerts.ts')).alertsCommand,
+  },
+  {
+    name: 'incidents',
+    summary:
+      'Groups the events of the cluster of KAFKA_BROKERS into incidents, with the places where they may have begun',
+    load: async () => (await import('./command/incidents.ts')).incidentsCommand,
+  },
+  {
+    name: 'remote-write',
+    summary:
+      'Writes what was expected, its bounds and grades to Prometheus at REMOTE_WRITE_URL, with their event times',
+    load: async () => (await import('./command/write-bands.ts')).remoteWriteCommand,
+  },
+  {
+    name: 'feed',
+    summary:
+      'Writes the observations of a CSV file (- reads standard input) to the observations topic of KAFKA_BROKERS',
+    load: async () => (await import('./command/feed.ts')).feedCommand,
+  },
+  {
+    name: 'watch',
+    summary: 'Shows the scores, events or incidents of the cluster of KAFKA_BROKERS as they are committed',
+    load: async () => (await import('./command/watch.ts')).watchCommand,
+  },
+  {
+    name: 'backtest',
+    summary: 'Scores the observations of a CSV file (- reads standard input) as the stream would, and writes CSV',
+    load: async () => (await import('./command/backtest.ts')).backtestCommand,
+  },
+  {
+    name: 'suggest',
+    summary:
+      'Looks at a CSV file (- reads standard input), a topic or a Prometheus, and writes a detectors file for its ' +
+      'series, with the reasons as comments',
+    load: async () => (await import('./command/suggest.ts')).suggestCommand,
+  },
+  {
+    name: 'broker',
+    summary: 'Runs a single-node Apache Kafka on this machine (Java 17 and Maven), its data in DATA_DIR',
+    load: async () => (await import('./command/broker.ts')).brokerCommand,
+  },
+  {
+    name: 'topics',
+    summary: 'Makes the topics that are missing on the cluster of KAFKA_BROKERS, and checks all of them',
+    load: async () => (await import('./command/topics.ts')).topicsCommand,
+  },
+  {
+    name: 'history',
+    summary: 'export: writes the scores that serve has kept in DATA_DIR to a Parquet file, while it is stopped',
+    load: async () => (await import('./command/export-history.ts')).historyCommand,
+  },
+  {
+    name: 'state',
+    summary:
+      'What a worker would restore, while none runs: inspect, export (kept values as CSV), reset --series GLOB or ' +
+      '--partition N (they start over), repartition --partitions N (more of them; all state moves)',
+    load: async () => (await import('./command/state.ts')).stateCommand,
+  },
+  {
+    name: 'keys',
+    summary:
+      'Keys of the HTTP interface: create, list, revoke KEY, credit KEY --credits N, role KEY --role ROLE ' +
+      '(KEY: an id, or how it begins)',
+    load: async () => (await import('./command/keys.ts')).keysCommand,
+  },
+  {
+    name: 'models',
+    summary: 'Verifies the model folders, runs each model on trial, and lists those that a detector may name',
+    load: async () => (await import('./command/models.ts')).modelsCommand,
+  },
+];
 
 /** Exit code after a second Ctrl-C, which does not wait for an orderly shutdown. */
 const EXIT_INTERRUPTED = 130;
@@ -34,8 +129,9 @@ process.exitCode = await main(process.argv.slice(2));
 setTimeout(() => process.exit(), LEFTOVERS_MS_MAX).unref();
 
 async function main(args: readonly string[]): Promise<number> {
-  const named = args.length === 0 ? ['start'] : args;
-  const line = parseCommandLine(named, await commandsOf(named[0]));
+  const [name, ...rest] = args.length === 0 ? ['start'] : args;
+  const command = await COMMANDS.find((each) => each.name === name)?.load();
+  const line = parseCommandLine([name, ...rest], COMMANDS, command ?? null);
   switch (line.kind) {
     case 'help':
       console.log(line.text);
@@ -47,12 +143,6 @@ async function main(args: readonly string[]): Promise<number> {
     case 'run':
       return run(line.command, line.operands, line.flags);
   }
-}
-
-/** The command of this name; all of them, to be listed, where there is none. */
-async function commandsOf(name: string): Promise<readonly RunnableCommand[]> {
-  if (Object.hasOwn(COMMANDS, name)) return [await COMMANDS[name]()];
-  return Promise.all(Object.values(COMMANDS).map((load) => load()));
 }
 
 async function run(

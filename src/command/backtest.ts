@@ -1,12 +1,13 @@
 import { BacktestEvents } from '../backtest/backtest-events.ts';
+import { BacktestIncidents } from '../backtest/backtest-incidents.ts';
 import { BacktestPages } from '../backtest/backtest-pages.ts';
-import { BacktestReport } from '../backtest/backtest-report.ts';
-import { writeReportFile } from '../backtest/report-file.ts';
+import { BacktestReport, writeReportFile } from '../backtest/backtest-report.ts';
 import { inferFrequency } from '../calendar/infer-frequency.ts';
 import { readFlags } from '../config/command-line.ts';
-import type { Config, ConfigResult, LoadedConfig } from '../config/config.ts';
+import type { Config, ConfigResult, LoadedConfig, RecordMapping } from '../config/config.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { commandFlag, processOptions, storeOptions, streamOptions, workerLimits } from '../config/options.ts';
+import { commandFlag } from '../config/option.ts';
+import { processOptions, storeOptions, streamOptions, workerLimits } from '../config/options.ts';
 import { text } from '../config/schema/kinds.ts';
 import { bindToModel, type DetectorModels, modelsBelow } from '../detector-models.ts';
 import { findingText } from '../finding/finding.ts';
@@ -14,6 +15,7 @@ import { judgeInput } from '../finding/input-watch.ts';
 import { shadowedGlobs } from '../finding/shadowed-globs.ts';
 import { Forecasters } from '../model/onnx-forecaster.ts';
 import { resolveWithModels } from '../run/run-worker.ts';
+import { seriesIdentity } from '../series/series-identity.ts';
 import { ServiceError } from '../service-error.ts';
 import { type PastObservation, scoreHistory } from '../stream/engine/commit/score-history.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED } from '../terminal/command-io.ts';
@@ -34,13 +36,16 @@ const ownFlags = {
   ...detectorFlags,
   out: commandFlag('out', text, 'file for the scores as CSV (default: standard output)'),
   eventsOut: commandFlag('events-out', text, 'file for the events as JSON, one revision a line'),
+  incidents: commandFlag(
+    'incidents',
+    text,
+    'file for the incidents as JSON, one revision a line; the last of an id counts',
+  ),
   report: commandFlag('report', text, 'file for a page that shows the scores and events in any browser'),
 };
 
 /** Scores the history in a CSV file with the stream's own code, without Kafka. */
 export const backtestCommand: RunnableCommand = {
-  name: 'backtest',
-  summary: 'Scores the observations of a CSV file (- reads standard input) as the stream would, and writes CSV',
   operands: ['FILE'],
   options: [
     ...Object.values(ownFlags),
@@ -62,7 +67,7 @@ export const backtestCommand: RunnableCommand = {
     const input = await openInput(path, io.stop);
     const pull = pullObservations(readObservations(input, csvReading(path, values)), io.err);
     try {
-      const history = await readHistory(pull);
+      const history = await readHistory(pull, loaded.config.stream.input);
       for (const line of [...pull.refusals.lines(), ...pull.problems]) io.err(line);
       if (history.length === 0) {
         io.err('There is nothing to score.');
@@ -75,8 +80,12 @@ export const backtestCommand: RunnableCommand = {
       if (result.kind === 'problems') {
         return printProblems(fromFile ? result.problems : result.problems.map(inTermsOfFlags), io);
       }
-      const { out, eventsOut, report, group = null } = values;
-      await score(history, { config: result.config, models, source: path, group, out, eventsOut, report }, io);
+      const { out, eventsOut, incidents, report, group = null } = values;
+      await score(
+        history,
+        { config: result.config, models, source: path, group, out, eventsOut, incidents, report },
+        io,
+      );
       return exitCode(pull);
     } catch (error) {
       if (!io.stop.aborted) throw error;
@@ -92,9 +101,12 @@ function exitCode({ refusals, problems }: CsvPull): ExitCode {
   return refusals.count > 0 || problems.length > 0 ? FAILED : DONE;
 }
 
-async function readHistory({ observations }: CsvPull): Promise<PastObservation[]> {
+/** Without the labels that the input drops. The ids of a template would hide others: series keep theirs. */
+async function readHistory({ observations }: CsvPull, { dropLabels }: RecordMapping): Promise<PastObservation[]> {
   const history: PastObservation[] = [];
-  for await (const { series, timestampMs, value } of observations) {
+  const identityOf = seriesIdentity({ dropLabels });
+  for await (const { series: written, timestampMs, value } of observations) {
+    const series = identityOf?.(written).id ?? written;
     if (history.length >= HISTORY_MAX) {
       throw new ServiceError('configuration', `A backtest holds at most ${HISTORY_MAX} observations: split the file`);
     }
@@ -108,6 +120,10 @@ function withFlags(
   { values, history }: { readonly values: DetectorFlagValues; readonly history: readonly PastObservation[] },
   io: CommandIo,
 ): ConfigResult<LoadedConfig> {
+  if (values.aggregate !== undefined && values.freq === undefined) {
+    const problem = '--freq must be the step whose points become one value, as --aggregate is given';
+    return { kind: 'problems', problems: [problem] };
+  }
   const bySeries = [...Map.groupBy(history, ({ series }) => series).values()];
   const freq = values.freq ?? inferFrequency(bySeries.map((past) => past.map(({ timestampMs }) => timestampMs)));
   if (freq === null) {
@@ -120,11 +136,14 @@ function withFlags(
   if (made.kind === 'problems') return made;
   const { h, detectionSize, stepSize, level, calibration, calibrationSize, alarmRate } = made.detector.settings;
   const calibrated = `${calibration} calibration on ${calibrationSize}`;
+  const points = [values.aggregate ?? [], values.as ?? []].flat().map((reading) => `, ${reading} of the points`);
   const lengths = `h ${h}, detection size ${detectionSize}, step size ${stepSize}, ${calibrated}`;
   const promise = alarmRate === null ? 'no alarms' : `a false alarm in ${Math.round(1 / alarmRate)} rows`;
   const origin = values.freq === undefined ? ' (the median step)' : '';
   const { model } = made.detector;
-  io.err(`Detector: freq ${freq.alias}${origin}, ${lengths}, level ${level}, ${promise}, model ${model}`);
+  io.err(
+    `Detector: freq ${freq.alias}${origin}${points.join('')}, ${lengths}, level ${level}, ${promise}, model ${model}`,
+  );
   return { kind: 'config', config: { ...loaded, stream: { ...loaded.stream, detectors: [made.detector] } } };
 }
 
@@ -139,15 +158,18 @@ interface BacktestScoring {
   readonly group: string | null;
   readonly out: string | undefined;
   readonly eventsOut: string | undefined;
+  /** File of the incidents. */
+  readonly incidents: string | undefined;
   /** File of the page. */
   readonly report: string | undefined;
 }
 
 async function score(history: readonly PastObservation[], scoring: BacktestScoring, io: CommandIo): Promise<void> {
-  const { config, models, source, group, out, eventsOut, report: page } = scoring;
+  const { config, models, source, group, out, eventsOut, incidents: incidentsOut, report: page } = scoring;
   const { detectors: configs } = config.stream;
   const output = out === undefined ? null : await openOutput(out);
   const eventsOutput = eventsOut === undefined ? null : await openOutput(eventsOut);
+  const incidentsOutput = incidentsOut === undefined ? null : await openOutput(incidentsOut);
   const forecasters = await Forecasters.start(modelsBelow(configs, models), {
     threads: config.worker.inferenceThreads,
   });
@@ -157,7 +179,8 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
     );
     const report = new BacktestReport();
     const events = new BacktestEvents(configs);
-    const pages = page === undefined ? null : new BacktestPages();
+    const incidents = incidentsOutput === null ? null : new BacktestIncidents(configs);
+    const pages = page === undefined ? null : new BacktestPages(configs);
     const write = async (lines: readonly string[]) => {
       if (output !== null) await output.appendFile(lines.map((line) => `${line}\n`).join(''));
       else for (const line of lines) io.out(line);
@@ -167,6 +190,7 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
     const onScores = async (scores: Parameters<typeof report.add>[0]) => {
       report.add(scores);
       events.addScores(scores);
+      incidents?.addScores(scores);
       pages?.add(scores);
       await write(scores.map(scoreRow));
     };
@@ -179,12 +203,19 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
         onScores,
         onEvent: (event) => {
           events.revisions.push(event);
+          incidents?.addEvent(event);
           pages?.addEvent(event);
         },
       },
       io.stop,
     );
     await eventsOutput?.appendFile(events.revisions.map((event) => `${JSON.stringify(event)}\n`).join(''));
+    await incidentsOutput?.appendFile(
+      incidents!
+        .lines()
+        .map((line) => `${JSON.stringify(line)}\n`)
+        .join(''),
+    );
     for (const line of events.lines()) io.err(line);
     const title = `Backtest of ${source === '-' ? 'standard input' : source}`;
     if (page !== undefined && pages !== null) await writeReportFile(page, pages.data(title));
@@ -194,5 +225,6 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
     await forecasters.close();
     await output?.close();
     await eventsOutput?.close();
+    await incidentsOutput?.close();
   }
 }

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { cacheFolder } from '../config/cache-folder.ts';
 import { readFlags } from '../config/command-line.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { commandFlag, processOptions, withDefault } from '../config/options.ts';
+import { commandFlag, withDefault } from '../config/option.ts';
+import { processOptions } from '../config/options.ts';
 import { integerFrom } from '../config/schema/kinds.ts';
 import { startKafka } from '../local-kafka/kafka-broker.ts';
 import { aborted, DONE, FAILED } from '../terminal/command-io.ts';
@@ -14,8 +15,6 @@ const ownFlags = {
 
 /** A local Kafka for development, without a container. */
 export const brokerCommand: RunnableCommand = {
-  name: 'broker',
-  summary: 'Runs a single-node Apache Kafka on this machine (Java 17 and Maven), its data in DATA_DIR',
   options: [ownFlags.port, processOptions.dataDir],
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, []);

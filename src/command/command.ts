@@ -1,4 +1,5 @@
 import type { Command } from '../config/command-line.ts';
+import type { StreamConfig } from '../config/config.ts';
 import type { Flags } from '../config/given-options.ts';
 import { type CommandIo, type ExitCode, WRONG_USE } from '../terminal/command-io.ts';
 
@@ -21,4 +22,11 @@ export function printProblems(problems: readonly string[], io: CommandIo): ExitC
   );
   for (const problem of problems) io.err(`  ${problem}`);
   return WRONG_USE;
+}
+
+/** What of the input keeps a command from writing records of one value to it; null where nothing does. */
+export function problemOfInput({ format, values }: StreamConfig['input'], command: string): string | null {
+  if (format === 'json' && values === undefined) return null;
+  const found = format === 'json' ? 'input.values is set' : `input.format is ${format}`;
+  return `${found}: ${command} writes json of one value each, so it needs such an input`;
 }

@@ -1,6 +1,6 @@
 import { typeOf } from '../alerts/message/notification.ts';
 import { oneLine } from '../alerts/message/plain-text.ts';
-import { subjectOf } from '../alerts/message/template-fields.ts';
+import { placeOf } from '../alerts/message/template-fields.ts';
 import { readDeadAlerts } from '../alerts/state/outbox.ts';
 import type { KafkaConfig } from '../config/config.ts';
 import { readTail } from '../kafka/fetch/topic-tail.ts';
@@ -28,7 +28,7 @@ export async function printDeadLetters({ kafka, stateTopic, json }: DeadLetterFl
       continue;
     }
     const { receiver, route, id, notices } = notification;
-    const subjects = notices.slice(0, SUBJECTS_SHOWN_MAX).map(({ event }) => oneLine(subjectOf(event)));
+    const subjects = notices.slice(0, SUBJECTS_SHOWN_MAX).map((notice) => oneLine(placeOf(notice)));
     const more = notices.length > SUBJECTS_SHOWN_MAX ? ` and ${notices.length - SUBJECTS_SHOWN_MAX} more` : '';
     const what = `${typeOf(notification)} ${subjects.join(', ')}${more}`;
     io.out(`${formatTime(atMs)}  ${receiver}  ${route}  ${what}  ${reason}: ${detail}  ${id}`);

@@ -2,7 +2,7 @@ import type { Frequency } from '../calendar/frequency.ts';
 import { completeDetector } from '../config/complete-detector.ts';
 import type { WrittenDetector } from '../config/config.ts';
 import { detectorKinds } from '../config/detector-keys.ts';
-import { commandFlag, type Option } from '../config/options.ts';
+import { commandFlag, type Option } from '../config/option.ts';
 import { mustBe } from '../config/schema/problems.ts';
 
 const DETECTION_SIZE_DEFAULT = 24;
@@ -12,6 +12,12 @@ const GROUP_PATH = 'group';
 /** The keys of a detector as flags. */
 export const detectorFlags = {
   freq: commandFlag('freq', detectorKinds.freq, 'step of the series: 5min, h, D ... (default: its median in the file)'),
+  aggregate: commandFlag(
+    'aggregate',
+    detectorKinds.aggregate,
+    'several points a step become one value: mean, sum, min, max, last, count, p50 or p95',
+  ),
+  as: commandFlag('as', detectorKinds.as, 'values are those of a counter: rate, or increase'),
   h: commandFlag('h', detectorKinds.windowLength, 'observations a forecast covers (default: --detection-size)'),
   detectionSize: commandFlag(
     'detection-size',
@@ -40,6 +46,8 @@ export const detectorFlags = {
     detectorKinds.falseAlarms,
     'accepted false alarms of a series, such as 1/week, or off (default: 1/week, between 1 in 50,000 and 1 in 1,000)',
   ),
+  timezone: commandFlag('timezone', detectorKinds.timezone, 'clock and weekdays that series follow (default: UTC)'),
+  profile: commandFlag('profile', detectorKinds.profile, 'on (default) or off: the long memory of hours and weekdays'),
   model: commandFlag('model', detectorKinds.model, 'a model there is (default: tsmodel-1)'),
 };
 
@@ -54,10 +62,14 @@ export type FlagDetector =
 /** One detector for all series, completed and checked like an entry of a detectors file. */
 export function detectorOfFlags(values: DetectorFlagValues, freq: Frequency): FlagDetector {
   const problems: string[] = [];
-  const { h, thresholdMethod, stepSize, level, calibration, calibrationSize, falseAlarms, model } = values;
+  const { h, thresholdMethod, stepSize, level, calibration, calibrationSize, falseAlarms, model, timezone, profile } =
+    values;
+  const { aggregate, as } = values;
   const detectionSize = values.detectionSize ?? h ?? DETECTION_SIZE_DEFAULT;
   const group = thresholdMethod === 'multivariate' ? GROUP_PATH : undefined;
-  const fields = { stepSize, level, thresholdMethod, group, model, calibration, calibrationSize, falseAlarms };
+  const alarms = { falseAlarms, timezone, profile };
+  const points = { stepSize, aggregate, as };
+  const fields = { ...points, level, thresholdMethod, group, model, calibration, calibrationSize, ...alarms };
   const detector = completeDetector(
     { ...fields, name: 'backtest', series: ['*'], freq, h: h ?? detectionSize, detectionSize },
     {

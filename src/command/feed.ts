@@ -2,13 +2,13 @@ import { setTimeout } from 'node:timers/promises';
 import { readFlags } from '../config/command-line.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { commandFlag, kafkaOptions, streamOptions } from '../config/options.ts';
+import { commandFlag } from '../config/option.ts';
+import { kafkaOptions, streamOptions } from '../config/options.ts';
 import { integerFrom } from '../config/schema/kinds.ts';
 import { findingText } from '../finding/finding.ts';
 import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../kafka/produce/bulk-producer.ts';
-import type { GroupPathOf } from '../stream/codec/mapping.ts';
 import { compileObservationWriter } from '../stream/codec/observation-writer.ts';
-import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
+import { detectorsOfInput } from '../stream/engine/unit/bound-detector.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../terminal/command-io.ts';
 import { csvFlags, csvReading } from '../terminal/csv/flags.ts';
 import { openInput } from '../terminal/csv/input.ts';
@@ -34,8 +34,6 @@ const ownFlags = {
 
 /** Writes the observations of a CSV file to Kafka, in the layout that the detectors file maps. */
 export const feedCommand: RunnableCommand = {
-  name: 'feed',
-  summary: 'Writes the observations of a CSV file (- reads standard input) to the observations topic of KAFKA_BROKERS',
   operands: ['FILE'],
   options: [...Object.values(ownFlags), ...Object.values(kafkaOptions), streamOptions.detectors],
   async run([path = ''], flags, io) {
@@ -43,6 +41,10 @@ export const feedCommand: RunnableCommand = {
     const read = readFlags(flags, ownFlags);
     if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
     const { stream, kafka } = loaded.config;
+    if (stream.input.values !== undefined) {
+      io.err('feed writes one value a record, but the detectors file reads several (input.values).');
+      return WRONG_USE;
+    }
     if (stream.input.format !== 'json') {
       io.err(`feed writes JSON, but the detectors file reads ${stream.input.format} (input.format).`);
       return WRONG_USE;
@@ -78,13 +80,15 @@ async function* recordsOf(
   { input, detectors }: LoadedConfig['stream'],
   group: string | null,
 ): AsyncGenerator<Outgoing> {
-  const detectorOf = matchDetectors(detectors.map((config) => ({ config })));
+  const { detectorOf, groupSourceOf } = detectorsOfInput(
+    detectors.map((config) => ({ config })),
+    input,
+  );
   const isWatched = (series: string) => detectors.length === 0 || detectorOf(series) !== null;
-  const groupPathOf: GroupPathOf = (series) => {
+  const write = compileObservationWriter(input, (series) => {
     if (detectors.length === 0) return group === null ? null : GROUP_PATH;
-    return detectorOf(series)?.config.group ?? null;
-  };
-  const write = compileObservationWriter(input, groupPathOf);
+    return groupSourceOf(series);
+  });
   for await (const { line, series, timestampMs, value } of observations) {
     if (!isWatched(series)) {
       refusals.add(line, `no detector watches series ${JSON.stringify(series)}`);

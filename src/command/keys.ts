@@ -2,7 +2,8 @@ import { readFlags } from '../config/command-line.ts';
 import { detectorKinds } from '../config/detector-keys.ts';
 import type { Flags } from '../config/given-options.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { commandFlag, processOptions, storeOptions } from '../config/options.ts';
+import { commandFlag } from '../config/option.ts';
+import { processOptions, storeOptions } from '../config/options.ts';
 import { commaList, durationMs, integerFrom, oneOf, text } from '../config/schema/kinds.ts';
 import {
   type ApiKey,
@@ -15,10 +16,10 @@ import {
   OPERATOR,
   revokeApiKey,
 } from '../store/api-keys.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/database/database.ts';
+import { openDatabase } from '../store/database/open-store.ts';
 import { KEY_ROLES, type KeyRole } from '../store/key-role.ts';
 import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
-import { openDatabase } from '../store/open-store.ts';
 import { type CommandIo, DONE, type ExitCode, WRONG_USE } from '../terminal/command-io.ts';
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 
@@ -46,10 +47,6 @@ type OwnFlags = Extract<ReturnType<typeof readFlags<typeof ownFlags>>, { kind: '
 
 /** API keys of the HTTP service. A running service applies every change within seconds. */
 export const keysCommand: RunnableCommand = {
-  name: 'keys',
-  summary:
-    'Keys of the HTTP interface: create, list, revoke KEY, credit KEY --credits N, role KEY --role ROLE ' +
-    '(KEY: an id, or how it begins)',
   operands: ['ACTION', '[KEY]'],
   options: [...Object.values(ownFlags), processOptions.dataDir, ...Object.values(storeOptions)],
   async run([action, named], flags: Flags, io) {

@@ -7,8 +7,6 @@ import { printProblems, type RunnableCommand } from './command.ts';
 
 /** Lists the models that a detector may name. Each folder is verified and each model is run. */
 export const modelsCommand: RunnableCommand = {
-  name: 'models',
-  summary: 'Verifies the model folders, runs each model on trial, and lists those that a detector may name',
   options: [processOptions.modelsDir],
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, []);

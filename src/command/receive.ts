@@ -14,36 +14,34 @@ import { createLogger } from '../telemetry/logger.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
 import { aborted, DONE } from '../terminal/command-io.ts';
-import { printProblems, type RunnableCommand } from './command.ts';
+import { printProblems, problemOfInput, type RunnableCommand } from './command.ts';
+import { brokersAnswer } from './run-service.ts';
 
 /** Receives points of metric pipelines over HTTP until it is stopped. */
 export const receiveCommand: RunnableCommand = {
-  name: 'receive',
-  summary:
-    'Receives points over HTTP and writes them to the input topic: Prometheus remote write, OpenTelemetry, Influx ' +
-    'and Telegraf, JSON lines',
   options: [
     ...Object.values(kafkaOptions),
     ...Object.values(streamOptions),
     ...Object.values(detectorsOptions),
     ...Object.values(httpOptions),
     workerLimits.shutdownMsMax,
+    workerLimits.startWaitMs,
     ...Object.values(processOptions),
   ],
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, ['brokers']);
     if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
     const { config } = loaded;
-    const { format } = config.stream.input;
-    if (format !== 'json') {
-      return printProblems([`input.format is ${format}: receive writes json, so it needs an input of json`], io);
-    }
+    const unfit = problemOfInput(config.stream.input, 'receive');
+    if (unfit !== null) return printProblems([unfit], io);
     const { opsHost: host, opsPort: port, logLevel } = config;
     const metrics = createMetrics({ collectProcess: true });
     const logger = createLogger(logLevel);
+    if (!(await brokersAnswer(config, logger, io))) return DONE;
     const receiver = await runReceiver({ config, kafka: config.kafka!, flags, metrics, logger });
     const service = await runReceiverService({ config, receivePoints: receiver.receivePoints, metrics, logger });
-    const reasonsNotReady = () => (io.stop.aborted ? ['the service is ending'] : service.reasonsNotReady());
+    const reasonsNotReady = () =>
+      io.stop.aborted ? ['the service is ending'] : [...service.reasonsNotReady(), ...receiver.reasonsNotReady()];
     const ops = await startOpsServer({ host, port, metrics, reasonsNotReady });
     try {
       if (service.madeKey !== null) {

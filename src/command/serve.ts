@@ -11,8 +11,10 @@ import {
   streamOptions,
   workerLimits,
 } from '../config/options.ts';
+import { scoresOptions } from '../config/prometheus-options.ts';
 import { openCatalog } from '../model/catalog.ts';
-import { runOperations } from '../run/operations/run-operations.ts';
+import { type RunningOperations, runOperations } from '../run/operations/run-operations.ts';
+import { type RunningScores, serveScores } from '../run/prometheus/serve-scores.ts';
 import { type RunningSidecar, runSidecar } from '../run/run-sidecar.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { collectForecasts, createMetrics } from '../telemetry/metrics.ts';
@@ -22,8 +24,6 @@ import { printProblems, type RunnableCommand } from './command.ts';
 
 /** Answers requests over HTTP until it is stopped. */
 export const serveCommand: RunnableCommand = {
-  name: 'serve',
-  summary: 'Answers requests of clients over HTTP: detection, forecasts, and with KAFKA_BROKERS what was scored',
   options: [
     ...Object.values(httpOptions),
     ...Object.values(storeOptions),
@@ -31,6 +31,7 @@ export const serveCommand: RunnableCommand = {
     ...Object.values(registryOptions),
     ...Object.values(streamOptions),
     ...Object.values(historyOptions),
+    ...Object.values(scoresOptions),
     ...Object.values(detectorsOptions),
     workerLimits.inferenceThreads,
     workerLimits.shutdownMsMax,
@@ -39,6 +40,9 @@ export const serveCommand: RunnableCommand = {
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, []);
     if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
+    if (loaded.config.scores.port !== null && loaded.config.kafka === null) {
+      return printProblems(['SCORES_PORT is set, but KAFKA_BROKERS is not: there are no scores without it'], io);
+    }
     const { opsHost: host, opsPort: port, modelsDir, logLevel } = loaded.config;
     const catalog = await openCatalog({ modelsDir });
     const metrics = createMetrics({ collectProcess: true });
@@ -48,11 +52,20 @@ export const serveCommand: RunnableCommand = {
       if (io.stop.aborted) return ['the service is ending'];
       return sidecar === null ? ['the service is starting'] : sidecar.reasonsNotReady();
     };
-    const ops = await startOpsServer({ host, port, metrics, reasonsNotReady });
+    let stream: RunningOperations | null = null;
+    // Requests with series are answered as ever: the service stays in rotation.
+    const warnings = () => {
+      const problem = stream?.operations.problem() ?? null;
+      if (problem === null) return [];
+      return [`nothing new is read from Kafka since ${new Date(problem.sinceMs).toISOString()}: ${problem.reason}`];
+    };
+    const ops = await startOpsServer({ host, port, metrics, reasonsNotReady, warnings });
+    let scores: RunningScores | null = null;
     try {
       const { config } = loaded;
-      const stream = config.kafka === null ? null : runOperations({ config, logger, metrics });
+      if (config.kafka !== null) stream = runOperations({ config, logger, metrics });
       const operations = stream?.operations ?? null;
+      scores = operations === null ? null : await serveScores(config, { reader: operations.reader, logger });
       const running = await runSidecar({ config, catalog, metrics, logger, operations });
       if (config.kafka !== null) stream?.begin(config.kafka);
       sidecar = running;
@@ -60,13 +73,14 @@ export const serveCommand: RunnableCommand = {
       if (running.madeKey !== null) {
         io.err(`There was no key. The first one was made and stored; it is shown once: ${running.madeKey}`);
       }
-      logger.info({ url: running.url, ops: ops.url }, 'serving');
+      logger.info({ url: running.url, ops: ops.url, ...(scores && { scores: scores.url }) }, 'serving');
       await aborted(io.stop);
       // An orchestrator sends requests until it has seen that the service is not ready; a person wants an end.
       if (io.stop.reason === 'SIGTERM') await setTimeout(loaded.config.http.drainMs);
       logger.info('ending: requests that are there are answered');
       await Promise.all([running.stop(), stream?.stop()]);
     } finally {
+      await scores?.close();
       await ops.close();
     }
     return DONE;

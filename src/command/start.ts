@@ -10,8 +10,10 @@ import { type DemoConfig, prepareDemo, type RunningDemo, startDemo } from '../de
 import { KAFKA_VERSION } from '../local-kafka/java-artifacts.ts';
 import { startKafka } from '../local-kafka/kafka-broker.ts';
 import { loadRoutes, runAlerts } from '../run/alerts/run-alerts.ts';
+import { runIncidents } from '../run/incidents/run-incidents.ts';
 import { followDetectors } from '../run/live-detectors.ts';
 import { runOperations } from '../run/operations/run-operations.ts';
+import { type RunningScores, serveScores } from '../run/prometheus/serve-scores.ts';
 import { type RunningReceiver, runReceiver } from '../run/run-receiver.ts';
 import { type RunningSidecar, runSidecar } from '../run/run-sidecar.ts';
 import { type RunningWorker, resolveWithModels, runWorker } from '../run/run-worker.ts';
@@ -28,10 +30,6 @@ const LOG_LEVEL = 'error';
 
 /** Demo: broker, topics, feed, worker and sidecar in one process. */
 export const startCommand: RunnableCommand = {
-  name: 'start',
-  summary:
-    'Scores a demo of 40 series and shows the scores, on a local Kafka (Java 17 and Maven) unless KAFKA_BROKERS is ' +
-    'set, and serves HTTP',
   options: Object.values({
     ...workerOptions,
     ...httpOptions,
@@ -67,7 +65,9 @@ export const startCommand: RunnableCommand = {
       },
     });
     let kafka: DemoKafka | null = null;
+    let scores: RunningScores | null = null;
     try {
+      scores = await serveScores(config, { reader: operations.reader, logger });
       await printAddress(sidecar, io);
       const found = config.kafka === null ? await startLocalKafka(config.dataDir, io) : clusterOf(config.kafka);
       if (io.stop.aborted) return DONE;
@@ -87,6 +87,8 @@ export const startCommand: RunnableCommand = {
       };
       const startAlerts = async (demo: DemoConfig, from: 'earliest' | 'latest') =>
         routes && runAlerts({ config: demo, routes: routes.config, from, redeliver: false, metrics, logger });
+      const startIncidents = (demo: DemoConfig, from: 'earliest' | 'latest') =>
+        runIncidents({ config: demo, from, metrics, logger });
       const startReceiver = async (demo: DemoConfig) => {
         receiver = await runReceiver({
           config: demo,
@@ -99,13 +101,14 @@ export const startCommand: RunnableCommand = {
         return receiver;
       };
       const demo = { ...config, kafka: kafka.config };
-      const starts = { startStream, startAlerts, startReceiver };
+      const starts = { startStream, startAlerts, startIncidents, startReceiver };
       return await scoreDemo({ config: demo, ...starts, covered, kafkaLost: kafka.lost }, io);
     } catch (error) {
       // After Ctrl-C during the start, its failures are not printed.
       if (io.stop.aborted) return DONE;
       throw error;
     } finally {
+      await scores?.close();
       // The history reads Kafka until it is stopped.
       await stream.stop();
       await Promise.all([kafka?.stop(), sidecar.stop()]);
@@ -175,32 +178,45 @@ interface ScoredDemo {
   startReceiver(config: DemoConfig): Promise<RunningReceiver>;
   /** null without a routes file. */
   startAlerts(config: DemoConfig, from: 'earliest' | 'latest'): Promise<AlertService | null>;
+  startIncidents(config: DemoConfig, from: 'earliest' | 'latest'): ReturnType<typeof runIncidents>;
   readonly covered: ReadonlySet<string>;
   /** Resolves when the broker ended for good. */
   readonly kafkaLost: Promise<Error>;
 }
 
 async function scoreDemo(
-  { config, startStream, startAlerts, startReceiver, covered, kafkaLost }: ScoredDemo,
+  { config, startStream, startAlerts, startIncidents, startReceiver, covered, kafkaLost }: ScoredDemo,
   io: CommandIo,
 ): Promise<ExitCode> {
   const plan = await prepareDemo(config);
   // Events of a history that is still to be scored are sent; those of one that was scored without alerts are not.
-  const alerts = await startAlerts(config, plan.newest.size === 0 ? 'earliest' : 'latest');
+  const from = plan.newest.size === 0 ? 'earliest' : 'latest';
+  const alerts = await startAlerts(config, from);
   const worker = await startStream(config).catch(async (error: unknown) => {
     await alerts?.stop();
     throw error;
   });
   const receiver = await startReceiver(config);
+  const incidents = await startIncidents(config, from);
   if (alerts !== null) io.out(`Events go to the receivers of ${config.routes}.`);
   const brokers = config.kafka.brokers.join(',');
   io.out(`Kafka is at ${brokers}. While this runs, open ${worker.opsUrl}/readyz and ${worker.opsUrl}/metrics,`);
   io.out(`or type in another terminal: KAFKA_BROKERS=${brokers} npm start -- watch`);
+  if (config.sources.length > 0) {
+    io.out(`What source says is not polled here, but by another process: KAFKA_BROKERS=${brokers} npm start -- poll`);
+  }
   let demo: RunningDemo | null = null;
   try {
     demo = await startDemo({ config, plan, covered }, io);
     const alertsEnd = alerts?.finished ?? new Promise<never>(() => {});
-    const failure = await Promise.race([worker.finished, demo.failed, kafkaLost, alertsEnd, aborted(io.stop)]);
+    const failure = await Promise.race([
+      worker.finished,
+      demo.failed,
+      kafkaLost,
+      alertsEnd,
+      incidents.finished,
+      aborted(io.stop),
+    ]);
     if (failure) io.err(`The demo cannot continue: ${failure.message}`);
     else io.out('Stopping. The next start continues from here.');
     return failure ? FAILED : DONE;
@@ -208,6 +224,7 @@ async function scoreDemo(
     await demo?.stopFeed();
     await receiver.stop();
     await withDeadline(worker.stop(), config.worker.shutdownMsMax);
+    await withDeadline(incidents.stop(), config.worker.shutdownMsMax);
     await withDeadline(alerts?.stop() ?? Promise.resolve(), config.worker.shutdownMsMax);
     await demo?.stopView();
   }

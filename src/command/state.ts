@@ -1,8 +1,9 @@
 import { readFlags } from '../config/command-line.ts';
 import type { Config, KafkaConfig, Topics } from '../config/config.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { commandFlag, workerOptions } from '../config/options.ts';
-import { integerFrom, oneOf, text } from '../config/schema/kinds.ts';
+import { commandFlag } from '../config/option.ts';
+import { workerOptions } from '../config/options.ts';
+import { integerFrom, oneOf, seriesText, text } from '../config/schema/kinds.ts';
 import { mustBe } from '../config/schema/problems.ts';
 import { bindToModel, type DetectorModels } from '../detector-models.ts';
 import type { Forecaster } from '../forecast/forecaster.ts';
@@ -18,13 +19,13 @@ import {
   restoreForTools,
 } from '../stream/engine/offline/state-tools.ts';
 import type { DetectorLookup } from '../stream/engine/state/restore-partition.ts';
-import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
+import { detectorsOfInput } from '../stream/engine/unit/bound-detector.ts';
 import { createKafkaLog } from '../stream/log/kafka-log.ts';
 import type { StreamLog } from '../stream/log/log.ts';
 import { topicsInUse } from '../stream/topics/changelog-name.ts';
 import { requireTopics } from '../stream/topics/topic-admin.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../terminal/command-io.ts';
-import { quotedField } from '../terminal/csv/score-rows.ts';
+import { observationRow } from '../terminal/csv/score-rows.ts';
 import { openOutput } from '../terminal/output-file.ts';
 import { printProblems, type RunnableCommand } from './command.ts';
 
@@ -34,7 +35,7 @@ type Action = NonNullable<ReturnType<typeof actionKind.parse>>;
 const SESSION_MS = 10_000;
 
 const ownFlags = {
-  series: commandFlag('series', text, 'series by a glob: * any characters, ? one (inspect, export: default all)'),
+  series: commandFlag('series', seriesText, 'series by a glob or matchers of labels (inspect, export: default all)'),
   partition: commandFlag('partition', integerFrom(0, 1_000_000), 'one partition (default: all)'),
   partitions: commandFlag('partitions', integerFrom(1, 10_000), 'repartition: how many partitions there will be'),
   out: commandFlag('out', text, 'export: file for the CSV (default: standard output)'),
@@ -48,10 +49,6 @@ const NO_FORECASTER: Forecaster = {
 
 /** Shows, exports or resets what a stopped worker would restore. */
 export const stateCommand: RunnableCommand = {
-  name: 'state',
-  summary:
-    'What a worker would restore, while none runs: inspect, export (kept values as CSV), reset --series GLOB or ' +
-    '--partition N (they start over), repartition --partitions N (more of them; all state moves)',
   operands: ['ACTION'],
   options: [...Object.values(ownFlags), ...Object.values(workerOptions)],
   async run([written = ''], flags, io) {
@@ -126,8 +123,10 @@ async function runStateAction(
     return FAILED;
   }
   const detectors = stream.detectors.map((detector) => bindToModel(detector, models, () => NO_FORECASTER));
+  const { detectorOf, idOf } = detectorsOfInput(detectors, stream.input);
   const lookup = {
-    detectorOf: matchDetectors(detectors),
+    detectorOf,
+    idOf,
     detectorNamed: new Map(detectors.map((detector) => [detector.config.name, detector])),
     // A reset helps where no version that a partition was scored by is there any more.
     detectorsVersion: given.action === 'reset' ? Number.POSITIVE_INFINITY : version,
@@ -193,9 +192,7 @@ async function usePartitions(given: GivenState, { log, topics, lookup }: StateLo
 }
 
 function rowsOf(found: RestoredPartition, glob: string): string[] {
-  return [...keptObservations(found, glob)].map(
-    ({ series, timestampMs, value }) => `${quotedField(series)},${new Date(timestampMs).toISOString()},${value}`,
-  );
+  return [...keptObservations(found, glob)].map(observationRow);
 }
 
 function linesOf(found: RestoredPartition, glob: string): string[] {

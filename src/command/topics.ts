@@ -1,7 +1,8 @@
 import { readFlags } from '../config/command-line.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { commandFlag, kafkaOptions, streamOptions, withDefault } from '../config/options.ts';
+import { commandFlag, withDefault } from '../config/option.ts';
+import { kafkaOptions, streamOptions } from '../config/options.ts';
 import { repartitionOf } from '../config/rekeyed-input.ts';
 import { integerFrom } from '../config/schema/kinds.ts';
 import { findingText } from '../finding/finding.ts';
@@ -31,8 +32,6 @@ const ownFlags = {
 
 /** Creates missing topics, and checks that all of them fit together. */
 export const topicsCommand: RunnableCommand = {
-  name: 'topics',
-  summary: 'Makes the topics that are missing on the cluster of KAFKA_BROKERS, and checks all of them',
   options: [...Object.values(ownFlags), ...Object.values(kafkaOptions), ...Object.values(streamOptions)],
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, ['brokers']);

@@ -1,19 +1,22 @@
 import { stdoutTakesColour } from '../config/colour.ts';
 import { readFlags } from '../config/command-line.ts';
 import type { StreamConfig } from '../config/config.ts';
-import { globPattern } from '../config/glob.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { commandFlag, kafkaOptions, registryOptions, streamOptions, withDefault } from '../config/options.ts';
-import { boolean, text } from '../config/schema/kinds.ts';
+import { commandFlag, withDefault } from '../config/option.ts';
+import { incidentOptions, kafkaOptions, registryOptions, streamOptions } from '../config/options.ts';
+import { boolean, seriesText } from '../config/schema/kinds.ts';
 import { type TopicRecord, tailTopic } from '../kafka/fetch/topic-tail.ts';
+import { seriesPattern } from '../series/series-pattern.ts';
 import { ServiceError } from '../service-error.ts';
 import { createEventDecoder } from '../stream/codec/event-codec.ts';
+import { createIncidentDecoder } from '../stream/codec/incident-codec.ts';
 import { reasonOf } from '../stream/codec/quoted.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
 import type { SchemaSource } from '../stream/codec/schema-source.ts';
 import { createScoreDecoder } from '../stream/codec/score-decoder.ts';
 import { aborted, type CommandIo, DONE } from '../terminal/command-io.ts';
 import { eventLine, eventLineHeader, isAbout } from '../terminal/event-text.ts';
+import { incidentLine, incidentLineHeader } from '../terminal/incident-text.ts';
 import { SCORE_LINE_STYLE, scoreLineHeader } from '../terminal/score-line.ts';
 import { type ScoreSelection, ScoreView, type ScoreViewOptions } from '../terminal/score-view.ts';
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
@@ -30,37 +33,52 @@ const ownFlags = {
     false,
   ),
   anomalies: withDefault(commandFlag('anomalies', boolean, 'anomalies alone'), false),
-  series: commandFlag('series', text, 'only series that match: * is any run of characters, ? one'),
+  series: commandFlag(
+    'series',
+    seriesText,
+    'only series that match a glob (* any characters, ? one) or matchers of labels',
+  ),
   fromBeginning: withDefault(commandFlag('from-beginning', boolean, 'also what was scored before'), false),
   events: withDefault(commandFlag('events', boolean, 'events in place of scores: opened, updated, closed'), false),
+  incidents: withDefault(
+    commandFlag('incidents', boolean, 'incidents in place of scores: opened, updated, closed, merged'),
+    false,
+  ),
   json: withDefault(commandFlag('json', boolean, 'one JSON record a line; every score, but for --anomalies'), false),
 };
 
-/** Prints scores, or events, as they are committed, until it is stopped. */
+/** Prints scores, events or incidents, as they are committed, until it is stopped. */
 export const watchCommand: RunnableCommand = {
-  name: 'watch',
-  summary: 'Shows the scores or events of the cluster of KAFKA_BROKERS as they are committed',
   options: [
     ...Object.values(ownFlags),
     ...Object.values(kafkaOptions),
     ...Object.values(registryOptions),
     streamOptions.detectors,
+    incidentOptions.incidentsTopic,
   ],
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, ['brokers']);
     const read = readFlags(flags, ownFlags);
     if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
-    const { all, anomalies, events, series, fromBeginning, json } = read.values;
-    const exclusive = Object.entries({ all, anomalies, events }).filter(([, given]) => given);
+    const { all, anomalies, events, incidents, series, fromBeginning, json } = read.values;
+    const exclusive = Object.entries({ all, anomalies, events, incidents }).filter(([, given]) => given);
     if (exclusive.length > 1) {
       return printProblems([`${exclusive.map(([name]) => `--${name}`).join(' and ')} exclude each other`], io);
     }
+    if (incidents && series !== undefined) {
+      return printProblems(['--incidents shows incidents of any series: --series may not stand beside it'], io);
+    }
     const { stream, kafka, registry: registryConfig } = loaded.config;
     const registry = stream.output.format === 'avro' ? await connectRegistry(registryConfig!) : null;
-    const style = { ...SCORE_LINE_STYLE, colour: stdoutTakesColour() };
-    const options = { stream, registry, series: globPattern([series ?? '*']), json, style };
+    const units = new Map(stream.detectors.flatMap(({ name, unit }) => (unit ? [[name, unit] as const] : [])));
+    const style = { ...SCORE_LINE_STYLE, colour: stdoutTakesColour(), units };
+    const options = { stream, registry, series: seriesPattern([series ?? '*']), json, style };
     const selection = anomalies ? 'anomalies' : all || json ? 'all' : 'flagged';
-    const watched = events ? watchedEvents(options) : watchedScores(selection, options);
+    const watched = incidents
+      ? watchedIncidents(loaded.config.incidents.topic, options)
+      : events
+        ? watchedEvents(options)
+        : watchedScores(selection, options);
     const summary = setInterval(() => printIfAny(watched.summary(), io), SUMMARY_MS);
     const { promise: failed, reject: fail } = Promise.withResolvers<never>();
     failed.catch(() => {});
@@ -121,6 +139,19 @@ function watchedEvents({ stream, registry, series: pattern, json, style }: Watch
       const event = await decode(value);
       if (!isAbout(event, pattern)) return null;
       return json ? JSON.stringify(event) : eventLine(event, style);
+    },
+    summary: () => null,
+  };
+}
+
+function watchedIncidents(topic: string, { stream, registry, json, style }: WatchOptions): Watched {
+  const decode = createIncidentDecoder(stream.output.format, registry);
+  return {
+    topic,
+    header: incidentLineHeader(),
+    async lineOf(value) {
+      const incident = await decode(value);
+      return json ? JSON.stringify(incident) : incidentLine(incident, style);
     },
     summary: () => null,
   };

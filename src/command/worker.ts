@@ -1,9 +1,9 @@
 import { readFlags } from '../config/command-line.ts';
 import { describeConfig } from '../config/describe.ts';
 import { loadProcessConfig } from '../config/load.ts';
-import { commandFlag, workerOptions } from '../config/options.ts';
+import { commandFlag } from '../config/option.ts';
+import { workerOptions } from '../config/options.ts';
 import { text } from '../config/schema/kinds.ts';
-import { awaitBrokers } from '../run/await-brokers.ts';
 import { followDetectors } from '../run/live-detectors.ts';
 import { newestSaved } from '../run/newest-detectors.ts';
 import { resolveWithModels, runWorker } from '../run/run-worker.ts';
@@ -11,6 +11,7 @@ import { createLogger } from '../telemetry/logger.ts';
 import { aborted, DONE, FAILED, withDeadline } from '../terminal/command-io.ts';
 import { csvFlags, csvReading } from '../terminal/csv/flags.ts';
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
+import { brokersAnswer } from './run-service.ts';
 
 const ownFlags = {
   warmStart: commandFlag('warm-start', text, 'history that new series begin with: a CSV file, or topic:NAME'),
@@ -19,8 +20,6 @@ const ownFlags = {
 
 /** Scores the observations of a cluster until it is stopped. */
 export const workerCommand: RunnableCommand = {
-  name: 'worker',
-  summary: 'Scores the series of a detectors file on the cluster of KAFKA_BROKERS',
   options: [...Object.values(workerOptions), ...Object.values(ownFlags)],
   async run(_operands, flags, io) {
     const fromFile = loadProcessConfig(flags, ['brokers', 'detectors']);
@@ -30,9 +29,8 @@ export const workerCommand: RunnableCommand = {
     const history = name === undefined ? null : { name, csv: csvReading(name, read.values), group, stop: io.stop };
     const logger = createLogger(fromFile.config.logLevel);
     const kafka = fromFile.config.kafka!;
-    const reading = awaitBrokers(fromFile.config, { kafka, logger, signal: io.stop }).then(() =>
-      newestSaved(kafka, fromFile.config.detectorsTopic),
-    );
+    if (!(await brokersAnswer(fromFile.config, logger, io))) return DONE;
+    const reading = newestSaved(kafka, fromFile.config.detectorsTopic);
     const saved = await Promise.race([reading, aborted(io.stop)]);
     if (io.stop.aborted) {
       // The broker may not answer for a while.

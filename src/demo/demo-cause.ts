@@ -1,9 +1,9 @@
 import type { ScoreRecord } from '../record/score-record.ts';
 import { type ScoreLineStyle, scoreLine } from '../terminal/score-line.ts';
+import type { DemoIncidentKind } from './demo-incidents.ts';
 import { DEMO_SERIES, incidentOf } from './demo-series.ts';
 import { STEPS_PER_HOUR, stepAt } from './demo-time.ts';
 import { type FaultKind, faultOf } from './faults.ts';
-import type { IncidentKind } from './incidents.ts';
 
 /** The end of an incident is as abrupt as its start: forecasts made during it expect it to continue. */
 const AFTERMATH_STEPS = 4 * STEPS_PER_HOUR;
@@ -36,7 +36,7 @@ function doneAt(id: string, step: number): string | null {
   return fault === null ? null : CAUSES[fault.kind];
 }
 
-const CAUSES: Readonly<Record<IncidentKind | FaultKind, string>> = {
+const CAUSES: Readonly<Record<DemoIncidentKind | FaultKind, string>> = {
   spike: 'spike',
   'level-shift': 'level shift',
   drift: 'drift',

@@ -1,7 +1,7 @@
 import type { StreamConfig } from '../config/config.ts';
 import { ServiceError } from '../service-error.ts';
 import { createRecordDecoder } from '../stream/codec/record-decoder.ts';
-import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
+import { detectorsOfInput } from '../stream/engine/unit/bound-detector.ts';
 import { demoRecords } from './demo-feed.ts';
 import { stepAt } from './demo-time.ts';
 
@@ -11,14 +11,16 @@ import { stepAt } from './demo-time.ts';
  */
 export function coveredDemoSeries({ input, detectors }: StreamConfig, nowMs: number): ReadonlySet<string> {
   const covered = new Set<string>();
-  if (input.format === 'json') {
-    const detectorOf = matchDetectors(detectors.map((config) => ({ config })));
-    const groupPathOf = (series: string) => detectorOf(series)?.config.group ?? null;
-    const decoder = createRecordDecoder(input, { groupPathOf });
+  if (input.format === 'json' && input.values === undefined) {
+    const { detectorOf, groupSourceOf } = detectorsOfInput(
+      detectors.map((config) => ({ config })),
+      input,
+    );
+    const decoder = createRecordDecoder(input, { groupSourceOf });
     const step = stepAt(nowMs);
     for (const { key, value } of demoRecords(step, step + 1, new Map())) {
       const decoded = decoder.decode(value, nowMs);
-      if (decoded.kind === 'dead-letter' || detectorOf(decoded.series) === null) continue;
+      if (decoded.kind !== 'observation' || detectorOf(decoded.source ?? decoded.series) === null) continue;
       if (decoded.group === null || decoded.group === key.toString()) covered.add(decoded.series);
     }
   }

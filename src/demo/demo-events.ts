@@ -57,10 +57,10 @@ export class DemoEvents {
 }
 
 /** The incident that an event found; null where there was none. */
-function incidentOfEvent({ series, members, startedAtMs }: AnomalyEvent): string | null {
+function incidentOfEvent({ series, members, firstAlarmAtMs }: AnomalyEvent): string | null {
   const ids = series === null ? members.map((member) => member.series) : [series];
   for (const id of ids) {
-    const cause = causeOf({ series: id, timestampMs: startedAtMs });
+    const cause = causeOf({ series: id, timestampMs: firstAlarmAtMs });
     if (cause !== null) return cause;
   }
   return null;

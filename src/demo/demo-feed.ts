@@ -1,8 +1,8 @@
 import { ServiceError } from '../service-error.ts';
+import { INCIDENT_PERIOD } from './demo-incidents.ts';
 import { DEMO_SERIES, demoValue } from './demo-series.ts';
 import { STEPS_PER_DAY, stepAt, timeOf } from './demo-time.ts';
 import { sentTime, stepOfSent } from './faults.ts';
-import { INCIDENT_PERIOD } from './incidents.ts';
 
 /** Steps that are written at once at the first start, so that the series can be calibrated. */
 export const HISTORY_STEPS = 3 * STEPS_PER_DAY;

@@ -1,6 +1,13 @@
+import {
+  type DemoIncident,
+  type DemoIncidentKind,
+  disturbed,
+  INCIDENT_PERIOD,
+  incidentAt,
+  type Parts,
+} from './demo-incidents.ts';
 import { STEPS_PER_DAY, STEPS_PER_HOUR, STEPS_PER_WEEK } from './demo-time.ts';
 import { noiseAt, seedOf, wanderAt } from './hash-noise.ts';
-import { disturbed, INCIDENT_PERIOD, type Incident, type IncidentKind, incidentAt, type Parts } from './incidents.ts';
 
 /** A metric of the demo: a function of its step alone. */
 export interface DemoSeries {
@@ -8,7 +15,7 @@ export interface DemoSeries {
   /** The group that it is scored in; null where it is scored alone. */
   readonly group: string | null;
   /** The kind of its incidents; null where it has none. */
-  readonly incident: IncidentKind | null;
+  readonly incident: DemoIncidentKind | null;
   /** Step of its first incident, modulo INCIDENT_PERIOD. */
   readonly phase: number;
   /** Mean of the series. */
@@ -163,18 +170,26 @@ const CHECKOUT: readonly Metric[] = [
   },
 ];
 
-/** All series of the demo. Every 32 steps an incident begins, in one series or in the group. */
+/** What fails as a whole: the incidents of its series begin together, with that of the first one. */
+const FAILS_AS_ONE: ReadonlySet<string> = new Set(['db-1', 'db-2']);
+
+/** All series of the demo. Every 32 steps or so an incident begins: in one series, a database or the group. */
 export const DEMO_SERIES: readonly DemoSeries[] = planSeries();
 
 function planSeries(): DemoSeries[] {
   const alone = interleaved(METRICS);
   const slots = alone.filter(({ metric }) => metric.incident !== null).length + 1;
   let slot = 0;
-  const phaseOf = (incident: IncidentKind | null) =>
+  const phaseOf = (incident: DemoIncidentKind | null) =>
     incident === null ? 0 : Math.round((slot++ * INCIDENT_PERIOD) / slots);
-  const series = alone.map(({ metric, owner }) =>
-    plan(metric, { owner, group: null, phase: phaseOf(metric.incident) }),
-  );
+  const failsAt = new Map<string, number>();
+  const series = alone.map(({ metric, owner }) => {
+    const own = phaseOf(metric.incident);
+    if (metric.incident === null || !FAILS_AS_ONE.has(owner)) return plan(metric, { owner, group: null, phase: own });
+    const phase = failsAt.get(owner) ?? own;
+    failsAt.set(owner, phase);
+    return plan(metric, { owner, group: null, phase });
+  });
   const phase = phaseOf('level-shift');
   return [...series, ...CHECKOUT.map((metric) => plan(metric, { owner: 'checkout', group: 'checkout', phase }))];
 }
@@ -216,7 +231,7 @@ function plan(metric: Metric, { owner, group, phase }: Placement): DemoSeries {
  * The hour of the peak: in the afternoon. Where an incident removes the season, the peak is near the incident, so that
  * it is visible.
  */
-function peakOf(incident: IncidentKind | null, phase: number, id: string): number {
+function peakOf(incident: DemoIncidentKind | null, phase: number, id: string): number {
   if (incident === 'dropped-season') return (phase + 2 * STEPS_PER_HOUR) % STEPS_PER_DAY;
   if (incident === 'stuck') return phase % STEPS_PER_DAY;
   return 12 * STEPS_PER_HOUR + (seedOf(`${id} peak`) % (6 * STEPS_PER_HOUR));
@@ -234,7 +249,7 @@ export function demoValue(series: DemoSeries, step: number): number {
 }
 
 /** The incident of a series at a step; null when there is none. */
-export function incidentOf(series: DemoSeries, step: number): Incident | null {
+export function incidentOf(series: DemoSeries, step: number): DemoIncident | null {
   return series.incident === null ? null : incidentAt(series.incident, series.phase, step);
 }
 

@@ -10,7 +10,7 @@ const RETRY_MS_MIN = 250;
 const RETRY_MS_MAX = 2_000;
 
 /**
- * Waits until a broker answers, so that a worker may start before its brokers, and throws the reason after
+ * Waits until a broker answers, so that a process may start before its brokers, and throws the reason after
  * `startWaitMs`. A wrong address is logged at once, and the operators port answers meanwhile.
  */
 export async function awaitBrokers(
@@ -32,10 +32,11 @@ export async function awaitBrokers(
     return;
   } catch (error) {
     if (!isAway(error) || startWaitMs === 0) throw error;
-    logger.warn({ err: error, startWaitMs }, 'no broker answers; the worker waits for one');
+    logger.warn({ err: error, startWaitMs }, 'no broker answers; one is waited for');
   }
-  const reasonsNotReady = () => [reason];
-  const ops = await startOpsServer({ host, port, metrics: createMetrics({ collectProcess: true }), reasonsNotReady });
+  const metrics = createMetrics({ collectProcess: true });
+  metrics.brokerConnected.set(0);
+  const ops = await startOpsServer({ host, port, metrics, reasonsNotReady: () => [reason] });
   logger.info({ url: ops.url }, 'the operators port is open');
   try {
     const backoff = { initialMs: RETRY_MS_MIN, delayMsMax: RETRY_MS_MAX, totalMsMax: startWaitMs };

@@ -1,6 +1,6 @@
 import type { HttpConfig } from '../config/config.ts';
 import { ensureFirstKey, isUsable } from '../store/api-keys.ts';
-import type { Database } from '../store/database.ts';
+import type { Database } from '../store/database/database.ts';
 import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';
 import type { Logger } from '../telemetry/logger.ts';
 

@@ -32,7 +32,7 @@ export interface RepartitionParts {
  * the scores, whose transactions write records in place of scores. Throws a ServiceError.
  */
 export async function startRepartition(parts: RepartitionParts): Promise<Worker> {
-  const { repartition, kafka, stream, limits, partitions, metrics, logger } = parts;
+  const { repartition, kafka, stream, limits, partitions, logger } = parts;
   const connection = { config: kafka };
   await checkRepartition(connection, repartition);
   const { topic, topics, groupId } = repartition;
@@ -57,7 +57,7 @@ export async function startRepartition(parts: RepartitionParts): Promise<Worker>
     encodeScore: nothing,
     encodeEvent: nothing,
     schemas: parts.schemas,
-    reports: repartitionReports(metrics, logger),
+    reports: repartitionReports(parts),
     nowMs: Date.now,
   });
   const deleteScored = () =>
@@ -79,8 +79,9 @@ function nothing(): Buffer {
 }
 
 /** Partitions are those of the input, not those of the metrics of scores: only what is carried over is counted. */
-function repartitionReports(metrics: Metrics, logger: Logger): EngineReports & WorkerReports {
+function repartitionReports({ metrics, logger, stream }: RepartitionParts): EngineReports & WorkerReports {
   const ignore = () => {};
+  const { format } = stream.input;
   return {
     assigned: (partitions) => logger.info({ partitions }, 'assigned, to be keyed anew'),
     connection(error) {
@@ -88,6 +89,9 @@ function repartitionReports(metrics: Metrics, logger: Logger): EngineReports & W
     },
     committed(_partition, { records }, tally) {
       metrics.recordsRepartitioned.inc(records);
+      for (const [outcome, points] of Object.entries(tally.points)) {
+        if (points > 0) metrics.pointsReceived.inc({ format, outcome }, points);
+      }
       for (const [reason, letters] of Object.entries(tally.deadLetters)) metrics.deadLetters.inc({ reason }, letters);
     },
     retrying(partition, error, delayMs) {

@@ -2,15 +2,16 @@ import { createHash } from 'node:crypto';
 import type { KafkaConfig, StreamConfig } from '../config/config.ts';
 import { readWholeTopic, type TopicRecord } from '../kafka/fetch/topic-tail.ts';
 import { keyPartitioner } from '../kafka/produce/key-partition.ts';
+import { groupIdOf, seriesIdentity } from '../series/series-identity.ts';
 import { ServiceError } from '../service-error.ts';
-import { createRecordDecoder, type RecordDecoder } from '../stream/codec/record-decoder.ts';
 import type { SchemaSource } from '../stream/codec/schema-source.ts';
-import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
+import { detectorsOfInput, matchDetectors } from '../stream/engine/unit/bound-detector.ts';
 import type { WarmObservation, WarmStart } from '../stream/engine/warm-start.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { openInput } from '../terminal/csv/input.ts';
 import { type CsvReading, readObservations } from '../terminal/csv/observations.ts';
 import { pullObservations } from '../terminal/csv/pull.ts';
+import { topicDecoder } from './topic-decoder.ts';
 
 /** A history is held in memory as a whole. */
 const HISTORY_MAX = 5_000_000;
@@ -38,7 +39,7 @@ export interface HistoryParts {
 }
 
 /** Reads a history. Throws ServiceError `configuration` with line and field of what cannot be used. */
-export function loadHistory(history: NamedHistory, parts: HistoryParts): Promise<WarmStart> {
+export async function loadHistory(history: NamedHistory, parts: HistoryParts): Promise<WarmStart> {
   return history.name.startsWith(TOPIC_PREFIX)
     ? historyOfTopic(history.name.slice(TOPIC_PREFIX.length), parts)
     : historyOfFile(history, parts);
@@ -48,6 +49,7 @@ export function loadHistory(history: NamedHistory, parts: HistoryParts): Promise
 async function historyOfFile({ name, csv, group, stop }: NamedHistory, parts: HistoryParts): Promise<WarmStart> {
   const { stream, partitions, logger } = parts;
   const detectorOf = matchDetectors(stream.detectors.map((config) => ({ config })));
+  const identityOf = seriesIdentity(stream.input);
   const partitionOf = keyPartitioner(partitions);
   const history = new PartitionedHistory(name);
   const digest = createHash('sha256');
@@ -62,14 +64,16 @@ async function historyOfFile({ name, csv, group, stop }: NamedHistory, parts: Hi
     const { observations, refusals, problems } = pullObservations(readObservations(bytes, csv), (line) =>
       logger.info(line),
     );
-    for await (const { line, series, timestampMs, value } of observations) {
-      const detector = detectorOf(series)?.config ?? null;
-      if (detector === null) refusals.add(line, `series: no detector watches ${JSON.stringify(series)}`);
+    for await (const { line, series: written, timestampMs, value } of observations) {
+      const { id: series, source } = identityOf?.(written) ?? { id: written, source: written };
+      const detector = detectorOf(source)?.config ?? null;
+      if (detector === null) refusals.add(line, `series: no detector watches ${JSON.stringify(source)}`);
       else if (detector.group !== null && group === null) {
         refusals.add(line, `series: detector ${detector.name} scores groups, and --group does not name one`);
       } else {
-        const id = detector.group === null ? null : group;
-        history.add(partitionOf(Buffer.from(id ?? series)), { series, group: id, timestampMs, value });
+        const id = detector.by === null ? detector.group && group : groupIdOf(source, detector.by);
+        const made = (stream.input.idTemplate ?? null) === null ? undefined : source;
+        history.add(partitionOf(Buffer.from(id ?? series)), { series, source: made, group: id, timestampMs, value });
       }
     }
     if (refusals.count + problems.length > 0) throw unusable(name, [...refusals.lines(), ...problems]);
@@ -85,36 +89,32 @@ async function historyOfFile({ name, csv, group, stop }: NamedHistory, parts: Hi
  */
 async function historyOfTopic(topic: string, parts: HistoryParts): Promise<WarmStart> {
   const { kafka, stream, partitions, isRekeyed, schemas, logger } = parts;
-  const detectorOf = matchDetectors(stream.detectors.map((config) => ({ config })));
-  const groupPathOf = (series: string) => detectorOf(series)?.config.group ?? null;
-  const decoder = createRecordDecoder(stream.input, { groupPathOf, schemas });
+  const { detectorOf, groupSourceOf } = detectorsOfInput(
+    stream.detectors.map((config) => ({ config })),
+    stream.input,
+  );
+  const isWatched = (series: string) => detectorOf(series) !== null;
+  const decode = topicDecoder(stream.input, { groupSourceOf, isWatched, schemas });
   const partitionOf = keyPartitioner(partitions);
   const history = new PartitionedHistory(`topic ${topic}`);
   const refused: string[] = [];
   let refusedCount = 0;
   const onRecords = async (records: readonly TopicRecord[], count: number) => {
-    await loadSchemas(records, decoder);
-    for (const { partition, offset, key, value } of records) {
-      const decoded = decoder.decode(value, Date.now());
+    for (const { partition, offset, key, decoded } of await decode(records)) {
       if (decoded.kind === 'observation') {
-        const { series, group, timestampMs, value: observed } = decoded;
+        const { series, source, group, timestampMs, value: observed } = decoded;
         const id = Buffer.from(group ?? series);
         const isSame = count === partitions && !isRekeyed;
         const own = isSame ? partition : partitionOf(isRekeyed ? id : (key ?? id));
-        history.add(own, { series, group, timestampMs, value: observed });
-      } else if (refusedCount++ < 10) refused.push(`partition ${partition} offset ${offset}: ${decoded.detail}`);
+        history.add(own, { series, source, group, timestampMs, value: observed });
+      } else if (decoded.kind === 'dead-letter' && refusedCount++ < 10)
+        refused.push(`partition ${partition} offset ${offset}: ${decoded.detail}`);
     }
   };
   await readWholeTopic({ config: kafka }, topic, onRecords);
   if (refusedCount > 0)
     logger.warn({ topic, refused: refusedCount, first: refused }, 'records of the history are left out');
   return history.as(`topic:${topic}`);
-}
-
-async function loadSchemas(records: readonly TopicRecord[], decoder: RecordDecoder): Promise<void> {
-  const missing = new Set(records.map(({ value }) => decoder.missingSchema(value, Date.now())));
-  const ids = [...missing].filter((id) => id !== null);
-  if (ids.length > 0) await decoder.loadSchemas(ids, Date.now());
 }
 
 function unusable(name: string, lines: readonly string[]): ServiceError {

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { setPriority } from 'node:os';
+import { basename, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
@@ -29,9 +30,18 @@ export interface Child {
 const LINK_FD = 3;
 const STDERR_LENGTH_MAX = 8_192;
 
-const ROOT = new URL('../../', import.meta.url);
-const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const ofRoot = (name: string) => fileURLToPath(new URL(name, ROOT));
+const RESTRICTIONS = fileURLToPath(new URL('./restrictions.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('./child.ts', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The sources, and the packages that they import: a package that was installed stands beside those. */
+const OWN_FILES = [
+  fileURLToPath(new URL('../', import.meta.url)),
+  join(ROOT, 'package.json'),
+  ...[join(ROOT, 'node_modules/'), join(ROOT, '../')].filter(
+    (folder) => basename(folder) === 'node_modules' && existsSync(folder),
+  ),
+];
 
 /** Permission flags of a path, and of its target when it is a symbolic link. */
 function readFlags(path: string): string[] {
@@ -44,20 +54,19 @@ function readFlags(path: string): string[] {
  * for another process; a child that ends later emits `error` or `close`.
  */
 export function startChild({ entry, readable, heapMbMax, inputBytesMax, niceness }: ChildOptions): Child {
-  const paths = [ofRoot('src/'), ofRoot('node_modules/'), ofRoot('package.json'), ...readable];
   const flags = [
     '--permission',
-    ...paths.flatMap(readFlags),
+    ...[...OWN_FILES, ...readable].flatMap(readFlags),
     '--allow-addons',
     '--allow-worker',
     '--no-warnings',
     `--max-old-space-size=${heapMbMax}`,
-    `--require=${here('restrictions.ts')}`,
+    `--require=${RESTRICTIONS}`,
   ];
-  const args = [here('child.ts'), entry.href, String(process.pid), String(inputBytesMax)];
+  const args = [PROGRAM, entry.href, String(process.pid), String(inputBytesMax)];
   const child = spawn(process.execPath, [...flags, ...args], {
     env: {},
-    cwd: fileURLToPath(ROOT),
+    cwd: ROOT,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   });
   let failure: Error | null = null;

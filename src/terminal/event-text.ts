@@ -1,5 +1,5 @@
-import type { TextPattern } from '../config/glob.ts';
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
+import type { SeriesPattern } from '../series/series-pattern.ts';
 import { formatGrade, formatTime, printable, type ScoreLineStyle } from './score-line.ts';
 
 const TYPE_WIDTH = 7;
@@ -18,12 +18,13 @@ export function eventLineHeader({ colour, seriesWidth }: ScoreLineStyle): string
 
 /**
  * One revision of an event as a line for people: time, type, series (group, detector), grade, summary. One that was
- * opened begins with `!`. A reason to close it that is none of the values stands in brackets.
+ * opened begins with `!`. A reason to close it that its summary does not tell stands in brackets.
  */
 export function eventLine(event: AnomalyEvent, { colour, seriesWidth }: ScoreLineStyle): string {
   const { type, updatedAtMs, series, group, detector, grade, summary, closeReason } = event;
   const owner = printable(series ?? (group === null ? `detector ${detector}` : `group ${group}`));
-  const reason = closeReason === null || closeReason === 'recovered' ? '' : ` (${closeReason.replaceAll('_', ' ')})`;
+  const isTold = closeReason === null || closeReason === 'recovered' || closeReason === 'new_level';
+  const reason = isTold ? '' : ` (${closeReason.replaceAll('_', ' ')})`;
   const line = [
     `${type === 'opened' ? '!' : ' '} ${formatTime(updatedAtMs).padEnd(19)}`,
     type.padEnd(TYPE_WIDTH),
@@ -36,7 +37,7 @@ export function eventLine(event: AnomalyEvent, { colour, seriesWidth }: ScoreLin
 }
 
 /** Whether an event is about a series whose id matches. A pause of a detector is: it names none of its series. */
-export function isAbout({ series, members, seriesCount }: AnomalyEvent, pattern: TextPattern): boolean {
+export function isAbout({ series, members, seriesCount }: AnomalyEvent, pattern: SeriesPattern): boolean {
   if (seriesCount !== null) return true;
   const ids = series === null ? members.map((member) => member.series) : [series];
   return ids.some((id) => pattern.test(id));

@@ -1,3 +1,4 @@
+import { quantityText } from '../record/quantity-text.ts';
 import { isFlagged, type ScoreRecord } from '../record/score-record.ts';
 
 export interface ScoreLineStyle {
@@ -5,6 +6,8 @@ export interface ScoreLineStyle {
   readonly colour: boolean;
   /** Characters of the series column; a longer id keeps its end. */
   readonly seriesWidth: number;
+  /** Units of values by the names of detectors. */
+  readonly units?: ReadonlyMap<string, string>;
 }
 
 export const SCORE_LINE_STYLE: ScoreLineStyle = { colour: false, seriesWidth: 24 };
@@ -57,6 +60,7 @@ export function scoreLineHeader(style: ScoreLineStyle): string {
  */
 export function scoreLine(score: ScoreRecord, style: ScoreLineStyle = SCORE_LINE_STYLE): string {
   const { alarm, anomaly, state, lo, hi, accumulatedAnomalyScore: ofGroup, anomalyScore } = score;
+  const unit = style.units?.get(score.detector) ?? null;
   const flagged = isFlagged(score);
   const shownScore = ofGroup === null ? formatScore(anomalyScore) : `g ${formatScore(ofGroup)}`;
   const line = columns(
@@ -64,9 +68,9 @@ export function scoreLine(score: ScoreRecord, style: ScoreLineStyle = SCORE_LINE
       mark: flagged ? '!' : ' ',
       time: formatTime(score.timestampMs),
       series: score.series,
-      value: formatNumber(score.value),
-      forecast: formatNumber(score.forecast),
-      interval: lo === null || hi === null ? NOTHING : `${formatNumber(lo)}..${formatNumber(hi)}`,
+      value: formatNumber(score.value, unit),
+      forecast: formatNumber(score.forecast, unit),
+      interval: lo === null || hi === null ? NOTHING : `${formatNumber(lo, unit)}..${formatNumber(hi, unit)}`,
       score: shownScore,
       grade: formatGrade(score.grade),
       state: alarm ? 'ALARM' : anomaly ? 'ANOMALY' : state,
@@ -87,9 +91,10 @@ export function formatTime(timestampMs: number): string {
     .replace(/\.000Z$|Z$/, '');
 }
 
-/** Six significant digits; `-` for null. */
-function formatNumber(value: number | null): string {
-  return value === null ? NOTHING : String(Number(value.toPrecision(SIGNIFICANT_DIGITS)));
+/** Six significant digits, or as the unit is read; `-` for null. */
+function formatNumber(value: number | null, unit: string | null): string {
+  if (value === null) return NOTHING;
+  return unit === null ? String(Number(value.toPrecision(SIGNIFICANT_DIGITS))) : quantityText(value, unit);
 }
 
 /** Two decimals after the point, without the zero before it: `.93`. */

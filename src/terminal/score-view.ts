@@ -1,5 +1,5 @@
-import type { TextPattern } from '../config/glob.ts';
 import { isFlagged, type ScoreRecord } from '../record/score-record.ts';
+import type { SeriesPattern } from '../series/series-pattern.ts';
 import { type ScoreLineStyle, scoreLine } from './score-line.ts';
 
 /** `flagged`: alarms, and every second the number of other scores. `anomalies`: what lies outside its interval. */
@@ -8,7 +8,7 @@ export type ScoreSelection = 'flagged' | 'anomalies' | 'all';
 export interface ScoreViewOptions {
   readonly selection: ScoreSelection;
   /** Pattern of the series to show. */
-  readonly series: TextPattern;
+  readonly series: SeriesPattern;
   /** Print one JSON record a line. */
   readonly json: boolean;
   readonly style: ScoreLineStyle;

@@ -1,17 +1,19 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Reviewed } from '../../alerts/state/incident-events.ts';
 import type { LoadedConfig } from '../../config/config.ts';
-import type { Database } from '../../store/database.ts';
+import type { Database } from '../../store/database/database.ts';
+import { openDatabase, STORE_FILE } from '../../store/database/open-store.ts';
 import { reviewsOf } from '../../store/event-reviews.ts';
-import { openDatabase, STORE_FILE } from '../../store/open-store.ts';
+import { type IncidentReviewRecord, incidentReviewsOf } from '../../store/incident-reviews.ts';
 
-/** Events of one question: a statement has a limited number of parameters. */
+/** Ids of one question: a statement has a limited number of parameters. */
 const ASKED_MAX = 500;
 
-/** Events that people have taken on, as the HTTP service keeps them. */
+/** What people have taken on, as the HTTP service keeps it. */
 export interface Acknowledgements {
-  /** Those of these events that are acknowledged or muted. */
-  among(eventIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Those of these that are acknowledged or muted. */
+  among(asked: Reviewed): Promise<Reviewed>;
   close(): Promise<void>;
 }
 
@@ -27,18 +29,28 @@ export function readAcknowledgements({ dataDir, storeUrl }: LoadedConfig): Ackno
     return store;
   };
   return {
-    async among(eventIds) {
+    async among(asked) {
       const database = await open();
-      if (database === null) return new Set();
-      const taken = new Set<string>();
-      for (let first = 0; first < eventIds.length; first += ASKED_MAX) {
-        const reviews = await reviewsOf(database, eventIds.slice(first, first + ASKED_MAX));
-        for (const { eventId, acknowledged, muted } of reviews.values()) {
-          if (acknowledged !== null || muted !== null) taken.add(eventId);
-        }
-      }
-      return taken;
+      if (database === null) return { events: new Set(), incidents: new Set() };
+      return {
+        events: await takenOf(asked.events, (ids) => reviewsOf(database, ids)),
+        incidents: await takenOf(asked.incidents, (ids) => incidentReviewsOf(database, ids)),
+      };
     },
     close: async () => (await store?.catch(() => null))?.close(),
   };
+}
+
+async function takenOf(
+  ids: ReadonlySet<string>,
+  reviewsOf: (ids: readonly string[]) => Promise<ReadonlyMap<string, IncidentReviewRecord>>,
+): Promise<ReadonlySet<string>> {
+  const all = [...ids];
+  const taken = new Set<string>();
+  for (let first = 0; first < all.length; first += ASKED_MAX) {
+    for (const [id, { acknowledged, muted }] of await reviewsOf(all.slice(first, first + ASKED_MAX))) {
+      if (acknowledged !== null || muted !== null) taken.add(id);
+    }
+  }
+  return taken;
 }

@@ -7,12 +7,13 @@ import type { ConfigResult, KafkaConfig, LoadedConfig } from '../../config/confi
 import { readNamedFile } from '../../config/schema/named-file.ts';
 import { processSecrets } from '../../config/schema/read-settings.ts';
 import { createEventDecoder } from '../../stream/codec/event-codec.ts';
+import { createIncidentDecoder } from '../../stream/codec/incident-codec.ts';
 import { connectRegistry } from '../../stream/codec/registry.ts';
-import { ensureStateTopic } from '../../stream/topics/topic-admin.ts';
+import { ensureOutputTopic, ensureStateTopic } from '../../stream/topics/topic-admin.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { collectAlerts, type Metrics } from '../../telemetry/metrics.ts';
+import { createKafkaOwnedLog, followRecords } from '../owner/kafka-owned-log.ts';
 import { readAcknowledgements } from './acknowledgements.ts';
-import { createKafkaAlertLog } from './kafka-alert-log.ts';
 
 /** Name of the group whose processes send these alerts, and of the topic of its state. */
 export function alertsGroup({ stream: { groupId } }: Pick<LoadedConfig, 'stream'>): string {
@@ -50,7 +51,7 @@ export interface RunAlertsOptions {
 /** Makes the topic of the state where it is missing, and starts to send. Throws a ServiceError. */
 export async function runAlerts(options: RunAlertsOptions): Promise<AlertService> {
   const { config, routes, from, redeliver, metrics, logger } = options;
-  const { kafka, stream, worker, registry: registryConfig } = config;
+  const { kafka, stream, worker, registry: registryConfig, incidents } = config;
   const connection = {
     config: kafka,
     log: (level: 'debug' | 'info' | 'warn' | 'error', text: string, detail?: object) =>
@@ -59,21 +60,36 @@ export async function runAlerts(options: RunAlertsOptions): Promise<AlertService
   const { events: eventsTopic } = stream.topics;
   const stateTopic = stateTopicOf(routes, config);
   await ensureStateTopic(connection, { topic: stateTopic, like: eventsTopic });
+  if (routes.routes.some(({ on }) => on === 'incidents')) {
+    await ensureOutputTopic(connection, { topic: incidents.topic, like: eventsTopic });
+  }
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
-  const log = createKafkaAlertLog({
+  const unreadable = (what: string) => (place: object, reason: string) =>
+    logger.error({ ...place, reason }, `a record of the ${what}s topic is no ${what}`);
+  const log = createKafkaOwnedLog({
     ...connection,
-    eventsTopic,
+    readEvents: followRecords(connection, {
+      topic: eventsTopic,
+      decode: createEventDecoder(stream.output.format, registry),
+      from,
+      onUnreadable: unreadable('event'),
+    }),
     stateTopic,
+    outputTopic: null,
     groupId: alertsGroup(config),
     sessionMs: worker.sessionMs,
-    decode: createEventDecoder(stream.output.format, registry),
+  });
+  const readIncidents = followRecords(connection, {
+    topic: incidents.topic,
+    decode: createIncidentDecoder(stream.output.format, registry),
     from,
-    onUnreadable: (place, reason) => logger.error({ ...place, reason }, 'a record of the events topic is no event'),
+    onUnreadable: unreadable('incident'),
   });
   const acknowledgements = readAcknowledgements(config);
   const closeAll = () => Promise.all([registry?.close(), acknowledgements.close()]);
   const service = await startAlertService({
     log,
+    readIncidents,
     routes,
     reports: reportAlerts(metrics, logger),
     nowMs: Date.now,

@@ -3,17 +3,22 @@ import type { KafkaConfig, RegistryConfig, StreamConfig } from '../../config/con
 import type { HistoryBatch, HistorySource, HistoryStore, SourcePosition } from '../../history/history-port.ts';
 import type { TailPlace } from '../../kafka/fetch/tail-place.ts';
 import { type TopicRecord, type TopicTail, tailTopic } from '../../kafka/fetch/topic-tail.ts';
+import { ServiceError } from '../../service-error.ts';
 import { createEventDecoder } from '../../stream/codec/event-codec.ts';
+import { createIncidentDecoder } from '../../stream/codec/incident-codec.ts';
 import { connectRegistry } from '../../stream/codec/registry.ts';
 import { createScoreDecoder } from '../../stream/codec/score-decoder.ts';
-import { keptEvents, keptLetters, keptScores } from './history-records.ts';
+import { keptEvents, keptIncidents, keptLetters, keptScores } from './history-records.ts';
 
 const RETRY_MS = 2_000;
+/** Incidents are made by a process of its own, which not everybody runs. */
+const OPTIONAL: readonly HistorySource[] = ['incidents'];
 
 export interface FollowedTopics {
   readonly kafka: KafkaConfig;
   readonly registry: RegistryConfig | null;
   readonly topics: StreamConfig['topics'];
+  readonly incidentsTopic: string;
   readonly format: StreamConfig['output']['format'];
 }
 
@@ -27,9 +32,9 @@ export interface Following {
 
 type ReadBatch = (records: readonly TopicRecord[]) => Promise<Omit<HistoryBatch, 'positions'>>;
 
-/** Stores what the topics of scores, events and dead letters hold, from where it was stored, until the signal. */
+/** Stores what the topics hold that are kept, from where it was stored, until the signal. */
 export async function followTopics(topics: FollowedTopics, following: Following): Promise<void> {
-  const { format, registry: config } = topics;
+  const { format, registry: config, incidentsTopic } = topics;
   const registry = config === null ? null : await connectRegistry(config);
   const problems = new Map<string, string>();
   const report = (topic: string, problem: string | null) => {
@@ -40,6 +45,7 @@ export async function followTopics(topics: FollowedTopics, following: Following)
   const reads: Readonly<Record<HistorySource, { readonly topic: string; readonly read: ReadBatch }>> = {
     scores: { topic: topics.topics.scores, read: scoreBatches(createScoreDecoder(format, registry)) },
     events: { topic: topics.topics.events, read: eventBatches(createEventDecoder(format, registry)) },
+    incidents: { topic: incidentsTopic, read: incidentBatches(createIncidentDecoder(format, registry)) },
     'dead-letters': { topic: topics.topics.deadLetters, read: letterBatches },
   };
   following.onProblem(null);
@@ -60,7 +66,7 @@ export async function followTopics(topics: FollowedTopics, following: Following)
   }
 }
 
-const NOTHING = { scores: [], events: [], deadLetters: [] };
+const NOTHING = { scores: [], events: [], incidents: [], deadLetters: [] };
 
 const scoreBatches =
   (decode: ReturnType<typeof createScoreDecoder>): ReadBatch =>
@@ -69,6 +75,10 @@ const scoreBatches =
 const eventBatches =
   (decode: ReturnType<typeof createEventDecoder>): ReadBatch =>
   async (records) => ({ ...NOTHING, events: (await keptEvents(records, decode)).kept });
+
+const incidentBatches =
+  (decode: ReturnType<typeof createIncidentDecoder>): ReadBatch =>
+  async (records) => ({ ...NOTHING, incidents: (await keptIncidents(records, decode)).kept });
 
 const letterBatches: ReadBatch = async (records) => ({ ...NOTHING, deadLetters: (await keptLetters(records)).kept });
 
@@ -96,7 +106,8 @@ async function followTopic(kafka: KafkaConfig, followed: FollowedTopic): Promise
       );
     } catch (error) {
       // The topic is not there yet, or Kafka is away.
-      report((error as Error).message);
+      const isMissing = error instanceof ServiceError && error.code === 'topic-mismatch';
+      report(isMissing && OPTIONAL.includes(source) ? null : (error as Error).message);
       await pause(signal);
       continue;
     }

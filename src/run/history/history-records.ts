@@ -1,7 +1,8 @@
-import type { KeptDeadLetter, KeptEvent, KeptScore } from '../../history/history-port.ts';
+import type { IncidentRevision, KeptDeadLetter, KeptEvent, KeptScore } from '../../history/history-port.ts';
 import type { TopicRecord } from '../../kafka/fetch/topic-tail.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { DecodeEvent } from '../../stream/codec/event-codec.ts';
+import type { DecodeIncident } from '../../stream/codec/incident-codec.ts';
 import type { DecodeScore } from '../../stream/codec/score-decoder.ts';
 
 /** Records that could be read, and how many could not: other programs may write to a topic. */
@@ -39,6 +40,15 @@ export function keptScores(records: readonly TopicRecord[], decode: DecodeScore)
 export function keptEvents(records: readonly TopicRecord[], decode: DecodeEvent): Promise<ReadRecords<KeptEvent>> {
   return readEach(records, async (value, { partition, offset }) => {
     return { partition, offset, event: await decode(value) };
+  });
+}
+
+export function keptIncidents(
+  records: readonly TopicRecord[],
+  decode: DecodeIncident,
+): Promise<ReadRecords<IncidentRevision>> {
+  return readEach(records, async (value, { partition, offset }) => {
+    return { partition, offset, incident: await decode(value) };
   });
 }
 

@@ -6,14 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { KafkaConfig, RegistryConfig, StreamConfig } from '../../config/config.ts';
 import { openDuckdb } from '../../history/duckdb-history.ts';
-import type { HistoryDatabase } from '../../history/history-database.ts';
+import { HISTORY_FILE, type HistoryDatabase } from '../../history/history-database.ts';
 import type { HistoryReader, HistoryStore, SeriesScores } from '../../history/history-port.ts';
 import { openHistory } from '../../history/kept-history.ts';
 import { LiveSeconds } from '../../history/live-seconds.ts';
 import type { HistoryBounds } from '../../history/maintain.ts';
 import { postgresHistory } from '../../history/postgres-history.ts';
 import type { HistoryMessage, HistoryQuestion } from '../../history/remote-history.ts';
-import { postgresDatabase } from '../../store/postgres-database.ts';
+import { postgresDatabase } from '../../store/database/postgres-database.ts';
 import { followTopics } from './follow-topics.ts';
 
 /** What the thread is started with. */
@@ -21,6 +21,7 @@ export interface HistoryThreadData {
   readonly kafka: KafkaConfig;
   readonly registry: RegistryConfig | null;
   readonly topics: StreamConfig['topics'];
+  readonly incidentsTopic: string;
   readonly format: StreamConfig['output']['format'];
   readonly dataDir: string;
   /** `postgres://…`; null: DuckDB in the folder. */
@@ -30,8 +31,6 @@ export interface HistoryThreadData {
   readonly memoryMb: number;
 }
 
-/** The file of DuckDB. */
-const HISTORY_FILE = 'history.duckdb';
 const RETRY_MS = 2_000;
 const SECOND_MS = 1_000;
 const MAINTAIN_MS = 60_000;

@@ -19,7 +19,7 @@ export interface RunningHistory {
   stop(): Promise<void>;
 }
 
-export type HistoryConfiguration = Pick<LoadedConfig, 'registry' | 'stream' | 'dataDir' | 'history'>;
+export type HistoryConfiguration = Pick<LoadedConfig, 'registry' | 'stream' | 'incidents' | 'dataDir' | 'history'>;
 
 export interface HistoryReports {
   readonly logger: Logger;
@@ -28,10 +28,11 @@ export interface HistoryReports {
 
 /** Keeps the history in a thread of its own, so that requests never wait for it. A thread that fails is replaced. */
 export function runHistory(config: HistoryConfiguration, { logger, metrics }: HistoryReports): RunningHistory {
-  const { registry, stream, dataDir, history } = config;
+  const { registry, stream, incidents, dataDir, history } = config;
   const { days, gb, memoryMb, url } = history;
   const { topics, output } = stream;
-  const place = { registry, topics, format: output.format, dataDir, url, bounds: { days, gb }, memoryMb };
+  const followed = { registry, topics, incidentsTopic: incidents.topic, format: output.format };
+  const place = { ...followed, dataDir, url, bounds: { days, gb }, memoryMb };
   const remote = new RemoteHistory();
   let stopping = false;
   let cluster: KafkaConfig | null = null;

@@ -21,9 +21,14 @@ export function describeDetectors(text: string): Awaited<ReturnType<DetectorsPor
   return { kind: 'detectors', detectors: file.stream.detectors.map(described) };
 }
 
+/** What the groups have in common, as their ids show it. */
+function groupText(by: readonly string[]): string {
+  return `{${by.join(',')}}`;
+}
+
 type Written = LoadedConfig['stream']['detectors'][number];
 
-function described({ name, series, group, model, settings, events }: Written): DescribedDetector {
+function described({ name, series, group, by, model, settings, events, unit, timezone }: Written): DescribedDetector {
   const { freq, alarmRate, context, gapLimit } = settings;
   const perWeek = alarmRate === null || freq.kind !== 'fixed' ? null : (alarmRate * WEEK_MS) / freq.stepMs;
   const rarity = alarmRate === null ? 'off' : `1 in ${Math.round(1 / alarmRate)} rows`;
@@ -34,6 +39,7 @@ function described({ name, series, group, model, settings, events }: Written): D
     step_size: settings.stepSize,
     level: settings.level,
     threshold_method: settings.thresholdMethod,
+    by: by === null ? null : by.join(', '),
     calibration: settings.calibration,
     calibration_size: settings.calibrationSize,
     false_alarms: perWeek === null ? rarity : `${Number(perWeek.toPrecision(3))}/week`,
@@ -43,9 +49,19 @@ function described({ name, series, group, model, settings, events }: Written): D
     grace: settings.grace,
     direction: events.direction,
     min_deviation: events.minDeviation,
+    unit: unit ?? null,
+    timezone: timezone ?? null,
     min_deviation_share: `${events.minDeviationShare * 100}%`,
   };
   // A missing one is that of the model, before and after a change alike.
   const digest = settingsDigest({ settings: { ...settings, context: context ?? 0, gapLimit: gapLimit ?? 0 } });
-  return { name, series, group, model, settings: shown, digest, alarmsPerWeek: perWeek };
+  return {
+    name,
+    series,
+    group: by === null ? group : groupText(by),
+    model,
+    settings: shown,
+    digest,
+    alarmsPerWeek: perWeek,
+  };
 }

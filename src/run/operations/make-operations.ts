@@ -8,17 +8,22 @@ import type { RunningHistory } from '../history/run-history.ts';
 import { readFindings } from './input-findings.ts';
 
 export interface OperationsOptions {
-  readonly config: Pick<LoadedConfig, 'stream' | 'history'>;
+  readonly config: Pick<LoadedConfig, 'stream' | 'incidents' | 'history'>;
   readonly history: RunningHistory;
   readonly detectors: DetectorsPort;
 }
 
 /** Connects what the sidecar knows of the stream with the history, Kafka and the detectors file. */
 export function makeOperations({ config, history, detectors }: OperationsOptions): Operations {
-  const { stream, history: bounds } = config;
+  const { stream, incidents, history: bounds } = config;
   const { topics } = stream;
   const { remote } = history;
-  const sources = { scores: topics.scores, events: topics.events, 'dead-letters': topics.deadLetters };
+  const sources = {
+    scores: topics.scores,
+    events: topics.events,
+    incidents: incidents.topic,
+    'dead-letters': topics.deadLetters,
+  };
   const connection = () => ({ config: knownCluster(history.kafka()) });
   return {
     reader: remote.reader,
@@ -26,6 +31,7 @@ export function makeOperations({ config, history, detectors }: OperationsOptions
     store: bounds.url === null ? 'duckdb' : 'postgres',
     bounds,
     topics: sources,
+    idsHideLabels: (stream.input.idTemplate ?? null) !== null,
     problem: () => remote.problem,
     detectors,
     cluster: {

@@ -1,4 +1,4 @@
-import { commandFlag } from '../../config/options.ts';
+import { commandFlag } from '../../config/option.ts';
 import { oneOf, text } from '../../config/schema/kinds.ts';
 import { seriesOfFile } from './input.ts';
 import type { CsvReading } from './observations.ts';

@@ -110,6 +110,7 @@ function rowReader(columns: CsvColumns, { onlySeries, timeUnit, marks }: RowRead
     };
     const decoded = decode(record, 0);
     if (decoded.kind === 'dead-letter') return { kind: 'refused', line, reason: decoded.detail };
+    if (decoded.kind === 'missing') return { kind: 'refused', line, reason: 'the value is NaN, which is none' };
     const { series, timestampMs, value } = decoded;
     return { kind: 'observation', line, series, timestampMs, value };
   };

@@ -1,7 +1,8 @@
+import { csvField } from '../../record/csv-field.ts';
 import type { ScoreRecord } from '../../record/score-record.ts';
 
 const FIELDS: Readonly<Record<string, (score: ScoreRecord) => string | number | boolean | null>> = {
-  series: ({ series }) => quotedField(series),
+  series: ({ series }) => csvField(series),
   timestamp: ({ timestampMs }) => new Date(timestampMs).toISOString(),
   value: ({ value }) => value,
   forecast: ({ forecast }) => forecast,
@@ -29,7 +30,11 @@ export function scoreRow(score: ScoreRecord): string {
     .join(',');
 }
 
-/** A text as a field of CSV (RFC 4180). */
-export function quotedField(text: string): string {
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+/** A value at its time as a row of CSV, as `--warm-start` reads it. */
+export function observationRow(row: {
+  readonly series: string;
+  readonly timestampMs: number;
+  readonly value: number | null;
+}): string {
+  return [csvField(row.series), new Date(row.timestampMs).toISOString(), row.value].join(',');
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { causeOf, flaggedLine } from '../../../src/demo/demo-cause.ts';
+import { INCIDENT_PERIOD } from '../../../src/demo/demo-incidents.ts';
 import { DEMO_SERIES, incidentOf } from '../../../src/demo/demo-series.ts';
 import { timeOf } from '../../../src/demo/demo-time.ts';
 import { faultOf } from '../../../src/demo/faults.ts';
-import { INCIDENT_PERIOD } from '../../../src/demo/incidents.ts';
 import { SCORE_LINE_STYLE } from '../../../src/terminal/score-line.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
 

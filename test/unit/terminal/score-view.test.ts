@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { globPattern } from '../../../src/config/glob.ts';
+import { globPattern } from '../../../src/series/glob.ts';
 import { SCORE_LINE_STYLE, scoreLine } from '../../../src/terminal/score-line.ts';
 import { type ScoreSelection, ScoreView } from '../../../src/terminal/score-view.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';

@@ -4,19 +4,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readAcknowledgements } from '../../../../src/run/alerts/acknowledgements.ts';
+import { openDatabase } from '../../../../src/store/database/open-store.ts';
 import { acknowledgeEvent, labelEvent, muteEvent } from '../../../../src/store/event-reviews.ts';
-import { openDatabase } from '../../../../src/store/open-store.ts';
+import { acknowledgeIncident, muteIncident } from '../../../../src/store/incident-reviews.ts';
 import { eventId } from '../../../fixture/alerts/notification.ts';
 import { load } from '../../../fixture/configuration.ts';
 
-test('events that somebody acknowledged or muted are found, once there is a store', async (t) => {
+test('events and incidents that somebody acknowledged or muted are found, once there is a store', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'tidewatch-store-'));
   t.after(() => rmSync(dataDir, { recursive: true }));
   const loaded = load({ env: { DATA_DIR: dataDir } });
   if (loaded.kind === 'problems') throw new Error(loaded.problems.join());
   const acknowledgements = readAcknowledgements(loaded.config);
   const ids = Array.from({ length: 1_200 }, (_, number) => eventId(number));
-  assert.deepEqual(await acknowledgements.among(ids), new Set());
+  const among = () => acknowledgements.among({ events: new Set(ids), incidents: new Set(ids) });
+  assert.deepEqual(await among(), { events: new Set(), incidents: new Set() });
 
   const store = await openDatabase({ dataDir, url: null });
   const [event, act] = [
@@ -27,7 +29,13 @@ test('events that somebody acknowledged or muted are found, once there is a stor
   await acknowledgeEvent(store, event(4), null);
   await muteEvent(store, event(1_100), { ...act, untilMs: 2, reason: 'known' });
   await labelEvent(store, event(5), { ...act, real: true, note: null });
-  assert.deepEqual(await acknowledgements.among(ids), new Set([ids[3], ids[1_100]]));
+  await acknowledgeIncident(store, { incidentId: ids[7], events: [] }, { ...act, note: null });
+  await muteIncident(store, { incidentId: ids[900], events: [] }, { ...act, untilMs: 2, reason: 'known' });
+  await acknowledgeIncident(store, { incidentId: ids[8], events: [] }, null);
+  assert.deepEqual(await among(), {
+    events: new Set([ids[3], ids[1_100]]),
+    incidents: new Set([ids[7], ids[900]]),
+  });
   await acknowledgements.close();
   await store.close();
 });

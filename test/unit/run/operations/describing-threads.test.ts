@@ -9,21 +9,22 @@ const EXAMPLE = readFileSync('deploy/detectors.example.yaml', 'utf8');
 const SLOW = '? '.repeat(95_000);
 
 test('a thread describes detectors, and names problems, as they are', async () => {
-  const describe = describingThreads();
+  const describe = describingThreads({ msMax: 60_000, heapMbMax: 512 });
   for (const text of [EXAMPLE, 'detectors: [{}]', EXAMPLE]) {
     assert.deepEqual(await describe(text), describeDetectors(text));
   }
 });
 
-test('a text that is made to be slow is given up, and holds up nothing meanwhile', async (t) => {
+test('a text that is made to be slow or deep is given up, and holds up nothing meanwhile', async (t) => {
   let turns = 0;
   const turning = setInterval(() => turns++, 1);
   t.after(() => clearInterval(turning));
   const describe = describingThreads({ msMax: 1_000, heapMbMax: 512 });
-  assert.deepEqual(await describe(SLOW), {
-    kind: 'problems',
-    problems: ['detectors cannot be read: not within 1 s; write it more simply'],
-  });
+  const described = await describe(SLOW);
+  assert.equal(described.kind, 'problems');
+  // It depends on the compiler which of them comes first.
+  const given = ['detectors cannot be read: not within 1 s; write it more simply', 'detectors is nested too deeply'];
+  assert.ok(described.kind === 'problems' && given.includes(described.problems.join()), JSON.stringify(described));
   assert.ok(turns > 1);
 });
 

@@ -58,7 +58,7 @@ test('a row that is no observation is refused with line and reason, and the othe
   assert.deepEqual(items.slice(1), [
     observation(2, 1),
     refused(3, 'the record has no value'),
-    refused(4, 'the value is "NaN", not a decimal number'),
+    refused(4, 'the value is NaN, which is none'),
     refused(5, 'the value is "1e39": its magnitude is beyond 1.7014117e+38'),
     refused(6, 'the value is "0x10", not a decimal number'),
     refused(7, 'the row has 3 fields, the header 2'),

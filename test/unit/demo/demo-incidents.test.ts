@@ -1,28 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  DEMO_INCIDENT_KINDS,
+  type DemoIncidentKind,
   disturbed,
-  INCIDENT_KINDS,
   INCIDENT_PERIOD,
   INCIDENT_STEPS,
-  type IncidentKind,
   incidentAt,
   type Parts,
-} from '../../../src/demo/incidents.ts';
+} from '../../../src/demo/demo-incidents.ts';
 
 const UNIT = 6;
 /** A season that rises by 1 a step, and noise that changes its sign. */
 const partsAt = (step: number): Parts => ({ base: 100, season: step, noise: step % 2 === 0 ? 1 : -1 });
 const normal = (step: number) => partsAt(step).base + partsAt(step).season + partsAt(step).noise;
 /** The values of an incident that begins at step 10. */
-const valuesOf = (kind: IncidentKind) => {
+const valuesOf = (kind: DemoIncidentKind) => {
   const incident = { kind, start: 10, end: 10 + INCIDENT_STEPS[kind] };
   return Array.from({ length: INCIDENT_STEPS[kind] }, (_, i) => disturbed(incident, 10 + i, { unit: UNIT, partsAt }));
 };
-const distances = (kind: IncidentKind) => valuesOf(kind).map((value, i) => value - normal(10 + i));
+const distances = (kind: DemoIncidentKind) => valuesOf(kind).map((value, i) => value - normal(10 + i));
 
 test('an incident begins once in a period, at its phase, and lasts its steps', () => {
-  for (const kind of INCIDENT_KINDS) {
+  for (const kind of DEMO_INCIDENT_KINDS) {
     const steps = Array.from({ length: 2 * INCIDENT_PERIOD }, (_, i) => i - INCIDENT_PERIOD + 700);
     const under = steps.filter((step) => incidentAt(kind, 700, step) !== null);
     assert.equal(under.length, 2 * INCIDENT_STEPS[kind]);

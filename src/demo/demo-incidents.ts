@@ -1,19 +1,19 @@
 import { STEPS_PER_DAY } from './demo-time.ts';
 
 /** The kinds of incidents of the demo series. */
-export const INCIDENT_KINDS = ['spike', 'level-shift', 'drift', 'stuck', 'dropped-season', 'burst'] as const;
+export const DEMO_INCIDENT_KINDS = ['spike', 'level-shift', 'drift', 'stuck', 'dropped-season', 'burst'] as const;
 
-export type IncidentKind = (typeof INCIDENT_KINDS)[number];
+export type DemoIncidentKind = (typeof DEMO_INCIDENT_KINDS)[number];
 
 /** Steps `start <= step < end` of a series. */
-export interface Incident {
-  readonly kind: IncidentKind;
+export interface DemoIncident {
+  readonly kind: DemoIncidentKind;
   readonly start: number;
   readonly end: number;
 }
 
 /** How many steps an incident lasts: ten minutes to eight hours of event time. */
-export const INCIDENT_STEPS: Readonly<Record<IncidentKind, number>> = {
+export const INCIDENT_STEPS: Readonly<Record<DemoIncidentKind, number>> = {
   spike: 2,
   'level-shift': 72,
   drift: 60,
@@ -32,7 +32,7 @@ export const INCIDENT_PERIOD = 4 * STEPS_PER_DAY;
  * The incident of a series at `step`; null when there is none. Incidents begin at `phase`, `phase + INCIDENT_PERIOD`,
  * ...
  */
-export function incidentAt(kind: IncidentKind, phase: number, step: number): Incident | null {
+export function incidentAt(kind: DemoIncidentKind, phase: number, step: number): DemoIncident | null {
   const since = (((step - phase) % INCIDENT_PERIOD) + INCIDENT_PERIOD) % INCIDENT_PERIOD;
   if (since >= INCIDENT_STEPS[kind]) return null;
   return { kind, start: step - since, end: step - since + INCIDENT_STEPS[kind] };
@@ -55,7 +55,7 @@ export interface Undisturbed {
 }
 
 /** The value at `step` during an incident. */
-export function disturbed(incident: Incident, step: number, { unit, partsAt }: Undisturbed): number {
+export function disturbed(incident: DemoIncident, step: number, { unit, partsAt }: Undisturbed): number {
   const { base, season, noise } = partsAt(step);
   switch (incident.kind) {
     case 'spike':

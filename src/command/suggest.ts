@@ -1,0 +1,184 @@
+import { readFileSync } from 'node:fs';
+import { readFlags } from '../config/command-line.ts';
+import type { LoadedConfig } from '../config/config.ts';
+import { loadProcessConfig } from '../config/load.ts';
+import { commandFlag, withDefault } from '../config/option.ts';
+import { httpUrl } from '../config/option-kinds.ts';
+import {
+  kafkaOptions,
+  processOptions,
+  prometheusOptions,
+  registryOptions,
+  storeOptions,
+  streamOptions,
+  workerLimits,
+} from '../config/options.ts';
+import { durationMs, integerFrom, seriesText, text, topicName } from '../config/schema/kinds.ts';
+import { timeZone } from '../config/schema/times.ts';
+import { stepAlias } from '../finding/step-alias.ts';
+import { addFile } from '../run/suggest/file-columns.ts';
+import { previewEvents } from '../run/suggest/preview-events.ts';
+import { addPrometheus } from '../run/suggest/prometheus-columns.ts';
+import { addTopic } from '../run/suggest/topic-columns.ts';
+import { queriesFor } from '../suggest/prometheus-queries.ts';
+import { SeriesColumns } from '../suggest/series-columns.ts';
+import { suggest } from '../suggest/suggestion.ts';
+import { type SuggestedSource, suggestionText } from '../suggest/suggestion-text.ts';
+import { writtenSections } from '../suggest/written-sections.ts';
+import { type CommandIo, DONE, type ExitCode, FAILED } from '../terminal/command-io.ts';
+import { csvFlags, csvReading } from '../terminal/csv/flags.ts';
+import { openOutput } from '../terminal/output-file.ts';
+import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
+
+/** Observations that are looked at: 16 bytes each. */
+const OBSERVATIONS_MAX = 20_000_000;
+const WEEK_MS = 7 * 86_400_000;
+const RATE_WINDOW_MS_MIN = 300_000;
+
+const { group: _, ...fileFlags } = csvFlags;
+const ownFlags = {
+  ...fileFlags,
+  topic: commandFlag('topic', topicName, 'in place of FILE: the newest records of a topic, as input of DETECTORS says'),
+  prometheus: commandFlag('prometheus', httpUrl, 'in place of FILE: the URL of a Prometheus, asked for --match'),
+  match: commandFlag('match', seriesText, 'series of --prometheus, as matchers in braces: {job="node"}'),
+  step: withDefault(commandFlag('step', durationMs, 'step at which --prometheus is asked'), 300_000),
+  weeks: withDefault(
+    commandFlag('weeks', integerFrom(1, 52), 'weeks of --prometheus, and of events that are counted'),
+    4,
+  ),
+  eventSeries: withDefault(
+    commandFlag(
+      'event-series',
+      integerFrom(0, 1_000),
+      'series of each detector that are scored for their events; 0: none',
+    ),
+    5,
+  ),
+  timezone: commandFlag('timezone', timeZone, 'whose days series with a season follow (default: that of this machine)'),
+  out: commandFlag('out', text, 'file for the detectors (default: standard output)'),
+};
+
+type OwnValues = Extract<ReturnType<typeof readFlags<typeof ownFlags>>, { kind: 'values' }>['values'];
+
+interface Asked {
+  readonly values: OwnValues;
+  readonly config: LoadedConfig;
+}
+
+/** Looks at data and writes a detectors file for it. */
+export const suggestCommand: RunnableCommand = {
+  operands: ['[FILE]'],
+  options: [
+    ...Object.values(ownFlags),
+    ...Object.values(kafkaOptions),
+    ...Object.values(registryOptions),
+    ...Object.values(prometheusOptions),
+    ...Object.values(streamOptions),
+    processOptions.modelsDir,
+    processOptions.dataDir,
+    ...Object.values(storeOptions),
+    workerLimits.inferenceThreads,
+  ],
+  async run([path], flags, io) {
+    const isTopic = flags.topic !== undefined;
+    const loaded = loadProcessConfig(flags, isTopic ? ['brokers'] : []);
+    const read = readFlags(flags, ownFlags);
+    if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
+    const { values } = read;
+    const problems = contradictions(path, values);
+    if (problems.length > 0) return printProblems(problems, io);
+    try {
+      return await write(path, { values, config: loaded.config }, io);
+    } catch (error) {
+      if (!io.stop.aborted) throw error;
+      io.err('Stopped before the end.');
+      return DONE;
+    }
+  },
+};
+
+async function write(path: string | undefined, { values, config }: Asked, io: CommandIo): Promise<ExitCode> {
+  const { columns, sources, input, isWhole, named } = await readData(path, { values, config }, io);
+  if (columns.observations === 0) {
+    io.err('There is nothing to look at.');
+    return FAILED;
+  }
+  const suggestion = suggest(columns);
+  const { timezone = Intl.DateTimeFormat().resolvedOptions().timeZone } = values;
+  const context = { command: `suggest ${named}`, sources, input, previews: new Map(), timeZone: timezone };
+  const first = suggestionText(suggestion, context);
+  if (suggestion.detectors.length === 0) {
+    io.err(`There is nothing to watch in ${suggestion.series} series:`);
+    for (const line of first.split('\n').filter((line) => line.startsWith('# - '))) io.err(line.slice(2));
+    return FAILED;
+  }
+  const { eventSeries: seriesMax, weeks } = values;
+  const options = { config, seriesMax, weeks, stop: io.stop };
+  const previews =
+    seriesMax === 0 ? context.previews : await previewEvents({ text: first, suggestion, columns }, options);
+  const written = suggestionText(suggestion, { ...context, previews });
+  if (values.out === undefined) io.out(written.trimEnd());
+  else {
+    const output = await openOutput(values.out);
+    await output.appendFile(written);
+    await output.close();
+  }
+  return isWhole ? DONE : FAILED;
+}
+
+function contradictions(path: string | undefined, { topic, prometheus, match }: OwnValues): string[] {
+  const given = [path, topic, prometheus].filter((place) => place !== undefined).length;
+  return [
+    ...(given === 1 ? [] : [`give one of FILE, --topic and --prometheus; ${given} are given`]),
+    ...(prometheus !== undefined && !match?.trimStart().startsWith('{')
+      ? ['--match must be matchers of the series in braces, such as {job="node"}, as --prometheus is given']
+      : []),
+    ...(match !== undefined && prometheus === undefined ? ['--match is set, but --prometheus is not'] : []),
+  ];
+}
+
+interface ReadData {
+  readonly columns: SeriesColumns;
+  readonly sources: readonly SuggestedSource[];
+  readonly input: readonly string[];
+  /** Whether all of it could be used. */
+  readonly isWhole: boolean;
+  /** As the command line names it. */
+  readonly named: string;
+}
+
+async function readData(path: string | undefined, { values, config }: Asked, io: CommandIo): Promise<ReadData> {
+  const columns = new SeriesColumns(OBSERVATIONS_MAX);
+  const { topic, prometheus: url, match: query = '', step: stepMs, weeks } = values;
+  if (topic !== undefined) {
+    const { registry, stream, worker } = config;
+    await addTopic(columns, { topic, kafka: config.kafka!, registry, stream, sessionMs: worker.sessionMs }, io.err);
+    return { columns, sources: [], input: inputOf(config, topic), isWhole: true, named: `--topic ${topic}` };
+  }
+  if (url !== undefined) {
+    const { prometheusAuthorization: authorization } = config;
+    await addPrometheus(columns, { url, authorization, query, stepMs, historyMs: weeks * WEEK_MS }, io.stop);
+    const seconds = (ms: number) => `${ms / 1_000}s`;
+    const window = seconds(Math.max(RATE_WINDOW_MS_MIN, stepMs));
+    const queries = queriesFor(columns, { url, match: query, step: seconds(stepMs), window });
+    if (queries.left.length > 0) {
+      io.err(`No source asks for these counters and buckets of histograms: ${queries.left.join(', ')}`);
+    }
+    const named = `--prometheus ${url} --match ${query} --step ${stepAlias(stepMs)}`;
+    return { columns: queries.columns, sources: queries.sources, input: [], isWhole: true, named };
+  }
+  const isWhole = await addFile(
+    columns,
+    { path: path!, reading: csvReading(path!, values) },
+    { say: io.err, stop: io.stop },
+  );
+  return { columns, sources: [], input: [], isWhole, named: path! };
+}
+
+/** The topic, and the input as the detectors file says it. */
+function inputOf({ detectorsFile, stream }: LoadedConfig, topic: string): readonly string[] {
+  const written = detectorsFile === null ? '' : readFileSync(detectorsFile, 'utf8');
+  const topics = writtenSections(written, ['topics']);
+  if (topic === stream.topics.observations) return [...topics, ...writtenSections(written, ['input'])];
+  return [`topics: { observations: ${topic} }`, ...writtenSections(written, ['input'])];
+}

@@ -1,0 +1,111 @@
+import { meanStepMs } from '../../calendar/frequency.ts';
+import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
+import { IncidentRun } from '../../incidents/incident-run.ts';
+import { type OwnedService, startOwnedService } from '../../owner/owned-service.ts';
+import { createEventDecoder } from '../../stream/codec/event-codec.ts';
+import { createIncidentEncoder } from '../../stream/codec/incident-codec.ts';
+import { connectRegistry } from '../../stream/codec/registry.ts';
+import { ensureOutputTopic, ensureStateTopic } from '../../stream/topics/topic-admin.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import { collectIncidents, type Metrics } from '../../telemetry/metrics.ts';
+import { createKafkaOwnedLog, followRecords } from '../owner/kafka-owned-log.ts';
+
+/** The step of a detector that the file does not name any more. */
+const STEP_MS_DEFAULT = 60_000;
+
+export interface RunIncidentsOptions {
+  readonly config: LoadedConfig & { readonly kafka: KafkaConfig };
+  readonly from: 'earliest' | 'latest';
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/** Name of the group whose processes make these incidents, and of the topic of its state. */
+export function incidentsGroup({ stream: { groupId } }: Pick<LoadedConfig, 'stream'>): string {
+  return `${groupId}-incidents`;
+}
+
+/** Makes the topics where they are missing, and starts to group events. Throws a ServiceError. */
+export async function runIncidents(options: RunIncidentsOptions): Promise<OwnedService<IncidentRun>> {
+  const { config, from, metrics, logger } = options;
+  const { kafka, stream, worker, registry: registryConfig, incidents } = config;
+  const { topic: incidentsTopic, quietMs } = incidents;
+  const connection = {
+    config: kafka,
+    log: (level: 'debug' | 'info' | 'warn' | 'error', text: string, detail?: object) =>
+      logger[level](detail ?? {}, text),
+  };
+  const { events: eventsTopic } = stream.topics;
+  // What a topic cannot be named is no part of it.
+  const stateTopic = incidentsGroup(config)
+    .replaceAll(/[^a-zA-Z0-9._-]/g, '-')
+    .slice(0, 249);
+  await ensureStateTopic(connection, { topic: stateTopic, like: eventsTopic });
+  await ensureOutputTopic(connection, { topic: incidentsTopic, like: eventsTopic });
+  const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
+  const log = createKafkaOwnedLog({
+    ...connection,
+    readEvents: followRecords(connection, {
+      topic: eventsTopic,
+      decode: createEventDecoder(stream.output.format, registry),
+      from,
+      onUnreadable: (place, reason) => logger.error({ ...place, reason }, 'a record of the events topic is no event'),
+    }),
+    stateTopic,
+    outputTopic: incidentsTopic,
+    groupId: incidentsGroup(config),
+    sessionMs: worker.sessionMs,
+  });
+  const steps = new Map(stream.detectors.map(({ name, settings }) => [name, meanStepMs(settings.freq)]));
+  const service = await startIncidents(options, {
+    log,
+    encode: await createIncidentEncoder(stream.output.format, { topic: incidentsTopic, registrar: registry }),
+    stepMs: steps.size === 0 ? STEP_MS_DEFAULT : Math.min(...steps.values()),
+    stepOf: (detector) => steps.get(detector) ?? STEP_MS_DEFAULT,
+    quietMs,
+  }).catch(async (error: unknown) => {
+    await registry?.close();
+    throw error;
+  });
+  metrics.brokerConnected.set(1);
+  collectIncidents(metrics, () => service.run());
+  return {
+    ...service,
+    stop: async () => {
+      await service.stop();
+      await registry?.close();
+    },
+  };
+}
+
+type Grouping = Pick<Parameters<typeof IncidentRun.start>[0], 'log' | 'encode' | 'stepMs' | 'stepOf' | 'quietMs'>;
+
+function startIncidents(
+  { metrics, logger }: RunIncidentsOptions,
+  grouping: Grouping,
+): Promise<OwnedService<IncidentRun>> {
+  return startOwnedService<IncidentRun>({
+    log: grouping.log,
+    start: (signal, onConnection) => {
+      return IncidentRun.start(
+        {
+          ...grouping,
+          nowMs: Date.now,
+          onConnection,
+          observed: ({ type }) => metrics.incidentEvents.inc({ type }),
+          written: ({ type, kind }) => metrics.incidentRevisions.inc({ type, kind }),
+        },
+        signal,
+      );
+    },
+    reports: {
+      owner: (owns) => logger.info(owns ? 'this process makes the incidents' : 'another process makes the incidents'),
+      connection: (error) => {
+        metrics.brokerConnected.set(error === null ? 1 : 0);
+        if (error === null) logger.info('Kafka is back');
+        else logger.warn({ err: error }, 'Kafka is away');
+      },
+      interrupted: (error) => logger.warn({ err: error }, 'the incidents continue from what was written'),
+    },
+  });
+}

@@ -1,0 +1,122 @@
+import type { KafkaConfig, LoadedConfig, RemoteWriteConfig } from '../../config/config.ts';
+import { readTopicEnds } from '../../kafka/admin/consumer-group.ts';
+import { RemoteWriter } from '../../prometheus/remote-writer.ts';
+import type { ScoreRecord } from '../../record/score-record.ts';
+import { seriesPattern } from '../../series/series-pattern.ts';
+import { ServiceError } from '../../service-error.ts';
+import { reasonOf } from '../../stream/codec/quoted.ts';
+import { connectRegistry } from '../../stream/codec/registry.ts';
+import { createScoreDecoder, type DecodeScore } from '../../stream/codec/score-decoder.ts';
+import { createKafkaLog } from '../../stream/log/kafka-log.ts';
+import type { InputRecord } from '../../stream/log/log.ts';
+import type { Logger } from '../../telemetry/logger.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { BandPartition } from './band-partition.ts';
+import { BandPartitions } from './band-partitions.ts';
+import { BandReports } from './band-reports.ts';
+
+export interface RemoteWriteOptions {
+  readonly config: LoadedConfig & { readonly kafka: KafkaConfig; readonly remoteWrite: RemoteWriteConfig };
+  readonly from: 'earliest' | 'latest';
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+export interface RunningRemoteWrite {
+  /** null after `stop`; an error when it cannot continue. */
+  readonly finished: Promise<Error | null>;
+  /** One sentence each. */
+  notReady(): readonly string[];
+  stop(): Promise<void>;
+}
+
+/** The consumer group whose committed offsets say up to where bands are written. */
+export function remoteWriteGroup({ stream: { groupId } }: Pick<LoadedConfig, 'stream'>): string {
+  return `${groupId}-remote-write`;
+}
+
+/** Writes the value bands of the partitions that the group assigns to this process. Throws a ServiceError. */
+export async function runRemoteWrite(options: RemoteWriteOptions): Promise<RunningRemoteWrite> {
+  const { config, from, metrics, logger } = options;
+  const { kafka, remoteWrite, stream, worker } = config;
+  const { scores: topic } = stream.topics;
+  const connection = {
+    config: kafka,
+    log: (level: 'debug' | 'info' | 'warn' | 'error', text: string, detail?: object) =>
+      logger[level](detail ?? {}, text),
+  };
+  const topics = { observations: topic, scores: topic, events: topic, changelog: topic, deadLetters: topic };
+  const log = createKafkaLog({ ...connection, topics, groupId: remoteWriteGroup(config), sessionMs: worker.sessionMs });
+  const registry = config.registry === null ? null : await connectRegistry(config.registry);
+  const { promise: finished, resolve: finish } = Promise.withResolvers<Error | null>();
+  const reports = new BandReports(metrics, logger);
+  const decode = createScoreDecoder(stream.output.format, registry);
+  const scoresOf = writtenScores(decode, { series: remoteWrite.series, reports });
+  const endOf = async (partition: number) => {
+    const ends = (await readTopicEnds(connection, [topic])).get(topic);
+    return ends?.find((each) => each.partition === partition)?.endOffset ?? 0;
+  };
+  const partitions = new BandPartitions({
+    open: (partition) => {
+      const writerReports = reports.ofWriter(partition);
+      return new BandPartition({
+        partition,
+        subscription,
+        openSession: (signal) => log.openPartition(partition, signal),
+        firstOffset: (session) => (from === 'earliest' ? session.oldestOffset() : endOf(partition)),
+        writer: new RemoteWriter({ config: remoteWrite, reports: writerReports, random: Math.random, nowMs: Date.now }),
+        scoresOf,
+      });
+    },
+    stalled: (partition, reason) => reports.stalled(partition, reason),
+    onFatal: finish,
+  });
+  const stop = async () => {
+    await partitions.stop();
+    await Promise.all([log.close(), registry?.close()]);
+    finish(null);
+  };
+  let lost: Error | null = null;
+  const subscription = await log
+    .subscribe({
+      onAssignment: (assigned) => partitions.assign(assigned),
+      onRecords: (partition, records) => partitions.push(partition, records),
+      onConnection: (error) => {
+        lost = error;
+        metrics.brokerConnected.set(error === null ? 1 : 0);
+      },
+      onStalled: (partition, error) => reports.stalled(partition, error?.message ?? null),
+      onFatal: finish,
+    })
+    .catch(async (error: unknown) => {
+      await stop();
+      throw error;
+    });
+  metrics.brokerConnected.set(1);
+  const notReady = () => [...(lost === null ? [] : ['Kafka is away']), ...reports.reasonsNotReady()];
+  return { finished, notReady, stop };
+}
+
+interface WrittenScores {
+  readonly series: string;
+  readonly reports: BandReports;
+}
+
+/** The scores of records whose bands are written. */
+function writtenScores(decode: DecodeScore, { series, reports }: WrittenScores) {
+  const isWritten = seriesPattern([series]);
+  return async (records: readonly InputRecord[]): Promise<readonly ScoreRecord[]> => {
+    const scores: ScoreRecord[] = [];
+    for (const { value, partition, offset } of records) {
+      if (value === null) continue;
+      try {
+        const score = await decode(value);
+        if (isWritten.test(score.series)) scores.push(score);
+      } catch (error) {
+        if (error instanceof ServiceError) throw error;
+        reports.unreadable({ partition, offset }, reasonOf(error));
+      }
+    }
+    return scores;
+  };
+}

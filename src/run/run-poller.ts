@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LoadedConfig } from '../config/config.ts';
+import { Poller, type PollReports } from '../ingest/prometheus/poller.ts';
+import { prometheusRanges, type QueryRange } from '../ingest/prometheus/query-range.ts';
+import { keyPartitioner } from '../kafka/produce/key-partition.ts';
+import { compilePointRecords, type RecordsOfPoints } from '../stream/codec/points/point-records.ts';
+import { createKafkaLog } from '../stream/log/kafka-log.ts';
+import { ensureStateTopic } from '../stream/topics/topic-admin.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { followPointWriter, type PointWriterOptions } from './point-writer.ts';
+
+export interface RunningPoller {
+  reasonsNotReady(): readonly string[];
+  /** null after `stop`; an error when another poller took over, or Kafka refuses. */
+  readonly finished: Promise<Error | null>;
+  stop(): Promise<void>;
+}
+
+export interface RunPollerOptions extends PointWriterOptions {
+  readonly config: Pick<LoadedConfig, 'stream' | 'detectorsTopic' | 'sources' | 'prometheusAuthorization' | 'worker'>;
+  readonly metrics: Metrics;
+}
+
+/** Polls the sources of the detectors file into the input topic. Throws a ServiceError. */
+export async function runPoller(options: RunPollerOptions): Promise<RunningPoller> {
+  const { config, kafka, metrics, logger } = options;
+  const { stream, sources, prometheusAuthorization: authorization } = config;
+  const connection = { config: kafka };
+  const inputTopic = stream.topics.observations;
+  const positionsTopic = `${stream.groupId.replaceAll(/[^a-zA-Z0-9._-]/g, '-').slice(0, 220)}-positions`;
+  await ensureStateTopic(connection, { topic: positionsTopic, like: inputTopic });
+  const common = { ...connection, sessionMs: config.worker.sessionMs };
+  const log = createKafkaLog({
+    ...common,
+    log: (level, text, detail) => logger[level](detail ?? {}, text),
+    topics: {
+      observations: positionsTopic,
+      changelog: positionsTopic,
+      scores: inputTopic,
+      events: inputTopic,
+      deadLetters: inputTopic,
+    },
+    groupId: `${stream.groupId}-poll`,
+    spread: true,
+  });
+  const input = createKafkaLog({ ...common, topics: stream.topics, groupId: stream.groupId });
+  let recordsOf!: RecordsOfPoints;
+  const unfollow = followPointWriter(options, (writer) => {
+    recordsOf = compilePointRecords(writer);
+  });
+  const ranges = new Map(
+    sources.map(({ name, url }): [string, QueryRange] => [name, prometheusRanges({ url, authorization })]),
+  );
+  const poller = new Poller({
+    sources,
+    rangesOf: ({ name }) => ranges.get(name)!,
+    log,
+    positionsTopic,
+    inputTopic,
+    partitioner: async () => keyPartitioner(await input.partitionCount()),
+    recordsOf: () => recordsOf,
+    nowMs: Date.now,
+    wait: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
+    reports: pollReports(metrics, logger),
+  });
+  const stop = new AbortController();
+  const finished = poller.run(stop.signal).then(
+    () => null,
+    (error: Error) => error,
+  );
+  return {
+    reasonsNotReady: () => poller.reasonsNotReady(),
+    finished,
+    async stop() {
+      unfollow();
+      stop.abort();
+      await finished;
+      await Promise.all([log.close(), input.close()]);
+    },
+  };
+}
+
+function pollReports(metrics: Metrics, logger: Logger): PollReports {
+  return {
+    written(source, { accepted, unwatched, refused, missing, reasons }) {
+      for (const [outcome, points] of Object.entries({ accepted, unwatched, refused, missing })) {
+        if (points > 0) metrics.sourcePoints.inc({ source, outcome }, points);
+      }
+      if (refused > 0) logger.warn({ source, refused, reasons }, 'points of a source cannot be used');
+    },
+    behind: (source, ms) => metrics.sourceBehindSeconds.set({ source }, ms / 1_000),
+    failed(source, detail) {
+      metrics.sourceFailures.inc({ source });
+      logger.warn({ source, detail }, 'a source could not be polled; it is asked again');
+    },
+    takenPartial(source, detail) {
+      metrics.sourceFailures.inc({ source });
+      logger.error({ source, detail }, 'the answer of a source stays partial and was taken as it is');
+    },
+    log(error) {
+      metrics.brokerConnected.set(error === null ? 1 : 0);
+      if (error !== null) logger.warn({ err: error }, 'Kafka does not take what was polled; it is tried again');
+    },
+  };
+}

@@ -1,0 +1,29 @@
+import { ServiceError } from '../../service-error.ts';
+import type { SeriesColumns } from '../../suggest/series-columns.ts';
+import { openInput } from '../../terminal/csv/input.ts';
+import { type CsvReading, readObservations } from '../../terminal/csv/observations.ts';
+import { pullObservations } from '../../terminal/csv/pull.ts';
+
+/** Reads a CSV file as `backtest` does. Returns whether all of it could be used; `say` receives what could not. */
+export async function addFile(
+  columns: SeriesColumns,
+  { path, reading }: { readonly path: string; readonly reading: CsvReading },
+  { say, stop }: { readonly say: (line: string) => void; readonly stop: AbortSignal },
+): Promise<boolean> {
+  const input = await openInput(path, stop);
+  try {
+    const pull = pullObservations(readObservations(input, reading), say);
+    for await (const { series, timestampMs, value } of pull.observations) {
+      if (!columns.add(series, timestampMs, value)) throw tooMany(columns);
+    }
+    const lines = [...pull.refusals.lines(), ...pull.problems];
+    for (const line of lines) say(line);
+    return lines.length === 0;
+  } finally {
+    input.destroy();
+  }
+}
+
+export function tooMany({ observations }: SeriesColumns): ServiceError {
+  return new ServiceError('configuration', `At most ${observations} observations are looked at: give fewer`);
+}
