@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { chartStyle, linkModules } from './link-modules.ts';
+import { linkModules } from './link-modules.ts';
+import { consoleStyle, ICON } from './page-style.ts';
+import { reportPage } from './report-page.ts';
+import { REPORT_FILE } from './view/report-file.ts';
 
 /** A file of the console, without any knowledge of the server that sends it. */
 export interface PageFile {
@@ -41,21 +43,6 @@ const POLICY = [
 /** Entry of the page that talks to the service. */
 const ENTRY = new URL('./page/live-console.ts', import.meta.url);
 
-export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
-<rect width="32" height="32" rx="7" fill="#0b3d5c"/>
-<path d="M3 19c4-8 6-8 9 0s5 8 8 0 5-8 9 0" fill="none" stroke="#7fd4f5" stroke-width="3" stroke-linecap="round"/>
-<circle cx="25" cy="8" r="3" fill="#ff7a59"/>
-</svg>`;
-
-/** All style sheets of the console in one, in the order of their names after the tokens. */
-export function consoleStyle(): string {
-  const folder = new URL('style/', import.meta.url);
-  const names = readdirSync(folder)
-    .filter((name) => name.endsWith('.css'))
-    .sort((a, b) => Number(b === 'tokens.css') - Number(a === 'tokens.css') || a.localeCompare(b));
-  return [chartStyle(), ...names.map((name) => readFileSync(new URL(name, folder), 'utf8'))].join('\n');
-}
-
 /** Reads, strips and links the page once, when the service starts. */
 export function consoleFiles(): ConsoleFiles {
   const style = consoleStyle();
@@ -74,9 +61,24 @@ export function consoleFiles(): ConsoleFiles {
       { path: CONSOLE_PATH, contentType: 'text/html; charset=utf-8', body: Buffer.from(page), immutable: false },
       asset('console.css', 'text/css; charset=utf-8', style),
       asset('icon.svg', 'image/svg+xml', ICON),
+      reportFile(),
       ...scripts,
     ],
     policy: POLICY,
+  };
+}
+
+/** Text: it is put together in the browser, and saved as a file. Made when it is asked for first, which few do. */
+function reportFile(): PageFile {
+  let body: Buffer | null = null;
+  return {
+    path: REPORT_FILE,
+    contentType: 'text/plain; charset=utf-8',
+    immutable: false,
+    get body() {
+      body ??= Buffer.from(reportPage(null));
+      return body;
+    },
   };
 }
 

@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { ReportData } from '../sidecar/wire/schema/backtest-schema.ts';
 import { linkModules } from './link-modules.ts';
-import { consoleStyle, ICON } from './page-files.ts';
+import { consoleStyle, ICON } from './page-style.ts';
+import { embedded, withReport } from './view/report-file.ts';
 
 const ENTRY = new URL('./page/report-console.ts', import.meta.url);
 
 /**
  * A page with everything inside it, for a browser without any service: the modules of the console as data addresses
  * in an import map, which a relative address would not survive. Its policy lets in what stands there and nothing else,
- * so a report of hostile data is as safe as the console.
+ * so a report of hostile data is as safe as the console. null: a page that a report is still to be put into.
  */
-export function reportPage(data: ReportData): string {
+export function reportPage(data: ReportData | null): string {
   const modules = linkModules(ENTRY, (name) => `console/${name}`);
   const imports = Object.fromEntries(
     modules.map(({ name, code }) => [`console/${name}`, `data:text/javascript;base64,${base64(code)}`]),
@@ -28,7 +29,7 @@ export function reportPage(data: ReportData): string {
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; ');
-  return `<!doctype html>
+  const page = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -43,14 +44,13 @@ export function reportPage(data: ReportData): string {
 <body>
 <div id="console"></div>
 <noscript>The report needs JavaScript.</noscript>
-<script type="application/json" id="report">${embedded(JSON.stringify(data))}</script>
+<script type="application/json" id="report">null</script>
 <script type="module">${entry}</script>
 </body>
 </html>
 `;
+  return data === null ? page : withReport(page, data);
 }
 
-/** JSON whose texts cannot end the element that they stand in. */
-const embedded = (json: string) => json.replaceAll('<', '\\u003c');
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const hashOf = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

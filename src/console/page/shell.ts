@@ -2,14 +2,19 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { ReportData } from '../../sidecar/wire/schema/backtest-schema.ts';
 import type { ConsoleSource } from '../view/console-source.ts';
 import { type Route, routeTo } from '../view/route.ts';
-import { type Console, useOpenEvents, useRoute, useStored } from './element/hooks.ts';
+import { showTimesIn } from '../view/time-words.ts';
+import { type Console, useFreshness, useLoaded, useOpenEvents, useRoute, useStored } from './element/hooks.ts';
 import { html, type Shown } from './element/html.ts';
 import { Icon } from './element/icons.ts';
+import { Units } from './element/units.ts';
 import { Wave } from './element/wave.ts';
 import { BacktestPage } from './pages/backtest-page.ts';
 import { DetectorsPage } from './pages/detectors/detectors-page.ts';
 import { EventsPage } from './pages/events/events-page.ts';
+import { IncidentPage } from './pages/incidents/incident-page.ts';
+import { IncidentsPage } from './pages/incidents/incidents-page.ts';
 import { NowPage } from './pages/now-page.ts';
+import { EventPage } from './pages/series/event-page.ts';
 import { SeriesPage } from './pages/series/series-page.ts';
 import { ServicePage } from './pages/service/service-page.ts';
 import { WallPage } from './pages/wall-page.ts';
@@ -17,22 +22,32 @@ import { OpenEvents } from './source/open-events.ts';
 import type { Session } from './source/service-calls.ts';
 import { Tour } from './tour.ts';
 
+type Page = (props: { readonly app: Console; readonly route: Route }) => Shown;
+
 interface ShownPage {
   readonly name: string;
   readonly title: string;
-  readonly page: (props: { readonly app: Console; readonly route: Route }) => Shown;
-  /** False where a report has none. */
-  readonly inReport: boolean;
+  readonly page: Page;
+  /** The page of one of them, which the address names. */
+  readonly one?: Page;
 }
 
 const PAGES: readonly ShownPage[] = [
-  { name: 'now', title: 'Now', page: NowPage, inReport: true },
-  { name: 'series', title: 'Series', page: SeriesPage, inReport: true },
-  { name: 'events', title: 'Events', page: EventsPage, inReport: true },
-  { name: 'detectors', title: 'Detectors', page: DetectorsPage, inReport: false },
-  { name: 'backtest', title: 'Backtest', page: BacktestPage, inReport: false },
-  { name: 'service', title: 'Service', page: ServicePage, inReport: false },
+  { name: 'now', title: 'Now', page: NowPage },
+  { name: 'incidents', title: 'Incidents', page: IncidentsPage, one: IncidentPage },
+  { name: 'series', title: 'Series', page: SeriesPage },
+  { name: 'events', title: 'Events', page: EventsPage, one: EventPage },
+  { name: 'detectors', title: 'Detectors', page: DetectorsPage },
+  { name: 'backtest', title: 'Backtest', page: BacktestPage },
+  { name: 'service', title: 'Service', page: ServicePage },
 ];
+
+/** Detectors change while the page is open. */
+const WORDS_EVERY_MS = 60_000;
+const NO_UNITS = {};
+
+/** A report begins with its events: what is open at its end is the smaller part of a past. */
+const PAGES_OF_REPORT = ['events', 'series', 'now'].flatMap((name) => PAGES.filter((page) => page.name === name));
 
 interface ShellProps {
   readonly source: ConsoleSource;
@@ -41,10 +56,12 @@ interface ShellProps {
   /** Title of a report. */
   readonly title?: string;
   readonly onReport?: (report: ReportData) => void;
+  /** Saves what is shown as a file; left out where it is one. */
+  readonly onSave?: () => void;
 }
 
 /** Navigation, and the page of the address. */
-export function Shell({ source, session, onLeave, title, onReport }: ShellProps): Shown {
+export function Shell({ source, session, onLeave, title, onReport, onSave }: ShellProps): Shown {
   const app = useMemo<Console>(() => {
     const isService = source.kind === 'service' && session !== null;
     return {
@@ -61,19 +78,27 @@ export function Shell({ source, session, onLeave, title, onReport }: ShellProps)
   }, [app]);
   const route = useRoute();
   const main = useRef<HTMLElement>(null);
-  const pages = PAGES.filter(({ inReport }) => inReport || source.kind === 'service');
+  const pages = source.kind === 'service' ? PAGES : PAGES_OF_REPORT;
   const shown = pages.find(({ name }) => name === route.page) ?? pages[0];
+  const page = route.subject === null ? shown.page : (shown.one ?? shown.page);
+  const words = useLoaded('words', () => source.detectorWords(), WORDS_EVERY_MS).value;
+  const units = words?.units ?? NO_UNITS;
+  const [zone, setZone] = useStored('zone', '');
+  // Before anything below is drawn.
+  showTimesIn(zone === '' ? undefined : zone);
+  // Times of another clock are drawn anew.
+  const pageKey = `${zone} ${page === shown.one ? `one ${route.subject}` : shown.name}`;
   useTitle(app, shown.title, route);
   useShortcuts(main);
-  if (route.page === 'wall') return html`<${WallPage} app=${app} />`;
+  if (route.page === 'wall') return html`<${Units.Provider} value=${units}><${WallPage} app=${app} /><//>`;
   const toContent = (event: Event) => {
     event.preventDefault();
     main.current?.focus();
   };
-  return html`<div class="shell">
+  return html`<${Units.Provider} value=${units}><div class="shell">
     <a class="skip" href="#content" onClick=${toContent}>Skip to the content</a>
     <header class="rail">
-      <a class="brand" href=${routeTo('now')}><${Wave} /><span>Tidewatch</span></a>
+      <a class="brand" href=${routeTo(pages[0].name)}><${Wave} /><span>Tidewatch</span></a>
       ${title !== undefined && html`<p class="report-title" title=${title}>${title}</p>`}
       <nav aria-label="Pages">
         ${pages.map(
@@ -86,13 +111,20 @@ export function Shell({ source, session, onLeave, title, onReport }: ShellProps)
       <div class="rail-foot">
         ${source.kind === 'service' && html`<a href=${routeTo('wall')}><${Icon} name="wall" /><span>Wall</span></a>`}
         <${ThemeChoice} />
+        <${ZoneChoice} zone=${zone} zones=${words?.zones ?? []} onZone=${setZone} />
         ${source.kind === 'service' && html`<${Connection} app=${app} />`}
+        ${
+          onSave !== undefined &&
+          html`<button type="button" class="plain" onClick=${onSave}>
+          <${Icon} name="out" /><span>Save as a file</span></button>`
+        }
         ${onLeave !== null && html`<${LeaveButton} session=${session} onLeave=${onLeave} />`}
       </div>
     </header>
-    <main id="content" ref=${main} tabindex="-1"><${shown.page} key=${shown.name} app=${app} route=${route} /></main>
+    <main id="content" ref=${main} tabindex="-1">${source.kind === 'service' && html`<${NotCurrent} app=${app} />`}
+      <${page} key=${pageKey} app=${app} route=${route} /></main>
     ${source.kind === 'service' && html`<${Tour} />`}
-  </div>`;
+  </div><//>`;
 }
 
 interface LeaveButtonProps {
@@ -112,10 +144,42 @@ function OpenCount({ app }: { readonly app: Console }): Shown {
 }
 
 function Connection({ app }: { readonly app: Console }): Shown {
-  const { connected } = useOpenEvents(app);
-  const text = connected ? 'Live' : 'Connecting';
-  return html`<span class=${connected ? 'live on' : 'live'} role="status"><i aria-hidden="true" /><span>${text}</span>
-    </span>`;
+  const { connected, freshness: known } = useOpenEvents(app);
+  const freshness = useFreshness(app);
+  if (known === null) return null;
+  const isLive = connected && freshness?.isCurrent === true;
+  const text = freshness === null || (freshness.isCurrent && !connected) ? 'Connecting' : freshness.mark;
+  return html`<span class=${isLive ? 'live on' : 'live'} role="status" title=${freshness?.reason ?? null}>
+    <i aria-hidden="true" /><span>${text}</span></span>`;
+}
+
+/** Above every page while it does not show how things are now. */
+function NotCurrent({ app }: { readonly app: Console }): Shown {
+  const freshness = useFreshness(app);
+  if (freshness === null || freshness.isCurrent) return null;
+  return html`<p class="not-current" role="status"><strong>${freshness.mark}.</strong>
+    ${` ${freshness.reason} ${freshness.remains}`}</p>`;
+}
+
+interface ZoneChoiceProps {
+  readonly zone: string;
+  /** Those of detectors. */
+  readonly zones: readonly string[];
+  readonly onZone: (zone: string) => void;
+}
+
+/** By which clock times are shown: that of the browser, UTC, or one that series follow. */
+function ZoneChoice({ zone, zones, onZone }: ZoneChoiceProps): Shown {
+  const browser = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const others = new Set(['UTC', ...zones, ...(zone === '' ? [] : [zone])]);
+  const choose = (event: Event) => onZone((event.target as HTMLSelectElement).value);
+  return html`<div class="zone"><${Icon} name="clock" /><select aria-label="Times in" value=${zone} onChange=${choose}>
+      <option value="">${browser} (browser)</option>
+      ${[...others].map(
+        (name) => html`<option value=${name}>${zones.includes(name) ? `${name} (detectors)` : name}
+        </option>`,
+      )}
+    </select></div>`;
 }
 
 const THEMES: Readonly<Record<string, { readonly next: string; readonly icon: string; readonly text: string }>> = {

@@ -1,11 +1,14 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import type { ReportData } from '../../sidecar/wire/schema/backtest-schema.ts';
 import type { ConsoleSource } from '../view/console-source.ts';
+import { REPORT_FILE, withReport } from '../view/report-file.ts';
 import { reportSource } from '../view/report-source.ts';
 import { routeTo, signInCodeOf } from '../view/route.ts';
 import { html, type Shown } from './element/html.ts';
+import { saveFile } from './element/save-file.ts';
 import { LoginPage } from './pages/login-page.ts';
 import { Shell } from './shell.ts';
+import { keepReport, keptReport } from './source/kept-report.ts';
 import { currentSession, type Session, signIn, signOut, whenSignedOut } from './source/service-calls.ts';
 
 /** The session of a code that signs in once, or of the browser. */
@@ -27,7 +30,10 @@ export function SignedInConsole({ source }: { readonly source: ConsoleSource }):
       // The code is in no history of the browser.
       if (code !== null) history.replaceState(null, '', location.pathname);
       beginSession(code)
-        .then(setSession)
+        .then(async (begun) => {
+          if (begun !== null) setReport(await keptReport(begun.name));
+          setSession(begun);
+        })
         // Without an answer the form is shown; it shows what is wrong.
         .catch(() => setLinkFailed(code !== null))
         .finally(() => setKnown(true));
@@ -40,12 +46,19 @@ export function SignedInConsole({ source }: { readonly source: ConsoleSource }):
     return () => removeEventListener('hashchange', follow);
   }, []);
   const leave = useCallback(() => {
+    setReport(null);
+    void keepReport(null);
     signOut().finally(() => setSession(null));
   }, []);
   if (!isKnown) return null;
   if (session === null) return html`<${LoginPage} onSession=${setSession} linkFailed=${linkFailed} />`;
-  if (report !== null) return html`<${ShownReport} report=${report} onLeave=${() => setReport(null)} />`;
-  return html`<${Shell} source=${source} session=${session} onLeave=${leave} onReport=${setReport} />`;
+  const show = (shown: ReportData | null) => {
+    void keepReport(shown && { owner: session.name, report: shown });
+    location.hash = routeTo(shown === null ? 'backtest' : 'events');
+    setReport(shown);
+  };
+  if (report !== null) return html`<${ShownReport} report=${report} onLeave=${() => show(null)} />`;
+  return html`<${Shell} source=${source} session=${session} onLeave=${leave} onReport=${show} />`;
 }
 
 interface ShownReportProps {
@@ -53,14 +66,16 @@ interface ShownReportProps {
   readonly onLeave: () => void;
 }
 
-/** A backtest in the pages of the service. Its addresses are its own: both ways lead to the first page. */
+/** A backtest in the pages of the service. Its addresses are its own. */
 function ShownReport({ report, onLeave }: ShownReportProps): Shown {
   const source = useMemo(() => reportSource(report), [report]);
-  useEffect(() => {
-    location.hash = routeTo('now');
-    return () => {
-      location.hash = routeTo('backtest');
-    };
-  }, []);
-  return html`<${Shell} source=${source} session=${null} title=${report.title} onLeave=${onLeave} />`;
+  return html`<${Shell} source=${source} session=${null} title=${report.title} onLeave=${onLeave}
+    onSave=${() => void saveReport(report)} />`;
+}
+
+/** Saves a backtest as one page, for those who have no access to the service. */
+async function saveReport(report: ReportData): Promise<void> {
+  const page = await (await fetch(REPORT_FILE, { credentials: 'same-origin' })).text();
+  const name = report.title.replaceAll(/[^\w.-]+/g, '-');
+  saveFile(`${name}.html`, new Blob([withReport(page, report)], { type: 'text/html' }));
 }

@@ -10,16 +10,17 @@ const STEPS: readonly { readonly title: string; readonly text: string }[] = [
       'itself. A check mark tells the others that you look after it.',
   },
   {
-    title: 'A series: why it was flagged',
+    title: 'An event: why it was raised',
     text:
-      'Follow a line to its series. The shaded band is what was expected, the red stretch is the event, the bars ' +
-      'below are the grade. Drag to zoom, and say whether it was real: your answers tune what is suggested.',
+      'Follow a line to its event. The shaded band is what was expected, the red stretch is the event, the bars ' +
+      'below are the grade. Drag to zoom. Say whether it was real: what other settings would raise is then counted ' +
+      'by your answers, too.',
   },
   {
     title: 'Detectors: what if',
     text:
-      'Change how many false alarms a week you accept, and see which events there would have been before you save. ' +
-      'Keys: g and the first letter of a page goes there, / searches.',
+      'Change how many false alarms a week you accept, and see which events there would have been, before you ' +
+      'save. Keys: g and the first letter of a page goes there, / goes to its search.',
   },
 ];
 

@@ -11,9 +11,9 @@ type Numbers = readonly (number | null)[];
 
 /** The scores of a stretch of time: each, or where they are too many the mean, extremes and worst grade of several. */
 export function bucketed(scores: ShownScores, { from, to, points }: BucketRange): ShownScores {
-  const { timestamp } = scores;
-  const first = from === undefined ? 0 : firstAtLeast(timestamp, from);
-  const end = to === undefined ? timestamp.length : firstAtLeast(timestamp, to);
+  const { timestampMs } = scores;
+  const first = from === undefined ? 0 : firstAtLeast(timestampMs, from);
+  const end = to === undefined ? timestampMs.length : firstAtLeast(timestampMs, to);
   const width = Math.ceil(Math.max(0, end - first) / points);
   if (end <= first) return NO_SCORES;
   if (width <= 1) return sliced(scores, first, end);
@@ -24,7 +24,7 @@ export function bucketed(scores: ShownScores, { from, to, points }: BucketRange)
       return known.length === 0 ? null : of(known);
     });
   return {
-    timestamp: starts.map((start) => timestamp[start]),
+    timestampMs: starts.map((start) => timestampMs[start]),
     value: each(scores.value, mean),
     value_min: each(scores.value_min, (known) => Math.min(...known)),
     value_max: each(scores.value_max, (known) => Math.max(...known)),
@@ -33,7 +33,7 @@ export function bucketed(scores: ShownScores, { from, to, points }: BucketRange)
     hi: each(scores.hi, mean),
     grade: each(scores.grade, (known) => Math.max(...known)),
     alarms: starts.map((start) => sum(scores.alarms.slice(start, Math.min(end, start + width)))),
-    bucket_ms: timestamp[first + width] - timestamp[first],
+    bucket_ms: timestampMs[first + width] - timestampMs[first],
   };
 }
 

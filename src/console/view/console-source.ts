@@ -1,27 +1,50 @@
 import type { EventAnswer, EventsAnswer } from '../../sidecar/wire/schema/event-schema.ts';
+import type { Freshness } from '../../sidecar/wire/schema/freshness-schema.ts';
 import type { LiveMessages, SeriesPageAnswer, SeriesScoresAnswer } from '../../sidecar/wire/schema/history-schema.ts';
+import type { IncidentDetailAnswer, IncidentsAnswer } from '../../sidecar/wire/schema/incident-schema.ts';
 import type { ShownScores, ShownSeries } from './shown-scores.ts';
 
 export interface EventQuery {
   readonly open?: boolean;
   readonly series?: string;
+  readonly match?: string;
   readonly group?: string;
   readonly detector?: string;
   readonly kind?: string;
+  readonly incident?: string;
   readonly from?: number;
   readonly to?: number;
   readonly limit?: number;
   readonly cursor?: string;
 }
 
+export interface IncidentQuery {
+  readonly open?: boolean;
+  readonly single?: boolean;
+  readonly limit?: number;
+}
+
+/** What a person says of an event or origin of an incident. */
+export interface GivenVerdict {
+  readonly verdict: 'not-related' | 'origin';
+  readonly subject: string;
+  readonly given: boolean;
+}
+
 export interface SeriesListQuery {
   readonly detector?: string;
   readonly group?: string;
   readonly search?: string;
+  readonly match?: string;
   readonly sort?: 'grade' | 'name';
   readonly recent?: number;
   readonly limit?: number;
   readonly cursor?: string;
+}
+
+/** What a typed text asks for: matchers where it begins with a brace. */
+export function chosenSeries(text: string, name: 'series' | 'search'): Readonly<Record<string, string>> {
+  return text.trimStart().startsWith('{') ? { match: text } : { [name]: text };
 }
 
 export interface ScoresQueryRange {
@@ -37,12 +60,20 @@ export type ListedSeries = Omit<SeriesPageAnswer, 'series'> & { readonly series:
 
 export interface LiveHandlers {
   onEvent(event: LiveMessages['event']): void;
+  onIncident(incident: LiveMessages['incident']): void;
   /** The newest scores of the worst series. */
   onWorst(series: LiveMessages['score']['series']): void;
   /** Scores of the series that is watched. */
   onScores(scores: LiveMessages['series']['scores']): void;
   /** False while the connection is lost. */
   onConnected(connected: boolean): void;
+}
+
+export interface DetectorWords {
+  /** Units of values by the names of detectors. */
+  readonly units: Readonly<Record<string, string>>;
+  /** Clocks that series follow, each once. */
+  readonly zones: readonly string[];
 }
 
 /**
@@ -52,6 +83,10 @@ export interface ConsoleSource {
   readonly kind: 'service' | 'report';
   /** The moment that counts as now: the clock, or the end of what a report holds. */
   nowMs(): number;
+  /** How current the scores are; null in a report, and where the service has no stream. */
+  freshness(): Promise<Freshness | null>;
+  /** What detectors say for people. */
+  detectorWords(): Promise<DetectorWords>;
   events(query: EventQuery): Promise<EventsAnswer>;
   event(id: string): Promise<EventAnswer | null>;
   seriesList(query: SeriesListQuery): Promise<ListedSeries>;
@@ -61,6 +96,12 @@ export interface ConsoleSource {
   acknowledge(id: string, acknowledged: boolean): Promise<void>;
   mute(id: string, until: number | null, reason: string): Promise<void>;
   label(id: string, real: boolean | null): Promise<void>;
+  incidents(query: IncidentQuery): Promise<IncidentsAnswer>;
+  incident(id: string): Promise<IncidentDetailAnswer>;
+  /** With all of its events, as muting. */
+  acknowledgeIncident(id: string, acknowledged: boolean): Promise<void>;
+  muteIncident(id: string, until: number | null, reason: string): Promise<void>;
+  judge(id: string, verdict: GivenVerdict): Promise<void>;
 }
 
 /** Why there is nothing to show, in words for a person. */

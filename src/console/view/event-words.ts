@@ -1,5 +1,6 @@
+import { quantityText, quantityTexts } from '../../record/quantity-text.ts';
 import type { EventAnswer } from '../../sidecar/wire/schema/event-schema.ts';
-import { counted, elapsedText, numberText, percentText } from './number-words.ts';
+import { counted, elapsedText, numberText, percentText, shortDuration } from './number-words.ts';
 import { routeTo } from './route.ts';
 
 /** What each kind means, for those who see it for the first time. */
@@ -26,14 +27,16 @@ export function widthsOut({ value, lo, hi }: Pick<EventAnswer, 'value' | 'lo' | 
   return value < lo ? (lo - value) / (hi - lo) : 0;
 }
 
+type Distant = Pick<EventAnswer, 'value' | 'expected'> & Partial<Pick<EventAnswer, 'unit'>>;
+
 /** `+62 %` against what was expected; a difference where a percentage would mislead. */
-export function distanceText({ value, expected }: Pick<EventAnswer, 'value' | 'expected'>): string {
+export function distanceText({ value, expected, unit = null }: Distant): string {
   if (value === null || expected === null) return '–';
   const difference = value - expected;
   const sign = difference >= 0 ? '+' : '−';
   const share = Math.abs(difference) / Math.abs(expected);
   const misleads = !Number.isFinite(share) || share > 9.99 || value * expected < 0;
-  return `${sign}${misleads ? numberText(Math.abs(difference)) : percentText(share)}`;
+  return `${sign}${misleads ? quantityText(Math.abs(difference), unit) : percentText(share)}`;
 }
 
 /** For the eye that runs down a list: how far out, in one short figure. */
@@ -45,6 +48,7 @@ export function farOutText(event: EventAnswer): string {
 
 const CLOSE_REASONS: Readonly<Record<string, string>> = {
   recovered: 'the series is as usual again',
+  new_level: 'values stay where they went, and forecasts follow them',
   evicted: 'the series was forgotten: nothing came for long, or to make room',
   silent: 'no observation arrived any more',
   returned: 'observations arrive again',
@@ -56,13 +60,20 @@ export function closeText(reason: string | null): string {
   return reason === null ? 'still open' : (CLOSE_REASONS[reason] ?? reason.replaceAll('_', ' '));
 }
 
+/** How long an event lasts, in a column: values that stay where they went did not last. */
+export function lengthText({ startedAtMs, endedAtMs, closeReason }: EventAnswer, nowMs: number): string {
+  if (endedAtMs !== null && closeReason === 'new_level') return 'new level';
+  return shortDuration(Math.max(endedAtMs ?? nowMs, startedAtMs) - startedAtMs);
+}
+
 /** Why the event was raised, sentence by sentence. */
 export function whyFlagged(event: EventAnswer, nowMs: number): readonly string[] {
-  const { value, expected, lo, hi, grade, alarms, observations, started_at, ended_at } = event;
+  const { value, expected, lo, hi, grade, alarms, observations, startedAtMs, endedAtMs, closeReason, unit } = event;
+  const [valueText, expectedText, loText, hiText] = quantityTexts([value, expected, lo, hi], unit);
   const sentences: string[] = [];
   if (event.summary !== '') sentences.push(sentenceOf(event.summary));
   else if (value !== null && expected !== null) {
-    sentences.push(`At its peak it was ${numberText(value)}; ${numberText(expected)} was expected.`);
+    sentences.push(`At its peak it was ${valueText}; ${expectedText} was expected.`);
   }
   const widths = widthsOut(event);
   if (widths !== null) {
@@ -70,16 +81,16 @@ export function whyFlagged(event: EventAnswer, nowMs: number): readonly string[]
       widths > 0
         ? `the peak is ${numberText(round(widths))} times the width of this interval beyond it`
         : 'the peak itself is inside, and was flagged for its shape';
-    sentences.push(`Between ${numberText(lo)} and ${numberText(hi)} was usual then; ${beyond}.`);
+    sentences.push(`Between ${loText} and ${hiText} was usual then; ${beyond}.`);
   }
   if (event.unusual !== null && event.unusual !== event.summary) sentences.push(sentenceOf(event.unusual));
   if (grade !== null)
     sentences.push(`Its grade was ${grade.toFixed(2)}; most series reach 0.5 once in 1,000 observations.`);
-  const length = elapsedText((ended_at ?? Math.max(nowMs, started_at)) - started_at);
+  const length = elapsedText((endedAtMs ?? Math.max(nowMs, startedAtMs)) - startedAtMs);
   const raised = `${counted(alarms, 'alarm')} in ${counted(observations, 'observation')}`;
-  sentences.push(
-    ended_at === null ? `It has been open for ${length}, with ${raised}.` : `It lasted ${length}, with ${raised}.`,
-  );
+  if (endedAtMs === null) sentences.push(`It has been open for ${length}, with ${raised}.`);
+  else if (closeReason !== 'new_level') sentences.push(`It lasted ${length}, with ${raised}.`);
+  else sentences.push(`Values stay there: forecasts followed them after ${length}, with ${raised}.`);
   return sentences;
 }
 
@@ -94,7 +105,7 @@ function sentenceOf(text: string): string {
 export function worstFirst(events: readonly EventAnswer[], nowMs: number): EventAnswer[] {
   const rank = (event: EventAnswer) => (isMuted(event, nowMs) ? 2 : event.acknowledged !== null ? 1 : 0);
   return [...events].sort(
-    (a, b) => rank(a) - rank(b) || (b.severity ?? 0) - (a.severity ?? 0) || b.started_at - a.started_at,
+    (a, b) => rank(a) - rank(b) || (b.severity ?? 0) - (a.severity ?? 0) || b.startedAtMs - a.startedAtMs,
   );
 }
 
@@ -107,27 +118,23 @@ export function hostOf(series: string): string | null {
 }
 
 /** An event of a group has no series of its own. */
-export const isOfGroup = ({ group_id, series_id }: Pick<EventAnswer, 'group_id' | 'series_id'>) =>
-  series_id === null && group_id !== null;
+export const isOfGroup = ({ group, series }: Pick<EventAnswer, 'group' | 'series'>) =>
+  series === null && group !== null;
 
 /** Neither has a pause of a whole detector. */
-export const isOfDetector = ({ series_count }: Pick<EventAnswer, 'series_count'>) => series_count !== null;
+export const isOfDetector = ({ seriesCount }: Pick<EventAnswer, 'seriesCount'>) => seriesCount !== null;
 
 /** What an event is about: its series, its group, or its detector as a whole. */
-export function subjectName({
-  series_id,
-  group_id,
-  detector,
-}: Pick<EventAnswer, 'series_id' | 'group_id' | 'detector'>): string {
-  return series_id ?? group_id ?? `detector ${detector}`;
+export function subjectName({ series, group, detector }: Pick<EventAnswer, 'series' | 'group' | 'detector'>): string {
+  return series ?? group ?? `detector ${detector}`;
 }
 
-/** Where an event is looked at: in its series, or by itself where it is of a group. */
-export function addressOf({ event_id, series_id }: EventAnswer): string {
-  return series_id === null ? routeTo('events', event_id) : routeTo('series', series_id, { event: event_id });
+/** The page of an event. */
+export function addressOf({ eventId }: Pick<EventAnswer, 'eventId'>): string {
+  return routeTo('events', eventId);
 }
 
 /** The series that an event is about: its own, or the members of its group. */
 export function addressedSeries(event: EventAnswer): readonly string[] {
-  return [subjectName(event), ...event.members.map(({ series_id }) => series_id)];
+  return [subjectName(event), ...event.members.map(({ series }) => series)];
 }

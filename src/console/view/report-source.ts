@@ -1,3 +1,4 @@
+import { seriesPattern } from '../../series/series-pattern.ts';
 import type { ReportData, ReportSeries } from '../../sidecar/wire/schema/backtest-schema.ts';
 import { bucketed } from './bucketed-scores.ts';
 import { type ConsoleSource, SourceFailure } from './console-source.ts';
@@ -7,42 +8,51 @@ import type { ShownScores, ShownSeries } from './shown-scores.ts';
 const PAGE_ROWS = 100;
 
 /** A report as a source of pages: the same pages, over the data inside it. Nobody acts on a report. */
-export function reportSource({ series: saved, events }: ReportData): ConsoleSource {
+export function reportSource({ series: saved, events, units = {} }: ReportData): ConsoleSource {
   const series = saved.map((one) => ({ ...one, scores: shownScores(one.scores) }));
-  const byId = new Map(series.map((one) => [one.id, one]));
-  const end = Math.max(0, ...series.map(({ scores }) => scores.timestamp.at(-1) ?? 0));
+  const byId = new Map(series.map((one) => [one.series, one]));
+  const end = Math.max(0, ...series.map(({ scores }) => scores.timestampMs.at(-1) ?? 0));
   const sorted = events.toSorted(
-    (a, b) => Number(a.ended_at !== null) - Number(b.ended_at !== null) || b.started_at - a.started_at,
+    (a, b) => Number(a.endedAtMs !== null) - Number(b.endedAtMs !== null) || b.startedAtMs - a.startedAtMs,
   );
-  const open = events.filter(({ ended_at }) => ended_at === null).length;
+  const open = events.filter(({ endedAtMs }) => endedAtMs === null).length;
   const refuse = () => Promise.reject(new SourceFailure(0, 'This is a saved report: nothing in it changes.'));
   return {
     kind: 'report',
     nowMs: () => end,
+    freshness: async () => null,
+    detectorWords: async () => ({ units, zones: [] }),
     async events(query) {
+      const pattern = query.match ? seriesPattern([query.match]) : null;
       const found = sorted.filter(
         (event) =>
-          (query.open === undefined || (event.ended_at === null) === query.open) &&
+          (query.open === undefined || (event.endedAtMs === null) === query.open) &&
           (!query.series || addressedSeries(event).includes(query.series)) &&
+          (pattern === null || addressedSeries(event).some((id) => pattern.test(id))) &&
           (!query.detector || event.detector === query.detector) &&
           (!query.kind || event.kind === query.kind) &&
-          (query.from === undefined || (event.ended_at ?? end) >= query.from),
+          (query.from === undefined || (event.endedAtMs ?? end) >= query.from) &&
+          (query.to === undefined || event.startedAtMs < query.to),
       );
       const { rows, next } = pageOf(found, query);
       return { events: rows, total_open: open, next_cursor: next };
     },
-    event: async (id) => events.find((event) => event.event_id === id) ?? null,
+    event: async (id) => events.find((event) => event.eventId === id) ?? null,
     async seriesList(query) {
       const text = query.search?.toLowerCase() ?? '';
+      const pattern = query.match ? seriesPattern([query.match]) : null;
       const found = series
         .filter(
-          ({ id, group, detector }) =>
+          ({ series: id, group, detector }) =>
             id.toLowerCase().includes(text) &&
+            (pattern?.test(id) ?? true) &&
             (!query.group || group === query.group) &&
             (!query.detector || detector === query.detector),
         )
         .map((one) => newestOf(one, query.recent ?? 0));
-      found.sort((a, b) => (query.sort === 'name' ? (a.id < b.id ? -1 : 1) : (b.grade ?? -1) - (a.grade ?? -1)));
+      found.sort((a, b) =>
+        query.sort === 'name' ? (a.series < b.series ? -1 : 1) : (b.grade ?? -1) - (a.grade ?? -1),
+      );
       const { rows, next } = pageOf(found, query);
       return { series: rows, total: found.length, next_cursor: next };
     },
@@ -56,6 +66,11 @@ export function reportSource({ series: saved, events }: ReportData): ConsoleSour
     acknowledge: refuse,
     mute: refuse,
     label: refuse,
+    incidents: async () => ({ incidents: [], total_open: 0, next_cursor: null }),
+    incident: refuse,
+    acknowledgeIncident: refuse,
+    muteIncident: refuse,
+    judge: refuse,
   };
 }
 
@@ -71,19 +86,19 @@ function shownScores(scores: ReportSeries['scores']): ShownScores {
 
 /** The worst grade in place of the newest: of a past, it is what to look at. */
 function newestOf(
-  { id, detector, group, state, scores }: Omit<ReportSeries, 'scores'> & { readonly scores: ShownScores },
+  { series, detector, group, state, scores }: Omit<ReportSeries, 'scores'> & { readonly scores: ShownScores },
   recent: number,
 ): ShownSeries {
   const grades = scores.grade.filter((grade) => grade !== null);
   const alarm = scores.alarms.some((count) => count > 0);
   const shown = bucketed(scores, { from: undefined, to: undefined, points: Math.max(1, recent) });
   return {
-    id,
+    series,
     detector,
     group,
     state,
     alarm,
-    timestamp: scores.timestamp.at(-1) ?? 0,
+    timestampMs: scores.timestampMs.at(-1) ?? 0,
     value: scores.value.at(-1) ?? null,
     grade: grades.length === 0 ? null : grades.reduce((worst, grade) => Math.max(worst, grade), 0),
     recent: recent === 0 ? [] : shown.value,

@@ -1,5 +1,8 @@
+import type { TimeRange } from './time-range.ts';
+
 /** Where the page is: the part of the address behind `#`. So a saved report has the same addresses. */
 export interface Route {
+  /** Empty: the first one. */
   readonly page: string;
   /** The id behind the page, such as that of a series; null where there is none. */
   readonly subject: string | null;
@@ -10,7 +13,7 @@ export function parseRoute(hash: string): Route {
   const [path, search = ''] = hash.replace(/^#?\/?/, '').split('?', 2);
   const [page, ...rest] = path.split('/');
   const query = Object.fromEntries(new URLSearchParams(search));
-  return { page: page || 'now', subject: rest.length === 0 ? null : decoded(rest.join('/')), query };
+  return { page, subject: rest.length === 0 ? null : decoded(rest.join('/')), query };
 }
 
 /** A broken escape is shown as it is. */
@@ -30,6 +33,19 @@ export function routeTo(
   const kept = Object.entries(query).filter(([, value]) => value !== '');
   const search = kept.length === 0 ? '' : `?${new URLSearchParams(kept)}`;
   return `#/${page}${subject === null ? '' : `/${encodeURIComponent(subject)}`}${search}`;
+}
+
+/** The stretch of time of an address; null where it has none. */
+export function rangeOf({ query: { from = '', to = '' } }: Route): TimeRange | null {
+  if (!/^\d{1,15}$/.test(from) || !/^\d{1,15}$/.test(to)) return null;
+  return Number(from) < Number(to) ? { from: Number(from), to: Number(to) } : null;
+}
+
+/** The address with another stretch of time; null: with none. */
+export function withRange({ page, subject, query }: Route, range: TimeRange | null): string {
+  const { from: _from, to: _to, ...rest } = query;
+  const times = range === null ? {} : { from: String(Math.round(range.from)), to: String(Math.round(range.to)) };
+  return routeTo(page, subject, { ...rest, ...times });
 }
 
 const SIGN_IN = 'sign-in';

@@ -9,15 +9,15 @@ export const POINTS_MAX = 6_000;
  * already and change nothing.
  */
 export function withArrived(columns: ShownScores, arrived: readonly SeriesNow[]): ShownScores {
-  const newest = columns.timestamp.at(-1) ?? Number.NEGATIVE_INFINITY;
-  const fresh = arrived.filter(({ timestamp }) => timestamp > newest);
+  const newest = columns.timestampMs.at(-1) ?? Number.NEGATIVE_INFINITY;
+  const fresh = arrived.filter(({ timestampMs }) => timestampMs > newest);
   if (fresh.length === 0) return columns;
-  const skip = Math.max(0, columns.timestamp.length + fresh.length - POINTS_MAX);
+  const skip = Math.max(0, columns.timestampMs.length + fresh.length - POINTS_MAX);
   const grown = <T>(column: readonly T[], of: (score: SeriesNow) => T): T[] => {
     return [...column.slice(skip), ...fresh.map(of)];
   };
   return {
-    timestamp: grown(columns.timestamp, ({ timestamp }) => timestamp),
+    timestampMs: grown(columns.timestampMs, ({ timestampMs }) => timestampMs),
     value: grown(columns.value, ({ value }) => value),
     forecast: grown(columns.forecast, ({ forecast }) => forecast),
     lo: grown(columns.lo, ({ lo }) => lo),

@@ -3,17 +3,17 @@ import type { SeriesNow, SeriesScoresAnswer } from '../../sidecar/wire/schema/hi
 /** What the pages show of the scores of one series: columns, oldest first. */
 export type ShownScores = Pick<
   SeriesScoresAnswer,
-  'timestamp' | 'value' | 'value_min' | 'value_max' | 'forecast' | 'lo' | 'hi' | 'grade' | 'alarms' | 'bucket_ms'
+  'timestampMs' | 'value' | 'value_min' | 'value_max' | 'forecast' | 'lo' | 'hi' | 'grade' | 'alarms' | 'bucket_ms'
 >;
 
 /** What the pages show of the newest score of a series. */
 export type ShownSeries = Pick<
   SeriesNow,
-  'id' | 'detector' | 'group' | 'timestamp' | 'value' | 'grade' | 'state' | 'alarm' | 'recent'
+  'series' | 'detector' | 'group' | 'timestampMs' | 'value' | 'grade' | 'state' | 'alarm' | 'recent'
 >;
 
 export const NO_SCORES: ShownScores = {
-  timestamp: [],
+  timestampMs: [],
   value: [],
   value_min: [],
   value_max: [],

@@ -1,4 +1,5 @@
 import type { ShownScores } from './shown-scores.ts';
+import type { TimeRange } from './time-range.ts';
 
 export interface Sparkline {
   /** SVG path data of the observed values. */
@@ -9,15 +10,26 @@ export interface Sparkline {
   readonly alarms: readonly { readonly x: number; readonly y: number }[];
 }
 
+export interface SparklineBox {
+  readonly width: number;
+  readonly height: number;
+  /** What the width stands for; left out: from the first to the last value. */
+  readonly range?: TimeRange;
+}
+
 const MARGIN = 2;
 
+export function spanOf({ timestampMs: at }: ShownScores): TimeRange {
+  return { from: at[0] ?? 0, to: at.at(-1) ?? 0 };
+}
+
 /** Draws the newest values into a box. Times that are missing leave a gap. */
-export function sparklineOf(columns: ShownScores, width: number, height: number): Sparkline {
-  const { timestamp: at, value, lo, hi, alarms: raised } = columns;
+export function sparklineOf(columns: ShownScores, { width, height, range = spanOf(columns) }: SparklineBox): Sparkline {
+  const { timestampMs: at, value, lo, hi, alarms: raised } = columns;
   const known = [...value, ...lo, ...hi].filter((number): number is number => number !== null);
   if (at.length < 2 || known.length === 0) return { line: '', band: '', alarms: [] };
   const [low, high] = [Math.min(...known), Math.max(...known)];
-  const [first, last] = [at[0], at[at.length - 1]];
+  const { from: first, to: last } = range;
   const x = (i: number) => round(((at[i] - first) / (last - first)) * (width - 2 * MARGIN) + MARGIN);
   const y = (number: number) => {
     const share = high > low ? (number - low) / (high - low) : 0.5;
@@ -32,15 +44,28 @@ export function sparklineOf(columns: ShownScores, width: number, height: number)
       pen = 'L';
     }
   }
-  const banded = at.map((_, i) => i).filter((i) => lo[i] !== null && hi[i] !== null);
-  const upper = banded.map((i) => `${x(i)} ${y(hi[i] as number)}`);
-  const lower = banded.map((i) => `${x(i)} ${y(lo[i] as number)}`).reverse();
-  const band = banded.length < 2 ? '' : `M${[...upper, ...lower].join('L')}Z`;
+  const band = banded(columns)
+    .map((run) => {
+      const upper = run.map((i) => `${x(i)} ${y(hi[i] as number)}`);
+      const lower = run.map((i) => `${x(i)} ${y(lo[i] as number)}`).reverse();
+      return `M${[...upper, ...lower].join('L')}Z`;
+    })
+    .join('');
   const alarms = raised.flatMap((count, i) => {
     const number = value[i];
     return count > 0 && number !== null ? [{ x: x(i), y: y(number) }] : [];
   });
   return { line, band, alarms };
+}
+
+/** Runs of two and more points in a row that have an interval. */
+function banded({ lo, hi }: ShownScores): readonly (readonly number[])[] {
+  const runs: number[][] = [[]];
+  for (const [i, low] of lo.entries()) {
+    if (low !== null && hi[i] !== null) runs.at(-1)?.push(i);
+    else runs.push([]);
+  }
+  return runs.filter(({ length }) => length > 1);
 }
 
 const round = (pixels: number) => Math.round(pixels * 10) / 10;

@@ -19,10 +19,10 @@ export function timelineLanes(
 ): ReadonlyMap<string, readonly LaneBar[]> {
   const lanes = new Map<string, LaneBar[]>();
   const span = Math.max(1, to - from);
-  for (const event of [...events].sort((a, b) => a.started_at - b.started_at)) {
-    const end = event.ended_at ?? nowMs;
-    if (end < from || event.started_at > to) continue;
-    const left = Math.max(0, (event.started_at - from) / span);
+  for (const event of [...events].sort((a, b) => a.startedAtMs - b.startedAtMs)) {
+    const end = event.endedAtMs ?? nowMs;
+    if (end < from || event.startedAtMs > to) continue;
+    const left = Math.max(0, (event.startedAtMs - from) / span);
     const right = Math.min(1, (end - from) / span);
     const lane = lanes.get(event.detector) ?? [];
     lane.push({ event, left: Math.min(left, 1 - WIDTH_MIN), width: Math.max(WIDTH_MIN, right - left) });

@@ -32,7 +32,7 @@ export function ChartView({ onRange, onPoint, ...data }: ChartViewProps): Shown 
       made.destroy();
     };
   }, []);
-  useEffect(() => chart.current?.update(data), [data.columns, data.events, data.chosen, data.range]);
+  useEffect(() => chart.current?.update(data), [data.columns, data.events, data.chosen, data.range, data.compared]);
   useEffect(() => {
     if (width > 0) chart.current?.resize(width);
   }, [width]);

@@ -2,8 +2,10 @@ import { useEffect, useState } from 'preact/hooks';
 import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
 import type { ConsoleSource } from '../../view/console-source.ts';
 import { isOfDetector, subjectName } from '../../view/event-words.ts';
+import { withGaps } from '../../view/gaps.ts';
 import { NO_SCORES, type ShownScores } from '../../view/shown-scores.ts';
-import { sparklineOf } from '../../view/sparkline.ts';
+import { spanOf, sparklineOf } from '../../view/sparkline.ts';
+import type { TimeRange } from '../../view/time-range.ts';
 import { html, type Shown } from '../element/html.ts';
 
 const WIDTH = 150;
@@ -21,7 +23,7 @@ const waiting: (() => void)[] = [];
 let running = 0;
 
 /** Runs background reads a few at a time, so that they do not stand before what a person requested. */
-async function inTurn(read: () => Promise<void>): Promise<void> {
+export async function inTurn(read: () => Promise<void>): Promise<void> {
   if (running >= AT_ONCE_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
   running++;
   try {
@@ -42,52 +44,62 @@ interface EventSparklineProps {
 }
 
 /**
- * The series from before the event until now. A group shows the member with the largest share, a pause of a detector
- * nothing: no one of its series stands for all.
+ * The series from before the event until now, or until as long behind its end. A group shows the member with the
+ * largest share, a pause of a detector nothing: no one of its series stands for all.
  */
 export function EventSparkline({ source, event, width = WIDTH, height = HEIGHT }: EventSparklineProps): Shown {
   const [columns, setColumns] = useState<ShownScores>(NO_SCORES);
-  const series = isOfDetector(event) ? null : (event.members[0]?.series_id ?? subjectName(event));
+  const series = isOfDetector(event) ? null : (event.members[0]?.series ?? subjectName(event));
   useEffect(() => {
     if (series === null) return;
     let gone = false;
     const load = () =>
       inTurn(async () => {
         if (gone) return;
-        const to = (event.ended_at ?? Math.max(event.updated_at, source.nowMs())) + 1;
-        const lead = Math.max(LEAD_MS_MIN, (to - event.started_at) * LEAD);
-        const found = await source.scores(series, { from: Math.round(event.started_at - lead), points: POINTS });
-        if (!gone) setColumns(found);
+        const end = event.endedAtMs ?? Math.max(event.updatedAtMs, source.nowMs());
+        const lead = Math.max(LEAD_MS_MIN, (end - event.startedAtMs) * LEAD);
+        const from = Math.round(event.startedAtMs - lead);
+        // An event that ended is shown with as much behind it.
+        const to = event.endedAtMs === null ? {} : { to: Math.round(end + lead) };
+        const found = await source.scores(series, { from, ...to, points: POINTS });
+        if (!gone) setColumns(withGaps(found));
       });
     void load();
-    const timer = event.ended_at === null ? setInterval(() => document.hidden || void load(), EVERY_MS) : undefined;
+    const timer = event.endedAtMs === null ? setInterval(() => document.hidden || void load(), EVERY_MS) : undefined;
     return () => {
       gone = true;
       clearInterval(timer);
     };
-  }, [source, series, event.started_at, event.ended_at]);
-  return html`<${SparkDrawing} columns=${columns} width=${width} height=${height} startedAt=${event.started_at} />`;
+  }, [source, series, event.startedAtMs, event.endedAtMs]);
+  return html`<${SparkDrawing} columns=${columns} width=${width} height=${height} startedAt=${event.startedAtMs}
+    endedAt=${event.endedAtMs} />`;
 }
 
 interface SparkDrawingProps {
   readonly columns: ShownScores;
   readonly width: number;
   readonly height: number;
+  /** What the width stands for; left out: from the first to the last value. */
+  readonly range?: TimeRange;
+  /** The event to be shaded. */
   readonly startedAt?: number;
+  readonly endedAt?: number | null;
 }
 
-export function SparkDrawing({ columns, width, height, startedAt }: SparkDrawingProps): Shown {
-  const { line, band, alarms } = sparklineOf(columns, width, height);
-  const [first, last] = [columns.timestamp[0] ?? 0, columns.timestamp.at(-1) ?? 0];
-  const start = startedAt === undefined || last <= first ? null : ((startedAt - first) / (last - first)) * width;
+export function SparkDrawing(props: SparkDrawingProps): Shown {
+  const { columns, width, height, range = spanOf(columns), startedAt, endedAt = null } = props;
+  const { line, band, alarms } = sparklineOf(columns, { width, height, range });
+  const { from: first, to: last } = range;
+  const xOf = (at: number) => Math.min(width, Math.max(0, ((at - first) / (last - first)) * width));
+  const start = startedAt === undefined || last <= first ? null : xOf(startedAt);
+  const end = endedAt === null ? width : xOf(endedAt);
   return html`<svg class="spark" preserveAspectRatio="none" viewBox="0 0 ${width} ${height}" width=${width}
     height=${height} aria-hidden="true"
     focusable="false">
     ${
       start !== null &&
       start < width &&
-      html`<rect class="spark-event" x=${Math.max(0, start)} y="0"
-      width=${width - Math.max(0, start)} height=${height} />`
+      html`<rect class="spark-event" x=${start} y="0" width=${Math.max(2, end - start)} height=${height} />`
     }
     ${band !== '' && html`<path class="spark-band" d=${band} />`}
     ${line !== '' && html`<path class="spark-line" d=${line} />`}

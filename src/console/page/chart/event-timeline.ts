@@ -1,7 +1,7 @@
 import { eventUrgency } from '../../../record/urgency.ts';
 import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
 import { addressOf, kindName, subjectName } from '../../view/event-words.ts';
-import { momentText, timeText } from '../../view/number-words.ts';
+import { timeText, zonedText } from '../../view/time-words.ts';
 import { timelineLanes } from '../../view/timeline-lanes.ts';
 import { classes, html, type Shown } from '../element/html.ts';
 
@@ -15,8 +15,8 @@ interface EventTimelineProps {
 
 /** A lane for each detector. The list below has the same events, so screen readers skip the drawing. */
 export function EventTimeline({ events, nowMs }: EventTimelineProps): Shown {
-  const from = Math.min(...events.map(({ started_at }) => started_at));
-  const to = Math.max(nowMs, ...events.map(({ ended_at, started_at }) => ended_at ?? started_at));
+  const from = Math.min(...events.map(({ startedAtMs }) => startedAtMs));
+  const to = Math.max(nowMs, ...events.map(({ endedAtMs, startedAtMs }) => endedAtMs ?? startedAtMs));
   const lanes = [...timelineLanes(events, { from, to }, nowMs)].slice(0, LANES_MAX);
   const percent = (share: number) => `${(share * 100).toFixed(2)}%`;
   return html`<div class="panel timeline" aria-hidden="true">
@@ -24,9 +24,9 @@ export function EventTimeline({ events, nowMs }: EventTimelineProps): Shown {
       ([name, bars]) => html`<div class="lane"><span class="name" title=${name}>${name}</span>
         <div class="track">${bars.map(
           ({ event, left, width }) => html`<a href=${addressOf(event)} tabindex="-1"
-            class=${classes('bar', `urgency-${eventUrgency(event)}`, event.ended_at === null && 'open')}
+            class=${classes('bar', `urgency-${eventUrgency(event)}`, event.endedAtMs === null && 'open')}
             style=${{ left: percent(left), width: percent(width) }}
-            title=${`${subjectName(event)}: ${kindName(event.kind)}, ${momentText(event.started_at)}`} />`,
+            title=${`${subjectName(event)}: ${kindName(event.kind)}, ${zonedText(event.startedAtMs)}`} />`,
         )}</div></div>`,
     )}
     <div class="lane axis"><span /><div class="track">${MARKS.map(

@@ -16,9 +16,10 @@ interface OverviewProps {
 
 /** All that is kept of a series, with the stretch that the chart shows. A press moves the stretch there. */
 export function Overview({ whole, range, events, onRange }: OverviewProps): Shown {
-  const [first, last] = [whole.timestamp[0], whole.timestamp.at(-1)];
+  const [first, last] = [whole.timestampMs[0], whole.timestampMs.at(-1)];
   if (first === undefined || last === undefined || last <= first) return null;
-  const { line } = sparklineOf({ ...whole, lo: whole.lo.map(() => null), hi: whole.hi.map(() => null) }, WIDTH, HEIGHT);
+  const values = { ...whole, lo: whole.lo.map(() => null), hi: whole.hi.map(() => null) };
+  const { line } = sparklineOf(values, { width: WIDTH, height: HEIGHT });
   const x = (at: number) => Math.min(WIDTH, Math.max(0, ((at - first) / (last - first)) * WIDTH));
   const [left, right] = [x(range.from), x(range.to)];
   const move = (event: PointerEvent) => {
@@ -30,9 +31,9 @@ export function Overview({ whole, range, events, onRange }: OverviewProps): Show
   };
   return html`<svg class="overview" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true"
     onPointerDown=${move} onPointerMove=${move}>
-    ${events.map(({ started_at, ended_at }) => {
-      const start = x(started_at);
-      return html`<rect class="spark-event" x=${start} y="0" width=${Math.max(2, x(ended_at ?? last) - start)}
+    ${events.map(({ startedAtMs, endedAtMs }) => {
+      const start = x(startedAtMs);
+      return html`<rect class="spark-event" x=${start} y="0" width=${Math.max(2, x(endedAtMs ?? last) - start)}
         height=${HEIGHT} />`;
     })}
     <path class="spark-line" d=${line} />

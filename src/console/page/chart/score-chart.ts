@@ -1,11 +1,13 @@
 import './known-language.ts';
 import uPlot from 'uplot';
+import { axisTexts, quantityTexts } from '../../../record/quantity-text.ts';
 import { urgency } from '../../../record/urgency.ts';
 import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
-import { dayText, momentText, numberText } from '../../view/number-words.ts';
 import type { ShownScores } from '../../view/shown-scores.ts';
 import { panned, type TimeRange, zoomed } from '../../view/time-range.ts';
+import { momentText, zonedText } from '../../view/time-words.ts';
 import { type Palette, readPalette } from './palette.ts';
+import { shownDate, timeLabels } from './time-axis.ts';
 
 export interface ChartData {
   readonly columns: ShownScores;
@@ -13,7 +15,15 @@ export interface ChartData {
   readonly chosen: string | null;
   readonly range: TimeRange;
   readonly nowMs: number;
+  /** Earlier values at the same times; null: none are compared. */
+  readonly compared: readonly (number | null)[] | null;
+  readonly axis: ValueAxis;
+  /** Unit of the values; null where there is none. */
+  readonly unit: string | null;
 }
+
+/** The axis of values: fitted to them, from zero on, or logarithmic. */
+export type ValueAxis = 'fit' | 'zero' | 'log';
 
 export interface ChartHandlers {
   /** A person chose another stretch of time. */
@@ -49,7 +59,14 @@ export class ScoreChart {
       drag: { x: true, y: false, setScale: false },
       points: { show: false },
     };
-    const shared = { width, cursor, ms: 1 as const, legend: { show: false }, scales: { x: { time: true } } };
+    const shared = {
+      width,
+      cursor,
+      ms: 1 as const,
+      tzDate: shownDate,
+      legend: { show: false },
+      scales: { x: { time: true } },
+    };
     const hooks = {
       drawClear: [(chart: uPlot) => this.#shade(chart)],
       setSelect: [(chart: uPlot) => this.#select(chart, handlers)],
@@ -58,10 +75,11 @@ export class ScoreChart {
     this.#value = new uPlot(
       {
         ...shared,
+        scales: { ...shared.scales, y: valueScale(data.axis) },
         height: VALUE_HEIGHT,
         axes: [
           { ...this.#axis(), size: 44, values: timeLabels },
-          { ...this.#axis(), size: axisWidth, values: (_, splits) => splits.map(numberText) },
+          { ...this.#axis(), size: axisWidth, values: (_, splits) => [...axisTexts(splits, data.unit)] },
         ],
         series: this.#valueSeries(),
         bands: [
@@ -95,7 +113,7 @@ export class ScoreChart {
   update(data: ChartData): void {
     const before = this.#data;
     this.#data = data;
-    if (data.columns !== before.columns) {
+    if (data.columns !== before.columns || data.compared !== before.compared) {
       this.#value.setData(this.#valueColumns(), false);
       this.#grade.setData(this.#gradeColumns(), false);
     }
@@ -138,18 +156,24 @@ export class ScoreChart {
       hidden('hi'),
       hidden('min'),
       hidden('max'),
+      { label: 'compared', stroke: () => this.#palette.muted, width: 1, points: { show: false } },
     ];
   }
 
   #valueColumns(): uPlot.AlignedData {
-    const { timestamp, value, forecast, lo, hi, value_min, value_max, bucket_ms } = this.#data.columns;
-    const none = bucket_ms !== null ? null : timestamp.map(() => null);
-    return [timestamp, value, forecast, lo, hi, none ?? value_min, none ?? value_max] as unknown as uPlot.AlignedData;
+    const { timestampMs, value, forecast, lo, hi, value_min, value_max, bucket_ms } = this.#data.columns;
+    const none = bucket_ms !== null ? null : timestampMs.map(() => null);
+    const empty = timestampMs.map(() => null);
+    const compared = this.#data.compared?.length === timestampMs.length ? this.#data.compared : empty;
+    const rows = [value, forecast, lo, hi, none ?? value_min, none ?? value_max, compared];
+    // A logarithm has no place for zero and below.
+    const positive = (row: readonly (number | null)[]) => row.map((number) => (Number(number) > 0 ? number : null));
+    return [timestampMs, ...(this.#data.axis === 'log' ? rows.map(positive) : rows)] as unknown as uPlot.AlignedData;
   }
 
   #gradeColumns(): uPlot.AlignedData {
-    const { timestamp, grade } = this.#data.columns;
-    return [timestamp, grade] as unknown as uPlot.AlignedData;
+    const { timestampMs, grade } = this.#data.columns;
+    return [timestampMs, grade] as unknown as uPlot.AlignedData;
   }
 
   #showRange(): void {
@@ -160,24 +184,27 @@ export class ScoreChart {
   #shade(chart: uPlot): void {
     const { ctx, bbox } = chart;
     const { columns, events, nowMs, chosen } = this.#data;
-    const newest = Math.max(nowMs, columns.timestamp.at(-1) ?? 0);
+    const newest = Math.max(nowMs, columns.timestampMs.at(-1) ?? 0);
     ctx.save();
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
-    for (const { event_id, started_at, ended_at } of events) {
-      const left = chart.valToPos(started_at, 'x', true);
-      const right = chart.valToPos(ended_at ?? newest, 'x', true);
-      ctx.fillStyle = event_id === chosen ? this.#palette.chosen : this.#palette.event;
+    for (const { eventId, startedAtMs, firstAlarmAtMs, lastAlarmAtMs, endedAtMs } of events) {
+      const left = chart.valToPos(startedAtMs, 'x', true);
+      const right = chart.valToPos(endedAtMs ?? newest, 'x', true);
+      ctx.fillStyle = eventId === chosen ? this.#palette.chosen : this.#palette.event;
       ctx.fillRect(left, bbox.top, Math.max(2, right - left), bbox.height);
+      const first = chart.valToPos(firstAlarmAtMs, 'x', true);
+      const width = Math.max(2, chart.valToPos(lastAlarmAtMs, 'x', true) - first);
+      ctx.fillRect(first, bbox.top, width, bbox.height);
       ctx.fillStyle = this.#palette.alarm;
-      ctx.fillRect(left, bbox.top, Math.max(2, right - left), 2 * devicePixelRatio);
+      ctx.fillRect(first, bbox.top, width, 2 * devicePixelRatio);
     }
     ctx.restore();
   }
 
   #drawAlarms(chart: uPlot): void {
-    const { timestamp, value, alarms } = this.#data.columns;
+    const { timestampMs, value, alarms } = this.#data.columns;
     const { ctx } = chart;
     const [first, last] = chart.series[0].idxs ?? [0, -1];
     const radius = ALARM_RADIUS * devicePixelRatio;
@@ -186,7 +213,7 @@ export class ScoreChart {
     for (let i = first; i <= last; i++) {
       const number = value[i];
       if (alarms[i] === 0 || number === null) continue;
-      const x = chart.valToPos(timestamp[i], 'x', true);
+      const x = chart.valToPos(timestampMs[i], 'x', true);
       const y = chart.valToPos(number, 'y', true);
       // A diamond: it differs from the line by its shape, not only by its colour.
       ctx.beginPath();
@@ -200,7 +227,7 @@ export class ScoreChart {
   }
 
   #drawGrades(chart: uPlot): void {
-    const { timestamp, grade } = this.#data.columns;
+    const { timestampMs, grade } = this.#data.columns;
     const { ctx, bbox } = chart;
     const [first, last] = chart.series[0].idxs ?? [0, -1];
     const bar = Math.max(1, Math.min(6 * devicePixelRatio, (bbox.width / Math.max(1, last - first)) * 0.7));
@@ -209,7 +236,7 @@ export class ScoreChart {
     for (let i = first; i <= last; i++) {
       const number = grade[i];
       if (number === null || number === 0) continue;
-      const x = chart.valToPos(timestamp[i], 'x', true);
+      const x = chart.valToPos(timestampMs[i], 'x', true);
       const y = chart.valToPos(number, 'y', true);
       ctx.fillStyle = this.#palette.urgencies[urgency(number)];
       ctx.fillRect(x - bar / 2, y, bar, bottom - y);
@@ -246,13 +273,10 @@ export class ScoreChart {
   }
 }
 
-/** Clock times, with the day below wherever another one begins. */
-function timeLabels(_chart: uPlot, splits: number[]): string[] {
-  return splits.map((at, i) => {
-    const [clock, day] = [momentText(at).slice(11, 16), dayText(at)];
-    if (i > 0 && day === dayText(splits[i - 1])) return clock;
-    return clock === '00:00' ? day : `${clock}\n${day}`;
-  });
+function valueScale(axis: ValueAxis): uPlot.Scale {
+  if (axis === 'log') return { distr: 3 };
+  if (axis === 'fit') return {};
+  return { range: (_chart, low, high) => [Math.min(0, low), Math.max(0, high) * 1.05 || 1] };
 }
 
 function axisWidth({ width }: uPlot): number {
@@ -260,16 +284,17 @@ function axisWidth({ width }: uPlot): number {
 }
 
 /** The chart in a sentence, for those who do not see it. */
-export function chartText({ columns, events, range }: ChartData): string {
-  const shown = columns.timestamp.flatMap((at, i) => (at >= range.from && at <= range.to ? [i] : []));
+export function chartText({ columns, events, range, unit }: ChartData): string {
+  const shown = columns.timestampMs.flatMap((at, i) => (at >= range.from && at <= range.to ? [i] : []));
   const values = shown.map((i) => columns.value[i]).filter((value): value is number => value !== null);
   if (values.length === 0) return 'No values in this stretch of time.';
+  const [low, high] = quantityTexts([Math.min(...values), Math.max(...values)], unit);
   const within = events.filter(
-    ({ started_at, ended_at }) => started_at <= range.to && (ended_at ?? range.to) >= range.from,
+    ({ startedAtMs, endedAtMs }) => startedAtMs <= range.to && (endedAtMs ?? range.to) >= range.from,
   );
   return (
-    `${values.length} values from ${momentText(range.from)} to ${momentText(range.to)}, between ` +
-    `${numberText(Math.min(...values))} and ${numberText(Math.max(...values))}, with ${within.length} events. ` +
+    `${values.length} values from ${momentText(range.from)} to ${zonedText(range.to)}, between ` +
+    `${low} and ${high}, with ${within.length} events. ` +
     'Arrow keys move in time, plus and minus zoom.'
   );
 }

@@ -2,7 +2,8 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ReportData } from '../../../sidecar/wire/schema/backtest-schema.ts';
 import type { ConsoleSource } from '../../view/console-source.ts';
-import { parseRoute, type Route } from '../../view/route.ts';
+import { type ShownFreshness, shownFreshness } from '../../view/freshness-words.ts';
+import { parseRoute, type Route, routeTo } from '../../view/route.ts';
 import type { OpenEvents, OpenEventsState } from '../source/open-events.ts';
 
 /** What every page needs. */
@@ -92,6 +93,18 @@ export function useWidth<T extends HTMLElement>(): { readonly ref: { current: T 
   return { ref, width };
 }
 
+/** A choice that the address keeps, without an entry in the history of the browser. */
+export function useAddressed(name: string, fallback: string): [string, (value: string) => void] {
+  const [value, setValue] = useState(() => parseRoute(location.hash).query[name] ?? fallback);
+  const keep = (next: string) => {
+    setValue(next);
+    const { page, subject, query } = parseRoute(location.hash);
+    const kept = { ...query, [name]: next === fallback ? '' : next };
+    history.replaceState(history.state, '', routeTo(page, subject, kept));
+  };
+  return [value, keep];
+}
+
 export function useStored(name: string, fallback: string): [string, (value: string) => void] {
   const [value, setValue] = useState(() => readStored(name) ?? fallback);
   const store = (next: string) => {
@@ -113,8 +126,29 @@ function readStored(name: string): string | null {
   }
 }
 
+/** Whether what is shown is how things are now; null in the first moment, and in a report. */
+export function useFreshness(app: Console): ShownFreshness | null {
+  const state = useOpenEvents(app);
+  return shownFreshness(state, useNow(app.source));
+}
+
 export function useOpenEvents({ openEvents }: Console): OpenEventsState {
   const [state, setState] = useState(openEvents.state);
   useEffect(() => openEvents.subscribe(setState), [openEvents]);
   return state;
+}
+
+/** Acts on the service; `failure` says why the last act failed. `after` follows an act that succeeded. */
+export function useAct(after: () => Promise<void> | void) {
+  const [failure, setFailure] = useState<string | null>(null);
+  const act = async (action: () => Promise<void>) => {
+    try {
+      await action();
+      setFailure(null);
+      await after();
+    } catch (error) {
+      setFailure((error as Error).message);
+    }
+  };
+  return { act, failure };
 }

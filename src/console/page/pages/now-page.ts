@@ -1,12 +1,16 @@
 import { useMemo } from 'preact/hooks';
 import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
 import { addressOf, isMuted, subjectName, worstFirst } from '../../view/event-words.ts';
-import { counted, timeText } from '../../view/number-words.ts';
+import { incidentsStalled, worstIncidentsFirst } from '../../view/incident-words.ts';
+import { counted } from '../../view/number-words.ts';
 import { routeTo } from '../../view/route.ts';
-import { type Console, useLoaded, useNow, useOpenEvents } from '../element/hooks.ts';
+import { clockText, timeText, zonedText } from '../../view/time-words.ts';
+import { type Console, useFreshness, useLoaded, useNow, useOpenEvents } from '../element/hooks.ts';
 import { html, type Shown } from '../element/html.ts';
+import { Meanings } from '../element/meanings.ts';
 import { Empty, Failure, Loading } from '../element/page-states.ts';
 import { EventLine } from './events/event-line.ts';
+import { IncidentEntry } from './incidents/incident-line.ts';
 import { SeriesTile } from './series/series-tile.ts';
 
 /** Series below the events: the worst of those that are watched. */
@@ -18,39 +22,64 @@ const ENDED_MAX = 8;
 
 /** What is wrong at this moment, worst first. */
 export function NowPage({ app }: { readonly app: Console }): Shown {
-  const { events, total, ended, failure } = useOpenEvents(app);
+  const { events, total, incidents, incidentsTotal, ended, failure, freshness: known } = useOpenEvents(app);
   const nowMs = useNow(app.source);
+  const freshness = useFreshness(app);
   const sorted = useMemo(() => worstFirst(events ?? [], nowMs), [events, Math.floor(nowMs / 10_000)]);
+  const shownIncidents = worstIncidentsFirst(incidents, nowMs).slice(0, LINES_MAX);
+  const shownIds = new Set(shownIncidents.map(({ incidentId }) => incidentId));
+  const alone = sorted.filter(({ incidentId }) => incidentId === null || !shownIds.has(incidentId));
+  const stalled = incidentsStalled(known, nowMs);
   const waiting = sorted.filter((event) => event.acknowledged === null && !isMuted(event, nowMs));
-  if (events === null)
+  if (events === null || (freshness === null && app.source.kind === 'service'))
     return failure === null ? html`<${Loading} what="events" />` : html`<${Failure} text=${failure} />`;
   const isPast = app.source.kind === 'report';
-  const headline = total === 0 ? 'Nothing is wrong' : counted(total, 'event is', 'events are');
+  const isKnown = isPast || freshness?.isCurrent === true;
+  const nothing = isKnown ? 'Nothing is wrong' : 'No event is known to be open';
+  const asExpected = isKnown ? 'All judged series are as expected' : 'Whether all is as expected is not known';
+  const isQuiet = total === 0 && incidentsTotal === 0;
+  const openEvents = counted(total, 'event is', 'events are');
+  const headline = isQuiet
+    ? nothing
+    : incidentsTotal === 0
+      ? openEvents
+      : counted(incidentsTotal, 'incident is', 'incidents are');
   const unseen = total > 0 && !isPast && `${waiting.length} not yet acknowledged, `;
-  const when = isPast ? ' at its end' : total === 0 ? ' now' : '';
+  const beside = incidentsTotal > 0 && `${counted(total, 'event')}, ${alone.length} by themselves, `;
+  const when = isPast ? ' at its end' : isQuiet && isKnown ? ' now' : '';
   return html`<div class="page now">
     <header class="page-head">
-      <h1>${headline}${total > 0 && ' open'}${when}</h1>
-      <p class="aside">${unseen}as of <time>${timeText(nowMs, nowMs)}
-      </time></p>
+      <h1>${headline}${!isQuiet && ' open'}${when}</h1>
+      <p class="aside">${beside}${unseen}as of <time>${zonedText(nowMs)}</time>${
+        isPast ? '' : clockText(nowMs, Date.now())
+      }</p>
     </header>
     ${failure !== null && html`<${Failure} text=${failure} />`}
+    ${stalled !== null && html`<p class="not-current" role="status">${stalled}</p>`}
     <div class="columns">
-      <section aria-label="Open events, worst first" class="wide">
+      <section aria-label="What is open, worst first" class="wide">
         ${
-          sorted.length === 0 &&
-          html`<${Empty} title="All series are as expected">
+          shownIncidents.length > 0 &&
+          html`<h2>Incidents</h2><ol class="lines">${shownIncidents.map(
+            (incident) => html`<${IncidentEntry} key=${incident.incidentId} app=${app} incident=${incident}
+              events=${sorted} nowMs=${nowMs} />`,
+          )}</ol>${alone.length > 0 && html`<h2>Events by themselves</h2>`}`
+        }
+        ${
+          isQuiet &&
+          html`<${Empty} title=${asExpected}>
+          ${freshness?.isCurrent === true && `${freshness.reason} `}
           The next event appears here by itself. <a href=${routeTo('events')}>Earlier events</a> stay in the list.
         <//>`
         }
         ${
-          sorted.length > 0 &&
+          alone.length > 0 &&
           html`<ol class="lines">
-          ${sorted.slice(0, LINES_MAX).map(
-            (event) => html`<${EventLine} key=${event.event_id} app=${app} event=${event}
+          ${alone.slice(0, LINES_MAX).map(
+            (event) => html`<${EventLine} key=${event.eventId} app=${app} event=${event}
             nowMs=${nowMs} />`,
           )}
-        </ol>`
+        </ol><${Meanings} of=${['widths out', 'severity']} />`
         }
         ${
           total > LINES_MAX &&
@@ -89,14 +118,14 @@ interface JustEndedProps {
 
 function JustEnded({ app, live, nowMs }: JustEndedProps): Shown {
   const earlier = useLoaded('ended', () => app.source.events({ open: false, limit: ENDED_MAX }));
-  const byId = new Map([...(earlier.value?.events ?? []), ...live].map((event) => [event.event_id, event]));
-  const rows = [...byId.values()].sort((a, b) => (b.ended_at ?? 0) - (a.ended_at ?? 0)).slice(0, ENDED_MAX);
+  const byId = new Map([...(earlier.value?.events ?? []), ...live].map((event) => [event.eventId, event]));
+  const rows = [...byId.values()].sort((a, b) => (b.endedAtMs ?? 0) - (a.endedAtMs ?? 0)).slice(0, ENDED_MAX);
   if (rows.length === 0) return null;
   return html`<section class="panel"><h2>Ended last</h2>
     <ul class="ended">${rows.map(
       (event) => html`<li><a href=${addressOf(event)}>
         <span class="name" title=${subjectName(event)}>${subjectName(event)}</span>
-        <time>${event.ended_at !== null && timeText(event.ended_at, nowMs)}</time></a></li>`,
+        <time>${event.endedAtMs !== null && timeText(event.endedAtMs, nowMs)}</time></a></li>`,
     )}</ul></section>`;
 }
 
@@ -107,6 +136,6 @@ function WorstSeries({ app }: { readonly app: Console }): Shown {
   if (value === null || value.series.length === 0) return null;
   return html`<section aria-label="Most unusual series">
     <h2>Most unusual of ${counted(value.total, 'series', 'series')}</h2>
-    <ul class="tiles">${value.series.map((row) => html`<${SeriesTile} key=${row.id} row=${row} />`)}</ul>
+    <ul class="tiles">${value.series.map((row) => html`<${SeriesTile} key=${row.series} row=${row} />`)}</ul>
   </section>`;
 }

@@ -1,19 +1,33 @@
 import { useEffect } from 'preact/hooks';
 import { eventUrgency } from '../../../record/urgency.ts';
+import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
+import type { IncidentAnswer } from '../../../sidecar/wire/schema/incident-schema.ts';
 import { farOutText, isMuted, kindName, subjectName, worstFirst } from '../../view/event-words.ts';
-import { counted, elapsedText, timeText } from '../../view/number-words.ts';
+import {
+  INCIDENT_KIND_WORDS,
+  incidentName,
+  incidentsStalled,
+  isIncidentMuted,
+  worstIncidentsFirst,
+} from '../../view/incident-words.ts';
+import { counted, elapsedText } from '../../view/number-words.ts';
 import { routeTo } from '../../view/route.ts';
+import { timeText } from '../../view/time-words.ts';
 import { EventSparkline } from '../chart/event-sparkline.ts';
-import { type Console, useNow, useOpenEvents } from '../element/hooks.ts';
+import { type Console, useFreshness, useNow, useOpenEvents } from '../element/hooks.ts';
 import { classes, html, type Shown } from '../element/html.ts';
 import { Icon } from '../element/icons.ts';
+import { eventOf } from './incidents/incident-line.ts';
 
 /** What fits on a screen that is read from across a room. */
 const TILES_MAX = 12;
 
 /** Now, for a screen on a wall: large, without anything to click but the way back. */
 export function WallPage({ app }: { readonly app: Console }): Shown {
-  const { events, total, connected } = useOpenEvents(app);
+  const { events, total, incidents, incidentsTotal, connected, freshness: known } = useOpenEvents(app);
+  const freshness = useFreshness(app);
+  const isCurrent = connected && freshness?.isCurrent === true;
+  const notCurrent = freshness?.isCurrent === false ? freshness.reason : 'not connected, what is shown may be old';
   const nowMs = useNow(app.source);
   useEffect(() => {
     const leave = ({ key }: KeyboardEvent) => {
@@ -22,28 +36,61 @@ export function WallPage({ app }: { readonly app: Console }): Shown {
     addEventListener('keydown', leave);
     return () => removeEventListener('keydown', leave);
   }, []);
-  const shown = worstFirst(events ?? [], nowMs)
-    .filter((event) => !isMuted(event, nowMs))
+  const shownIncidents = worstIncidentsFirst(incidents, nowMs)
+    .filter((incident) => !isIncidentMuted(incident, nowMs))
     .slice(0, TILES_MAX);
+  const ids = new Set(incidents.map(({ incidentId }) => incidentId));
+  const alone = (events ?? []).filter(({ incidentId }) => incidentId === null || !ids.has(incidentId));
+  const shown = worstFirst(alone, nowMs)
+    .filter((event) => !isMuted(event, nowMs))
+    .slice(0, TILES_MAX - shownIncidents.length);
+  const tiles = shownIncidents.length + shown.length;
+  const more = incidentsTotal + alone.length + total - (events ?? []).length - tiles;
+  const what = incidentsTotal > 0 ? counted(incidentsTotal, 'incident') : counted(total, 'event');
+  const stalled = incidentsStalled(known, nowMs);
   return html`<main class="wall">
     <header>
-      <h1>${total === 0 ? 'All is as expected' : `${counted(total, 'event')} open`}</h1>
-      ${!connected && html`<p class="failure" role="status">not connected, what is shown may be old</p>`}
+      <h1>${total + incidentsTotal === 0 ? (isCurrent ? 'All is as expected' : 'Not known') : `${what} open`}</h1>
+      ${isCurrent && stalled !== null && html`<p class="failure" role="status">${stalled}</p>`}
+      ${!isCurrent && html`<p class="failure" role="status">${notCurrent}</p>`}
       <time>${timeText(nowMs, nowMs)}</time>
       <a href=${routeTo('now')} aria-label="Leave the wall"><${Icon} name="close" /></a>
     </header>
-    <ul class=${classes('wall-tiles', shown.length <= 4 && 'few')}>
+    <ul class=${classes('wall-tiles', tiles <= 4 && 'few')}>
+      ${shownIncidents.map(
+        (incident) => html`<${IncidentTile} key=${incident.incidentId} app=${app} incident=${incident}
+          events=${events ?? []} nowMs=${nowMs} />`,
+      )}
       ${shown.map(
-        (event) => html`<li key=${event.event_id}
+        (event) => html`<li key=${event.eventId}
           class=${classes('wall-tile', `urgency-${eventUrgency(event)}`, event.acknowledged !== null && 'quiet')}>
           <p class="wall-name" title=${subjectName(event)}>${subjectName(event)}</p>
           <p class="wall-far">${farOutText(event)}</p>
           <${EventSparkline} source=${app.source} event=${event} width=${320} height=${80} />
           <p class="wall-foot"><span><${Icon} name=${event.kind} /> ${kindName(event.kind)}</span>
-            <time>${elapsedText(nowMs - event.started_at)}</time></p>
+            <time>${elapsedText(nowMs - event.startedAtMs)}</time></p>
         </li>`,
       )}
     </ul>
-    ${total > shown.length && html`<p class="aside">and ${total - shown.length} more</p>`}
+    ${more > 0 && html`<p class="aside">and ${more} more</p>`}
   </main>`;
+}
+
+interface IncidentTileProps {
+  readonly app: Console;
+  readonly incident: IncidentAnswer;
+  readonly events: readonly EventAnswer[];
+  readonly nowMs: number;
+}
+
+function IncidentTile({ app, incident, events, nowMs }: IncidentTileProps): Shown {
+  const { seriesCount, summary, kind, startedAtMs, acknowledged } = incident;
+  const shown = eventOf(incident, events);
+  return html`<li class=${classes('wall-tile', `urgency-${eventUrgency(incident)}`, acknowledged !== null && 'quiet')}>
+    <p class="wall-name" title=${summary}>${incidentName(incident)}</p>
+    <p class="wall-far">${seriesCount} series</p>
+    ${shown !== undefined && html`<${EventSparkline} source=${app.source} event=${shown} width=${320} height=${80} />`}
+    <p class="wall-foot"><span><${Icon} name="incidents" /> ${INCIDENT_KIND_WORDS[kind][0]}</span>
+      <time>${elapsedText(nowMs - startedAtMs)}</time></p>
+  </li>`;
 }

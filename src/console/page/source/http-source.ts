@@ -1,15 +1,19 @@
+import type { DetectorsAnswer } from '../../../sidecar/wire/schema/detectors-schema.ts';
 import type { EventAnswer, EventsAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
+import type { Freshness } from '../../../sidecar/wire/schema/freshness-schema.ts';
 import type {
   LiveMessages,
   SeriesPageAnswer,
   SeriesScoresAnswer,
 } from '../../../sidecar/wire/schema/history-schema.ts';
+import type { IncidentDetailAnswer, IncidentsAnswer } from '../../../sidecar/wire/schema/incident-schema.ts';
 import type {
   ConsoleSource,
   EventQuery,
   LiveHandlers,
   ScoresQueryRange,
   SeriesListQuery,
+  SourceFailure,
 } from '../../view/console-source.ts';
 import { getJson, postJson } from './service-calls.ts';
 
@@ -35,20 +39,40 @@ class StreamClock {
 /** The running service. */
 export function httpSource(): ConsoleSource {
   const clock = new StreamClock();
+  let hasStream = true;
   const review = (id: string, what: string, body: object) =>
     postJson(`/v1/events/${encodeURIComponent(id)}/${what}`, body);
+  const reviewIncident = (id: string, what: string, body: object) =>
+    postJson(`/v1/incidents/${encodeURIComponent(id)}/${what}`, body);
   return {
     kind: 'service',
     nowMs: () => clock.nowMs(),
+    async freshness() {
+      if (!hasStream) return null;
+      try {
+        return await getJson<Freshness>('/v1/freshness');
+      } catch (error) {
+        // A service without Kafka scores files only. It gets Kafka by a restart, after which the page is opened anew.
+        if ((error as SourceFailure).status !== 404) throw error;
+        hasStream = false;
+        return null;
+      }
+    },
+    async detectorWords() {
+      const { detectors } = await getJson<DetectorsAnswer>('/v1/detectors');
+      const named = detectors.flatMap(({ name, settings: { unit } }) => (unit ? [[name, String(unit)] as const] : []));
+      const zones = new Set(detectors.flatMap(({ settings: { timezone } }) => (timezone ? [String(timezone)] : [])));
+      return { units: Object.fromEntries(named), zones: [...zones] };
+    },
     async events(query: EventQuery) {
       const answer = await getJson<EventsAnswer>('/v1/events', query);
-      for (const { updated_at } of answer.events) clock.see(updated_at);
+      for (const { updatedAtMs } of answer.events) clock.see(updatedAtMs);
       return answer;
     },
     event: (id) => getJson<EventAnswer>(`/v1/events/${encodeURIComponent(id)}`),
     async seriesList(query: SeriesListQuery) {
       const answer = await getJson<SeriesPageAnswer>('/v1/series', query);
-      for (const { timestamp } of answer.series) clock.see(timestamp);
+      for (const { timestampMs } of answer.series) clock.see(timestampMs);
       return answer;
     },
     scores: (series, range: ScoresQueryRange) =>
@@ -59,6 +83,17 @@ export function httpSource(): ConsoleSource {
     },
     async mute(id, until, reason) {
       await review(id, 'mute', until === null ? { until } : { until, reason });
+    },
+    incidents: (query) => getJson<IncidentsAnswer>('/v1/incidents', query),
+    incident: (id) => getJson<IncidentDetailAnswer>(`/v1/incidents/${encodeURIComponent(id)}`),
+    async acknowledgeIncident(id, acknowledged) {
+      await reviewIncident(id, 'acknowledge', { acknowledged });
+    },
+    async muteIncident(id, until, reason) {
+      await reviewIncident(id, 'mute', until === null ? { until } : { until, reason });
+    },
+    async judge(id, verdict) {
+      await reviewIncident(id, 'verdict', verdict);
     },
     async label(id, real) {
       await review(id, 'label', { real });
@@ -78,8 +113,9 @@ function watchService(series: string | null, handlers: LiveHandlers, clock: Stre
   const on = <M extends keyof LiveMessages>(name: M, take: (message: LiveMessages[M]) => void) =>
     live.addEventListener(name, ({ data }: MessageEvent<string>) => take(JSON.parse(data)));
   on('event', (event) => handlers.onEvent(event));
+  on('incident', (incident) => handlers.onIncident(incident));
   on('score', ({ series: worst }) => {
-    for (const { timestamp } of worst) clock.see(timestamp);
+    for (const { timestampMs } of worst) clock.see(timestampMs);
     handlers.onWorst(worst);
   });
   on('series', ({ scores }) => handlers.onScores(scores));

@@ -1,5 +1,8 @@
 import type { EventAnswer, UnreviewedEvent } from '../../../sidecar/wire/schema/event-schema.ts';
+import type { Freshness } from '../../../sidecar/wire/schema/freshness-schema.ts';
+import type { IncidentAnswer, UnreviewedIncident } from '../../../sidecar/wire/schema/incident-schema.ts';
 import type { ConsoleSource } from '../../view/console-source.ts';
+import { withIncident, withRevision } from '../../view/incident-words.ts';
 import type { ShownSeries } from '../../view/shown-scores.ts';
 
 export interface OpenEventsState {
@@ -7,17 +10,26 @@ export interface OpenEventsState {
   readonly events: readonly EventAnswer[] | null;
   /** Open events of the service, those beyond the shown ones too. */
   readonly total: number;
+  /** Open ones of several events, or of a pause. */
+  readonly incidents: readonly IncidentAnswer[];
+  readonly incidentsTotal: number;
   /** Ended while the page was open, newest first. */
   readonly ended: readonly EventAnswer[];
   readonly worst: ReadonlyMap<string, ShownSeries>;
   readonly connected: boolean;
   readonly failure: string | null;
+  /** The newest answer; undefined until there is one, null where there is no stream. */
+  readonly freshness: Freshness | null | undefined;
+  /** Why there is no newer one. */
+  readonly freshnessFailure: string | null;
 }
 
 const SHOWN_MAX = 200;
 const ENDED_MAX = 20;
 /** What was missed, such as reviews of events, is read again this often. */
 const REFRESH_MS = 20_000;
+/** How current the scores are is read this often. */
+const FRESHNESS_MS = 3_000;
 /** After a failure it is tried again sooner, such as while the service starts. */
 const RETRY_MS = 1_500;
 /** Messages are shown together: a screen that changes more often cannot be read. */
@@ -28,10 +40,14 @@ export class OpenEvents {
   state: OpenEventsState = {
     events: null,
     total: 0,
+    incidents: [],
+    incidentsTotal: 0,
     ended: [],
     worst: new Map(),
     connected: false,
     failure: null,
+    freshness: undefined,
+    freshnessFailure: null,
   };
   readonly #source: ConsoleSource;
   readonly #listeners = new Set<(state: OpenEventsState) => void>();
@@ -46,7 +62,8 @@ export class OpenEvents {
     if (this.#stop !== null) return;
     const unwatch = this.#source.watch(null, {
       onEvent: (event) => this.#take(event),
-      onWorst: (series) => this.#set({ worst: new Map(series.map((row) => [row.id, row])) }),
+      onIncident: (incident) => this.#takeIncident(incident),
+      onWorst: (series) => this.#set({ worst: new Map(series.map((row) => [row.series, row])) }),
       onScores: () => {},
       onConnected: (connected) => {
         if (connected && !this.state.connected) void this.refresh();
@@ -54,11 +71,14 @@ export class OpenEvents {
       },
     });
     const timer = setInterval(() => document.hidden || void this.refresh(), REFRESH_MS);
+    const fresh = setInterval(() => document.hidden || void this.#readFreshness(), FRESHNESS_MS);
     this.#stop = () => {
       unwatch();
       clearInterval(timer);
+      clearInterval(fresh);
     };
     void this.refresh();
+    void this.#readFreshness();
   }
 
   stop(): void {
@@ -68,8 +88,11 @@ export class OpenEvents {
 
   async refresh(): Promise<void> {
     try {
-      const { events, total_open: total } = await this.#source.events({ open: true, limit: SHOWN_MAX });
-      this.#set({ events, total, failure: null });
+      const [{ events, total_open: total }, { incidents, total_open: incidentsTotal }] = await Promise.all([
+        this.#source.events({ open: true, limit: SHOWN_MAX }),
+        this.#source.incidents({ open: true, single: false, limit: SHOWN_MAX }),
+      ]);
+      this.#set({ events, total, incidents, incidentsTotal, failure: null });
     } catch (error) {
       this.#set({ failure: (error as Error).message });
       setTimeout(() => this.#stop !== null && void this.refresh(), RETRY_MS);
@@ -82,23 +105,42 @@ export class OpenEvents {
     return () => this.#listeners.delete(listener);
   }
 
+  async #readFreshness(): Promise<void> {
+    try {
+      this.#set({ freshness: await this.#source.freshness(), freshnessFailure: null });
+    } catch (error) {
+      this.#set({ freshnessFailure: (error as Error).message });
+    }
+  }
+
   #take(event: UnreviewedEvent): void {
     const { events, total, ended } = this.state;
     if (events === null) return;
-    const known = events.find(({ event_id }) => event_id === event.event_id);
-    const others = events.filter(({ event_id }) => event_id !== event.event_id);
-    // A message of the stream has no reviews.
-    const { acknowledged = null, muted = null, label = null } = known ?? {};
-    const merged = { ...event, acknowledged, muted, label };
-    if (event.ended_at === null) {
+    const known = events.find(({ eventId }) => eventId === event.eventId);
+    const others = events.filter(({ eventId }) => eventId !== event.eventId);
+    // A message of the stream has what its topic has.
+    const { acknowledged = null, muted = null, label = null, incidentId = null } = known ?? {};
+    const merged = { ...event, acknowledged, muted, label, incidentId };
+    if (event.endedAtMs === null) {
       this.#set({ events: [merged, ...others].slice(0, SHOWN_MAX), total: total + Number(known === undefined) });
     } else {
       this.#set({
         events: others,
         total: Math.max(0, total - Number(known !== undefined)),
-        ended: [merged, ...ended.filter(({ event_id }) => event_id !== event.event_id)].slice(0, ENDED_MAX),
+        ended: [merged, ...ended.filter(({ eventId }) => eventId !== event.eventId)].slice(0, ENDED_MAX),
       });
     }
+  }
+
+  #takeIncident(revision: UnreviewedIncident): void {
+    const { events, incidents, incidentsTotal } = this.state;
+    if (events === null) return;
+    const next = withRevision(incidents, revision);
+    this.#set({
+      events: withIncident(events, revision),
+      incidents: next.slice(0, SHOWN_MAX),
+      incidentsTotal: Math.max(next.length, incidentsTotal + next.length - incidents.length),
+    });
   }
 
   #set(changed: Partial<OpenEventsState>): void {

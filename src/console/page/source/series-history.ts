@@ -1,7 +1,9 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
 import type { SeriesNow } from '../../../sidecar/wire/schema/history-schema.ts';
 import type { ConsoleSource, ShownPast } from '../../view/console-source.ts';
+import { withGaps } from '../../view/gaps.ts';
+import { parseRoute, rangeOf, withRange } from '../../view/route.ts';
 import { withArrived } from '../../view/score-buffer.ts';
 import { NO_SCORES, type ShownScores } from '../../view/shown-scores.ts';
 import { following, panned, type TimeRange } from '../../view/time-range.ts';
@@ -59,7 +61,7 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
   useEffect(() => {
     source.scores(series, { points: WHOLE_POINTS }).then(
       (found) => {
-        newest.current = found.timestamp.at(-1) ?? source.nowMs();
+        newest.current = found.timestampMs.at(-1) ?? source.nowMs();
         setWhole(found);
       },
       (error: Error) => setFailure(error.message),
@@ -68,12 +70,13 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
 
   useEffect(() => {
     if (whole === null || !ready || range !== null) return;
-    setRange(focus === null ? newestRange(whole) : rangeAround(focus, whole));
-    setLive(source.kind === 'service' && focus === null);
+    const given = rangeOf(parseRoute(location.hash));
+    setRange(given ?? (focus === null ? newestRange(whole) : rangeAround(focus, whole)));
+    setLive(source.kind === 'service' && focus === null && given === null);
   }, [whole, ready]);
 
   useEffect(() => {
-    if (range === null || (live && columns.timestamp.length > 0)) return undefined;
+    if (range === null || (live && columns.timestampMs.length > 0)) return undefined;
     const span = range.to - range.from;
     const read = () =>
       source.scores(series, { from: range.from - span, to: range.to + span, points: POINTS }).then(
@@ -83,30 +86,39 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
         },
         (error: Error) => setFailure(error.message),
       );
-    const timer = setTimeout(read, columns.timestamp.length === 0 ? 0 : READ_AFTER_MS);
+    const timer = setTimeout(read, columns.timestampMs.length === 0 ? 0 : READ_AFTER_MS);
     return () => clearTimeout(timer);
   }, [source, series, range, live]);
 
   useArrivedScores(source, series, (arrived) => {
-    newest.current = Math.max(newest.current, ...arrived.map(({ timestamp }) => timestamp));
+    newest.current = Math.max(newest.current, ...arrived.map(({ timestampMs }) => timestampMs));
     if (!live) return;
-    setColumns((before) => (before.timestamp.length === 0 ? before : withArrived(before, arrived)));
+    setColumns((before) => (before.timestampMs.length === 0 ? before : withArrived(before, arrived)));
     setRange((before) => before && following(before, newest.current));
   });
 
+  useAddressedRange((given) => {
+    setLive(false);
+    setRange(given);
+  });
+
+  const keepRange = useKeptRange();
   const choose = (next: TimeRange) => {
     setLive(false);
     setRange(next);
+    keepRange(next);
   };
   const last = (ms: number) => ({ from: newest.current - ms, to: newest.current });
+  const drawn = useMemo(() => withGaps(columns), [columns]);
+  const drawnWhole = useMemo(() => (whole === null ? NO_SCORES : withGaps(whole)), [whole]);
   return {
-    columns,
+    columns: drawn,
     range,
     failure,
     live,
-    whole: whole ?? NO_SCORES,
+    whole: drawnWhole,
     about: whole,
-    spans: [...SPANS, { name: 'all', ms: newest.current - (whole?.timestamp[0] ?? newest.current - HOUR_MS) }],
+    spans: [...SPANS, { name: 'all', ms: newest.current - (whole?.timestampMs[0] ?? newest.current - HOUR_MS) }],
     setRange: choose,
     pan: (share) => range !== null && choose(panned(range, share)),
     showLast: (ms) => choose(last(ms)),
@@ -116,7 +128,34 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
       setColumns(NO_SCORES);
       setRange(last(span));
       setLive(true);
+      keepRange(null);
     },
+  };
+}
+
+/** Follows another stretch of time in the address. */
+function useAddressedRange(take: (range: TimeRange) => void): void {
+  useEffect(() => {
+    const follow = () => {
+      const given = rangeOf(parseRoute(location.hash));
+      if (given !== null) take(given);
+    };
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, []);
+}
+
+/** Browsers refuse an address that is written about a hundred times in half a minute. */
+const KEEP_AFTER_MS = 250;
+
+/** Writes the chosen stretch of time into the address, without an entry in the history of the browser. */
+function useKeptRange(): (range: TimeRange | null) => void {
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (range) => {
+    clearTimeout(timer.current);
+    const keep = () => history.replaceState(history.state, '', withRange(parseRoute(location.hash), range));
+    timer.current = setTimeout(keep, KEEP_AFTER_MS);
   };
 }
 
@@ -131,6 +170,7 @@ function useArrivedScores(source: ConsoleSource, series: string, take: (arrived:
     const stop = source.watch(series, {
       onScores: (scores) => waiting.push(...scores),
       onEvent: none,
+      onIncident: none,
       onWorst: none,
       onConnected: none,
     });
@@ -146,7 +186,7 @@ function useArrivedScores(source: ConsoleSource, series: string, take: (arrived:
   }, [source, series]);
 }
 
-function newestRange({ timestamp: at, bucket_ms }: ShownScores): TimeRange {
+function newestRange({ timestampMs: at, bucket_ms }: ShownScores): TimeRange {
   const to = at.at(-1) ?? Date.now();
   if (at.length < 2) return { from: to - HOUR_MS, to };
   const from = bucket_ms !== null ? to - (to - at[0]) * SHOWN_SHARE : at[Math.max(0, at.length - SHOWN_SCORES)];
@@ -154,9 +194,9 @@ function newestRange({ timestamp: at, bucket_ms }: ShownScores): TimeRange {
 }
 
 /** The event in the middle third, with at least a tenth of what is shown at first around it. */
-function rangeAround({ started_at, ended_at }: EventAnswer, columns: ShownScores): TimeRange {
+function rangeAround({ startedAtMs, endedAtMs }: EventAnswer, columns: ShownScores): TimeRange {
   const usual = newestRange(columns);
-  const end = ended_at ?? usual.to;
-  const lead = Math.max(end - started_at, (usual.to - usual.from) / 3);
-  return { from: started_at - lead, to: Math.min(end + lead, Math.max(usual.to, end)) };
+  const end = endedAtMs ?? usual.to;
+  const lead = Math.max(end - startedAtMs, (usual.to - usual.from) / 3);
+  return { from: startedAtMs - lead, to: Math.min(end + lead, Math.max(usual.to, end)) };
 }

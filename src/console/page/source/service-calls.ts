@@ -7,12 +7,14 @@ export function whenSignedOut(handler: () => void): void {
   onSignedOut = handler;
 }
 
-type QueryValues = Readonly<Record<string, string | number | boolean | undefined>>;
+type QueryValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** Throws a SourceFailure. */
 export async function getJson<T>(path: string, query: object = {}): Promise<T> {
   const given = Object.entries(query as QueryValues).filter(([, value]) => value !== undefined && value !== '');
-  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  const search = new URLSearchParams(
+    given.flatMap(([name, value]) => [value].flat().map((one) => [name, String(one)])),
+  );
   return (await call(given.length === 0 ? path : `${path}?${search}`, {})) as T;
 }
 

@@ -5,7 +5,7 @@ import type { ShownScores } from '../../../../src/console/view/shown-scores.ts';
 
 const value = [1, 5, null, 3, null];
 const SCORES: ShownScores = {
-  timestamp: [10, 20, 30, 40, 50],
+  timestampMs: [10, 20, 30, 40, 50],
   value,
   value_min: value,
   value_max: value,
@@ -18,14 +18,14 @@ const SCORES: ShownScores = {
 };
 
 test('a range holds its first moment and not its last', () => {
-  const { timestamp, bucket_ms } = bucketed(SCORES, { from: 20, to: 40, points: 10 });
-  assert.deepEqual([timestamp, bucket_ms], [[20, 30], null]);
-  assert.deepEqual(bucketed(SCORES, { from: 60, to: undefined, points: 10 }).timestamp, []);
+  const { timestampMs, bucket_ms } = bucketed(SCORES, { from: 20, to: 40, points: 10 });
+  assert.deepEqual([timestampMs, bucket_ms], [[20, 30], null]);
+  assert.deepEqual(bucketed(SCORES, { from: 60, to: undefined, points: 10 }).timestampMs, []);
 });
 
 test('too many scores become means with their extremes, worst grade and alarms counted', () => {
   const {
-    timestamp,
+    timestampMs,
     value: means,
     value_min: min,
     value_max: max,
@@ -37,7 +37,7 @@ test('too many scores become means with their extremes, worst grade and alarms c
     to: undefined,
     points: 3,
   });
-  assert.deepEqual(timestamp, [10, 30, 50]);
+  assert.deepEqual(timestampMs, [10, 30, 50]);
   assert.deepEqual(
     [means, min, max],
     [

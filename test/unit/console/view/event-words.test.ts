@@ -35,18 +35,18 @@ test('a distance is a percentage only where that means something', () => {
 
 test('what nobody looks after comes first, then what is acknowledged, then what is muted', () => {
   const mutedUntil = (until: number) => ({ at: 0, by: 'ops', until, reason: 'known' });
-  const mild = seen({ event_id: 'mild', severity: 1 });
-  const bad = seen({ event_id: 'bad', severity: 9 });
-  const taken = seen({ event_id: 'taken', severity: 99, acknowledged: { at: NOW, by: 'ops', note: null } });
-  const muted = seen({ event_id: 'muted', severity: 999, muted: mutedUntil(NOW + 1) });
-  const returned = seen({ event_id: 'returned', severity: 5, muted: mutedUntil(NOW - 1) });
-  const sorted = worstFirst([muted, taken, mild, bad, returned], NOW).map(({ event_id }) => event_id);
+  const mild = seen({ eventId: 'mild', severity: 1 });
+  const bad = seen({ eventId: 'bad', severity: 9 });
+  const taken = seen({ eventId: 'taken', severity: 99, acknowledged: { at: NOW, by: 'ops', note: null } });
+  const muted = seen({ eventId: 'muted', severity: 999, muted: mutedUntil(NOW + 1) });
+  const returned = seen({ eventId: 'returned', severity: 5, muted: mutedUntil(NOW - 1) });
+  const sorted = worstFirst([muted, taken, mild, bad, returned], NOW).map(({ eventId }) => eventId);
   assert.deepEqual(sorted, ['bad', 'returned', 'mild', 'taken', 'muted']);
 });
 
 test('the reasons name what was seen, what was usual, and for how long', () => {
   const event = seen({
-    started_at: NOW - 3_660_000,
+    startedAtMs: NOW - 3_660_000,
     value: 99,
     expected: 42,
     lo: 38,
@@ -62,9 +62,8 @@ test('the reasons name what was seen, what was usual, and for how long', () => {
   ]);
 });
 
-test('an event of a group is looked at by itself, and any other in its series', () => {
-  assert.equal(addressOf(seen({ series_id: 'a/b c', event_id: '01' })), '#/series/a%2Fb%20c?event=01');
-  assert.equal(addressOf(seen({ series_id: null, group_id: 'shop', event_id: '01' })), '#/events/01');
+test('every event has a page of its own', () => {
+  assert.equal(addressOf(seen({ eventId: '0/1' })), '#/events/0%2F1');
 });
 
 test('a kind of a later version has its own name', () => {
@@ -82,12 +81,10 @@ test('a host is what stands before the last slash or colon', () => {
   ]);
 });
 
-test('a pause of a detector has a page of its own, and says that there are no data', () => {
+test('a pause of a detector is named after it, and says that there are no data', () => {
   const nothing = { value: null, expected: null, lo: null, hi: null };
-  const pause = seen({ series_id: null, kind: 'silence', series_count: 40, ...nothing });
+  const pause = seen({ series: null, kind: 'silence', seriesCount: 40, ...nothing });
   assert.equal(subjectName(pause), 'detector web');
   assert.equal(isOfGroup(pause), false);
-  assert.equal(addressOf(pause), '#/events/01');
-  assert.equal(addressOf(seen()), '#/series/web-1%2Fcpu?event=01');
   assert.equal(farOutText(pause), 'no data');
 });

@@ -3,11 +3,9 @@ import { test } from 'node:test';
 import {
   counted,
   elapsedText,
-  momentText,
   numberText,
   percentText,
   shortDuration,
-  timeText,
 } from '../../../../src/console/view/number-words.ts';
 
 test('numbers have four digits that count, and large ones a unit', () => {
@@ -28,13 +26,6 @@ test('durations have their two largest units, and no seconds beside minutes', ()
     '0 s',
   ]);
   assert.equal(shortDuration(7_500_000), '2 h');
-});
-
-test('a time of today has no day', () => {
-  const at = new Date(2026, 2, 12, 14, 5, 9).getTime();
-  assert.equal(timeText(at, at + 60_000), '14:05');
-  assert.equal(timeText(at, at + 86_400_000), '12 Mar 14:05');
-  assert.equal(momentText(at), '2026-03-12 14:05:09');
 });
 
 test('counts and shares', () => {

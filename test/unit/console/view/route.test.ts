@@ -14,6 +14,6 @@ test('every page, subject and query comes back from its address', () => {
 });
 
 test('an address that nobody made leads somewhere all the same', () => {
-  assert.deepEqual(parseRoute(''), { page: 'now', subject: null, query: {} });
+  assert.deepEqual(parseRoute(''), { page: '', subject: null, query: {} });
   assert.deepEqual(parseRoute('#/series/%'), { page: 'series', subject: '%', query: {} });
 });

@@ -6,6 +6,9 @@ import type { SeriesNow } from '../../../../src/sidecar/wire/schema/history-sche
 
 const score = (at: number): SeriesNow => {
   return {
+    series: 's',
+    timestampMs: at,
+    anomalyScore: 0,
     id: 's',
     detector: 'web',
     group: null,
@@ -26,13 +29,13 @@ const score = (at: number): SeriesNow => {
 test('scores that are there already change nothing', () => {
   const columns = withArrived(NO_SCORES, [score(1), score(2)]);
   assert.equal(withArrived(columns, [score(1), score(2)]), columns);
-  assert.deepEqual(withArrived(columns, [score(2), score(3)]).timestamp, [1, 2, 3]);
+  assert.deepEqual(withArrived(columns, [score(2), score(3)]).timestampMs, [1, 2, 3]);
 });
 
 test('the oldest points go when there are too many', () => {
   const all = Array.from({ length: POINTS_MAX }, (_, i) => score(i));
   const {
-    timestamp: at,
+    timestampMs: at,
     value,
     alarms,
   } = withArrived(withArrived(NO_SCORES, all), [score(POINTS_MAX), score(POINTS_MAX + 1)]);

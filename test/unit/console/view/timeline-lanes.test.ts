@@ -4,9 +4,9 @@ import { timelineLanes } from '../../../../src/console/view/timeline-lanes.ts';
 import { seen } from '../../../fixture/console/seen-event.ts';
 
 test('an open event reaches until now, and one outside of the time is left out', () => {
-  const open = seen({ event_id: 'open', started_at: 50, ended_at: null });
-  const before = seen({ event_id: 'before', started_at: 10, ended_at: 20 });
-  const ended = seen({ event_id: 'ended', detector: 'hosts', started_at: 30, ended_at: 75 });
+  const open = seen({ eventId: 'open', startedAtMs: 50, endedAtMs: null });
+  const before = seen({ eventId: 'before', startedAtMs: 10, endedAtMs: 20 });
+  const ended = seen({ eventId: 'ended', detector: 'hosts', startedAtMs: 30, endedAtMs: 75 });
   const lanes = timelineLanes([open, before, ended], { from: 50, to: 150 }, 100);
   assert.deepEqual([...lanes.keys()], ['hosts', 'web']);
   assert.deepEqual(

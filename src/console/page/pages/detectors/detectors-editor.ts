@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { DetectorsAnswer } from '../../../../sidecar/wire/schema/detectors-schema.ts';
-import { momentText } from '../../../view/number-words.ts';
+import { zonedText } from '../../../view/time-words.ts';
 import type { Console } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
-import { Failure } from '../../element/page-states.ts';
-import { postJson } from '../../source/service-calls.ts';
 import { SaveDetectors } from './save-detectors.ts';
+
+/** As GET and PUT /v1/detectors name the file among the versions. */
+const FILE_VERSION = 0;
 
 interface DetectorsEditorProps {
   readonly app: Console;
@@ -16,18 +17,14 @@ interface DetectorsEditorProps {
 /** The file itself, for what the form above does not offer, and the versions before. */
 export function DetectorsEditor({ app, file, onSaved }: DetectorsEditorProps): Shown {
   const [edited, setEdited] = useState<string | null>(null);
-  const [failure, setFailure] = useState<string | null>(null);
-  const rollBack = async (version: number) => {
-    try {
-      const comment = `back to version ${version}`;
-      await postJson('/v1/detectors', { roll_back_to: version, base_version: file.version, comment }, 'PUT');
-      setFailure(null);
-      setEdited(null);
-      onSaved();
-    } catch (error) {
-      setFailure((error as Error).message);
-    }
-  };
+  /** Shows first what would change. */
+  const rollBack = (version: number, comment: string) =>
+    app.mayAdminister &&
+    html`<${SaveDetectors} file=${file} next=${{ roll_back_to: version }} comment=${comment} title="Roll back to it …"
+      onSaved=${() => {
+        setEdited(null);
+        onSaved();
+      }} />`;
   const text = edited ?? file.text;
   return html`<details class="panel"><summary>The detectors file${file.versions.length > 0 ? ', and its versions' : ''}
     </summary>
@@ -35,7 +32,7 @@ export function DetectorsEditor({ app, file, onSaved }: DetectorsEditorProps): S
       value=${text} onInput=${(event: Event) => setEdited((event.target as HTMLTextAreaElement).value)} />
     ${
       app.mayAdminister &&
-      html`<div class="buttons"><${SaveDetectors} file=${file} text=${text} comment="edited in the console"
+      html`<div class="buttons"><${SaveDetectors} file=${file} next=${{ text }} comment="edited in the console"
         onSaved=${() => {
           setEdited(null);
           onSaved();
@@ -47,7 +44,6 @@ export function DetectorsEditor({ app, file, onSaved }: DetectorsEditorProps): S
         }
       </div>`
     }
-    ${failure !== null && html`<${Failure} text=${failure} />`}
     ${
       file.versions.length > 0 &&
       html`<table class="table versions"><thead><tr><th scope="col">Version</th><th scope="col">Saved</th>
@@ -55,13 +51,11 @@ export function DetectorsEditor({ app, file, onSaved }: DetectorsEditorProps): S
           </thead>
       <tbody>${file.versions.map(
         ({ version, saved_at, saved_by, comment }) => html`<tr><th scope="row">${version}</th>
-          <td>${momentText(saved_at)}</td><td>${saved_by}</td><td>${comment ?? ''}</td>
-          <td>${
-            app.mayAdminister &&
-            version !== file.version &&
-            html`<button type="button" class="small text" onClick=${() => rollBack(version)}>Roll back to it</button>`
-          }</td></tr>`,
-      )}</tbody></table>`
+          <td>${zonedText(saved_at)}</td><td>${saved_by}</td><td>${comment ?? ''}</td>
+          <td>${version !== file.version && rollBack(version, `back to version ${version}`)}</td></tr>`,
+      )}
+      <tr><th scope="row">file</th><td>–</td><td>–</td><td>the detectors file of this service</td>
+        <td>${rollBack(FILE_VERSION, 'back to the detectors file')}</td></tr></tbody></table>`
     }
   </details>`;
 }

@@ -6,8 +6,10 @@ import { postJson } from '../../source/service-calls.ts';
 
 interface SaveDetectorsProps {
   readonly file: DetectorsAnswer;
-  /** The whole file as it shall be. */
-  readonly text: string;
+  /** The whole file as it shall be, or the version whose text it shall have again. */
+  readonly next: { readonly text: string } | { readonly roll_back_to: number };
+  /** What the button says. */
+  readonly title?: string;
   readonly comment: string;
   readonly onSaved: () => void;
 }
@@ -15,7 +17,8 @@ interface SaveDetectorsProps {
 const put = (body: object) => postJson<DetectorsSaved>('/v1/detectors', body, 'PUT');
 
 /** Checks the file, shows what would change, and publishes it once a person has agreed. */
-export function SaveDetectors({ file, text, comment, onSaved }: SaveDetectorsProps): Shown {
+export function SaveDetectors(props: SaveDetectorsProps): Shown {
+  const { file, next, comment, onSaved, title = 'Check and save …' } = props;
   const [checked, setChecked] = useState<DetectorsSaved | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const [saved, setSaved] = useState<number | null>(null);
@@ -27,7 +30,7 @@ export function SaveDetectors({ file, text, comment, onSaved }: SaveDetectorsPro
       setFailure((error as Error).message);
     }
   };
-  const body = { text, base_version: file.version };
+  const body = { ...next, base_version: file.version };
   const check = () => attempt(async () => setChecked(await put({ ...body, dry_run: true })));
   const save = () =>
     attempt(async () => {
@@ -36,10 +39,9 @@ export function SaveDetectors({ file, text, comment, onSaved }: SaveDetectorsPro
       setSaved(version);
       onSaved();
     });
-  return html`<button type="button" disabled=${!file.can_save} onClick=${check}
-      title=${
-        file.can_save ? '' : 'Workers do not listen for detectors: change the file itself'
-      }>Check and save …</button>
+  return html`<button type="button" class=${'text' in next ? '' : 'small text'}
+      disabled=${!file.can_save} onClick=${check}
+      title=${file.can_save ? '' : 'Workers do not listen for detectors: change the file itself'}>${title}</button>
     ${saved !== null && checked === null && html`<span class="aside" role="status">Saved as version ${saved}.</span>`}
     ${failure !== null && html`<${Failure} text=${failure} />`}
     ${

@@ -2,8 +2,9 @@ import { useState } from 'preact/hooks';
 import { eventUrgency } from '../../../../record/urgency.ts';
 import type { DetectorsAnswer, WhatIfAnswer } from '../../../../sidecar/wire/schema/detectors-schema.ts';
 import { kindName } from '../../../view/event-words.ts';
-import { counted, numberText, timeText } from '../../../view/number-words.ts';
+import { counted, numberText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
+import { timeText } from '../../../view/time-words.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
@@ -13,6 +14,7 @@ import { SaveDetectors } from './save-detectors.ts';
 
 const SERIES_MAX = 200;
 const DAY_MS = 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
 const SPANS: readonly (readonly [string, number])[] = [
   ['the last week', 7 * DAY_MS],
   ['the last 2 weeks', 14 * DAY_MS],
@@ -47,7 +49,7 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
   const [result, setResult] = useState<WhatIfAnswer | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const tried = series === '' ? (names.value?.series[0]?.id ?? '') : series;
+  const tried = series === '' ? (names.value?.series[0]?.series ?? '') : series;
   const given = Object.entries(changes).filter(([, text]) => text.trim() !== '');
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -80,7 +82,7 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
           <div class="fields">
             <label>Series<input list="what-if-series" value=${tried}
               onChange=${(event: Event) => setSeries((event.target as HTMLInputElement).value)} /></label>
-            <datalist id="what-if-series">${names.value?.series.map(({ id }) => html`<option value=${id} />`)}
+            <datalist id="what-if-series">${names.value?.series.map(({ series: id }) => html`<option value=${id} />`)}
             </datalist>
             <label>Over<select value=${span}
               onChange=${(event: Event) => setSpan(Number((event.target as HTMLSelectElement).value))}>
@@ -102,7 +104,7 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
     ${
       result !== null &&
       app.mayAdminister &&
-      html`<div class="buttons"><${SaveDetectors} file=${file} text=${result.text} onSaved=${onSaved}
+      html`<div class="buttons"><${SaveDetectors} file=${file} next=${{ text: result.text }} onSaved=${onSaved}
         comment=${given.map(([name, value]) => `${detector.name}: ${name} ${value}`).join(', ')} /></div>`
     }
   </section>`;
@@ -143,20 +145,20 @@ interface RaisedEventsProps {
 }
 
 function RaisedEvents({ title, raised, result, nowMs }: RaisedEventsProps): Shown {
-  const { events, alarms, alarms_per_week: weekly } = raised;
+  const { events, alarms } = raised;
   const { from, to } = result;
+  const weekly = (events.length * WEEK_MS) / Math.max(1, to - from);
   const place = (at: number) => `${(((at - from) / Math.max(1, to - from)) * 100).toFixed(2)}%`;
   return html`<div><h3>${title}</h3>
-    <p><strong>${counted(events.length, 'event')}</strong>, ${counted(alarms, 'alarm')}${
-      weekly === null ? '' : `, ${numberText(weekly)} a week`
-    }</p>
+    <p><strong>${counted(events.length, 'event')}</strong>, ${numberText(weekly)} a week, of
+      ${counted(alarms, 'alarm')}</p>
     <div class="track" aria-hidden="true">${events.map(
       (event) => html`<span class=${classes('bar', 'open', `urgency-${eventUrgency(event)}`)}
-        style=${{ left: place(event.started_at), right: `calc(100% - ${place(event.ended_at ?? to)})` }} />`,
+        style=${{ left: place(event.startedAtMs), right: `calc(100% - ${place(event.endedAtMs ?? to)})` }} />`,
     )}</div>
     <ul class="event-list">${events.map(
       (event) => html`<li class=${`urgency-${eventUrgency(event)}`} title=${event.summary}>
-        <span><${Icon} name=${event.kind} /> ${kindName(event.kind)}</span><time>${timeText(event.started_at, nowMs)}
+        <span><${Icon} name=${event.kind} /> ${kindName(event.kind)}</span><time>${timeText(event.startedAtMs, nowMs)}
           </time>
       </li>`,
     )}</ul></div>`;

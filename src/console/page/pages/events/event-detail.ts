@@ -1,4 +1,5 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { quantityTexts } from '../../../../record/quantity-text.ts';
 import { eventUrgency } from '../../../../record/urgency.ts';
 import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
 import {
@@ -10,11 +11,13 @@ import {
   kindName,
   whyFlagged,
 } from '../../../view/event-words.ts';
-import { momentText, numberText, percentText } from '../../../view/number-words.ts';
-import { routeTo } from '../../../view/route.ts';
-import type { Console } from '../../element/hooks.ts';
+import { numberText, percentText } from '../../../view/number-words.ts';
+import { parseRoute, routeTo } from '../../../view/route.ts';
+import { zonedText } from '../../../view/time-words.ts';
+import { type Console, useAct } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
+import { Meanings } from '../../element/meanings.ts';
 import { Failure } from '../../element/page-states.ts';
 import { MuteDialog } from './mute-dialog.ts';
 
@@ -27,27 +30,34 @@ interface EventDetailProps {
 
 /** Why an event was raised, in words and numbers, and its review by people. */
 export function EventDetail({ app, event, nowMs, onChanged }: EventDetailProps): Shown {
-  const { kind, value, expected, lo, hi, severity, grade, started_at, ended_at, labels } = event;
+  const { kind, value, expected, lo, hi, severity, grade, startedAtMs, endedAtMs, closeReason, labels } = event;
+  const [valueText, expectedText, loText, hiText] = quantityTexts([value, expected, lo, hi], event.unit);
+  const [first, last] = [zonedText(event.firstAlarmAtMs), zonedText(event.lastAlarmAtMs)];
+  const end = closeReason === 'new_level' ? 'New level' : 'Ended';
   const facts: readonly (readonly [string, string])[] = [
-    ['Began', momentText(started_at)],
-    ['Ended', ended_at === null ? closeText(null) : `${momentText(ended_at)}: ${closeText(event.close_reason)}`],
-    ['Peak', momentText(event.peak_at)],
-    ['Value there', numberText(value)],
-    ['Expected', numberText(expected)],
-    ['Interval', lo === null || hi === null ? '–' : `${numberText(lo)} … ${numberText(hi)}`],
+    ['Began', zonedText(startedAtMs)],
+    [end, endedAtMs === null ? closeText(null) : `${zonedText(endedAtMs)}: ${closeText(closeReason)}`],
+    ['Alarms', first === last ? first : `${first} to ${last}`],
+    ['Peak', zonedText(event.peakAtMs)],
+    ['Value there', valueText],
+    ['Expected', expectedText],
+    ['Interval', lo === null || hi === null ? '–' : `${loText} … ${hiText}`],
     ['Grade', grade === null ? '–' : grade.toFixed(3)],
     ['Severity', numberText(severity)],
   ];
   return html`<article class=${classes('panel', 'event-detail', `urgency-${eventUrgency(event)}`)}>
     <header><h2><${Icon} name=${kind} /> Why it was flagged: <em title=${kindMeaning(kind)}>${kindName(kind)}</em></h2>
-      ${isOfGroup(event) && html`<p class="aside">in the group <strong>${event.group_id}</strong></p>`}
-      ${isOfDetector(event) && html`<p class="aside">${event.series_count} series of one partition</p>`}</header>
+      ${isOfGroup(event) && html`<p class="aside">in the group <strong>${event.group}</strong></p>`}
+      ${isOfDetector(event) && html`<p class="aside">${event.seriesCount} series of one partition</p>`}</header>
     <p class="why">${whyFlagged(event, nowMs).join(' ')}</p>
     <dl class="facts">${facts.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
+    <${Meanings} of=${['expected interval', 'grade', 'severity']} />
     ${event.members.length > 0 && html`<${MemberShares} event=${event} />`}
     ${
       Object.keys(labels).length > 0 &&
-      html`<p class="labels">${Object.entries(labels).map(([name, text]) => html`<span>${name}: ${text}</span>`)}</p>`
+      html`<p class="labels">${Object.entries(labels).map(
+        ([name, text]) => html`<span>${name}: ${linked(text)}</span>`,
+      )}</p>`
     }
     ${
       app.source.kind === 'service' &&
@@ -57,33 +67,37 @@ export function EventDetail({ app, event, nowMs, onChanged }: EventDetailProps):
   </article>`;
 }
 
+/** A label may hold an address, such as that of a runbook. */
+function linked(text: string): Shown | string {
+  return /^https?:\/\//.test(text) ? html`<a href=${text} rel="noreferrer" target="_blank">${text}</a>` : text;
+}
+
 function MemberShares({ event }: { readonly event: EventAnswer }): Shown {
   return html`<h3>Shares of its members</h3>
     <ul class="bars">${event.members.map(
-      ({ series_id, share }) => html`<li><a href=${routeTo('series', series_id, { event: event.event_id })}>
-        <span class="name" title=${series_id}>${series_id}</span><span class="figure">${percentText(share)}</span>
+      ({ series, share }) => html`<li><a href=${routeTo('series', series, { event: event.eventId })}>
+        <span class="name" title=${series}>${series}</span><span class="figure">${percentText(share)}</span>
         <meter min="0" max="1" value=${share} aria-hidden="true" /></a></li>`,
     )}</ul>`;
 }
 
 function EventActions({ app, event, nowMs, onChanged }: EventDetailProps): Shown {
-  const [muting, setMuting] = useState(false);
-  const [failure, setFailure] = useState<string | null>(null);
-  const { event_id: id, acknowledged, label } = event;
+  // A link of an alert offers an act: it is done by whoever is signed in and presses the button.
+  const { do: offered } = parseRoute(location.hash).query;
+  const [muting, setMuting] = useState(offered === 'mute' && app.mayOperate);
+  const acknowledging = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (offered === 'acknowledge') acknowledging.current?.focus();
+  }, []);
+  const { eventId: id, acknowledged, label } = event;
   const muted = isMuted(event, nowMs) ? event.muted : null;
-  const act = async (action: () => Promise<void>) => {
-    try {
-      await action();
-      setFailure(null);
-      onChanged();
-      await app.openEvents.refresh();
-    } catch (error) {
-      setFailure((error as Error).message);
-    }
-  };
+  const { act, failure } = useAct(async () => {
+    onChanged();
+    await app.openEvents.refresh();
+  });
   const notes = [
     acknowledged === null ? null : `Acknowledged by ${acknowledged.by}.`,
-    muted === null ? null : `Muted until ${momentText(muted.until)}: ${muted.reason}.`,
+    muted === null ? null : `Muted until ${zonedText(muted.until)}: ${muted.reason}.`,
   ].filter((text) => text !== null);
   const answer = (
     given: boolean,
@@ -97,7 +111,8 @@ function EventActions({ app, event, nowMs, onChanged }: EventDetailProps): Shown
         ? html`<div class="buttons">
           <span role="group" aria-label="Was it real?"
             class="answers">Was it real? ${answer(true, 'Yes')}${answer(false, 'No')}</span>
-          <button type="button" class="small text" aria-pressed=${acknowledged !== null}
+          <button type="button" ref=${acknowledging} aria-pressed=${acknowledged !== null}
+            class=${offered === 'acknowledge' && acknowledged === null ? 'small text primary' : 'small text'}
             onClick=${() => act(() => app.source.acknowledge(id, acknowledged === null))}>
             <${Icon} name="check" />${acknowledged === null ? 'Acknowledge' : 'Acknowledged'}</button>
           <button type="button" class="small text"

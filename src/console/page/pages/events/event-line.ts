@@ -10,7 +10,8 @@ import {
   subjectName,
   widthsOut,
 } from '../../../view/event-words.ts';
-import { elapsedText, momentText, numberText } from '../../../view/number-words.ts';
+import { elapsedText, numberText } from '../../../view/number-words.ts';
+import { zonedText } from '../../../view/time-words.ts';
 import { EventSparkline } from '../../chart/event-sparkline.ts';
 import type { Console } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
@@ -24,7 +25,7 @@ interface EventLineProps {
 
 /** An open event in one line: what, where, since when, how far out, and how it looks. */
 export function EventLine({ app, event, nowMs }: EventLineProps): Shown {
-  const { event_id: id, kind, started_at, detector, severity, acknowledged } = event;
+  const { eventId: id, kind, startedAtMs, detector, severity, acknowledged } = event;
   const subject = subjectName(event);
   const muted = isMuted(event, nowMs);
   const widths = widthsOut(event);
@@ -39,7 +40,7 @@ export function EventLine({ app, event, nowMs }: EventLineProps): Shown {
       <span class="what"><span class="name" title=${subject}>${subject}</span>
         <span class="of"><span class="narrow-only" aria-hidden="true">${kindName(kind)}, </span>${
           isOfGroup(event) ? `group of ${event.members.length}, ` : ''
-        }${event.series_count === null ? detector : `all ${event.series_count} series`}</span></span>
+        }${event.seriesCount === null ? detector : `all ${event.seriesCount} series`}</span></span>
     </a>
     <${EventSparkline} source=${app.source} event=${event} />
     <span class="far"><strong>${farOutText(event)}</strong>
@@ -49,7 +50,7 @@ export function EventLine({ app, event, nowMs }: EventLineProps): Shown {
           ? `${numberText(Math.round(widths * 10) / 10)} widths out`
           : `severity ${numberText(severity)}`
       }</span></span>
-    <time class="since" title=${`since ${momentText(started_at)}`}>${elapsedText(nowMs - started_at)}</time>
+    <time class="since" title=${`since ${zonedText(startedAtMs)}`}>${elapsedText(nowMs - startedAtMs)}</time>
     <span class="act">${
       muted
         ? html`<span class="mark" title=${event.muted?.reason ?? ''}><${Icon} name="mute" />muted</span>`

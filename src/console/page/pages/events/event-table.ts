@@ -1,43 +1,82 @@
 import { eventUrgency } from '../../../../record/urgency.ts';
 import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
-import { addressOf, farOutText, isMuted, kindMeaning, kindName, subjectName } from '../../../view/event-words.ts';
-import { momentText, numberText, shortDuration, timeText } from '../../../view/number-words.ts';
+import { type EventColumn, type EventOrder, nextOrder, parseOrder, sortedEvents } from '../../../view/event-order.ts';
+import {
+  addressOf,
+  farOutText,
+  isMuted,
+  kindMeaning,
+  kindName,
+  lengthText,
+  subjectName,
+} from '../../../view/event-words.ts';
+import { numberText } from '../../../view/number-words.ts';
+import { type Route, routeTo } from '../../../view/route.ts';
+import { timeText, zonedText } from '../../../view/time-words.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
+import { Meanings } from '../../element/meanings.ts';
 
 interface EventTableProps {
   readonly events: readonly EventAnswer[];
   readonly nowMs: number;
+  /** Filters, and the order as `sort`, as the address has them. */
+  readonly query: Route['query'];
 }
 
-export function EventTable({ events, nowMs }: EventTableProps): Shown {
+interface Column {
+  readonly title: string;
+  readonly column: EventColumn | null;
+  readonly isFigure: boolean;
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: 'Began', column: 'began', isFigure: false },
+  { title: 'Kind', column: 'kind', isFigure: false },
+  { title: 'Series', column: 'series', isFigure: false },
+  { title: 'Detector', column: 'detector', isFigure: false },
+  { title: 'Out', column: null, isFigure: true },
+  { title: 'Grade', column: 'grade', isFigure: true },
+  { title: 'Severity', column: 'severity', isFigure: true },
+  { title: 'Length', column: 'length', isFigure: true },
+  { title: 'State', column: null, isFigure: false },
+];
+
+const directionOf = ({ isDescending }: EventOrder) => (isDescending ? 'descending' : 'ascending');
+
+export function EventTable({ events, nowMs, query }: EventTableProps): Shown {
+  const order = parseOrder(query.sort ?? '');
   return html`<div class="table-frame" tabindex="0" role="region" aria-label="Events"><table class="table">
-    <thead><tr><th scope="col">Began</th><th scope="col">Kind</th><th scope="col">Series</th><th
-      scope="col">Detector</th>
-      <th scope="col" class="figure">Out</th><th scope="col" class="figure">Grade</th><th scope="col"
-        class="figure">Severity</th>
-      <th scope="col" class="figure">Length</th><th scope="col">State</th></tr></thead>
-    <tbody>${events.map((event) => {
-      const { event_id: id, kind, started_at, ended_at, grade, severity } = event;
+    <thead><tr>${COLUMNS.map(
+      ({ title, column, isFigure }) => html`<th scope="col" class=${isFigure ? 'figure' : ''}
+        aria-sort=${column !== null && order?.column === column ? directionOf(order) : null}>${
+          column === null
+            ? title
+            : html`<a href=${routeTo('events', null, { ...query, sort: nextOrder(order, column) })}>${title}</a>`
+        }</th>`,
+    )}</tr></thead>
+    <tbody>${sortedEvents(events, order).map((event) => {
+      const { eventId: id, kind, startedAtMs, grade, severity } = event;
       const subject = subjectName(event);
       return html`<tr key=${id} class=${classes(`urgency-${eventUrgency(event)}`)}>
-        <td><time title=${momentText(started_at)}>${timeText(started_at, nowMs)}</time></td>
+        <td><time title=${zonedText(startedAtMs)}>${timeText(startedAtMs, nowMs)}</time></td>
         <td title=${kindMeaning(kind)}><${Icon} name=${kind} /> ${kindName(kind)}</td>
         <th scope="row"><a href=${addressOf(event)} title=${subject}>${subject}</a></th>
         <td>${event.detector}</td>
         <td class="figure">${farOutText(event)}</td>
         <td class="figure">${grade === null ? '–' : grade.toFixed(2)}</td>
         <td class="figure">${numberText(severity)}</td>
-        <td class="figure">${shortDuration((ended_at ?? nowMs) - started_at)}</td>
+        <td class="figure">${lengthText(event, nowMs)}</td>
         <td>${stateText(event, nowMs)}</td>
       </tr>`;
-    })}</tbody></table></div>`;
+    })}</tbody></table></div>
+    <${Meanings} of=${['out', 'grade', 'severity']} />`;
 }
 
 function stateText(event: EventAnswer, nowMs: number): string {
-  const { ended_at, acknowledged, label } = event;
+  const { endedAtMs, acknowledged, label } = event;
   const parts = [
-    ended_at === null ? 'open' : 'ended',
+    endedAtMs === null ? 'open' : 'ended',
     acknowledged === null ? null : `seen by ${acknowledged.by}`,
     isMuted(event, nowMs) ? 'muted' : null,
     label === null ? null : label.real ? 'real' : 'false alarm',

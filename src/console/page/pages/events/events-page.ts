@@ -1,14 +1,13 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
-import { KINDS, kindName, subjectName } from '../../../view/event-words.ts';
+import { chosenSeries } from '../../../view/console-source.ts';
+import { KINDS, kindName } from '../../../view/event-words.ts';
 import { counted } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
-import { EventSparkline } from '../../chart/event-sparkline.ts';
 import { EventTimeline } from '../../chart/event-timeline.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Empty, Failure, Loading } from '../../element/page-states.ts';
-import { EventDetail } from './event-detail.ts';
 import { EventTable } from './event-table.ts';
 
 const PAGE_ROWS = 100;
@@ -20,57 +19,18 @@ const SPANS: readonly (readonly [string, string, number])[] = [
   ['30', 'last 30 days', 30 * DAY_MS],
 ];
 
-/** Events by time and as a list, or the one of the address. */
-export function EventsPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
-  const { subject } = route;
-  if (subject !== null) return html`<${OneEvent} key=${subject} app=${app} id=${subject} />`;
-  return html`<${AllEvents} app=${app} query=${route.query} />`;
-}
-
-function OneEvent({ app, id }: { readonly app: Console; readonly id: string }): Shown {
-  const { value, failure, reload } = useLoaded(id, () => app.source.event(id), EVERY_MS);
-  const nowMs = useNow(app.source, 5_000);
-  return html`<div class="page">
-    <header class="page-head"><h1>${value === null ? 'Event' : subjectName(value)}</h1>
-      <p class="aside"><a href=${routeTo('events')}>All events</a></p></header>
-    ${failure !== null && html`<${Failure} text=${failure} />`}
-    ${value === null && failure === null && html`<${Loading} what="the event" />`}
-    ${
-      value !== null &&
-      html`<${EventDrawings} app=${app} event=${value} />
-      <${EventDetail} app=${app} event=${value} nowMs=${nowMs} onChanged=${reload} />`
-    }
-  </div>`;
-}
-
-const DRAWN_MAX = 8;
-
-/** The series of the event, or those members of its group that have the largest shares, at the time of the event. */
-function EventDrawings({ app, event }: { readonly app: Console; readonly event: EventAnswer }): Shown {
-  const { event_id, series_id } = event;
-  const own = series_id === null ? event.members.map((member) => member.series_id) : [series_id];
-  return html`<ul class="drawings">${own.slice(0, DRAWN_MAX).map(
-    (series) => html`<li class="tile" key=${series}><a href=${routeTo('series', series, { event: event_id })}>
-      <span class="name" title=${series}>${series}</span>
-      <${EventSparkline} source=${app.source} event=${{ ...event, series_id: series, members: [] }} width=${600}
-        height=${90} />
-    </a></li>`,
-  )}</ul>`;
-}
-
-interface AllEventsProps {
-  readonly app: Console;
-  readonly query: Route['query'];
-}
-
-function AllEvents({ app, query }: AllEventsProps): Shown {
-  const { open = '', kind = '', detector = '', series = '', days = '' } = query;
+/** Events by time and as a list. */
+export function EventsPage({ app, route: { query } }: { readonly app: Console; readonly route: Route }): Shown {
+  const { open = '', kind = '', detector = '', series = '', days = '', incident = '' } = query;
   const span = SPANS.find(([name]) => name === days)?.[2];
-  const key = JSON.stringify(query);
+  // The order is made here, of what was read.
+  const { sort: _, ...filters } = query;
+  const key = JSON.stringify(filters);
   const filter = {
     kind,
     detector,
-    series,
+    incident,
+    ...chosenSeries(series, 'series'),
     limit: PAGE_ROWS,
     ...(open === '' ? {} : { open: open === 'true' }),
     ...(span === undefined ? {} : { from: Math.round(app.source.nowMs() - span) }),
@@ -82,7 +42,7 @@ function AllEvents({ app, query }: AllEventsProps): Shown {
   const next = more === null ? (first.value?.next_cursor ?? null) : more.next;
   const rows = useMemo(() => {
     const all = [...(first.value?.events ?? []), ...(more?.events ?? [])];
-    return [...new Map(all.map((event) => [event.event_id, event])).values()];
+    return [...new Map(all.map((event) => [event.eventId, event])).values()];
   }, [first.value, more]);
   const readMore = async () => {
     const page = await app.source.events({ ...filter, cursor: next ?? '' });
@@ -97,6 +57,11 @@ function AllEvents({ app, query }: AllEventsProps): Shown {
       }</p>
       <${EventFilters} query=${query} />
     </header>
+    ${
+      incident !== '' &&
+      html`<p class="aside">Only events of <a href=${routeTo('incidents', incident)}>one incident</a>.
+        <a href=${routeTo('events', null, { ...query, incident: '' })}>Show those of all</a></p>`
+    }
     ${first.failure !== null && html`<${Failure} text=${first.failure} />`}
     ${first.value === null && first.failure === null && html`<${Loading} what="events" />`}
     ${
@@ -104,7 +69,7 @@ function AllEvents({ app, query }: AllEventsProps): Shown {
       rows.length === 0 &&
       html`<${Empty} title="No such event">
       ${
-        Object.keys(query).length > 0
+        Object.keys(filters).length > 0
           ? html`No event fits these filters. <a href=${routeTo('events')}>Show all</a>`
           : 'Events appear when series leave what is expected of them.'
       }
@@ -113,7 +78,7 @@ function AllEvents({ app, query }: AllEventsProps): Shown {
     ${
       rows.length > 0 &&
       html`<${EventTimeline} events=${rows} nowMs=${nowMs} />
-      <${EventTable} events=${rows} nowMs=${nowMs} />`
+      <${EventTable} events=${rows} nowMs=${nowMs} query=${query} />`
     }
     ${next !== null && html`<p class="more"><button type="button" onClick=${readMore}>More</button></p>`}
   </div>`;
@@ -121,8 +86,8 @@ function AllEvents({ app, query }: AllEventsProps): Shown {
 
 function EventFilters({ query }: { readonly query: Route['query'] }): Shown {
   const { open = '', kind = '', detector = '', series = '', days = '' } = query;
-  const choose = (name: string) => (event: Event) =>
-    location.replace(routeTo('events', null, { ...query, [name]: (event.target as HTMLInputElement).value }));
+  const go = (name: string, value: string) => location.replace(routeTo('events', null, { ...query, [name]: value }));
+  const choose = (name: string) => (event: Event) => go(name, (event.target as HTMLInputElement).value);
   return html`<form class="filters" onSubmit=${(event: Event) => event.preventDefault()}>
     <label class="sr" for="f-open">State</label>
     <select id="f-open" value=${open} onChange=${choose('open')}>
@@ -136,9 +101,32 @@ function EventFilters({ query }: { readonly query: Route['query'] }): Shown {
     <select id="f-days" value=${days} onChange=${choose('days')}>
       <option value="">all that is kept</option>
       ${SPANS.map(([name, text]) => html`<option value=${name}>${text}</option>`)}</select>
-    <label class="sr" for="f-series">Series</label>
-    <input id="f-series" type="search" placeholder="series" value=${series} onChange=${choose('series')} />
-    <label class="sr" for="f-detector">Detector</label>
-    <input id="f-detector" type="text" placeholder="detector" value=${detector} onChange=${choose('detector')} />
+    <${TypedFilter} name="series" label="Series" value=${series} onTyped=${(value: string) => go('series', value)} />
+    <${TypedFilter} name="detector" label="Detector" value=${detector}
+      onTyped=${(value: string) => go('detector', value)} />
   </form>`;
+}
+
+interface TypedFilterProps {
+  readonly name: string;
+  readonly label: string;
+  /** That of the address. */
+  readonly value: string;
+  readonly onTyped: (value: string) => void;
+}
+
+/** Typing is over when no key came for so long. */
+const TYPED_MS = 300;
+
+/** What is typed stays while the list below is read again. */
+function TypedFilter({ name, label, value, onTyped }: TypedFilterProps): Shown {
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
+  useEffect(() => {
+    const timer = setTimeout(() => typed !== value && onTyped(typed), TYPED_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return html`<label class="sr" for=${`f-${name}`}>${label}</label>
+    <input id=${`f-${name}`} type="search" placeholder=${name} value=${typed} autocomplete="off"
+      onInput=${(event: Event) => setTyped((event.target as HTMLInputElement).value)} />`;
 }

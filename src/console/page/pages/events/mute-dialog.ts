@@ -10,12 +10,13 @@ const TIMES: readonly (readonly [string, number])[] = [
 ];
 
 interface MuteDialogProps {
+  readonly what?: string;
   readonly onClose: () => void;
   readonly onMute: (ms: number, reason: string) => void;
 }
 
 /** For how long, and why: whoever wonders later reads it. */
-export function MuteDialog({ onClose, onMute }: MuteDialogProps): Shown {
+export function MuteDialog({ what = 'event', onClose, onMute }: MuteDialogProps): Shown {
   const [ms, setMs] = useState(HOUR_MS);
   const [reason, setReason] = useState('');
   const dialog = useRef<HTMLDialogElement>(null);
@@ -27,7 +28,7 @@ export function MuteDialog({ onClose, onMute }: MuteDialogProps): Shown {
   };
   return html`<dialog ref=${dialog} aria-labelledby="mute-title" onClose=${onClose}>
     <form onSubmit=${send}>
-      <h2 id="mute-title">Mute this event</h2>
+      <h2 id="mute-title">Mute this ${what}</h2>
       <label for="mute-for">For</label>
       <select id="mute-for" value=${ms}
         onChange=${(event: Event) => setMs(Number((event.target as HTMLSelectElement).value))}>

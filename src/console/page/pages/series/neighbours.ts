@@ -23,12 +23,13 @@ export function Neighbours({ app, series, group }: NeighboursProps): Shown {
     const { series: rows } = await app.source.seriesList(
       group === null ? { ...shared, search: host ?? '' } : { ...shared, group },
     );
-    const near = rows.filter(({ id }) => id !== series && (group !== null || id.startsWith(host ?? '')));
+    const near = rows.filter(({ series: id }) => id !== series && (group !== null || id.startsWith(host ?? '')));
     return near.slice(0, NEIGHBOURS_MAX);
   };
   const { value } = useLoaded(`near ${series}`, load, EVERY_MS);
   if (value === null || value.length === 0) return null;
   return html`<section class="panel"><h2>
     ${group === null ? `Also of ${host?.slice(0, -1)}` : `Also of the group ${group}`}</h2>
-    <ul class="tiles stacked">${value.map((row) => html`<${SeriesTile} key=${row.id} row=${row} />`)}</ul></section>`;
+    <ul class="tiles stacked">${value.map((row) => html`<${SeriesTile} key=${row.series} row=${row} />`)}</ul>
+  </section>`;
 }

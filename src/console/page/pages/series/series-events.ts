@@ -1,8 +1,8 @@
 import { eventUrgency } from '../../../../record/urgency.ts';
 import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
-import { kindName } from '../../../view/event-words.ts';
-import { shortDuration, timeText } from '../../../view/number-words.ts';
+import { addressOf, kindName, lengthText } from '../../../view/event-words.ts';
 import { routeTo } from '../../../view/route.ts';
+import { timeText } from '../../../view/time-words.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
 
@@ -20,11 +20,11 @@ export function SeriesEvents({ series, events, chosen, nowMs }: SeriesEventsProp
   return html`<section class="panel"><h2>Its events</h2>
     <ul class="event-list">${events.slice(0, SHOWN_MAX).map(
       (event) => html`<li class=${classes(`urgency-${eventUrgency(event)}`)}>
-        <a href=${routeTo('series', series, { event: event.event_id })}
-          aria-current=${event.event_id === chosen ? 'true' : null}>
+        <a href=${addressOf(event)}
+          aria-current=${event.eventId === chosen ? 'true' : null}>
           <span><${Icon} name=${event.kind} /> ${kindName(event.kind)}</span>
-          <time>${timeText(event.started_at, nowMs)}</time>
-          <span class="figure">${event.ended_at === null ? 'open' : shortDuration(event.ended_at - event.started_at)}
+          <time>${timeText(event.startedAtMs, nowMs)}</time>
+          <span class="figure">${event.endedAtMs === null ? 'open' : lengthText(event, nowMs)}
           </span>
         </a></li>`,
     )}</ul>

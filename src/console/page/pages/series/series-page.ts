@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { SeriesListQuery } from '../../../view/console-source.ts';
+import { chosenSeries, type SeriesListQuery } from '../../../view/console-source.ts';
 import { counted } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import type { ShownSeries } from '../../../view/shown-scores.ts';
@@ -28,7 +28,7 @@ function SeriesList({ app, route }: { readonly app: Console; readonly route: Rou
   const [typed, setTyped] = useState(search);
   const [more, setMore] = useState<{ key: string; series: readonly ShownSeries[]; next: string | null } | null>(null);
   const query: SeriesListQuery = {
-    search,
+    ...chosenSeries(search, 'search'),
     detector,
     sort: sort === 'name' ? 'name' : 'grade',
     limit: PAGE_ROWS,
@@ -48,7 +48,7 @@ function SeriesList({ app, route }: { readonly app: Console; readonly route: Rou
     const page = await app.source.seriesList({ ...query, cursor: next ?? '' });
     setMore({ key, series: [...(added?.series ?? []), ...page.series], next: page.next_cursor });
   };
-  const shown = new Map([...(first.value?.series ?? []), ...(added?.series ?? [])].map((row) => [row.id, row]));
+  const shown = new Map([...(first.value?.series ?? []), ...(added?.series ?? [])].map((row) => [row.series, row]));
   return html`<div class="page">
     <header class="page-head">
       <h1>Series</h1>
@@ -57,7 +57,7 @@ function SeriesList({ app, route }: { readonly app: Console; readonly route: Rou
       </p>
       <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
         <label class="sr" for="search">Search series</label>
-        <input id="search" type="search" placeholder="Search, e.g. web-1" value=${typed} autocomplete="off"
+        <input id="search" type="search" placeholder="Search, or {job=…}" value=${typed} autocomplete="off"
           onInput=${(event: Event) => setTyped((event.target as HTMLInputElement).value)} />
         <label class="sr" for="sort">Order</label>
         <select id="sort" value=${sort} onChange=${(event: Event) =>
@@ -71,7 +71,7 @@ function SeriesList({ app, route }: { readonly app: Console; readonly route: Rou
     ${first.failure !== null && html`<${Failure} text=${first.failure} />`}
     ${first.value === null && first.failure === null && html`<${Loading} what="series" />`}
     ${first.value !== null && shown.size === 0 && html`<${NoSeries} search=${search} />`}
-    <ul class="tiles">${[...shown.values()].map((row) => html`<${SeriesTile} key=${row.id} row=${row} />`)}</ul>
+    <ul class="tiles">${[...shown.values()].map((row) => html`<${SeriesTile} key=${row.series} row=${row} />`)}</ul>
     ${next !== null && html`<p class="more"><button type="button" onClick=${readMore}>More</button></p>`}
   </div>`;
 }

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { DeadLettersAnswer, ServiceState } from '../../../../sidecar/wire/schema/service-schema.ts';
-import { counted, momentText } from '../../../view/number-words.ts';
+import { counted } from '../../../view/number-words.ts';
+import { zonedText } from '../../../view/time-words.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';
@@ -57,7 +58,7 @@ function Letters({ app, reason, onChanged }: LettersProps): Shown {
       its input topic.</p>
     <ul>${letters.map(
       ({ id, detail, at, series, input, value: record, truncated, redriven }) => html`<li key=${id}>
-        <div><strong>${detail}</strong> <span class="aside">${momentText(at)}, ${input.topic} ${input.partition} at
+        <div><strong>${detail}</strong> <span class="aside">${zonedText(at)}, ${input.topic} ${input.partition} at
           ${' '}${input.offset}${series === null ? '' : `, series ${series}`}</span>
           <pre>${record ?? '(no value)'}</pre></div>
         ${

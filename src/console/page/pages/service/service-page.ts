@@ -1,18 +1,23 @@
+import type { Jobs } from '../../../../sidecar/wire/schema/job-list-schema.ts';
 import type { ServiceState } from '../../../../sidecar/wire/schema/service-schema.ts';
-import { counted, countText, momentText, numberText } from '../../../view/number-words.ts';
+import type { FinetunedModels } from '../../../../sidecar/wire/schema/tuned-model-schema.ts';
+import { counted, countText, numberText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
+import { momentText } from '../../../view/time-words.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Failure, Loading } from '../../element/page-states.ts';
 import { getJson } from '../../source/service-calls.ts';
 import { DeadLetters } from './dead-letters-view.ts';
-import { JobsView } from './jobs-view.ts';
 import { KeysView } from './keys-view.ts';
 import { SessionsView } from './sessions-view.ts';
 
 const EVERY_MS = 5_000;
 /** Records behind which a partition is worth a look. */
 const LAG_NOTED = 1_000;
+const JOBS_MAX = 10;
+const STATUSES: readonly Jobs['jobs'][number]['status'][] = ['pending', 'running', 'succeeded', 'failed', 'cancelled'];
+const JOBS_EVERY_MS = 10_000;
 
 /** How the service itself is: partitions and their lag, dead letters, jobs, models and keys. */
 export function ServicePage({ app }: { readonly app: Console }): Shown {
@@ -29,7 +34,7 @@ export function ServicePage({ app }: { readonly app: Console }): Shown {
         <${Kept} history=${value.history} />
       </div>
       <${DeadLetters} app=${app} reasons=${value.dead_letters} onChanged=${reload} />
-      <${JobsView} />`
+      <${JobsAndModels} />`
     }
     ${app.mayAdminister && html`<${KeysView} />`}
     <${SessionsView} app=${app} />
@@ -94,4 +99,24 @@ function Kept({ history }: { readonly history: ServiceState['history'] }): Shown
   }</h2>
     ${problem !== null && html`<${Failure} text=${problem} />`}
     <${Partitions} rows=${partitions} owned=${false} /></section>`;
+}
+
+/** Jobs and fine-tuned models of the owner of the key. */
+function JobsAndModels(): Shown {
+  const newest = { page_size: JOBS_MAX, status: STATUSES };
+  const jobs = useLoaded('jobs', () => getJson<Jobs>('/v2/async/jobs', newest), JOBS_EVERY_MS);
+  const tuned = useLoaded('tuned', () => getJson<FinetunedModels>('/v2/finetuned_models'));
+  return html`<div class="halves">
+    <section class="panel"><h2>Newest jobs of this key</h2>
+      ${(jobs.value?.jobs ?? []).length === 0 && html`<p class="aside">None.</p>`}
+      <ul class="rows">${(jobs.value?.jobs ?? []).map(
+        ({ job_id, status, task_name }) =>
+          html`<li><code>${job_id}</code><span>${task_name}</span><span>${status}</span></li>`,
+      )}</ul></section>
+    <section class="panel"><h2>Fine-tuned models of this key</h2>
+      ${(tuned.value?.finetuned_models ?? []).length === 0 && html`<p class="aside">None.</p>`}
+      <ul class="rows">${(tuned.value?.finetuned_models ?? []).map(
+        ({ id, model, freq }) => html`<li><code>${id}</code><span>${model}</span><span>${freq}</span></li>`,
+      )}</ul></section>
+  </div>`;
 }

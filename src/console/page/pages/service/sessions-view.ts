@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Sessions } from '../../../../sidecar/wire/schema/session-schema.ts';
-import { momentText } from '../../../view/number-words.ts';
+import { zonedText } from '../../../view/time-words.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';
@@ -28,7 +28,7 @@ export function SessionsView({ app }: { readonly app: Console }): Shown {
       <tbody>${value?.sessions.map(
         ({ id, key_name, begun_at, used_at, ends_at, current }) => html`<tr key=${id}>
           <th scope="row">${key_name}${current && html` <span class="aside">this one</span>`}</th>
-          ${[begun_at, used_at, ends_at].map((time) => html`<td>${momentText(Date.parse(time))}</td>`)}
+          ${[begun_at, used_at, ends_at].map((time) => html`<td>${zonedText(Date.parse(time))}</td>`)}
           <td><button type="button" class="small text danger" aria-label=${`End the session of ${key_name}`}
             onClick=${() => end(`/v1/sessions/${id}`)}>End</button></td></tr>`,
       )}</tbody>

@@ -1,0 +1,40 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { ConsoleSource } from '../../view/console-source.ts';
+import { withGaps } from '../../view/gaps.ts';
+import { NO_SCORES, type ShownScores } from '../../view/shown-scores.ts';
+import type { TimeRange } from '../../view/time-range.ts';
+import { html, type Shown } from '../element/html.ts';
+import { inTurn, SparkDrawing } from './event-sparkline.ts';
+
+const WIDTH = 600;
+const HEIGHT = 44;
+const POINTS = 200;
+
+interface AlignedChartProps {
+  readonly source: ConsoleSource;
+  readonly series: string;
+  /** The width of the drawing, the same for all that stand below each other. */
+  readonly range: TimeRange;
+  /** What is shaded. */
+  readonly startedAt?: number;
+  readonly endedAt?: number | null;
+}
+
+/** A series over a given stretch of time. */
+export function AlignedChart({ source, series, range, startedAt, endedAt }: AlignedChartProps): Shown {
+  const [columns, setColumns] = useState<ShownScores>(NO_SCORES);
+  const [from, to] = [Math.round(range.from), Math.round(range.to)];
+  useEffect(() => {
+    let gone = false;
+    void inTurn(async () => {
+      if (gone) return;
+      const found = await source.scores(series, { from, to, points: POINTS });
+      if (!gone) setColumns(withGaps(found));
+    });
+    return () => {
+      gone = true;
+    };
+  }, [source, series, from, to]);
+  return html`<${SparkDrawing} columns=${columns} range=${{ from, to }} width=${WIDTH} height=${HEIGHT}
+    startedAt=${startedAt} endedAt=${endedAt} />`;
+}

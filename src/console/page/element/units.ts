@@ -1,0 +1,11 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+
+/** Units by the names of detectors, for what stands deep in the page. */
+export const Units = createContext<Readonly<Record<string, string>>>({});
+
+/** The unit of the values of a detector; null where it names none. */
+export function useUnit(detector: string): string | null {
+  const units = useContext(Units);
+  return Object.hasOwn(units, detector) ? units[detector] : null;
+}

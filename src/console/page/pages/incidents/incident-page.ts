@@ -1,0 +1,93 @@
+import { eventUrgency } from '../../../../record/urgency.ts';
+import type { IncidentDetailAnswer } from '../../../../sidecar/wire/schema/incident-schema.ts';
+import { INCIDENT_KIND_WORDS, incidentAddress, incidentName, incidentSize } from '../../../view/incident-words.ts';
+import { counted, elapsedText, shortDuration } from '../../../view/number-words.ts';
+import { type Route, routeTo } from '../../../view/route.ts';
+import { timeText, zonedText } from '../../../view/time-words.ts';
+import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
+import { classes, html, type Shown } from '../../element/html.ts';
+import { Failure, Loading } from '../../element/page-states.ts';
+import { IncidentActions } from './incident-actions.ts';
+import { IncidentOrigins } from './incident-origins.ts';
+import { IncidentTimeline } from './incident-timeline.ts';
+
+const EVERY_MS = 15_000;
+const EVENTS_MAX = 200;
+
+/** One incident: where it may have begun, its events by their onsets, and what was like it before. */
+export function IncidentPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
+  const id = route.subject ?? '';
+  const { value, failure, reload } = useLoaded(id, () => app.source.incident(id), EVERY_MS);
+  const load = () => app.source.events({ incident: id, limit: EVENTS_MAX });
+  const events = useLoaded(`events of ${id}`, load, EVERY_MS);
+  const nowMs = useNow(app.source, 5_000);
+  const changed = () => {
+    reload();
+    events.reload();
+  };
+  return html`<div class="page incident-page">
+    <header class="page-head"><h1>${value === null ? 'Incident' : incidentName(value)}</h1>
+      <p class="aside"><a href=${routeTo('incidents')}>All incidents</a>${
+        value !== null && html`, <a href=${routeTo('events', null, { incident: value.incidentId })}>its events</a>`
+      }</p></header>
+    ${failure !== null && html`<${Failure} text=${failure} />`}
+    ${value === null && failure === null && html`<${Loading} what="the incident" />`}
+    ${
+      value !== null &&
+      html`<div class="columns">
+        <section class="wide" aria-label="What happened"><${Facts} app=${app} incident=${value} nowMs=${nowMs}
+          onChanged=${changed} /></section>
+        <aside class="narrow"><${Similar} incident=${value} nowMs=${nowMs} /></aside>
+      </div>
+      <${IncidentOrigins} app=${app} incident=${value} onChanged=${changed} />
+      <${IncidentTimeline} app=${app} incident=${value} events=${events.value?.events ?? []} nowMs=${nowMs}
+        onChanged=${changed} />`
+    }
+  </div>`;
+}
+
+interface FactsProps {
+  readonly app: Console;
+  readonly incident: IncidentDetailAnswer;
+  readonly nowMs: number;
+  readonly onChanged: () => void;
+}
+
+function Facts({ app, incident, nowMs, onChanged }: FactsProps): Shown {
+  const { kind, summary, startedAtMs, endedAtMs, seriesCount, usualCount } = incident;
+  const [word, meaning] = INCIDENT_KIND_WORDS[kind];
+  const usual = usualCount === null ? '' : ` ${seriesCount} series at once, usually ${usualCount}.`;
+  const facts: readonly (readonly [string, string])[] = [
+    ['Began', zonedText(startedAtMs)],
+    ['Ended', endedAtMs === null ? `still open, for ${elapsedText(nowMs - startedAtMs)}` : zonedText(endedAtMs)],
+    ['Size', incidentSize(incident)],
+    ['Length', shortDuration((endedAtMs ?? nowMs) - startedAtMs)],
+  ];
+  return html`<article class=${classes('panel', 'event-detail', `urgency-${eventUrgency(incident)}`)}>
+    <header><h2>What belongs together: <em title=${meaning}>${word}</em></h2></header>
+    <p>${summary}.</p><p class="aside">${`${meaning[0].toUpperCase()}${meaning.slice(1)}.${usual}`}</p>
+    <dl class="facts">${facts.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
+    <${IncidentActions} app=${app} incident=${incident} nowMs=${nowMs} onChanged=${onChanged} />
+  </article>`;
+}
+
+interface SimilarProps {
+  readonly incident: IncidentDetailAnswer;
+  readonly nowMs: number;
+}
+
+function Similar({ incident: { similar, seriesCount }, nowMs }: SimilarProps): Shown {
+  return html`<section class="panel"><h2>Like it before</h2>
+    ${similar.length === 0 && html`<p class="aside">No earlier incident has any of these series.</p>`}
+    <ul class="event-list similar">${similar.map(({ incident, commonSeries }) => {
+      const verdict = incident.verdicts.find((each) => each.verdict === 'origin');
+      const common = `${commonSeries} of ${counted(seriesCount, 'series', 'series')} in common`;
+      const length = incident.endedAtMs === null ? 'open' : shortDuration(incident.endedAtMs - incident.startedAtMs);
+      return html`<li key=${incident.incidentId} class=${classes(`urgency-${eventUrgency(incident)}`)}>
+        <a href=${incidentAddress(incident)}><span class="name"
+          title=${incident.summary}>${incidentName(incident)}</span>
+          <time>${timeText(incident.startedAtMs, nowMs)}</time><span class="figure">${length}</span></a>
+        <p class="aside">${common}${verdict === undefined ? '' : `; it was ${verdict.subject}, says ${verdict.by}`}</p>
+      </li>`;
+    })}</ul></section>`;
+}

@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks';
+import { eventUrgency } from '../../../../record/urgency.ts';
+import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
+import type { IncidentDetailAnswer } from '../../../../sidecar/wire/schema/incident-schema.ts';
+import { addressOf, farOutText, kindName, subjectName } from '../../../view/event-words.ts';
+import { onsetText } from '../../../view/incident-words.ts';
+import { routeTo } from '../../../view/route.ts';
+import { timeText, zonedText } from '../../../view/time-words.ts';
+import { AlignedChart } from '../../chart/aligned-chart.ts';
+import type { Console } from '../../element/hooks.ts';
+import { classes, html, type Shown } from '../../element/html.ts';
+import { Icon } from '../../element/icons.ts';
+
+const ROWS = 20;
+const MOVED_ROWS = 6;
+const MARKS = [0, 0.25, 0.5, 0.75, 1];
+/** What is shown before the start and behind the end, in lengths of the incident. */
+const LEAD = 0.75;
+const LEAD_MS_MIN = 600_000;
+/** The end of what is shown moves on in steps, so that charts are read again only now and then. */
+const STEP_MS = 30_000;
+
+interface IncidentTimelineProps {
+  readonly app: Console;
+  readonly incident: IncidentDetailAnswer;
+  /** Those of its events that the history has. */
+  readonly events: readonly EventAnswer[];
+  readonly nowMs: number;
+  readonly onChanged: () => void;
+}
+
+/** Its events by their onsets, each with its series over the same time; below, what moved without an event. */
+export function IncidentTimeline({ app, incident, events, nowMs, onChanged }: IncidentTimelineProps): Shown {
+  const [rows, setRows] = useState(ROWS);
+  const { startedAtMs, endedAtMs, moved } = incident;
+  const end = endedAtMs ?? Math.ceil(Math.max(nowMs, incident.updatedAtMs) / STEP_MS) * STEP_MS;
+  const lead = Math.max(LEAD_MS_MIN, (end - startedAtMs) * LEAD);
+  const range = { from: startedAtMs - lead, to: endedAtMs === null ? end : end + lead };
+  const byId = new Map(events.map((event) => [event.eventId, event]));
+  return html`<section class="panel" aria-label="Its events by their onsets"><h2>Its events by their onsets</h2>
+    <ol class="onsets">
+      ${incident.events.slice(0, rows).map(
+        (named) => html`<${Onset} key=${named.eventId} app=${app} incident=${incident} named=${named}
+          event=${byId.get(named.eventId) ?? null} range=${range} onChanged=${onChanged} />`,
+      )}
+      <li class="onset axis" aria-hidden="true"><span /><span /><span class="track">${MARKS.map(
+        (share) => html`<time style=${{ left: `${share * 100}%` }}>
+          ${timeText(range.from + share * (range.to - range.from), nowMs)}</time>`,
+      )}</span><span /></li>
+    </ol>
+    ${
+      incident.events.length > rows &&
+      html`<p class="more"><button type="button" onClick=${() => setRows(rows + ROWS)}>
+        ${Math.min(ROWS, incident.events.length - rows)} more of ${incident.eventCount}</button></p>`
+    }
+    ${
+      moved.length > 0 &&
+      html`<h3>Moved without an event</h3><ul class="onsets">${moved.slice(0, MOVED_ROWS).map(
+        ({ series, times }) => html`<li class="onset" key=${series}><span class="figure">${times}×</span>
+          <a class="name" href=${routeTo('series', series)} title=${series}>${series}</a>
+          <${AlignedChart} source=${app.source} series=${series} range=${range} /><span /></li>`,
+      )}</ul><p class="aside">So many times as unusual as in their quiet time, without an alarm that lasted.</p>`
+    }
+  </section>`;
+}
+
+interface OnsetProps {
+  readonly app: Console;
+  readonly incident: IncidentDetailAnswer;
+  readonly named: IncidentDetailAnswer['events'][number];
+  /** null where the history has it no more, or not yet. */
+  readonly event: EventAnswer | null;
+  readonly range: { readonly from: number; readonly to: number };
+  readonly onChanged: () => void;
+}
+
+function Onset({ app, incident, named, event, range, onChanged }: OnsetProps): Shown {
+  const { eventId, kind, startedAtMs } = named;
+  const series = named.series ?? event?.members[0]?.series ?? null;
+  const given = incident.verdicts.some(({ verdict, subject }) => verdict === 'not-related' && subject === eventId);
+  const judge = async () => {
+    await app.source.judge(incident.incidentId, { verdict: 'not-related', subject: eventId, given: !given });
+    onChanged();
+  };
+  const name = subjectName(named);
+  return html`<li class=${classes('onset', event !== null && `urgency-${eventUrgency(event)}`, given && 'quiet')}>
+    <span class="figure" title=${zonedText(startedAtMs)}>
+      ${onsetText(startedAtMs - incident.startedAtMs)}</span>
+    <a class="what" href=${addressOf(named)}><span class="name" title=${name}>${name}</span>
+      <span class="of"><${Icon} name=${kind} /> ${kindName(kind)}${
+        event !== null && `, ${farOutText(event)}`
+      }</span></a>
+    ${
+      series === null
+        ? html`<span />`
+        : html`<${AlignedChart} source=${app.source} series=${series} range=${range} startedAt=${startedAtMs}
+          endedAt=${event?.endedAtMs ?? null} />`
+    }
+    ${
+      app.mayOperate
+        ? html`<button type="button" class="small text" aria-pressed=${given} onClick=${judge}
+          title="It does not belong to this incident">Not related<span class="sr">: ${name}</span></button>`
+        : html`<span class="mark">${given && 'not related'}</span>`
+    }
+  </li>`;
+}

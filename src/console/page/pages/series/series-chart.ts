@@ -1,0 +1,113 @@
+import { useRef, useState } from 'preact/hooks';
+import { quantityTexts } from '../../../../record/quantity-text.ts';
+import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
+import { COMPARED_WITH } from '../../../view/compared.ts';
+import type { ConsoleSource } from '../../../view/console-source.ts';
+import { scoresCsv } from '../../../view/scores-csv.ts';
+import type { ShownScores } from '../../../view/shown-scores.ts';
+import { zoomed } from '../../../view/time-range.ts';
+import { momentText, zonedText, zoneOfTimes } from '../../../view/time-words.ts';
+import { ChartView } from '../../chart/chart-view.ts';
+import { Overview } from '../../chart/overview.ts';
+import { useAddressed } from '../../element/hooks.ts';
+import { html, type Shown } from '../../element/html.ts';
+import { Icon } from '../../element/icons.ts';
+import { Failure, Loading } from '../../element/page-states.ts';
+import { saveFile } from '../../element/save-file.ts';
+import { useUnit } from '../../element/units.ts';
+import { useComparedValues } from '../../source/compared-values.ts';
+import type { SeriesHistoryState } from '../../source/series-history.ts';
+import { ChartChoices, isValueAxis } from './chart-choices.ts';
+
+interface SeriesChartProps {
+  readonly source: ConsoleSource;
+  readonly series: string;
+  readonly history: SeriesHistoryState;
+  readonly events: readonly EventAnswer[];
+  /** Id of the event that is looked at. */
+  readonly chosen: string | null;
+  readonly nowMs: number;
+}
+
+/** A series over time: what was observed, what was expected, its events; with buttons, keys and an overview. */
+export function SeriesChart({ source, series, history, events, chosen, nowMs }: SeriesChartProps): Shown {
+  const frame = useRef<HTMLDivElement>(null);
+  const [name, setName] = useAddressed('compare', '');
+  const [axisName, setAxis] = useAddressed('axis', 'fit');
+  const axis = isValueAxis(axisName) ? axisName : 'fit';
+  const compared = useComparedValues({ source, series, name }, history);
+  const [point, setPoint] = useState<number | null>(null);
+  const unit = useUnit(history.about?.detector ?? '');
+  const { columns, range, failure } = history;
+  if (range === null) {
+    return failure === null ? html`<${Loading} what="scores" />` : html`<${Failure} text=${failure} />`;
+  }
+  const fileName = `${series.replaceAll(/[^\w.-]+/g, '-')}-${momentText(range.from).replaceAll(/[: ]/g, '-')}`;
+  const saveCsv = () =>
+    saveFile(`${fileName}.csv`, new Blob([scoresCsv(series, columns, range)], { type: 'text/csv' }));
+  const savePng = () =>
+    frame.current?.querySelector('canvas')?.toBlob((image) => image !== null && saveFile(`${fileName}.png`, image));
+  const zoom = (factor: number) => history.setRange(zoomed(range, factor, (range.from + range.to) / 2));
+  return html`${failure !== null && html`<${Failure} text=${failure} />`}
+    <div class="panel chart-panel" ref=${frame}>
+      <div class="toolbar" role="toolbar" aria-label="Time">
+        <button type="button" class="small" onClick=${() => history.pan(-0.5)} aria-label="Earlier"><${Icon}
+          name="back" /></button>
+        <button type="button" class="small" onClick=${() => history.pan(0.5)} aria-label="Later"><${Icon}
+          name="forth" /></button>
+        <button type="button" class="small" onClick=${() => zoom(0.5)} aria-label="Zoom in">
+          <${Icon} name="in" /></button>
+        <button type="button" class="small" onClick=${() => zoom(2)} aria-label="Zoom out">
+          <${Icon} name="out" /></button>
+        ${history.spans.map(
+          ({ name, ms }) => html`<button type="button" class="small text"
+          onClick=${() => history.showLast(ms)}>${name}</button>`,
+        )}
+        ${
+          source.kind === 'service' &&
+          html`<button type="button" class="small text" aria-pressed=${history.live}
+          onClick=${history.goLive}>Live</button>`
+        }
+        <${Readout} columns=${columns} point=${point} unit=${unit} />
+      </div>
+      <${ChartChoices} range=${range} onRange=${history.setRange} compared=${name} onCompared=${setName} axis=${axis}
+        onAxis=${setAxis} onCsv=${saveCsv} onPng=${savePng} />
+      <${ChartView} key=${`${axis} ${unit} ${zoneOfTimes()}`} axis=${axis} unit=${unit}
+        compared=${compared} columns=${columns} events=${events} chosen=${chosen}
+        range=${range} nowMs=${nowMs}
+        onRange=${history.setRange} onPoint=${setPoint} />
+      <${Overview} whole=${history.whole} range=${range} events=${events} onRange=${history.setRange} />
+      <p class="legend"><span class="key-value">value</span><span class="key-forecast">forecast</span><span
+        class="key-band">expected interval</span>
+        <span class="key-event">event</span><span class="key-alarm">alarm</span><span
+          class="key-grade">grade (below)</span>${
+            compared !== null && html`<span class="key-compared">${COMPARED_WITH[name].name}</span>`
+          }</p>
+    </div>`;
+}
+
+interface ReadoutProps {
+  readonly columns: ShownScores;
+  readonly point: number | null;
+  readonly unit: string | null;
+}
+
+/** The numbers under the cursor, or the newest ones. */
+function Readout({ columns, point, unit }: ReadoutProps): Shown {
+  const i = point ?? columns.timestampMs.length - 1;
+  if (i < 0 || columns.timestampMs[i] === undefined) return null;
+  const { timestampMs, value, forecast, lo, hi, grade, value_min: min, value_max: max } = columns;
+  const shown = [value[i], forecast[i], lo[i], hi[i], min[i], max[i]];
+  const [valueText, forecastText, loText, hiText, minText, maxText] = quantityTexts(shown, unit);
+  const interval = lo[i] === null || hi[i] === null ? '–' : `${loText} … ${hiText}`;
+  return html`<dl class="readout">
+    <div><dt>at</dt><dd>${zonedText(timestampMs[i])}</dd></div>
+    <div><dt>value</dt><dd>
+    ${min[i] !== max[i] ? `${minText} … ${maxText}` : valueText}</dd>
+    </div>
+    <div><dt>forecast</dt><dd>${forecastText}</dd></div>
+    <div><dt>interval</dt><dd>${interval}</dd></div>
+    <div><dt>grade</dt><dd>${grade[i] === null || grade[i] === undefined ? '–' : (grade[i] as number).toFixed(2)}</dd>
+    </div>
+  </dl>`;
+}

@@ -1,0 +1,46 @@
+import type { ShownScores } from './shown-scores.ts';
+
+/** Times further apart than so many steps have a gap between them. */
+const STEPS_MAX = 1.9;
+
+/**
+ * The columns with an empty row in each gap, so that what is drawn breaks there. The step is the width of a bucket, or
+ * the median distance of two times. Columns without a gap are returned as they are.
+ */
+export function withGaps(columns: ShownScores): ShownScores {
+  const { timestampMs: at, bucket_ms } = columns;
+  const step = bucket_ms ?? medianStep(at);
+  const before = step === null ? [] : at.flatMap((time, i) => (time - at[i - 1] > STEPS_MAX * step ? [i] : []));
+  if (step === null || before.length === 0) return columns;
+  const broken = <T>(column: readonly T[], empty: (i: number) => T): T[] => {
+    const rows: T[] = [];
+    let next = 0;
+    for (const [i, row] of column.entries()) {
+      if (i === before[next]) {
+        rows.push(empty(i));
+        next++;
+      }
+      rows.push(row);
+    }
+    return rows;
+  };
+  const none = () => null;
+  return {
+    timestampMs: broken(at, (i) => at[i - 1] + step),
+    value: broken(columns.value, none),
+    value_min: broken(columns.value_min, none),
+    value_max: broken(columns.value_max, none),
+    forecast: broken(columns.forecast, none),
+    lo: broken(columns.lo, none),
+    hi: broken(columns.hi, none),
+    grade: broken(columns.grade, none),
+    alarms: broken(columns.alarms, () => 0),
+    bucket_ms,
+  };
+}
+
+/** null where there are fewer than two times. */
+function medianStep(at: readonly number[]): number | null {
+  const steps = at.slice(1).map((time, i) => time - at[i]);
+  return steps.length === 0 ? null : steps.sort((a, b) => a - b)[Math.floor(steps.length / 2)];
+}

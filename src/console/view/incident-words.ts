@@ -1,0 +1,83 @@
+import type { EventAnswer } from '../../sidecar/wire/schema/event-schema.ts';
+import type { Freshness } from '../../sidecar/wire/schema/freshness-schema.ts';
+import type { IncidentAnswer, UnreviewedIncident } from '../../sidecar/wire/schema/incident-schema.ts';
+import { counted, shortDuration } from './number-words.ts';
+import { routeTo } from './route.ts';
+import { timeText } from './time-words.ts';
+
+type ShownOrigin = IncidentAnswer['origins'][number];
+
+/** What each kind of incident means. */
+export const INCIDENT_KIND_WORDS: Readonly<Record<IncidentAnswer['kind'], readonly [name: string, meaning: string]>> = {
+  single: ['alone', 'nothing belongs to this event'],
+  related: ['related', 'labels or names in common, or going together before'],
+  simultaneous: ['at once', 'far more series began at once than usually do'],
+  pause: ['pause', 'the whole input of detectors stopped'],
+};
+
+/** The name of an origin: what its series have in common, or its series. */
+export const originName = ({ common, series }: ShownOrigin): string => common ?? series;
+
+export function incidentAddress({ incidentId }: Pick<IncidentAnswer, 'incidentId'>): string {
+  return routeTo('incidents', incidentId);
+}
+
+/** What an incident is called in a list: where it may have begun, where that can be told. */
+export function incidentName({ origins, summary }: Pick<IncidentAnswer, 'origins' | 'summary'>): string {
+  const first = origins[0];
+  return first === undefined ? summary : originName(first);
+}
+
+/** `7 events of 5 series`. */
+export function incidentSize({ eventCount, seriesCount }: Pick<IncidentAnswer, 'eventCount' | 'seriesCount'>): string {
+  return `${counted(eventCount, 'event')} of ${counted(seriesCount, 'series', 'series')}`;
+}
+
+export const isIncidentMuted = ({ muted }: Pick<IncidentAnswer, 'muted'>, nowMs: number) =>
+  muted !== null && muted.until > nowMs;
+
+/** What is looked after comes last. */
+export function worstIncidentsFirst(incidents: readonly IncidentAnswer[], nowMs: number): readonly IncidentAnswer[] {
+  const rank = (each: IncidentAnswer) => (isIncidentMuted(each, nowMs) ? 2 : each.acknowledged !== null ? 1 : 0);
+  return incidents.toSorted(
+    (a, b) => rank(a) - rank(b) || (b.severity ?? 0) - (a.severity ?? 0) || b.startedAtMs - a.startedAtMs,
+  );
+}
+
+/** Open incidents after a revision. One event alone is shown as an event. */
+export function withRevision(
+  incidents: readonly IncidentAnswer[],
+  revision: UnreviewedIncident,
+): readonly IncidentAnswer[] {
+  const { events: _, ...shown } = revision;
+  const known = incidents.find(({ incidentId }) => incidentId === revision.incidentId);
+  const others = incidents.filter(({ incidentId }) => incidentId !== revision.incidentId);
+  const isShown = revision.kind !== 'single' && revision.type !== 'closed' && revision.type !== 'merged';
+  if (!isShown) return others;
+  const { acknowledged = null, muted = null, verdicts = [] } = known ?? {};
+  return [{ ...shown, acknowledged, muted, verdicts }, ...others];
+}
+
+/** Events with the incident that a revision says they are part of. */
+export function withIncident<E extends Pick<EventAnswer, 'eventId' | 'incidentId'>>(
+  events: readonly E[],
+  { incidentId, mergedInto, events: named }: UnreviewedIncident,
+): readonly E[] {
+  const ids = new Set(named.map(({ eventId }) => eventId));
+  return events.map((event) => {
+    if (ids.has(event.eventId)) return { ...event, incidentId };
+    return mergedInto !== null && event.incidentId === incidentId ? { ...event, incidentId: mergedInto } : event;
+  });
+}
+
+/** Why events stand by themselves; null while incidents are made, or where nobody makes any. */
+export function incidentsStalled(freshness: Freshness | null | undefined, nowMs: number): string | null {
+  const since = freshness?.incidents?.stalled_since ?? null;
+  if (since === null) return null;
+  return `No incident is made since ${timeText(since, nowMs)}: newer events stand by themselves until it goes on.`;
+}
+
+/** `first`, or `+41 s`. */
+export function onsetText(ms: number): string {
+  return ms <= 0 ? 'first' : `+${shortDuration(ms)}`;
+}

@@ -1,0 +1,90 @@
+/** Times as people read them, by the clock that they chose. */
+import { elapsedText } from './number-words.ts';
+
+/** IANA name of the shown clock; undefined: that of the browser. One for the page, as each of its texts has times. */
+let shownZone: string | undefined;
+
+/** @param zone IANA name; undefined: that of the browser. An unknown one is left out. */
+export function showTimesIn(zone: string | undefined): void {
+  shownZone = zone !== undefined && isZone(zone) ? zone : undefined;
+}
+
+function isZone(zone: string): boolean {
+  try {
+    formatOf(zone);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** IANA name of the shown clock. */
+export function zoneOfTimes(): string {
+  return shownZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+const FIELDS = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const;
+const formats = new Map<string | undefined, Intl.DateTimeFormat>();
+
+/** Made once for each clock: they are slow to make. */
+function formatOf(timeZone: string | undefined): Intl.DateTimeFormat {
+  const options = { ...FIELDS, second: '2-digit', hourCycle: 'h23', timeZoneName: 'short' } as const;
+  const known = formats.get(timeZone) ?? new Intl.DateTimeFormat('en', { ...options, timeZone });
+  formats.set(timeZone, known);
+  return known;
+}
+
+function partsOf(atMs: number): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    formatOf(shownZone)
+      .formatToParts(atMs)
+      .map(({ type, value }) => [type, value]),
+  );
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
+
+/** `14:05`; with the day where it is another than that of `nowMs`, and with the year where that is another. */
+export function timeText(atMs: number, nowMs: number): string {
+  const [at, now] = [momentText(atMs), momentText(nowMs)];
+  const clock = at.slice(11, 16);
+  if (at.slice(0, 10) === now.slice(0, 10)) return clock;
+  return at.slice(0, 4) === now.slice(0, 4)
+    ? `${dayText(atMs)} ${clock}`
+    : `${dayText(atMs)} ${at.slice(0, 4)} ${clock}`;
+}
+
+/** `12 Mar`. */
+export function dayText(atMs: number): string {
+  const { month, day } = partsOf(atMs);
+  return `${Number(day)} ${MONTHS[Number(month) - 1]}`;
+}
+
+/** `2026-03-12 14:05:09`. */
+export function momentText(atMs: number): string {
+  const { year, month, day, hour, minute, second } = partsOf(atMs);
+  return `${year}-${month}-${day} ${hour}:${minute}:${second}`;
+}
+
+/** `2026-03-12 14:05:09 GMT+1`. */
+export function zonedText(atMs: number): string {
+  return `${momentText(atMs)} ${partsOf(atMs).timeZoneName}`;
+}
+
+/** How far the clock of the series, which counts as now, is behind that of the computer; empty where it is not. */
+export function clockText(nowMs: number, wallMs: number): string {
+  const behind = wallMs - nowMs;
+  return behind < BEHIND_MIN_MS ? '' : ` by the clock of the series, ${elapsedText(behind)} behind this computer's`;
+}
+
+const BEHIND_MIN_MS = 120_000;
+
+/** The moment of a date and time as `momentText` writes them; NaN where it is none. */
+export function momentOf(text: string): number {
+  const asUtc = (written: string) => Date.parse(`${written.trim().replace(' ', 'T')}Z`);
+  const wanted = asUtc(text.length === 16 ? `${text}:00` : text);
+  if (Number.isNaN(wanted)) return wanted;
+  const offsetAt = (at: number) => asUtc(momentText(at)) - at;
+  // The second look is for a moment on the other side of a change of the clock.
+  return wanted - offsetAt(wanted - offsetAt(wanted));
+}

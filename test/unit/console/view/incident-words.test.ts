@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  incidentName,
+  incidentSize,
+  incidentsStalled,
+  onsetText,
+  withIncident,
+  withRevision,
+  worstIncidentsFirst,
+} from '../../../../src/console/view/incident-words.ts';
+import { shownIncident } from '../../../../src/sidecar/operations/shown-records.ts';
+import type { Freshness } from '../../../../src/sidecar/wire/schema/freshness-schema.ts';
+import type { IncidentAnswer } from '../../../../src/sidecar/wire/schema/incident-schema.ts';
+import { seen } from '../../../fixture/console/seen-event.ts';
+import { incident } from '../../../fixture/incidents/incident.ts';
+
+const revision = (changes: Parameters<typeof incident>[0] = {}) => shownIncident(incident(changes));
+const answer = (changes: Partial<IncidentAnswer> = {}): IncidentAnswer => {
+  const { events: _, ...fields } = revision();
+  return { ...fields, acknowledged: null, muted: null, verdicts: [], ...changes };
+};
+
+test('an incident is called by where it may have begun, and otherwise by its sentence', () => {
+  assert.equal(incidentName(answer()), 'db-1');
+  assert.equal(incidentName(answer({ origins: [] })), incident().summary);
+  assert.equal(incidentSize({ eventCount: 7, seriesCount: 1 }), '7 events of 1 series');
+  assert.deepEqual([onsetText(0), onsetText(41_000)], ['first', '+41 s']);
+});
+
+test('a revision changes, adds or ends an open incident, and keeps what people said of it', () => {
+  const acknowledged = { at: 1, by: 'ann', note: null };
+  const known = [answer({ acknowledged }), answer({ incidentId: 'other' })];
+  const updated = withRevision(known, revision({ type: 'updated', severity: 99 }));
+  assert.deepEqual(
+    updated.map(({ incidentId, severity, acknowledged: by }) => [incidentId, severity, by]),
+    [
+      [incident().incidentId, 99, acknowledged],
+      ['other', 48.125, null],
+    ],
+  );
+  assert.equal(withRevision([], revision()).length, 1);
+  for (const changes of [{ type: 'closed' }, { type: 'merged', mergedInto: 'other' }, { kind: 'single' }] as const) {
+    assert.deepEqual(withRevision(known, revision(changes)), known.slice(1));
+  }
+});
+
+test('a revision says which incident events are part of, and a merged one passes them on', () => {
+  const events = [seen({ eventId: '0123' }), seen({ eventId: 'old', incidentId: 'i' }), seen({ eventId: 'x' })];
+  const ids = (changes: Parameters<typeof incident>[0]) =>
+    withIncident(events, revision({ incidentId: 'i', ...changes })).map(({ incidentId }) => incidentId);
+  assert.deepEqual(ids({}), ['i', 'i', null]);
+  assert.deepEqual(ids({ type: 'merged', mergedInto: 'j', events: [] }), [null, 'j', null]);
+});
+
+test('incidents that somebody looks after come last, the severest of the others first', () => {
+  const muted = { at: 1, by: 'ann', until: 1_000, reason: 'known' };
+  const [quiet, seenBy] = [
+    answer({ incidentId: 'muted', muted }),
+    answer({ acknowledged: { at: 1, by: 'b', note: null } }),
+  ];
+  const [low, high] = [answer({ incidentId: 'low', severity: 1 }), answer({ incidentId: 'high', severity: 2 })];
+  assert.deepEqual(worstIncidentsFirst([quiet, seenBy, low, high], 500), [high, low, seenBy, quiet]);
+  assert.equal(worstIncidentsFirst([quiet, low], 2_000)[0], quiet, 'the mute has ended');
+});
+
+test('that no incident is made is said since when, where events wait for one', () => {
+  const freshness = (since: number | null) => ({ incidents: { open: 1, stalled_since: since } }) as Freshness;
+  assert.equal(incidentsStalled(freshness(null), 0), null);
+  assert.equal(incidentsStalled(null, 0), null);
+  assert.match(incidentsStalled(freshness(5), 5)!, /^No incident is made since .*: newer events stand by themselves/);
+});
