@@ -21,6 +21,7 @@ export function benchDetector({ detectionSize, alarms }: BenchSettings): Detecto
     name: 'sensors',
     series: ['plant-*'],
     group: null,
+    by: null,
     model: 'tsmodel-1',
     events: NO_RULES,
     labels: {},

@@ -8,7 +8,7 @@ import type { HistoryBatch, HistoryStore, KeptScore } from '../../src/history/hi
 import { openHistory } from '../../src/history/kept-history.ts';
 import { postgresHistory } from '../../src/history/postgres-history.ts';
 import { keptScores } from '../../src/run/history/history-records.ts';
-import { postgresDatabase } from '../../src/store/postgres-database.ts';
+import { postgresDatabase } from '../../src/store/database/postgres-database.ts';
 import { createScoreDecoder } from '../../src/stream/codec/score-decoder.ts';
 import { startPostgres } from '../fixture/store/postgres.ts';
 import { scoreRecord } from '../fixture/stream/score-record.ts';
@@ -127,7 +127,7 @@ function batchAt({ series, stepMs }: Fleet, step: number): HistoryBatch {
   });
   const nextOffset = (step + 1) * series;
   const positions = [{ source: 'scores', topicId: 'bench', partition: 0, nextOffset } as const];
-  return { scores, events: [], deadLetters: [], positions };
+  return { scores, events: [], incidents: [], deadLetters: [], positions };
 }
 
 /** Records of the topic read in a second by the thread of the history. */
@@ -145,7 +145,15 @@ async function decodeRate(): Promise<number> {
 async function measureReads(history: HistoryStore, { series }: Fleet) {
   const name = (i: number) => `host-${(i * 7_919) % series}/cpu`;
   const range = (i: number, pointsMax: number) => ({ series: name(i), fromMs: null, toMs: null, pointsMax });
-  const worst = { detector: null, group: null, search: null, alarm: false, sort: 'grade', after: null } as const;
+  const worst = {
+    detector: null,
+    group: null,
+    match: null,
+    search: null,
+    alarm: false,
+    sort: 'grade',
+    after: null,
+  } as const;
   const downsampled = await timed((i) => history.scores(range(i, 1_000)));
   const whole = await timed((i) => history.scores(range(i, 100_000)));
   const worst50 = await timed(() => history.listSeries({ ...worst, recent: 0, limit: 50 }));

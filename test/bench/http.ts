@@ -1,4 +1,7 @@
-/** Latency of the HTTP service: many series in a request, one series alone and beside many, and the largest body. */
+/**
+ * Latency of the HTTP service: many series in a request, one series alone and beside many, the largest body, and paths.
+ * `simulate` measures paths alone.
+ */
 import { Agent } from 'node:http';
 import type { Figures } from './bench.ts';
 import { ask, askAgain, type Latencies, type Question } from './http-load.ts';
@@ -8,6 +11,8 @@ import { type Cell, printTable, rounded } from './table.ts';
 
 const DAILY = { series: 1_000, length: 730 };
 const HOURLY = { series: 10_000, length: 500 };
+const PATHS = { series: 10, length: 500 };
+const SIMULATION = { freq: 'h', h: 24, n_paths: 1_000, seed: 7 };
 const ONLINE = { freq: 'h', h: 24, detection_size: 48 };
 const LARGE_BYTES = 200 * 2 ** 20;
 /** Few forecasts of many values: what the body takes is asked, not what the model does. */
@@ -16,9 +21,12 @@ const CONNECTIONS = [1, 16, 64];
 const ALONE_MS = 3_000;
 const BESIDE_MS = 8_000;
 
-export async function run(): Promise<Figures> {
+export async function run(args: readonly string[]): Promise<Figures> {
   const sidecar = await startSidecar();
-  const many = await measureMany(sidecar).finally(() => sidecar.stop());
+  if (args.includes('simulate')) return measurePaths(sidecar).finally(() => sidecar.stop());
+  const many = await measureMany(sidecar)
+    .then(async (figures) => ({ ...figures, ...(await measurePaths(sidecar)) }))
+    .finally(() => sidecar.stop());
   // Another process: the peak is that of this body alone.
   const fresh = await startSidecar();
   const large = await measureLarge(fresh).finally(() => fresh.stop());
@@ -87,6 +95,20 @@ async function checksBeside(sidecar: Sidecar, check: Question, large: Question):
   await busy;
   agent.destroy();
   return beside;
+}
+
+/** The fastest of some requests: the first one loads the model, others wait for other work of the machine. */
+async function measurePaths(sidecar: Sidecar): Promise<Figures> {
+  const paths = question('/v2/simulate', PATHS, SIMULATION);
+  const answered: Answered[] = [];
+  for (let i = 0; i < 10; i++) answered.push(await measureOne(sidecar, paths));
+  const { seconds, forecasts, modelShare } = answered.reduce((best, one) => (one.seconds < best.seconds ? one : best));
+  printTable(
+    'paths',
+    ['series', 'paths', 'steps', 's', 'forecasts', 'model share of cpu'],
+    [[PATHS.series, SIMULATION.n_paths, SIMULATION.h, seconds, forecasts, modelShare]],
+  );
+  return { simulate_s: rounded(seconds) };
 }
 
 async function measureLarge(sidecar: Sidecar): Promise<Figures> {

@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readTail } from '../../src/kafka/fetch/topic-tail.ts';
-import { snappyBlock, writeRequest } from '../fixture/stream/emitted-metrics.ts';
+import { gaugeRequest, snappyBlock, writeRequest } from '../fixture/stream/emitted-metrics.ts';
 import type { Bench } from './bench.ts';
+import { enginePointsPerSecond } from './engine-points.ts';
 import { makeTopics, PARTITIONS, withBroker } from './local-broker.ts';
 import { startedCommand } from './started-command.ts';
 import { printTable, rounded } from './table.ts';
@@ -13,6 +14,7 @@ const SERIES = 500;
 /** Of each series in a body. */
 const STEPS = 4;
 const SECONDS = 10;
+const ROUNDS = 5;
 /** Requests that are open at once, as shards of a sender have them. */
 const SENDERS = 4;
 /** Far enough behind the clock that no time is ahead of it, whatever the speed. */
@@ -44,17 +46,12 @@ const FORMATS: Readonly<Record<string, Format>> = {
   },
   otlp: {
     path: '/v1/metrics',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/x-protobuf' },
     body: (times) => {
-      const dataPoints = eachSeries((i) =>
-        times.map((time) => ({
-          timeUnixNano: `${time}000000`,
-          asDouble: value(i, time),
-          attributes: [{ key: 'host', value: { stringValue: host(i) } }],
-        })),
-      ).flat();
-      const metrics = [{ name: 'system.load', gauge: { dataPoints } }];
-      return Buffer.from(JSON.stringify({ resourceMetrics: [{ scopeMetrics: [{ metrics }] }] }));
+      const points = eachSeries((i) =>
+        times.map((timestampMs) => ({ timestampMs, value: value(i, timestampMs), host: host(i) })),
+      );
+      return Buffer.from(gaugeRequest('system.load', points.flat()));
     },
   },
   influx: {
@@ -69,8 +66,16 @@ const FORMATS: Readonly<Record<string, Format>> = {
   },
 };
 
-/** Points a second that `receive` takes in each format, with senders and broker on the same machine. */
-export const run: Bench = async () =>
+/**
+ * Points a second that `receive` takes in each format, with senders and broker on the same machine, and what points
+ * cost that are aggregated; `aggregate`: that alone.
+ */
+export const run: Bench = async (args) =>
+  args.includes('aggregate')
+    ? { aggregate_ratio: await aggregateRatio() }
+    : { ...(await received()), aggregate_ratio: await aggregateRatio() };
+
+const received = () =>
   withBroker(async (connection) => {
     const folder = await mkdtemp(join(tmpdir(), 'tidewatch-ingest-'));
     const figures: Record<string, number> = {};
@@ -93,19 +98,41 @@ export const run: Bench = async () =>
           DATA_DIR: join(folder, name),
         };
         const command = await startedCommand(['receive'], env, 'receiving');
+        const before = await cpuSeconds(command.fields.ops);
         const { points, seconds } = await send(command.url, format);
+        const cpu = (await cpuSeconds(command.fields.ops)) - before;
         const inKafka = await recordsOf(connection, topics.observations);
         if (inKafka !== points) throw new Error(`${name}: ${points} points were answered, ${inKafka} are in Kafka`);
         figures[`${name}_points_per_s`] = rounded(points / seconds);
-        rows.push([name, points, points / seconds]);
+        rows.push([name, points, points / seconds, (1e6 * cpu) / points]);
         await command.stop();
       }
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
-    printTable('Points received over HTTP, in Kafka when they are answered', ['format', 'points', 'points/s'], rows);
+    printTable(
+      'Points received over HTTP, in Kafka when they are answered',
+      ['format', 'points', 'points/s', 'CPU of receive, us a point'],
+      rows,
+    );
     return figures;
   });
+
+/** Points a second of the engine at 20 points a step, over those at one. Rounds take turns: the machine may be busy. */
+async function aggregateRatio(): Promise<number> {
+  const [many, one]: [number[], number[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    many.push(await enginePointsPerSecond(20, 20));
+    one.push(await enginePointsPerSecond(1, 400));
+  }
+  const median = (figures: number[]) => figures.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)];
+  const rows = [
+    ['20', median(many)],
+    ['1', median(one)],
+  ] as const;
+  printTable('Points that the engine scores in a second of one core', ['points a step', 'points/s'], rows);
+  return rounded(median(many) / median(one));
+}
 
 async function send(url: string, { path, headers, body }: Format): Promise<{ points: number; seconds: number }> {
   let step = 0;
@@ -130,6 +157,12 @@ async function send(url: string, { path, headers, body }: Format): Promise<{ poi
   };
   await Promise.all(Array.from({ length: SENDERS }, sender));
   return { points, seconds: (performance.now() - startedMs) / 1_000 };
+}
+
+/** Processor time of the process since its start. */
+async function cpuSeconds(ops: string): Promise<number> {
+  const text = await (await fetch(`${ops}/metrics`)).text();
+  return Number(/^process_cpu_seconds_total (\S+)$/m.exec(text)?.[1]);
 }
 
 async function recordsOf(connection: Parameters<typeof readTail>[0], topic: string): Promise<number> {

@@ -7,7 +7,7 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openDatabase } from '../../src/store/open-store.ts';
+import { openDatabase } from '../../src/store/database/open-store.ts';
 import type { Figures } from './bench.ts';
 import { askAgain } from './http-load.ts';
 import { API_KEY, startSidecar } from './sidecar-process.ts';

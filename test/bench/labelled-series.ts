@@ -1,8 +1,14 @@
 /** Labelled series: synthetic ones, and those of the Numenta Anomaly Benchmark. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import {
+  DEMO_INCIDENT_KINDS,
+  type DemoIncident,
+  type DemoIncidentKind,
+  disturbed,
+  type Parts,
+} from '../../src/demo/demo-incidents.ts';
 import { noiseAt, uniformAt, wanderAt } from '../../src/demo/hash-noise.ts';
-import { disturbed, INCIDENT_KINDS, type Incident, type IncidentKind, type Parts } from '../../src/demo/incidents.ts';
 
 export interface LabelledSeries {
   readonly name: string;
@@ -16,7 +22,7 @@ interface Shape {
   readonly length: number;
   /** Steps of the short and of the long season. */
   readonly seasons: readonly [number, number];
-  readonly incidentSteps: Readonly<Record<IncidentKind, number>>;
+  readonly incidentSteps: Readonly<Record<DemoIncidentKind, number>>;
 }
 
 const SHAPES: Readonly<Record<string, Shape>> = {
@@ -42,12 +48,12 @@ const STARTS = [0.37, 0.71];
 
 /** Equally many series of each kind of incident, two incidents each, and as many without. Reproducible. */
 export function syntheticSeries(freq: string): LabelledSeries[] {
-  return [...INCIDENT_KINDS, null].flatMap((kind, k) =>
+  return [...DEMO_INCIDENT_KINDS, null].flatMap((kind, k) =>
     Array.from({ length: SERIES_OF_A_KIND }, (_, i) => synthetic(freq, kind, k * SERIES_OF_A_KIND + i)),
   );
 }
 
-function synthetic(freq: string, kind: IncidentKind | null, seed: number): LabelledSeries {
+function synthetic(freq: string, kind: DemoIncidentKind | null, seed: number): LabelledSeries {
   const { length, seasons, incidentSteps } = SHAPES[freq];
   const among = (draw: number, low: number, high: number) => low * (high / low) ** uniformAt(seed, 0, draw);
   const noise = among(0, 0.3, 3);
@@ -66,7 +72,7 @@ function synthetic(freq: string, kind: IncidentKind | null, seed: number): Label
   });
   const unit = noise * among(5, 1, 4);
   const values = Float64Array.from({ length }, (_, step) => {
-    const incident = windows.find(({ start, end }) => start <= step && step < end) as Incident | undefined;
+    const incident = windows.find(({ start, end }) => start <= step && step < end) as DemoIncident | undefined;
     if (incident !== undefined) return disturbed(incident, step, { unit, partsAt });
     const { base, season, noise } = partsAt(step);
     return base + season + noise;

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import type { EventAnswer, EventsAnswer } from '../../src/sidecar/wire/schema/event-schema.ts';
+import type { IncidentAnswer, IncidentsAnswer } from '../../src/sidecar/wire/schema/incident-schema.ts';
 import { startChromium } from '../fixture/console/chromium.ts';
 import { goTo, signIn } from '../fixture/console/page-steps.ts';
 import { until } from '../fixture/until.ts';
@@ -21,7 +22,7 @@ const BYTES_MAX = 300_000;
 const KEY = 'the-key-of-the-pictures-of-the-readme';
 /** A second is five minutes of event time, once the history is scored. */
 const WAIT = { waitMsMax: 1_800_000, everyMs: 1_000 };
-/** When the pictures are taken: so much is open, and a series has moved to another level. */
+/** When the pictures are taken: so much is open, a series has moved to another level, and events belong together. */
 const OPEN_MIN = 3;
 
 interface Demo {
@@ -59,33 +60,47 @@ async function startDemo(dataDir: string): Promise<Demo> {
   };
 }
 
-/** An open event that shows in its chart: a level shift with the highest severity. */
-async function shownEvent(url: string): Promise<EventAnswer> {
-  let found: EventAnswer | undefined;
-  const look = async () => {
-    const headers = { authorization: `Bearer ${KEY}` };
-    const response = await fetch(`${url}/v1/events?open=true`, { headers }).catch(() => null);
-    if (!response?.ok) return false;
-    const { events } = (await response.json()) as EventsAnswer;
-    const shifts = events.filter(({ kind, series_id }) => kind === 'level_shift' && series_id !== null);
-    found = shifts.toSorted((a, b) => (b.severity ?? 0) - (a.severity ?? 0))[0];
-    return events.length >= OPEN_MIN && found !== undefined;
-  };
-  await until(`${OPEN_MIN} events are open, a level shift among them`, look, WAIT);
-  return found as EventAnswer;
+interface ShownThings {
+  /** A level shift with the highest severity. */
+  readonly event: EventAnswer;
+  /** The incident with the most events. */
+  readonly incident: IncidentAnswer;
 }
 
-async function takePictures(browser: Browser, url: string, event: EventAnswer): Promise<void> {
-  const series = event.series_id ?? '';
+/** What shows in its chart, and is open. */
+async function shownThings(url: string): Promise<ShownThings> {
+  const headers = { authorization: `Bearer ${KEY}` };
+  const read = async <T>(path: string) => (await (await fetch(`${url}${path}`, { headers })).json()) as T;
+  let found: ShownThings | undefined;
+  const look = async () => {
+    const { events = [] } = await read<Partial<EventsAnswer>>('/v1/events?open=true');
+    const { incidents = [] } = await read<Partial<IncidentsAnswer>>('/v1/incidents?single=false&open=true');
+    const shifts = events.filter(({ kind, series }) => kind === 'level_shift' && series !== null);
+    const event = shifts.toSorted((a, b) => (b.severity ?? 0) - (a.severity ?? 0))[0];
+    const incident = incidents.toSorted((a, b) => b.eventCount - a.eventCount)[0];
+    if (event !== undefined && incident !== undefined) found = { event, incident };
+    return events.length >= OPEN_MIN && found !== undefined;
+  };
+  const isThere = () => look().catch(() => false);
+  await until(`${OPEN_MIN} events are open, a level shift and an incident among them`, isThere, WAIT);
+  return found as ShownThings;
+}
+
+async function takePictures(browser: Browser, url: string, { event, incident }: ShownThings): Promise<void> {
+  const series = event.series ?? '';
   const context = await browser.newContext({ locale: 'en-US', timezoneId: 'UTC', viewport: SIZE });
   await context.addInitScript("localStorage.setItem('tidewatch.tour', 'seen')");
   const page = await context.newPage();
   await page.goto(`${url}/console`);
   await signIn(page, KEY);
   await page.waitForSelector('.rail');
-  await goTo(page, '#/now', '.line');
+  await goTo(page, '#/now', '.line.incident');
   await takePicture(page, 'now');
-  await goTo(page, `#/series/${encodeURIComponent(series)}?event=${event.event_id}`, '.event-detail');
+  await goTo(page, `#/incidents/${incident.incidentId}`, '.onset');
+  await takePicture(page, 'incident');
+  await goTo(page, `#/events/${event.eventId}`, '.event-detail');
+  await takePicture(page, 'event');
+  await goTo(page, `#/series/${encodeURIComponent(series)}?event=${event.eventId}`, '.event-detail');
   await takePicture(page, 'series');
   await goTo(page, '#/events', '.table');
   await takePicture(page, 'events');
@@ -119,9 +134,9 @@ async function takePicture(page: Page, name: string): Promise<void> {
 const folder = await mkdtemp(join(tmpdir(), 'tidewatch-screenshots-'));
 const demo = await startDemo(folder);
 try {
-  const event = await shownEvent(demo.url);
+  const shown = await shownThings(demo.url);
   const browser = await startChromium();
-  await takePictures(browser, demo.url, event);
+  await takePictures(browser, demo.url, shown);
   await browser.close();
 } finally {
   await demo.stop();

@@ -7,10 +7,12 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export interface StartedCommand {
   readonly url: string;
+  /** What the line says. */
+  readonly fields: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
-/** A command in a process of its own, once its log has a line with `"msg":MESSAGE`, which names its `url`. */
+/** A command in a process of its own, once its log has a line with `"msg":MESSAGE`; its `url`, if it names one. */
 export async function startedCommand(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -24,9 +26,10 @@ export async function startedCommand(
   for await (const line of createInterface({ input: child.stdout })) {
     if (!line.includes(`"msg":"${message}"`)) continue;
     child.stdout.resume();
-    const { url } = JSON.parse(line) as { url: string };
+    const fields = JSON.parse(line) as Record<string, string>;
     return {
-      url,
+      url: fields.url,
+      fields,
       async stop() {
         child.kill('SIGINT');
         await ended;

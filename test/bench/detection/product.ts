@@ -37,12 +37,13 @@ const TOGETHER_MAX = 40;
 export async function judge(
   inputs: readonly SeriesInput[],
   promise: number | null = null,
+  detectorOf: DetectorOf = defaultDetector,
 ): Promise<readonly Verdicts[]> {
   return withModel(async (forecasters, model) => {
     const verdicts: Verdicts[] = [];
     for (let start = 0; start < inputs.length; start += TOGETHER_MAX) {
       const together = inputs.slice(start, start + TOGETHER_MAX);
-      const bound = together.map((input) => bind(input, promise, forecasters, model));
+      const bound = together.map((input) => bind(input, { promise, detectorOf }, forecasters, model));
       verdicts.push(...(await Promise.all(together.map((input, i) => judgeOne(input, bound[i])))));
     }
     return verdicts;
@@ -55,7 +56,7 @@ export async function judge(
  */
 export function judgeSpeed(inputs: readonly SeriesInput[]): Promise<number> {
   return withModel(async (forecasters, model) => {
-    const bound = bind(inputs[0], null, forecasters, model);
+    const bound = bind(inputs[0], { promise: null, detectorOf: defaultDetector }, forecasters, model);
     const history = byTime(inputs.flatMap(observationsOf));
     const begun = process.cpuUsage();
     const plan = { source: 'fleet', detectors: [bound], group: null, onScores: () => {} };
@@ -65,7 +66,7 @@ export function judgeSpeed(inputs: readonly SeriesInput[]): Promise<number> {
   });
 }
 
-function observationsOf({ name, times, channels: [values] }: SeriesInput): PastObservation[] {
+export function observationsOf({ name, times, channels: [values] }: SeriesInput): PastObservation[] {
   return Array.from(times, (timestampMs, row) => ({ series: name, timestampMs, value: values[row] }));
 }
 
@@ -83,8 +84,20 @@ export async function withModel<R>(work: (forecasters: Forecasters, model: Model
   }
 }
 
-function bind(input: SeriesInput, promise: number | null, forecasters: Forecasters, model: Model): BoundDetector {
-  const detector = defaultDetector(input);
+type DetectorOf = (input: SeriesInput) => WrittenDetector;
+
+interface JudgedBy {
+  readonly promise: number | null;
+  readonly detectorOf: DetectorOf;
+}
+
+function bind(
+  input: SeriesInput,
+  { promise, detectorOf }: JudgedBy,
+  forecasters: Forecasters,
+  model: Model,
+): BoundDetector {
+  const detector = detectorOf(input);
   const alarmRate = promise === null ? detector.settings.alarmRate : promise / 1_000;
   return boundTo({ ...detector, settings: { ...detector.settings, alarmRate } }, forecasters, model);
 }

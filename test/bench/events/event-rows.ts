@@ -17,8 +17,7 @@ export function eventSpans(revisions: readonly AnomalyEvent[], { times }: Pick<S
   return [...Map.groupBy(revisions, ({ eventId }) => eventId).values()].map((own) => {
     const [opened] = own;
     const last = own[own.length - 1];
-    const start = row(opened.startedAtMs);
-    const end = last.endedAtMs === null ? start + last.observations : row(last.endedAtMs) + 1;
+    const [start, end] = [row(opened.firstAlarmAtMs), row(last.lastAlarmAtMs) + 1];
     return { start, end, opened: row(opened.updatedAtMs), kind: last.kind };
   });
 }

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { globPattern } from '../../../src/config/glob.ts';
+import { globPattern } from '../../../src/series/glob.ts';
 import { API_KEY } from '../sidecar-process.ts';
 
 export interface Attack {

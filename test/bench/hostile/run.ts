@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { createApiKey } from '../../../src/store/api-keys.ts';
-import { openDatabase } from '../../../src/store/open-store.ts';
+import { openDatabase } from '../../../src/store/database/open-store.ts';
 import type { Figures } from '../bench.ts';
 import { type Sidecar, startSidecar } from '../sidecar-process.ts';
 import { printTable, rounded } from '../table.ts';

@@ -1,0 +1,64 @@
+import { parseFrequency } from '../../src/calendar/frequency.ts';
+import { type DetectorConfig, settingsDigest } from '../../src/config/config.ts';
+import { Journal } from '../../src/stream/changelog/journal.ts';
+import { createRecordDecoder } from '../../src/stream/codec/record-decoder.ts';
+import { PendingCommit } from '../../src/stream/engine/commit/pending-commit.ts';
+import { scoreRecords } from '../../src/stream/engine/commit/score-records.ts';
+import { PartitionState } from '../../src/stream/engine/state/partition-state.ts';
+import { bindDetector } from '../../src/stream/engine/unit/bound-detector.ts';
+import type { InputRecord } from '../../src/stream/log/log.ts';
+import { benchDetector, benchStream, FREE_FORECASTER } from './bench-detector.ts';
+import { START_MS, valueAt } from './synthetic-series.ts';
+
+const SERIES = 500;
+/** Steps are a minute long. */
+const STEP_MS = 60_000;
+const TOPICS = {
+  observations: 'observations',
+  scores: 'scores',
+  events: 'events',
+  changelog: 'changelog',
+  deadLetters: 'letters',
+};
+const NO_BYTES = Buffer.alloc(0);
+const NEVER = new AbortController().signal;
+
+/** Points a second of processor time, from records to what a transaction writes, with a model that costs nothing. */
+export async function enginePointsPerSecond(pointsPerStep: number, steps: number): Promise<number> {
+  const { settings, ...detector } = benchDetector({ detectionSize: 24, alarms: true });
+  const freq = parseFrequency('min')!;
+  const config: DetectorConfig = { ...detector, settings: { ...settings, freq, aggregate: 'mean' } };
+  const bound = bindDetector(config, { forecaster: FREE_FORECASTER, digest: 'bench' }, settingsDigest(config));
+  const { input } = benchStream(TOPICS, 'bench', { detectionSize: 24, alarms: true });
+  const decoder = createRecordDecoder(input);
+  const state = new PartitionState({ topic: TOPICS.observations, partition: 0 }, SERIES);
+  const journal = new Journal();
+  const nothing = () => NO_BYTES;
+  const format = { place: state.place, topics: TOPICS, encodeScore: nothing, encodeEvent: nothing };
+  const scoring = {
+    decoder,
+    splitter: null,
+    detectorOf: () => bound,
+    places: new Map<string, number>(),
+    nowMs: Date.now,
+  };
+  let offset = 0;
+  let usedUs = 0;
+  for (let at = 0; at < steps * pointsPerStep; at++) {
+    const records = Array.from({ length: SERIES }, (_, i) => recordOf(offset++, i, at, STEP_MS / pointsPerStep));
+    const before = process.cpuUsage();
+    const pending = new PendingCommit({ ...format, timestamps: 'event-time' }, Date.now, offset);
+    await scoreRecords(records, { state, pending, scoring, signal: NEVER });
+    pending.outputs(journal, null);
+    const used = process.cpuUsage(before);
+    usedUs += used.user + used.system;
+  }
+  return (SERIES * steps * pointsPerStep) / (usedUs / 1e6);
+}
+
+function recordOf(offset: number, series: number, at: number, everyMs: number): InputRecord {
+  const id = `plant-${series}`;
+  const timestamp = START_MS + at * everyMs;
+  const value = Buffer.from(JSON.stringify({ series: id, timestamp, value: Number(valueAt(series, at).toFixed(4)) }));
+  return { partition: 0, offset, timestampMs: timestamp, key: Buffer.from(id), value };
+}
