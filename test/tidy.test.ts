@@ -3,9 +3,11 @@
  * checked to be on.
  */
 import './tidy/boundaries.ts';
+import './tidy/chart-values.ts';
 import './tidy/directions.ts';
 import './tidy/documents.ts';
 import './tidy/figures.ts';
+import './tidy/monitoring.ts';
 import './tidy/packages.ts';
 import './tidy/settings-page.ts';
 import './tidy/style.ts';

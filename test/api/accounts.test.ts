@@ -5,7 +5,7 @@ import type { QuantileForecaster } from '../../src/forecast/forecaster.ts';
 import { KEY_CACHED_MS } from '../../src/sidecar/accounts/key-ring.ts';
 import type { App } from '../../src/sidecar/http/exchange/fastify-app.ts';
 import { grantCredits, type NewApiKey, revokeApiKey } from '../../src/store/api-keys.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import { ask } from '../fixture/http/ask.ts';
 import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http/http-service.ts';
 import { imbalances } from '../fixture/store/ledger.ts';
@@ -197,6 +197,32 @@ test('a revoked or expired key gets 401', async () => {
   const other = await start({ expiresAtMs: NOW + 1 });
   other.clock.nowMs += 1;
   assert.equal((await other.app.inject({ url: '/usage', headers: AUTHORIZED })).statusCode, 401);
+});
+
+test('a call of a key that is revoked before its answer gets 401, and costs nothing', async () => {
+  for (const limits of [{}, { credits: 1_000 }]) {
+    const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const model = quantileForecaster();
+    const slow: QuantileForecaster = {
+      ...model,
+      async forecast(batch, signal) {
+        begin();
+        await finished;
+        return model.forecast(batch, signal);
+      },
+    };
+    const world = await start(limits, slow);
+    const asked = ask(world.app, '/v2/forecast', FORECAST);
+    await begun;
+    await revokeApiKey(world.store, KEY_ID, { nowMs: NOW, actor: 'operator' });
+    finish();
+    const { status, body } = await asked;
+    assert.deepEqual([status, body.code, body.mean], [401, 'A12', undefined]);
+    assert.equal(await world.creditsLeft(), limits.credits ?? null);
+    assert.deepEqual(await world.store.query('SELECT * FROM usage_minutes WHERE tokens > 0'), []);
+    assert.deepEqual(await imbalances(world.store), []);
+  }
 });
 
 test('a job is charged when it succeeds and free when cancelled; both are audited', async () => {

@@ -156,17 +156,16 @@ test('a safe request id of the client is kept', async () => {
   assert.notEqual(await idOf('a b'), 'a b');
 });
 
-test('tasks that this service does not have are answered with what it does instead', async () => {
+test('steps of the private library are refused in one sentence that says why', async () => {
   const app = await startApp();
-  for (const [path, instead] of [
-    ['/v2/simulate', /level/],
-    ['/v2/simulate/async', /level/],
-    ['/v2/simulate/jobs/sm-1', /level/],
-    ['/v2/execute_step/async', /prepare the data/],
+  for (const [method, url] of [
+    ['POST', '/v2/execute_step/async'],
+    ['GET', '/v2/execute_step/jobs/es-1/result'],
   ] as const) {
-    const answer = await app.inject({ method: path.includes('jobs') ? 'GET' : 'POST', url: path, headers: AUTHORIZED });
+    const headers = { ...AUTHORIZED, ...(method === 'POST' && { 'content-type': 'application/zip' }) };
+    const answer = await app.inject({ method, url, headers, ...(method === 'POST' && { payload: 'PK' }) });
     assert.equal(answer.statusCode, 404);
-    assert.match(answer.json().detail, instead);
+    assert.match(answer.json().detail, /^[^.]*private library, with access granted per account[^.]*$/);
   }
   assert.deepEqual((await app.inject({ url: '/v2/other', headers: AUTHORIZED })).json(), { detail: 'Not Found' });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Backtests, WhatIfOutcome } from '../../src/sidecar/operations/backtests.ts';
 import type { NewApiKey } from '../../src/store/api-keys.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import { fakeOperations } from '../fixture/history/fake-operations.ts';
 import { anomalyEvent, batchOf, keptScore, START_MS } from '../fixture/history/kept-records.ts';
 import { ask } from '../fixture/http/ask.ts';

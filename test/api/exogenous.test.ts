@@ -131,6 +131,22 @@ test('too many regression columns are refused, categories counted by value', asy
   }
 });
 
+test('weights_x is null where no variable varies in any series', async () => {
+  const app = await startApp();
+  const y = Array.from({ length: 12 }, (_, i) => (i * 7) % 5);
+  // Different between the series, and missing in places, but the same within each.
+  const [year, gaps] = [y.map((_, i) => (i < 6 ? 2_025 : 2_026)), y.map((_, i) => (i % 2 === 0 ? null : 3))];
+  const weightsOf = async (X: object) => {
+    const series = { y, sizes: [6, 6], X };
+    const forecast = await ask(app, '/v2/forecast', { series, freq: 'YS', h: 1 });
+    const whole = await ask(app, '/v2/anomaly_detection', { series, freq: 'YS' });
+    assert.deepEqual([forecast.status, whole.status], [200, 200]);
+    return [forecast.body.weights_x, whole.body.weights_x];
+  };
+  assert.deepEqual(await weightsOf([year, gaps]), [null, null]);
+  for (const weights of await weightsOf([year, y.map((_, i) => Number(i === 8))])) assert.equal(weights.length, 2);
+});
+
 test('series too short for effects are answered with weights_x null', async () => {
   const short = { y: [1, 2, 3, 1, 2, 3], sizes: [3, 3], X: [[1, 2, 3, 1, 2, 3]], X_future: [[1, 2]] };
   const app = await startApp();

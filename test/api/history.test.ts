@@ -61,14 +61,17 @@ test('series are listed worst first with their newest values, a page after the o
     ['host/3 <b>', 'host/2 <b>', 'host/1 <b>'],
   );
   assert.deepEqual(first.series[0], {
+    series: 'host/3 <b>',
     id: 'host/3 <b>',
     detector: 'metrics',
     group: 'g',
+    timestampMs: START_MS + 39 * MINUTE_MS,
     timestamp: START_MS + 39 * MINUTE_MS,
     value: 39,
     forecast: 39.5,
     lo: 38,
     hi: 41,
+    anomalyScore: -0.5,
     anomaly_score: -0.5,
     grade: 0.75,
     severity: 1.5,
@@ -105,6 +108,7 @@ test('scores of a series come in columns; a long range in buckets', async () => 
     ).size,
     1,
   );
+  assert.deepEqual([body.timestampMs, body.anomalyScore], [body.timestamp, body.anomaly_score]);
   const buckets = (await get(`${url}?points=2`)).body;
   assert.deepEqual([buckets.bucket_ms, buckets.observations], [30 * MINUTE_MS, [7, 3]]);
   const part = (await get(`${url}?from=${START_MS + 7 * MINUTE_MS}&to=${START_MS + 15 * MINUTE_MS}`)).body;
@@ -113,9 +117,11 @@ test('scores of a series come in columns; a long range in buckets', async () => 
   assert.deepEqual((await get('/v1/groups')).body, {
     groups: [
       {
+        group: 'g',
         id: 'g',
         detector: 'metrics',
         members: 2,
+        timestampMs: START_MS + 39 * MINUTE_MS,
         timestamp: START_MS + 39 * MINUTE_MS,
         grade: 0.75,
         severity: 1.5,
@@ -129,12 +135,25 @@ test('events are acknowledged, muted and labelled; labels are exported', async (
   const { operations, get, send, app } = await start();
   await filled(operations);
   const { events, total_open: open } = (await get('/v1/events')).body;
-  assert.deepEqual([events.length, open, events[0].event_id, events[0].ended_at], [2, 1, EVENT, null]);
-  assert.deepEqual(events[1].members, [{ series_id: 'host/1 <b>', share: 1 }]);
+  assert.deepEqual([events.length, open, events[0].eventId, events[0].endedAtMs], [2, 1, EVENT, null]);
+  for (const event of events) {
+    const { event_id, series_id, group_id, started_at, peak_at, updated_at, ended_at, close_reason, series_count } =
+      event;
+    assert.deepEqual(
+      [event_id, series_id, group_id, started_at, peak_at, updated_at, ended_at, close_reason, series_count],
+      [
+        ...[event.eventId, event.series, event.group, event.startedAtMs, event.peakAtMs, event.updatedAtMs],
+        ...[event.endedAtMs, event.closeReason, event.seriesCount],
+      ],
+      'earlier names are kept for a release',
+    );
+  }
+  assert.deepEqual(events[1].members, [{ series: 'host/1 <b>', series_id: 'host/1 <b>', share: 1 }]);
   assert.deepEqual([events[0].acknowledged, events[0].muted, events[0].label], [null, null, null]);
   const by = { at: NOW, by: 'ann' };
   const said = await send('POST', `/v1/events/${EVENT}/acknowledge`, { note: 'looking' });
-  assert.deepEqual(said.body, { event_id: EVENT, acknowledged: { ...by, note: 'looking' }, muted: null, label: null });
+  const review = { acknowledged: { ...by, note: 'looking' }, muted: null, label: null };
+  assert.deepEqual(said.body, { eventId: EVENT, event_id: EVENT, ...review });
   const until = NOW + MINUTE_MS;
   assert.equal((await send('POST', `/v1/events/${EVENT}/mute`, { until, reason: 'release' })).status, 200);
   assert.equal((await send('POST', `/v1/events/${EVENT}/label`, { real: true, note: '=cmd, "x"' })).status, 200);
@@ -148,9 +167,10 @@ test('events are acknowledged, muted and labelled; labels are exported', async (
   const [header, row, end] = csv.body.split('\r\n');
   assert.match(
     header,
-    /^event_id,series_id,group_id,detector,kind,direction,started_at,.*,real,labelled_at,labelled_by,note$/,
+    /^event_id,series_id,group_id,detector,kind,.*,note,eventId,series,group,startedAtMs,peakAtMs,endedAtMs$/,
   );
-  assert.equal(row, `${EVENT},host/3 <b>,,metrics,spike,up,${START_MS},${START_MS},,12,1,${NOW},ann,"'=cmd, ""x"""`);
+  const labelled = `${EVENT},host/3 <b>,,metrics,spike,up,${START_MS},${START_MS},,12,1,${NOW},ann,"'=cmd, ""x"""`;
+  assert.equal(row, `${labelled},${EVENT},host/3 <b>,,${START_MS},${START_MS},`);
   assert.equal(end, '');
   const back = await send('POST', `/v1/events/${EVENT}/label`, { real: null });
   assert.equal(back.body.label, null);
@@ -325,4 +345,41 @@ test('a pause of a detector has the number of its series, and no series; events 
     ],
   );
   assert.equal((await get('/v1/events?detector=cpu')).status, 200);
+});
+
+test('series and events are chosen by labels, which events show', async () => {
+  const { operations, get } = await start();
+  const series = 'up{instance="a:1",job="web-1"}';
+  const seriesLabels = { __name__: 'up', instance: 'a:1', job: 'web-1' };
+  const events = [
+    keptEvent(0, anomalyEvent(EVENT, { series, seriesLabels })),
+    keptEvent(1, anomalyEvent('cd'.repeat(16))),
+  ];
+  await operations.history.append(batchOf({ scores: [keptScore(0, { series }), keptScore(1)], events }));
+  const match = encodeURIComponent('{job=~"web-.*"}');
+  const listed = (await get(`/v1/events?match=${match}`)).body.events;
+  assert.deepEqual(
+    listed.map((event: Record<string, unknown>) => [event.series_id, event.series_labels]),
+    [[series, seriesLabels]],
+  );
+  assert.deepEqual(
+    (await get(`/v1/series?match=${match}`)).body.series.map(({ id }: { id: string }) => id),
+    [series],
+  );
+  assert.deepEqual((await get(`/v1/groups?match=${match}`)).body.groups, []);
+  for (const url of ['/v1/events', '/v1/series', '/v1/groups', '/v1/live']) {
+    const { status, body } = await get(`${url}?match=${encodeURIComponent('{job=~"[a]"}')}`);
+    assert.deepEqual([status, /match must be matchers .* has "\["/.test(body.detail[0].msg)], [422, true], url);
+  }
+});
+
+test('labels that ids do not give are refused in a list of series, and globs are not', async () => {
+  const { operations, get } = await start({ idsHideLabels: true });
+  await filled(operations);
+  const match = (text: string) => get(`/v1/series?match=${encodeURIComponent(text)}`);
+  const { status, body } = await match('{job="web"}');
+  assert.equal(status, 422);
+  assert.match(body.detail[0].msg, /match must be a glob over ids: input\.id/);
+  assert.equal((await match('host/1*')).body.total, 1);
+  assert.equal((await get(`/v1/events?match=${encodeURIComponent('{job="web"}')}`)).status, 200);
 });

@@ -50,6 +50,7 @@ for (const [name, bytes] of Object.entries(AMBIGUOUS)) {
   test(`${name}: 400, and the connection is closed`, async () => {
     const answer = await sent(`${bytes}GET /health HTTP/1.1\r\nhost: here\r\n\r\n`);
     assert.match(answer, /^HTTP\/1\.1 400 .*connection: close.*\{"detail":".+"\}$/is);
+    for (const header of [/x-content-type-options: nosniff/i, /cache-control: no-store/i]) assert.match(answer, header);
     assert.equal(answer.match(/HTTP\/1\.1/g)?.length, 1, 'what follows is not read as a request');
   });
 }

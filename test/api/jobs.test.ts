@@ -104,7 +104,7 @@ test('jobs run one after the other; a pending and a running job can be cancelled
   while ((await jobOf(app, 'forecast', first)).status === 'pending') await wait(2);
   const counts = async () => (await get(app, '/v2/async/jobs/status')).body;
   const none = { pending: 0, running: 0 };
-  const others = { anomaly_detection: none, cross_validation: none, explain: none, finetune: none };
+  const others = { anomaly_detection: none, cross_validation: none, explain: none, finetune: none, simulate: none };
   assert.deepEqual(await counts(), { ...others, forecast: { pending: 2, running: 1 } });
   for (const id of [second, first]) {
     const answer = await cancel(app, id);
@@ -190,7 +190,7 @@ test('an unavailable or full store gets 503; stored jobs remain and continue aft
   const { status, body } = await submit(app, 'forecast', large);
   assert.equal(status, 202);
   assert.equal((await ended(app, 'forecast', body.job_id)).status, 'succeeded');
-  assert.equal((await get(app, '/v2/async/jobs')).body.jobs.length, 2);
+  assert.equal((await get(app, '/v2/async/jobs?status=succeeded')).body.jobs.length, 2);
   await store.close();
   for (const answer of [await submit(app, 'forecast', FORECAST), await get(app, '/v2/async/jobs')]) {
     assert.equal(answer.status, 503);
@@ -224,18 +224,47 @@ test('jobs are listed newest first, in pages', async () => {
       seen.push(job.job_id);
     }
     if (body.next_page_token === null) break;
-    query = `?page_size=2&page_token=${body.next_page_token}`;
+    query = `?page_size=2&status=running&status=pending&page_token=${body.next_page_token}`;
+    const other = `?page_size=2&status=pending&page_token=${body.next_page_token}`;
+    assert.equal((await get(app, `/v2/async/jobs${other}`)).status, 422, 'a token of another filter');
   }
   assert.deepEqual(seen, ids.toReversed());
   for (const wrong of [
     'page_size=0',
-    'page_size=1001',
+    'page_size=201',
+    'status=ended',
+    'status=',
+    'status=failed&status=x',
     'page_token=x',
     'page_token=MTIz',
     `page_token=${'A'.repeat(99)}`,
   ]) {
     assert.equal((await get(app, `/v2/async/jobs?${wrong}`)).status, 422, wrong);
   }
+});
+
+test('jobs are listed by status, pending and running ones by default, ended ones for a week', async () => {
+  let nowMs = 0;
+  const app = await startApp(stuckForecaster(), { nowMs: () => nowMs });
+  const ids: string[] = [];
+  for (let i = 0; i < 3; i++) ids.push((await submit(app, 'forecast', FORECAST)).body.job_id);
+  await cancel(app, ids[1]);
+  const idsOf = async (query: string) => {
+    const { body } = await get(app, `/v2/async/jobs${query}`);
+    return body.jobs.map(({ job_id }: { job_id: string }) => ids.indexOf(job_id));
+  };
+  assert.deepEqual(await idsOf(''), [2, 0]);
+  assert.deepEqual(await idsOf('?status=cancelled'), [1]);
+  assert.deepEqual(
+    await idsOf('?status=cancelled&status=pending&status=running&status=failed&page_size=200'),
+    [2, 1, 0],
+  );
+  nowMs = 7 * 86_400_000 - 1;
+  assert.deepEqual(await idsOf('?status=cancelled'), [1]);
+  assert.equal((await jobOf(app, 'forecast', ids[1])).status, 'cancelled');
+  nowMs++;
+  assert.deepEqual(await idsOf('?status=cancelled'), []);
+  await app.close();
 });
 
 test('every job endpoint needs a key', async () => {

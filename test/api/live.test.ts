@@ -9,6 +9,7 @@ import { fakeOperations } from '../fixture/history/fake-operations.ts';
 import { anomalyEvent, keptScore } from '../fixture/history/kept-records.ts';
 import { ask } from '../fixture/http/ask.ts';
 import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
+import { incident } from '../fixture/incidents/incident.ts';
 import { until } from '../fixture/until.ts';
 
 async function start(clock = { nowMs: 0 }) {
@@ -60,6 +61,29 @@ test('a reader gets the worst series of each second, the scores of the one it fo
   assert.equal(messages(received.text, 'event')[0].event_id, 'e');
   answer.destroy();
   await until('it is gone', () => operations.listeners.size === 0);
+  await app.close();
+});
+
+test('a reader gets the series and events whose labels it asks for, beside another reader', async () => {
+  const { app, operations, read } = await start();
+  const [chosen, every] = [await read(`?match=${encodeURIComponent('{job="a"}')}`), await read()];
+  await until('both are subscribed', () => operations.listeners.size === 2);
+  const newest = ['up{job="a"}', 'up{job="b"}'].map((series, i) => keptScore(i, { series }));
+  const group = anomalyEvent('g', { series: null, group: 'g', members: [{ series: 'up{job="a"}', share: 1 }] });
+  const events = [anomalyEvent('other'), anomalyEvent('short', { series: 's', seriesLabels: { job: 'a' } }), group];
+  const began = { ...incident().events[0], series: 'up{job="a"}' };
+  const incidents = [incident({ incidentId: 'a', origins: [], events: [began] }), incident({ incidentId: 'b' })];
+  operations.send({ newest, events, incidents });
+  await until('both have read', () =>
+    [chosen, every].every(({ received }) => messages(received.text, 'incident').length > 0),
+  );
+  const [score] = messages(chosen.received.text, 'score');
+  assert.deepEqual([score.series_observed, score.series[0].id], [1, 'up{job="a"}']);
+  const ids = ({ received }: typeof chosen) => messages(received.text, 'event').map(({ event_id }) => event_id);
+  assert.deepEqual(ids(chosen), ['short', 'g']);
+  assert.deepEqual(ids(every), ['other', 'short', 'g']);
+  const told = ({ received }: typeof chosen) => messages(received.text, 'incident').map(({ incidentId }) => incidentId);
+  assert.deepEqual([told(chosen), told(every)], [['a'], ['a', 'b']]);
   await app.close();
 });
 

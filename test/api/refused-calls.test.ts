@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { consoleFiles } from '../../src/console/page-files.ts';
 import { UNKNOWN_SECRETS_MAX } from '../../src/sidecar/accounts/unknown-secrets.ts';
 import type { NewApiKey } from '../../src/store/api-keys.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database/database.ts';
 import { ask } from '../fixture/http/ask.ts';
 import { AUTHORIZED, KEY, startApp } from '../fixture/http/http-service.ts';
 import { openMemoryStore } from '../fixture/store/memory-store.ts';

@@ -14,8 +14,10 @@ import {
 } from '../../src/record/anomaly-event.ts';
 import { DEAD_LETTER_REASONS } from '../../src/record/dead-letter.ts';
 import type { FieldKind } from '../../src/record/field-kind.ts';
+import { INCIDENT_FIELDS, INCIDENT_KINDS, INCIDENT_TYPES } from '../../src/record/incident.ts';
 import { SCORE_DEFAULTS, SCORE_FIELDS, SCORE_STATES } from '../../src/record/score-record.ts';
 import { encodeDeadLetter } from '../../src/stream/codec/dead-letter-json.ts';
+import { incident } from '../fixture/incidents/incident.ts';
 import { anomalyEvent } from '../fixture/stream/anomaly-event.ts';
 import { deadLetter } from '../fixture/stream/dead-letter.ts';
 import { scoreRecord } from '../fixture/stream/score-record.ts';
@@ -86,6 +88,7 @@ interface RecordFields {
 const RECORDS: readonly RecordFields[] = [
   { name: 'anomaly-score', kinds: SCORE_FIELDS, defaults: SCORE_DEFAULTS, example: scoreRecord() },
   { name: 'anomaly-event', kinds: EVENT_FIELDS, defaults: EVENT_DEFAULTS, example: anomalyEvent() },
+  { name: 'anomaly-incident', kinds: INCIDENT_FIELDS, defaults: {}, example: incident() },
 ];
 
 /** The type of a field without its logical type. */
@@ -111,7 +114,7 @@ test('the fields of a record are the same in the code, in Avro and in JSON Schem
     );
     for (const [index, [name, kind]] of Object.entries(kinds).entries()) {
       assert.deepEqual(properties[name].type, JSON_KINDS[kind], name);
-      if (name in defaults) assert.equal(fields[index].default, defaults[name], name);
+      if (name in defaults) assert.deepEqual(fields[index].default, defaults[name], name);
       assert.deepEqual(bareType(fields[index].type), AVRO_KINDS[kind], name);
     }
   }
@@ -125,6 +128,8 @@ test('closed lists are the same in the code and in the schemas', () => {
   assert.deepEqual(event.kind.enum, EVENT_KINDS);
   assert.deepEqual(event.direction.enum, EVENT_DIRECTIONS);
   assert.deepEqual(event.closeReason.enum, [...CLOSE_REASONS, null]);
+  const { type, kind } = jsonSchema('anomaly-incident').properties;
+  assert.deepEqual([type.enum, kind.enum], [INCIDENT_TYPES, INCIDENT_KINDS]);
 });
 
 test('every field of every schema has a description', () => {
@@ -134,8 +139,9 @@ test('every field of every schema has a description', () => {
       if (property.properties !== undefined) explained(property);
     }
   };
-  for (const name of ['anomaly-score', 'anomaly-event', 'dead-letter', 'observation']) explained(jsonSchema(name));
-  for (const name of ['anomaly-score', 'anomaly-event', 'observation']) {
+  for (const name of ['anomaly-score', 'anomaly-event', 'anomaly-incident', 'dead-letter', 'observation'])
+    explained(jsonSchema(name));
+  for (const name of ['anomaly-score', 'anomaly-event', 'anomaly-incident', 'observation']) {
     for (const field of avroSchema(name).fields) assert.ok(field.doc, field.name);
   }
 });
@@ -156,6 +162,12 @@ test('records are valid by their schemas, in every state they may have', () => {
   for (const event of [anomalyEvent(), anomalyEvent({ ...none, series: null, group: 'g', members, labels: {} })]) {
     validate(jsonSchema('anomaly-event'), event);
     assert.ok(eventType.isValid(event));
+  }
+  const incidentType = avsc.Type.forSchema(JSON.parse(read('anomaly-incident.avsc')), { wrapUnions: 'never' });
+  const nowhere = { mergedInto: 'b', severity: null, grade: null, events: [], origins: [], openedOrigins: [] };
+  for (const each of [incident(), incident({ ...nowhere, type: 'merged', kind: 'pause' })]) {
+    validate(jsonSchema('anomaly-incident'), each);
+    assert.ok(incidentType.isValid(each));
   }
   for (const letter of [deadLetter(), deadLetter({ key: null, value: null, series: null, detector: 'cpu' })]) {
     validate(jsonSchema('dead-letter'), JSON.parse(encodeDeadLetter(letter).toString()));

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { dedupKeyOf } from '../../src/alerts/message/subject.ts';
 import type { AnomalyEvent } from '../../src/record/anomaly-event.ts';
 import { KeptAlerts } from '../fixture/alerts/kept-alerts.ts';
-import { revisionsOf } from '../fixture/alerts/notification.ts';
+import { eventId, revisionsOf } from '../fixture/alerts/notification.ts';
 import { routesOf } from '../fixture/alerts/routes.ts';
+import { incidentLife } from '../fixture/alerts/told-incident.ts';
 
 const ROUTES = routesOf(`
 receivers:
@@ -15,6 +17,7 @@ mute_windows: [{ name: often, time_zone: UTC, from: "00:10", to: "00:20" }]
 routes:
   - { name: plain, receivers: a, continue: true, updates: true, escalate: [{ after: 4min, receivers: b }] }
   - { name: grouped, receivers: [a, b], group_by: detector, group_wait: 2min, continue: true }
+  - { name: whole, on: incidents, receivers: [a, b], updates: true, match: { series: host-2/* }, escalate: [{ after: 4min, receivers: b }] }
   - { name: quiet, receivers: b, cool_down: 7min, mute: often, group_by: kind, group_wait: 1min }
 `);
 const MINUTE = 60_000;
@@ -75,9 +78,9 @@ test('each receiver hears of an event in order: that it is open before its end, 
     fc.property(steps, (all) => {
       const heard = new Map<string, string[]>();
       for (const { receiver, route, notices } of run(all, true).sent) {
-        for (const { type, event } of notices) {
-          const key = `${receiver} ${route} ${event.eventId}`;
-          heard.set(key, [...(heard.get(key) ?? []), type]);
+        for (const notice of notices) {
+          const key = `${receiver} ${route} ${dedupKeyOf(notice)}`;
+          heard.set(key, [...(heard.get(key) ?? []), notice.type]);
         }
       }
       for (const [key, types] of heard) {
@@ -96,5 +99,45 @@ test('no two notifications have one id', () => {
       const ids = run(all, true).sent.map(({ id }) => id);
       assert.equal(new Set(ids).size, ids.length);
     }),
+  );
+});
+
+/** Two incidents of three events each, the second of which is merged into the first, and closed. */
+function incidentLives() {
+  const [one, two] = [incidentLife(1, [1, 2, 3]), incidentLife(4, [4, 5, 6])];
+  const after = { ...one.updated, revision: 2, events: [], eventCount: 6 };
+  return [
+    one.opened,
+    two.opened,
+    two.updated,
+    one.updated,
+    two.merged(eventId(1)),
+    after,
+    { ...one.closed, revision: 3 },
+  ];
+}
+
+test('neither the order between events and incidents nor a restart matters', () => {
+  const events = [1, 2, 3, 4].flatMap((number) => Object.values(revisionsOf(number, { series: `host-${number}/cpu` })));
+  const told = (isEventNext: readonly boolean[], restartAt: number) => {
+    const alerts = new KeptAlerts(ROUTES);
+    const [left, incidents] = [[...events], incidentLives()];
+    for (let i = 0; left.length + incidents.length > 0; i++) {
+      const isEvent = incidents.length === 0 || (left.length > 0 && isEventNext[i % isEventNext.length]);
+      if (isEvent) alerts.state.observe(left.shift()!, START);
+      else alerts.state.observeIncident(incidents.shift()!, START);
+      if (i === restartAt) alerts.restart(START);
+    }
+    alerts.state.advance(START + 60 * MINUTE);
+    alerts.take();
+    return byId(alerts).map(({ id, notices }) => ({ id, notices }));
+  };
+  const inOrder = told([true], -1);
+  assert.ok(inOrder.flatMap(({ notices }) => notices).length > 20);
+  fc.assert(
+    fc.property(fc.array(fc.boolean(), { minLength: 1, maxLength: 20 }), fc.nat(20), (order, restartAt) => {
+      assert.deepEqual(told(order, restartAt), inOrder);
+    }),
+    { numRuns: 200 },
   );
 });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { readDetectorsFile } from '../../src/config/detectors-file.ts';
-import { type Option, options } from '../../src/config/options.ts';
+import type { Option } from '../../src/config/option.ts';
+import { options } from '../../src/config/options.ts';
 import { load, problemsOf } from '../fixture/configuration.ts';
 
 const all: readonly Option<unknown>[] = Object.values(options);

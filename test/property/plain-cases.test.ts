@@ -83,10 +83,10 @@ test('a new level is normal from the first forecast that has seen a window of it
 
 test('on a random walk the last steps of the horizon are flagged about as often as the first', async () => {
   const counts = { first: [0, 0], last: [0, 0] };
-  for (let seed = 100; seed < 112; seed++) {
+  for (let seed = 100; seed < 108; seed++) {
     const noise = whiteNoise(seed);
     let level = 0;
-    const values = seriesOf(3_000, () => {
+    const values = seriesOf(2_500, () => {
       level += noise();
       return level;
     });
@@ -116,17 +116,15 @@ test('score and flag agree: an anomaly is a score beyond the threshold', async (
 
 test('h 1 does not echo: no forecast follows a spike so far that the point after it is flagged as too low', async () => {
   const spikes = seriesOf(4, (k) => 650 + 170 * k);
-  for (const seed of [50, 51]) {
-    const noise = whiteNoise(seed);
-    const values = withSpikes(
-      seriesOf(1_300, (i) => noise() + 5 * daily(i)),
-      spikes,
-      20,
-    );
-    const scores = await backtest(values, { h: 1, detectionSize: WINDOW });
-    assert.equal(countFlagged(scores, spikes), spikes.length);
-    for (const i of spikes) assert.ok(scores[i + 1].anomalyScore! > -2, `score ${scores[i + 1].anomalyScore}`);
-  }
+  const noise = whiteNoise(50);
+  const values = withSpikes(
+    seriesOf(1_300, (i) => noise() + 5 * daily(i)),
+    spikes,
+    20,
+  );
+  const scores = await backtest(values, { h: 1, detectionSize: WINDOW });
+  assert.equal(countFlagged(scores, spikes), spikes.length);
+  for (const i of spikes) assert.ok(scores[i + 1].anomalyScore! > -2, `score ${scores[i + 1].anomalyScore}`);
 });
 
 test('a first value of 2^31 - 1 is not the origin for life: later spikes are found', async () => {

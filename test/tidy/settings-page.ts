@@ -2,21 +2,24 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import type { Option } from '../../src/config/option.ts';
 import {
   alertOptions,
   detectorsOptions,
   historyOptions,
   httpOptions,
+  incidentOptions,
   kafkaOptions,
-  type Option,
   options,
   processOptions,
+  prometheusOptions,
   registryOptions,
   storeOptions,
   streamOptions,
   workerLimits,
   workerOptions,
 } from '../../src/config/options.ts';
+import { remoteWriteOptions, scoresOptions } from '../../src/config/prometheus-options.ts';
 import { none, ROOT, read } from './project.ts';
 
 const PAGE = 'deploy/book/settings.md';
@@ -27,10 +30,12 @@ type Options = Readonly<Record<string, Option<unknown> & { readonly fallback?: u
 
 const SUBJECTS: Readonly<Record<string, Options>> = {
   Kafka: { ...kafkaOptions, ...registryOptions },
-  Stream: { ...streamOptions, ...detectorsOptions, ...alertOptions },
+  Stream: { ...streamOptions, ...detectorsOptions, ...incidentOptions, ...alertOptions },
+  Prometheus: prometheusOptions,
   Worker: { ...workerLimits, groupInstanceId: workerOptions.groupInstanceId },
   'HTTP service': httpOptions,
   'Store and history': { ...storeOptions, ...historyOptions },
+  'Scores in Prometheus': { ...scoresOptions, ...remoteWriteOptions },
   Process: processOptions,
 };
 

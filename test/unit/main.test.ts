@@ -6,16 +6,20 @@ import { runCommand } from '../fixture/command.ts';
 
 const FOLDER = join(import.meta.dirname, '../../src/command');
 
-/** Names of the commands that the files of the folder define. */
+/** The commands that the files of the folder define, and those that the table loads. */
 const defined = readdirSync(FOLDER).flatMap((file) => {
   const text = readFileSync(join(FOLDER, file), 'utf8');
-  return /: RunnableCommand = \{\n {2}name: '(\w+)'/.exec(text)?.[1] ?? [];
+  return /export const (\w+): RunnableCommand = \{/.exec(text)?.[1] ?? [];
 });
+const table = readFileSync(join(FOLDER, '../main.ts'), 'utf8');
+const loaded = Array.from(table.matchAll(/await import\('\S+'\)\)\.(\w+)/g), ([, name]) => name);
 
-test('every command is loaded under its own name, and by itself', async () => {
+test('every command is listed and loaded under its own name, and by itself', async () => {
+  assert.deepEqual(loaded.toSorted(), defined.toSorted());
   const { out } = await runCommand(['--help']);
-  const listed = out.flatMap((line) => /^ {2}(\w+) {2}/.exec(line)?.[1] ?? []);
-  assert.deepEqual(listed.toSorted(), defined.toSorted());
+  const listed = out.flatMap((line) => /^ {2}([\w-]+) {2}/.exec(line)?.[1] ?? []);
+  const nameOf = (command: string) => command.replace('Command', '').replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);
+  assert.deepEqual(listed, loaded.map(nameOf));
   const topics = await runCommand(['topics', '--help']);
   assert.match(topics.out[0], /^npm start -- topics \[--flags\]/);
 });

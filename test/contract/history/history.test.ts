@@ -73,7 +73,13 @@ historyTest('a batch that is repeated, whole or in part, is stored once', async 
     deadLetters: [keptLetter(0)],
   });
   assert.equal((await history.append(first)).scores.length, 5);
-  assert.deepEqual(await history.append(first), { scores: [], events: [], deadLetters: [], positions: [] });
+  assert.deepEqual(await history.append(first), {
+    scores: [],
+    events: [],
+    incidents: [],
+    deadLetters: [],
+    positions: [],
+  });
   const overlapping = await history.append(batchOf({ scores: scoresOf(8) }));
   assert.equal(overlapping.scores.length, 3);
   await history.close();
@@ -256,7 +262,7 @@ historyTest('series are listed worst first or by name, in pages, by detector, gr
     '09',
   ]);
   assert.deepEqual(await listed({ alarm: true }), ['04']);
-  const groups = await history.listGroups({ detector: null, limit: 10 });
+  const groups = await history.listGroups({ detector: null, match: null, limit: 10 });
   assert.deepEqual(
     groups.map(({ group, members, grade }) => [group, members, grade]),
     [
@@ -320,7 +326,7 @@ historyTest('an event is its newest revision; open ones come first; filters, mem
   assert.deepEqual(await ids({ group: 'g' }), ['group']);
   assert.deepEqual(await ids({ detector: 'groups' }), ['group']);
   assert.deepEqual(await ids({ fromMs: START_MS + 6 * MINUTE_MS, toMs: START_MS + 2 * DAY_MS }), ['two', 'group']);
-  assert.deepEqual(await history.findEvent('one'), anomalyEvent('one', closed));
+  assert.deepEqual(await history.findEvent('one'), { ...anomalyEvent('one', closed), incidentId: null });
   assert.equal(await history.findEvent('none'), null);
 });
 
@@ -346,4 +352,22 @@ historyTest('dead letters are listed newest first, by reason, in pages', async (
     { reason: 'record-unreadable', letters: 4, newestMs: START_MS + 4 },
     { reason: 'late', letters: 1, newestMs: START_MS + 1 },
   ]);
+});
+
+historyTest('how current the series are: by the state of their newest score, with the newest time', async (kept) => {
+  const history = await kept.open();
+  assert.deepEqual(await history.standing(), { states: new Map(), newestMs: null, storedAtMs: null, incidents: null });
+  const scores = [
+    keptScore(0, { series: 'a', state: 'calibrating' }),
+    keptScore(1, { series: 'a', state: 'scored', alarm: true }),
+    keptScore(2, { series: 'b', state: 'scored' }),
+    keptScore(3, { series: 'c', state: 'warming-up', anomaly: true }),
+    keptScore(4, { series: 'd', state: 'silent' }),
+  ];
+  const beganMs = Date.now();
+  await history.append(batchOf({ scores }));
+  const { states, newestMs, storedAtMs } = await history.standing();
+  assert.deepEqual(Object.fromEntries(states), { scored: 2, 'warming-up': 1, silent: 1 });
+  assert.equal(newestMs, START_MS + 4 * MINUTE_MS);
+  assert.ok(storedAtMs !== null && storedAtMs >= beganMs && storedAtMs <= Date.now());
 });

@@ -8,7 +8,7 @@ import {
   renewHolds,
   settleCall,
 } from '../../../src/store/credits.ts';
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database/database.ts';
 import { usageOf } from '../../../src/store/usage.ts';
 import { newKey } from '../../fixture/store/new-key.ts';
 import { storeTest, type TestStore } from '../../fixture/store/stores.ts';

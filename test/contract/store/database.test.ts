@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../../../src/store/database.ts';
-import { MIGRATIONS, migrate } from '../../../src/store/migrations.ts';
+import type { Database } from '../../../src/store/database/database.ts';
+import { MIGRATIONS, migrate } from '../../../src/store/database/migrations.ts';
 import { storeTest } from '../../fixture/store/stores.ts';
 
 const COUNT = 'SELECT COUNT(*) AS count FROM audit_log';

@@ -7,7 +7,7 @@ import { countJobs } from '../../../src/sidecar/jobs/job-metrics.ts';
 import { JobQueue } from '../../../src/sidecar/jobs/job-queue.ts';
 import { HttpProblem } from '../../../src/sidecar/wire/problem.ts';
 import { createApiKey, findKeyById, revokeApiKey } from '../../../src/store/api-keys.ts';
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database/database.ts';
 import { jobBacklog } from '../../../src/store/job-backlog.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database/database.ts';
 import { cancelJob } from '../../../src/store/job-cancel.ts';
 import { claimJob } from '../../../src/store/job-claim.ts';
+import { JOB_STATUSES } from '../../../src/store/job-status.ts';
 import {
   type ClaimedJob,
   countInFlight,
@@ -237,7 +238,8 @@ storeTest('a list is newest first, in pages, per owner; new jobs do not shift pa
   const database = await store.open();
   await submit(database, 'a', 'b', 'c', 'd');
   await added(database, newJob('of bob', { owner: 'bob' }), LIMITS);
-  const page = (before: number, size: number) => listJobs(database, 'ann', { before, size, nowMs: T0 });
+  const page = (before: number, size: number) =>
+    listJobs(database, 'ann', { statuses: JOB_STATUSES, before, size, nowMs: T0 });
   const idsOf = ({ jobs }: Awaited<ReturnType<typeof page>>) => jobs.map(({ id }) => id);
   const first = await page(Number.MAX_SAFE_INTEGER, 3);
   assert.deepEqual(idsOf(first), ['d', 'c', 'b']);
@@ -271,7 +273,8 @@ storeTest('ended jobs expire; others remain', async (store) => {
   assert.equal((await findJob(database, { owner: 'ann', id: 'ended' }, T0 + 99))?.status, 'succeeded');
   assert.equal(await findJob(database, { owner: 'ann', id: 'ended' }, T0 + 100), null, 'gone before it is swept');
   assert.equal(await expireJobs(database, T0 + 100), 1);
-  const { jobs } = await listJobs(database, 'ann', { before: Number.MAX_SAFE_INTEGER, size: 9, nowMs: T0 + 101 });
+  const newest = { statuses: JOB_STATUSES, before: Number.MAX_SAFE_INTEGER, size: 9 };
+  const { jobs } = await listJobs(database, 'ann', { ...newest, nowMs: T0 + 101 });
   assert.deepEqual(
     jobs.map(({ id }) => id),
     ['waiting', 'running'],

@@ -1,71 +1,27 @@
 /** A real Alertmanager: any on the path, or Debian's package. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { freePort } from '../../../src/local-kafka/free-port.ts';
+import { test } from 'node:test';
+import { startAlertmanager, whyNoAlertmanager } from '../../fixture/alerts/alertmanager.ts';
 import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
 import { noticeOf, notificationOf, revisionsOf } from '../../fixture/alerts/notification.ts';
 import { receiverOf } from '../../fixture/alerts/open-receiver.ts';
-import { debianProgram } from '../../fixture/debian-program.ts';
+import { incidentNotification, toldIncident } from '../../fixture/alerts/told-incident.ts';
 import { until } from '../../fixture/until.ts';
-
-const found = await debianProgram('prometheus-alertmanager', ['prometheus-alertmanager', 'alertmanager']);
-
-interface GotAlert {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
-  readonly status: { readonly state: string };
-}
 
 interface Notified {
   readonly status: 'firing' | 'resolved';
   readonly alerts: readonly { readonly status: string; readonly labels: Readonly<Record<string, string>> }[];
 }
 
-/** Starts one that sends to a webhook of ours; it ends with the test. */
-async function startAlertmanager(t: TestContext) {
-  if (found.kind === 'none') throw new Error(found.why);
-  const folder = await mkdtemp(join(tmpdir(), 'tidewatch-alertmanager-'));
-  const hook = await startHttpReceiver();
-  const config = join(folder, 'config.yml');
-  await writeFile(
-    config,
-    `route: { receiver: hook, group_by: [event_id], group_wait: 0s, group_interval: 1s, repeat_interval: 1h }
-receivers: [{ name: hook, webhook_configs: [{ url: "${hook.url}", send_resolved: true }] }]`,
-  );
-  const url = `http://127.0.0.1:${await freePort()}`;
-  const [program, ...before] = found.command;
-  const child = spawn(
-    program,
-    [
-      ...before,
-      `--config.file=${config}`,
-      `--storage.path=${join(folder, 'data')}`,
-      `--web.listen-address=${url.slice('http://'.length)}`,
-      '--cluster.listen-address=',
-    ],
-    { stdio: 'ignore' },
-  );
-  t.after(async () => {
-    child.kill('SIGKILL');
-    await rm(folder, { recursive: true, force: true });
-  });
-  await until('it is ready', async () => (await fetch(`${url}/-/ready`)).ok);
-  const alerts = async () => (await (await fetch(`${url}/api/v2/alerts`)).json()) as GotAlert[];
-  const notified = () => hook.posts.map(({ body }) => JSON.parse(body) as Notified);
-  return { url, alerts, notified };
-}
-
-const isHere = found.kind === 'program';
+const isHere = whyNoAlertmanager === null;
 const law = 'Alertmanager shows an event while it is open, notifies once, and resolves it when it closes';
 
-test(isHere ? law : `${law} (skipped: ${found.why})`, {
-  skip: isHere ? false : found.why,
+test(isHere ? law : `${law} (skipped: ${whyNoAlertmanager})`, {
+  skip: !isHere,
 }, async (t) => {
-  const { url, alerts, notified } = await startAlertmanager(t);
+  const hook = await startHttpReceiver();
+  const { url, alerts } = await startAlertmanager(t, { webhook: hook.url });
+  const notified = () => hook.posts.map(({ body }) => JSON.parse(body) as Notified);
   const { send } = receiverOf(`alertmanager: { url: "${url}" }`);
   const { opened, updated, closed } = revisionsOf(1, {
     labels: { team: 'shop', 'k8s.io/app': 'cart' },
@@ -98,4 +54,39 @@ test(isHere ? law : `${law} (skipped: ${found.why})`, {
     notified().map((message) => message.status),
     ['firing', 'resolved'],
   );
+});
+
+const incidentLaw = 'Alertmanager shows an incident as one alert while it grows, and resolves it where it is merged';
+
+test(isHere ? incidentLaw : `${incidentLaw} (skipped: ${whyNoAlertmanager})`, {
+  skip: !isHere,
+}, async (t) => {
+  const { url, alerts } = await startAlertmanager(t, { webhook: (await startHttpReceiver()).url });
+  const { send } = receiverOf(`alertmanager: { url: "${url}" }`);
+  const told = toldIncident();
+  const opened = incidentNotification(told);
+  const [{ opening }] = opened.notices;
+  const later = {
+    ...told,
+    type: 'updated',
+    revision: 4,
+    eventCount: 90,
+    labels: {},
+    summary: '80 series at once',
+  } as const;
+  const updated = incidentNotification(later, { notices: [{ type: 'updated', incident: later, opening }] });
+  for (const each of [opened, updated]) assert.deepEqual(await send(each), { kind: 'accepted' });
+  await until('it is updated', async () => (await alerts())[0]?.annotations.summary === '80 series at once');
+  const [{ labels }, ...more] = await alerts();
+  assert.deepEqual(more, []);
+  assert.deepEqual(labels, {
+    alertname: 'Incident',
+    incident_id: told.incidentId,
+    kind: 'simultaneous',
+    severity: 'warning',
+    team: 'platform',
+  });
+  const merged = { ...told, type: 'merged', revision: 5, mergedInto: '00ff' } as const;
+  await send(incidentNotification(merged, { notices: [{ type: 'closed', incident: merged, opening }] }));
+  await until('it is resolved', async () => (await alerts()).length === 0);
 });

@@ -58,7 +58,7 @@ routes: [{ name: all, receivers: hook }]`);
     command.out.findLast((line) => /(?:this|another) process sends/.test(line))?.includes('this process') ?? false;
   await until('both take part', () => both.filter(sends).length === 1 && both.every(({ out }) => out.length > 2));
   await world.write([revisionsOf(1).opened]);
-  await until('one has told', () => hook.posts.length === 1);
+  await until('one has told', () => hook.posts.length > 0);
   const [owner, standby] = sends(both[0]) ? both : both.toReversed();
   owner.kill();
   await owner.exitCode;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
+import { type ReceivedPost, startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
 import { revisionsOf } from '../../fixture/alerts/notification.ts';
 import { alertsWorld } from '../../fixture/kafka/alerts-process.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
@@ -12,24 +12,28 @@ const EVENTS = 120;
 const KILLS = 4;
 
 interface Told {
-  readonly id: string;
   readonly type: string;
   readonly key: string;
 }
 
 /** What a receiver accepted, in its order: each repetition of a message too. */
-function toldTo(accepted: readonly { readonly headers: object; readonly body: string }[]): Told[] {
-  return accepted.flatMap(({ headers, body }) => {
+function toldTo(accepted: readonly ReceivedPost[]): Told[] {
+  return accepted.flatMap(({ body }) => {
     const events: readonly { readonly type: string; readonly dedupKey: string }[] = JSON.parse(body).data.events;
-    const id = String((headers as Record<string, unknown>)['webhook-id']);
-    return events.map(({ type, dedupKey }) => ({ id, type, key: dedupKey }));
+    return events.map(({ type, dedupKey }) => ({ type, key: dedupKey }));
   });
+}
+
+/** The same without repetitions: what was accepted before a kill -9, and not written yet, is sent again. */
+function toldOnce(accepted: readonly ReceivedPost[]): Told[] {
+  const ids = accepted.map(({ headers }) => headers['webhook-id']);
+  return toldTo(accepted.filter((_, at) => ids.indexOf(ids[at]) === at));
 }
 
 kafkaTest(
   'a process that is killed repeatedly tells every event in order, to a receiver that often fails',
   async (t) => {
-    const accepted: { readonly headers: object; readonly body: string }[] = [];
+    const accepted: ReceivedPost[] = [];
     const hook = await startHttpReceiver((response, post) => {
       if (randomInt(5) === 0) response.writeHead(503).end();
       else if (randomInt(10) === 0) response.socket?.destroy();
@@ -38,8 +42,7 @@ kafkaTest(
         response.writeHead(200).end();
       }
     });
-    const dead = await startHttpReceiver();
-    await dead.close();
+    const dead = await startHttpReceiver((response) => response.socket?.destroy());
     const world = await alertsWorld(`
 allow_private: [127.0.0.1]
 receivers:
@@ -60,17 +63,14 @@ routes: [{ name: all, receivers: [dead, hook], updates: true }]`);
       t.diagnostic(`killed after ${accepted.length} messages`);
     }
     const last = world.start();
-    const told = () => new Set(toldTo(accepted).map(({ key, type }) => `${key} ${type}`)).size;
-    await until('everything is told', () => told() === 3 * EVENTS);
-    const byEvent = Map.groupBy(toldTo(accepted), ({ key }) => key);
-    for (const [key, messages] of byEvent) {
-      const first = messages.filter(({ id }, at) => messages.findIndex((message) => message.id === id) === at);
-      assert.deepEqual(
-        first.map(({ type }) => type),
-        ['opened', 'updated', 'closed'],
-        key,
-      );
-      assert.equal(messages.at(-1)?.type, 'closed', key);
+    // Where an acceptance was not written, a message is repeated, and those that follow it.
+    await until('every event is told, and its end is told last', () => {
+      const lasts = new Map(toldTo(accepted).map(({ key, type }) => [key, type]));
+      return lasts.size === EVENTS && [...lasts.values()].every((type) => type === 'closed');
+    });
+    for (const [key, messages] of Map.groupBy(toldOnce(accepted), (told) => told.key)) {
+      const types = messages.map(({ type }) => type);
+      assert.deepEqual(types, ['opened', 'updated', 'closed'], key);
     }
     last.terminate();
     assert.equal(await last.exitCode, 0);
@@ -95,19 +95,19 @@ routes:
     noisy[0].opened,
     noisy[0].closed,
     noisy[1].opened,
-    revisionsOf(4).opened,
-    revisionsOf(5).opened,
+    revisionsOf(4, { series: 'grouped' }).opened,
+    revisionsOf(5, { series: 'grouped' }).opened,
   ]);
-  const types = () => toldTo(hook.posts).map(({ type, key }) => `${type} ${Number.parseInt(key, 16)}`);
-  await until('what does not wait is told', () => types().length === 3, { everyMs: 20 });
-  assert.deepEqual(types().toSorted(), ['closed 2', 'opened 1', 'opened 2']);
-  // Acceptances are written after a while.
+  const types = () => toldOnce(hook.posts).map(({ type, key }) => `${type} ${Number.parseInt(key, 16)}`);
+  const atOnce = ['closed 2', 'opened 1', 'opened 2'];
+  await until('what does not wait is told', () => atOnce.every((type) => types().includes(type)), { everyMs: 20 });
+  // What waits is mostly written by then; what is not is read again.
   await sleep(1_000);
   first.kill();
   await first.exitCode;
   const second = world.start();
-  await until('everything is told', () => types().length === 6 && boss.posts.length === 1);
-  assert.deepEqual(types().toSorted(), ['closed 2', 'opened 1', 'opened 2', 'opened 3', 'opened 4', 'opened 5']);
+  await until('everything is told', () => types().length >= 6 && boss.posts.length > 0);
+  assert.deepEqual(types().toSorted(), [...atOnce, 'opened 3', 'opened 4', 'opened 5']);
   const grouped = hook.posts.map(({ body }) => JSON.parse(body).data).find(({ route }) => route === 'grouped');
   assert.equal(grouped.events.length, 2);
   assert.equal(JSON.parse(boss.posts[0].body).data.escalatedAfterMinutes, 0);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { startCommand } from '../../fixture/command.ts';
-import { openSignedIn } from '../../fixture/console/opened-page.ts';
+import { openFile, openSignedIn } from '../../fixture/console/opened-page.ts';
 import { freshFolder } from '../../fixture/http/served.ts';
 
 const API_KEY = 'the-key-of-the-one-who-drops-files';
@@ -30,18 +32,26 @@ test('a CSV file that is dropped is scored in a sandbox, and shown in the same p
         .locator('input[type=file]')
         .setInputFiles({ name: 'past.csv', mimeType: 'text/csv', buffer: Buffer.from(text) });
     await choose('nothing,to,read\n1,2,3\n');
-    // The sandbox starts with the first file.
-    await page.getByText('there is no time column').waitFor({ timeout: 120_000 });
+    await page.getByText('there is no time column').waitFor();
     await choose(csv());
     await page.getByText('1 row was refused').waitFor();
+    await page.getByText(/line 1802: /).waitFor();
     await page.getByRole('button', { name: 'Show the backtest' }).click();
     await page.getByText('Backtest of past.csv').waitFor();
-    await page.getByRole('heading', { name: /at its end/ }).waitFor();
-    await page.getByRole('link', { name: 'Events' }).click();
+    await page.reload();
+    await page.getByText('Backtest of past.csv').waitFor();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save as a file' }).click();
+    const file = join(await freshFolder(), 'report.html');
+    await (await saved).saveAs(file);
+    const { page: shared, troubles } = await openFile(pathToFileURL(file).href);
+    await shared.locator('tbody th a', { hasText: 'web-2/cpu' }).first().waitFor();
+    assert.deepEqual(troubles, []);
     await page.locator('tbody th a', { hasText: 'web-2/cpu' }).first().click();
     await page.waitForSelector('.event-detail');
     await page.getByRole('button', { name: 'Back to the service' }).click();
     await page.getByRole('heading', { name: 'Backtest' }).waitFor();
+    assert.equal(await page.locator('.not-current').count(), 0);
   } finally {
     command.interrupt();
     assert.equal(await command.exitCode, 0);

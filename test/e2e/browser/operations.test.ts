@@ -37,7 +37,7 @@ test('what if: other settings are shown beside those of now, and saved for all w
 test('the file itself is edited, refused with its problems, and rolled back', async () => {
   const { page } = await openSignedIn(service.url);
   await goTo(page, '#/detectors', '.what-if');
-  await page.locator('summary').click();
+  await page.locator('summary', { hasText: 'The detectors file' }).click();
   const file = page.getByLabel('Detectors file');
   const panel = page.locator('details');
   await file.fill((await file.inputValue()).replace('2/week', 'never'));
@@ -47,10 +47,27 @@ test('the file itself is edited, refused with its problems, and rolled back', as
   await panel.getByRole('button', { name: 'Check and save' }).click();
   await page.getByRole('button', { name: 'Save for all workers' }).click();
   await page.getByText('version 2', { exact: true }).waitFor();
-  await page.getByRole('button', { name: 'Roll back to it' }).click();
+  const table = page.locator('.versions');
+  await table.getByRole('button', { name: 'Roll back to it' }).first().click();
+  const changes = page.getByRole('dialog');
+  await changes.getByText('This changes').waitFor();
+  assert.deepEqual(await changes.locator('tbody tr > *').allTextContents(), [
+    'racks',
+    'false_alarms',
+    '3/week',
+    '2/week',
+  ]);
+  await changes.getByRole('button', { name: 'Save for all workers' }).click();
   await page.getByText('version 3', { exact: true }).waitFor();
-  const [first, , third] = service.operations.published;
+  await table
+    .getByRole('row', { name: /the detectors file/ })
+    .getByRole('button')
+    .click();
+  await changes.getByRole('button', { name: 'Save for all workers' }).click();
+  await page.getByText('version 4', { exact: true }).waitFor();
+  const [first, , third, fourth] = service.operations.published;
   assert.equal(third.text, first.text);
+  assert.equal(fourth.text, await service.operations.detectors.fileText());
 });
 
 test('a dead letter is shown with its record, and sent again once', async () => {
@@ -112,4 +129,29 @@ test('sessions are listed with their keys, and a browser whose session was ended
   await page.waitForSelector('#key');
   await other.page.reload();
   await other.page.waitForSelector('#key');
+});
+
+test('what is shown is called current only while it is: a lost stream, no worker, nothing judged', async () => {
+  const { page } = await openSignedIn(service.url);
+  const { operations } = service;
+  await goTo(page, '#/events', '.table');
+  const live = page.locator('.live');
+  await live.getByText('Live', { exact: true }).waitFor();
+  const notCurrent = page.locator('.not-current');
+  assert.equal(await notCurrent.count(), 0);
+  operations.trouble = { reason: 'Kafka does not answer', sinceMs: Date.now() - 60_000 };
+  await notCurrent.getByText('Nothing new is read since').waitFor();
+  await live.getByText('Not current').waitFor();
+  await goTo(page, '#/wall', '.wall');
+  await page.getByText('Kafka does not answer').waitFor();
+  operations.trouble = null;
+  operations.members = 0;
+  await page.getByText('Nothing is scored: no worker runs').waitFor();
+  operations.members = 2;
+  operations.states = new Map([['calibrating', 40]]);
+  await goTo(page, '#/now', '.page-head');
+  await notCurrent.getByText('No series is judged yet: 40 series calibrating.').waitFor();
+  operations.states = null;
+  await live.getByText('Live', { exact: true }).waitFor();
+  assert.equal(await notCurrent.count(), 0);
 });

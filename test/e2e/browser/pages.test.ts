@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { COMPANY, type ConsoleService, PAST, startConsole, TROUBLES } from '../../fixture/console/console-service.ts';
 import { openPage, openSignedIn } from '../../fixture/console/opened-page.ts';
@@ -146,17 +147,73 @@ test('the chart follows what arrives, and goes back in time by keys and buttons'
   await goTo(page, `#/series/${encodeURIComponent('web-3/cpu')}`, '.u-over');
   const label = () => page.locator('.chart').getAttribute('aria-label').then(String);
   const end = async () => / to (.*?), between/.exec(await label())?.[1] ?? '';
-  await until('there are values', async () => (await end()) !== '', { waitMsMax: 15_000 });
+  await until('there are values', async () => (await end()) !== '');
   const first = await end();
   service.operations.advance();
-  await until('the chart has moved on', async () => (await end()) !== first, { waitMsMax: 15_000 });
+  await until('the chart has moved on', async () => (await end()) !== first);
   assert.equal((await end()) > first, true);
   await page.locator('.chart').focus();
   await page.keyboard.press('ArrowLeft');
   await page.locator('button[aria-pressed=false]', { hasText: 'Live' }).waitFor();
   assert.equal((await end()) < first, true);
   await page.getByRole('button', { name: 'all' }).click();
-  await until('all is shown', async () => /^\d{4} values/.test(await label()), { waitMsMax: 15_000 });
+  await until('all is shown', async () => /^\d{4} values/.test(await label()));
+});
+
+test('time, axis and comparison of a chart are in the address, and what it shows is saved as a file', async () => {
+  const { page, troubles } = await openSignedIn(service.url);
+  await goTo(page, `#/series/${encodeURIComponent('web-3/cpu')}`, '.u-over');
+  await page.getByRole('button', { name: '1 d' }).click();
+  await page.getByLabel('Compare with').selectOption('day');
+  await page.getByLabel('Axis').selectOption('zero');
+  for (const part of [/from=\d+&to=\d+/, /compare=day/, /axis=zero/]) await page.waitForURL(part);
+  const shown = await page.getByLabel('From', { exact: true }).inputValue();
+  await page.getByText('the day before', { exact: true }).last().waitFor();
+  await page.reload();
+  await page.locator('.legend', { hasText: 'the day before' }).waitFor();
+  assert.equal(await page.getByLabel('From', { exact: true }).inputValue(), shown);
+  assert.equal(await page.getByLabel('Axis').inputValue(), 'zero');
+  for (const [name, begins] of [
+    ['CSV', 'series,timestamp,value'],
+    ['PNG', '\x89PNG'],
+  ]) {
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name, exact: true }).click();
+    const file = await readFile(await (await saved).path(), 'latin1');
+    assert.ok(file.startsWith(begins), name);
+  }
+  assert.deepEqual(troubles, []);
+});
+
+test('times are those of the chosen clock, which stays after a reload, and words have their meanings beside them', async () => {
+  const { page, troubles } = await openSignedIn(service.url);
+  await goTo(page, '#/events?kind=stuck', '.table');
+  await page.getByText('What out, grade and severity mean').click();
+  await page.getByText('most series reach 0.5 once in 1,000 observations').waitFor();
+  const began = page.locator('tbody time').first();
+  const inUtc = await began.getAttribute('title');
+  assert.match(String(inUtc), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
+  await page.getByLabel('Times in').selectOption('Asia/Kolkata');
+  await page.locator('tbody time[title$="GMT+5:30"]').first().waitFor();
+  await page.reload();
+  await page.locator('tbody time[title$="GMT+5:30"]').first().waitFor();
+  assert.deepEqual(troubles, []);
+});
+
+test('a link of an alert offers to acknowledge or mute its event, once somebody has signed in', async () => {
+  const { page } = await openSignedIn(service.url);
+  await goTo(page, '#/events?open=true&series=rack-4%2Ftemperature', '.table');
+  const address = await page.getByRole('link', { name: 'rack-4/temperature' }).getAttribute('href');
+  const visitor = await openPage(`${service.url}`);
+  await goTo(visitor.page, `${address}?do=acknowledge`, '#key');
+  await signIn(visitor.page);
+  const offered = visitor.page.getByRole('button', { name: 'Acknowledge' });
+  await offered.and(visitor.page.locator(':focus')).click();
+  await visitor.page.getByText('Acknowledged by ops.').waitFor();
+  await visitor.page.getByRole('button', { name: 'Acknowledged' }).click();
+  await visitor.page.getByText('Acknowledged by ops.').waitFor({ state: 'detached' });
+  await goTo(visitor.page, '#/events', '.table');
+  await goTo(visitor.page, `${address}?do=mute`, '#mute-why');
 });
 
 test('events are filtered by the address, and one of a group shows the shares of its members', async () => {
@@ -172,6 +229,81 @@ test('events are filtered by the address, and one of a group shows the shares of
   await page.getByRole('heading', { name: 'checkout/payments' }).waitFor();
 });
 
+test('what is typed into a filter stays while the list is read again, and stands in the address with the order', async () => {
+  const { page } = await openSignedIn(service.url);
+  await goTo(page, '#/events', '.table');
+  const typed = page.getByLabel('Detector');
+  let reads = 0;
+  page.on('request', (request) => {
+    if (request.url().includes('/v1/events')) reads++;
+  });
+  await typed.pressSequentially('hos');
+  service.operations.advance();
+  const before = reads;
+  await until('the list was read again', () => reads > before + 1);
+  assert.equal(await typed.inputValue(), 'hos');
+  await typed.pressSequentially('ts');
+  await page.waitForURL(/detector=hosts/);
+  await page.getByRole('link', { name: 'Severity' }).click();
+  await page.waitForURL(/sort=-severity/);
+  await page.reload();
+  await page.locator('th[aria-sort=descending]').waitFor();
+  assert.equal(await typed.inputValue(), 'hosts');
+  const severities = await page.locator('tbody td:nth-child(7)').allTextContents();
+  const numbers = severities.map(Number);
+  assert.ok(numbers.length > 1);
+  assert.deepEqual(
+    numbers,
+    numbers.toSorted((a, b) => b - a),
+  );
+});
+
+test('the page of an ended event shows the time around it, its true end, what else happened, and the way to its series', async () => {
+  const { page, troubles } = await openSignedIn(service.url);
+  await goTo(page, '#/events?open=false&series=db-1%2Fconnections', '.table');
+  await page.getByRole('link', { name: 'db-1/connections' }).click();
+  await page.waitForURL(/#\/events\//);
+  const label = async () => String(await page.locator('.chart').getAttribute('aria-label'));
+  await page.locator('.u-over').first().waitFor();
+  await until('the chart has values', async () => /^\d+ values/.test(await label()));
+  const [, to] = / to (.*?), between/.exec(await label()) ?? [];
+  const [, ended] =
+    /(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) UTC: the series is as usual/.exec(
+      String(await page.locator('.facts').textContent()),
+    ) ?? [];
+  assert.ok(ended < to, `${ended} is before ${to}`);
+  assert.ok(Date.parse(to) < Date.now() - 3_600_000, 'the chart does not go on until now');
+  await page.getByRole('heading', { name: 'At the same time' }).waitFor();
+  await page.getByRole('link', { name: 'the series db-1/connections' }).click();
+  await page.getByRole('heading', { name: 'db-1/connections' }).waitFor();
+  assert.deepEqual(troubles, []);
+});
+
+test('the page of an event says from when to when it lasted, when its alarms were, and that values stay at a new level', async () => {
+  const { page, troubles } = await openSignedIn(service.url);
+  const factsOf = async (series: string) => {
+    await goTo(page, `#/events?open=false&series=${encodeURIComponent(series)}`, '.table');
+    await page.getByRole('link', { name: series }).click();
+    await page.waitForURL(/#\/events\//);
+    await page.locator('.facts').waitFor();
+    return page
+      .locator('.facts div')
+      .evaluateAll((rows) =>
+        Object.fromEntries(rows.map((row) => [row.children[0].textContent, String(row.children[1].textContent)])),
+      );
+  };
+  const dip = await factsOf('db-1/connections');
+  const [from, to] = dip.Alarms.split(' to ');
+  assert.ok(dip.Began <= from && from < to && to < dip.Ended, JSON.stringify(dip));
+  const drift = await factsOf('host-4/memory-used');
+  assert.match(drift['New level'], /: values stay where they went, and forecasts follow them$/);
+  assert.ok(drift.Began < drift.Alarms, 'it began before its first alarm');
+  await page.getByText('Values stay there: forecasts followed them after').waitFor();
+  await goTo(page, '#/events?open=false&series=host-4%2Fmemory-used', '.table');
+  await page.getByRole('cell', { name: 'new level' }).waitFor();
+  assert.deepEqual(troubles, []);
+});
+
 test('keys lead from page to page and into the search', async () => {
   const { page } = await openSignedIn(service.url);
   await page.keyboard.press('g');
@@ -182,6 +314,23 @@ test('keys lead from page to page and into the search', async () => {
   await untilCount(page, '.tile', 1);
   await page.getByRole('link', { name: /rack-4/ }).click();
   await page.getByRole('heading', { name: 'rack-4/temperature' }).waitFor();
+});
+
+test('the search for series and the filter of events take matchers of labels, and name what is wrong with them', async () => {
+  const { page } = await openSignedIn(service.url);
+  await goTo(page, '#/series', '.tile');
+  await page.fill('#search', '{__name__=~"rack-4/.*"}');
+  await untilCount(page, '.tile', 1);
+  await page.fill('#search', '{__name__=~"rack-[4]"}');
+  await page.getByText('has "["').waitFor();
+  await goTo(page, '#/events', '.table');
+  await page.fill('#f-series', '{__name__="web-2/latency-p95"}');
+  await page.press('#f-series', 'Enter');
+  await page.waitForURL(/__name__/);
+  await until('only its events are listed', async () => {
+    const named = await page.locator('.table tbody tr').allTextContents();
+    return named.length > 0 && named.every((text) => text.includes('web-2/latency-p95'));
+  });
 });
 
 const PRESS_AT_ONCE = `new MutationObserver((_, observer) => {

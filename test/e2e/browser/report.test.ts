@@ -31,7 +31,7 @@ test('a backtest writes one page that shows scores and events in a browser, with
   const command = startCommand(['backtest', input, ...flags], { DATA_DIR: folder, INFERENCE_THREADS: '1' });
   assert.equal(await command.exitCode, 0, command.err.join('\n'));
   const { page, troubles } = await openFile(pathToFileURL(report).href);
-  await page.getByRole('heading', { name: /event/ }).waitFor();
+  await page.getByRole('heading', { name: 'Events' }).waitFor();
   await goTo(page, '#/series', '.tile');
   assert.deepEqual((await page.locator('.tile .name').allTextContents()).toSorted(), [HOSTILE, 'web-1/cpu']);
   await goTo(page, `#/series/${encodeURIComponent(HOSTILE)}`, '.event-detail');

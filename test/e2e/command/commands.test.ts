@@ -129,7 +129,7 @@ kafkaTest('feed and backtest end with the step that does not fit their detector'
   const tested = await runCommand(['backtest', file, '--out', join(folder, 'scores-2.csv')], env);
   assert.match(
     tested.err.at(-1) ?? '',
-    new RegExp(`^${finding}5\\d\\d of 700 observations dropped as duplicates; ${remedy}$`),
+    new RegExp(`^${finding}5\\d\\d of 700 observations dropped as duplicates; ${remedy}, or set aggregate$`),
   );
 });
 

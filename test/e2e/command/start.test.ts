@@ -163,7 +163,8 @@ kafkaTest('start shows scored, flagged and faulty records, ends at Ctrl-C, and c
   const after = await scoresOnDisk();
   const continued = scoredWithoutGap(after.scores);
   assert.ok(continued.newest > newest);
-  assert.equal(after.deadLetters, continued.refused);
+  // One at the very end may still wait for the record that refutes it.
+  assert.ok([0, 1].includes(continued.refused - after.deadLetters), `${after.deadLetters} dead letters`);
   // What was fed and not scored before the first end is scored by the second run.
   const continuesAt = /Continuing at (.+)\./.exec(second.out)![1];
   assert.ok(after.scores.some(({ timestampMs }) => formatTime(timestampMs) === continuesAt));

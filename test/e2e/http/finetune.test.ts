@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { type RunningCommand, runCommand, startCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/http/served.ts';
 import { writeModelFolder } from '../../fixture/model/model-folder.ts';
+import { until } from '../../fixture/until.ts';
 
 const KEY = 'the-key-that-the-tests-use';
 /** Two waves whose lengths do not fit each other, every hour. */
@@ -95,8 +96,9 @@ test('a job that tunes shows its steps; one that is cancelled stops, and the nex
   assert.equal((await post(`/v2/async/jobs/${id}/cancel`, {})).status, 200);
   const next = await post('/v2/forecast/async', { series, freq: 'h', h: 2 });
   assert.equal((await ended('forecast', next.body.job_id)).status, 'succeeded');
+  const stopped = 'tidewatch_tunings_total{outcome="stopped"}';
+  await until('the stopped one is counted', async () => (await figures()).get(stopped) === 1);
   const counted = await figures();
-  assert.equal(counted.get('tidewatch_tunings_total{outcome="stopped"}'), 1);
   assert.equal(counted.get('tidewatch_tunings_total{outcome="tuned"}'), 2);
   assert.equal(counted.get('tidewatch_tunings_running'), 0);
   assert.equal(counted.get('tidewatch_tunings_waiting'), 0);

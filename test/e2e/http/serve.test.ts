@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { startCommand } from '../../fixture/command.ts';
+import { runCommand, startCommand } from '../../fixture/command.ts';
 import { freshFolder, serve, statusOf } from '../../fixture/http/served.ts';
 import { until } from '../../fixture/until.ts';
 
@@ -109,4 +109,10 @@ test('the first key may stand in a file, and is an admin', async () => {
   assert.equal(command.out.join('\n').includes('keys can be read on the way'), false);
   command.interrupt();
   assert.equal(await command.exitCode, 0);
+});
+
+test('scores to scrape without the Kafka that has them are a problem of the settings', async () => {
+  const { exitCode, err } = await runCommand(['serve'], { SCORES_PORT: '0', OPS_PORT: '0', HTTP_PORT: '0' });
+  assert.equal(exitCode, 2);
+  assert.match(err.join('\n'), /SCORES_PORT is set, but KAFKA_BROKERS is not/);
 });

@@ -23,10 +23,11 @@ kafkaTest(
     await stream.feedSlowly(records.slice(0, half), { batch: BATCH, everyMs: 50 });
     await stream.feed(records.slice(half));
     await broker.kill();
-    await until('the worker is not ready', async () => (await worker.readiness())?.status === 503);
-    const { reasons } = (await worker.readiness())!;
-    assert.match(reasons.join(), /Kafka is out of reach/);
-    assert.equal(await worker.metric('tidewatch_broker_connected'), 0);
+    await until('the worker says so', async () => {
+      const { status, reasons } = (await worker.readiness())!;
+      return status === 503 && /Kafka is out of reach/.test(reasons.join());
+    });
+    await until('it is counted', async () => (await worker.metric('tidewatch_broker_connected')) === 0);
     await sleep(2_000);
     assert.equal((await worker.readiness())?.status, 503);
 
@@ -68,7 +69,7 @@ kafkaTest('a worker whose broker does not answer ends when its shutdown time is 
   await sleep(500);
   const ended = worker.stop();
   // Well before the time-out of the request, 20 s, which the process must not wait for.
-  const end = await Promise.race([ended, sleep(10_000, 'still there')]);
+  const end = await Promise.race([ended, sleep(15_000, 'still there', { ref: false })]);
   broker.thaw();
   await Promise.all([ended, feeding]);
   t.diagnostic(`${(await stream.scores()).length} of ${records.length} scored`);

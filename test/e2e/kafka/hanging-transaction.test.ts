@@ -53,13 +53,15 @@ kafkaTest('a hanging transaction in the input is named in readiness and once in 
   await hanging.send({ topic, messages: [{ partition: 0, value: 'never committed' }] });
   // They can be read, and none of them may be.
   await stream.feed(after);
-  await until('it is not ready', async () => (await worker.readiness())?.status === 503);
-  const { reasons } = (await worker.readiness())!;
   const text = `A transaction hangs in partition 0 of topic ${topic} since offset ${before.length}`;
-  assert.match(String(reasons), new RegExp(`^partition 0 makes no progress: ${text}`));
+  await until('readiness names it', async () => {
+    const { status, reasons } = (await worker.readiness())!;
+    return status === 503 && String(reasons).startsWith(`partition 0 makes no progress: ${text}`);
+  });
+  await until('it is logged', () => worker.said().includes(text));
+  await until('its lag is seen', async () => (await worker.metric('tidewatch_lag_records')) > 0);
   assert.equal(worker.sentences().length, 0);
   assert.equal(worker.said().split(text).length - 1, 1, 'it is logged once');
-  await until('its lag is seen', async () => (await worker.metric('tidewatch_lag_records')) > 0);
   await hanging.abort();
   await foreign.disconnect();
   await until('it is ready again', async () => (await worker.readiness())?.status === 200);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { observationRecord } from '../../fixture/stream/stream-run.ts';
+import { until } from '../../fixture/until.ts';
 
 const DETECTOR =
   '{ name: every, series: "*", freq: min, h: 8, detection_size: 8, level: 95, context: 64, idle_limit: 40min }';
@@ -25,7 +26,7 @@ kafkaTest('a series that was forgotten stays forgotten when the worker is killed
   const second = await stream.startWorker();
   await stream.feed(steps(30, 80, false));
   await stream.settled();
-  assert.equal(await second.metric('tidewatch_series_forgotten_total', 'idle'), 1);
+  await until('it is counted', async () => (await second.metric('tidewatch_series_forgotten_total', 'idle')) === 1);
   await second.kill();
   const third = await stream.startWorker();
   await stream.feed(steps(80, 90, true));

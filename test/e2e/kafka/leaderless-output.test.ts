@@ -57,6 +57,7 @@ kafkaTest('an output partition without a leader is named in readiness and once i
     await until('it is not ready', async () => (await worker.readiness())?.status === 503);
     t.diagnostic(`${topic}: not ready after ${Math.round(performance.now() - startedMs)} ms`);
     await until('the topic is named', async () => namesTopic(worker, topic));
+    await until('it is logged', () => worker.logged(MESSAGE).length >= logged);
     assert.equal(worker.logged(MESSAGE).length, logged);
   };
   await until('it is ready', isReady);

@@ -30,7 +30,7 @@ kafkaTest('a session that is closed ends its requests in flight, and not those o
   const ended = commits[0].catch((error: { code: string }) => error.code);
   await until('both wait', () => held?.length === 2);
   await closed.close();
-  assert.equal(await Promise.race([ended, sleep(END_MS_MAX, 'still there')]), 'broker-unavailable');
+  assert.equal(await Promise.race([ended, sleep(END_MS_MAX, 'still there', { ref: false })]), 'broker-unavailable');
   for (const send of held) send();
   await commits[1];
   assert.equal((await log.openPartition(1)).committedOffset, 1);
@@ -50,9 +50,13 @@ kafkaTest('metadata that are too long for the broker are left out of the commit'
     const { partitions } = await readConsumerGroup(connection, { groupId, topic: topics.observations });
     return partitions.map(({ nextOffset, metadata }) => [nextOffset, metadata]);
   };
+  // The offset is there once the marker of the transaction is written, which may be after the answer to its commit.
+  const untilWritten = (offset: number) => until('it is written', async () => (await written())[0]?.[0] === offset);
   await session.commit([], 1, 'short');
+  await untilWritten(1);
   assert.deepEqual(await written(), [[1, 'short']]);
   await session.commit([], 2, 'x'.repeat(METADATA_BYTES));
+  await untilWritten(2);
   assert.deepEqual(await written(), [[2, null]]);
 });
 

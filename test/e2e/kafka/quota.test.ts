@@ -15,8 +15,8 @@ const f64: Field<number> = {
 const ALTER_CLIENT_QUOTAS = {
   name: 'AlterClientQuotas',
   key: 49,
-  version: 0,
-  isCompact: false,
+  versions: [0],
+  compactSince: 99,
   request: {
     entries: array(
       struct({
@@ -54,6 +54,7 @@ kafkaTest('a worker that a quota delays is not ready, says so, and scores each r
   await stream.feedSlowly(records, { batch: 40, everyMs: 50 });
   const reasons = async () => String((await worker.readiness())?.reasons);
   await until('the quota is named', async () => (await reasons()).includes(`a quota delays client ${clientId}`));
+  await until('it is logged', () => worker.said().includes('a quota delays client'));
   assert.equal(worker.said().split('a quota delays client').length - 1, 1, 'it is logged once');
   await limitWrites(clientId, null);
   await stream.settled();

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { Compatibility, SchemaRegistryClient } from '@confluentinc/schemaregistry/dist/schemaregistry-client.js';
 import { AvroSerializer } from '@confluentinc/schemaregistry/dist/serde/avro.js';
 import { JsonSerializer } from '@confluentinc/schemaregistry/dist/serde/json.js';
 import { SerdeType, TopicNameStrategy } from '@confluentinc/schemaregistry/dist/serde/serde.js';
+import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import type { RecordFormat } from '../../../src/config/config.ts';
 import { createRecordDecoder } from '../../../src/stream/codec/record-decoder.ts';
 import { connectRegistry, type SchemaRegistry } from '../../../src/stream/codec/registry.ts';
@@ -31,7 +32,7 @@ let client: SchemaRegistryClient;
 before(async () => {
   if (whyWithoutKafka !== null) return;
   logDir = await mkdtemp(join(tmpdir(), 'tidewatch-registry-'));
-  local = await startSchemaRegistry({ cacheDir: join(homedir(), '.cache/tidewatch'), logDir });
+  local = await startSchemaRegistry({ cacheDir: cacheFolder(), logDir });
   registry = await connectRegistry({ url: local.url });
   client = new SchemaRegistryClient({ baseURLs: [local.url] });
 });

@@ -23,6 +23,18 @@ async function append(topics: Topics, values: readonly string[]): Promise<void> 
   await produceRecords(await kafkaConnection(), topics.observations, records);
 }
 
+/** A deleted topic may be shown for a while. */
+async function makeAnew(topics: Topics): Promise<void> {
+  const connection = await kafkaConnection();
+  const { observations } = topics;
+  await asAdmin(connection, 'a topic was deleted', (admin) => admin.deleteTopics({ topics: [observations] }));
+  await until('the topic is empty', async () => {
+    await ensureTopics(connection, topics, { partitions: 1, replicationFactor: 1, retentionMs: null });
+    const ends = await asAdmin(connection, 'ends were read', (admin) => admin.fetchTopicOffsets(observations));
+    return ends.length === 1 && ends[0].high === '0';
+  });
+}
+
 const TEN = Array.from({ length: 10 }, (_, i) => `v${i}`);
 
 kafkaTest('records that retention deleted are named in the place of their offsets', async (t) => {
@@ -53,14 +65,8 @@ kafkaTest('a topic that was created anew is read from its beginning', async (t) 
   await append(topics, TEN);
   const delivered = await deliver(t, topics, 9);
   await until('the last one arrived', () => delivered().length === 1);
-  const connection = await kafkaConnection();
-  const { observations } = topics;
-  await asAdmin(connection, 'a topic was deleted', (admin) => admin.deleteTopics({ topics: [observations] }));
-  await until('it is made anew', async () => {
-    await ensureTopics(connection, topics, { partitions: 1, replicationFactor: 1, retentionMs: null });
-    await append(topics, ['first']);
-    return true;
-  });
+  await makeAnew(topics);
+  await append(topics, ['first']);
   await until('the first one arrived', () => delivered().at(-1) === '0:first');
   assert.deepEqual(delivered(), ['9:v9', { first: 10, last: 10, reason: 'topic-recreated' }, '0:first']);
 });
@@ -70,10 +76,7 @@ kafkaTest('a topic that was created anew and has the position again is read from
   await append(topics, TEN.slice(0, 3));
   const delivered = await deliver(t, topics, 2);
   await until('the last one arrived', () => delivered().length === 1);
-  const connection = await kafkaConnection();
-  const { observations } = topics;
-  await asAdmin(connection, 'a topic was deleted', (admin) => admin.deleteTopics({ topics: [observations] }));
-  await ensureTopics(connection, topics, { partitions: 1, replicationFactor: 1, retentionMs: null });
+  await makeAnew(topics);
   await append(topics, TEN);
   await until('the newest arrived', () => delivered().at(-1) === '9:v9');
   const anew = TEN.map((value, offset) => `${offset}:${value}`);

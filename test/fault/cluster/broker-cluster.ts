@@ -9,13 +9,12 @@ import type { KafkaConnection } from '../../../src/kafka/cluster/connection.ts';
 import { freePort } from '../../../src/local-kafka/free-port.ts';
 import { javaVersion, KAFKA_VERSION, kafkaClassPath } from '../../../src/local-kafka/java-artifacts.ts';
 import { type JavaProcess, startJava } from '../../../src/local-kafka/java-process.ts';
+import { featureArgs } from '../../../src/local-kafka/kafka-broker.ts';
 import { makeCertificate } from '../../fixture/kafka/certificate.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 
-const BROKERS = 3;
 /** How long a broker that died keeps its partitions. */
 export const BROKER_SESSION_MS = 3_000;
-export const IN_SYNC_MIN = 2;
 const USER = 'ada';
 const PASSWORD = 'correct-horse';
 
@@ -31,14 +30,25 @@ export interface ClusterNode {
   thaw(): Promise<void>;
 }
 
-/** Three brokers with replicated topics. */
+/** Brokers with replicated topics. */
 export interface BrokerCluster {
   readonly nodes: readonly ClusterNode[];
+  /** Replicas that a write waits for. */
+  readonly inSyncMin: number;
   /** Past the proxies, without TLS: for what feeds and compares. */
   readonly direct: KafkaConnection;
   /** How workers reach the brokers: through the proxies, by TLS and SCRAM. */
   readonly workerEnv: Readonly<Record<string, string>>;
   close(): Promise<void>;
+}
+
+export interface ClusterOptions {
+  /** Left out: three. Topics have a replica on each. */
+  readonly brokers?: number;
+  /** Left out: as `npm start`. */
+  readonly release?: string;
+  /** Levels of features; left out: those of the release. */
+  readonly features?: Readonly<Record<string, number>>;
 }
 
 interface Ports {
@@ -51,12 +61,12 @@ interface Ports {
 /** Another program may take a free port before its broker does; the cluster then starts with other ones. */
 const STARTS_MAX = 3;
 
-export async function startBrokerCluster(folder: string): Promise<BrokerCluster> {
+export async function startBrokerCluster(folder: string, options: ClusterOptions = {}): Promise<BrokerCluster> {
   for (let start = 1; ; start++) {
     const own = join(folder, `start-${start}`);
     await mkdir(own, { recursive: true });
     try {
-      return await startOnce(own);
+      return await startOnce(own, options);
     } catch (error) {
       if (start === STARTS_MAX) throw error;
     }
@@ -64,14 +74,17 @@ export async function startBrokerCluster(folder: string): Promise<BrokerCluster>
 }
 
 /** Rejects where a broker does not start; the others are ended then, since they would keep the process alive. */
-async function startOnce(folder: string): Promise<BrokerCluster> {
-  const classPath = await kafkaClassPath(cacheFolder());
-  const archive = join(cacheFolder(), `kafka-${KAFKA_VERSION}-java-${await javaVersion()}.jsa`);
+async function startOnce(
+  folder: string,
+  { brokers: count = 3, release = KAFKA_VERSION, features = {} }: ClusterOptions,
+): Promise<BrokerCluster> {
+  const classPath = await kafkaClassPath(cacheFolder(), release);
+  const archive = join(cacheFolder(), `kafka-${release}-java-${await javaVersion()}.jsa`);
   const sharing = existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`] : [];
   const java = ['-Xmx320m', '-XX:TieredStopAtLevel=1', ...sharing, ...LOG_LEVELS, '-cp', classPath];
   const { keyStore, certificate } = await makeCertificate(folder, PASSWORD);
   const ports: Ports[] = [];
-  for (let id = 1; id <= BROKERS; id++) {
+  for (let id = 1; id <= count; id++) {
     ports.push({
       plain: await freePort(),
       secure: await freePort(),
@@ -79,15 +92,16 @@ async function startOnce(folder: string): Promise<BrokerCluster> {
       controller: await freePort(),
     });
   }
+  const inSyncMin = Math.min(2, count);
   const clusterId = randomBytes(16).toString('base64url');
   const makeNode = async (own: Ports, at: number): Promise<ClusterNode> => {
     const dataDir = join(folder, `broker-${at + 1}`);
     const file = join(dataDir, 'server.properties');
     await mkdir(join(dataDir, 'log'), { recursive: true });
-    await writeFile(file, properties({ id: at + 1, own, all: ports, dataDir, keyStore }));
+    await writeFile(file, properties({ id: at + 1, own, all: ports, inSyncMin, dataDir, keyStore }));
     const user = `SCRAM-SHA-512=[name=${USER},password=${PASSWORD}]`;
     const format = ['kafka.tools.StorageTool', 'format', `--cluster-id=${clusterId}`, '-c', file, '--add-scram', user];
-    await promisify(execFile)('java', [...java, ...format], { cwd: dataDir });
+    await promisify(execFile)('java', [...java, ...format, ...featureArgs(features)], { cwd: dataDir });
     const start = () =>
       startJava({
         name: `Broker ${at + 1}`,
@@ -123,6 +137,7 @@ async function startOnce(folder: string): Promise<BrokerCluster> {
   const brokers = ports.map(({ plain }) => `127.0.0.1:${plain}`);
   return {
     nodes,
+    inSyncMin,
     direct: { config: { brokers, clientId: 'fault-run', tls: null, sasl: null } },
     workerEnv: {
       KAFKA_BROKERS: ports.map(({ proxy }) => `127.0.0.1:${proxy}`).join(),
@@ -145,12 +160,13 @@ interface NodeSettings {
   readonly id: number;
   readonly own: Ports;
   readonly all: readonly Ports[];
+  readonly inSyncMin: number;
   readonly dataDir: string;
   readonly keyStore: string;
 }
 
 /** Leaders go back to their preferred broker after seconds, so that they move after each restart. Nothing expires. */
-function properties({ id, own, all, dataDir, keyStore }: NodeSettings): string {
+function properties({ id, own, all, inSyncMin, dataDir, keyStore }: NodeSettings): string {
   const at = (port: number) => `127.0.0.1:${port}`;
   return `process.roles=broker,controller
 node.id=${id}
@@ -166,15 +182,15 @@ listener.name.secure.ssl.keystore.type=PKCS12
 listener.name.secure.ssl.keystore.location=${keyStore}
 listener.name.secure.ssl.keystore.password=${PASSWORD}
 log.dirs=${join(dataDir, 'log')}
-default.replication.factor=3
-min.insync.replicas=${IN_SYNC_MIN}
-offsets.topic.replication.factor=3
+default.replication.factor=${all.length}
+min.insync.replicas=${inSyncMin}
+offsets.topic.replication.factor=${all.length}
 offsets.topic.num.partitions=6
-transaction.state.log.replication.factor=3
-transaction.state.log.min.isr=${IN_SYNC_MIN}
+transaction.state.log.replication.factor=${all.length}
+transaction.state.log.min.isr=${inSyncMin}
 transaction.state.log.num.partitions=6
-share.coordinator.state.topic.replication.factor=3
-share.coordinator.state.topic.min.isr=2
+share.coordinator.state.topic.replication.factor=${all.length}
+share.coordinator.state.topic.min.isr=${inSyncMin}
 group.initial.rebalance.delay.ms=0
 group.min.session.timeout.ms=1000
 broker.session.timeout.ms=${BROKER_SESSION_MS}

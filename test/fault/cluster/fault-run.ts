@@ -12,7 +12,13 @@ import { ensureTopics } from '../../../src/stream/topics/topic-admin.ts';
 import { seededRandom } from '../../fixture/seeded-random.ts';
 import { TOPICS } from '../../fixture/stream/stream-run.ts';
 import { until as poll } from '../../fixture/until.ts';
-import { BROKER_SESSION_MS, type BrokerCluster, type ClusterNode, startBrokerCluster } from './broker-cluster.ts';
+import {
+  BROKER_SESSION_MS,
+  type BrokerCluster,
+  type ClusterNode,
+  type ClusterOptions,
+  startBrokerCluster,
+} from './broker-cluster.ts';
 import { Comparison, type Differences, type Outcome } from './comparison.ts';
 import { type FaultedWorkers, faultedWorkers } from './faulted-workers.ts';
 import { FAULTS, type Fault, type FaultPlace } from './faults.ts';
@@ -27,10 +33,12 @@ const SERIES = 60;
 const WORKERS = 2;
 const GROUP = 'faulted';
 const SESSION_MS = 6_000;
-/** The longest time that a partition may need to score again after a fault. */
-const RECOVERY_MS_MAX = 60_000;
+/** The longest time that a partition may need to score again after a fault, on a busy machine. */
+const RECOVERY_MS_MAX = 180_000;
 /** Of the start on a busy machine, and of the end. */
-const SETTLED_MS_MAX = 120_000;
+const SETTLED_MS_MAX = 180_000;
+/** Records of each partition that nobody reads, and how many of them retention leaves. */
+const [UNREAD, LEFT] = [60, 20];
 
 /** Small segments, so that the changelog is compacted again and again. */
 const CHANGELOG_CONFIG = [
@@ -46,6 +54,7 @@ export interface FaultRunOptions {
   readonly seed: number;
   /** Left out: faults of any kind. */
   readonly on?: FaultPlace | undefined;
+  readonly of?: ClusterOptions;
   readonly log: (text: string) => void;
 }
 
@@ -71,12 +80,12 @@ const TIME_OUTS = {
   transaction: TRANSACTION_MS_MAX,
 };
 
-/** Three brokers, two workers, faults, and an oracle that compares every record. */
+/** A cluster, two workers, faults, and an oracle that compares every record. */
 export async function runFaults(options: FaultRunOptions): Promise<FaultRunFigures> {
   const folder = await mkdtemp(join(tmpdir(), 'tidewatch-fault-'));
   const closing: (() => Promise<unknown>)[] = [];
   try {
-    const cluster = await startBrokerCluster(folder);
+    const cluster = await startBrokerCluster(folder, options.of);
     closing.push(() => cluster.close());
     await makeTopics(cluster);
     const detectors = detectorsText();
@@ -99,8 +108,8 @@ export async function runFaults(options: FaultRunOptions): Promise<FaultRunFigur
   }
 }
 
-async function makeTopics({ direct }: BrokerCluster): Promise<void> {
-  await ensureTopics(direct, TOPICS, { partitions: PARTITIONS, replicationFactor: 3, retentionMs: null });
+async function makeTopics({ direct, nodes }: BrokerCluster): Promise<void> {
+  await ensureTopics(direct, TOPICS, { partitions: PARTITIONS, replicationFactor: nodes.length, retentionMs: null });
   const configEntries = [{ name: 'cleanup.policy', value: 'compact' }, ...CHANGELOG_CONFIG];
   const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: TOPICS.changelog, configEntries }];
   await asAdmin(direct, 'the changelog was configured', (admin) =>
@@ -113,6 +122,7 @@ function detectorsText(): string {
   return `topics: { observations: ${observations}, scores: ${scores}, events: ${events}, changelog: ${changelog}, dead_letters: ${deadLetters} }
 worker: { commit_interval_ms: 50 }
 detectors:
+  - { name: steps, series: ["series-1?", "series-2?"], freq: 5min, aggregate: p95, allowed_lateness: 5min, h: 8, detection_size: 8, level: 95, context: 64 }
   - { name: every, series: "*", freq: min, h: 8, detection_size: 8, level: 95, context: 64 }
 `;
 }
@@ -252,7 +262,9 @@ async function faultCycles(
 ): Promise<FaultRunFigures> {
   const { comparison, recovery, skipped } = watched;
   const random = seededRandom(seed);
-  const faults = FAULTS.filter((fault) => on === undefined || fault.on === on);
+  const faults = FAULTS.filter(({ on: place, brokersMin = 1 }) => {
+    return (on === undefined || place === on) && brokersMin <= cluster.nodes.length;
+  });
   const feed = { topic: TOPICS.observations, partitions: PARTITIONS, series: SERIES, perSecond };
   const feeder = startFeeder(cluster.direct, feed);
   const workerSilences: number[] = [];
@@ -345,12 +357,17 @@ async function overtake({
   await watched.holdOracle();
   await until('everything is compared', () => watched.comparison.waiting === 0, SETTLED_MS_MAX).catch(() => undefined);
   await workers.stopAll();
+  const endsOf = () =>
+    asAdmin(cluster.direct, 'ends were read', (admin) => admin.fetchTopicOffsets(TOPICS.observations));
+  const read = new Map((await endsOf()).map(({ partition, high }) => [partition, Number(high)]));
   feeder.resume();
-  await sleep(3_000);
+  await until('there are records that nobody reads', async () => {
+    return (await endsOf()).every(({ partition, high }) => Number(high) >= (read.get(partition) ?? 0) + UNREAD);
+  });
   await feeder.pause();
   await asAdmin(cluster.direct, 'records were deleted', async (admin) => {
     const ends = await admin.fetchTopicOffsets(TOPICS.observations);
-    const partitions = ends.map(({ partition, high }) => ({ partition, offset: String(Number(high) - 20) }));
+    const partitions = ends.map(({ partition, high }) => ({ partition, offset: String(Number(high) - LEFT) }));
     await admin.deleteTopicRecords({ topic: TOPICS.observations, partitions });
   });
   workers.startAll();

@@ -18,6 +18,8 @@ export type FaultPlace = (typeof FAULT_PLACES)[number];
 export interface Fault {
   readonly name: string;
   readonly on: FaultPlace;
+  /** How many brokers it needs; left out: one. */
+  readonly brokersMin?: number;
   run(context: FaultContext): Promise<void>;
 }
 
@@ -33,10 +35,11 @@ function anyNode({ cluster, random }: FaultContext): ClusterNode {
 
 async function withoutBrokers(context: FaultContext, nodes: readonly ClusterNode[]): Promise<void> {
   await Promise.all(nodes.map((node) => node.kill()));
-  if (nodes.length === 1) await context.awaitLeaders(nodes);
+  const haveOthers = nodes.length === 1 && context.cluster.nodes.length > 1;
+  if (haveOthers) await context.awaitLeaders(nodes);
   await sleep(BROKER_AWAY_MS);
   await Promise.all(nodes.map((node) => node.restart()));
-  if (nodes.length > 1) await context.awaitLeaders([]);
+  if (!haveOthers) await context.awaitLeaders([]);
 }
 
 function linkFault(name: string, fault: LinkFault): Fault {
@@ -73,9 +76,11 @@ export const FAULTS: readonly Fault[] = [
     async run(context) {
       const node = anyNode(context);
       await node.freeze();
-      await context.awaitLeaders([node]);
+      const haveOthers = context.cluster.nodes.length > 1;
+      if (haveOthers) await context.awaitLeaders([node]);
       await sleep(FROZEN_MS);
       await node.thaw();
+      if (!haveOthers) await context.awaitLeaders([]);
     },
   },
   linkFault('link to a broker cut', { kind: 'cut' }),
@@ -83,6 +88,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'two brokers killed and restarted',
     on: 'broker',
+    brokersMin: 3,
     run: (context) => {
       const spared = anyNode(context);
       return withoutBrokers(

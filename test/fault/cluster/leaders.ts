@@ -1,5 +1,5 @@
 import { linkCluster } from '../../../src/kafka/cluster/connection.ts';
-import { type BrokerCluster, IN_SYNC_MIN } from './broker-cluster.ts';
+import type { BrokerCluster } from './broker-cluster.ts';
 
 /** What workers write to besides their own topics. */
 const INTERNAL = ['__consumer_offsets', '__transaction_state'];
@@ -9,7 +9,7 @@ const INTERNAL = ['__consumer_offsets', '__transaction_state'];
  * Until a broker's session has timed out, the metadata still name it as leader, and writes wait for its replicas.
  */
 export async function canBeWritten(
-  { direct: { config } }: BrokerCluster,
+  { direct: { config }, inSyncMin }: BrokerCluster,
   topics: readonly string[],
   away: ReadonlySet<number>,
 ): Promise<boolean> {
@@ -22,9 +22,7 @@ export async function canBeWritten(
       return link.cluster.findTopicPartitionMetadata(topic).map((partition) => ({ topic, ...partition }));
     });
     const isSettled = partitions.every(({ leader, isr }) => {
-      return (
-        leader >= 0 && isr.length >= IN_SYNC_MIN && isr.every((replica) => !away.has(replica)) && !away.has(leader)
-      );
+      return leader >= 0 && isr.length >= inSyncMin && isr.every((replica) => !away.has(replica)) && !away.has(leader);
     });
     if (!isSettled) return false;
     const asked = all.map((topic) => {

@@ -1,6 +1,7 @@
 /**
- * `npm run fault -- --minutes N [--per-second N] [--seed N] [--on worker|broker|link]`. Prints, as the very last line,
- * one JSON object.
+ * `npm run fault -- --minutes N [--per-second N] [--seed N] [--on worker|broker|link] [--brokers N] [--kafka RELEASE]
+ * [--transactions N]`, where the last one is the level of the feature `transaction.version`. Prints, as the very last
+ * line, one JSON object.
  */
 import { parseArgs } from 'node:util';
 import { runFaults } from './fault-run.ts';
@@ -12,6 +13,9 @@ const { values } = parseArgs({
     'per-second': { type: 'string', default: '2000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     on: { type: 'string' },
+    brokers: { type: 'string', default: '3' },
+    kafka: { type: 'string' },
+    transactions: { type: 'string' },
   },
 });
 const on = FAULT_PLACES.find((place) => place === values.on);
@@ -22,6 +26,11 @@ const figures = await runFaults({
   perSecond: Number(values['per-second']),
   seed: Number(values.seed),
   on,
+  of: {
+    brokers: Number(values.brokers),
+    ...(values.kafka !== undefined && { release: values.kafka }),
+    ...(values.transactions !== undefined && { features: { 'transaction.version': Number(values.transactions) } }),
+  },
   log: console.log,
 });
 for (const text of [...figures.examples, ...figures.crashes]) console.log(text);

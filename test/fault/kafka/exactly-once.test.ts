@@ -5,6 +5,7 @@ import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import { ServiceError } from '../../../src/service-error.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
 import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../../../src/stream/log/log.ts';
+import { inFirstProtocol } from '../../fixture/kafka/altered-responses.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
 import { unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';
 
@@ -97,6 +98,8 @@ kafkaTest(
     const topics = await freshTopics(partitions);
     const options = { topics, groupId: `copy-${topics.observations}`, sessionMs: 3_000 };
     const sockets = [losingSockets(97), losingSockets(61)];
+    // One copier does transactions in the first protocol, the other in the second: partitions move between them.
+    const factories = [inFirstProtocol(sockets[0].factory), sockets[1].factory];
     const wanted = Array.from({ length: recordsPerPartition }, (_, at) => at);
     const total = partitions * recordsPerPartition;
     let committed = 0;
@@ -109,7 +112,7 @@ kafkaTest(
     }
     const start = (at: number) =>
       runCopier(
-        createKafkaLog({ ...connection, ...options, socketFactory: sockets[at].factory, onCommit }),
+        createKafkaLog({ ...connection, ...options, socketFactory: factories[at], onCommit }),
         topics.scores,
         topics.changelog,
       );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ISocketFactory } from 'kafkajs';
 import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
-import { alteredResponses } from '../../fixture/kafka/altered-responses.ts';
+import { alteredResponses, inFirstProtocol } from '../../fixture/kafka/altered-responses.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { type Fate, unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';
 
@@ -17,7 +17,8 @@ const UNSTABLE_OFFSET_COMMIT = 88;
 function lostMarkers(ends: boolean[], fence: Fate): ISocketFactory {
   let fenced = false;
   const sockets = unreliableSockets((apiKey, request) => {
-    if (apiKey === END_TXN) ends.push(request.at(-1) === 1);
+    // Before its tagged fields.
+    if (apiKey === END_TXN) ends.push(request.at(-2) === 1);
     if (fenced || apiKey !== INIT_PRODUCER_ID) return 'sent';
     fenced = true;
     return fence;
@@ -28,27 +29,36 @@ function lostMarkers(ends: boolean[], fence: Fate): ISocketFactory {
   }, sockets);
 }
 
-for (const [decided, committed, fence] of [
+const CASES = [
   ['an abort', false, 'sent'],
   ['an abort', false, 'answer-lost'],
   ['a commit', true, 'sent'],
   ['a commit', true, 'lost'],
   ['a commit', true, 'answer-lost'],
-] as const) {
+] as const;
+const PROTOCOLS = [
+  { named: 'V1', sockets: inFirstProtocol },
+  { named: 'V2', sockets: (open?: ISocketFactory) => open },
+];
+
+for (const [{ named, sockets }, [decided, committed, fence]] of PROTOCOLS.flatMap((protocol) =>
+  CASES.map((each) => [protocol, each] as const),
+)) {
   kafkaTest(
-    `settleOffset completes ${decided} whose markers were lost as it was decided: fence ${fence}`,
+    `${named}: settleOffset completes ${decided} whose markers were lost as it was decided: fence ${fence}`,
     async (t) => {
       const connection = await kafkaConnection();
       const topics = await freshTopics(1);
       const options = { ...connection, topics, groupId: `group-${topics.observations}`, sessionMs: 3_000 };
       const { promise: isOpen, resolve: onEnd } = Promise.withResolvers<void>();
       // The transaction stays open: its end is never sent.
-      const socketFactory = unreliableSockets((apiKey) => {
+      const unending = unreliableSockets((apiKey) => {
         if (apiKey !== END_TXN) return 'sent';
         onEnd();
         return 'lost';
       });
-      const earlierLog = createKafkaLog(committed ? options : { ...options, socketFactory });
+      const socketFactory = sockets(committed ? undefined : unending);
+      const earlierLog = createKafkaLog({ ...options, ...(socketFactory && { socketFactory }) });
       t.after(() => earlierLog.close());
       const earlier = await earlierLog.openPartition(0);
       const commit = earlier.commit([{ topic: topics.scores, partition: 0, key: null, value: Buffer.from('1') }], 5);
@@ -60,7 +70,8 @@ for (const [decided, committed, fence] of [
         await earlier.close();
       }
       const ends: boolean[] = [];
-      const log = createKafkaLog({ ...options, socketFactory: lostMarkers(ends, fence) });
+      const losing = lostMarkers(ends, fence);
+      const log = createKafkaLog({ ...options, socketFactory: sockets(losing) ?? losing });
       t.after(() => log.close());
       const session = await log.openPartition(0);
       assert.deepEqual(ends, [committed]);

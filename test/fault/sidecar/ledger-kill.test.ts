@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createApiKey } from '../../../src/store/api-keys.ts';
 import { releaseExpiredHolds } from '../../../src/store/credits.ts';
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/database/database.ts';
 import { imbalances } from '../../fixture/store/ledger.ts';
 import { newKey } from '../../fixture/store/new-key.ts';
 import type { SpenderOptions } from '../../fixture/store/spender.ts';

@@ -150,6 +150,13 @@ def forecast_with_date_features():
 
 
 @check
+def variables_that_do_not_vary_have_no_weights():
+    short = frame.groupby("unique_id").head(10)
+    assert len(client.forecast(short, h=2, freq="h", date_features=["year", "month"])) == 4
+    assert getattr(client, "weights_x", None) is None
+
+
+@check
 def cross_validation():
     out = client.cross_validation(frame, h=6, n_windows=3, step_size=4, freq="h", level=[80])
     assert len(out) == 36
@@ -278,6 +285,90 @@ def categories_and_missing_values_are_weighed():
     found = job.wait(poll_interval=0.05)
     assert list(found["feature"]) == ["price", "kind"]
     assert found["weight"].between(0, 1).all()
+
+
+@check
+def paths_have_the_distribution_of_the_forecast():
+    if VERSION < (0, 9):
+        return
+    quantiles = [0.1, 0.5, 0.9]
+    wait = {"poll_interval": 0.05}
+    paths = client.simulate(frame, h=6, freq="h", n_paths=500, quantiles=quantiles, seed=2**64 - 1, **wait)
+    assert list(paths.columns) == ["unique_id", "ds", "sample_id", "TimeGPT", "coupled"]
+    assert len(paths) == 500 * len(frame["unique_id"].unique()) * 6
+    forecast = client.forecast(frame, h=6, freq="h", quantiles=quantiles).sort_values(["unique_id", "ds"])
+    marginal = paths.groupby(["unique_id", "ds"])["TimeGPT"]
+    for q in quantiles:
+        found = marginal.quantile(q, interpolation="linear").to_numpy()
+        np.testing.assert_allclose(found, forecast[f"TimeGPT-q-{int(q * 100)}"], atol=0.02)
+    again = client.jobs.simulate(frame, h=6, freq="h", n_paths=500, quantiles=quantiles, seed=2**64 - 1)
+    pd.testing.assert_frame_equal(again.wait(**wait), paths)
+    other = client.simulate(frame, h=6, freq="h", n_paths=500, quantiles=quantiles, seed=2**64 - 2, **wait)
+    assert not np.array_equal(other["TimeGPT"], paths["TimeGPT"])
+
+
+@check
+def paths_of_several_series_are_coupled():
+    if VERSION < (0, 9):
+        return
+    twin = frame[frame["unique_id"] == "a"].assign(unique_id="twin")
+    twin["y"] += np.random.default_rng(3).normal(0, 0.05, len(twin))
+    both = pd.concat([frame, twin], ignore_index=True)
+    options = {"h": 6, "freq": "h", "n_paths": 400, "seed": -(2**63), "poll_interval": 0.05}
+
+    def correlation(paths):
+        table = paths.pivot(index=["ds", "sample_id"], columns="unique_id", values="TimeGPT")
+        return table.groupby("ds").corr().xs("a", level=1)["twin"].mean()
+
+    together, apart = client.simulate(both, multivariate=True, **options), client.simulate(both, **options)
+    assert together["coupled"].all() and not apart["coupled"].any()
+    assert correlation(together) > 0.8 and abs(correlation(apart)) < 0.2, (correlation(together), correlation(apart))
+
+
+@check
+def paths_follow_exogenous_variables_in_parts():
+    if VERSION < (0, 9):
+        return
+    known, future = loaded()
+    options = {"h": 5, "freq": "h", "n_paths": 40, "hist_exog_list": ["past"], "poll_interval": 0.05}
+    paths = client.simulate(known, X_df=future, num_partitions=2, seed=1, **options)
+    means = paths.groupby(["unique_id", "ds"])["TimeGPT"].mean().to_numpy().reshape(2, 5)
+    assert (np.diff(means, axis=1) > 2).all(), means
+    known, future = by_day()
+    paths = client.simulate(known, X_df=future, h=6, freq="h", categorical_exog_list=["day"], poll_interval=0.05)
+    means = paths.groupby(["unique_id", "ds"])["TimeGPT"].mean().to_numpy().reshape(2, 6)
+    assert (means[:, [2, 5]].min(axis=1) > means[:, [0, 1, 3, 4]].max(axis=1)).all(), means
+
+
+@check
+def simulations_are_refused_with_their_limits():
+    if VERSION < (0, 9):
+        return
+    for options, text in (
+        ({"n_paths": 10_001}, "10000"),
+        ({"quantiles": [0.5]}, "at least 2"),
+        ({"h": 401}, "401"),
+    ):
+        try:
+            client.simulate(frame, **{"h": 3, "freq": "h", "poll_interval": 0.05, **options})
+        except Exception as error:
+            assert "422" in str(error) and text in str(error), error
+        else:
+            raise AssertionError(f"{options} must be refused")
+
+
+@check
+def steps_are_refused_with_the_reason():
+    if VERSION < (0, 9):
+        return
+    try:
+        client.jobs.execute_step("anything", {})
+    except ModuleNotFoundError:
+        return  # The client needs pyarrow for its steps.
+    except Exception as error:
+        assert "private library" in str(error), error
+    else:
+        raise AssertionError("it must be refused")
 
 
 @check

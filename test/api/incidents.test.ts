@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Incident } from '../../src/record/incident.ts';
+import type { KeyRole } from '../../src/store/key-role.ts';
+import { fakeOperations } from '../fixture/history/fake-operations.ts';
+import {
+  anomalyEvent,
+  batchOf,
+  keptEvent,
+  keptIncident,
+  keptScore,
+  MINUTE_MS,
+  START_MS,
+} from '../fixture/history/kept-records.ts';
+import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
+import { incident } from '../fixture/incidents/incident.ts';
+
+const NOW = START_MS + 120 * MINUTE_MS;
+const BEGIN = START_MS + 90 * MINUTE_MS;
+const SERIES = ['db-1/latency', 'web-1/errors'];
+
+async function start(role: KeyRole = 'operator') {
+  const operations = await fakeOperations();
+  const app = await startApp(undefined, { operations, key: { role, name: 'ann' }, nowMs: () => NOW });
+  const get = async (url: string) => {
+    const { statusCode, json } = await app.inject({ url, headers: AUTHORIZED });
+    return { status: statusCode, body: json() };
+  };
+  const post = async (url: string, body: object) => {
+    const headers = { ...AUTHORIZED, 'content-type': 'application/json' };
+    const answer = await app.inject({ method: 'POST', url, headers, payload: JSON.stringify(body) });
+    return { status: answer.statusCode, body: answer.json() };
+  };
+  return { operations, get, post };
+}
+
+const eventId = (of: string, series: string) => `${of}-${series.replace('/', '-')}`;
+
+function incidentOf(id: string, series: readonly string[], changes: Partial<Incident> = {}): Incident {
+  const { startedAtMs = BEGIN } = changes;
+  return incident({
+    incidentId: id,
+    eventCount: series.length,
+    seriesCount: series.length,
+    events: series.map((each, i) => {
+      const beganMs = startedAtMs + i * MINUTE_MS;
+      return { ...incident().events[0], eventId: eventId(id, each), series: each, startedAtMs: beganMs };
+    }),
+    startedAtMs,
+    ...changes,
+  });
+}
+
+/** Two series with events of an incident, one that moved without an event, one of another incident, one quiet. */
+async function filled({ history }: Awaited<ReturnType<typeof fakeOperations>>) {
+  const all = [...SERIES, 'cache-1/misses', 'mail-1/queue', 'lamp/on'];
+  const scores = Array.from({ length: 110 }, (_, i) => {
+    return all.map((series, k) => {
+      const isOdd = i >= 90 && series !== 'lamp/on';
+      const grade = isOdd ? 0.9 : 0.05 + (0.01 * i) / 110;
+      return keptScore(all.length * i + k, { series, timestampMs: START_MS + i * MINUTE_MS, grade });
+    });
+  }).flat();
+  const incidents = [
+    incidentOf('before', SERIES, { startedAtMs: START_MS, type: 'closed', revision: 1, endedAtMs: START_MS + 1 }),
+    incidentOf('now', SERIES),
+    incidentOf('mail', ['mail-1/queue'], { kind: 'single' }),
+  ];
+  const events = [
+    anomalyEvent(eventId('now', SERIES[0]), { series: SERIES[0], startedAtMs: BEGIN }),
+    anomalyEvent(eventId('now', SERIES[1]), { series: SERIES[1], startedAtMs: BEGIN + MINUTE_MS }),
+    anomalyEvent(eventId('mail', 'mail-1/queue'), { series: 'mail-1/queue', startedAtMs: BEGIN }),
+  ];
+  await history.append(
+    batchOf({
+      scores,
+      events: events.map((event, i) => keptEvent(i, event)),
+      incidents: incidents.map((each, i) => keptIncident(i, each)),
+    }),
+  );
+}
+
+test('incidents are listed with filters as events are, a page after the other', async () => {
+  const { operations, get } = await start();
+  await filled(operations);
+  const ids = async (query: string) => {
+    const { body } = await get(`/v1/incidents${query}`);
+    return body.incidents.map(({ incidentId }: { incidentId: string }) => incidentId);
+  };
+  assert.deepEqual(await ids(''), ['mail', 'now', 'before']);
+  assert.deepEqual(await ids('?open=true&single=false'), ['now']);
+  assert.deepEqual(await ids('?match=mail-*'), ['mail']);
+  assert.deepEqual(await ids('?detector=cpu&kind=single'), ['mail']);
+  assert.deepEqual(await ids(`?from=${START_MS}&to=${START_MS + 2}`), ['before']);
+  const first = (await get('/v1/incidents?limit=2')).body;
+  assert.deepEqual([first.total_open, first.incidents.length], [2, 2]);
+  assert.deepEqual(await ids(`?limit=2&cursor=${first.next_cursor}`), ['before']);
+  assert.equal((await get('/v1/incidents?single=false')).body.total_open, 1);
+  const refused = await get('/v1/incidents?match=%7Bnot&cursor=x');
+  assert.deepEqual([refused.status, refused.body.detail[0].loc], [422, ['query', 'match']]);
+  const [{ events, ...listed }] = (await get('/v1/incidents?single=false')).body.incidents;
+  assert.equal(events, undefined, 'a list has no events');
+  assert.deepEqual(listed.openedOrigins, incident().openedOrigins);
+});
+
+test('an incident has its events, an origin by all scores, what moved without an event, and what was like it', async () => {
+  const { operations, get } = await start();
+  await filled(operations);
+  const { body } = await get('/v1/incidents/now');
+  assert.deepEqual(
+    body.events.map((event: { eventId: string }) => event.eventId),
+    SERIES.map((series) => eventId('now', series)),
+  );
+  assert.deepEqual(body.origins, incident().origins);
+  const ranked = body.scoredOrigins.map((origin: { common: string; series: string }) => origin.common ?? origin.series);
+  assert.deepEqual(ranked.slice(0, 3).sort(), ['cache-1', 'db-1', 'web-1']);
+  assert.equal(ranked.includes('mail-1'), false, 'a series of another incident is no candidate');
+  assert.deepEqual(body.moved, [{ series: 'cache-1/misses', times: 15 }]);
+  const [like, ...more] = body.similar;
+  assert.deepEqual([like.incident.incidentId, like.commonSeries, more], ['before', 2, []]);
+  assert.equal((await get('/v1/incidents/unheard')).status, 404);
+});
+
+test('an event names its incident, and events are listed by it', async () => {
+  const { operations, get } = await start();
+  await filled(operations);
+  const { events } = (await get('/v1/events?incident=now')).body;
+  assert.deepEqual(
+    events.map((event: { eventId: string; incidentId: string }) => [event.eventId, event.incidentId]),
+    [
+      [eventId('now', SERIES[1]), 'now'],
+      [eventId('now', SERIES[0]), 'now'],
+    ],
+  );
+  assert.equal((await get(`/v1/events/${eventId('mail', 'mail-1/queue')}`)).body.incidentId, 'mail');
+});
+
+test('an incident is acknowledged and muted with its events, also with those that join later', async () => {
+  const { operations, get, post } = await start();
+  await filled(operations);
+  const until = NOW + MINUTE_MS;
+  assert.equal((await post('/v1/incidents/now/mute', { until })).status, 422, 'a mute needs a reason');
+  await post('/v1/incidents/now/mute', { until, reason: 'release' });
+  const { body } = await post('/v1/incidents/now/acknowledge', { note: 'looking' });
+  const acknowledged = { at: NOW, by: 'ann', note: 'looking' };
+  const muted = { at: NOW, by: 'ann', until, reason: 'release' };
+  assert.deepEqual(body, { incidentId: 'now', acknowledged, muted, verdicts: [] });
+  const late = incidentOf('now', ['late'], { type: 'updated', revision: 1 });
+  await operations.history.append(
+    batchOf({
+      events: [keptEvent(9, anomalyEvent(eventId('now', 'late'), { series: 'late' }))],
+      incidents: [keptIncident(9, late)],
+    }),
+  );
+  const { events } = (await get('/v1/events?incident=now')).body;
+  assert.deepEqual(
+    events.map((event: typeof body) => [event.acknowledged, event.muted]),
+    [1, 2, 3].map(() => [acknowledged, muted]),
+  );
+  await post('/v1/incidents/now/acknowledge', { acknowledged: false });
+  assert.equal((await get('/v1/events?incident=now&acknowledged=true')).body.events.length, 0);
+  const viewer = await start('viewer');
+  assert.equal((await viewer.post('/v1/incidents/now/acknowledge', {})).status, 403);
+});
+
+test('verdicts are shown and counted; what is no part of the incident is refused', async () => {
+  const { operations, get, post } = await start();
+  await filled(operations);
+  const judge = (id: string, body: object) => post(`/v1/incidents/${id}/verdict`, body);
+  const origin = { verdict: 'origin', subject: 'db-1' };
+  await judge('before', origin);
+  await judge('now', { ...origin, note: 'disk' });
+  const alien = { verdict: 'not-related', subject: eventId('now', SERIES[1]) };
+  const { body } = await judge('now', alien);
+  const given = { at: NOW, by: 'ann' };
+  const both = [
+    { ...alien, ...given, note: null },
+    { ...origin, ...given, note: 'disk' },
+  ];
+  assert.deepEqual(body.verdicts, both);
+  const shown = (await get('/v1/incidents/now')).body;
+  assert.deepEqual([shown.verdicts, shown.confirmed], [both, [{ subject: 'db-1', incidents: 2 }]]);
+  assert.deepEqual((await judge('now', { ...alien, given: false })).body.verdicts, both.slice(1));
+  const refused = await judge('now', { verdict: 'not-related', subject: eventId('mail', 'mail-1/queue') });
+  assert.deepEqual([refused.status, refused.body.detail[0].loc], [422, ['body', 'subject']]);
+});

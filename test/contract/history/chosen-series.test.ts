@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { historyTest } from '../../fixture/history/histories.ts';
+import {
+  anomalyEvent,
+  batchOf,
+  EVERY_EVENT,
+  EVERY_SERIES,
+  keptEvent,
+  keptScore,
+} from '../../fixture/history/kept-records.ts';
+
+historyTest('series, groups and events are chosen by matchers of labels, or by a glob', async (kept) => {
+  const history = await kept.open();
+  const ids = [
+    'up{instance="a:1",job="web-1"}',
+    'up{instance="b:1",job="web-2"}',
+    'up{job="db"}',
+    'load{note="a \\"job=\\\\"}',
+    'plant/line-7',
+  ];
+  const [one, two, db, load] = ids;
+  const group = '{job="db"}';
+  const events = [
+    keptEvent(0, anomalyEvent('of one', { series: one })),
+    keptEvent(1, anomalyEvent('of a group', { series: null, group, members: [{ series: two, share: 1 }] })),
+  ];
+  const scores = ids.map((series, i) => keptScore(i, { series, group: series === db ? group : null }));
+  await history.append(batchOf({ scores, events }));
+  const named = async (match: string) => {
+    const { series, total } = await history.listSeries({ ...EVERY_SERIES, sort: 'name', match });
+    assert.equal(series.length, total);
+    return series.map((each) => each.series);
+  };
+  assert.deepEqual(await named('{job=~"web-.*"}'), [one, two]);
+  assert.deepEqual(await named('{__name__="up", instance!~"a.*|b.*"}'), [db]);
+  assert.deepEqual(await named('{instance="", job!=""}'), [db]);
+  assert.deepEqual(await named('{note="a \\"job=\\\\"}'), [load]);
+  assert.deepEqual(await named('plant/*'), ['plant/line-7']);
+  assert.deepEqual(await named("x' OR 1=1 --"), []);
+  const groups = async (match: string) => (await history.listGroups({ detector: null, match, limit: 9 })).length;
+  assert.deepEqual([await groups('{job="db"}'), await groups('{job="web-1"}')], [1, 0]);
+  const told = async (match: string) => {
+    return (await history.listEvents({ ...EVERY_EVENT, match })).events.map(({ eventId }) => eventId).sort();
+  };
+  assert.deepEqual(await told('{job="web-1"}'), ['of one']);
+  assert.deepEqual(await told('{job=~"web-2|db"}'), ['of a group']);
+  assert.deepEqual(await told('{__name__="up"}'), ['of a group', 'of one']);
+});

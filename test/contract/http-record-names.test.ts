@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import type { TSchema } from 'typebox';
+import { EVENT_FIELDS } from '../../src/record/anomaly-event.ts';
+import { INCIDENT_FIELDS } from '../../src/record/incident.ts';
+import { SCORE_FIELDS } from '../../src/record/score-record.ts';
+import { AnomalyEventAnswer } from '../../src/sidecar/wire/schema/event-schema.ts';
+import { GroupsAnswer, SeriesNow, SeriesScoresAnswer } from '../../src/sidecar/wire/schema/history-schema.ts';
+import { IncidentDetailAnswer } from '../../src/sidecar/wire/schema/incident-schema.ts';
+import { DeadLetterAnswer } from '../../src/sidecar/wire/schema/service-schema.ts';
+
+const LETTER_FIELDS = JSON.parse(
+  readFileSync(new URL('../../schemas/dead-letter.schema.json', import.meta.url), 'utf8'),
+).properties as object;
+
+/** The fields of an answer, without earlier names. */
+function namesOf({ properties }: { readonly properties: Readonly<Record<string, TSchema>> }): string[] {
+  return Object.keys(properties).filter((name) => (properties[name] as { deprecated?: boolean }).deprecated !== true);
+}
+
+/** What stands in an answer of HTTP alone. */
+const OWN: Readonly<Record<string, readonly string[]>> = {
+  event: ['incidentId', 'acknowledged', 'muted', 'label'],
+  incident: ['acknowledged', 'muted', 'verdicts', 'mergedIds', 'scoredOrigins', 'moved', 'similar', 'confirmed'],
+  series: ['recent'],
+  scores: ['from', 'to', 'bucket_ms', 'value_min', 'value_max', 'alarms', 'anomalies', 'observations'],
+  group: ['members', 'alarms'],
+  letter: ['id', 'redriven'],
+};
+
+for (const [answer, schema, record] of [
+  ['event', AnomalyEventAnswer, EVENT_FIELDS],
+  ['incident', IncidentDetailAnswer, INCIDENT_FIELDS],
+  ['series', SeriesNow, SCORE_FIELDS],
+  ['scores', SeriesScoresAnswer, SCORE_FIELDS],
+  ['group', GroupsAnswer.properties.groups.items, SCORE_FIELDS],
+  ['letter', DeadLetterAnswer, LETTER_FIELDS],
+] as const) {
+  test(`an answer has the names of its record in Kafka: ${answer}`, () => {
+    const others = namesOf(schema).filter((name) => !Object.hasOwn(record, name));
+    assert.deepEqual(others, OWN[answer]);
+  });
+}
+
+test('an event over HTTP has every field of its record', () => {
+  const names = namesOf(AnomalyEventAnswer);
+  assert.deepEqual(
+    Object.keys(EVENT_FIELDS).filter((name) => !names.includes(name)),
+    [],
+  );
+});

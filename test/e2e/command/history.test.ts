@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { openDuckdb } from '../../../src/history/duckdb-history.ts';
+import { openHistory } from '../../../src/history/kept-history.ts';
+import { runCommand } from '../../fixture/command.ts';
+import { freshHistoryFolder } from '../../fixture/history/histories.ts';
+import { batchOf, keptScore, MINUTE_MS, START_MS } from '../../fixture/history/kept-records.ts';
+
+const isoAt = (minute: number) => new Date(START_MS + minute * MINUTE_MS).toISOString();
+
+/** A history of 60 scores of two series in three parts, the newest of them open. */
+async function keptInFolder() {
+  const DATA_DIR = await freshHistoryFolder();
+  const database = await openDuckdb(join(DATA_DIR, 'history.duckdb'), { memoryMb: 256 });
+  const parts = { rowsMax: 25, ageMsMax: 86_400_000 };
+  const history = await openHistory(database, { bounds: { days: 10_000, gb: 1 }, parts });
+  for (let from = 0; from < 60; from += 10) {
+    const scores = Array.from({ length: 10 }, (_, i) =>
+      keptScore(from + i, {
+        series: i % 2 === 0 ? `o'clock "é"` : 'b',
+        alarm: from + i === 30,
+        group: i % 2 === 0 ? null : 'g',
+      }),
+    );
+    await history.append(batchOf({ scores }));
+  }
+  return { DATA_DIR, history };
+}
+
+async function rowsOf(path: string) {
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  try {
+    const rows = await connection.runAndReadAll(
+      `SELECT *, epoch_ms("timestamp")::DOUBLE AS ms FROM read_parquet('${path.replaceAll("'", "''")}') ORDER BY ms`,
+    );
+    return rows.getRowObjectsJS();
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+test('history export writes the scores of a range, and a reader of Parquet has them as they were', async () => {
+  const { DATA_DIR, history } = await keptInFolder();
+  const locked = await runCommand(['history', 'export'], { DATA_DIR });
+  assert.equal(locked.exitCode, 1);
+  assert.match(locked.err.join('\n'), /open in another process: stop it first/);
+  await history.close();
+  const out = join(DATA_DIR, "it's.parquet");
+  const all = await runCommand(['history', 'export', '--out', out], { DATA_DIR });
+  assert.deepEqual([all.exitCode, all.out, all.err], [0, [`60 scores are in ${out}.`], []]);
+  const rows = await rowsOf(out);
+  assert.deepEqual(
+    rows.map(({ series, value, ms }) => [series, value, ms]),
+    Array.from({ length: 60 }, (_, i) => [i % 2 === 0 ? `o'clock "é"` : 'b', i, START_MS + i * MINUTE_MS]),
+  );
+  const { timestamp: _, ms: __, ...row } = rows[30];
+  assert.deepEqual(row, {
+    series: `o'clock "é"`,
+    detector: 'metrics',
+    group: null,
+    value: 30,
+    forecast: 30.5,
+    lo: 29,
+    hi: 32,
+    anomaly_score: -0.5,
+    grade: 0.25,
+    severity: 1.5,
+    alarm: true,
+    anomaly: false,
+    state: 'scored',
+  });
+  assert.equal(rows[31].group, 'g');
+  const range = ['--from', isoAt(10), '--to', isoAt(13)];
+  assert.equal((await runCommand(['history', 'export', '--out', out, ...range], { DATA_DIR })).exitCode, 0);
+  assert.deepEqual(
+    (await rowsOf(out)).map(({ value }) => value),
+    [10, 11, 12],
+  );
+  const none = await runCommand(['history', 'export', '--out', out, '--to', '2000-01-01T00:00:00Z'], { DATA_DIR });
+  assert.deepEqual([none.exitCode, none.out, await rowsOf(out)], [0, [`0 scores are in ${out}.`], []]);
+});
+
+test('history export names what it cannot do', async () => {
+  const DATA_DIR = await freshHistoryFolder();
+  const cases: readonly (readonly [readonly string[], Record<string, string>, RegExp])[] = [
+    [['history', 'import'], {}, /ACTION must be export, got import|ACTION must be export/],
+    [['history', 'export'], {}, /There is no history .*: set DATA_DIR/],
+    [
+      ['history', 'export'],
+      { HISTORY_URL: 'postgres://a:b@127.0.0.1:1/c' },
+      /HISTORY_URL is set, but only a history of DuckDB/,
+    ],
+    [['history', 'export', '--out', 's3://bucket/scores.parquet'], {}, /--out must be a path on this machine/],
+    [['history', 'export', '--from', 'yesterday'], {}, /--from must be a time with its zone/],
+    [['history', 'export', '--from', isoAt(1), '--to', isoAt(1)], {}, /--to must be later than --from/],
+  ];
+  const results = await Promise.all(cases.map(([args, env]) => runCommand(args, { DATA_DIR, ...env })));
+  for (const [i, { exitCode, err }] of results.entries()) {
+    assert.equal(exitCode, 2);
+    assert.match(err.join('\n'), cases[i][2]);
+  }
+});

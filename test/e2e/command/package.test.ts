@@ -1,0 +1,73 @@
+/** What `npm pack` makes works without the repository: in an empty folder, for a user with an empty home. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+import { cacheFolder } from '../../../src/config/cache-folder.ts';
+import { startCommand } from '../../fixture/command.ts';
+import { kafkaTest } from '../../fixture/kafka/kafka.ts';
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '../../..');
+const folder = await mkdtemp(join(tmpdir(), 'tidewatch-package-'));
+
+after(() => rm(folder, { recursive: true, force: true }));
+
+/**
+ * Gives the launcher of an installation, with the overrides that the book tells. No package needs its script; one of
+ * them would fetch libraries for GPUs.
+ */
+async function install(): Promise<string> {
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: ROOT });
+  const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('[\n')));
+  const { overrides } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ overrides }));
+  const flags = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
+  await run('npm', ['install', ...flags, join(folder, filename)], { cwd: folder });
+  return join(folder, 'node_modules/.bin/tidewatch');
+}
+
+const CSV = ['series,timestamp,value'].concat(
+  Array.from({ length: 400 }, (_, i) => {
+    const value = 100 + 10 * Math.sin(i / 10) + (i === 350 ? 80 : 0);
+    return `a,${new Date(1_700_000_100_000 + i * 300_000).toISOString()},${value.toFixed(3)}`;
+  }),
+);
+
+const env = {
+  HOME: join(folder, 'home'),
+  XDG_CACHE_HOME: dirname(cacheFolder()),
+  OPS_PORT: '0',
+  HTTP_PORT: '0',
+  INFERENCE_THREADS: '1',
+};
+const launcher = await install();
+
+test('an installed package scores a CSV file, and the clone stays without a build', async () => {
+  await writeFile(join(folder, 'a.csv'), `${CSV.join('\n')}\n`);
+  const backtest = startCommand(['backtest', join(folder, 'a.csv'), '--freq', '5min'], env, '', launcher);
+  assert.equal(await backtest.exitCode, 0);
+  assert.match(backtest.err.join('\n'), /^a: 400 observations, \d+ scored, \d+ anomalies, 1 alarm episodes/m);
+  await assert.rejects(access(join(ROOT, 'lib')));
+});
+
+kafkaTest('an installed package starts the demo, serves the console, and runs programs in the sandbox', async () => {
+  const demo = startCommand(['start'], env, '', launcher);
+  await demo.until(() => demo.out.some((line) => /KAFKA_BROKERS=\S+ tidewatch watch/.test(line)));
+  const tried = /^Try: curl -H "Authorization: Bearer (\S+)" (\S+)\/validate_api_key$/m;
+  const [, key, url] = tried.exec(demo.out.join('\n'))!;
+  const page = await (await fetch(`${url}/console`)).text();
+  const [, script] = /<script type="module" src="([^"]+)"/.exec(page)!;
+  assert.equal((await fetch(new URL(script, url))).status, 200);
+  const answer = await fetch(`${url}/v1/backtest`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'a.csv', csv: CSV.join('\n'), h: 12, detection_size: 12 }),
+  });
+  assert.equal(answer.status, 200, await answer.clone().text());
+  demo.interrupt();
+  assert.deepEqual([await demo.exitCode, demo.err], [0, []]);
+});

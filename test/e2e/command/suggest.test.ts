@@ -1,0 +1,60 @@
+/** The command `suggest` on files, and what `backtest` says of its suggestion. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { runCommand } from '../../fixture/command.ts';
+import { freshFolder } from '../../fixture/http/served.ts';
+
+const BEGIN = 1_767_225_600_000;
+
+async function writtenFile(): Promise<string> {
+  const rows = ['series,timestamp,value'];
+  for (let i = 0; i < 600; i++) {
+    const time = BEGIN + i * 300_000;
+    for (const host of ['a', 'b']) {
+      const spike = host === 'a' && i === 500 ? 60 : 0;
+      rows.push(`${host}/load,${time},${(10 + Math.sin(i / 20) + Math.sin(i * 12.9898) / 4 + spike).toFixed(3)}`);
+      rows.push(`${host}/requests_total,${time},${i * 7}`);
+    }
+    rows.push(`a/up,${time},1`);
+  }
+  const path = join(await freshFolder(), 'metrics.csv');
+  await writeFile(path, `${rows.join('\n')}\n`);
+  return path;
+}
+
+test('a suggestion counts the events of its detectors, and backtest takes it as it is', async () => {
+  const path = await writtenFile();
+  const out = join(await freshFolder(), 'detectors.yaml');
+  const { exitCode, err } = await runCommand(['suggest', path, '--out', out]);
+  assert.equal(exitCode, 0, err.join('\n'));
+  const text = await readFile(out, 'utf8');
+  assert.match(text, /# Raised: 1 event in 0\.3 weeks of 2 series: 1\.\d+ a week and series/);
+  assert.match(text, /series: "\*\/load"/);
+  assert.match(text, /# - "up": 1 series \("a\/up"\) never changed/);
+  const scored = await runCommand(['backtest', path, '--detectors', out, '--out', `${out}.csv`]);
+  assert.equal(scored.exitCode, 0, scored.err.join('\n'));
+  assert.ok(scored.err.some((line) => line.startsWith('1 events;')));
+});
+
+test('where there is nothing to watch no file is written, and the command says why', async () => {
+  const path = join(await freshFolder(), 'flat.csv');
+  await writeFile(
+    path,
+    `timestamp,value\n${Array.from({ length: 50 }, (_, i) => `${BEGIN + i * 60_000},1`).join('\n')}\n`,
+  );
+  const { exitCode, out, err } = await runCommand(['suggest', path]);
+  assert.equal(exitCode, 1);
+  assert.deepEqual(out, []);
+  assert.match(err.join('\n'), /There is nothing to watch in 1 series:\n- "flat": 1 series \("flat"\) never changed/);
+});
+
+test('one place of data is given, and a Prometheus needs matchers', async () => {
+  const none = await runCommand(['suggest']);
+  assert.equal(none.exitCode, 2);
+  assert.match(none.err.join('\n'), /give one of FILE, --topic and --prometheus; 0 are given/);
+  const unmatched = await runCommand(['suggest', '--prometheus', 'http://127.0.0.1:1', '--match', 'load']);
+  assert.equal(unmatched.exitCode, 2);
+  assert.match(unmatched.err.join('\n'), /--match must be matchers of the series in braces, such as \{job="node"\}/);
+});

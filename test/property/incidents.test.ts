@@ -1,0 +1,158 @@
+/** Laws of incidents, for any events, however partitions are read and however often the owner changes. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { QUIET_MS } from '../../src/incidents/incident-state.ts';
+import type { AnomalyEvent } from '../../src/record/anomaly-event.ts';
+import { endedIncidents, KeptIncidents, STEP_MS } from '../fixture/incidents/kept-incidents.ts';
+import { anomalyEvent } from '../fixture/stream/anomaly-event.ts';
+
+const START = Date.UTC(2026, 0, 1);
+const PARTITIONS = 3;
+/** Days before, so that rates are known. */
+const DAY = 24 * 60 * STEP_MS;
+
+interface Fault {
+  readonly host: number;
+  readonly metric: number;
+  readonly minute: number;
+  readonly lasts: number;
+  readonly grade: number;
+  readonly isPause: boolean;
+}
+
+const faults = fc.array(
+  fc.record({
+    host: fc.integer({ min: 0, max: 7 }),
+    metric: fc.integer({ min: 0, max: 3 }),
+    minute: fc.integer({ min: 0, max: 20 }),
+    lasts: fc.integer({ min: 0, max: 9 }),
+    grade: fc.double({ min: 0.5, max: 0.99, noNaN: true }),
+    isPause: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 40 },
+);
+const order = fc.infiniteStream(fc.integer({ min: 0, max: PARTITIONS - 1 }));
+
+/** The revisions of all events, by partition, in the order they are written. */
+function partitionsOf(all: readonly Fault[]): AnomalyEvent[][] {
+  const partitions: AnomalyEvent[][] = Array.from({ length: PARTITIONS }, () => []);
+  for (const [i, { host, metric, minute, lasts, grade, isPause }] of all.entries()) {
+    const startedAtMs = START + DAY + minute * STEP_MS;
+    const endedAtMs = startedAtMs + lasts * STEP_MS;
+    const opened = anomalyEvent({
+      eventId: i.toString(16).padStart(32, '0'),
+      detector: `d${i % 4}`,
+      series: isPause && i % 5 === 0 ? null : `dc-${host % 2}/host-${host}/metric-${metric}`,
+      startedAtMs,
+      updatedAtMs: startedAtMs,
+      grade,
+      severity: 20 * grade,
+      labels: {},
+    });
+    partitions[(host + metric) % PARTITIONS].push(
+      opened,
+      { ...opened, type: 'updated', revision: 1, updatedAtMs: endedAtMs, grade: grade ** 0.5 },
+      { ...opened, type: 'closed', revision: 2, updatedAtMs: endedAtMs, endedAtMs, closeReason: 'recovered' },
+    );
+  }
+  for (const events of partitions) events.sort((a, b) => a.updatedAtMs - b.updatedAtMs || a.revision - b.revision);
+  return partitions;
+}
+
+/** Single events of the days before. */
+function past(incidents: KeptIncidents): void {
+  for (let i = 0; i < 40; i++) {
+    const atMs = START + i * 30 * STEP_MS;
+    const event = anomalyEvent({
+      eventId: `past-${String(i).padStart(27, '0')}`,
+      series: `dc-${i % 2}/host-${i % 8}/metric-${i % 3}`,
+      startedAtMs: atMs,
+      updatedAtMs: atMs,
+      labels: {},
+    });
+    incidents.observe(event, atMs);
+    incidents.observe({ ...event, type: 'closed', revision: 1, endedAtMs: atMs }, atMs);
+    incidents.advance(atMs + 20 * STEP_MS);
+  }
+}
+
+interface Reading {
+  readonly turns: Iterator<number>;
+  /** After how many revisions the owner changes; 0: never. */
+  readonly restartEvery: number;
+  /** How many revisions are decided about together. */
+  readonly batch: number;
+}
+
+function read(all: readonly Fault[], { turns, restartEvery, batch }: Reading): KeptIncidents {
+  const incidents = new KeptIncidents();
+  past(incidents);
+  const partitions = partitionsOf(all).map((events) => [...events]);
+  const nowMs = START + 2 * DAY;
+  for (let count = 1; partitions.some(({ length }) => length > 0); count++) {
+    let turn: number = turns.next().value;
+    while (partitions[turn].length === 0) turn = (turn + 1) % PARTITIONS;
+    incidents.observe(partitions[turn].shift()!, nowMs);
+    if (count % batch === 0) incidents.advance(nowMs + count);
+    if (restartEvery > 0 && count % restartEvery === 0) {
+      incidents.advance(nowMs + count);
+      incidents.restart();
+    }
+  }
+  incidents.advance(nowMs + QUIET_MS);
+  incidents.advance(nowMs + DAY);
+  return incidents;
+}
+
+const inTurn = (): Iterator<number> => Array.from({ length: 10_000 }, (_, i) => i % PARTITIONS).values();
+
+test('events, start and end of an incident do not depend on how partitions interleave', () => {
+  fc.assert(
+    fc.property(faults, order, fc.integer({ min: 1, max: 7 }), (all, turns, batch) => {
+      const one = read(all, { turns: inTurn(), restartEvery: 0, batch: 1 });
+      const other = read(all, { turns, restartEvery: 0, batch });
+      assert.deepEqual(endedIncidents(other.written), endedIncidents(one.written));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('every event is in one incident, which is opened once and ends once', () => {
+  fc.assert(
+    fc.property(faults, order, fc.integer({ min: 1, max: 7 }), (all, turns, batch) => {
+      const { written, state } = read(all, { turns, restartEvery: 0, batch });
+      const named = written.flatMap(({ events }) => events.map(({ eventId }) => eventId));
+      assert.equal(new Set(named).size, named.length, 'an event is named twice');
+      assert.equal(named.filter((eventId) => !eventId.startsWith('past')).length, all.length);
+      assert.equal(state.open, 0);
+      for (const [incidentId, revisions] of Map.groupBy(written, (incident) => incident.incidentId)) {
+        assert.deepEqual(
+          revisions.map(({ revision }) => revision),
+          revisions.map((_, i) => i),
+        );
+        const types = revisions.map(({ type }) => type);
+        assert.equal(types[0], 'opened', incidentId);
+        assert.equal(types.filter((type) => type === 'opened').length, 1);
+        assert.ok(['closed', 'merged'].includes(types.at(-1)!), incidentId);
+        assert.ok(types.slice(1, -1).every((type) => type === 'updated'));
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a restart changes nothing of what is written', () => {
+  const inOrder = ({ written }: KeptIncidents) => {
+    const keyOf = ({ incidentId, revision }: (typeof written)[number]) => `${incidentId} ${revision}`;
+    return written.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  };
+  fc.assert(
+    fc.property(faults, fc.integer({ min: 1, max: 9 }), (all, restartEvery) => {
+      const once = read(all, { turns: inTurn(), restartEvery: 0, batch: 1 });
+      const often = read(all, { turns: inTurn(), restartEvery, batch: 1 });
+      assert.deepEqual(inOrder(often), inOrder(once));
+    }),
+    { numRuns: 60 },
+  );
+});

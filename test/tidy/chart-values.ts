@@ -1,0 +1,89 @@
+/** The chart's values are checked by the schemas of the settings, the detectors file and the routes file. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { options } from '../../src/config/options.ts';
+import { packageJson, ROOT, read } from './project.ts';
+
+const CHART = 'deploy/helm/tidewatch';
+const SCHEMA = `${CHART}/values.schema.json`;
+const COMMAND = 'UPDATE_SETTINGS=1 npx node --test test/tidy.test.ts';
+
+const object = (properties: object) => ({ type: 'object', additionalProperties: false, properties });
+const flag = { type: 'boolean' };
+const word = { type: 'string' };
+const atLeast = (minimum: number) => ({ type: 'integer', minimum });
+const words = { type: 'array', items: word };
+const COMPONENT = { enabled: flag, replicas: atLeast(0), resources: { type: 'object' } };
+
+/** Helm's regular expressions look neither ahead nor behind. What such a pattern refuses, the command refuses. */
+const isForHelm = (key: string, value: unknown) => key !== 'pattern' || !/\(\?[=!<]|\[\^\]/.test(String(value));
+
+/** A file that the chart mounts. Empty is its default; a component that needs it says so. */
+function file(name: 'detectors' | 'routes'): object {
+  const forHelm = (key: string, value: unknown) => (isForHelm(key, value) ? value : undefined);
+  const { $schema: _, ...schema } = JSON.parse(
+    JSON.stringify(JSON.parse(read(`schemas/${name}.schema.json`)), forHelm),
+  );
+  return { anyOf: [{ type: 'object', maxProperties: 0 }, schema] };
+}
+
+/** Secrets are none of the values: a release keeps them readable. */
+const variables = Object.values(options).flatMap(({ env, flag }) => (env === null || flag === null ? [] : [env]));
+
+const schema = {
+  $schema: 'http://json-schema.org/draft-07/schema#',
+  title: 'Values of the chart of Tidewatch',
+  ...object({
+    image: object({
+      repository: word,
+      tag: word,
+      pullPolicy: { enum: ['Always', 'IfNotPresent', 'Never'] },
+      pullSecrets: words,
+    }),
+    settings: {
+      ...object(
+        Object.fromEntries(variables.toSorted().map((name) => [name, { type: ['string', 'number', 'boolean'] }])),
+      ),
+      required: ['KAFKA_BROKERS'],
+    },
+    secrets: words,
+    detectors: file('detectors'),
+    routes: file('routes'),
+    topics: object({ enabled: flag, partitions: atLeast(1), replicationFactor: atLeast(1) }),
+    worker: object(COMPONENT),
+    serve: object({
+      ...COMPONENT,
+      volume: object({ size: word, storageClass: word }),
+      ingress: object({ enabled: flag, className: word, host: word, tlsSecret: word, annotations: { type: 'object' } }),
+    }),
+    alerts: object(COMPONENT),
+    incidents: object(COMPONENT),
+    receive: object(COMPONENT),
+    networkPolicy: object({
+      enabled: flag,
+      from: { type: 'array', items: { type: 'object' } },
+      toPorts: { type: 'array', items: atLeast(1) },
+    }),
+    serviceMonitor: object({ enabled: flag, interval: word }),
+    prometheusRule: object({ enabled: flag }),
+    nodeSelector: { type: 'object' },
+    tolerations: { type: 'array', items: { type: 'object' } },
+    global: { type: 'object' },
+  }),
+};
+
+test(`the schema of the chart's values is that of the settings, or ${COMMAND} writes it`, () => {
+  const text = `${JSON.stringify(schema, null, 2)}\n`;
+  if (process.env.UPDATE_SETTINGS === '1') writeFileSync(new URL(SCHEMA, ROOT), text);
+  assert.deepEqual(JSON.parse(read(SCHEMA)), JSON.parse(text));
+});
+
+test('the chart has the version of the package, and a default for every value', () => {
+  const chart = parse(read(`${CHART}/Chart.yaml`));
+  const { version } = packageJson() as unknown as { readonly version: string };
+  assert.deepEqual([chart.version, chart.appVersion], [version, version]);
+  const { global: _, ...values } = schema.properties as Readonly<Record<string, unknown>>;
+  assert.deepEqual(Object.keys(parse(read(`${CHART}/values.yaml`))), Object.keys(values));
+});
