@@ -1,0 +1,124 @@
+{{- define "tidewatch.name" -}}
+{{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 50 | trimSuffix "-" }}{{ end }}
+{{- end }}
+
+{{- define "tidewatch.selector" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "tidewatch.labels" -}}
+{{ include "tidewatch.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{/* What the pods of all components have: { root, component, args, env, volumes, resources }. */}}
+{{- define "tidewatch.pod" -}}
+{{- $root := .root }}
+metadata:
+  labels:
+    {{- include "tidewatch.labels" $root | nindent 4 }}
+    app.kubernetes.io/component: {{ .component }}
+  annotations:
+    checksum/config: {{ include (print $root.Template.BasePath "/config.yaml") $root | sha256sum }}
+spec:
+  automountServiceAccountToken: false
+  enableServiceLinks: false
+  terminationGracePeriodSeconds: 30
+  {{- with $root.Values.image.pullSecrets }}
+  imagePullSecrets: {{- range . }}
+    - name: {{ . }}{{ end }}
+  {{- end }}
+  {{- with $root.Values.nodeSelector }}
+  nodeSelector: {{ toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $root.Values.tolerations }}
+  tolerations: {{ toYaml . | nindent 4 }}
+  {{- end }}
+  {{- if .spread }}
+  topologySpreadConstraints:
+    {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+    - maxSkew: 1
+      topologyKey: {{ . }}
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels:
+          {{- include "tidewatch.selector" $root | nindent 10 }}
+          app.kubernetes.io/component: {{ $.component }}
+    {{- end }}
+  {{- end }}
+  securityContext:
+    runAsNonRoot: true
+    runAsUser: 1000
+    runAsGroup: 1000
+    fsGroup: 1000
+    seccompProfile: { type: RuntimeDefault }
+  {{- if .once }}
+  restartPolicy: OnFailure
+  {{- end }}
+  containers:
+    - name: {{ .component }}
+      image: {{ printf "%s:%s" $root.Values.image.repository (default $root.Chart.AppVersion $root.Values.image.tag) | quote }}
+      imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+      args: {{ concat (list "node" "src/main.ts") .args | toJson }}
+      securityContext:
+        allowPrivilegeEscalation: false
+        readOnlyRootFilesystem: true
+        capabilities: { drop: [ALL] }
+      env:
+        - { name: OPS_HOST, value: 0.0.0.0 }
+        - { name: HTTP_HOST, value: 0.0.0.0 }
+        - { name: DATA_DIR, value: /data }
+        - { name: NODE_COMPILE_CACHE, value: /tmp/compiled }
+        - { name: DETECTORS, value: /etc/tidewatch/detectors.yaml }
+        {{- if eq .component "alerts" }}
+        - { name: ROUTES, value: /etc/tidewatch/routes.yaml }
+        {{- end }}
+        {{- if eq .component "worker" }}
+        - name: KAFKA_GROUP_INSTANCE_ID
+          valueFrom: { fieldRef: { fieldPath: metadata.name } }
+        {{- end }}
+        {{- range $name, $value := $root.Values.settings }}
+        - { name: {{ $name }}, value: {{ kindIs "float64" $value | ternary (printf "%v" (int64 $value)) ($value | toString) | quote }} }
+        {{- end }}
+      {{- with $root.Values.secrets }}
+      envFrom:
+        {{- range . }}
+        - secretRef: { name: {{ . }} }
+        {{- end }}
+      {{- end }}
+      {{- with .resources }}
+      resources: {{ toYaml . | nindent 8 }}
+      {{- end }}
+      {{- if not .once }}
+      ports:
+        - { name: ops, containerPort: 9464 }
+        {{- if .http }}
+        - { name: http, containerPort: 8080 }
+        {{- end }}
+      # A start reads back the state of its partitions; it is alive from its first second and ready behind that.
+      livenessProbe:
+        httpGet: { path: /healthz, port: ops }
+        initialDelaySeconds: 20
+        periodSeconds: 10
+        failureThreshold: 6
+      readinessProbe:
+        httpGet: { path: /readyz, port: ops }
+        periodSeconds: 5
+      {{- end }}
+      volumeMounts:
+        - { name: config, mountPath: /etc/tidewatch, readOnly: true }
+        - { name: data, mountPath: /data }
+        - { name: tmp, mountPath: /tmp }
+  volumes:
+    - name: config
+      configMap: { name: {{ include "tidewatch.name" $root }} }
+    - name: tmp
+      emptyDir: {}
+    {{- if not .keeps }}
+    - name: data
+      emptyDir: {}
+    {{- end }}
+{{- end }}
