@@ -5,8 +5,9 @@ import type { BrokerCluster } from './broker-cluster.ts';
 const INTERNAL = ['__consumer_offsets', '__transaction_state'];
 
 /**
- * Whether every partition can be read and written: its leader is alive and answers, and enough replicas are in sync.
- * Until a broker's session has timed out, the metadata still name it as leader, and writes wait for its replicas.
+ * Whether every partition can be read and written: its leader is alive and answers, and the replicas of all brokers
+ * that are not away are in sync, so that another broker may fail. Until a broker's session has timed out, the metadata
+ * still name it as leader, and writes wait for its replicas.
  */
 export async function canBeWritten(
   { direct: { config }, inSyncMin }: BrokerCluster,
@@ -15,6 +16,7 @@ export async function canBeWritten(
 ): Promise<boolean> {
   const all = [...topics, ...INTERNAL];
   const brokers = config.brokers.filter((_, at) => !away.has(at + 1));
+  const inSync = Math.max(inSyncMin, brokers.length);
   const link = await linkCluster({ config: { ...config, brokers } }, all).catch(() => null);
   if (link === null) return false;
   try {
@@ -22,7 +24,7 @@ export async function canBeWritten(
       return link.cluster.findTopicPartitionMetadata(topic).map((partition) => ({ topic, ...partition }));
     });
     const isSettled = partitions.every(({ leader, isr }) => {
-      return leader >= 0 && isr.length >= inSyncMin && isr.every((replica) => !away.has(replica)) && !away.has(leader);
+      return leader >= 0 && isr.length >= inSync && isr.every((replica) => !away.has(replica)) && !away.has(leader);
     });
     if (!isSettled) return false;
     const asked = all.map((topic) => {
