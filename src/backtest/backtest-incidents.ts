@@ -1,6 +1,6 @@
 import { meanStepMs } from '../calendar/frequency.ts';
 import type { DetectorConfig } from '../config/config.ts';
-import { seenIn } from '../incidents/incident-member.ts';
+import { toldMoves } from '../incidents/incident-member.ts';
 import { IncidentState, UPDATE_MS } from '../incidents/incident-state.ts';
 import { rankOrigins, type SeriesMove, weightOf } from '../incidents/origins/rank-origins.ts';
 import { FLAT_GRADE, moveOf, QUIET_ROWS } from '../incidents/origins/series-move.ts';
@@ -151,9 +151,8 @@ export class BacktestIncidents {
 
   /** How each series moved from the first alarm to the last one, or to the last row. */
   #movesIn({ endedAtMs }: Incident, ids: readonly string[]): readonly SeriesMove[] {
-    const seen = new Map<string, string | null>();
     const events = ids.map((eventId) => this.#newest.get(eventId)!);
-    for (const event of events) if (event.series !== null) seen.set(event.series, seenIn(event));
+    const told = toldMoves(events);
     const fromMs = Math.min(...events.map(({ firstAlarmAtMs }) => firstAlarmAtMs));
     const toMs = endedAtMs === null ? Number.POSITIVE_INFINITY : Math.max(...events.map((one) => one.lastAlarmAtMs));
     return [...this.#rows].map(([series, { timesMs, grades, alarmsMs }]) => {
@@ -171,7 +170,7 @@ export class BacktestIncidents {
         flatRows: past.filter((each) => each < FLAT_GRADE).length,
         alarmAtMs: alarmsMs.find((timeMs) => timeMs >= fromMs) ?? null,
       };
-      return moveOf(range, seen.get(series) ?? null);
+      return moveOf(range, told.get(series) ?? null);
     });
   }
 }

@@ -1,5 +1,6 @@
 import type { AnomalyEvent, EventDirection, EventKind } from '../record/anomaly-event.ts';
 import { strengthOf } from './origins/rank-origins.ts';
+import type { ToldMove } from './origins/series-move.ts';
 
 /** What an incident keeps of one of its events. */
 export interface IncidentMember {
@@ -69,10 +70,17 @@ type FirstFields =
   | 'strength'
   | 'isNamed';
 
+/** What the events of series say beside their scores. */
+export function toldMoves(events: readonly AnomalyEvent[]): ReadonlyMap<string | null, ToldMove> {
+  return new Map(
+    events.map((event) => [event.series, { seen: seenIn(event), seriesLabels: event.seriesLabels }] as const),
+  );
+}
+
 const DIGITS = 3;
 
 /** What was seen at the peak, beside what was expected. */
-export function seenIn({ value, expected, lo, hi }: AnomalyEvent): string | null {
+function seenIn({ value, expected, lo, hi }: AnomalyEvent): string | null {
   if (value === null) return null;
   const text = (number: number) => String(Number(number.toPrecision(DIGITS)));
   if (lo !== null && hi !== null) return `${text(value)} where ${text(lo)} to ${text(hi)} was expected`;

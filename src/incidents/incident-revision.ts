@@ -66,10 +66,10 @@ export function incidentEvent(
 function movesOf(members: readonly IncidentMember[], past: FleetPast): readonly SeriesMove[] {
   return [...Map.groupBy(members, ({ series }) => series).values()].map((all) => {
     const farthest = all.reduce((one, other) => ((other.strength ?? 0) > (one.strength ?? 0) ? other : one));
-    const { series, labels, strength, seen } = farthest;
+    const { series, strength, seen } = farthest;
     return {
       series,
-      parts: partsOf(series, labels),
+      parts: partsOf(series, farthest),
       strength: strength ?? 0,
       quiet: null,
       isFlat: (strength ?? 0) >= FLAT_FROM,

@@ -186,8 +186,9 @@ export class IncidentState {
     return this.#groups.get(incidentId)!.events;
   }
 
-  #onsetOf(eventId: string, { series, labels, atMs, stepMs, strength }: IncidentMember): Onset {
-    const parts = partsOf(series, labels);
+  #onsetOf(eventId: string, member: IncidentMember): Onset {
+    const { series, atMs, stepMs, strength } = member;
+    const parts = partsOf(series, member);
     return { eventId, series, contexts: sharedContexts(parts), dimensions: parts.dimensions, atMs, stepMs, strength };
   }
 

@@ -1,6 +1,6 @@
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import type { IncidentOrigin } from '../record/incident.ts';
-import { seenIn } from './incident-member.ts';
+import { toldMoves } from './incident-member.ts';
 import { rankOrigins, unusualness, weightOf } from './origins/rank-origins.ts';
 import { moveOf, type ScoredRange } from './origins/series-move.ts';
 
@@ -31,10 +31,10 @@ export function rankWithScores(
 ): ScoredRanking {
   const own = seriesOf(events);
   const elsewhere = seriesOf(others);
-  const seen = new Map(events.flatMap((event) => (event.series === null ? [] : [[event.series, seenIn(event)]])));
+  const told = toldMoves(events);
   const moves = ranges
     .filter(({ series }) => own.has(series) || !elsewhere.has(series))
-    .map((range) => moveOf(range, seen.get(range.series) ?? null));
+    .map((range) => moveOf(range, told.get(range.series) ?? null));
   const moved = moves
     .filter((move) => !own.has(move.series) && move.quiet !== null && weightOf(move) >= Math.log(MOVED_TIMES))
     .map((move) => ({ series: move.series, times: Number(unusualness(move).toPrecision(2)) }))

@@ -22,27 +22,36 @@ const DEPTH = 'depth ';
 /** What a metric is shared by. */
 export const METRIC = '\u0000metric\u0000';
 
-/** @param labels of the detector, which count where the series has no label of that name */
-export function partsOf(series: string, labels: Readonly<Record<string, string>>): SeriesParts {
-  const { name, labels: own } = seriesOfId(series);
-  if (own.length > 0) {
-    const given = Object.entries(labels).filter(([label]) => !own.some(([each]) => each === label));
-    const dimensions = [...own, ...given].map(([label, value]) => ({ name: label, value: `${label}=${value}` }));
-    return { metric: name, dimensions: dimensions.slice(0, DIMENSIONS_MAX) };
-  }
-  const { [NAME_LABEL]: metric, ...others } = labels;
-  const dimensions = Object.entries(others).map(([label, value]) => ({ name: label, value: `${label}=${value}` }));
+/** Labels beside the id of a series. */
+export interface LabelsBeside {
+  /** Labels of its detector, which count where the series has no label of that name. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Its own labels, which the id may hide. */
+  readonly seriesLabels?: Readonly<Record<string, string>>;
+}
+
+export function partsOf(series: string, { labels = {}, seriesLabels = {} }: LabelsBeside = {}): SeriesParts {
+  const { name, labels: inId } = seriesOfId(series);
+  const own = { ...seriesLabels, ...Object.fromEntries(inId) };
+  const { [NAME_LABEL]: named = null, ...others } = { ...own, ...labels, ...own };
+  const labelled = Object.entries(others).map(([label, value]) => ({ name: label, value: `${label}=${value}` }));
+  // Labels say what its name would.
+  const path = Object.keys(own).length > 0 ? { last: null, prefixes: [] } : pathOf(series);
+  return {
+    metric: inId.length > 0 ? name : (named ?? path.last),
+    dimensions: [...path.prefixes, ...labelled].slice(0, DIMENSIONS_MAX),
+  };
+}
+
+/** The last part of a name, and all that it lies within, the deepest first as it says most. */
+function pathOf(series: string): { readonly last: string | null; readonly prefixes: readonly SeriesDimension[] } {
   const separator = SEPARATORS.find((each) => series.includes(each));
-  if (separator === undefined) return { metric: metric ?? null, dimensions: dimensions.slice(0, DIMENSIONS_MAX) };
+  if (separator === undefined) return { last: null, prefixes: [] };
   const parts = series.split(separator);
   const prefixes = parts.slice(0, -1).map((_, i) => {
     return { name: `${DEPTH}${i}`, value: parts.slice(0, i + 1).join(separator) };
   });
-  // The deepest ones say most.
-  return {
-    metric: metric ?? parts.at(-1)!,
-    dimensions: [...prefixes.reverse(), ...dimensions].slice(0, DIMENSIONS_MAX),
-  };
+  return { last: parts.at(-1)!, prefixes: prefixes.reverse() };
 }
 
 /** Keys of everything that may be shared: dimensions and the metric. */

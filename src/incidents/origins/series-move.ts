@@ -1,4 +1,4 @@
-import { partsOf } from '../membership/series-parts.ts';
+import { type LabelsBeside, partsOf } from '../membership/series-parts.ts';
 import { type SeriesMove, strengthOf } from './rank-origins.ts';
 
 /** Rows before an incident that are the quiet time of a series. */
@@ -20,17 +20,22 @@ export interface ScoredRange {
   readonly alarmAtMs: number | null;
 }
 
-/** @param seen what the event of the series says, where it has one */
-export function moveOf(range: ScoredRange, seen: string | null): SeriesMove {
+/** What the event of a series says beside its scores. */
+export interface ToldMove extends Pick<LabelsBeside, 'seriesLabels'> {
+  readonly seen: string | null;
+}
+
+/** @param told null where it has no event */
+export function moveOf(range: ScoredRange, told: ToldMove | null): SeriesMove {
   const { series, grade, pastGrade, pastRows, flatRows, alarmAtMs } = range;
   return {
     series,
-    parts: partsOf(series, {}),
+    parts: partsOf(series, { seriesLabels: told?.seriesLabels ?? {} }),
     strength: strengthOf(grade) ?? 0,
     quiet: strengthOf(pastGrade),
     isFlat: pastRows > 0 && flatRows > Math.floor(FLAT_QUANTILE * pastRows),
     startedAtMs: alarmAtMs,
-    seen,
+    seen: told?.seen ?? null,
     led: null,
   };
 }

@@ -50,6 +50,26 @@ test('near onsets of one host are one incident, and those of different hosts are
   assert.deepEqual(grouped([opened('dc-0/host-2/cpu', 0), opened('dc-0/host-4/mem', 0)]), [1, 1]);
 });
 
+test('series with opaque ids are one incident where their labels say so', () => {
+  const labelled = (id: string, host: string) => opened(id, 0, { seriesLabels: { __name__: `metric_${id}`, host } });
+  assert.deepEqual(grouped([labelled('a1', 'host-2'), labelled('b2', 'host-2')]), [2]);
+  assert.deepEqual(grouped([labelled('a1', 'host-2'), labelled('b2', 'host-4')]), [1, 1]);
+});
+
+test('the origin of series with opaque ids is the label that they have in common', () => {
+  const incidents = fleet();
+  for (const [id, host, grade] of [
+    ['a1', 'host-2', 0.9],
+    ['b2', 'host-2', 0.9],
+    ['c3', 'host-2', 0.8],
+  ] as const) {
+    incidents.observe(opened(id, 0, { grade, seriesLabels: { __name__: `metric_${id}`, host } }), LATER);
+  }
+  incidents.advance(LATER);
+  const [incident] = incidents.written;
+  assert.deepEqual([incident.seriesCount, incident.origins[0].common], [3, 'host=host-2']);
+});
+
 test('onsets that are further apart than a beginning are two incidents', () => {
   assert.deepEqual(grouped([opened('dc-0/host-2/cpu', 0), opened('dc-0/host-2/mem', 4)]), [1, 1]);
 });

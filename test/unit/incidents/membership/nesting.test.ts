@@ -5,7 +5,7 @@ import { partsOf, sharedContexts } from '../../../../src/incidents/membership/se
 
 function nestingOf(series: readonly string[]): Nesting {
   const nesting = new Nesting();
-  for (const each of series) nesting.add(sharedContexts(partsOf(each, {})));
+  for (const each of series) nesting.add(sharedContexts(partsOf(each)));
   return nesting;
 }
 
@@ -13,7 +13,7 @@ test('hosts lie within data centres, so that data centres split a fleet', () => 
   const nesting = nestingOf(['a/h1/cpu', 'a/h2/cpu', 'b/h3/cpu']);
   assert.deepEqual(nesting.splits, ['depth 1', 'depth 0']);
   assert.ok(nesting.isWithin('depth 1', 'depth 0'));
-  const [, within] = sharedContexts(partsOf('a/h1/cpu', {}));
+  const [, within] = sharedContexts(partsOf('a/h1/cpu'));
   assert.deepEqual(nesting.splitsOf(within), ['depth 1'], 'a data centre is split by its hosts alone');
 });
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { partsOf, sharedContexts } from '../../../../src/incidents/membership/series-parts.ts';
 
 test('labels are dimensions, and the name of the metric is not one', () => {
-  const parts = partsOf('up{host="a",job="node"}', { job: 'other', team: 'x' });
+  const parts = partsOf('up{host="a",job="node"}', { labels: { job: 'other', team: 'x' } });
   assert.equal(parts.metric, 'up');
   assert.deepEqual(
     parts.dimensions.map(({ name, value }) => `${name}: ${value}`),
@@ -12,7 +12,7 @@ test('labels are dimensions, and the name of the metric is not one', () => {
 });
 
 test('a name without labels has its leading parts as dimensions, the deepest first', () => {
-  const parts = partsOf('shop/cart/latency', {});
+  const parts = partsOf('shop/cart/latency');
   assert.equal(parts.metric, 'latency');
   assert.deepEqual(
     parts.dimensions.map(({ value }) => value),
@@ -21,12 +21,24 @@ test('a name without labels has its leading parts as dimensions, the deepest fir
 });
 
 test('a name of one part has nothing in common but the labels of its detector', () => {
-  assert.deepEqual(partsOf('latency', {}), { metric: null, dimensions: [] });
-  assert.deepEqual(partsOf('latency', { team: 'x' }).dimensions, [{ name: 'team', value: 'team=x' }]);
+  assert.deepEqual(partsOf('latency'), { metric: null, dimensions: [] });
+  assert.deepEqual(partsOf('latency', { labels: { team: 'x' } }).dimensions, [{ name: 'team', value: 'team=x' }]);
+});
+
+test('labels that the id hides are dimensions in place of the parts of its name, those of the series first', () => {
+  const parts = partsOf('a/cpu', {
+    labels: { job: 'other', team: 'x' },
+    seriesLabels: { __name__: 'cpu', job: 'node' },
+  });
+  assert.equal(parts.metric, 'cpu');
+  assert.deepEqual(
+    parts.dimensions.map(({ value }) => value),
+    ['job=node', 'team=x'],
+  );
 });
 
 test('the same text in another dimension is another context', () => {
-  const [one] = sharedContexts(partsOf('a/b', {}));
-  const [other] = sharedContexts(partsOf('c/a/b', {}));
+  const [one] = sharedContexts(partsOf('a/b'));
+  const [other] = sharedContexts(partsOf('c/a/b'));
   assert.notEqual(one, other);
 });

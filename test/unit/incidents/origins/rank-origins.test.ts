@@ -9,7 +9,7 @@ import {
 } from '../../../../src/incidents/origins/rank-origins.ts';
 
 function move(series: string, changes: Partial<SeriesMove> = {}): SeriesMove {
-  const parts = partsOf(series, {});
+  const parts = partsOf(series);
   const still = { strength: 5, quiet: 10, isFlat: false, startedAtMs: null, seen: null, led: null };
   return { series, parts, ...still, ...changes };
 }
