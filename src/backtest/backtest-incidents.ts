@@ -2,6 +2,7 @@ import { meanStepMs } from '../calendar/frequency.ts';
 import type { DetectorConfig } from '../config/config.ts';
 import { toldMoves } from '../incidents/incident-member.ts';
 import { IncidentState, UPDATE_MS } from '../incidents/incident-state.ts';
+import { Dependencies, type Dependency } from '../incidents/membership/dependencies.ts';
 import { rankOrigins, type SeriesMove, weightOf } from '../incidents/origins/rank-origins.ts';
 import { FLAT_GRADE, moveOf, QUIET_ROWS } from '../incidents/origins/series-move.ts';
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
@@ -33,6 +34,7 @@ interface GradedRows {
 
 /** The incidents of a backtest: those of the stream, with origins that are ranked by the scores of all series. */
 export class BacktestIncidents {
+  readonly #dependencies: Dependencies;
   readonly #state: IncidentState;
   readonly #briefMs: ReadonlyMap<string, number>;
   readonly #rows = new Map<string, GradedRows>();
@@ -40,10 +42,15 @@ export class BacktestIncidents {
   readonly #revisions: Incident[] = [];
   #nowMs = Number.NEGATIVE_INFINITY;
 
-  constructor(detectors: readonly Pick<DetectorConfig, 'name' | 'settings'>[]) {
+  constructor(detectors: readonly Pick<DetectorConfig, 'name' | 'settings'>[], dependsOn: readonly Dependency[] = []) {
+    this.#dependencies = new Dependencies(dependsOn);
     const steps = new Map(detectors.map(({ name, settings }) => [name, meanStepMs(settings.freq)]));
     const stepMs = Math.min(...steps.values());
-    this.#state = new IncidentState({ stepMs, stepOf: (detector) => steps.get(detector) ?? stepMs });
+    this.#state = new IncidentState({
+      stepMs,
+      stepOf: (detector) => steps.get(detector) ?? stepMs,
+      dependencies: this.#dependencies,
+    });
     this.#briefMs = new Map(
       detectors.map(({ name, settings: { freq, detectionSize } }) => {
         return [name, Math.ceil(BRIEF_SHARE * detectionSize) * meanStepMs(freq)];
@@ -102,7 +109,7 @@ export class BacktestIncidents {
       const soFar = [...(named.get(id) ?? []), ...incident.events.map(({ eventId }) => eventId)];
       named.set(id, soFar);
       const ids = isLast ? (events.get(id) ?? []) : soFar;
-      return [this.#line(incident, ids, isLast ? rankOrigins(told) : incident.origins)];
+      return [this.#line(incident, ids, isLast ? rankOrigins(told, this.#dependencies) : incident.origins)];
     });
   }
 

@@ -179,7 +179,7 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
     );
     const report = new BacktestReport();
     const events = new BacktestEvents(configs);
-    const incidents = incidentsOutput === null ? null : new BacktestIncidents(configs);
+    const incidents = incidentsOutput === null ? null : new BacktestIncidents(configs, config.dependsOn);
     const pages = page === undefined ? null : new BacktestPages(configs);
     const write = async (lines: readonly string[]) => {
       if (output !== null) await output.appendFile(lines.map((line) => `${line}\n`).join(''));

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { UTC_CALENDAR } from '../calendar/local-calendar.ts';
 import type { StreamDetectionSettings } from '../detector/calibration/settings.ts';
 import type { EventRules } from '../detector/event/event-rules.ts';
+import type { Dependency } from '../incidents/membership/dependencies.ts';
 
 /** How to reach Kafka. Secrets never reach a log. */
 export interface KafkaConfig {
@@ -132,7 +133,6 @@ export function settingsDigest({ settings }: Pick<DetectorConfig, 'settings'>): 
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
-/** Limits of a worker. */
 export interface WorkerLimits {
   readonly commitIntervalMs: number;
   /** Input records of one partition in one transaction. */
@@ -252,8 +252,9 @@ export interface Config {
   /** Header for the Prometheus that is polled. It is a secret. */
   readonly prometheusAuthorization: string | null;
   readonly stream: StreamConfig;
-  /** What is polled into the input. */
   readonly sources: readonly PrometheusSource[];
+  /** Hints for incidents. */
+  readonly dependsOn: readonly Dependency[];
   readonly worker: WorkerLimits;
   readonly http: HttpConfig;
   readonly opsHost: string;
@@ -266,14 +267,14 @@ export interface Config {
   readonly scores: ScoresConfig;
   /** null: nothing is written. */
   readonly remoteWrite: RemoteWriteConfig | null;
-  /** Path of the detectors file; null where there is none. */
+  /** null where there is none. */
   readonly detectorsFile: string | null;
   /** Topic of detectors that are saved over HTTP. */
   readonly detectorsTopic: string;
   /** An incident ends `quietMs` after the last that was heard of it; null: as fits its steps. */
   readonly incidents: { readonly topic: string; readonly quietMs: number | null };
   readonly modelsDir: string | null;
-  /** Path of a routes file; null: no alerts are sent. */
+  /** null: no alerts are sent. */
   readonly routes: string | null;
   readonly logLevel: LogLevel;
 }

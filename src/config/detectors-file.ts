@@ -1,6 +1,8 @@
+import type { Dependency } from '../incidents/membership/dependencies.ts';
 import { isIdTemplate } from '../series/series-identity.ts';
 import { completeDetector } from './complete-detector.ts';
 import type { LoadedConfig, OutputSettings, PrometheusSource, RecordMapping, Topics, WorkerLimits } from './config.ts';
+import { DEPENDENCIES_MAX, dependencies } from './dependency-keys.ts';
 import { detectorKeys } from './detector-keys.ts';
 import { workerLimits } from './options.ts';
 import { holdsMany, isPointsFormat } from './rekeyed-input.ts';
@@ -17,6 +19,7 @@ export interface DetectorsFile {
     readonly topics: WrittenTopics;
   };
   readonly sources: readonly PrometheusSource[];
+  readonly dependsOn: readonly Dependency[];
   readonly worker: Partial<WorkerLimits>;
 }
 
@@ -196,11 +199,18 @@ export const detectorsSchema = section(
       listOf(detector, { named: true }),
       'The first detector whose globs match a series takes it. A series without a detector is a dead letter.',
     ),
+    dependsOn: optional(
+      dependencies,
+      'Hints for incidents: series with some labels depend on those with others. Evidence, not rules.',
+    ),
   },
-  ({ sources = [], ...file }, place) => {
+  ({ sources = [], dependsOn = [], ...file }, place) => {
     const repeated = sources.find(({ name }, i) => sources.findIndex((other) => other.name === name) < i);
     if (repeated !== undefined) place.problem('source', 'a list whose entries have a name each', repeated.name);
-    return { ...file, sources };
+    if (dependsOn.length > DEPENDENCIES_MAX) {
+      place.problem('depends_on', `at most ${DEPENDENCIES_MAX} hints`, dependsOn.length);
+    }
+    return { ...file, sources, dependsOn };
   },
 );
 
@@ -208,8 +218,8 @@ export const detectorsSchema = section(
 export function readDetectorsFile(name: string, content: string, problems: string[]): DetectorsFile | null {
   const file = readSettings({ name, content }, detectorsSchema, problems);
   if (file === undefined) return null;
-  const { worker, sources, detectors = [], ...stream } = file;
-  return { stream: { ...stream, detectors }, sources, worker };
+  const { worker, sources, dependsOn, detectors = [], ...stream } = file;
+  return { stream: { ...stream, detectors }, sources, dependsOn, worker };
 }
 
 /** Without a detectors file: default topics and mapping. There is no detector, since a frequency cannot be guessed. */

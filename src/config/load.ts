@@ -60,6 +60,7 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
     prometheusAuthorization: values.prometheusAuthorization ?? null,
     stream: { groupId, groupInstanceId, ...file.stream, ...withChangelog(groupId, file.stream.topics) },
     sources: file.sources,
+    dependsOn: file.dependsOn,
     worker: workerLimitsOf(given, file.worker, sources.processors),
     http: httpOf(given),
     opsHost: values.opsHost,

@@ -1,6 +1,7 @@
 import type { Incident, IncidentEvent } from '../record/incident.ts';
 import type { IncidentMember } from './incident-member.ts';
 import { incidentSummary } from './incident-summary.ts';
+import type { Dependencies } from './membership/dependencies.ts';
 import { FLAT_FROM, type FleetPast } from './membership/fleet-past.ts';
 import { partsOf } from './membership/series-parts.ts';
 import { rankOrigins, type SeriesMove } from './origins/rank-origins.ts';
@@ -20,11 +21,13 @@ interface RevisionContent {
   /** Those that this revision is the first to name. */
   readonly named: readonly (readonly [eventId: string, member: IncidentMember])[];
   readonly past: FleetPast;
+  readonly dependencies: Dependencies;
 }
 
 /** What is written of an incident. */
-export function incidentRevision(head: RevisionHead, { members, named, past }: RevisionContent): Incident {
-  const origins = rankOrigins(movesOf(members, past));
+export function incidentRevision(head: RevisionHead, content: RevisionContent): Incident {
+  const { members, named, past, dependencies } = content;
+  const origins = rankOrigins(movesOf(members, past), dependencies);
   const severity = Math.max(...members.map((member) => member.severity ?? Number.NEGATIVE_INFINITY));
   const grade = Math.max(...members.map((member) => member.grade ?? Number.NEGATIVE_INFINITY));
   const isClosed = head.type === 'closed';

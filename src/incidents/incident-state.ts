@@ -5,6 +5,7 @@ import type { Incident, IncidentKind, IncidentOrigin } from '../record/incident.
 import { INCIDENT_KINDS } from '../record/incident.ts';
 import { type IncidentMember, memberOf, refreshed } from './incident-member.ts';
 import { incidentEvent, incidentRevision } from './incident-revision.ts';
+import { type Dependencies, NO_DEPENDENCIES } from './membership/dependencies.ts';
 import { beginningMs, FleetPast } from './membership/fleet-past.ts';
 import { type Link, type Onset, OnsetLinks } from './membership/onset-links.ts';
 import { partsOf, sharedContexts } from './membership/series-parts.ts';
@@ -54,6 +55,8 @@ export interface IncidentStateOptions {
    * beginning.
    */
   readonly quietMs?: number | null;
+  /** Hints about what depends on what: events of one incident stay together, whatever becomes of its hints. */
+  readonly dependencies?: Dependencies;
 }
 
 /**
@@ -68,6 +71,7 @@ export class IncidentState {
   readonly #incidents = new Entries<KeptIncident>('incident/', this.#changes);
   readonly #members = new Entries<IncidentMember>('event/', this.#changes);
   readonly place = new KeptPlace(this.#changes);
+  readonly #dependencies: Dependencies;
   readonly #past: FleetPast;
   readonly #links: OnsetLinks;
   readonly #groups = new Map<string, MemberGroup>();
@@ -75,8 +79,9 @@ export class IncidentState {
 
   constructor(options: IncidentStateOptions) {
     this.#options = options;
-    this.#past = new FleetPast(options.stepMs, this.#changes);
-    this.#links = new OnsetLinks(this.#past);
+    this.#dependencies = options.dependencies ?? NO_DEPENDENCIES;
+    this.#past = new FleetPast(options.stepMs, this.#changes, this.#dependencies);
+    this.#links = new OnsetLinks(this.#past, this.#dependencies);
   }
 
   get open(): number {
@@ -313,7 +318,12 @@ export class IncidentState {
     const { kind, usualCount, openedOrigins } = kept;
     const incident = incidentRevision(
       { incidentId, type, revision: kept.revision + 1, kind, usualCount, openedOrigins, mergedInto },
-      { members, named: named.map((eventId) => [eventId, this.#members.get(eventId)!] as const), past: this.#past },
+      {
+        members,
+        named: named.map((eventId) => [eventId, this.#members.get(eventId)!] as const),
+        past: this.#past,
+        dependencies: this.#dependencies,
+      },
     );
     for (const eventId of named) this.#members.set(eventId, { ...this.#members.get(eventId)!, isNamed: true });
     this.#written.push(incident);

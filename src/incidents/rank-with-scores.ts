@@ -1,6 +1,7 @@
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import type { IncidentOrigin } from '../record/incident.ts';
 import { toldMoves } from './incident-member.ts';
+import type { Dependencies } from './membership/dependencies.ts';
 import { rankOrigins, unusualness, weightOf } from './origins/rank-origins.ts';
 import { moveOf, type ScoredRange } from './origins/series-move.ts';
 
@@ -21,13 +22,20 @@ export interface ScoredRanking {
   readonly moved: readonly MovedSeries[];
 }
 
+/** Events of the incident, and of other ones at the same time. */
+export interface RankedEvents {
+  readonly events: readonly AnomalyEvent[];
+  readonly others: readonly AnomalyEvent[];
+  readonly dependencies: Dependencies;
+}
+
 /**
  * Ranks by the scores of all series what the events of an incident alone may not show: a series may have moved without
  * an alarm. Series that belong to other incidents are left out.
  */
 export function rankWithScores(
   ranges: readonly ScoredRange[],
-  { events, others }: { readonly events: readonly AnomalyEvent[]; readonly others: readonly AnomalyEvent[] },
+  { events, others, dependencies }: RankedEvents,
 ): ScoredRanking {
   const own = seriesOf(events);
   const elsewhere = seriesOf(others);
@@ -39,7 +47,7 @@ export function rankWithScores(
     .filter((move) => !own.has(move.series) && move.quiet !== null && weightOf(move) >= Math.log(MOVED_TIMES))
     .map((move) => ({ series: move.series, times: Number(unusualness(move).toPrecision(2)) }))
     .sort((a, b) => b.times - a.times || (a.series < b.series ? -1 : 1));
-  return { origins: rankOrigins(moves), moved: moved.slice(0, MOVED_MAX) };
+  return { origins: rankOrigins(moves, dependencies), moved: moved.slice(0, MOVED_MAX) };
 }
 
 function seriesOf(events: readonly AnomalyEvent[]): ReadonlySet<string> {

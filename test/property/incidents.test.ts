@@ -3,6 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { QUIET_MS } from '../../src/incidents/incident-state.ts';
+import { Dependencies, type Dependency } from '../../src/incidents/membership/dependencies.ts';
+import { partsOf } from '../../src/incidents/membership/series-parts.ts';
+import { DEPENDED_ON_TIMES, rankOrigins, type SeriesMove } from '../../src/incidents/origins/rank-origins.ts';
 import type { AnomalyEvent } from '../../src/record/anomaly-event.ts';
 import { endedIncidents, KeptIncidents, STEP_MS } from '../fixture/incidents/kept-incidents.ts';
 import { anomalyEvent } from '../fixture/stream/anomaly-event.ts';
@@ -32,6 +35,9 @@ const faults = fc.array(
   }),
   { minLength: 1, maxLength: 40 },
 );
+/** Between hosts, which labels of detectors name. */
+const host = fc.integer({ min: 0, max: 7 }).map((each) => ({ host: `${each}` }));
+const dependsOn = fc.array(fc.record({ labels: host, on: host }), { maxLength: 4 });
 const order = fc.infiniteStream(fc.integer({ min: 0, max: PARTITIONS - 1 }));
 
 /** The revisions of all events, by partition, in the order they are written. */
@@ -48,7 +54,7 @@ function partitionsOf(all: readonly Fault[]): AnomalyEvent[][] {
       updatedAtMs: startedAtMs,
       grade,
       severity: 20 * grade,
-      labels: {},
+      labels: { host: `${host}` },
     });
     partitions[(host + metric) % PARTITIONS].push(
       opened,
@@ -83,10 +89,11 @@ interface Reading {
   readonly restartEvery: number;
   /** How many revisions are decided about together. */
   readonly batch: number;
+  readonly hints?: readonly Dependency[];
 }
 
-function read(all: readonly Fault[], { turns, restartEvery, batch }: Reading): KeptIncidents {
-  const incidents = new KeptIncidents();
+function read(all: readonly Fault[], { turns, restartEvery, batch, hints = [] }: Reading): KeptIncidents {
+  const incidents = new KeptIncidents(new Dependencies(hints));
   past(incidents);
   const partitions = partitionsOf(all).map((events) => [...events]);
   const nowMs = START + 2 * DAY;
@@ -109,9 +116,9 @@ const inTurn = (): Iterator<number> => Array.from({ length: 10_000 }, (_, i) => 
 
 test('events, start and end of an incident do not depend on how partitions interleave', () => {
   fc.assert(
-    fc.property(faults, order, fc.integer({ min: 1, max: 7 }), (all, turns, batch) => {
-      const one = read(all, { turns: inTurn(), restartEvery: 0, batch: 1 });
-      const other = read(all, { turns, restartEvery: 0, batch });
+    fc.property(faults, order, fc.integer({ min: 1, max: 7 }), dependsOn, (all, turns, batch, hints) => {
+      const one = read(all, { turns: inTurn(), restartEvery: 0, batch: 1, hints });
+      const other = read(all, { turns, restartEvery: 0, batch, hints });
       assert.deepEqual(endedIncidents(other.written), endedIncidents(one.written));
     }),
     { numRuns: 60 },
@@ -148,11 +155,56 @@ test('a restart changes nothing of what is written', () => {
     return written.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   };
   fc.assert(
-    fc.property(faults, fc.integer({ min: 1, max: 9 }), (all, restartEvery) => {
-      const once = read(all, { turns: inTurn(), restartEvery: 0, batch: 1 });
-      const often = read(all, { turns: inTurn(), restartEvery, batch: 1 });
+    fc.property(faults, fc.integer({ min: 1, max: 9 }), dependsOn, (all, restartEvery, hints) => {
+      const once = read(all, { turns: inTurn(), restartEvery: 0, batch: 1, hints });
+      const often = read(all, { turns: inTurn(), restartEvery, batch: 1, hints });
       assert.deepEqual(inOrder(often), inOrder(once));
     }),
     { numRuns: 60 },
+  );
+});
+
+test('a hint takes nothing apart: events that are one incident without hints are one with them', () => {
+  fc.assert(
+    fc.property(faults, dependsOn, (all, hints) => {
+      const [without, hinted] = [[], hints].map((each) => {
+        return endedIncidents(read(all, { turns: inTurn(), restartEvery: 0, batch: 1, hints: each }).written);
+      });
+      for (const { events } of without) {
+        const homes = new Set(events.map((id) => hinted.findIndex((incident) => incident.events.includes(id))));
+        assert.equal(homes.size, 1);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+const moved = fc.array(
+  fc.record({
+    service: fc.integer({ min: 0, max: 5 }),
+    strength: fc.integer({ min: 0, max: 200 }),
+    startedAtMs: fc.option(fc.integer({ min: 0, max: 3 })),
+  }),
+  { minLength: 1, maxLength: 12 },
+);
+const service = fc.integer({ min: 0, max: 5 }).map((each) => ({ service: `${each}` }));
+
+test('a hint changes the order of two origins only where one weighs at most 1.25 times as much as the other', () => {
+  fc.assert(
+    fc.property(moved, fc.array(fc.record({ labels: service, on: service }), { maxLength: 6 }), (all, hints) => {
+      const moves = all.map((each, i): SeriesMove => {
+        const series = `m${i}{service="${each.service}"}`;
+        return { ...each, series, parts: partsOf(series), quiet: 10, isFlat: false, seen: null, led: null };
+      });
+      const plain = rankOrigins(moves);
+      const hinted = rankOrigins(moves, new Dependencies(hints));
+      const place = (common: string | null) => hinted.findIndex((origin) => origin.common === common);
+      for (const [i, one] of plain.entries()) {
+        for (const other of plain.slice(i + 1)) {
+          const isClear = one.score > DEPENDED_ON_TIMES * other.score + 0.002;
+          if (isClear && place(other.common) !== -1) assert.ok(place(one.common) < place(other.common));
+        }
+      }
+    }),
   );
 });

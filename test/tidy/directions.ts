@@ -92,7 +92,7 @@ const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   stream: ['kafka', 'finding', 'config', 'telemetry', ...SCORING],
   kafka: ['config'],
   sidecar: ['finding', 'history', 'incidents', 'model', 'store', 'sandbox', 'telemetry', ...SCORING],
-  config: [...SCORING],
+  config: ['incidents', ...SCORING],
   model: ['forecast', 'sandbox'],
   history: ['store', 'record', 'series'],
   store: [],

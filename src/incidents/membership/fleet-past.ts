@@ -1,4 +1,5 @@
 import { Entries, type StateChanges } from '../../record/entries.ts';
+import { type Dependencies, NO_DEPENDENCIES } from './dependencies.ts';
 import { Nesting } from './nesting.ts';
 
 /** Steps of an epoch: what is learned in one counts from the next but one, whatever the order of reading was. */
@@ -50,6 +51,7 @@ type Together = readonly [epoch: number, first: -1 | 0 | 1];
 /** How the fleet was before: all that incidents are judged by. It is bounded, kept, and forgets. */
 export class FleetPast {
   readonly #stepMs: number;
+  readonly #dependencies: Dependencies;
   readonly #epochs: Entries<Epoch>;
   readonly #series: Entries<KnownSeries>;
   readonly #times: Entries<readonly number[]>;
@@ -59,8 +61,10 @@ export class FleetPast {
   /** Rates of the newest epochs that were asked for: events come late, so two of them alternate. */
   readonly #rates = new Map<number, FleetRates>();
 
-  constructor(stepMs: number, changes: StateChanges) {
+  /** @param dependencies count as labels, whether they were known when a series was noted or not */
+  constructor(stepMs: number, changes: StateChanges, dependencies: Dependencies = NO_DEPENDENCIES) {
     this.#stepMs = stepMs;
+    this.#dependencies = dependencies;
     this.#epochs = new Entries('epoch/', changes);
     this.#series = new Entries('series/', changes);
     this.#times = new Entries('times/', changes);
@@ -190,7 +194,8 @@ export class FleetPast {
       if (known.since > until) continue;
       series++;
       nesting.add(known.contexts);
-      for (const context of known.contexts) seriesOf.set(context, (seriesOf.get(context) ?? 0) + 1);
+      for (const context of this.#dependencies.extended(known.contexts))
+        seriesOf.set(context, (seriesOf.get(context) ?? 0) + 1);
     }
     const partsInAll = Math.max(parts.length, (steps * this.#stepMs) / this.#partMs);
     parts.sort((a, b) => a - b);

@@ -1,3 +1,4 @@
+import { type Dependencies, NO_DEPENDENCIES } from './dependencies.ts';
 import { beginningMs, type FleetPast, type FleetRates, levelOf } from './fleet-past.ts';
 import { stretchOf } from './onset-stretch.ts';
 import { haveParts } from './part-counts.ts';
@@ -52,20 +53,22 @@ const ofSeries = (series: string) => `series\u0000${series}`;
  */
 export class OnsetLinks {
   readonly #past: FleetPast;
+  readonly #dependencies: Dependencies;
   /** By context and level. */
   readonly #lists = new Map<string, Onset[]>();
   /** Those that began with unusually many others, by what they have in common. */
   readonly #atOnce = new Map<string, Set<string>>();
   readonly #thresholds = new Map<string, number>();
 
-  constructor(past: FleetPast) {
+  constructor(past: FleetPast, dependencies: Dependencies = NO_DEPENDENCIES) {
     this.#past = past;
+    this.#dependencies = dependencies;
   }
 
   /** Adds an onset, and says to what it links. */
   add(onset: Onset, link: (link: Link) => void): void {
     const rates = this.#past.ratesAt(onset.atMs);
-    for (const context of [FLEET, ...onset.contexts]) {
+    for (const context of [FLEET, ...this.#dependencies.extended(onset.contexts)]) {
       for (let level = 0; level <= levelOf(onset.strength); level++) {
         const list = this.#listOf(context, level);
         const at = insert(list, onset);
@@ -84,7 +87,7 @@ export class OnsetLinks {
   }
 
   remove(onset: Onset): void {
-    for (const context of [FLEET, ofSeries(onset.series), ...onset.contexts]) {
+    for (const context of [FLEET, ofSeries(onset.series), ...this.#dependencies.extended(onset.contexts)]) {
       this.#atOnce.get(context)?.delete(onset.eventId);
       if (this.#atOnce.get(context)?.size === 0) this.#atOnce.delete(context);
       for (let level = 0; level <= levelOf(onset.strength); level++) {

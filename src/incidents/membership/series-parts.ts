@@ -34,7 +34,7 @@ export function partsOf(series: string, { labels = {}, seriesLabels = {} }: Labe
   const { name, labels: inId } = seriesOfId(series);
   const own = { ...seriesLabels, ...Object.fromEntries(inId) };
   const { [NAME_LABEL]: named = null, ...others } = { ...own, ...labels, ...own };
-  const labelled = Object.entries(others).map(([label, value]) => ({ name: label, value: `${label}=${value}` }));
+  const labelled = Object.entries(others).map(([label, value]) => labelDimension(label, value));
   // Labels say what its name would.
   const path = Object.keys(own).length > 0 ? { last: null, prefixes: [] } : pathOf(series);
   return {
@@ -56,12 +56,25 @@ function pathOf(series: string): { readonly last: string | null; readonly prefix
 
 /** Keys of everything that may be shared: dimensions and the metric. */
 export function sharedContexts({ metric, dimensions }: SeriesParts): readonly string[] {
-  const contexts = dimensions.map(({ name, value }) => `${name}\u0000${value}`);
+  const contexts = dimensions.map(contextOf);
   return metric === null ? contexts : [...contexts, `${METRIC}${metric}`];
 }
 
-/** The dimension of a context; null for a metric. */
+/** The context of all series with this label. */
+export function labelContext(label: string, value: string): string {
+  return contextOf(labelDimension(label, value));
+}
+
+function labelDimension(label: string, value: string): SeriesDimension {
+  return { name: label, value: `${label}=${value}` };
+}
+
+function contextOf({ name, value }: SeriesDimension): string {
+  return `${name}\u0000${value}`;
+}
+
+/** The dimension of a context; null for what is none, such as a metric. */
 export function dimensionOf(context: string): string | null {
   const end = context.indexOf('\u0000');
-  return end === -1 || context.startsWith(METRIC) ? null : context.slice(0, end);
+  return end <= 0 ? null : context.slice(0, end);
 }

@@ -1,5 +1,6 @@
 import type { IncidentOrigin } from '../../record/incident.ts';
-import type { SeriesParts } from '../membership/series-parts.ts';
+import { type Dependencies, type Dependency, type MetHints, NO_DEPENDENCIES } from '../membership/dependencies.ts';
+import { type SeriesParts, sharedContexts } from '../membership/series-parts.ts';
 
 /** How a series moved in an incident. */
 export interface SeriesMove {
@@ -33,6 +34,10 @@ const SIBLINGS_MIN = 3;
 const WEIGHT_HALF = 3;
 /** The second series of what they have in common counts half: two that are odd say more than one. */
 const SECOND_SHARE = 0.5;
+/** What others of the incident depend on, by a hint, counts so many times, however many hints say so. */
+export const DEPENDED_ON_TIMES = 1.25;
+/** Hints that are told of one candidate. */
+const HINTS_TOLD_MAX = 2;
 /** Labels that name what fails, in this order. */
 const FAILING_LABELS = [
   'service',
@@ -60,24 +65,33 @@ interface OriginCandidate {
   readonly common: string | null;
   readonly moves: readonly (readonly [weight: number, move: SeriesMove])[];
   readonly weight: number;
+  /** When the first of its series began to alarm; Infinity: none did. */
+  readonly firstAtMs: number;
+  /** Hints that were met, in words. */
+  readonly hints: readonly string[];
 }
 
 /**
  * Ranks what the series of an incident have in common by how far they left their own past, beyond what their siblings
  * did: the same metric elsewhere. Several odd series of one host say more than one that is very odd.
  */
-export function rankOrigins(moves: readonly SeriesMove[]): readonly IncidentOrigin[] {
+export function rankOrigins(
+  moves: readonly SeriesMove[],
+  dependencies: Dependencies = NO_DEPENDENCIES,
+): readonly IncidentOrigin[] {
   const common = commonDimension(moves);
   const raw = moves.map(weightOf);
   const ofSiblings = siblingWeights(moves, raw);
   const groups = Map.groupBy(moves.keys(), (i) => partOf(moves[i], common) ?? `\u0000${moves[i].series}`);
-  const candidates = [...groups.values()].map((indexes): OriginCandidate => {
+  const unhinted = [...groups.values()].map((indexes): OriginCandidate => {
     const weighed = indexes
       .map((i) => [saturated(raw[i] - ofSiblings(moves[i])), moves[i]] as const)
       .sort(([a, one], [b, other]) => b - a || (one.series < other.series ? -1 : 1));
     const weight = weighed[0][0] + SECOND_SHARE * (weighed[1]?.[0] ?? 0);
-    return { common: partOf(weighed[0][1], common), moves: weighed, weight };
+    const firstAtMs = Math.min(...indexes.map((i) => moves[i].startedAtMs ?? Number.POSITIVE_INFINITY));
+    return { common: partOf(weighed[0][1], common), moves: weighed, weight, firstAtMs, hints: [] };
   });
+  const candidates = withHints(unhinted, dependencies);
   candidates.sort((a, b) => b.weight - a.weight || (a.moves[0][1].series < b.moves[0][1].series ? -1 : 1));
   const most = candidates[0]?.weight ?? 0;
   return candidates.slice(0, ORIGINS_MAX).map((candidate, i) => ({
@@ -86,6 +100,37 @@ export function rankOrigins(moves: readonly SeriesMove[]): readonly IncidentOrig
     score: most === 0 ? 0 : Math.round((1_000 * candidate.weight) / most) / 1_000,
     evidence: evidenceOf(candidate, candidates, i),
   }));
+}
+
+/** Hints count for what moved, and no later than what depends on it. */
+function withHints(candidates: readonly OriginCandidate[], dependencies: Dependencies): OriginCandidate[] {
+  if (dependencies.hints.length === 0) return [...candidates];
+  const met = candidates.map(({ moves }) => {
+    const all = moves.map(([, { parts }]) => dependencies.metBy(sharedContexts(parts)));
+    const numbers = (side: keyof MetHints) => new Set(all.flatMap((each) => each[side]));
+    return { dependent: numbers('dependent'), dependedOn: numbers('dependedOn') };
+  });
+  return candidates.map((candidate, i) => {
+    if (candidate.weight === 0 || !Number.isFinite(candidate.firstAtMs)) return candidate;
+    const hints = [...met[i].dependedOn]
+      .toSorted((a, b) => a - b)
+      .flatMap((hint) => {
+        const followers = candidates.filter((other, j) => {
+          return i !== j && other.weight > 0 && met[j].dependent.has(hint) && candidate.firstAtMs <= other.firstAtMs;
+        });
+        if (followers.length === 0) return [];
+        const { labels, on } = dependencies.hints[hint];
+        const isFirst = followers.every(({ firstAtMs }) => candidate.firstAtMs < firstAtMs);
+        return [`${labelsText(labels)} depends on ${labelsText(on)}${isFirst ? ', which moved first' : ''}`];
+      });
+    return hints.length === 0 ? candidate : { ...candidate, weight: DEPENDED_ON_TIMES * candidate.weight, hints };
+  });
+}
+
+function labelsText(labels: Dependency['labels']): string {
+  return Object.entries(labels)
+    .map(([label, value]) => `${label}=${value}`)
+    .join(' ');
 }
 
 /** How far a series left its own past: 0 where it did not, log 2 for twice as far. */
@@ -138,18 +183,15 @@ function partOf({ parts }: SeriesMove, dimension: string | null): string | null 
 }
 
 function evidenceOf(
-  { moves, weight }: OriginCandidate,
+  { moves, weight, firstAtMs, hints }: OriginCandidate,
   all: readonly OriginCandidate[],
   rank: number,
 ): readonly string[] {
   if (weight === 0) return [];
   const evidence: string[] = [];
-  const firstOf = (candidate: OriginCandidate) =>
-    Math.min(...candidate.moves.map(([, { startedAtMs }]) => startedAtMs ?? Number.POSITIVE_INFINITY));
-  const own = firstOf({ moves } as OriginCandidate);
-  const others = Math.min(...all.filter((candidate) => candidate.moves !== moves).map(firstOf));
-  if (own < others) {
-    const ahead = Number.isFinite(others) ? `, ${seconds(others - own)} before the others` : '';
+  const others = Math.min(...all.filter((other) => other.moves !== moves).map((other) => other.firstAtMs));
+  if (firstAtMs < others) {
+    const ahead = Number.isFinite(others) ? `, ${seconds(others - firstAtMs)} before the others` : '';
     evidence.push(`first to move${ahead}`);
   }
   const [, farthest] = moves[0];
@@ -161,6 +203,7 @@ function evidenceOf(
     );
   }
   if (farthest.seen !== null) evidence.push(farthest.seen);
+  evidence.push(...hints.slice(0, HINTS_TOLD_MAX));
   const odd = moves.filter(([each]) => each > 0).length;
   if (odd > 1) evidence.push(`${odd} of its series moved`);
   const led = moves.map(([, each]) => each.led).find((each) => each !== null && each.count > 0);

@@ -1,6 +1,8 @@
 import { meanStepMs } from '../../calendar/frequency.ts';
 import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
-import { IncidentRun } from '../../incidents/incident-run.ts';
+import { IncidentRun, type IncidentRunOptions } from '../../incidents/incident-run.ts';
+import type { IncidentStateOptions } from '../../incidents/incident-state.ts';
+import { Dependencies } from '../../incidents/membership/dependencies.ts';
 import { type OwnedService, startOwnedService } from '../../owner/owned-service.ts';
 import { createEventDecoder } from '../../stream/codec/event-codec.ts';
 import { createIncidentEncoder } from '../../stream/codec/incident-codec.ts';
@@ -63,6 +65,7 @@ export async function runIncidents(options: RunIncidentsOptions): Promise<OwnedS
     stepMs: steps.size === 0 ? STEP_MS_DEFAULT : Math.min(...steps.values()),
     stepOf: (detector) => steps.get(detector) ?? STEP_MS_DEFAULT,
     quietMs,
+    dependencies: new Dependencies(config.dependsOn),
   }).catch(async (error: unknown) => {
     await registry?.close();
     throw error;
@@ -78,7 +81,7 @@ export async function runIncidents(options: RunIncidentsOptions): Promise<OwnedS
   };
 }
 
-type Grouping = Pick<Parameters<typeof IncidentRun.start>[0], 'log' | 'encode' | 'stepMs' | 'stepOf' | 'quietMs'>;
+type Grouping = Pick<IncidentRunOptions, 'log' | 'encode' | keyof IncidentStateOptions>;
 
 function startIncidents(
   { metrics, logger }: RunIncidentsOptions,

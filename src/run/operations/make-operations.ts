@@ -8,14 +8,14 @@ import type { RunningHistory } from '../history/run-history.ts';
 import { readFindings } from './input-findings.ts';
 
 export interface OperationsOptions {
-  readonly config: Pick<LoadedConfig, 'stream' | 'incidents' | 'history'>;
+  readonly config: Pick<LoadedConfig, 'stream' | 'dependsOn' | 'incidents' | 'history'>;
   readonly history: RunningHistory;
   readonly detectors: DetectorsPort;
 }
 
 /** Connects what the sidecar knows of the stream with the history, Kafka and the detectors file. */
 export function makeOperations({ config, history, detectors }: OperationsOptions): Operations {
-  const { stream, incidents, history: bounds } = config;
+  const { stream, dependsOn, incidents, history: bounds } = config;
   const { topics } = stream;
   const { remote } = history;
   const sources = {
@@ -32,6 +32,7 @@ export function makeOperations({ config, history, detectors }: OperationsOptions
     bounds,
     topics: sources,
     idsHideLabels: (stream.input.idTemplate ?? null) !== null,
+    dependsOn,
     problem: () => remote.problem,
     detectors,
     cluster: {

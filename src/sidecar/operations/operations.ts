@@ -1,5 +1,6 @@
 import type { Finding } from '../../finding/finding.ts';
 import type { HistoryFeed, HistoryProblem, HistoryReader, HistoryState } from '../../history/history-port.ts';
+import type { Dependency } from '../../incidents/membership/dependencies.ts';
 import type { DetectorVersion } from '../../store/detector-versions.ts';
 import { HttpProblem } from '../wire/problem.ts';
 
@@ -71,6 +72,8 @@ export interface Operations {
   readonly topics: Readonly<Record<string, string>>;
   /** Ids are made by a template (`input.id`): they do not give the labels of their series. */
   readonly idsHideLabels: boolean;
+  /** Hints about what depends on what, of the detectors file. */
+  readonly dependsOn: readonly Dependency[];
   /** Why nothing is added to the history now, and since when; null while all is well. */
   problem(): HistoryProblem | null;
   readonly detectors: DetectorsPort;

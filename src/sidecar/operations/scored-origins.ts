@@ -1,7 +1,9 @@
 import type { HistoryReader } from '../../history/history-port.ts';
+import { Dependencies } from '../../incidents/membership/dependencies.ts';
 import { FLAT_GRADE, QUIET_ROWS } from '../../incidents/origins/series-move.ts';
 import { rankWithScores, type ScoredRanking } from '../../incidents/rank-with-scores.ts';
 import type { Incident } from '../../record/incident.ts';
+import type { Operations } from './operations.ts';
 
 /** Series that are ranked, those with the largest grades first. */
 const SERIES_MAX = 5_000;
@@ -33,11 +35,13 @@ interface Shared {
 /** Ranks origins by the scores that the history has, for any number of readers. */
 export class ScoredOrigins {
   readonly #reader: HistoryReader;
+  readonly #dependencies: Dependencies;
   readonly #nowMs: () => number;
   readonly #shared = new Map<string, Shared>();
 
-  constructor(reader: HistoryReader, nowMs: () => number) {
+  constructor({ reader, dependsOn }: Pick<Operations, 'reader' | 'dependsOn'>, nowMs: () => number) {
     this.#reader = reader;
+    this.#dependencies = new Dependencies(dependsOn);
     this.#nowMs = nowMs;
   }
 
@@ -68,6 +72,6 @@ export class ScoredOrigins {
     ]);
     if (ranges.length === 0 || own.events.length === 0) return null;
     const others = meanwhile.events.filter((event) => event.incidentId !== incidentId);
-    return rankWithScores(ranges, { events: own.events, others });
+    return rankWithScores(ranges, { events: own.events, others, dependencies: this.#dependencies });
   }
 }

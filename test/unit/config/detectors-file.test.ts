@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DEPENDENCIES_MAX } from '../../../src/config/dependency-keys.ts';
 import { type DetectorsFile, readDetectorsFile } from '../../../src/config/detectors-file.ts';
 import { NO_RULES } from '../../../src/detector/event/event-rules.ts';
 
@@ -36,6 +37,25 @@ test('a detector with only the required keys has every default', () => {
     grace: 1,
     profile: { calendar: { offsets: [], specialDays: [] }, stepMs: 3_600_000 },
   });
+});
+
+test('hints about what depends on what are one or a list, and a problem names its field', () => {
+  const hint = '{ labels: { service: web }, on: { service: db, env: prod } }';
+  const one = read(`depends_on: ${hint}\ndetectors: [{ ${ENTRY} }]`);
+  assert.deepEqual(one.problems, []);
+  assert.deepEqual(one.file!.dependsOn, [{ labels: { service: 'web' }, on: { service: 'db', env: 'prod' } }]);
+  assert.deepEqual(read(`detectors: [{ ${ENTRY} }]`).file!.dependsOn, []);
+  const problemsOf = (hints: string) => read(`depends_on: ${hints}\ndetectors: [{ ${ENTRY} }]`).problems;
+  assert.deepEqual(problemsOf('[{ labels: {}, on: { a: b, c: 1 }, why: x }, { labels: { a: b }, on: { a: b } }, 7]'), [
+    'd.yaml:1: depends_on[0].on.c must be text of 1 to 256 characters, got 1',
+    'd.yaml:1: depends_on[0].why is not a known key',
+    'd.yaml:1: depends_on[0].labels must be a mapping of 1 to 16 labels, got "an empty mapping"',
+    'd.yaml:1: depends_on[1].on must be other labels than labels, got "the same"',
+    'd.yaml:1: depends_on[2] must be a mapping, got 7',
+  ]);
+  assert.match(problemsOf('{ labels: { a: b } }')[0], /depends_on\.on must be a mapping/);
+  const many = Array.from({ length: DEPENDENCIES_MAX + 1 }, (_, i) => `{ labels: { a: b }, on: { a: "${i}" } }`);
+  assert.match(problemsOf(`[${many.join()}]`)[0], /depends_on must be at most 1000 hints/);
 });
 
 test('the calendar of the long memory is resolved, and the memory can be off', () => {

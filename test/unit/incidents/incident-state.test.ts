@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NAMED_CHARACTERS_MAX, NAMED_MAX, QUIET_MS, UPDATE_MS } from '../../../src/incidents/incident-state.ts';
+import { Dependencies, NO_DEPENDENCIES } from '../../../src/incidents/membership/dependencies.ts';
 import type { AnomalyEvent } from '../../../src/record/anomaly-event.ts';
 import { endedIncidents, KeptIncidents, STEP_MS } from '../../fixture/incidents/kept-incidents.ts';
 import { anomalyEvent } from '../../fixture/stream/anomaly-event.ts';
@@ -21,8 +22,8 @@ const closed = (event: AnomalyEvent, minutes = 5): AnomalyEvent => {
 };
 
 /** A fleet of 40 hosts in which an event came every half hour. */
-function fleet(): KeptIncidents {
-  const incidents = new KeptIncidents();
+function fleet(dependencies = NO_DEPENDENCIES): KeptIncidents {
+  const incidents = new KeptIncidents(dependencies);
   for (let i = 0; i < 200; i++) {
     const event = opened(`dc-${i % 2}/host-${i % 40}/cpu`, -6_000 + 30 * i);
     incidents.observe(event, event.updatedAtMs);
@@ -34,8 +35,8 @@ function fleet(): KeptIncidents {
 }
 
 /** What the events become, by the series of each incident. */
-function grouped(events: readonly AnomalyEvent[]): readonly number[] {
-  const incidents = fleet();
+function grouped(events: readonly AnomalyEvent[], dependencies = NO_DEPENDENCIES): readonly number[] {
+  const incidents = fleet(dependencies);
   for (const event of events) incidents.observe(event, LATER);
   incidents.advance(LATER);
   for (const event of events) incidents.observe(closed(event), LATER);
@@ -68,6 +69,31 @@ test('the origin of series with opaque ids is the label that they have in common
   incidents.advance(LATER);
   const [incident] = incidents.written;
   assert.deepEqual([incident.seriesCount, incident.origins[0].common], [3, 'host=host-2']);
+});
+
+test('near onsets of what depends on each other by a hint are one incident, and those far apart are not', () => {
+  const dependencies = new Dependencies([{ labels: { service: 'web' }, on: { service: 'db' } }]);
+  const [web, db] = ['web', 'db'].map((service) => `latency_${service}{service="${service}"}`);
+  assert.deepEqual(grouped([opened(web, 1), opened(db, 0)]), [1, 1]);
+  assert.deepEqual(grouped([opened(web, 1), opened(db, 0)], dependencies), [2]);
+  assert.deepEqual(grouped([opened(web, 4), opened(db, 0)], dependencies), [1, 1]);
+});
+
+test('after a change of the hints events stay in their incident, and later ones are judged by the new hints', () => {
+  const dependencies = new Dependencies([{ labels: { service: 'web' }, on: { service: 'db' } }]);
+  const incidents = fleet(dependencies);
+  const [web, db, later] = ['web', 'db', 'web'].map((service, i) => opened(`m${i}{service="${service}"}`, i));
+  for (const event of [web, db]) incidents.observe(event, LATER);
+  incidents.advance(LATER);
+  incidents.restart(NO_DEPENDENCIES);
+  incidents.observe(later, LATER);
+  for (const event of [web, db, later]) incidents.observe(closed(event), LATER);
+  incidents.advance(LATER + 10 * QUIET_MS);
+  const events = endedIncidents(incidents.written).map((incident) => incident.events);
+  assert.deepEqual(
+    events.map(({ length }) => length),
+    [3],
+  );
 });
 
 test('onsets that are further apart than a beginning are two incidents', () => {

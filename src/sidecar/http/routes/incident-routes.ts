@@ -46,7 +46,7 @@ async function foundIncident({ operations }: AppServices, id: string) {
 
 function addIncidentLists(app: App, services: AppServices): void {
   const { operations, store, nowMs } = services;
-  const scoredOrigins = operations === null ? null : new ScoredOrigins(operations.reader, nowMs);
+  const scoredOrigins = operations === null ? null : new ScoredOrigins(operations, nowMs);
   app.get(
     '/v1/incidents',
     {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Dependencies } from '../../../../src/incidents/membership/dependencies.ts';
 import { partsOf } from '../../../../src/incidents/membership/series-parts.ts';
 import {
   ORIGINS_MAX,
@@ -74,6 +75,31 @@ test('evidence is told in words', () => {
     '38 where 12 to 15 was expected',
     'the others followed it in 3 of 4 earlier incidents',
   ]);
+});
+
+const WEB_ON_DB = new Dependencies([{ labels: { service: 'web' }, on: { service: 'db' } }]);
+const ofService = (service: string, changes: Partial<SeriesMove> = {}) =>
+  move(`latency{service="${service}"}`, changes);
+
+test('what moved before the series that depend on it by a hint weighs more, and says so', () => {
+  const moves = [
+    ofService('web', { strength: 100, startedAtMs: 42_000 }),
+    ofService('db', { strength: 85, startedAtMs: 1_000 }),
+  ];
+  assert.equal(first(moves), 'service=web');
+  const [origin] = rankOrigins(moves, WEB_ON_DB);
+  assert.equal(origin.common, 'service=db');
+  assert.ok(origin.evidence.includes('service=web depends on service=db, which moved first'));
+});
+
+test('a hint says nothing of what moved later, or did not move', () => {
+  const later = [
+    ofService('web', { strength: 100, startedAtMs: 0 }),
+    ofService('db', { strength: 85, startedAtMs: 9 }),
+  ];
+  assert.deepEqual(rankOrigins(later, WEB_ON_DB), rankOrigins(later));
+  const still = [ofService('web', { strength: 100, startedAtMs: 9 }), ofService('db', { startedAtMs: 0 })];
+  assert.deepEqual(rankOrigins(still, WEB_ON_DB), rankOrigins(still));
 });
 
 test('where nothing moved nothing is told', () => {

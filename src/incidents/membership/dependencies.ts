@@ -1,0 +1,68 @@
+import { NAME_LABEL } from '../../series/series-id.ts';
+import { labelContext, METRIC } from './series-parts.ts';
+
+/** A hint of the detectors file: series with `labels` depend on those with `on`. */
+export interface Dependency {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly on: Readonly<Record<string, string>>;
+}
+
+/** What one side of a hint asks of a series, all of it. */
+interface Side {
+  readonly hint: number;
+  readonly isDependent: boolean;
+  readonly contexts: readonly string[];
+}
+
+/** Which hints a series meets, by their numbers. */
+export interface MetHints {
+  readonly dependent: readonly number[];
+  readonly dependedOn: readonly number[];
+}
+
+/** What the two sides of a hint have in common. No label or metric is named so. */
+const DEPENDENCY = '\u0000dependency\u0000';
+
+/**
+ * Hints about what depends on what. What both sides of one match counts as a label that they share: it is judged as any
+ * other, and joins nothing by itself.
+ */
+export class Dependencies {
+  readonly hints: readonly Dependency[];
+  /** By the first context that a side asks for: a series is compared with few of them. */
+  readonly #sides: ReadonlyMap<string, readonly Side[]>;
+
+  constructor(hints: readonly Dependency[]) {
+    this.hints = hints;
+    const sides = hints.flatMap(({ labels, on }, hint): readonly Side[] => [
+      { hint, isDependent: true, contexts: contextsOf(labels) },
+      { hint, isDependent: false, contexts: contextsOf(on) },
+    ]);
+    this.#sides = Map.groupBy(sides, ({ contexts }) => contexts[0]);
+  }
+
+  /** The hints that a series meets by its contexts, in their order. */
+  metBy(contexts: readonly string[]): MetHints {
+    const met = contexts
+      .flatMap((context) => this.#sides.get(context) ?? [])
+      .filter((side) => side.contexts.every((context) => contexts.includes(context)))
+      .sort((a, b) => a.hint - b.hint);
+    const numbers = (isDependent: boolean) =>
+      met.filter((side) => side.isDependent === isDependent).map(({ hint }) => hint);
+    return { dependent: numbers(true), dependedOn: numbers(false) };
+  }
+
+  /** These contexts, and those that hints add. */
+  extended(contexts: readonly string[]): readonly string[] {
+    const { dependent, dependedOn } = this.metBy(contexts);
+    return [...contexts, ...new Set([...dependent, ...dependedOn].map((hint) => `${DEPENDENCY}${hint}`))];
+  }
+}
+
+export const NO_DEPENDENCIES = new Dependencies([]);
+
+function contextsOf(labels: Dependency['labels']): readonly string[] {
+  return Object.entries(labels).map(([label, value]) => {
+    return label === NAME_LABEL ? `${METRIC}${value}` : labelContext(label, value);
+  });
+}
