@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { identityOptions } from '../config/identity-options.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import {
   detectorsOptions,
@@ -26,6 +27,7 @@ import { printProblems, type RunnableCommand } from './command.ts';
 export const serveCommand: RunnableCommand = {
   options: [
     ...Object.values(httpOptions),
+    ...Object.values(identityOptions),
     ...Object.values(storeOptions),
     ...Object.values(kafkaOptions),
     ...Object.values(registryOptions),

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { AlertService } from '../alerts/alert-service.ts';
 import { cacheFolder } from '../config/cache-folder.ts';
 import type { Config, KafkaConfig } from '../config/config.ts';
+import { identityOptions } from '../config/identity-options.ts';
 import { loadProcessConfig, routesPath } from '../config/load.ts';
 import { alertOptions, detectorsOptions, historyOptions, httpOptions, workerOptions } from '../config/options.ts';
 import { coveredDemoSeries } from '../demo/demo-coverage.ts';
@@ -33,6 +34,7 @@ export const startCommand: RunnableCommand = {
   options: Object.values({
     ...workerOptions,
     ...httpOptions,
+    ...identityOptions,
     ...historyOptions,
     ...detectorsOptions,
     ...alertOptions,

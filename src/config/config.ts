@@ -3,6 +3,7 @@ import { UTC_CALENDAR } from '../calendar/local-calendar.ts';
 import type { StreamDetectionSettings } from '../detector/calibration/settings.ts';
 import type { EventRules } from '../detector/event/event-rules.ts';
 import type { Dependency } from '../incidents/membership/dependencies.ts';
+import type { HttpConfig } from './http-config.ts';
 
 /** How to reach Kafka. Secrets never reach a log. */
 export interface KafkaConfig {
@@ -153,32 +154,6 @@ export interface WorkerLimits {
   readonly startWaitMs: number;
   /** Session timeout of the consumer group: then the partitions of a silent worker go to others. */
   readonly sessionMs: number;
-}
-
-/** Address, TLS, first key and limits of the HTTP service. */
-export interface HttpConfig {
-  readonly host: string;
-  /** 0 takes any free port. */
-  readonly port: number;
-  /** PEM files, read again when they change; null: plain HTTP. */
-  readonly tls: { readonly certPath: string; readonly keyPath: string } | null;
-  /** Addresses and networks whose `X-Forwarded-For` is believed. */
-  readonly trustedProxies: readonly string[];
-  /** Origins of web pages that may call the service; `*` is any. */
-  readonly corsOrigins: readonly string[];
-  /** Open connections, and those of one address. */
-  readonly connectionsMax: number;
-  readonly connectionsPerAddressMax: number;
-  /** The bootstrap key. null: one is created where the store has none. */
-  readonly apiKey: string | null;
-  /** How long the service listens after SIGTERM, while it reports that it is not ready. */
-  readonly drainMs: number;
-  /** Jobs of an owner that wait or run. */
-  readonly jobsInFlightMax: number;
-  /** Memory of the process that runs jobs, MiB. */
-  readonly jobMemoryMbMax: number;
-  /** Fine-tuned models of an owner. */
-  readonly finetunedModelsMax: number;
 }
 
 /** What is kept of scores and events. */

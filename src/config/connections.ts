@@ -1,5 +1,7 @@
-import type { HttpConfig, KafkaConfig, RegistryConfig, RemoteWriteConfig, SaslConfig } from './config.ts';
+import type { KafkaConfig, RegistryConfig, RemoteWriteConfig, SaslConfig } from './config.ts';
 import type { GivenOptions } from './given-options.ts';
+import type { HttpConfig } from './http-config.ts';
+import { identityOf } from './identity-options.ts';
 import type { options } from './options.ts';
 
 export type Given = GivenOptions<typeof options>;
@@ -115,5 +117,6 @@ export function httpOf(given: Given): HttpConfig {
     jobsInFlightMax: values.jobsInFlightMax,
     jobMemoryMbMax: values.jobMemoryMbMax,
     finetunedModelsMax: values.finetunedModelsMax,
+    identity: identityOf(given),
   };
 }

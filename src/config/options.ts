@@ -1,4 +1,5 @@
 import type { WorkerLimits } from './config.ts';
+import { identityOptions } from './identity-options.ts';
 import { type Option, secret, secretFile, setting, withDefault } from './option.ts';
 import {
   bearerSecret,
@@ -285,6 +286,7 @@ export const options = {
   ...workerOptions,
   ...prometheusOptions,
   ...httpOptions,
+  ...identityOptions,
   ...historyOptions,
   ...scoresOptions,
   ...remoteWriteOptions,

@@ -1,4 +1,4 @@
-import type { HttpConfig } from '../config/config.ts';
+import type { HttpConfig } from '../config/http-config.ts';
 import { ensureFirstKey, isUsable } from '../store/api-keys.ts';
 import type { Database } from '../store/database/database.ts';
 import { makeKeyId, makeKeySecret } from '../store/key-secret.ts';

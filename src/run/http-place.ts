@@ -1,4 +1,4 @@
-import type { HttpConfig } from '../config/config.ts';
+import type { HttpConfig } from '../config/http-config.ts';
 
 /** Where an HTTP server listens, and how many connections it takes. */
 export function httpPlace({ host, port, tls, trustedProxies, corsOrigins, ...limits }: HttpConfig) {

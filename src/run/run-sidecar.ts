@@ -9,6 +9,7 @@ import { WeightsCache } from '../model/tuned-weights.ts';
 import { Tuner } from '../model/tuning/tuner.ts';
 import type { ReceivePoints } from '../record/received-points.ts';
 import { ServiceError } from '../service-error.ts';
+import { IdentityProvider } from '../sidecar/accounts/identity-provider.ts';
 import { KeyRing } from '../sidecar/accounts/key-ring.ts';
 import { Calls } from '../sidecar/accounts/metering.ts';
 import { RetentionSweeper } from '../sidecar/accounts/retention-sweeper.ts';
@@ -123,6 +124,7 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
       jobs,
       consolePage: consoleFiles(),
       signInCode,
+      ...(http.identity && { identity: new IdentityProvider(http.identity, nowMs) }),
       backtests,
       operations,
       ...(receivePoints && { receivePoints }),

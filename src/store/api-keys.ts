@@ -88,7 +88,7 @@ export async function createApiKey(database: Database, key: NewApiKey, actor: st
   await database.transaction((sql) => insertKey(sql, key, actor));
 }
 
-async function insertKey(sql: Sql, key: NewApiKey, actor: string): Promise<void> {
+export async function insertKey(sql: Sql, key: NewApiKey, actor: string): Promise<void> {
   const { id, owner, name, role, secret, createdAtMs, expiresAtMs, models, callsPerMinute, callsAtOnce, credits } = key;
   const listed = models === null ? null : JSON.stringify(models);
   await sql.query(

@@ -5,6 +5,7 @@ export type AuditAction =
   | 'key-revoked'
   | 'key-credited'
   | 'key-role-changed'
+  | 'signed-in'
   | 'sessions-ended'
   | 'model-created'
   | 'model-deleted'
@@ -15,7 +16,7 @@ export type AuditAction =
 /** An audit event. It never contains secrets. */
 export interface AuditEntry {
   readonly happenedAtMs: number;
-  /** Id of a key, or `operator` for the command line. */
+  /** Id of a key, `operator` for the command line, or `provider` for a sign-in elsewhere. */
   readonly actor: string;
   /** Owner of the subject. */
   readonly owner: string | null;

@@ -52,6 +52,7 @@ const VENDORS: Readonly<Record<string, string | readonly string[]>> = {
   kafkajs: KAFKAJS,
   nodemailer: 'src/alerts/receivers/',
   standardwebhooks: 'src/alerts/receivers/',
+  'openid-client': 'src/sidecar/accounts/',
   pg: 'src/store/database/',
   '@duckdb/node-api': 'src/history/',
   'onnxruntime-node': 'src/model/',

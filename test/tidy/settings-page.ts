@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { identityOptions } from '../../src/config/identity-options.ts';
 import type { Option } from '../../src/config/option.ts';
 import {
   alertOptions,
@@ -34,6 +35,7 @@ const SUBJECTS: Readonly<Record<string, Options>> = {
   Prometheus: prometheusOptions,
   Worker: { ...workerLimits, groupInstanceId: workerOptions.groupInstanceId },
   'HTTP service': httpOptions,
+  'Identity provider': identityOptions,
   'Store and history': { ...storeOptions, ...historyOptions },
   'Scores in Prometheus': { ...scoresOptions, ...remoteWriteOptions },
   Process: processOptions,

@@ -124,7 +124,7 @@ test('a file is named by what it is about', () => {
   const vague = /(?:^|-)(?:utils?|helpers?|common|core|managers?|misc|base|impl|index)$/;
   none(
     [...programs.keys()].flatMap((path) => {
-      const name = posix.basename(path).replace(/(?:\.test)?\.ts$/, '');
+      const name = posix.basename(path).replace(/(?:\.test|\.d)?\.ts$/, '');
       return vague.test(name) || !/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name) ? [path] : [];
     }),
   );

@@ -3,7 +3,7 @@ import type { ReportData } from '../../sidecar/wire/schema/backtest-schema.ts';
 import type { ConsoleSource } from '../view/console-source.ts';
 import { REPORT_FILE, withReport } from '../view/report-file.ts';
 import { reportSource } from '../view/report-source.ts';
-import { routeTo, signInCodeOf } from '../view/route.ts';
+import { routeTo, signInCodeOf, signInRefusalOf } from '../view/route.ts';
 import { html, type Shown } from './element/html.ts';
 import { saveFile } from './element/save-file.ts';
 import { LoginPage } from './pages/login-page.ts';
@@ -11,35 +11,36 @@ import { Shell } from './shell.ts';
 import { keepReport, keptReport } from './source/kept-report.ts';
 import { currentSession, type Session, signIn, signOut, whenSignedOut } from './source/service-calls.ts';
 
-/** The session of a code that signs in once, or of the browser. */
-async function beginSession(code: string | null): Promise<Session | null> {
-  const session = await currentSession();
-  return session === null && code !== null ? signIn(code) : session;
-}
-
 /** Shows the login unless the browser has a session, or a link that begins one. */
 export function SignedInConsole({ source }: { readonly source: ConsoleSource }): Shown {
   const [session, setSession] = useState<Session | null>(null);
   const [report, setReport] = useState<ReportData | null>(null);
   const [isKnown, setKnown] = useState(false);
-  const [linkFailed, setLinkFailed] = useState(false);
+  const [provider, setProvider] = useState<string | null>(null);
+  const [refusal, setRefusal] = useState<string | null>(null);
   useEffect(() => {
     whenSignedOut(() => setSession(null));
     const begin = () => {
       const code = signInCodeOf(location.hash);
+      const refused = signInRefusalOf(location.hash);
+      setRefusal(refused);
       // The code is in no history of the browser.
-      if (code !== null) history.replaceState(null, '', location.pathname);
-      beginSession(code)
-        .then(async (begun) => {
+      if (code !== null || refused !== null) history.replaceState(null, '', location.pathname);
+      currentSession()
+        .then(async ({ session: of, provider: host = null }) => {
+          setProvider(host);
+          const begun = of === null && code !== null ? await signIn(code) : of;
           if (begun !== null) setReport(await keptReport(begun.name));
           setSession(begun);
         })
         // Without an answer the form is shown; it shows what is wrong.
-        .catch(() => setLinkFailed(code !== null))
+        .catch(() => {
+          if (code !== null) setRefusal('This link was used, or has expired. A key signs in as well.');
+        })
         .finally(() => setKnown(true));
     };
     const follow = () => {
-      if (signInCodeOf(location.hash) !== null) begin();
+      if (signInCodeOf(location.hash) !== null || signInRefusalOf(location.hash) !== null) begin();
     };
     begin();
     addEventListener('hashchange', follow);
@@ -51,7 +52,9 @@ export function SignedInConsole({ source }: { readonly source: ConsoleSource }):
     signOut().finally(() => setSession(null));
   }, []);
   if (!isKnown) return null;
-  if (session === null) return html`<${LoginPage} onSession=${setSession} linkFailed=${linkFailed} />`;
+  if (session === null) {
+    return html`<${LoginPage} onSession=${setSession} provider=${provider} refusal=${refusal} />`;
+  }
   const show = (shown: ReportData | null) => {
     void keepReport(shown && { owner: session.name, report: shown });
     location.hash = routeTo(shown === null ? 'backtest' : 'events');

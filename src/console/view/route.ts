@@ -60,3 +60,20 @@ export function signInCodeOf(hash: string): string | null {
   const { page, subject } = parseRoute(hash);
   return page === SIGN_IN ? subject : null;
 }
+
+const REFUSED = 'sign-in-refused';
+
+/** Why an identity provider signed nobody in, of the address that the service leads back to. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  unfinished: 'This sign-in took longer than 10 minutes, or began in another window. Try again.',
+  declined: 'The provider was told not to sign you in.',
+  provider: 'The provider cannot be asked, or its answer does not fit. The log of the service says why.',
+  'no-role': 'None of your groups has a role here. Whoever runs this service gives roles to groups (OIDC_ROLES).',
+  revoked: 'An admin of this service has ended your access.',
+};
+
+/** The sentence of such an address; null for others. */
+export function signInRefusalOf(hash: string): string | null {
+  const { page, subject } = parseRoute(hash);
+  return page === REFUSED ? (REFUSALS[subject ?? ''] ?? 'Nobody was signed in. Try again.') : null;
+}

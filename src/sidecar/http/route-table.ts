@@ -52,6 +52,9 @@ export const ROUTE_TABLE: RouteTable = {
   'DELETE /console/session': OPEN,
   // It takes a key, or a code that signs in once.
   'POST /console/session': OPEN,
+  // To the identity provider, and back.
+  'GET /console/login': OPEN,
+  'GET /console/login/return': OPEN,
   'GET /v1/sessions': READ,
   // A key ends its own sessions; admins end those of others, too.
   'DELETE /v1/sessions': READ,

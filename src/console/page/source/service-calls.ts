@@ -40,9 +40,20 @@ export async function signIn(key: string): Promise<Session> {
   return ((await call(SESSION_PATH, init)) as { session: Session }).session;
 }
 
+/** The session of this browser, and the host where people sign in; null without. */
+interface SignedIn {
+  readonly session: Session | null;
+  readonly provider?: string;
+}
+
 /** Throws a SourceFailure. */
-export async function currentSession(): Promise<Session | null> {
-  return (await getJson<{ session: Session | null }>(SESSION_PATH)).session;
+export function currentSession(): Promise<SignedIn> {
+  return getJson(SESSION_PATH);
+}
+
+/** Leaves for the provider. Who comes back is where this page is now. */
+export function signInElsewhere(): void {
+  location.assign(`/console/login?${new URLSearchParams({ to: location.hash })}`);
 }
 
 export async function signOut(): Promise<void> {

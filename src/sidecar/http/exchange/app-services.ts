@@ -1,5 +1,6 @@
 import type { ReceivePoints } from '../../../record/received-points.ts';
 import type { Metrics } from '../../../telemetry/metrics.ts';
+import type { IdentityProvider } from '../../accounts/identity-provider.ts';
 import type { KeyRing } from '../../accounts/key-ring.ts';
 import type { Calls } from '../../accounts/metering.ts';
 import type { OwnerSlots } from '../../accounts/owner-slots.ts';
@@ -47,6 +48,8 @@ export interface AppServices extends FinetunedServices {
   readonly consolePage?: ServedPage;
   /** Signs in at the console once; none where it is left out. */
   readonly signInCode?: SignInCode;
+  /** Where people sign in; none where it is left out. */
+  readonly identity?: Pick<IdentityProvider, 'host' | 'begin' | 'finish'>;
   readonly metrics: Pick<Metrics, 'httpRequests' | 'httpRequestSeconds'>;
   /** Memory budget of all request bodies. */
   readonly bodies?: BodyBudget;

@@ -5,6 +5,7 @@ import type { AppServices, ServedPage } from '../exchange/app-services.ts';
 import { sessionKey, startSession, stopSession } from '../exchange/console-session.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { tokenOf } from '../exchange/require-key.ts';
+import { addLoginRoutes } from './login-routes.ts';
 
 /** They serve the page of this service alone: clients use the endpoints behind it. */
 const HIDDEN = { hide: true } as const;
@@ -13,15 +14,17 @@ const YEAR_S = 31_536_000;
 
 /** The page itself, and sessions of its readers. */
 export function addConsoleRoutes(app: App, services: AppServices): void {
-  const { consolePage } = services;
+  const { consolePage, identity } = services;
   if (consolePage === undefined) return;
   for (const file of consolePage.files) addFile(app, file, consolePage.policy);
   app.get('/console/', { schema: HIDDEN }, async (_request, reply) => reply.redirect('/console', 308));
   app.get('/', { schema: HIDDEN }, async (_request, reply) => reply.redirect('/console', 302));
   app.get(SESSION_PATH, { schema: HIDDEN }, async (request) => {
     const key = await sessionKey(request, services);
-    return { session: key === null ? null : shownSession(key) };
+    const session = key === null ? null : shownSession(key);
+    return { session, ...(identity && { provider: identity.host }) };
   });
+  addLoginRoutes(app, services);
   app.delete(SESSION_PATH, { schema: HIDDEN }, async (request, reply) => {
     if ((await sessionKey(request, services)) !== null) await stopSession(request, reply, services);
     return { session: null };
