@@ -242,6 +242,8 @@ export interface HistoryReader {
   listIncidents(selection: IncidentSelection): Promise<IncidentRows>;
   /** The incident of this id, or the one that it is part of now; null for an unknown one. */
   findIncident(id: string): Promise<FoundIncident | null>;
+  /** Those that were merged into each of these incidents, `MERGED_MAX` of all at most; none where there are none. */
+  mergedInto(incidentIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
   /** Series with a grade in a stretch of time. */
   listMoved(selection: MoveSelection): Promise<readonly MovedRow[]>;
   listGroups(selection: GroupSelection): Promise<readonly GroupRow[]>;

@@ -43,6 +43,8 @@ export interface FoundIncident {
 }
 
 export const INCIDENT_EVENTS_MAX = 1_000;
+/** Merged incidents that one question finds. */
+export const MERGED_MAX = 10_000;
 
 /** How far series left their past in a stretch of time. */
 export interface MoveSelection {

@@ -15,7 +15,7 @@ import type {
 import type { IncidentSelection, MoveSelection } from './incident-port.ts';
 import { dropExcess, type HistoryBounds, PART_LIMITS, type PartLimits, partRowsMax, sealFull } from './maintain.ts';
 import { readDeadLetter, readDeadLetters, readEvent, readEvents } from './read-events.ts';
-import { readIncident, readIncidentStanding, readIncidents } from './read-incidents.ts';
+import { readIncident, readIncidentStanding, readIncidents, readMerged } from './read-incidents.ts';
 import { readMoved } from './read-moved.ts';
 import { readPublished } from './read-published.ts';
 import { readScores } from './read-scores.ts';
@@ -95,6 +95,10 @@ class KeptHistory implements HistoryStore {
 
   findIncident(id: string) {
     return this.#database.read((sql) => readIncident(sql, id));
+  }
+
+  mergedInto(incidentIds: readonly string[]) {
+    return this.#database.read((sql) => readMerged(sql, incidentIds));
   }
 
   listMoved(selection: MoveSelection) {

@@ -7,6 +7,7 @@ import {
   type IncidentRows,
   type IncidentSelection,
   type IncidentStanding,
+  MERGED_MAX,
   type SimilarIncident,
 } from './incident-port.ts';
 
@@ -89,15 +90,26 @@ export async function readIncident(sql: HistorySql, id: string): Promise<FoundIn
       ORDER BY started, event_id LIMIT ${INCIDENT_EVENTS_MAX}`,
     [incidentId],
   );
-  const merged = await sql.query<{ id: string }>(
-    'SELECT id FROM history_incidents WHERE merged_into = $1 ORDER BY id',
-    [incidentId],
-  );
+  const merged = await readMerged(sql, [incidentId]);
   return {
     incident: { ...incident, events: events.map(({ record }) => JSON.parse(record) as IncidentEvent) },
-    mergedIds: merged.map(({ id: mergedId }) => mergedId),
+    mergedIds: merged.get(incidentId) ?? [],
     similar: await readSimilar(sql, incident),
   };
+}
+
+export async function readMerged(
+  sql: HistorySql,
+  incidentIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  if (incidentIds.length === 0) return new Map();
+  const rows = await sql.query<{ id: string; home: string }>(
+    `SELECT id, merged_into AS home FROM history_incidents
+      WHERE merged_into IN (${incidentIds.map((_, i) => `$${i + 1}`).join(', ')}) ORDER BY id LIMIT ${MERGED_MAX}`,
+    incidentIds,
+  );
+  const byHome = Map.groupBy(rows, ({ home }) => home);
+  return new Map([...byHome].map(([home, merged]) => [home, merged.map(({ id }) => id)]));
 }
 
 const SUBJECT = "COALESCE('s' || series, 'g' || member_of)";

@@ -10,6 +10,7 @@ const READS = [
   'findEvent',
   'listIncidents',
   'findIncident',
+  'mergedInto',
   'listMoved',
   'listGroups',
   'published',

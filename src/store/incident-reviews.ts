@@ -10,11 +10,16 @@ import {
   type ReviewedEvent,
 } from './event-reviews.ts';
 
+/** An incident, and those that were merged into it: what is said of it replaces what was said of them. */
+export interface WholeIncident {
+  readonly incidentId: string;
+  readonly mergedIds: readonly string[];
+}
+
 /** The review of an incident by people. It holds for its events, also for those that join later. */
 export type IncidentReviewRecord = Pick<EventReviewRecord, 'acknowledged' | 'muted'>;
 
-export interface ReviewedIncident {
-  readonly incidentId: string;
+export interface ReviewedIncident extends WholeIncident {
   readonly events: readonly ReviewedEvent[];
 }
 
@@ -23,13 +28,13 @@ export const INCIDENT_VERDICTS = ['not-related', 'origin'] as const;
 export type IncidentVerdict = (typeof INCIDENT_VERDICTS)[number];
 
 export interface VerdictSubject {
-  readonly incidentId: string;
   readonly verdict: IncidentVerdict;
   /** The event, or the series or what is common of an origin. */
   readonly subject: string;
 }
 
 export interface VerdictRecord extends VerdictSubject {
+  readonly incidentId: string;
   readonly atMs: number;
   readonly by: string;
   readonly note: string | null;
@@ -62,24 +67,32 @@ export async function incidentReviewsOf(
 /** An incident is acknowledged with all of its events. @param act null takes it back */
 export async function acknowledgeIncident(
   sql: Sql,
-  { incidentId, events }: ReviewedIncident,
+  incident: ReviewedIncident,
   act: Parameters<typeof acknowledgeEvents>[2],
 ): Promise<IncidentReviewRecord> {
-  await acknowledgeEvents(sql, events, act);
-  return review(sql, incidentId, acknowledgedColumns(act));
+  await acknowledgeEvents(sql, incident.events, act);
+  return review(sql, incident, acknowledgedColumns(act));
 }
 
 /** An incident is muted with all of its events. @param act null ends it */
 export async function muteIncident(
   sql: Sql,
-  { incidentId, events }: ReviewedIncident,
+  incident: ReviewedIncident,
   act: Parameters<typeof muteEvents>[2],
 ): Promise<IncidentReviewRecord> {
-  await muteEvents(sql, events, act);
-  return review(sql, incidentId, mutedColumns(act));
+  await muteEvents(sql, incident.events, act);
+  return review(sql, incident, mutedColumns(act));
 }
 
-async function review(sql: Sql, incidentId: string, { columns, values }: ReviewColumns): Promise<IncidentReviewRecord> {
+async function review(
+  sql: Sql,
+  { incidentId, mergedIds }: WholeIncident,
+  { columns, values }: ReviewColumns,
+): Promise<IncidentReviewRecord> {
+  if (mergedIds.length > 0) {
+    const cleared = columns.map((name) => `${name} = NULL`).join(', ');
+    await sql.query(`UPDATE incident_reviews SET ${cleared} WHERE incident_id IN (${marks(mergedIds)})`, mergedIds);
+  }
   const [row] = await sql.query<IncidentReviewRow>(
     `INSERT INTO incident_reviews (incident_id, ${columns.join(', ')})
       VALUES ($1, ${columns.map((_, i) => `$${i + 2}`).join(', ')})
@@ -93,19 +106,22 @@ async function review(sql: Sql, incidentId: string, { columns, values }: ReviewC
 /** @param act null takes it back */
 export async function giveVerdict(
   sql: Sql,
-  { incidentId, verdict, subject }: VerdictSubject,
+  { incidentId, mergedIds }: WholeIncident,
+  { verdict, subject }: VerdictSubject,
   act: (ReviewAct & { readonly note: string | null }) | null,
 ): Promise<void> {
-  const key = [incidentId, verdict, subject];
-  if (act === null) {
-    await sql.query('DELETE FROM incident_verdicts WHERE incident_id = $1 AND verdict = $2 AND subject = $3', key);
-    return;
-  }
+  const all = [...mergedIds, incidentId];
+  await sql.query(
+    `DELETE FROM incident_verdicts WHERE incident_id IN (${marks(all)})
+      AND verdict = $${all.length + 1} AND subject = $${all.length + 2}`,
+    [...all, verdict, subject],
+  );
+  if (act === null) return;
   await sql.query(
     `INSERT INTO incident_verdicts (incident_id, verdict, subject, given_at, given_by, note)
       VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (incident_id, verdict, subject)
       DO UPDATE SET given_at = excluded.given_at, given_by = excluded.given_by, note = excluded.note`,
-    [...key, act.atMs, act.by, act.note],
+    [incidentId, verdict, subject, act.atMs, act.by, act.note],
   );
 }
 

@@ -163,6 +163,34 @@ test('an incident is acknowledged and muted with its events, also with those tha
   assert.equal((await viewer.post('/v1/incidents/now/acknowledge', {})).status, 403);
 });
 
+test('what was said of a merged incident was said of the one that it is part of, until that is reviewed', async () => {
+  const { operations, get, post } = await start();
+  await filled(operations);
+  const verdict = { verdict: 'origin', subject: 'db-1' };
+  await post('/v1/incidents/now/acknowledge', { note: 'looking' });
+  await post('/v1/incidents/now/mute', { until: NOW + MINUTE_MS, reason: 'release' });
+  await post('/v1/incidents/now/verdict', verdict);
+  const merged = incidentOf('now', [], { type: 'merged', revision: 1, mergedInto: 'mail' });
+  await operations.history.append(batchOf({ incidents: [keptIncident(9, merged)] }));
+  const acts = ({ acknowledged, muted, verdicts }: { acknowledged: unknown; muted: object; verdicts: object[] }) => [
+    acknowledged,
+    muted !== null,
+    verdicts.length,
+  ];
+  const acknowledged = { at: NOW, by: 'ann', note: 'looking' };
+  const [listed] = (await get('/v1/incidents')).body.incidents;
+  assert.deepEqual([listed.incidentId, ...acts(listed)], ['mail', acknowledged, true, 1]);
+  assert.deepEqual(acts((await get('/v1/incidents/now')).body), [acknowledged, true, 1]);
+  const { events } = (await get('/v1/events?incident=mail&acknowledged=true')).body;
+  assert.equal(events.length, 3);
+  assert.deepEqual(acts((await post('/v1/incidents/mail/verdict', verdict)).body), [acknowledged, true, 1]);
+  assert.deepEqual((await get('/v1/incidents/mail')).body.confirmed, [{ subject: 'db-1', incidents: 1 }]);
+  await post('/v1/incidents/mail/verdict', { ...verdict, given: false });
+  await post('/v1/incidents/mail/mute', { until: null });
+  const { body } = await post('/v1/incidents/mail/acknowledge', { acknowledged: false });
+  assert.deepEqual(acts(body), [null, false, 0]);
+});
+
 test('verdicts are shown and counted; what is no part of the incident is refused', async () => {
   const { operations, get, post } = await start();
   await filled(operations);

@@ -95,17 +95,18 @@ export class IncidentEvents {
   }
 
   /**
-   * Everything whose review is one of it: an event and the incidents that it is part of; an incident, or all of its
-   * events.
+   * Everything whose review is one of it: an event, or the incident that it is part of; an incident, or all of its
+   * events. What was said of a merged incident was said of the one that it is part of.
    */
   reviewsOf(subject: Subject): Reviewed {
     if ('event' in subject) {
       const { eventId } = subject.event;
-      return { events: new Set([eventId]), incidents: new Set(this.#incidentsOf(eventId)) };
+      const joined = this.#events.get(eventId)?.incidentId;
+      return { events: new Set([eventId]), incidents: joined === undefined ? new Set() : this.#wholeOf(joined) };
     }
     const { incidentId } = subject.incident;
-    const events = this.#open.get(incidentId)?.eventIds ?? new Set();
-    return { events: events.size <= ASKED_EVENTS_MAX ? events : new Set(), incidents: new Set([incidentId]) };
+    const events = this.#open.get(incidentId)?.eventIds ?? new Set<string>();
+    return { events: events.size <= ASKED_EVENTS_MAX ? events : new Set(), incidents: this.#wholeOf(incidentId) };
   }
 
   reviewsOfAll(subjects: readonly Subject[]): Reviewed {
@@ -123,12 +124,10 @@ export class IncidentEvents {
     this.#open.clear();
   }
 
-  /** The incidents that an event is part of: the one that it joined, and those that this one was merged into. */
-  #incidentsOf(eventId: string): readonly string[] {
-    const incidents: string[] = [];
-    for (let id = this.#events.get(eventId)?.incidentId; id !== undefined; id = this.#merged.get(id))
-      incidents.push(id);
-    return incidents;
+  /** The incident that one is part of now, with all others that were merged into it. */
+  #wholeOf(incidentId: string): ReadonlySet<string> {
+    const home = this.#homeOf(incidentId);
+    return new Set([home, ...(this.#open.get(home)?.parts ?? [])]);
   }
 
   #homeOf(incidentId: string): string {

@@ -1,26 +1,30 @@
 import type { KnownEvent } from '../../history/event-port.ts';
 import { type AnomalyEvent, withEventDefaults } from '../../record/anomaly-event.ts';
 import { spreadsheetField } from '../../record/csv-field.ts';
-import type { Sql } from '../../store/database/database.ts';
 import { type EventReviewRecord, reviewsOf } from '../../store/event-reviews.ts';
-import { type IncidentReviewRecord, incidentReviewsOf } from '../../store/incident-reviews.ts';
+import type { IncidentReviewRecord } from '../../store/incident-reviews.ts';
 import type { EventAnswer, UnreviewedEvent } from '../wire/schema/event-schema.ts';
+import { passedReviews, type ReviewSources } from './passed-reviews.ts';
 import { shownEvent } from './shown-records.ts';
 
 /** Events with their reviews by people, where they have none with those of their incidents. */
-export async function reviewedEvents(sql: Sql, events: readonly KnownEvent[], nowMs: number): Promise<EventAnswer[]> {
+export async function reviewedEvents(
+  reviewing: ReviewSources,
+  events: readonly KnownEvent[],
+  nowMs: number,
+): Promise<EventAnswer[]> {
   const incidents = new Set(events.map(({ incidentId }) => incidentId).filter((id) => id !== null));
   const [reviews, ofIncidents] = [
     await reviewsOf(
-      sql,
+      reviewing.sql,
       events.map(({ eventId }) => eventId),
     ),
-    await incidentReviewsOf(sql, [...incidents]),
+    await passedReviews(reviewing, [...incidents]),
   ];
   return events.map((event) => {
     const { eventId, incidentId } = event;
     const own = shownReview(reviews.get(eventId) ?? null, nowMs);
-    const { acknowledged, muted } = shownActs((incidentId && ofIncidents.get(incidentId)) || null, nowMs);
+    const { acknowledged, muted } = shownActs(ofIncidents.get(incidentId ?? '')?.review ?? null, nowMs);
     const review = { ...own, acknowledged: own.acknowledged ?? acknowledged, muted: own.muted ?? muted };
     return { ...shownEvent(event), incidentId, ...review };
   });

@@ -2,39 +2,36 @@ import type { KnownEvent } from '../../history/event-port.ts';
 import type { HistoryReader } from '../../history/history-port.ts';
 import type { FoundIncident } from '../../history/incident-port.ts';
 import type { Incident } from '../../record/incident.ts';
-import type { Sql } from '../../store/database/database.ts';
 import type { ReviewedEvent } from '../../store/event-reviews.ts';
 import {
   countOrigins,
-  incidentReviewsOf,
   type ReviewedIncident,
   type VerdictRecord,
-  verdictsOf,
+  type WholeIncident,
 } from '../../store/incident-reviews.ts';
 import type { IncidentAnswer, IncidentDetailAnswer } from '../wire/schema/incident-schema.ts';
 import { shownActs } from './event-answers.ts';
+import { type PassedReviews, passedReviews, type ReviewSources } from './passed-reviews.ts';
 import { EVENTS_OF_INCIDENT, type ScoredOrigins } from './scored-origins.ts';
 import { shownMembers, shownOrigins } from './shown-records.ts';
 
 /** Incidents with what people say of them. */
 export async function reviewedIncidents(
-  sql: Sql,
+  reviewing: ReviewSources,
   incidents: readonly Incident[],
   nowMs: number,
 ): Promise<IncidentAnswer[]> {
   const ids = incidents.map(({ incidentId }) => incidentId);
-  const [reviews, verdicts] = [await incidentReviewsOf(sql, ids), await verdictsOf(sql, ids)];
+  const passed = await passedReviews(reviewing, ids);
   return incidents.map(({ events: _, origins, openedOrigins, ...incident }) => ({
     ...incident,
     origins: shownOrigins(origins),
     openedOrigins: shownOrigins(openedOrigins),
-    ...shownActs(reviews.get(incident.incidentId) ?? null, nowMs),
-    verdicts: verdicts.filter(({ incidentId }) => incidentId === incident.incidentId).map(shownVerdict),
+    ...shownPassed(passed.get(incident.incidentId)!, nowMs),
   }));
 }
 
-interface Answering {
-  readonly sql: Sql;
+interface Answering extends ReviewSources {
   readonly nowMs: number;
   readonly scoredOrigins: ScoredOrigins;
 }
@@ -42,17 +39,14 @@ interface Answering {
 /** An incident with all that is known beside it. */
 export async function incidentDetail(
   { incident, mergedIds, similar }: FoundIncident,
-  { sql, nowMs, scoredOrigins }: Answering,
+  { sql, reader, nowMs, scoredOrigins }: Answering,
 ): Promise<IncidentDetailAnswer> {
   const ranked = await scoredOrigins.of(incident);
-  const shown = await reviewedIncidents(sql, [incident, ...similar.map((each) => each.incident)], nowMs);
-  // What was said of one that is part of it now was said of it.
-  const verdicts = (await verdictsOf(sql, [incident.incidentId, ...mergedIds])).map(shownVerdict);
+  const shown = await reviewedIncidents({ sql, reader }, [incident, ...similar.map((each) => each.incident)], nowMs);
   const candidates = [...incident.origins, ...(ranked?.origins ?? [])].map(({ series, common }) => common ?? series);
   const confirmed = await countOrigins(sql, [...new Set(candidates)]);
   return {
     ...shown[0],
-    verdicts,
     events: shownMembers(incident.events),
     mergedIds: [...mergedIds],
     scoredOrigins: ranked && shownOrigins(ranked.origins),
@@ -63,19 +57,25 @@ export async function incidentDetail(
 }
 
 /** The answer to a review of an incident. */
-export async function shownIncidentReview(sql: Sql, incidentId: string, nowMs: number) {
-  const reviews = await incidentReviewsOf(sql, [incidentId]);
-  const verdicts = (await verdictsOf(sql, [incidentId])).map(shownVerdict);
-  return { incidentId, ...shownActs(reviews.get(incidentId) ?? null, nowMs), verdicts };
+export async function shownIncidentReview(reviewing: ReviewSources, incidentId: string, nowMs: number) {
+  const passed = await passedReviews(reviewing, [incidentId]);
+  return { incidentId, ...shownPassed(passed.get(incidentId)!, nowMs) };
+}
+
+function shownPassed({ review, verdicts }: PassedReviews, nowMs: number) {
+  return { ...shownActs(review, nowMs), verdicts: verdicts.map(shownVerdict) };
 }
 
 /** An incident with all events that the history has, as a review takes them. */
-export async function reviewedIncident(reader: HistoryReader, { incidentId }: Incident): Promise<ReviewedIncident> {
+export async function reviewedIncident(
+  reader: HistoryReader,
+  { incidentId, mergedIds }: WholeIncident,
+): Promise<ReviewedIncident> {
   const events: ReviewedEvent[] = [];
   for (let after: readonly (string | number)[] | null = null; ; ) {
     const page = await reader.listEvents({ ...EVENTS_OF_INCIDENT, incident: incidentId, after });
     events.push(...page.events.map(reviewedEvent));
-    if (page.next === null) return { incidentId, events };
+    if (page.next === null) return { incidentId, mergedIds, events };
     after = page.next;
   }
 }

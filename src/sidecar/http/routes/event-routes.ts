@@ -55,7 +55,8 @@ function addEventLists(app: App, { operations, store, nowMs }: AppServices): voi
     },
     async ({ query }) => {
       const { series = null, group = null, detector = null, kind = null, incident = null } = query;
-      const { events, totalOpen, next } = await operationsOf(operations).reader.listEvents({
+      const { reader } = operationsOf(operations);
+      const { events, totalOpen, next } = await reader.listEvents({
         series,
         group,
         match: matchOf(query.match),
@@ -68,7 +69,7 @@ function addEventLists(app: App, { operations, store, nowMs }: AppServices): voi
         limit: countOf(query.limit, EVENTS_PAGE),
         after: cursorOf(query.cursor, ['number', 'number', 'string']),
       });
-      const reviewed = await reviewedEvents(store, events, nowMs());
+      const reviewed = await reviewedEvents({ sql: store, reader }, events, nowMs());
       const wanted = flagOf(query.acknowledged);
       const shown = reviewed.filter((event) => wanted === null || (event.acknowledged !== null) === wanted);
       return { events: shown, total_open: totalOpen, next_cursor: cursorText(next) };
@@ -85,9 +86,10 @@ function addEventLists(app: App, { operations, store, nowMs }: AppServices): voi
       },
     },
     async ({ params: { id } }) => {
-      const event = await operationsOf(operations).reader.findEvent(id);
+      const { reader } = operationsOf(operations);
+      const event = await reader.findEvent(id);
       if (event === null) throw notFound();
-      return (await reviewedEvents(store, [event], nowMs()))[0];
+      return (await reviewedEvents({ sql: store, reader }, [event], nowMs()))[0];
     },
   );
 }

@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
+import type { FoundIncident } from '../../../history/incident-port.ts';
 import type { Incident } from '../../../record/incident.ts';
 import type { Sql } from '../../../store/database/database.ts';
 import type { ReviewAct } from '../../../store/event-reviews.ts';
-import { acknowledgeIncident, giveVerdict, muteIncident } from '../../../store/incident-reviews.ts';
+import { acknowledgeIncident, giveVerdict, muteIncident, type WholeIncident } from '../../../store/incident-reviews.ts';
 import {
   incidentDetail,
   reviewedIncident,
@@ -59,7 +60,8 @@ function addIncidentLists(app: App, services: AppServices): void {
     },
     async ({ query }) => {
       const { detector = null, kind = null } = query;
-      const { incidents, totalOpen, next } = await operationsOf(operations).reader.listIncidents({
+      const { reader } = operationsOf(operations);
+      const { incidents, totalOpen, next } = await reader.listIncidents({
         open: flagOf(query.open),
         single: flagOf(query.single),
         match: matchOf(query.match),
@@ -70,7 +72,7 @@ function addIncidentLists(app: App, services: AppServices): void {
         limit: countOf(query.limit, INCIDENTS_PAGE),
         after: cursorOf(query.cursor, ['number', 'number', 'string']),
       });
-      const shown = await reviewedIncidents(store, incidents, nowMs());
+      const shown = await reviewedIncidents({ sql: store, reader }, incidents, nowMs());
       return { incidents: shown, total_open: totalOpen, next_cursor: cursorText(next) };
     },
   );
@@ -86,21 +88,31 @@ function addIncidentLists(app: App, services: AppServices): void {
     },
     async ({ params: { id } }) => {
       const found = await foundIncident(services, id);
-      return incidentDetail(found, { sql: store, nowMs: nowMs(), scoredOrigins: scoredOrigins! });
+      return incidentDetail(found, {
+        sql: store,
+        reader: operationsOf(operations).reader,
+        nowMs: nowMs(),
+        scoredOrigins: scoredOrigins!,
+      });
     },
   );
 }
 
+function wholeIncident({ incident: { incidentId }, mergedIds }: FoundIncident): WholeIncident {
+  return { incidentId, mergedIds };
+}
+
 /** Reads what it needs of the history, and returns what it writes. */
-type IncidentAct = (incident: Incident, act: ReviewAct) => Promise<(sql: Sql) => Promise<unknown>>;
+type IncidentAct = (found: FoundIncident, act: ReviewAct) => Promise<(sql: Sql) => Promise<unknown>>;
 
 /** Reviews an incident, and answers with what people say of it now. */
 function reviewer({ store, nowMs, ...services }: AppServices) {
   return async (request: FastifyRequest, id: string, reviewing: IncidentAct) => {
-    const { incident } = await foundIncident({ store, nowMs, ...services }, id);
+    const found = await foundIncident({ store, nowMs, ...services }, id);
     const act = { atMs: nowMs(), by: callerOf(request).key.name };
-    await store.transaction(await reviewing(incident, act));
-    return shownIncidentReview(store, incident.incidentId, nowMs());
+    await store.transaction(await reviewing(found, act));
+    const { reader } = operationsOf(services.operations);
+    return shownIncidentReview({ sql: store, reader }, found.incident.incidentId, nowMs());
   };
 }
 
@@ -109,7 +121,7 @@ const REVIEW_SCHEMA = { params: IncidentId, response: { ...bodyAnswers(IncidentR
 function addIncidentReviews(app: App, services: AppServices): void {
   const { operations, nowMs } = services;
   const answer = reviewer(services);
-  const whole = (incident: Incident) => reviewedIncident(operationsOf(operations).reader, incident);
+  const whole = (found: FoundIncident) => reviewedIncident(operationsOf(operations).reader, wholeIncident(found));
   app.post(
     '/v1/incidents/:id/acknowledge',
     {
@@ -122,8 +134,8 @@ function addIncidentReviews(app: App, services: AppServices): void {
     },
     async (request) => {
       const { acknowledged = true, note = null } = request.body;
-      return answer(request, request.params.id, async (incident, act) => {
-        const reviewed = await whole(incident);
+      return answer(request, request.params.id, async (found, act) => {
+        const reviewed = await whole(found);
         return (sql) => acknowledgeIncident(sql, reviewed, acknowledged ? { ...act, note } : null);
       });
     },
@@ -142,8 +154,8 @@ function addIncidentReviews(app: App, services: AppServices): void {
       const { until, reason = '' } = request.body;
       const problems = muteProblems(request.body, nowMs());
       if (problems.length > 0) throw invalidRequest(problems);
-      return answer(request, request.params.id, async (incident, act) => {
-        const reviewed = await whole(incident);
+      return answer(request, request.params.id, async (found, act) => {
+        const reviewed = await whole(found);
         return (sql) => muteIncident(sql, reviewed, until === null ? null : { ...act, untilMs: until, reason });
       });
     },
@@ -164,14 +176,14 @@ function addVerdicts(app: App, services: AppServices): void {
     },
     async (request) => {
       const { verdict, subject, given = true, note = null } = request.body;
-      return answer(request, request.params.id, async (incident, act) => {
-        if (verdict === 'not-related' && !(await isMember(services, incident, subject))) {
+      return answer(request, request.params.id, async (found, act) => {
+        if (verdict === 'not-related' && !(await isMember(services, found.incident, subject))) {
           throw invalidRequest([
             fieldProblem(['body', 'subject'], 'subject must be the id of an event of the incident'),
           ]);
         }
-        const { incidentId } = incident;
-        return (sql) => giveVerdict(sql, { incidentId, verdict, subject }, given ? { ...act, note } : null);
+        const incident = wholeIncident(found);
+        return (sql) => giveVerdict(sql, incident, { verdict, subject }, given ? { ...act, note } : null);
       });
     },
   );

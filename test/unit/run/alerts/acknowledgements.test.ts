@@ -29,9 +29,13 @@ test('events and incidents that somebody acknowledged or muted are found, once t
   await acknowledgeEvent(store, event(4), null);
   await muteEvent(store, event(1_100), { ...act, untilMs: 2, reason: 'known' });
   await labelEvent(store, event(5), { ...act, real: true, note: null });
-  await acknowledgeIncident(store, { incidentId: ids[7], events: [] }, { ...act, note: null });
-  await muteIncident(store, { incidentId: ids[900], events: [] }, { ...act, untilMs: 2, reason: 'known' });
-  await acknowledgeIncident(store, { incidentId: ids[8], events: [] }, null);
+  await acknowledgeIncident(store, { incidentId: ids[7], mergedIds: [], events: [] }, { ...act, note: null });
+  await muteIncident(
+    store,
+    { incidentId: ids[900], mergedIds: [], events: [] },
+    { ...act, untilMs: 2, reason: 'known' },
+  );
+  await acknowledgeIncident(store, { incidentId: ids[8], mergedIds: [], events: [] }, null);
   assert.deepEqual(await among(), {
     events: new Set([ids[3], ids[1_100]]),
     incidents: new Set([ids[7], ids[900]]),

@@ -1,0 +1,54 @@
+import type { HistoryReader } from '../../history/history-port.ts';
+import type { Sql } from '../../store/database/database.ts';
+import {
+  type IncidentReviewRecord,
+  incidentReviewsOf,
+  type VerdictRecord,
+  verdictsOf,
+} from '../../store/incident-reviews.ts';
+
+/** Where incidents and what people say of them are read. */
+export interface ReviewSources {
+  readonly sql: Sql;
+  readonly reader: Pick<HistoryReader, 'mergedInto'>;
+}
+
+/** What people say of an incident, and said of those that are part of it now. */
+export interface PassedReviews {
+  readonly review: IncidentReviewRecord | null;
+  readonly verdicts: readonly VerdictRecord[];
+}
+
+/** What was said of an incident passes to the one that it was merged into. */
+export async function passedReviews(
+  { sql, reader }: ReviewSources,
+  incidentIds: readonly string[],
+): Promise<ReadonlyMap<string, PassedReviews>> {
+  const parts = await reader.mergedInto(incidentIds);
+  const allOf = (id: string) => [id, ...(parts.get(id) ?? [])];
+  const ids = incidentIds.flatMap(allOf);
+  const [reviews, verdicts] = [await incidentReviewsOf(sql, ids), await verdictsOf(sql, ids)];
+  const byIncident = Map.groupBy(verdicts, ({ incidentId }) => incidentId);
+  return new Map(
+    incidentIds.map((id) => {
+      const passed = {
+        review: joined(allOf(id).flatMap((each) => reviews.get(each) ?? [])),
+        verdicts: allOf(id)
+          .flatMap((each) => byIncident.get(each) ?? [])
+          .toSorted((a, b) => a.atMs - b.atMs),
+      };
+      return [id, passed];
+    }),
+  );
+}
+
+/** The newest act of each kind. */
+function joined(reviews: readonly IncidentReviewRecord[]): IncidentReviewRecord | null {
+  const newest = <T extends { readonly atMs: number }>(acts: readonly (T | null)[]): T | null =>
+    acts.reduce((one, other) => (other !== null && (one === null || other.atMs > one.atMs) ? other : one), null);
+  if (reviews.length === 0) return null;
+  return {
+    acknowledged: newest(reviews.map(({ acknowledged }) => acknowledged)),
+    muted: newest(reviews.map(({ muted }) => muted)),
+  };
+}
