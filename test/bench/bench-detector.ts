@@ -1,4 +1,5 @@
-import { parseFrequency } from '../../src/calendar/frequency.ts';
+import { meanStepMs, parseFrequency } from '../../src/calendar/frequency.ts';
+import { UTC_CALENDAR } from '../../src/calendar/local-calendar.ts';
 import { type DetectorConfig, type StreamConfig, settingsDigest, type Topics } from '../../src/config/config.ts';
 import { alarmRateOf } from '../../src/detector/alarm/false-alarms.ts';
 import { NO_RULES } from '../../src/detector/event/event-rules.ts';
@@ -10,7 +11,7 @@ const DAY_MS = 86_400_000;
 /** What benches vary of a detector. */
 export interface BenchSettings {
   readonly detectionSize: number;
-  /** Whether grade, severity and alarm are judged. */
+  /** Whether grade, severity and alarm are judged, with the long memory. */
   readonly alarms: boolean;
 }
 
@@ -33,6 +34,7 @@ export function benchDetector({ detectionSize, alarms }: BenchSettings): Detecto
       thresholdMethod: 'univariate',
       calibration: 'robust',
       alarmRate: alarms ? alarmRateOf({}, freq) : null,
+      profile: alarms ? { calendar: UTC_CALENDAR, stepMs: meanStepMs(freq) } : null,
       calibrationSize: 12 * detectionSize,
       context: 512,
       freq,
