@@ -7,6 +7,7 @@ import type { Bench } from './bench.ts';
 import { loadOfLastMinute, recordFigures } from './figures.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
+  console: () => import('./console/run.ts'),
   detection: () => import('./detection/run.ts'),
   events: () => import('./events/run.ts'),
   exogenous: () => import('./exogenous.ts'),

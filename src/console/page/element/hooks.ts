@@ -105,6 +105,28 @@ export function useAddressed(name: string, fallback: string): [string, (value: s
   return [value, keep];
 }
 
+/** Typing is over when no key came for so long: browsers refuse an address that changes with each key. */
+const TYPED_MS = 250;
+
+/** A text that is typed. When typing is over the address keeps it; another one of the address takes its place. */
+export function useTyped(addressed: string, keep: (typed: string) => void): [string, (typed: string) => void] {
+  const [typed, setTyped] = useState(addressed);
+  const kept = useRef(addressed);
+  useEffect(() => {
+    if (addressed !== kept.current) setTyped(addressed);
+    kept.current = addressed;
+  }, [addressed]);
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      if (typed === kept.current) return;
+      kept.current = typed;
+      keep(typed);
+    }, TYPED_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return [typed, setTyped];
+}
+
 export function useStored(name: string, fallback: string): [string, (value: string) => void] {
   const [value, setValue] = useState(() => readStored(name) ?? fallback);
   const store = (next: string) => {

@@ -1,11 +1,11 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
 import { chosenSeries } from '../../../view/console-source.ts';
 import { KINDS, kindName } from '../../../view/event-words.ts';
 import { counted } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import { EventTimeline } from '../../chart/event-timeline.ts';
-import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
+import { type Console, useLoaded, useNow, useTyped } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Empty, Failure, Loading } from '../../element/page-states.ts';
 import { EventTable } from './event-table.ts';
@@ -115,17 +115,9 @@ interface TypedFilterProps {
   readonly onTyped: (value: string) => void;
 }
 
-/** Typing is over when no key came for so long. */
-const TYPED_MS = 300;
-
 /** What is typed stays while the list below is read again. */
 function TypedFilter({ name, label, value, onTyped }: TypedFilterProps): Shown {
-  const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
-  useEffect(() => {
-    const timer = setTimeout(() => typed !== value && onTyped(typed), TYPED_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
+  const [typed, setTyped] = useTyped(value, onTyped);
   return html`<label class="sr" for=${`f-${name}`}>${label}</label>
     <input id=${`f-${name}`} type="search" placeholder=${name} value=${typed} autocomplete="off"
       onInput=${(event: Event) => setTyped((event.target as HTMLInputElement).value)} />`;

@@ -1,9 +1,9 @@
-import { useEffect, useState } from 'preact/hooks';
-import { chosenSeries, type SeriesListQuery } from '../../../view/console-source.ts';
+import { useRef, useState } from 'preact/hooks';
+import { chosenSeries, type ListedSeries, type SeriesListQuery } from '../../../view/console-source.ts';
 import { counted } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import type { ShownSeries } from '../../../view/shown-scores.ts';
-import { type Console, useLoaded } from '../../element/hooks.ts';
+import { type Console, useLoaded, useTyped } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Empty, Failure, Loading } from '../../element/page-states.ts';
 import { OneSeries } from './one-series.ts';
@@ -12,8 +12,6 @@ import { SeriesTile } from './series-tile.ts';
 const PAGE_ROWS = 60;
 const VALUES = 60;
 const EVERY_MS = 10_000;
-/** Typing is over when no key came for so long. */
-const TYPED_MS = 200;
 
 /** All series, or the one of the address. */
 export function SeriesPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
@@ -25,10 +23,13 @@ export function SeriesPage({ app, route }: { readonly app: Console; readonly rou
 /** Every series as a tile: searched, sorted, page by page. */
 function SeriesList({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
   const { search = '', sort = 'grade', detector = '' } = route.query;
-  const [typed, setTyped] = useState(search);
+  const [typed, setTyped] = useTyped(search, (text) =>
+    location.replace(routeTo('series', null, { ...route.query, search: text })),
+  );
   const [more, setMore] = useState<{ key: string; series: readonly ShownSeries[]; next: string | null } | null>(null);
   const query: SeriesListQuery = {
-    ...chosenSeries(search, 'search'),
+    // Each key is a search. Half a matcher would be a mistake.
+    ...chosenSeries(typed.startsWith('{') ? search : typed, 'search'),
     detector,
     sort: sort === 'name' ? 'name' : 'grade',
     limit: PAGE_ROWS,
@@ -36,24 +37,22 @@ function SeriesList({ app, route }: { readonly app: Console; readonly route: Rou
   };
   const key = JSON.stringify(query);
   const first = useLoaded(key, () => app.source.seriesList(query), EVERY_MS);
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      if (typed !== search) location.replace(routeTo('series', null, { ...route.query, search: typed }));
-    }, TYPED_MS);
-    return () => clearTimeout(timer);
-  }, [typed]);
+  const earlier = useRef<ListedSeries | null>(null);
+  if (first.value !== null || first.failure !== null) earlier.current = first.value;
+  // Until the next list is there.
+  const listed = earlier.current;
   const added = more?.key === key ? more : null;
-  const next = added === null ? (first.value?.next_cursor ?? null) : added.next;
+  const next = added === null ? (listed?.next_cursor ?? null) : added.next;
   const readMore = async () => {
     const page = await app.source.seriesList({ ...query, cursor: next ?? '' });
     setMore({ key, series: [...(added?.series ?? []), ...page.series], next: page.next_cursor });
   };
-  const shown = new Map([...(first.value?.series ?? []), ...(added?.series ?? [])].map((row) => [row.series, row]));
+  const shown = new Map([...(listed?.series ?? []), ...(added?.series ?? [])].map((row) => [row.series, row]));
   return html`<div class="page">
     <header class="page-head">
       <h1>Series</h1>
       <p class="aside">
-      ${first.value !== null && counted(first.value.total, 'series', 'series')}${detector !== '' && ` of ${detector}`}
+      ${listed !== null && counted(listed.total, 'series', 'series')}${detector !== '' && ` of ${detector}`}
       </p>
       <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
         <label class="sr" for="search">Search series</label>
@@ -69,8 +68,8 @@ function SeriesList({ app, route }: { readonly app: Console; readonly route: Rou
       </form>
     </header>
     ${first.failure !== null && html`<${Failure} text=${first.failure} />`}
-    ${first.value === null && first.failure === null && html`<${Loading} what="series" />`}
-    ${first.value !== null && shown.size === 0 && html`<${NoSeries} search=${search} />`}
+    ${listed === null && first.failure === null && html`<${Loading} what="series" />`}
+    ${first.value !== null && shown.size === 0 && html`<${NoSeries} search=${typed} />`}
     <ul class="tiles">${[...shown.values()].map((row) => html`<${SeriesTile} key=${row.series} row=${row} />`)}</ul>
     ${next !== null && html`<p class="more"><button type="button" onClick=${readMore}>More</button></p>`}
   </div>`;
