@@ -2,7 +2,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import { panned, type TimeRange, zoomed } from '../../view/time-range.ts';
 import { useWidth } from '../element/hooks.ts';
 import { html, type Shown } from '../element/html.ts';
-import { type ChartData, chartText, ScoreChart } from './score-chart.ts';
+import { chartText } from './chart-text.ts';
+import { type ChartData, ScoreChart } from './score-chart.ts';
 
 interface ChartViewProps extends ChartData {
   readonly onRange: (range: TimeRange) => void;
@@ -32,7 +33,8 @@ export function ChartView({ onRange, onPoint, ...data }: ChartViewProps): Shown 
       made.destroy();
     };
   }, []);
-  useEffect(() => chart.current?.update(data), [data.columns, data.events, data.chosen, data.range, data.compared]);
+  const { columns, events, chosen, compared, overlaid } = data;
+  useEffect(() => chart.current?.update(data), [columns, events, chosen, data.range, compared, overlaid]);
   useEffect(() => {
     if (width > 0) chart.current?.resize(width);
   }, [width]);

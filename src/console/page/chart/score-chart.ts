@@ -1,11 +1,11 @@
 import './known-language.ts';
 import uPlot from 'uplot';
-import { axisTexts, quantityTexts } from '../../../record/quantity-text.ts';
+import { axisTexts } from '../../../record/quantity-text.ts';
 import { urgency } from '../../../record/urgency.ts';
 import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
+import type { Overlaid } from '../../view/overlay.ts';
 import type { ShownScores } from '../../view/shown-scores.ts';
 import { panned, type TimeRange, zoomed } from '../../view/time-range.ts';
-import { momentText, zonedText } from '../../view/time-words.ts';
 import { type Palette, readPalette } from './palette.ts';
 import { shownDate, timeLabels } from './time-axis.ts';
 
@@ -17,6 +17,8 @@ export interface ChartData {
   readonly nowMs: number;
   /** Earlier values at the same times; null: none are compared. */
   readonly compared: readonly (number | null)[] | null;
+  /** Always as many as the chart was made with. */
+  readonly overlaid: readonly Overlaid[];
   readonly axis: ValueAxis;
   /** Unit of the values; null where there is none. */
   readonly unit: string | null;
@@ -75,7 +77,7 @@ export class ScoreChart {
     this.#value = new uPlot(
       {
         ...shared,
-        scales: { ...shared.scales, y: valueScale(data.axis) },
+        scales: { ...shared.scales, y: valueScale(data.axis), ...this.#ownScales() },
         height: VALUE_HEIGHT,
         axes: [
           { ...this.#axis(), size: 44, values: timeLabels },
@@ -113,7 +115,7 @@ export class ScoreChart {
   update(data: ChartData): void {
     const before = this.#data;
     this.#data = data;
-    if (data.columns !== before.columns || data.compared !== before.compared) {
+    if (data.columns !== before.columns || data.compared !== before.compared || data.overlaid !== before.overlaid) {
       this.#value.setData(this.#valueColumns(), false);
       this.#grade.setData(this.#gradeColumns(), false);
     }
@@ -157,7 +159,18 @@ export class ScoreChart {
       hidden('min'),
       hidden('max'),
       { label: 'compared', stroke: () => this.#palette.muted, width: 1, points: { show: false } },
+      ...this.#data.overlaid.map(({ name, ownScale }, i) => {
+        const stroke = () => this.#palette.labels[i % this.#palette.labels.length];
+        return { label: name, scale: ownScale ? `own-${i}` : 'y', stroke, width: 1.25, points: { show: false } };
+      }),
     ];
+  }
+
+  #ownScales(): uPlot.Scales {
+    const { overlaid, axis } = this.#data;
+    return Object.fromEntries(
+      overlaid.flatMap(({ ownScale }, i) => (ownScale ? [[`own-${i}`, valueScale(axis)]] : [])),
+    );
   }
 
   #valueColumns(): uPlot.AlignedData {
@@ -165,7 +178,8 @@ export class ScoreChart {
     const none = bucket_ms !== null ? null : timestampMs.map(() => null);
     const empty = timestampMs.map(() => null);
     const compared = this.#data.compared?.length === timestampMs.length ? this.#data.compared : empty;
-    const rows = [value, forecast, lo, hi, none ?? value_min, none ?? value_max, compared];
+    const overlaid = this.#data.overlaid.map(({ values }) => (values.length === timestampMs.length ? values : empty));
+    const rows = [value, forecast, lo, hi, none ?? value_min, none ?? value_max, compared, ...overlaid];
     // A logarithm has no place for zero and below.
     const positive = (row: readonly (number | null)[]) => row.map((number) => (Number(number) > 0 ? number : null));
     return [timestampMs, ...(this.#data.axis === 'log' ? rows.map(positive) : rows)] as unknown as uPlot.AlignedData;
@@ -281,20 +295,4 @@ function valueScale(axis: ValueAxis): uPlot.Scale {
 
 function axisWidth({ width }: uPlot): number {
   return width < NARROW ? AXIS_WIDTH_NARROW : AXIS_WIDTH;
-}
-
-/** The chart in a sentence, for those who do not see it. */
-export function chartText({ columns, events, range, unit }: ChartData): string {
-  const shown = columns.timestampMs.flatMap((at, i) => (at >= range.from && at <= range.to ? [i] : []));
-  const values = shown.map((i) => columns.value[i]).filter((value): value is number => value !== null);
-  if (values.length === 0) return 'No values in this stretch of time.';
-  const [low, high] = quantityTexts([Math.min(...values), Math.max(...values)], unit);
-  const within = events.filter(
-    ({ startedAtMs, endedAtMs }) => startedAtMs <= range.to && (endedAtMs ?? range.to) >= range.from,
-  );
-  return (
-    `${values.length} values from ${momentText(range.from)} to ${zonedText(range.to)}, between ` +
-    `${low} and ${high}, with ${within.length} events. ` +
-    'Arrow keys move in time, plus and minus zoom.'
-  );
 }

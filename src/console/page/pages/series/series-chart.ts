@@ -1,8 +1,11 @@
-import { useRef, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { quantityTexts } from '../../../../record/quantity-text.ts';
 import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
 import { COMPARED_WITH } from '../../../view/compared.ts';
 import type { ConsoleSource } from '../../../view/console-source.ts';
+import { labelColour } from '../../../view/label-colours.ts';
+import { overlayChoices } from '../../../view/overlay.ts';
+import { routeTo } from '../../../view/route.ts';
 import { scoresCsv } from '../../../view/scores-csv.ts';
 import type { ShownScores } from '../../../view/shown-scores.ts';
 import { zoomed } from '../../../view/time-range.ts';
@@ -16,6 +19,7 @@ import { Failure, Loading } from '../../element/page-states.ts';
 import { saveFile } from '../../element/save-file.ts';
 import { useUnit } from '../../element/units.ts';
 import { useComparedValues } from '../../source/compared-values.ts';
+import { type OverlaidSeries, useOverlaidSeries } from '../../source/overlaid-series.ts';
 import type { SeriesHistoryState } from '../../source/series-history.ts';
 import { ChartChoices, isValueAxis } from './chart-choices.ts';
 
@@ -36,6 +40,11 @@ export function SeriesChart({ source, series, history, events, chosen, nowMs }: 
   const [axisName, setAxis] = useAddressed('axis', 'fit');
   const axis = isValueAxis(axisName) ? axisName : 'fit';
   const compared = useComparedValues({ source, series, name }, history);
+  const [otherKey, setOthers] = useAddressed('others', '');
+  const about = history.about;
+  const others = useMemo(() => (about === null ? [] : overlayChoices({ series, ...about })), [series, about]);
+  const choice = others.find(({ key }) => key === otherKey) ?? null;
+  const overlay = useOverlaidSeries({ source, series, choice }, history);
   const [point, setPoint] = useState<number | null>(null);
   const unit = useUnit(history.about?.detector ?? '');
   const { columns, range, failure } = history;
@@ -47,6 +56,7 @@ export function SeriesChart({ source, series, history, events, chosen, nowMs }: 
     saveFile(`${fileName}.csv`, new Blob([scoresCsv(series, columns, range)], { type: 'text/csv' }));
   const savePng = () =>
     frame.current?.querySelector('canvas')?.toBlob((image) => image !== null && saveFile(`${fileName}.png`, image));
+  const chartKey = JSON.stringify([axis, unit, zoneOfTimes(), ...overlay.shown.map((other) => other.series)]);
   const zoom = (factor: number) => history.setRange(zoomed(range, factor, (range.from + range.to) / 2));
   return html`${failure !== null && html`<${Failure} text=${failure} />`}
     <div class="panel chart-panel" ref=${frame}>
@@ -70,10 +80,11 @@ export function SeriesChart({ source, series, history, events, chosen, nowMs }: 
         }
         <${Readout} columns=${columns} point=${point} unit=${unit} />
       </div>
-      <${ChartChoices} range=${range} onRange=${history.setRange} compared=${name} onCompared=${setName} axis=${axis}
+      <${ChartChoices} range=${range} onRange=${history.setRange} compared=${name} onCompared=${setName}
+        others=${others} overlaid=${choice?.key ?? ''} onOverlaid=${setOthers} axis=${axis}
         onAxis=${setAxis} onCsv=${saveCsv} onPng=${savePng} />
-      <${ChartView} key=${`${axis} ${unit} ${zoneOfTimes()}`} axis=${axis} unit=${unit}
-        compared=${compared} columns=${columns} events=${events} chosen=${chosen}
+      <${ChartView} key=${chartKey} axis=${axis} unit=${unit}
+        compared=${compared} overlaid=${overlay.shown} columns=${columns} events=${events} chosen=${chosen}
         range=${range} nowMs=${nowMs}
         onRange=${history.setRange} onPoint=${setPoint} />
       <${Overview} whole=${history.whole} range=${range} events=${events} onRange=${history.setRange} />
@@ -82,8 +93,16 @@ export function SeriesChart({ source, series, history, events, chosen, nowMs }: 
         <span class="key-event">event</span><span class="key-alarm">alarm</span><span
           class="key-grade">grade (below)</span>${
             compared !== null && html`<span class="key-compared">${COMPARED_WITH[name].name}</span>`
-          }</p>
+          }<${OverlaidLegend} overlay=${overlay} /></p>
     </div>`;
+}
+
+/** Other series by their colours, as links. */
+function OverlaidLegend({ overlay: { shown, more } }: { readonly overlay: OverlaidSeries }): Shown {
+  return html`${shown.map(
+    ({ series, name, ownScale }, i) => html`<a key=${series} class=${`key-label ${labelColour(i)}`} title=${series}
+      href=${routeTo('series', series)}>${name}${ownScale ? ' (own scale)' : ''}</a>`,
+  )}${more > 0 && html` and ${more} more`}`;
 }
 
 interface ReadoutProps {

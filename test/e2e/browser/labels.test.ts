@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { type ConsoleService, PAST, startConsole } from '../../fixture/console/console-service.ts';
+import { openSignedIn } from '../../fixture/console/opened-page.ts';
+import { axeFindings, goTo, untilCount } from '../../fixture/console/page-steps.ts';
+
+const METRICS = ['cpu', 'latency', 'requests'];
+const HOSTS = ['web-1', 'web-2', 'web-3', 'db-1'];
+const names = HOSTS.flatMap((host) =>
+  METRICS.map((metric) => `${metric}{host="${host}",team="${host.startsWith('web') ? 'shop' : 'data'}"}`),
+);
+const incidents = [0, 3, 4, 9].map((series) => {
+  return { series, kind: 'level_shift' as const, from: PAST - 40 - series, until: null, size: 0.5 };
+});
+const CPU = `#/series/${encodeURIComponent(names[0])}`;
+const WIDTHS = [360, 768, 1_280];
+
+let service: ConsoleService;
+
+before(async () => {
+  service = await startConsole({ names, incidents });
+});
+after(() => service.stop());
+
+/** At three widths: findings of axe, and pages that are wider than the screen. */
+async function faultsOf(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 860 });
+    found.push(...(await axeFindings(page)));
+    const shown = Number(await page.evaluate('document.documentElement.scrollWidth'));
+    if (shown > width) found.push(`${shown} of ${width} pixels`);
+  }
+  return found;
+}
+
+test('a chart shows the other series of one label, by their colours, and the address keeps which', async () => {
+  const { page, troubles } = await openSignedIn(service.url);
+  await goTo(page, CPU, '.u-over');
+  await page.getByLabel('Others of').selectOption('host=web-1');
+  await untilCount(page, '.legend .key-label', 2);
+  await page.getByRole('link', { name: 'latency (own scale)' }).waitFor();
+  await page.locator('.chart[aria-label*="and 2 other series"]').waitFor();
+  await page.getByLabel('Others of').selectOption('__name__=cpu');
+  await untilCount(page, '.legend .key-label', 3);
+  await page.waitForURL(/others=label.__name__/);
+  await page.reload();
+  await untilCount(page, '.legend .key-label', 3);
+  assert.deepEqual(await faultsOf(page), []);
+  await page.getByRole('link', { name: 'host=web-2', exact: true }).click();
+  await page.getByRole('heading', { name: names[3], exact: true }).waitFor();
+  assert.deepEqual(troubles, []);
+});
