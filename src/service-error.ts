@@ -2,6 +2,8 @@
 export type ServiceErrorCode =
   /** Invalid or contradictory settings. */
   | 'configuration'
+  /** What is kept was written by a newer version. */
+  | 'kept-by-newer'
   /** A required external program is not installed. */
   | 'missing-tool'
   /** Kafka is unreachable. */

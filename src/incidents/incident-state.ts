@@ -1,3 +1,4 @@
+import { KeptFormat } from '../owner/kept-format.ts';
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import { Entries, type StateChanges } from '../record/entries.ts';
 import { KeptPlace } from '../record/event-place.ts';
@@ -67,7 +68,7 @@ export interface IncidentStateOptions {
 export class IncidentState {
   readonly #options: IncidentStateOptions;
   readonly #changes: StateChanges = new Map();
-  readonly #format = new Entries<number>('format', this.#changes);
+  readonly #format = new KeptFormat('incidents', FORMAT, this.#changes);
   readonly #incidents = new Entries<KeptIncident>('incident/', this.#changes);
   readonly #members = new Entries<IncidentMember>('event/', this.#changes);
   readonly place = new KeptPlace(this.#changes);
@@ -92,17 +93,15 @@ export class IncidentState {
     return this.#members.size;
   }
 
-  /** Takes a kept entry over. Throws where a newer version has written it. */
+  /** Takes a kept entry over. Throws a ServiceError where a newer version has written it. */
   restore(key: string, json: string | null): void {
     const kept = [this.#format, this.#incidents, this.#members, this.place, this.#past];
-    if (!kept.some((entries) => entries.restore(key, json)) || (this.#format.get('') ?? FORMAT) > FORMAT) {
-      throw new TypeError(`the state of the incidents was written by a newer version: ${key}`);
-    }
+    if (!kept.some((entries) => entries.restore(key, json))) this.#format.noteUnknown(key);
   }
 
-  /** Call it after the last kept entry. */
+  /** Call it after the last kept entry. Throws a ServiceError where one is not known. */
   restored(): void {
-    if (this.#format.size === 0) this.#format.set('', FORMAT);
+    this.#format.restored();
     this.#past.restored();
     for (const [eventId, member] of this.#members.all()) {
       this.#include(member.incidentId, eventId, member);

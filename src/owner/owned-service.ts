@@ -76,7 +76,8 @@ export async function startOwnedService<R extends OwnedRun>(options: OwnedServic
       run = null;
       lost.delete('reading');
       if (failure === null || signal.aborted) return;
-      if (!(failure instanceof ServiceError)) return finish(failure);
+      const isFinal = !(failure instanceof ServiceError) || failure.code === 'kept-by-newer';
+      if (isFinal) return finish(failure);
       reports.interrupted(failure);
       await sleep(RESTART_MS, undefined, { signal }).catch(() => undefined);
     }

@@ -1,3 +1,4 @@
+import { KeptFormat } from '../../owner/kept-format.ts';
 import type { AnomalyEvent, EventType } from '../../record/anomaly-event.ts';
 import { Entries, type StateChanges } from '../../record/entries.ts';
 import { KeptPlace } from '../../record/event-place.ts';
@@ -28,7 +29,7 @@ import { Outbox } from './outbox.ts';
 const ALERTS_MAX = 100_000;
 
 const MINUTE_MS = 60_000;
-/** Format of what is kept. A newer one is refused: it was written by a newer version. Since 2 there are incidents. */
+/** Format of what is kept. Since 2 there are incidents. */
 const FORMAT = 2;
 
 /** What one message has of an alert. */
@@ -47,7 +48,7 @@ export class AlertState {
   readonly #formerRoutes = new Set<string>();
   readonly #count: (suppression: Suppression) => void;
   readonly #changes: StateChanges = new Map();
-  readonly #format = new Entries<number>('format', this.#changes);
+  readonly #format = new KeptFormat('alerts', FORMAT, this.#changes);
   readonly #alerts = new Entries<Alert>('alert/', this.#changes);
   readonly #groups = new AlertGroups(this.#changes);
   /** When the route may notify of the series again. */
@@ -78,18 +79,16 @@ export class AlertState {
     return this.#alerts.size;
   }
 
-  /** Takes a kept entry over. Throws where a newer version has written it. */
+  /** Takes a kept entry over. Throws a ServiceError where a newer version has written it. */
   restore(key: string, json: string | null): void {
     const alerts = [this.#alerts, this.#groups, this.#coolDowns, this.outbox];
     const kept = [...alerts, this.place, this.incidentPlace, this.#incidentEvents, this.#format];
-    if (!kept.some((entries) => entries.restore(key, json)) || (this.#format.get('') ?? FORMAT) > FORMAT) {
-      throw new TypeError(`the state of the alerts was written by a newer version: ${key}`);
-    }
+    if (!kept.some((entries) => entries.restore(key, json))) this.#format.noteUnknown(key);
   }
 
-  /** Call it after the last kept entry. */
+  /** Call it after the last kept entry. Throws a ServiceError where one is not known. */
   restored(nowMs: number): void {
-    if (this.#format.get('') !== FORMAT) this.#format.set('', FORMAT);
+    this.#format.restored();
     this.outbox.restored(nowMs);
     this.#incidentEvents.restored();
     for (const [key, alert] of this.#alerts.all()) {

@@ -171,3 +171,18 @@ test('a receiver that does everything wrong by turns is told everything in the e
     [],
   );
 });
+
+test('a state that a newer version wrote ends the service, and stays as it is', async () => {
+  const log = new MemoryOwnedLog();
+  log.kept.set('format', '99');
+  const { service } = await serviceTo('{ name: hook, webhook: { url: "http://127.0.0.1:9" } }', 'receivers: hook', {
+    log,
+    readIncidents: log.readIncidents,
+  });
+  const failure = await service.finished;
+  assert.match(
+    String(failure?.message),
+    /^the state of the alerts has format 99, and this version reads formats 1 to 2/,
+  );
+  assert.deepEqual([...log.kept], [['format', '99']]);
+});

@@ -195,8 +195,12 @@ test('a revision names no more than a record of Kafka holds, with the labels of 
   assert.deepEqual(written[0].events[0].labels, labels);
 });
 
-test('a state of a newer version is refused', () => {
+test('a state of a newer version is refused, with both formats', () => {
   const { state } = new KeptIncidents();
-  assert.throws(() => state.restore('format', '2'), /newer version/);
-  assert.throws(() => state.restore('unknown/1', '{}'), /newer version/);
+  assert.throws(() => state.restore('format', '2'), {
+    code: 'kept-by-newer',
+    message: /the state of the incidents has format 2, and this version reads formats 1 to 1: run the version/,
+  });
+  state.restore('unknown/1', '{}');
+  assert.throws(() => state.restored(), /does not know, unknown\/1/);
 });

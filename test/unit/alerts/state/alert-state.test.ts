@@ -198,9 +198,17 @@ routes: [{ name: all, receivers: boss }]`),
   ]);
 });
 
-test('a state of a newer version is refused', () => {
+test('a state of a newer version is refused, with both formats', () => {
   const alerts = keptAlerts('');
   alerts.take();
-  assert.throws(() => alerts.state.restore('something/new', '1'), /newer version/);
-  assert.throws(() => alerts.state.restore('format', '3'), /newer version/);
+  alerts.state.restore('something/new', '1');
+  assert.throws(() => alerts.state.restore('format', '3'), {
+    code: 'kept-by-newer',
+    message:
+      'the state of the alerts has format 3, and this version reads formats 1 to 2: run the version that wrote it',
+  });
+  assert.throws(() => alerts.state.restored(0), {
+    code: 'kept-by-newer',
+    message: /does not know, something\/new: run/,
+  });
 });
