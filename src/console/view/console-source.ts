@@ -42,9 +42,11 @@ export interface SeriesListQuery {
   readonly cursor?: string;
 }
 
-/** What a typed text asks for: matchers where it begins with a brace. */
-export function chosenSeries(text: string, name: 'series' | 'search'): Readonly<Record<string, string>> {
-  return text.trimStart().startsWith('{') ? { match: text } : { [name]: text };
+/** What a typed text asks for: matchers after a brace, a glob where it has a star, else a part of ids. */
+export function chosenSeries(text: string, part: 'match' | 'search'): Readonly<Record<string, string>> {
+  if (text === '') return {};
+  const isWhole = text.trimStart().startsWith('{') || /[*?]/.test(text);
+  return isWhole ? { match: text } : { [part]: part === 'match' ? `*${text}*` : text };
 }
 
 export interface ScoresQueryRange {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** What happens to the connections through a proxy. */
 export type LinkFault =
@@ -17,7 +17,10 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
-/** Passes connections on to a port of this machine, and disturbs them on demand. */
+/**
+ * Passes connections on to a port of this machine, and disturbs them on demand.
+ * @param port 0: a free one
+ */
 export async function startFaultProxy(port: number, target: () => number): Promise<FaultProxy> {
   let fault: LinkFault = { kind: 'none' };
   const pairs = new Set<readonly [Socket, Socket]>();
@@ -48,7 +51,7 @@ export async function startFaultProxy(port: number, target: () => number): Promi
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   return {
-    port,
+    port: (server.address() as AddressInfo).port,
     set(next) {
       // Bytes that were withheld or delayed would be missing, or overtaken: such connections cannot go on.
       if (next.kind === 'cut' || fault.kind === 'half' || fault.kind === 'delayed') cutAll();

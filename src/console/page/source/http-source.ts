@@ -101,23 +101,36 @@ export function httpSource(): ConsoleSource {
   };
 }
 
+/** Between a connection that was refused and the next one. */
+const RETRY_MS = 3_000;
 /** Worst series in one message. */
 const WORST_MAX = 60;
 
 function watchService(series: string | null, handlers: LiveHandlers, clock: StreamClock): () => void {
   const query = new URLSearchParams({ limit: String(WORST_MAX), ...(series === null ? {} : { series }) });
-  const live = new EventSource(`/v1/live?${query}`);
-  live.onopen = () => handlers.onConnected(true);
-  // The browser connects again by itself.
-  live.onerror = () => handlers.onConnected(false);
-  const on = <M extends keyof LiveMessages>(name: M, take: (message: LiveMessages[M]) => void) =>
-    live.addEventListener(name, ({ data }: MessageEvent<string>) => take(JSON.parse(data)));
-  on('event', (event) => handlers.onEvent(event));
-  on('incident', (incident) => handlers.onIncident(incident));
-  on('score', ({ series: worst }) => {
-    for (const { timestampMs } of worst) clock.see(timestampMs);
-    handlers.onWorst(worst);
-  });
-  on('series', ({ scores }) => handlers.onScores(scores));
-  return () => live.close();
+  let live: EventSource;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  const connect = () => {
+    live = new EventSource(`/v1/live?${query}`);
+    live.onopen = () => handlers.onConnected(true);
+    live.onerror = () => {
+      handlers.onConnected(false);
+      // The browser connects again by itself, but not after a refusal, such as that of a proxy before the service.
+      if (live.readyState === EventSource.CLOSED) retry = setTimeout(connect, RETRY_MS);
+    };
+    const on = <M extends keyof LiveMessages>(name: M, take: (message: LiveMessages[M]) => void) =>
+      live.addEventListener(name, ({ data }: MessageEvent<string>) => take(JSON.parse(data)));
+    on('event', (event) => handlers.onEvent(event));
+    on('incident', (incident) => handlers.onIncident(incident));
+    on('score', ({ series: worst }) => {
+      for (const { timestampMs } of worst) clock.see(timestampMs);
+      handlers.onWorst(worst);
+    });
+    on('series', ({ scores }) => handlers.onScores(scores));
+  };
+  connect();
+  return () => {
+    clearTimeout(retry);
+    live.close();
+  };
 }

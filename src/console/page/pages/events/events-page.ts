@@ -30,7 +30,7 @@ export function EventsPage({ app, route: { query } }: { readonly app: Console; r
     kind,
     detector,
     incident,
-    ...chosenSeries(series, 'series'),
+    ...chosenSeries(series, 'match'),
     limit: PAGE_ROWS,
     ...(open === '' ? {} : { open: open === 'true' }),
     ...(span === undefined ? {} : { from: Math.round(app.source.nowMs() - span) }),

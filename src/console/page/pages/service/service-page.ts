@@ -62,7 +62,8 @@ type WorkerPlace = NonNullable<ServiceState['workers']>['partitions'][number];
 type ReadPlace = ServiceState['history']['partitions'][number] | WorkerPlace;
 
 function Partitions({ rows, owned }: { readonly rows: readonly ReadPlace[]; readonly owned: boolean }): Shown {
-  return html`<div class="table-frame"><table class="table">
+  const name = owned ? 'Partitions of the input' : 'Partitions that are read';
+  return html`<div class="table-frame" tabindex="0" role="region" aria-label=${name}><table class="table">
     <thead><tr><th scope="col">Partition</th><th scope="col" class="figure">At</th><th scope="col"
       class="figure">Of</th>
       <th scope="col" class="figure">Behind</th>${owned && html`<th scope="col">Worker</th>`}</tr></thead>
