@@ -51,6 +51,11 @@ export function deviationFloor(state: Float64Array, start: number): number {
   return Math.max(FLOOR_MIN, resolutionOf(state, start));
 }
 
+/** Whether the series has hardly moved: how finely it is resolved is not known yet. */
+export function isFlatSoFar(state: Float64Array, start: number): boolean {
+  return state[start + STEPS] < STEPS_MIN;
+}
+
 function resolutionOf(state: Float64Array, start: number): number {
   if (state[start + STEPS] === 0) {
     const previous = Math.abs(state[start + PREVIOUS]);

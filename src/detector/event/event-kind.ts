@@ -119,7 +119,8 @@ function isStuck({ values, start }: KindEvidence): boolean {
       run++;
       continue;
     }
-    if (i > start - ONSET_ROWS) recent = Math.max(recent, run);
+    // A run that is all there was before is how the series is.
+    if (i > start - ONSET_ROWS && run < i) recent = Math.max(recent, run);
     else earlier = Math.max(earlier, run);
     run = Number.isNaN(values[i]) ? 0 : 1;
   }

@@ -1,8 +1,9 @@
 import type { Unusualness } from '../alarm/alarm.ts';
-import { deviationFloor } from '../calibration/resolution.ts';
+import { deviationFloor, isFlatSoFar } from '../calibration/resolution.ts';
 import { SCALARS } from '../memory/series-memory.ts';
 import type { SeriesRings } from '../memory/series-rings.ts';
 import { SEED_PERIOD } from '../memory/shape-lags.ts';
+import { isBackWhereFlat } from './flat-return.ts';
 import { CHANGE_GAP, isBehindGap, SHAPE_GAP } from './gap-rows.ts';
 import { earlierInnovation, nearestDistance, nearestLag, observeShape, seedShapes } from './shape-search.ts';
 
@@ -38,6 +39,11 @@ export const PRIOR_ROWS = 300;
 const PRIOR_VARIANCE = 2;
 /** Share of the smallest deviation of residuals: scales go lower, since they are not the only term. */
 const FLOOR_SHARE = 0.2;
+/**
+ * Entries of a series that has hardly moved so far count in units of this share of its first value at least: a page
+ * of memory more is nothing, however long there was none.
+ */
+const FLAT_SHARE = 0.002;
 /** Rounding of float32, relative. */
 const ROUNDING = 1.2e-7;
 const TERM_MAX = 1e6;
@@ -45,6 +51,8 @@ const TERM_MAX = 1e6;
 const RECENT_RATE = 0.25;
 const SHAPE_WEIGHT_SHARP = 3;
 const SHAPE_WEIGHT_WIDE = 2;
+
+const NOTHING_UNUSUAL: Unusualness = { sharp: 0, wide: 0 };
 
 /** One row as the detector has it; distances from the origin of the series. */
 export interface GradedRow {
@@ -86,6 +94,8 @@ export function observeTerms(
   }
   const { doubles } = rings;
   const resolutionAt = rings.scalarIndex(SCALARS.resolution);
+  const isFlat = isFlatSoFar(doubles, resolutionAt);
+  const least = isFlat ? FLAT_SHARE * Math.abs(rings.origin) : 0;
   const finest = FLOOR_SHARE * deviationFloor(doubles, resolutionAt);
   if (position % SEED_PERIOD === 0 || position === rings.contextStart) seed(rings, position, finest);
   const analogue = nearestLag(rings);
@@ -94,17 +104,21 @@ export function observeTerms(
   const change = isBehindGap(rings, position, CHANGE_GAP) ? Number.NaN : value - doubles[resolutionAt];
   const areShapesKnown = !isBehindGap(rings, position, SHAPE_GAP);
   const floor = Math.max(finest, ROUNDING * (Number.isNaN(forecast) ? Math.abs(distance) : Math.abs(forecast)));
-  const z = scaled(rings, RESIDUAL, distance - forecast, floor);
+  const z = scaled(rings, RESIDUAL, distance - forecast, { floor, least });
   // A change is exact. The others are of float32 distances, whose rounding may be all there is.
-  const d = scaled(rings, CHANGE, change, finest);
+  const d = scaled(rings, CHANGE, change, { floor: finest, least });
   const isExpected = areShapesKnown && analogue > 0 && !Number.isNaN(rings.distanceAt(position - analogue));
-  const n = scaled(rings, ANALOGUE, isExpected ? innovation - earlierInnovation(analogue) : Number.NaN, floor);
+  const n = scaled(rings, ANALOGUE, isExpected ? innovation - earlierInnovation(analogue) : Number.NaN, {
+    floor,
+    least,
+  });
   const isShaped = areShapesKnown && nearestLag(rings) > 0;
-  const w = scaled(rings, SHAPE, isShaped ? Math.sqrt(nearestDistance(rings)) : Number.NaN, floor);
+  const w = scaled(rings, SHAPE, isShaped ? Math.sqrt(nearestDistance(rings)) : Number.NaN, { floor, least });
   if (Number.isNaN(forecast)) return null;
   keepRecent(rings, distance - forecast);
   const largest = Math.max(z, d, n);
   const sum = z + d + n;
+  if (isFlat && sum > 0 && isBackWhereFlat(rings, position)) return NOTHING_UNUSUAL;
   return { sharp: sum + SHAPE_WEIGHT_SHARP * Math.min(w, largest), wide: sum + SHAPE_WEIGHT_WIDE * w };
 }
 
@@ -129,7 +143,12 @@ function goesOn(rings: SeriesRings, { rows, size, clip }: Pick<TermRow, 'rows' |
 }
 
 /** |entry| in units of the scale of its term as of the row before; 0 where there is no entry. */
-function scaled(rings: SeriesRings, term: number, entry: number, floor: number): number {
+function scaled(
+  rings: SeriesRings,
+  term: number,
+  entry: number,
+  { floor, least }: { readonly floor: number; readonly least: number },
+): number {
   if (Number.isNaN(entry)) return 0;
   const rows = rings.scalar(SCALARS.termRows + term);
   const mean = rings.scalar(SCALARS.termSquares + term);
@@ -144,7 +163,7 @@ function scaled(rings: SeriesRings, term: number, entry: number, floor: number):
   if (term !== RESIDUAL || !goesOn(rings, { rows, size, clip })) {
     rings.setScalar(SCALARS.termSquares + term, nextSquare({ rows, mean, size, clip, floor }));
   }
-  return known ? Math.min(size / scale, TERM_MAX) : 0;
+  return known ? Math.min(size / Math.max(scale, least), TERM_MAX) : 0;
 }
 
 /** The scale of residuals, and that of changes: roots of forgetting mean squares. */

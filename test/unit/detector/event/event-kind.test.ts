@@ -104,6 +104,12 @@ test('values that do not rise and fall any more have lost their season', () => {
   );
 });
 
+test('a flat series that jumps was flat before, and is not stuck', () => {
+  const values = Float32Array.from({ length: ROWS + 30 }, (_, row) => (row < ROWS ? 20 : 50));
+  const evidence = { values, start: ROWS, leading: 0, isBelow: false, span: 30, changeScale: 0.1 };
+  assert.equal(kindOf({ ...evidence, residuals: Array(30).fill(300) }), 'level_shift');
+});
+
 test('a value that comes again and again is stuck, unless it did so before', () => {
   assert.equal(
     kindAfter(() => 3.25),

@@ -74,3 +74,17 @@ for (const [name, valueAt] of [
     }
   });
 }
+
+const LEVEL = 300_000_000;
+const PAGE = 4_096;
+
+test('a page of memory more is nothing, after hundreds of rows without one', async () => {
+  const detections = await gradesOf(Array.from({ length: 600 }, (_, row) => LEVEL + (row < 300 ? 0 : PAGE)));
+  for (const { position, grade } of detections.slice(48))
+    assert.ok(grade < 0.1, `row ${position} has the grade ${grade}`);
+});
+
+test('a tenth of the memory more is an anomaly, after hundreds of rows without any', async () => {
+  const detections = await gradesOf(Array.from({ length: 600 }, (_, row) => LEVEL * (row < 300 ? 1 : 1.1)));
+  assert.ok(detections[300].grade > 0.8, `${detections[300].grade}`);
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isBackWhereFlat } from '../../../../src/detector/grade/flat-return.ts';
+import { SeriesMemory, seriesLayout } from '../../../../src/detector/memory/series-memory.ts';
+import { SeriesRings } from '../../../../src/detector/memory/series-rings.ts';
+import { streamSettings } from '../../../fixture/stream/stream-run.ts';
+
+const layout = seriesLayout(streamSettings({ h: 2, stepSize: 2, detectionSize: 2, context: 64 }));
+
+/** Whether a flat series is back at the last row of these runs. */
+function isBackAfter(...runs: readonly (readonly [rows: number, value: number])[]): boolean {
+  const rings = new SeriesRings(new SeriesMemory(layout));
+  const values = runs.flatMap(([rows, value]) => Array<number>(rows).fill(value));
+  for (const [row, value] of values.entries()) rings.keepDistance(row, value);
+  return isBackWhereFlat(rings, values.length - 1);
+}
+
+test('a flat series is back from the second row at the level that it left', () => {
+  assert.ok(isBackAfter([30, 0], [10, 5], [2, 0]));
+  assert.ok(!isBackAfter([30, 0], [10, 5], [1, 0]));
+});
+
+test('a series is not back where it was for few rows, at another level, or before it went away', () => {
+  assert.ok(!isBackAfter([23, 0], [10, 5], [2, 0]));
+  assert.ok(!isBackAfter([30, 0], [10, 5], [2, 1]));
+  assert.ok(!isBackAfter([30, 0], [10, 5]));
+  assert.ok(!isBackAfter([60, 0]));
+});
+
+test('what has left the ring is forgotten', () => {
+  assert.ok(!isBackAfter([100, 0], [60, 5], [2, 0]));
+});
