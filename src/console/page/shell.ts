@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { ReportData } from '../../sidecar/wire/schema/backtest-schema.ts';
-import type { ConsoleSource } from '../view/console-source.ts';
+import { type ConsoleSource, chosenMatch } from '../view/console-source.ts';
 import { type Route, routeTo } from '../view/route.ts';
 import { showTimesIn } from '../view/time-words.ts';
 import { type Console, useFreshness, useLoaded, useOpenEvents, useRoute, useStored } from './element/hooks.ts';
@@ -81,6 +81,9 @@ export function Shell({ source, session, onLeave, title, onReport, onSave }: She
   const pages = source.kind === 'service' ? PAGES : PAGES_OF_REPORT;
   const shown = pages.find(({ name }) => name === route.page) ?? pages[0];
   const page = route.subject === null ? shown.page : (shown.one ?? shown.page);
+  const isNow = route.page === 'wall' || shown.name === 'now';
+  const { match = '', by = '' } = isNow ? route.query : {};
+  useEffect(() => app.openEvents.choose(chosenMatch(match)), [app, match]);
   const words = useLoaded('words', () => source.detectorWords(), WORDS_EVERY_MS).value;
   const units = words?.units ?? NO_UNITS;
   const [zone, setZone] = useStored('zone', '');
@@ -90,7 +93,7 @@ export function Shell({ source, session, onLeave, title, onReport, onSave }: She
   const pageKey = `${zone} ${page === shown.one ? `one ${route.subject}` : shown.name}`;
   useTitle(app, shown.title, route);
   useShortcuts(main);
-  if (route.page === 'wall') return html`<${Units.Provider} value=${units}><${WallPage} app=${app} /><//>`;
+  if (route.page === 'wall') return html`<${Units.Provider} value=${units}><${WallPage} app=${app} by=${by} /><//>`;
   const toContent = (event: Event) => {
     event.preventDefault();
     main.current?.focus();
@@ -109,7 +112,10 @@ export function Shell({ source, session, onLeave, title, onReport, onSave }: She
         )}
       </nav>
       <div class="rail-foot">
-        ${source.kind === 'service' && html`<a href=${routeTo('wall')}><${Icon} name="wall" /><span>Wall</span></a>`}
+        ${
+          source.kind === 'service' &&
+          html`<a href=${routeTo('wall', null, { match, by })}><${Icon} name="wall" /><span>Wall</span></a>`
+        }
         <${ThemeChoice} />
         <${ZoneChoice} zone=${zone} zones=${words?.zones ?? []} onZone=${setZone} />
         ${source.kind === 'service' && html`<${Connection} app=${app} />`}

@@ -42,11 +42,17 @@ export interface SeriesListQuery {
   readonly cursor?: string;
 }
 
-/** What a typed text asks for: matchers after a brace, a glob where it has a star, else a part of ids. */
-export function chosenSeries(text: string, part: 'match' | 'search'): Readonly<Record<string, string>> {
-  if (text === '') return {};
-  const isWhole = text.trimStart().startsWith('{') || /[*?]/.test(text);
-  return isWhole ? { match: text } : { [part]: part === 'match' ? `*${text}*` : text };
+/** Matchers of labels begin with a brace, globs have a star or a question mark. */
+const isWhole = (text: string) => /^\s*\{|[*?]/.test(text);
+
+/** What a typed text chooses: matchers, a glob, or every id with it; empty: all. */
+export function chosenMatch(text: string): string {
+  return text === '' || isWhole(text) ? text : `*${text}*`;
+}
+
+/** The same for a list that searches parts of ids whatever their case. */
+export function searchedSeries(text: string): Pick<SeriesListQuery, 'match' | 'search'> {
+  return isWhole(text) ? { match: text } : { search: text };
 }
 
 export interface ScoresQueryRange {
@@ -93,8 +99,8 @@ export interface ConsoleSource {
   event(id: string): Promise<EventAnswer | null>;
   seriesList(query: SeriesListQuery): Promise<ListedSeries>;
   scores(series: string, range: ScoresQueryRange): Promise<ShownPast>;
-  /** Returns how to stop. */
-  watch(series: string | null, handlers: LiveHandlers): () => void;
+  /** Events that `match` chooses, empty: all; and all scores of a series. Returns how to stop. */
+  watch(selection: { readonly series: string | null; readonly match: string }, handlers: LiveHandlers): () => void;
   acknowledge(id: string, acknowledged: boolean): Promise<void>;
   mute(id: string, until: number | null, reason: string): Promise<void>;
   label(id: string, real: boolean | null): Promise<void>;

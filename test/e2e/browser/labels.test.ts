@@ -52,3 +52,45 @@ test('a chart shows the other series of one label, by their colours, and the add
   await page.getByRole('heading', { name: names[3], exact: true }).waitFor();
   assert.deepEqual(troubles, []);
 });
+
+test('lists of series and events are grouped and coloured by a label, which the address keeps', async () => {
+  const { page, troubles } = await openSignedIn(service.url);
+  for (const [hash, selector, group] of [
+    ['#/series', '.tile', '.label-group h2'],
+    ['#/events', '.table', 'th[scope=rowgroup]'],
+    ['#/now', '.line', '.label-group h3'],
+  ]) {
+    await goTo(page, hash, selector);
+    await page.getByLabel('Group by').selectOption('by team');
+    await page.locator(group, { hasText: 'team=shop' }).waitFor();
+    await page.locator(group, { hasText: 'team=data' }).waitFor();
+    await page.waitForURL(/by=label.team/);
+    await page.reload();
+    await page.locator(group, { hasText: 'team=shop' }).waitFor();
+    assert.deepEqual(await faultsOf(page), [], hash);
+  }
+  assert.deepEqual(troubles, []);
+});
+
+test('Now and the wall show the events of some labels, named by the address, and say what is wrong with a filter', async () => {
+  const { page, troubles } = await openSignedIn(service.url);
+  await untilCount(page, '.line', incidents.length);
+  const filter = page.getByRole('searchbox');
+  await filter.fill('{team="data"');
+  await page.getByText('The filter must be matchers').waitFor();
+  await filter.fill('{team="data"}');
+  await untilCount(page, '.line', 1);
+  await page.getByRole('heading', { name: '1 event is open' }).waitFor();
+  await page.getByLabel('Group by').selectOption('by host');
+  await page.getByRole('link', { name: 'Wall' }).click();
+  await page.locator('.wall-group', { hasText: 'host=db-1' }).waitFor();
+  await untilCount(page, '.wall-tile', 1);
+  assert.deepEqual(await faultsOf(page), []);
+  await page.reload();
+  await untilCount(page, '.wall-tile', 1);
+  await page.keyboard.press('Escape');
+  await untilCount(page, '.line', incidents.length);
+  await page.getByRole('searchbox').fill('latency');
+  await untilCount(page, '.line', 1);
+  assert.deepEqual(troubles, []);
+});

@@ -2,13 +2,16 @@ import { useMemo } from 'preact/hooks';
 import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
 import { addressOf, isMuted, subjectName, worstFirst } from '../../view/event-words.ts';
 import { incidentsStalled, worstIncidentsFirst } from '../../view/incident-words.ts';
+import { groupsBy, labelledEvent } from '../../view/label-groups.ts';
 import { counted } from '../../view/number-words.ts';
-import { routeTo } from '../../view/route.ts';
+import { parseRoute, type Route, routeTo } from '../../view/route.ts';
 import { clockText, timeText, zonedText } from '../../view/time-words.ts';
+import { GroupChoice, GroupName, groupClass } from '../element/grouped.ts';
 import { type Console, useFreshness, useLoaded, useNow, useOpenEvents } from '../element/hooks.ts';
-import { html, type Shown } from '../element/html.ts';
+import { classes, html, type Shown } from '../element/html.ts';
 import { Meanings } from '../element/meanings.ts';
 import { Empty, Failure, Loading } from '../element/page-states.ts';
+import { TypedFilter } from '../element/typed-filter.ts';
 import { EventLine } from './events/event-line.ts';
 import { IncidentEntry } from './incidents/incident-line.ts';
 import { SeriesTile } from './series/series-tile.ts';
@@ -21,7 +24,8 @@ const LINES_MAX = 60;
 const ENDED_MAX = 8;
 
 /** What is wrong at this moment, worst first. */
-export function NowPage({ app }: { readonly app: Console }): Shown {
+export function NowPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
+  const { match = '', by = '' } = route.query;
   const { events, total, incidents, incidentsTotal, ended, failure, freshness: known } = useOpenEvents(app);
   const nowMs = useNow(app.source);
   const freshness = useFreshness(app);
@@ -34,6 +38,8 @@ export function NowPage({ app }: { readonly app: Console }): Shown {
   if (events === null || (freshness === null && app.source.kind === 'service'))
     return failure === null ? html`<${Loading} what="events" />` : html`<${Failure} text=${failure} />`;
   const isPast = app.source.kind === 'report';
+  const go = (name: string, value: string) =>
+    location.replace(routeTo('now', null, { ...parseRoute(location.hash).query, [name]: value }));
   const isKnown = isPast || freshness?.isCurrent === true;
   const nothing = isKnown ? 'Nothing is wrong' : 'No event is known to be open';
   const asExpected = isKnown ? 'All judged series are as expected' : 'Whether all is as expected is not known';
@@ -53,6 +59,11 @@ export function NowPage({ app }: { readonly app: Console }): Shown {
       <p class="aside">${beside}${unseen}as of <time>${zonedText(nowMs)}</time>${
         isPast ? '' : clockText(nowMs, Date.now())
       }</p>
+      <form class="filters" onSubmit=${(event: Event) => event.preventDefault()}>
+        <${TypedFilter} name="match" label="Only series with this text, this glob or these labels" value=${match}
+          onTyped=${(text: string) => go('match', text)} />
+        <${GroupChoice} all=${sorted.map(labelledEvent)} by=${by} onBy=${(chosen: string) => go('by', chosen)} />
+      </form>
     </header>
     ${failure !== null && html`<${Failure} text=${failure} />`}
     ${stalled !== null && html`<p class="not-current" role="status">${stalled}</p>`}
@@ -74,12 +85,14 @@ export function NowPage({ app }: { readonly app: Console }): Shown {
         }
         ${
           alone.length > 0 &&
-          html`<ol class="lines">
-          ${alone.slice(0, LINES_MAX).map(
-            (event) => html`<${EventLine} key=${event.eventId} app=${app} event=${event}
-            nowMs=${nowMs} />`,
-          )}
-        </ol><${Meanings} of=${['widths out', 'severity']} />`
+          html`${groupsBy(alone.slice(0, LINES_MAX), by, labelledEvent).map(
+            (group) => html`<section key=${group.name} class="label-group">
+            ${group.name !== null && html`<h3><${GroupName} group=${group} /></h3>`}
+            <ol class=${classes('lines', groupClass(group))}>
+            ${group.items.map(
+              (event) => html`<${EventLine} key=${event.eventId} app=${app} event=${event} nowMs=${nowMs} />`,
+            )}</ol></section>`,
+          )}<${Meanings} of=${['widths out', 'severity']} />`
         }
         ${
           total > LINES_MAX &&

@@ -10,10 +10,12 @@ import {
   isIncidentMuted,
   worstIncidentsFirst,
 } from '../../view/incident-words.ts';
+import { groupsBy, labelledEvent } from '../../view/label-groups.ts';
 import { counted, elapsedText } from '../../view/number-words.ts';
 import { routeTo } from '../../view/route.ts';
 import { timeText } from '../../view/time-words.ts';
 import { EventSparkline } from '../chart/event-sparkline.ts';
+import { groupClass } from '../element/grouped.ts';
 import { type Console, useFreshness, useNow, useOpenEvents } from '../element/hooks.ts';
 import { classes, html, type Shown } from '../element/html.ts';
 import { Icon } from '../element/icons.ts';
@@ -22,8 +24,14 @@ import { eventOf } from './incidents/incident-line.ts';
 /** What fits on a screen that is read from across a room. */
 const TILES_MAX = 12;
 
+interface WallPageProps {
+  readonly app: Console;
+  /** What tiles are grouped and coloured by; empty: nothing. */
+  readonly by: string;
+}
+
 /** Now, for a screen on a wall: large, without anything to click but the way back. */
-export function WallPage({ app }: { readonly app: Console }): Shown {
+export function WallPage({ app, by }: WallPageProps): Shown {
   const { events, total, incidents, incidentsTotal, connected, freshness: known } = useOpenEvents(app);
   const freshness = useFreshness(app);
   const isCurrent = connected && freshness?.isCurrent === true;
@@ -44,6 +52,9 @@ export function WallPage({ app }: { readonly app: Console }): Shown {
   const shown = worstFirst(alone, nowMs)
     .filter((event) => !isMuted(event, nowMs))
     .slice(0, TILES_MAX - shownIncidents.length);
+  const shownGroups = groupsBy(shown, by, labelledEvent).flatMap((group) =>
+    group.items.map((event) => ({ event, group })),
+  );
   const tiles = shownIncidents.length + shown.length;
   const more = incidentsTotal + alone.length + total - (events ?? []).length - tiles;
   const what = incidentsTotal > 0 ? counted(incidentsTotal, 'incident') : counted(total, 'event');
@@ -61,9 +72,10 @@ export function WallPage({ app }: { readonly app: Console }): Shown {
         (incident) => html`<${IncidentTile} key=${incident.incidentId} app=${app} incident=${incident}
           events=${events ?? []} nowMs=${nowMs} />`,
       )}
-      ${shown.map(
-        (event) => html`<li key=${event.eventId}
+      ${shownGroups.map(
+        ({ event, group }) => html`<li key=${event.eventId}
           class=${classes('wall-tile', `urgency-${eventUrgency(event)}`, event.acknowledged !== null && 'quiet')}>
+          ${group.name !== null && html`<p class=${classes('wall-group', groupClass(group))}>${group.name}</p>`}
           <p class="wall-name" title=${subjectName(event)}>${subjectName(event)}</p>
           <p class="wall-far">${farOutText(event)}</p>
           <${EventSparkline} source=${app.source} event=${event} width=${320} height=${80} />

@@ -77,7 +77,7 @@ export function httpSource(): ConsoleSource {
     },
     scores: (series, range: ScoresQueryRange) =>
       getJson<SeriesScoresAnswer>(`/v1/series/${encodeURIComponent(series)}/scores`, range),
-    watch: (series, handlers) => watchService(series, handlers, clock),
+    watch: (selection, handlers) => watchService(selection, handlers, clock),
     async acknowledge(id, acknowledged) {
       await review(id, 'acknowledge', { acknowledged });
     },
@@ -106,8 +106,13 @@ const RETRY_MS = 3_000;
 /** Worst series in one message. */
 const WORST_MAX = 60;
 
-function watchService(series: string | null, handlers: LiveHandlers, clock: StreamClock): () => void {
-  const query = new URLSearchParams({ limit: String(WORST_MAX), ...(series === null ? {} : { series }) });
+function watchService(
+  { series, match }: Parameters<ConsoleSource['watch']>[0],
+  handlers: LiveHandlers,
+  clock: StreamClock,
+): () => void {
+  const chosen = match === '' ? {} : { match };
+  const query = new URLSearchParams({ limit: String(WORST_MAX), ...chosen, ...(series === null ? {} : { series }) });
   let live: EventSource;
   let retry: ReturnType<typeof setTimeout> | undefined;
   const connect = () => {

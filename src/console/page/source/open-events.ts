@@ -1,7 +1,8 @@
+import { patternProblem } from '../../../series/series-pattern.ts';
 import type { EventAnswer, UnreviewedEvent } from '../../../sidecar/wire/schema/event-schema.ts';
 import type { Freshness } from '../../../sidecar/wire/schema/freshness-schema.ts';
 import type { IncidentAnswer, UnreviewedIncident } from '../../../sidecar/wire/schema/incident-schema.ts';
-import type { ConsoleSource } from '../../view/console-source.ts';
+import type { ConsoleSource, SourceFailure } from '../../view/console-source.ts';
 import { withIncident, withRevision } from '../../view/incident-words.ts';
 import type { ShownSeries } from '../../view/shown-scores.ts';
 
@@ -32,6 +33,8 @@ const REFRESH_MS = 20_000;
 const FRESHNESS_MS = 3_000;
 /** After a failure it is tried again sooner, such as while the service starts. */
 const RETRY_MS = 1_500;
+/** The status of what cannot be read as it is asked for. */
+const REFUSED = 422;
 /** Messages are shown together: a screen that changes more often cannot be read. */
 const SHOW_MS = 500;
 
@@ -52,6 +55,9 @@ export class OpenEvents {
   readonly #source: ConsoleSource;
   readonly #listeners = new Set<(state: OpenEventsState) => void>();
   #stop: (() => void) | null = null;
+  #unwatch = () => {};
+  /** Only these events; empty: all. */
+  #match = '';
   #showing = false;
 
   constructor(source: ConsoleSource) {
@@ -60,20 +66,11 @@ export class OpenEvents {
 
   start(): void {
     if (this.#stop !== null) return;
-    const unwatch = this.#source.watch(null, {
-      onEvent: (event) => this.#take(event),
-      onIncident: (incident) => this.#takeIncident(incident),
-      onWorst: (series) => this.#set({ worst: new Map(series.map((row) => [row.series, row])) }),
-      onScores: () => {},
-      onConnected: (connected) => {
-        if (connected && !this.state.connected) void this.refresh();
-        this.#set({ connected });
-      },
-    });
+    this.#watch();
     const timer = setInterval(() => document.hidden || void this.refresh(), REFRESH_MS);
     const fresh = setInterval(() => document.hidden || void this.#readFreshness(), FRESHNESS_MS);
     this.#stop = () => {
-      unwatch();
+      this.#unwatch();
       clearInterval(timer);
       clearInterval(fresh);
     };
@@ -86,17 +83,58 @@ export class OpenEvents {
     this.#stop = null;
   }
 
+  /** Follows only the events that a glob or matchers choose, and their incidents; empty: all. */
+  choose(match: string): void {
+    if (match === this.#match && this.state.failure === null) return;
+    const problem = match === '' ? null : patternProblem(match);
+    if (problem !== null) {
+      this.#set({ failure: `The filter must be ${problem}` });
+      return;
+    }
+    this.#match = match;
+    if (this.#stop === null) return;
+    this.#watch();
+    void this.refresh();
+  }
+
   async refresh(): Promise<void> {
+    const match = this.#match;
     try {
       const [{ events, total_open: total }, { incidents, total_open: incidentsTotal }] = await Promise.all([
-        this.#source.events({ open: true, limit: SHOWN_MAX }),
+        this.#source.events({ open: true, match, limit: SHOWN_MAX }),
         this.#source.incidents({ open: true, single: false, limit: SHOWN_MAX }),
       ]);
-      this.#set({ events, total, incidents, incidentsTotal, failure: null });
+      if (match !== this.#match) return;
+      if (match === '') this.#set({ events, total, incidents, incidentsTotal, failure: null });
+      else {
+        const chosen = incidents.filter(({ incidentId: id }) => events.some((event) => event.incidentId === id));
+        const totals = { total: events.length, incidentsTotal: chosen.length };
+        this.#set({ events, incidents: chosen, ...totals, failure: null });
+      }
     } catch (error) {
+      if (match !== this.#match) return;
       this.#set({ failure: (error as Error).message });
+      // What is refused would be again.
+      if ((error as SourceFailure).status === REFUSED) return;
       setTimeout(() => this.#stop !== null && void this.refresh(), RETRY_MS);
     }
+  }
+
+  #watch(): void {
+    this.#unwatch();
+    this.#unwatch = this.#source.watch(
+      { series: null, match: this.#match },
+      {
+        onEvent: (event) => this.#take(event),
+        onIncident: (incident) => this.#takeIncident(incident),
+        onWorst: (series) => this.#set({ worst: new Map(series.map((row) => [row.series, row])) }),
+        onScores: () => {},
+        onConnected: (connected) => {
+          if (connected && !this.state.connected) void this.refresh();
+          this.#set({ connected });
+        },
+      },
+    );
   }
 
   subscribe(listener: (state: OpenEventsState) => void): () => void {

@@ -167,13 +167,16 @@ function useArrivedScores(source: ConsoleSource, series: string, take: (arrived:
     if (source.kind !== 'service') return undefined;
     let waiting: SeriesNow[] = [];
     const none = () => {};
-    const stop = source.watch(series, {
-      onScores: (scores) => waiting.push(...scores),
-      onEvent: none,
-      onIncident: none,
-      onWorst: none,
-      onConnected: none,
-    });
+    const stop = source.watch(
+      { series, match: '' },
+      {
+        onScores: (scores) => waiting.push(...scores),
+        onEvent: none,
+        onIncident: none,
+        onWorst: none,
+        onConnected: none,
+      },
+    );
     const timer = setInterval(() => {
       if (waiting.length === 0 || document.hidden) return;
       taker.current(waiting);

@@ -10,9 +10,11 @@ import {
   lengthText,
   subjectName,
 } from '../../../view/event-words.ts';
+import { groupsBy, labelledEvent } from '../../../view/label-groups.ts';
 import { numberText } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import { timeText, zonedText } from '../../../view/time-words.ts';
+import { GroupName, groupClass } from '../../element/grouped.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
 import { Meanings } from '../../element/meanings.ts';
@@ -55,22 +57,32 @@ export function EventTable({ events, nowMs, query }: EventTableProps): Shown {
             : html`<a href=${routeTo('events', null, { ...query, sort: nextOrder(order, column) })}>${title}</a>`
         }</th>`,
     )}</tr></thead>
-    <tbody>${sortedEvents(events, order).map((event) => {
-      const { eventId: id, kind, startedAtMs, grade, severity } = event;
-      const subject = subjectName(event);
-      return html`<tr key=${id} class=${classes(`urgency-${eventUrgency(event)}`)}>
-        <td><time title=${zonedText(startedAtMs)}>${timeText(startedAtMs, nowMs)}</time></td>
-        <td title=${kindMeaning(kind)}><${Icon} name=${kind} /> ${kindName(kind)}</td>
-        <th scope="row"><a href=${addressOf(event)} title=${subject}>${subject}</a></th>
-        <td>${event.detector}</td>
-        <td class="figure">${farOutText(event)}</td>
-        <td class="figure">${grade === null ? '–' : grade.toFixed(2)}</td>
-        <td class="figure">${numberText(severity)}</td>
-        <td class="figure">${lengthText(event, nowMs)}</td>
-        <td>${stateText(event, nowMs)}</td>
-      </tr>`;
-    })}</tbody></table></div>
+    ${groupsBy(sortedEvents(events, order), query.by ?? '', labelledEvent).map(
+      (group) => html`<tbody key=${group.name} class=${groupClass(group)}>
+        ${
+          group.name !== null &&
+          html`<tr><th scope="rowgroup" colspan=${COLUMNS.length}><${GroupName} group=${group} /></th></tr>`
+        }
+        ${group.items.map((event) => html`<${EventRow} key=${event.eventId} event=${event} nowMs=${nowMs} />`)}
+      </tbody>`,
+    )}</table></div>
     <${Meanings} of=${['out', 'grade', 'severity']} />`;
+}
+
+function EventRow({ event, nowMs }: { readonly event: EventAnswer; readonly nowMs: number }): Shown {
+  const { kind, startedAtMs, grade, severity } = event;
+  const subject = subjectName(event);
+  return html`<tr class=${classes(`urgency-${eventUrgency(event)}`)}>
+    <td><time title=${zonedText(startedAtMs)}>${timeText(startedAtMs, nowMs)}</time></td>
+    <td title=${kindMeaning(kind)}><${Icon} name=${kind} /> ${kindName(kind)}</td>
+    <th scope="row"><a href=${addressOf(event)} title=${subject}>${subject}</a></th>
+    <td>${event.detector}</td>
+    <td class="figure">${farOutText(event)}</td>
+    <td class="figure">${grade === null ? '–' : grade.toFixed(2)}</td>
+    <td class="figure">${numberText(severity)}</td>
+    <td class="figure">${lengthText(event, nowMs)}</td>
+    <td>${stateText(event, nowMs)}</td>
+  </tr>`;
 }
 
 function stateText(event: EventAnswer, nowMs: number): string {

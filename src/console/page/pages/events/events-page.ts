@@ -1,13 +1,16 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
-import { chosenSeries } from '../../../view/console-source.ts';
+import { chosenMatch } from '../../../view/console-source.ts';
 import { KINDS, kindName } from '../../../view/event-words.ts';
+import { labelledEvent } from '../../../view/label-groups.ts';
 import { counted } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import { EventTimeline } from '../../chart/event-timeline.ts';
-import { type Console, useLoaded, useNow, useTyped } from '../../element/hooks.ts';
+import { GroupChoice } from '../../element/grouped.ts';
+import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Empty, Failure, Loading } from '../../element/page-states.ts';
+import { TypedFilter } from '../../element/typed-filter.ts';
 import { EventTable } from './event-table.ts';
 
 const PAGE_ROWS = 100;
@@ -23,14 +26,14 @@ const SPANS: readonly (readonly [string, string, number])[] = [
 export function EventsPage({ app, route: { query } }: { readonly app: Console; readonly route: Route }): Shown {
   const { open = '', kind = '', detector = '', series = '', days = '', incident = '' } = query;
   const span = SPANS.find(([name]) => name === days)?.[2];
-  // The order is made here, of what was read.
-  const { sort: _, ...filters } = query;
+  // Order and groups are made here, of what was read.
+  const { sort: _, by: __, ...filters } = query;
   const key = JSON.stringify(filters);
   const filter = {
     kind,
     detector,
     incident,
-    ...chosenSeries(series, 'match'),
+    match: chosenMatch(series),
     limit: PAGE_ROWS,
     ...(open === '' ? {} : { open: open === 'true' }),
     ...(span === undefined ? {} : { from: Math.round(app.source.nowMs() - span) }),
@@ -55,7 +58,7 @@ export function EventsPage({ app, route: { query } }: { readonly app: Console; r
         first.value !== null &&
         `${counted(rows.length, 'event')}${next === null ? '' : ' so far'}, ${first.value.total_open} open`
       }</p>
-      <${EventFilters} query=${query} />
+      <${EventFilters} query=${query} events=${rows} />
     </header>
     ${
       incident !== '' &&
@@ -84,8 +87,13 @@ export function EventsPage({ app, route: { query } }: { readonly app: Console; r
   </div>`;
 }
 
-function EventFilters({ query }: { readonly query: Route['query'] }): Shown {
-  const { open = '', kind = '', detector = '', series = '', days = '' } = query;
+interface EventFiltersProps {
+  readonly query: Route['query'];
+  readonly events: readonly EventAnswer[];
+}
+
+function EventFilters({ query, events }: EventFiltersProps): Shown {
+  const { open = '', kind = '', detector = '', series = '', days = '', by = '' } = query;
   const go = (name: string, value: string) => location.replace(routeTo('events', null, { ...query, [name]: value }));
   const choose = (name: string) => (event: Event) => go(name, (event.target as HTMLInputElement).value);
   return html`<form class="filters" onSubmit=${(event: Event) => event.preventDefault()}>
@@ -104,21 +112,6 @@ function EventFilters({ query }: { readonly query: Route['query'] }): Shown {
     <${TypedFilter} name="series" label="Series" value=${series} onTyped=${(value: string) => go('series', value)} />
     <${TypedFilter} name="detector" label="Detector" value=${detector}
       onTyped=${(value: string) => go('detector', value)} />
+    <${GroupChoice} all=${events.map(labelledEvent)} by=${by} onBy=${(chosen: string) => go('by', chosen)} />
   </form>`;
-}
-
-interface TypedFilterProps {
-  readonly name: string;
-  readonly label: string;
-  /** That of the address. */
-  readonly value: string;
-  readonly onTyped: (value: string) => void;
-}
-
-/** What is typed stays while the list below is read again. */
-function TypedFilter({ name, label, value, onTyped }: TypedFilterProps): Shown {
-  const [typed, setTyped] = useTyped(value, onTyped);
-  return html`<label class="sr" for=${`f-${name}`}>${label}</label>
-    <input id=${`f-${name}`} type="search" placeholder=${name} value=${typed} autocomplete="off"
-      onInput=${(event: Event) => setTyped((event.target as HTMLInputElement).value)} />`;
 }

@@ -1,10 +1,12 @@
 import { useRef, useState } from 'preact/hooks';
-import { chosenSeries, type ListedSeries, type SeriesListQuery } from '../../../view/console-source.ts';
+import { type ListedSeries, type SeriesListQuery, searchedSeries } from '../../../view/console-source.ts';
+import { groupsBy, labelledSeries } from '../../../view/label-groups.ts';
 import { counted } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import type { ShownSeries } from '../../../view/shown-scores.ts';
+import { GroupChoice, GroupName, groupClass } from '../../element/grouped.ts';
 import { type Console, useLoaded, useTyped } from '../../element/hooks.ts';
-import { html, type Shown } from '../../element/html.ts';
+import { classes, html, type Shown } from '../../element/html.ts';
 import { Empty, Failure, Loading } from '../../element/page-states.ts';
 import { OneSeries } from './one-series.ts';
 import { SeriesTile } from './series-tile.ts';
@@ -22,14 +24,14 @@ export function SeriesPage({ app, route }: { readonly app: Console; readonly rou
 
 /** Every series as a tile: searched, sorted, page by page. */
 function SeriesList({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
-  const { search = '', sort = 'grade', detector = '' } = route.query;
+  const { search = '', sort = 'grade', detector = '', by = '' } = route.query;
   const [typed, setTyped] = useTyped(search, (text) =>
     location.replace(routeTo('series', null, { ...route.query, search: text })),
   );
   const [more, setMore] = useState<{ key: string; series: readonly ShownSeries[]; next: string | null } | null>(null);
   const query: SeriesListQuery = {
     // Each key is a search. Half a matcher would be a mistake.
-    ...chosenSeries(typed.startsWith('{') ? search : typed, 'search'),
+    ...searchedSeries(typed.startsWith('{') ? search : typed),
     detector,
     sort: sort === 'name' ? 'name' : 'grade',
     limit: PAGE_ROWS,
@@ -48,6 +50,7 @@ function SeriesList({ app, route }: { readonly app: Console; readonly route: Rou
     setMore({ key, series: [...(added?.series ?? []), ...page.series], next: page.next_cursor });
   };
   const shown = new Map([...(listed?.series ?? []), ...(added?.series ?? [])].map((row) => [row.series, row]));
+  const rows = [...shown.values()];
   return html`<div class="page">
     <header class="page-head">
       <h1>Series</h1>
@@ -58,6 +61,8 @@ function SeriesList({ app, route }: { readonly app: Console; readonly route: Rou
         <label class="sr" for="search">Search series</label>
         <input id="search" type="search" placeholder="Search, or {job=…}" value=${typed} autocomplete="off"
           onInput=${(event: Event) => setTyped((event.target as HTMLInputElement).value)} />
+        <${GroupChoice} all=${rows.map(labelledSeries)} by=${by} onBy=${(chosen: string) =>
+          location.replace(routeTo('series', null, { ...route.query, by: chosen }))} />
         <label class="sr" for="sort">Order</label>
         <select id="sort" value=${sort} onChange=${(event: Event) =>
           location.replace(
@@ -70,7 +75,13 @@ function SeriesList({ app, route }: { readonly app: Console; readonly route: Rou
     ${first.failure !== null && html`<${Failure} text=${first.failure} />`}
     ${listed === null && first.failure === null && html`<${Loading} what="series" />`}
     ${first.value !== null && shown.size === 0 && html`<${NoSeries} search=${typed} />`}
-    <ul class="tiles">${[...shown.values()].map((row) => html`<${SeriesTile} key=${row.series} row=${row} />`)}</ul>
+    ${groupsBy(rows, by, labelledSeries).map(
+      (group) => html`<section key=${group.name} class="label-group">
+        ${group.name !== null && html`<h2><${GroupName} group=${group} /></h2>`}
+        <ul class=${classes('tiles', groupClass(group))}>
+          ${group.items.map((row) => html`<${SeriesTile} key=${row.series} row=${row} />`)}</ul>
+      </section>`,
+    )}
     ${next !== null && html`<p class="more"><button type="button" onClick=${readMore}>More</button></p>`}
   </div>`;
 }

@@ -1,0 +1,30 @@
+import { groupChoices, type LabelGroup, type Labelled } from '../../view/label-groups.ts';
+import { counted } from '../../view/number-words.ts';
+import { html, type Shown } from './html.ts';
+
+interface GroupChoiceProps {
+  /** What is shown. */
+  readonly all: readonly Labelled[];
+  readonly by: string;
+  readonly onBy: (by: string) => void;
+}
+
+/** By what a list is grouped and coloured. */
+export function GroupChoice({ all, by, onBy }: GroupChoiceProps): Shown {
+  return html`<label class="sr" for="f-by">Group by</label>
+    <select id="f-by" value=${by} onChange=${(event: Event) => onBy((event.target as HTMLSelectElement).value)}>
+      <option value="">not grouped</option>
+      ${groupChoices(all, by).map(([key, name]) => html`<option value=${key}>by ${name}</option>`)}</select>`;
+}
+
+/** The name of a group with its colour, and how many it has. */
+export function GroupName({ group }: { readonly group: LabelGroup<unknown> }): Shown {
+  return html`<span class=${groupClass(group)}>${group.name}</span>
+    <small>${counted(group.items.length, 'item')}</small>`;
+}
+
+/** Class of the colour of a group. */
+export function groupClass({ name, colour }: LabelGroup<unknown>): string {
+  if (name === null) return '';
+  return colour === null ? 'of-label' : `of-label label-${colour}`;
+}

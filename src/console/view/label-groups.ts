@@ -1,0 +1,68 @@
+import { shownLabels } from '../../series/series-id.ts';
+import type { EventAnswer } from '../../sidecar/wire/schema/event-schema.ts';
+import { LABEL_COLOURS } from './label-colours.ts';
+import type { ShownSeries } from './shown-scores.ts';
+
+/** What a list is grouped by: a detector, or labels by their names. */
+export interface Labelled {
+  readonly detector: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface LabelGroup<T> {
+  /** null: the list is not grouped. */
+  readonly name: string | null;
+  /** 1 to LABEL_COLOURS, the place of its value among those that are shown; null of what has no such label. */
+  readonly colour: number | null;
+  readonly items: readonly T[];
+}
+
+const LABEL = 'label.';
+
+export const labelledSeries = ({ series, detector }: Pick<ShownSeries, 'series' | 'detector'>): Labelled => {
+  return { detector, labels: shownLabels(series) };
+};
+
+/** Labels of its series, and those of its detector where the series has no such label. */
+export const labelledEvent = ({
+  detector,
+  labels,
+  seriesLabels,
+}: Pick<EventAnswer, 'detector' | 'labels' | 'seriesLabels'>): Labelled => {
+  return { detector, labels: { ...labels, ...seriesLabels } };
+};
+
+/** What a list can be grouped by, as the address has it, with its name; the chosen one stays. */
+export function groupChoices(all: readonly Labelled[], chosen: string): readonly (readonly [string, string])[] {
+  const names = new Set(all.flatMap(({ labels }) => Object.keys(labels)));
+  if (chosen.startsWith(LABEL)) names.add(chosen.slice(LABEL.length));
+  return [['detector', 'detector'], ...[...names].sort().map((name) => [`${LABEL}${name}`, name] as const)];
+}
+
+/** Groups in the order of their first items. */
+export function groupsBy<T>(
+  items: readonly T[],
+  by: string,
+  labelled: (item: T) => Labelled,
+): readonly LabelGroup<T>[] {
+  if (by === '') return [{ name: null, colour: null, items }];
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const value = groupedValue(labelled(item), by);
+    const group = groups.get(value);
+    if (group === undefined) groups.set(value, [item]);
+    else group.push(item);
+  }
+  const values = [...groups.keys()].filter((value) => value !== '').sort();
+  const label = by === 'detector' ? by : by.slice(LABEL.length);
+  return [...groups].map(([value, found]) => {
+    const name = value === '' ? `no ${label}` : `${label}=${value}`;
+    return { name, colour: value === '' ? null : (values.indexOf(value) % LABEL_COLOURS) + 1, items: found };
+  });
+}
+
+function groupedValue({ detector, labels }: Labelled, by: string): string {
+  if (by === 'detector') return detector;
+  const name = by.slice(LABEL.length);
+  return by.startsWith(LABEL) && Object.hasOwn(labels, name) ? labels[name] : '';
+}

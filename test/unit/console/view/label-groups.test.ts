@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { groupChoices, groupsBy, labelledEvent, labelledSeries } from '../../../../src/console/view/label-groups.ts';
+import { seen } from '../../../fixture/console/seen-event.ts';
+
+const series = (id: string, detector = 'hosts') => ({ series: id, detector });
+const ALL = [
+  series('cpu{host="web-2",team="shop"}'),
+  series('cpu{host="db-1"}'),
+  series('cpu{host="web-1",team="auth"}'),
+  series('cpu{host="web-3",team="shop"}', 'web'),
+];
+
+test('a list is grouped by the values of a label, in the order of the first items, with colours by the names', () => {
+  const groups = groupsBy(ALL, 'label.team', labelledSeries);
+  assert.deepEqual(
+    groups.map(({ name, colour, items }) => [name, colour, items.length]),
+    [
+      ['team=shop', 2, 2],
+      ['no team', null, 1],
+      ['team=auth', 1, 1],
+    ],
+  );
+  assert.deepEqual(
+    groupsBy(ALL, 'detector', labelledSeries).map(({ name }) => name),
+    ['detector=hosts', 'detector=web'],
+  );
+  assert.deepEqual(groupsBy(ALL, '', labelledSeries), [{ name: null, colour: null, items: ALL }]);
+});
+
+test('labels that are shown can be chosen, and the chosen one stays', () => {
+  const keys = (chosen: string) => groupChoices(ALL.map(labelledSeries), chosen).map(([key]) => key);
+  assert.deepEqual(keys(''), ['detector', 'label.__name__', 'label.host', 'label.team']);
+  assert.deepEqual(keys('label.zone'), [...keys(''), 'label.zone']);
+});
+
+test('an event has the labels of its series before those of its detector', () => {
+  const event = seen({ labels: { team: 'all', tier: '1' }, seriesLabels: { team: 'shop' } });
+  assert.deepEqual(labelledEvent(event), { detector: 'web', labels: { team: 'shop', tier: '1' } });
+  assert.equal(groupsBy([event], 'label.constructor', labelledEvent)[0].name, 'no constructor');
+});
