@@ -30,12 +30,12 @@ export function incidentRevision(head: RevisionHead, content: RevisionContent): 
   const origins = rankOrigins(movesOf(members, past), dependencies);
   const severity = Math.max(...members.map((member) => member.severity ?? Number.NEGATIVE_INFINITY));
   const grade = Math.max(...members.map((member) => member.grade ?? Number.NEGATIVE_INFINITY));
-  const isClosed = head.type === 'closed';
+  const isOver = head.type === 'closed' || members.every(({ endedAtMs }) => endedAtMs !== null);
   const revision = {
     ...head,
     startedAtMs: Math.min(...members.map(({ atMs }) => atMs)),
     updatedAtMs: Math.max(...members.map(({ updatedAtMs }) => updatedAtMs)),
-    endedAtMs: isClosed ? Math.max(...members.map(({ endedAtMs, updatedAtMs }) => endedAtMs ?? updatedAtMs)) : null,
+    endedAtMs: isOver ? Math.max(...members.map(({ endedAtMs, updatedAtMs }) => endedAtMs ?? updatedAtMs)) : null,
     severity: Number.isFinite(severity) ? severity : null,
     grade: Number.isFinite(grade) ? grade : null,
     eventCount: members.length,

@@ -55,7 +55,7 @@ export interface Incident {
   readonly startedAtMs: number;
   /** The newest time that its events know. */
   readonly updatedAtMs: number;
-  /** Event time of the last alarm; null until it is closed. */
+  /** Where the last of its events ended; null while one is open. It may be null again in a later revision. */
   readonly endedAtMs: number | null;
   /** The incident that it is part of from now on; null unless it is merged. */
   readonly mergedInto: string | null;

@@ -6,7 +6,7 @@ const STEPS: readonly { readonly title: string; readonly text: string }[] = [
   {
     title: 'Now: what is wrong, worst first',
     text:
-      'Every line is an open event: its kind, its series, how far it is out, and since when. The list changes by ' +
+      'Every line is an open incident, or an event by itself: what it is, where, and since when. The list changes by ' +
       'itself. A check mark tells the others that you look after it.',
   },
   {

@@ -52,7 +52,7 @@ export function withRevision(
   const { events: _, ...shown } = revision;
   const known = incidents.find(({ incidentId }) => incidentId === revision.incidentId);
   const others = incidents.filter(({ incidentId }) => incidentId !== revision.incidentId);
-  const isShown = revision.kind !== 'single' && revision.type !== 'closed' && revision.type !== 'merged';
+  const isShown = revision.kind !== 'single' && revision.endedAtMs === null && revision.type !== 'merged';
   if (!isShown) return others;
   const { acknowledged = null, muted = null, verdicts = [] } = known ?? {};
   return [{ ...shown, acknowledged, muted, verdicts }, ...others];

@@ -84,9 +84,10 @@ kafkaTest(
     }
     const all = PAST + FAULTS * HOSTS;
     await until('every incident has ended', async () => {
-      const incidents = endedIncidents(await written());
-      const count = incidents.reduce((sum, incident) => sum + incident.events.length, 0);
-      return count === all && incidents.every(({ endedAtMs }) => endedAtMs !== null);
+      const revisions = await written();
+      const count = endedIncidents(revisions).reduce((sum, incident) => sum + incident.events.length, 0);
+      const types = new Map(revisions.map(({ incidentId, type }) => [incidentId, type]));
+      return count === all && [...types.values()].every((type) => type === 'closed' || type === 'merged');
     });
     process.interrupt();
     assert.equal(await process.exitCode, 0, process.err.join('\n'));

@@ -163,6 +163,7 @@ test('an incident is closed once all its events have ended and nothing more is h
     incidents.written.map(({ type }) => type),
     ['opened', 'updated'],
   );
+  assert.equal(incidents.written.at(-1)!.endedAtMs, event.startedAtMs + 5 * STEP_MS, 'nothing of it is open');
   incidents.advance(LATER + 14 * QUIET_MS);
   assert.equal(incidents.written.at(-1)!.type, 'closed');
   assert.equal(incidents.written.at(-1)!.endedAtMs, event.startedAtMs + 5 * STEP_MS);

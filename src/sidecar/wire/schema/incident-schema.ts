@@ -62,7 +62,7 @@ const Revision = {
   }),
   startedAtMs: Type.Integer({ description: 'Milliseconds since 1970 (UTC), as all times of an incident.' }),
   updatedAtMs: Type.Integer(),
-  endedAtMs: NullableTime('null while the incident is open.'),
+  endedAtMs: NullableTime('Where the last of its events ended; null while one is open.'),
   mergedInto: NullableText('The incident that it is part of from now on; null unless it was merged.'),
   severity: NullableNumber('The highest of its events.'),
   grade: NullableNumber('The highest of its events.'),

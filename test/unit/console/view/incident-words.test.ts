@@ -40,7 +40,7 @@ test('a revision changes, adds or ends an open incident, and keeps what people s
     ],
   );
   assert.equal(withRevision([], revision()).length, 1);
-  for (const changes of [{ type: 'closed' }, { type: 'merged', mergedInto: 'other' }, { kind: 'single' }] as const) {
+  for (const changes of [{ endedAtMs: 1 }, { type: 'merged', mergedInto: 'other' }, { kind: 'single' }] as const) {
     assert.deepEqual(withRevision(known, revision(changes)), known.slice(1));
   }
 });
