@@ -7,6 +7,7 @@ import './tidy/chart-values.ts';
 import './tidy/directions.ts';
 import './tidy/documents.ts';
 import './tidy/figures.ts';
+import './tidy/image.ts';
 import './tidy/monitoring.ts';
 import './tidy/packages.ts';
 import './tidy/settings-page.ts';

@@ -5,6 +5,7 @@
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
+import { licencesFile } from './licences.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = join(ROOT, 'src');
@@ -25,6 +26,7 @@ for (const path of globSync('**/*.ts', { cwd: SOURCES })) {
   writeFileSync(target, published(readFileSync(join(SOURCES, path), 'utf8')));
 }
 cpSync(join(import.meta.dirname, 'launcher.js'), join(LIB, 'tidewatch.js'));
+writeFileSync(join(LIB, 'THIRD-PARTY-LICENCES.txt'), licencesFile());
 
 /** As JavaScript, with the command's name where texts have npm's. */
 function published(source: string): string {

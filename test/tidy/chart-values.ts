@@ -80,10 +80,12 @@ test(`the schema of the chart's values is that of the settings, or ${COMMAND} wr
   assert.deepEqual(JSON.parse(read(SCHEMA)), JSON.parse(text));
 });
 
-test('the chart has the version of the package, and a default for every value', () => {
+test('chart and book have the version of the package, and the chart a default for every value', () => {
   const chart = parse(read(`${CHART}/Chart.yaml`));
   const { version } = packageJson() as unknown as { readonly version: string };
   assert.deepEqual([chart.version, chart.appVersion], [version, version]);
+  assert.match(read('deploy/book/running.md'), new RegExp(`/tidewatch-${version}\\.tgz`));
+  assert.match(read('deploy/book/kubernetes.md'), new RegExp(`/tidewatch:${version} `));
   const { global: _, ...values } = schema.properties as Readonly<Record<string, unknown>>;
   assert.deepEqual(Object.keys(parse(read(`${CHART}/values.yaml`))), Object.keys(values));
 });

@@ -1,5 +1,6 @@
 /** Dependencies, and what a program wrote. */
 import { test } from 'node:test';
+import { thirdParties } from '../../deploy/package/licences.ts';
 import { none, packageJson, read } from './project.ts';
 
 test('dependencies are pinned to exact versions', () => {
@@ -48,5 +49,20 @@ test('generated and binary files are marked', () => {
     ]
       .filter((mark) => !mark.test(attributes))
       .map(String),
+  );
+});
+
+/** What they ask for is to be named, which the file of licences does. */
+const KNOWN_LICENCES = [
+  ...['MIT', 'MIT-0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-2-Clause-Views', 'BSD-3-Clause', 'Apache-2.0'],
+  ...['BlueOak-1.0.0', 'CC0-1.0', 'CC-BY-3.0', 'PSF-2.0', 'Unlicense'],
+];
+
+test('every package that runs with this one has a licence that is known', () => {
+  none(
+    thirdParties().flatMap(({ path, licence }) => {
+      const parts = (licence ?? 'none').replace(/[()]/g, '').split(/ AND | OR /);
+      return parts.every((part) => KNOWN_LICENCES.includes(part)) ? [] : [`${path}: ${licence}`];
+    }),
   );
 });
