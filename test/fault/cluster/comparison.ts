@@ -23,7 +23,7 @@ const EXAMPLES_MAX = 10;
 export class Comparison {
   readonly #expected = new Map<string, string>();
   readonly #actual = new Map<string, string>();
-  readonly #seen = new Set<string>();
+  readonly #seen = new SeenOutcomes();
   readonly #examples: string[] = [];
   #compared = 0;
   #twice = 0;
@@ -35,12 +35,11 @@ export class Comparison {
 
   found(outcome: Outcome): void {
     const place = placeOf(outcome);
-    if (this.#seen.has(place)) {
+    if (!this.#seen.add(outcome)) {
       this.#twice++;
       this.#example(`twice: ${place} ${outcome.content}`);
       return;
     }
-    this.#seen.add(place);
     this.#match(place, outcome.content, this.#expected, this.#actual);
   }
 
@@ -81,4 +80,27 @@ export class Comparison {
 
 function placeOf({ partition, offset, kind }: Outcome): string {
   return `${partition}/${offset}${kind === 'observation' ? '' : `/${kind}`}`;
+}
+
+const OFFSETS_MIN = 1 << 16;
+
+/** Which outcomes were found, in a bit an offset: a run of hours has more than a set can hold. */
+class SeenOutcomes {
+  readonly #bits = new Map<string, Uint8Array>();
+
+  /** False where it was seen before. */
+  add({ partition, offset, kind }: Outcome): boolean {
+    const name = `${partition}/${kind}`;
+    let bits = this.#bits.get(name) ?? new Uint8Array(OFFSETS_MIN / 8);
+    if (offset >= bits.length * 8) {
+      const longer = new Uint8Array(2 ** Math.ceil(Math.log2(offset / 8 + 1)));
+      longer.set(bits);
+      bits = longer;
+    }
+    this.#bits.set(name, bits);
+    const [at, bit] = [Math.floor(offset / 8), 1 << (offset % 8)];
+    const isNew = (bits[at] & bit) === 0;
+    bits[at] |= bit;
+    return isNew;
+  }
 }

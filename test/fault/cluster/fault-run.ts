@@ -19,13 +19,14 @@ import {
   type ClusterOptions,
   startBrokerCluster,
 } from './broker-cluster.ts';
-import { Comparison, type Differences, type Outcome } from './comparison.ts';
+import { Comparison, type Differences } from './comparison.ts';
 import { type FaultedWorkers, faultedWorkers } from './faulted-workers.ts';
 import { FAULTS, type Fault, type FaultPlace } from './faults.ts';
 import { startFeeder } from './feeder.ts';
 import { canBeWritten } from './leaders.ts';
 import { waitingForMarkers } from './marker-waits.ts';
 import { type Oracle, startOracle } from './oracle.ts';
+import { noteOutput } from './outcomes.ts';
 import { quantileSeconds, Recovery } from './recovery.ts';
 
 const PARTITIONS = 6;
@@ -147,7 +148,8 @@ async function watch({ direct }: BrokerCluster, detectors: string): Promise<Watc
     detectors,
     partitions: PARTITIONS,
     onOutputs: (outputs) => {
-      for (const { topic, value } of outputs) noteOutput(topic, value, (outcome) => comparison.expect(outcome));
+      for (const { topic, value } of outputs)
+        noteOutput(topic, value, { topics: TOPICS, note: (outcome) => comparison.expect(outcome) });
     },
   });
   const ends = new Map<number, number>();
@@ -168,9 +170,12 @@ async function watch({ direct }: BrokerCluster, detectors: string): Promise<Watc
     {
       onRecords: (records) => {
         for (const { value } of records) {
-          noteOutput(TOPICS.scores, value, (outcome) => {
-            recovery.scored(outcome.partition, performance.now());
-            comparison.found(outcome);
+          noteOutput(TOPICS.scores, value, {
+            topics: TOPICS,
+            note: (outcome) => {
+              recovery.scored(outcome.partition, performance.now());
+              comparison.found(outcome);
+            },
           });
         }
       },
@@ -182,7 +187,7 @@ async function watch({ direct }: BrokerCluster, detectors: string): Promise<Watc
     {
       onRecords: (records) => {
         for (const { value } of records) {
-          noteOutput(TOPICS.deadLetters, value, (outcome) => comparison.found(outcome));
+          noteOutput(TOPICS.deadLetters, value, { topics: TOPICS, note: (outcome) => comparison.found(outcome) });
           noteSkipped(value, skipped);
         }
       },
@@ -218,26 +223,6 @@ function hasCaughtUp(oracle: Oracle, ends: ReadonlyMap<number, number>): boolean
 
 function skippedInput(partition: number, skipped: SkippedRange): InputRecord {
   return { partition, offset: skipped.last, timestampMs: -1, key: null, value: null, skipped };
-}
-
-type Note = (outcome: Outcome) => void;
-
-/** Scores are compared byte for byte, dead letters by their reasons: they hold the time of their refusal. */
-function noteOutput(topic: string, value: Buffer | null, note: Note): void {
-  if (value === null || (topic !== TOPICS.scores && topic !== TOPICS.deadLetters)) return;
-  const {
-    input,
-    reason,
-    state = '',
-  } = JSON.parse(value.toString()) as {
-    readonly input: { readonly partition: number; readonly offset: number };
-    readonly reason?: string;
-    readonly state?: string;
-  };
-  const { partition, offset } = input;
-  // A silence has the offset of the last observation.
-  const kind = state === 'silent' || state === 'returned' ? state : 'observation';
-  note({ partition, offset, kind, content: topic === TOPICS.scores ? value.toString() : `dead letter: ${reason}` });
 }
 
 function noteSkipped(value: Buffer | null, skipped: Map<number, SkippedRange>): void {

@@ -9,6 +9,8 @@ export interface FaultedWorkers {
   readonly count: number;
   /** SIGKILL, or SIGTERM and an orderly end; then another one takes its place. */
   replace(at: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  /** Of the worker that is there now. */
+  pid(at: number): number | undefined;
   freeze(at: number): void;
   thaw(at: number): void;
   stopAll(): Promise<void>;
@@ -68,6 +70,7 @@ export function faultedWorkers({ count, folder, detectorsFile, env }: WorkersOpt
       await end(at, signal);
       start(at);
     },
+    pid: (at) => children[at]?.pid,
     freeze: (at) => void children[at].kill('SIGSTOP'),
     thaw: (at) => void children[at].kill('SIGCONT'),
     stopAll: async () => void (await Promise.all(each.map((at) => end(at, 'SIGTERM')))),
