@@ -83,7 +83,7 @@ export function whyFlagged(event: EventAnswer, nowMs: number): readonly string[]
         : 'the peak itself is inside, and was flagged for its shape';
     sentences.push(`Between ${loText} and ${hiText} was usual then; ${beyond}.`);
   }
-  if (event.unusual !== null && event.unusual !== event.summary) sentences.push(sentenceOf(event.unusual));
+  if (event.unusual !== null && !event.summary.includes(event.unusual)) sentences.push(sentenceOf(event.unusual));
   if (grade !== null)
     sentences.push(`Its grade was ${grade.toFixed(2)}; most series reach 0.5 once in 1,000 observations.`);
   const length = elapsedText((endedAtMs ?? Math.max(nowMs, startedAtMs)) - startedAtMs);

@@ -62,6 +62,14 @@ test('the reasons name what was seen, what was usual, and for how long', () => {
   ]);
 });
 
+test('what the summary tells of an event is not told again', () => {
+  const event = seen({
+    summary: 'Spike up: 99 where 42 was expected, highest in 9 days',
+    unusual: 'highest in 9 days',
+  });
+  assert.equal(whyFlagged(event, NOW).filter((sentence) => /highest in 9 days/i.test(sentence)).length, 1);
+});
+
 test('every event has a page of its own', () => {
   assert.equal(addressOf(seen({ eventId: '0/1' })), '#/events/0%2F1');
 });
