@@ -13,7 +13,7 @@ export interface AlertReports {
   attempted(receiver: string, outcome: DeliveryOutcome, tookMs: number): void;
   gaveUp(receiver: string, death: { readonly reason: DeadAlertReason; readonly detail: string }): void;
   redelivered(count: number): void;
-  /** Acknowledgements cannot be read. */
+  /** Acknowledgements and mutes cannot be read. */
   unacknowledged(error: Error): void;
   /** Whether this process is the one that sends. */
   owner(owns: boolean): void;
@@ -41,7 +41,8 @@ export function reportAlerts(metrics: Metrics, logger: Logger): AlertReports {
     gaveUp: (receiver, { reason, detail }) =>
       logger.error({ receiver, reason, detail }, 'a notification became a dead letter'),
     redelivered: (count) => logger.info({ count }, 'dead letters were queued again'),
-    unacknowledged: (error) => logger.warn({ err: error }, 'acknowledgements cannot be read: what is due is escalated'),
+    unacknowledged: (error) =>
+      logger.warn({ err: error }, 'acknowledgements and mutes cannot be read: what is due is sent'),
     owner: (owns) => logger.info(owns ? 'this process sends the alerts' : 'another process sends the alerts'),
     connection: (error) => {
       metrics.brokerConnected.set(error === null ? 1 : 0);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FollowRecords, OwnedLog, RecordReading, StateSession } from '../owner/owned-log.ts';
 import type { KeptPlace } from '../record/event-place.ts';
 import type { Incident } from '../record/incident.ts';
+import type { MutedSeries } from '../series/muted-series.ts';
 import type { AlertReports } from './alert-reports.ts';
 import { LANE_BACKOFF, type LaneBackoff, type LaneHandlers, ReceiverLane } from './delivery/receiver-lane.ts';
 import { identify, type Notification } from './message/notification.ts';
@@ -14,6 +15,8 @@ import type { Reviewed } from './state/incident-events.ts';
 const TICK_MS = 250;
 /** How often what is open is sent again to receivers that forget. */
 const REMIND_MS = 60_000;
+/** How often mutes of people are read. Where they cannot be, those that were read hold until their ends. */
+const MUTES_EVERY_MS = 2_000;
 /** Events of one reminder. */
 const REMINDED_MAX = 100;
 /** How long an orderly end waits for receivers. */
@@ -33,6 +36,8 @@ export interface AlertRunOptions {
   readonly backoff?: LaneBackoff;
   /** Those of these that somebody has acknowledged; null where nobody can. */
   readonly acknowledged: ((asked: Reviewed) => Promise<Reviewed>) | null;
+  /** Mutes of people that hold; null where nobody can mute. */
+  readonly mutes: (() => Promise<readonly MutedSeries[]>) | null;
 }
 
 /**
@@ -54,6 +59,7 @@ export class AlertRun {
   #advancing = false;
   #tick: NodeJS.Timeout | undefined;
   #remindedMs = Number.NEGATIVE_INFINITY;
+  #mutedMs = Number.NEGATIVE_INFINITY;
 
   /** Resolves with the failure that ended it, or with null after `stop`. */
   readonly finished: Promise<Error | null> = this.#end.promise;
@@ -141,6 +147,7 @@ export class AlertRun {
       };
       this.#lanes.set(name, new ReceiverLane({ open, handlers, backoff, nowMs, random }));
     }
+    await this.#readMutes();
     await this.#write();
     await this.#follow('events', log.readEvents, this.#state.place, (event) => {
       this.#state.observe(event, nowMs());
@@ -186,6 +193,7 @@ export class AlertRun {
   async #advance(): Promise<void> {
     if (this.#advancing || this.#ended) return;
     this.#advancing = true;
+    await this.#readMutes();
     await this.#acknowledge();
     this.#advancing = false;
     if (this.#ended) return;
@@ -195,6 +203,16 @@ export class AlertRun {
     if (nowMs - this.#remindedMs < REMIND_MS) return;
     this.#remindedMs = nowMs;
     this.#remind(nowMs);
+  }
+
+  async #readMutes(): Promise<void> {
+    const { mutes, nowMs, reports } = this.#options;
+    if (mutes === null || nowMs() - this.#mutedMs < MUTES_EVERY_MS) return;
+    this.#mutedMs = nowMs();
+    await mutes().then(
+      (holding) => this.#state.muted.choose(holding),
+      (error: Error) => reports.unacknowledged(error),
+    );
   }
 
   /** Where it cannot be known, what is due is escalated. */

@@ -158,7 +158,7 @@ test('events are acknowledged, muted and labelled; labels are exported', async (
   assert.equal((await send('POST', `/v1/events/${EVENT}/mute`, { until, reason: 'release' })).status, 200);
   assert.equal((await send('POST', `/v1/events/${EVENT}/label`, { real: true, note: '=cmd, "x"' })).status, 200);
   const one = (await get(`/v1/events/${EVENT}`)).body;
-  assert.deepEqual(one.muted, { ...by, until, reason: 'release' });
+  assert.deepEqual(one.muted, { ...by, until, reason: 'release', mute_id: null });
   assert.deepEqual(one.label, { ...by, real: true, note: '=cmd, "x"' });
   assert.equal((await get('/v1/events?acknowledged=false')).body.events.length, 1);
   assert.equal((await get(`/v1/events?series=${encodeURIComponent('host/1 <b>')}`)).body.events.length, 1);

@@ -155,7 +155,7 @@ test('an incident is acknowledged and muted with its events, also with those tha
   const { events } = (await get('/v1/events?incident=now')).body;
   assert.deepEqual(
     events.map((event: typeof body) => [event.acknowledged, event.muted]),
-    [1, 2, 3].map(() => [acknowledged, muted]),
+    [1, 2, 3].map(() => [acknowledged, { ...muted, mute_id: null }]),
   );
   await post('/v1/incidents/now/acknowledge', { acknowledged: false });
   assert.equal((await get('/v1/events?incident=now&acknowledged=true')).body.events.length, 0);

@@ -1,6 +1,6 @@
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import type { Incident, IncidentEvent } from '../../record/incident.ts';
-import type { SeriesPattern } from '../../series/series-pattern.ts';
+import { choosesSubject } from '../../series/muted-series.ts';
 import type { AlertRoute, EventMatch } from './alert-route.ts';
 
 /** What routes and mute windows choose by: an event, or one as its incident names it. */
@@ -57,20 +57,11 @@ export function isMeant(match: EventMatch, event: MatchedEvent): boolean {
   const isOfAll = series === null && group === null;
   return (
     (match.detector?.test(event.detector) ?? true) &&
-    (isOfAll || match.series === null || concerns(match.series, event)) &&
+    (isOfAll || match.series === null || choosesSubject(match.series, event)) &&
     (match.kinds?.includes(event.kind) ?? true) &&
     (match.directions?.includes(event.direction) ?? true) &&
     [...match.labels].every(([name, pattern]) => Object.hasOwn(labels, name) && pattern.test(labels[name]))
   );
-}
-
-/** Whether series are chosen that an event is about: its own, or its group. A pause of a detector is about none. */
-export function concerns(series: SeriesPattern, event: MatchedEvent): boolean {
-  const own = event.series ?? event.group;
-  // An event that an earlier version kept has none: its id may show them.
-  const { seriesLabels = {} } = event;
-  const labels = Object.keys(seriesLabels).length > 0 ? seriesLabels : null;
-  return own !== null && series.test(own, labels);
 }
 
 /** Fields by which a route can group, besides `labels.NAME` and `series_labels.NAME`. */

@@ -58,7 +58,7 @@ export class AlertState {
   readonly incidentPlace = new KeptPlace(this.#changes, 'incidents-');
   readonly outbox: Outbox;
   readonly #incidentEvents: IncidentEvents;
-  readonly #muted: MutedRoutes;
+  readonly muted: MutedRoutes;
   /** Receivers that replace what they show. */
   readonly #replacing: ReadonlySet<string>;
 
@@ -67,7 +67,7 @@ export class AlertState {
     this.#routes = routes;
     this.#count = count;
     this.#incidentEvents = new IncidentEvents(routes, this.#changes);
-    this.#muted = new MutedRoutes(routes, this.#incidentEvents);
+    this.muted = new MutedRoutes(routes, this.#incidentEvents);
     this.#replacing = new Set(receivers.filter(({ target }) => replacesShown(target)).map(({ name }) => name));
     this.outbox = new Outbox(
       receivers.map(({ name }) => name),
@@ -234,7 +234,7 @@ export class AlertState {
     const route = alert && this.#routeOf(alert);
     if (alert === undefined || route === undefined) return;
     const cooled = coolDownKey(alert);
-    if (this.#muted.has(route, alert, nowMs)) count('muted');
+    if (this.muted.has(route, alert, nowMs)) count('muted');
     else if (cooled !== null && (this.#coolDowns.get(cooled) ?? 0) > nowMs) count('cool-down');
     else this.#update(key, 'opened', nowMs);
   }
@@ -330,7 +330,7 @@ export class AlertState {
     const route = this.#routeOf(alert);
     if (toldAtMs === null || waiting.includes('closed') || route === undefined) return undefined;
     const step = route.escalation.at(escalated);
-    return step === undefined || toldAtMs + step.afterMs > nowMs || this.#muted.has(route, alert, nowMs)
+    return step === undefined || toldAtMs + step.afterMs > nowMs || this.muted.has(route, alert, nowMs)
       ? undefined
       : step;
   }

@@ -1,9 +1,10 @@
 import { Entries, type StateChanges } from '../../record/entries.ts';
 import type { Incident, IncidentEvent } from '../../record/incident.ts';
+import { choosesSubject } from '../../series/muted-series.ts';
 import type { SeriesPattern } from '../../series/series-pattern.ts';
 import type { Subject, ToldIncident } from '../message/subject.ts';
 import type { AlertRoute } from '../routes/alert-route.ts';
-import { concerns, isMeant } from '../routes/match-event.ts';
+import { isMeant, type MatchedEvent } from '../routes/match-event.ts';
 
 /** Events of open incidents that are kept. Those above it are in no message, and no route is chosen by them. */
 const EVENTS_MAX = 100_000;
@@ -94,6 +95,18 @@ export class IncidentEvents {
     return open !== undefined && open.eventIds.size > 0 && !open.beyond.has(series);
   }
 
+  /** Whether something holds of each event of the incident. */
+  isEach(incidentId: string, holds: (event: MatchedEvent) => boolean): boolean {
+    const { eventIds = new Set<string>() } = this.#open.get(incidentId) ?? {};
+    return (
+      eventIds.size > 0 &&
+      [...eventIds].every((id) => {
+        const event = this.#events.get(id);
+        return event !== undefined && holds(event);
+      })
+    );
+  }
+
   /**
    * Everything whose review is one of it: an event, or the incident that it is part of; an incident, or all of its
    * events. What was said of a merged incident was said of the one that it is part of.
@@ -160,7 +173,7 @@ export class IncidentEvents {
     open.labels = shared(open.labels, event.labels);
     open.seriesLabels = shared(open.seriesLabels, event.seriesLabels);
     for (const { name, match } of this.#routes) if (isMeant(match, event)) open.meantBy.add(name);
-    for (const window of this.#windows) if (!concerns(window, event)) open.beyond.add(window);
+    for (const window of this.#windows) if (!choosesSubject(window, event)) open.beyond.add(window);
   }
 
   #merge(part: string, into: string): void {

@@ -1,22 +1,32 @@
 import { isWithin } from '../../calendar/local-times.ts';
+import { choosesSubject, type MutedSeries, mutingOf } from '../../series/muted-series.ts';
 import type { SeriesPattern } from '../../series/series-pattern.ts';
 import type { Subject } from '../message/subject.ts';
 import type { AlertRoute, MuteWindow } from '../routes/alert-route.ts';
-import { concerns } from '../routes/match-event.ts';
+import type { MatchedEvent } from '../routes/match-event.ts';
 import type { IncidentEvents } from './incident-events.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Which routes are muted. Windows begin and end with a minute, so they are looked at once in each. */
+/**
+ * Which routes are muted, by their windows or by people. Windows begin and end with a minute, so they are looked at
+ * once in each.
+ */
 export class MutedRoutes {
   readonly #routes: readonly AlertRoute[];
-  readonly #incidentEvents: Pick<IncidentEvents, 'areAbout'>;
+  readonly #incidentEvents: Pick<IncidentEvents, 'areAbout' | 'isEach'>;
+  #muting = mutingOf<MutedSeries>([]);
   #minute = -1;
   #windows: ReadonlyMap<string, readonly MuteWindow[]> = new Map();
 
-  constructor(routes: readonly AlertRoute[], incidentEvents: Pick<IncidentEvents, 'areAbout'>) {
+  constructor(routes: readonly AlertRoute[], incidentEvents: Pick<IncidentEvents, 'areAbout' | 'isEach'>) {
     this.#routes = routes;
     this.#incidentEvents = incidentEvents;
+  }
+
+  /** What people have muted, on every route. */
+  choose(mutes: readonly MutedSeries[]): void {
+    this.#muting = mutingOf(mutes);
   }
 
   /** An incident is muted where all of its events are. */
@@ -27,12 +37,23 @@ export class MutedRoutes {
       const now = ({ times }: MuteWindow) => isWithin(times, nowMs);
       this.#windows = new Map(this.#routes.map((route) => [route.name, route.mute.filter(now)]));
     }
-    return this.#windows.get(name)?.some(({ series }) => series === null || this.#isAbout(series, subject)) ?? false;
+    const windows = this.#windows.get(name) ?? [];
+    return (
+      windows.some(({ series }) => series === null || this.#isAbout(series, subject)) ||
+      this.#isMutedByPeople(subject, nowMs)
+    );
+  }
+
+  #isMutedByPeople(subject: Subject, nowMs: number): boolean {
+    const isMuted = (event: MatchedEvent) => this.#muting(event, nowMs) !== undefined;
+    return 'event' in subject
+      ? isMuted(subject.event)
+      : this.#incidentEvents.isEach(subject.incident.incidentId, isMuted);
   }
 
   #isAbout(series: SeriesPattern, subject: Subject): boolean {
     return 'event' in subject
-      ? concerns(series, subject.event)
+      ? choosesSubject(series, subject.event)
       : this.#incidentEvents.areAbout(series, subject.incident.incidentId);
   }
 }

@@ -13,6 +13,7 @@ import { DetectorsPage } from './pages/detectors/detectors-page.ts';
 import { EventsPage } from './pages/events/events-page.ts';
 import { IncidentPage } from './pages/incidents/incident-page.ts';
 import { IncidentsPage } from './pages/incidents/incidents-page.ts';
+import { MutesPage } from './pages/mutes-page.ts';
 import { NowPage } from './pages/now-page.ts';
 import { EventPage } from './pages/series/event-page.ts';
 import { SeriesPage } from './pages/series/series-page.ts';
@@ -37,6 +38,7 @@ const PAGES: readonly ShownPage[] = [
   { name: 'incidents', title: 'Incidents', page: IncidentsPage, one: IncidentPage },
   { name: 'series', title: 'Series', page: SeriesPage },
   { name: 'events', title: 'Events', page: EventsPage, one: EventPage },
+  { name: 'mutes', title: 'Mutes', page: MutesPage },
   { name: 'detectors', title: 'Detectors', page: DetectorsPage },
   { name: 'backtest', title: 'Backtest', page: BacktestPage },
   { name: 'service', title: 'Service', page: ServicePage },

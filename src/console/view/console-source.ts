@@ -31,6 +31,14 @@ export interface GivenVerdict {
   readonly given: boolean;
 }
 
+/** Series, detectors or both that are to be muted. */
+export interface GivenMute {
+  readonly match?: string;
+  readonly detector?: string;
+  readonly until: number;
+  readonly reason: string;
+}
+
 export interface SeriesListQuery {
   readonly detector?: string;
   readonly group?: string;
@@ -110,6 +118,7 @@ export interface ConsoleSource {
   acknowledgeIncident(id: string, acknowledged: boolean): Promise<void>;
   muteIncident(id: string, until: number | null, reason: string): Promise<void>;
   judge(id: string, verdict: GivenVerdict): Promise<void>;
+  addMute(mute: GivenMute): Promise<void>;
 }
 
 /** Why there is nothing to show, in words for a person. */

@@ -71,6 +71,7 @@ export function reportSource({ series: saved, events, units = {} }: ReportData):
     acknowledgeIncident: refuse,
     muteIncident: refuse,
     judge: refuse,
+    addMute: refuse,
   };
 }
 

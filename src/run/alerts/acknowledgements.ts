@@ -2,10 +2,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reviewed } from '../../alerts/state/incident-events.ts';
 import type { LoadedConfig } from '../../config/config.ts';
+import type { MutedSeries } from '../../series/muted-series.ts';
 import type { Database } from '../../store/database/database.ts';
 import { openDatabase, STORE_FILE } from '../../store/database/open-store.ts';
 import { reviewsOf } from '../../store/event-reviews.ts';
 import { type IncidentReviewRecord, incidentReviewsOf } from '../../store/incident-reviews.ts';
+import { holdingMutes } from '../../store/mutes.ts';
 
 /** Ids of one question: a statement has a limited number of parameters. */
 const ASKED_MAX = 500;
@@ -14,6 +16,8 @@ const ASKED_MAX = 500;
 export interface Acknowledgements {
   /** Those of these that are acknowledged or muted. */
   among(asked: Reviewed): Promise<Reviewed>;
+  /** Mutes of series and detectors that hold. */
+  mutes(nowMs: number): Promise<readonly MutedSeries[]>;
   close(): Promise<void>;
 }
 
@@ -36,6 +40,10 @@ export function readAcknowledgements({ dataDir, storeUrl }: LoadedConfig): Ackno
         events: await takenOf(asked.events, (ids) => reviewsOf(database, ids)),
         incidents: await takenOf(asked.incidents, (ids) => incidentReviewsOf(database, ids)),
       };
+    },
+    async mutes(nowMs) {
+      const database = await open();
+      return database === null ? [] : holdingMutes(database, nowMs);
     },
     close: async () => (await store?.catch(() => null))?.close(),
   };

@@ -96,6 +96,7 @@ export async function runAlerts(options: RunAlertsOptions): Promise<AlertService
     random: Math.random,
     redeliver,
     acknowledged: acknowledgements.among,
+    mutes: () => acknowledgements.mutes(Date.now()),
   }).catch(async (error: unknown) => {
     await closeAll();
     throw error;

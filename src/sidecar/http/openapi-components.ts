@@ -12,6 +12,7 @@ import * as inSample from '../wire/schema/in-sample-schema.ts';
 import * as jobList from '../wire/schema/job-list-schema.ts';
 import * as jobs from '../wire/schema/job-schema.ts';
 import * as modelParams from '../wire/schema/model-params-schema.ts';
+import * as mutes from '../wire/schema/mute-schema.ts';
 import * as online from '../wire/schema/online-detection-schema.ts';
 import * as series from '../wire/schema/series-schema.ts';
 import * as service from '../wire/schema/service-schema.ts';
@@ -38,6 +39,7 @@ const MODULES: readonly object[] = [
   modelParams,
   history,
   events,
+  mutes,
   detectors,
   service,
   admin,

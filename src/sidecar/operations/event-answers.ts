@@ -1,13 +1,18 @@
 import type { KnownEvent } from '../../history/event-port.ts';
 import { type AnomalyEvent, withEventDefaults } from '../../record/anomaly-event.ts';
 import { spreadsheetField } from '../../record/csv-field.ts';
+import { mutingOf } from '../../series/muted-series.ts';
 import { type EventReviewRecord, reviewsOf } from '../../store/event-reviews.ts';
 import type { IncidentReviewRecord } from '../../store/incident-reviews.ts';
+import { holdingMutes } from '../../store/mutes.ts';
 import type { EventAnswer, UnreviewedEvent } from '../wire/schema/event-schema.ts';
 import { passedReviews, type ReviewSources } from './passed-reviews.ts';
 import { shownEvent } from './shown-records.ts';
 
-/** Events with their reviews by people, where they have none with those of their incidents. */
+/**
+ * Events with their reviews by people; where they have none with those of their incidents, and with mutes of their
+ * series and detectors.
+ */
 export async function reviewedEvents(
   reviewing: ReviewSources,
   events: readonly KnownEvent[],
@@ -21,11 +26,14 @@ export async function reviewedEvents(
     ),
     await passedReviews(reviewing, [...incidents]),
   ];
+  const muting = events.length === 0 ? () => undefined : mutingOf(await holdingMutes(reviewing.sql, nowMs));
   return events.map((event) => {
     const { eventId, incidentId } = event;
     const own = shownReview(reviews.get(eventId) ?? null, nowMs);
     const { acknowledged, muted } = shownActs(ofIncidents.get(incidentId ?? '')?.review ?? null, nowMs);
-    const review = { ...own, acknowledged: own.acknowledged ?? acknowledged, muted: own.muted ?? muted };
+    const standing = muting(event, nowMs) ?? null;
+    const shownMute = own.muted ?? ofEvent(muted) ?? ofEvent(shownMuted(standing, nowMs), standing?.id);
+    const review = { ...own, acknowledged: own.acknowledged ?? acknowledged, muted: shownMute };
     return { ...shownEvent(event), incidentId, ...review };
   });
 }
@@ -33,8 +41,10 @@ export async function reviewedEvents(
 /** The review of an event by people. */
 export function shownReview(review: EventReviewRecord | null, nowMs: number) {
   const label = review?.label ?? null;
+  const { acknowledged, muted } = shownActs(review, nowMs);
   return {
-    ...shownActs(review, nowMs),
+    acknowledged,
+    muted: ofEvent(muted),
     label: label && { at: label.atMs, by: label.by, real: label.real, note: label.note },
   };
 }
@@ -44,11 +54,18 @@ export function shownActs(review: IncidentReviewRecord | null, nowMs: number) {
   const { acknowledged = null, muted = null } = review ?? {};
   return {
     acknowledged: acknowledged && { at: acknowledged.atMs, by: acknowledged.by, note: acknowledged.note },
-    muted:
-      muted !== null && muted.untilMs > nowMs
-        ? { at: muted.atMs, by: muted.by, until: muted.untilMs, reason: muted.reason }
-        : null,
+    muted: shownMuted(muted, nowMs),
   };
+}
+
+/** @param id that of a mute of its series or detector */
+function ofEvent(muted: ReturnType<typeof shownMuted>, id: string | null = null): EventAnswer['muted'] {
+  return muted && { ...muted, mute_id: id };
+}
+
+function shownMuted(muted: EventReviewRecord['muted'], nowMs: number) {
+  if (muted === null || muted.untilMs <= nowMs) return null;
+  return { at: muted.atMs, by: muted.by, until: muted.untilMs, reason: muted.reason };
 }
 
 const LABEL_COLUMNS = [

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { HistoryFeed, KeptScore, LiveSecond } from '../../history/history-port.ts';
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import type { Incident } from '../../record/incident.ts';
+import { choosesSubject } from '../../series/muted-series.ts';
 import { type SeriesPattern, seriesPattern } from '../../series/series-pattern.ts';
 import type { LiveMessages } from '../wire/schema/history-schema.ts';
 import { shownEvent, shownIncident, shownSeries } from './shown-records.ts';
@@ -137,23 +138,12 @@ interface ShownSelection {
 
 /** As GET /v1/events chooses: the series, a member of the group, or the group. */
 function isChosen(event: AnomalyEvent, pattern: SeriesPattern): boolean {
-  return isOf(event, pattern) || event.members.some((member) => pattern.test(member.series));
+  return choosesSubject(pattern, event) || event.members.some((member) => pattern.test(member.series));
 }
 
 /** By where it may have begun, and the events that have joined. */
 function isChosenIncident({ events, origins }: Incident, pattern: SeriesPattern): boolean {
-  return events.some((event) => isOf(event, pattern)) || origins.some(({ series }) => pattern.test(series));
-}
-
-type SubjectOfEvent = Pick<AnomalyEvent, 'series' | 'group' | 'seriesLabels'>;
-
-function isOf({ series, group, seriesLabels }: SubjectOfEvent, pattern: SeriesPattern): boolean {
-  const own = series ?? group;
-  return own !== null && pattern.test(own, hasLabels(seriesLabels) ? seriesLabels : null);
-}
-
-function hasLabels(labels: AnomalyEvent['seriesLabels'] | undefined): boolean {
-  return labels !== undefined && Object.keys(labels).length > 0;
+  return events.some((event) => choosesSubject(pattern, event)) || origins.some(({ series }) => pattern.test(series));
 }
 
 function worstFirst(a: KeptScore, b: KeptScore): number {

@@ -12,6 +12,7 @@ import {
   keyRoles,
   namedModels,
   savedDetectors,
+  seriesMutes,
   usageByTime,
 } from '../schema/later-tables.ts';
 import type { ColumnTypes, Migration } from '../schema/migration.ts';
@@ -42,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   savedDetectors,
   keptResults,
   incidentReviews,
+  seriesMutes,
 ];
 
 /** Advisory lock of migrations. */

@@ -134,3 +134,19 @@ export const incidentReviews: Migration = ({ integer, strict }) => [
   ) ${strict}`,
   'CREATE INDEX incident_verdicts_by_subject ON incident_verdicts (verdict, subject)',
 ];
+
+/** Version 14: series and detectors that people have muted. */
+export const seriesMutes: Migration = ({ integer, strict }) => [
+  `CREATE TABLE series_mutes (
+    id TEXT PRIMARY KEY,
+    series_match TEXT,
+    detector_match TEXT,
+    muted_at ${integer} NOT NULL,
+    muted_by TEXT NOT NULL,
+    muted_until ${integer} NOT NULL,
+    muted_reason TEXT NOT NULL,
+    ended_at ${integer},
+    ended_by TEXT
+  ) ${strict}`,
+  'CREATE INDEX series_mutes_by_end ON series_mutes (muted_until)',
+];

@@ -94,3 +94,30 @@ test('Now and the wall show the events of some labels, named by the address, and
   await untilCount(page, '.line', 1);
   assert.deepEqual(troubles, []);
 });
+
+test('series of a label are muted from an event, listed with who did it, ended early, and muted by a form', async () => {
+  const { page, troubles } = await openSignedIn(service.url);
+  await untilCount(page, '.line', incidents.length);
+  await page.locator('.line-link', { hasText: names[0] }).click();
+  await page.getByRole('button', { name: 'Mute', exact: true }).click();
+  await page.getByLabel('Of', { exact: true }).selectOption('all of host=web-1');
+  await page.getByLabel('Because').fill('new disk');
+  assert.deepEqual(await axeFindings(page), []);
+  await page.getByRole('dialog').getByRole('button', { name: 'Mute' }).click();
+  await page.getByText(/Muted until .*: new disk\./).waitFor();
+  await page.getByRole('link', { name: 'Mutes' }).last().click();
+  const row = page.getByRole('row', { name: '{host="web-1"}' });
+  await row.getByText('ops').waitFor();
+  assert.deepEqual(await faultsOf(page), []);
+  await row.getByRole('button').click();
+  await page.getByText('Nothing is muted').waitFor();
+  await page.getByRole('link', { name: 'Those that have ended' }).click();
+  await row.getByText('ended by ops').waitFor();
+  await page.getByLabel('Detector').fill('web');
+  await page.getByLabel('Because').fill('release');
+  await page.getByRole('button', { name: 'Mute', exact: true }).click();
+  await page.getByRole('link', { name: 'Those that hold' }).click();
+  await page.getByRole('row', { name: 'release' }).getByRole('button').click();
+  await page.getByText('Nothing is muted').waitFor();
+  assert.deepEqual(troubles, []);
+});

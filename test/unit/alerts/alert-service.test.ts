@@ -33,6 +33,7 @@ async function serviceTo(receivers: string, route: string, more: Partial<AlertRu
     random: () => 0,
     redeliver: false,
     acknowledged: null,
+    mutes: null,
     backoff: { initialMs: 1, delayMsMax: 5 },
     ...more,
   });
@@ -138,6 +139,29 @@ test('what somebody has acknowledged is not escalated; where that cannot be know
   log.write(revisionsOf(1).closed, revisionsOf(2).closed);
   await until('everyone who was told hears of the end', () => hook.posts.length + boss.posts.length === 7, QUICKLY);
   assert.deepEqual(saidTo(boss).at(-1), 'closed series-2');
+});
+
+test('what people have muted before the start is not told, and is told once the mute is ended', async () => {
+  const hook = await startHttpReceiver();
+  const muted = { match: 'series-1', detector: null, untilMs: Number.MAX_SAFE_INTEGER };
+  let holding = [muted];
+  let isAway = false;
+  const mutes = async () => {
+    if (isAway) throw new Error('the store is away');
+    return holding;
+  };
+  const to = `{ name: hook, webhook: { url: "${hook.url}" } }`;
+  const { log, clock } = await serviceTo(to, 'receivers: hook', { mutes });
+  log.write(revisionsOf(1).opened, revisionsOf(2).opened);
+  await until('the other one is told', () => hook.posts.length === 1, QUICKLY);
+  [isAway, holding] = [true, []];
+  clock.aheadMs += 3_000;
+  log.write(revisionsOf(3).opened);
+  await until('the third is told', () => hook.posts.length === 2, QUICKLY);
+  isAway = false;
+  clock.aheadMs += 3_000;
+  await until('the first is told', () => hook.posts.length === 3, QUICKLY);
+  assert.deepEqual(saidTo(hook), ['opened series-2', 'opened series-3', 'opened series-1']);
 });
 
 test('a receiver that forgets is reminded of what is open, and not of what has closed', async () => {

@@ -95,6 +95,9 @@ export function httpSource(): ConsoleSource {
     async judge(id, verdict) {
       await reviewIncident(id, 'verdict', verdict);
     },
+    async addMute(mute) {
+      await postJson('/v1/mutes', mute);
+    },
     async label(id, real) {
       await review(id, 'label', { real });
     },

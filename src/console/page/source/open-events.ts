@@ -35,6 +35,8 @@ const FRESHNESS_MS = 3_000;
 const RETRY_MS = 1_500;
 /** The status of what cannot be read as it is asked for. */
 const REFUSED = 422;
+/** However many new events arrive, they are read again together. */
+const SOON_MS = 2_000;
 /** Messages are shown together: a screen that changes more often cannot be read. */
 const SHOW_MS = 500;
 
@@ -59,6 +61,7 @@ export class OpenEvents {
   /** Only these events; empty: all. */
   #match = '';
   #showing = false;
+  #soon: ReturnType<typeof setTimeout> | null = null;
 
   constructor(source: ConsoleSource) {
     this.#source = source;
@@ -159,6 +162,7 @@ export class OpenEvents {
     // A message of the stream has what its topic has.
     const { acknowledged = null, muted = null, label = null, incidentId = null } = known ?? {};
     const merged = { ...event, acknowledged, muted, label, incidentId };
+    if (known === undefined && event.endedAtMs === null) this.#refreshSoon();
     if (event.endedAtMs === null) {
       this.#set({ events: [merged, ...others].slice(0, SHOWN_MAX), total: total + Number(known === undefined) });
     } else {
@@ -168,6 +172,14 @@ export class OpenEvents {
         ended: [merged, ...ended.filter(({ eventId }) => eventId !== event.eventId)].slice(0, ENDED_MAX),
       });
     }
+  }
+
+  /** Whether a new event is muted, and its incident, are not in its message. */
+  #refreshSoon(): void {
+    this.#soon ??= setTimeout(() => {
+      this.#soon = null;
+      if (this.#stop !== null) void this.refresh();
+    }, SOON_MS);
   }
 
   #takeIncident(revision: UnreviewedIncident): void {

@@ -12,6 +12,7 @@ import { addIncidentRoutes } from './incident-routes.ts';
 import { addJobRoutes } from './job-routes.ts';
 import { addLiveRoute } from './live-route.ts';
 import { addModelRoutes } from './model-routes.ts';
+import { addMuteRoutes } from './mute-routes.ts';
 import { addPointRoutes } from './point-routes.ts';
 import { addSeriesRoutes } from './series-routes.ts';
 import { addServiceRoutes } from './service-routes.ts';
@@ -39,6 +40,7 @@ export function addRoutes(app: App, services: AppServices): void {
   addSeriesRoutes(app, services);
   addEventRoutes(app, services);
   addIncidentRoutes(app, services);
+  addMuteRoutes(app, services);
   addLiveRoute(app, services);
   addDetectorRoutes(app, services);
   addServiceRoutes(app, services);

@@ -17,6 +17,7 @@ import {
   SimulateJob,
 } from '../schema/job-schema.ts';
 import { ModelParamsQuery } from '../schema/model-params-schema.ts';
+import { NewMuteRequest } from '../schema/mute-schema.ts';
 import { OnlineDetectionRequest } from '../schema/online-detection-schema.ts';
 import { schemaCheck } from '../schema/schema-problems.ts';
 import { SimulateRequest } from '../schema/simulate-schema.ts';
@@ -44,6 +45,7 @@ const BODY_SCHEMAS: Readonly<Record<string, TObject>> = {
   keyCredit: CreditRequest,
   acknowledge: AcknowledgeRequest,
   mute: MuteRequest,
+  newMute: NewMuteRequest,
   label: LabelRequest,
   verdict: VerdictRequest,
   detectors: DetectorsRequest,

@@ -46,6 +46,10 @@ export const Muted = Type.Object({
   until: Type.Integer({ description: 'End of the mute.' }),
   reason: Type.String(),
 });
+const EventMuted = Type.Object({
+  ...Muted.properties,
+  mute_id: NullableText('The mute of its series or detector; null where the event or its incident is muted.'),
+});
 const EventLabel = Type.Object({
   at: Type.Integer(),
   by: Type.String(),
@@ -59,7 +63,7 @@ export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(sch
 /** The review of an event by people. */
 const Review = {
   acknowledged: nullable(Acknowledged, 'Who has seen the event; null while nobody has.'),
-  muted: nullable(Muted, 'Until when, and why, the event is muted; null where it is not.'),
+  muted: nullable(EventMuted, 'Until when, and why, the event is muted; null where it is not.'),
   label: nullable(EventLabel, 'Whether it was real; null while nobody said so.'),
 };
 

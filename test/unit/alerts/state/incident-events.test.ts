@@ -151,6 +151,21 @@ test('an incident is muted while all of its events are', () => {
   assert.deepEqual(saidBy(alerts.take()), [`hook opened ${ONE}`]);
 });
 
+test('an incident is muted while people have muted all of its events', () => {
+  const alerts = keptAlerts('');
+  const { opened, updated } = incidentLife(1, [1, 2, 3]);
+  const untilMs = NOON + 60 * MINUTE;
+  const mutes = ['host-1/*', 'host-2/*'].map((match) => ({ match, detector: null, untilMs }));
+  alerts.state.muted.choose(mutes);
+  alerts.state.observeIncident(opened, NOON);
+  alerts.state.advance(NOON + MINUTE);
+  assert.deepEqual(alerts.take(), []);
+  alerts.state.observeIncident(updated, NOON + MINUTE);
+  alerts.state.advance(NOON + MINUTE);
+  alerts.state.advance(NOON + 2 * MINUTE);
+  assert.deepEqual(saidBy(alerts.take()), [`hook opened ${ONE}`]);
+});
+
 test('what is acknowledged, or part of an incident that is, is not escalated; nor is one whose events all are', () => {
   const escalate = 'escalate: [{ after: 15min, receivers: boss }]';
   const escalated = (events: readonly number[], incidents: readonly number[]) => {

@@ -34,7 +34,7 @@ test('a distance is a percentage only where that means something', () => {
 });
 
 test('what nobody looks after comes first, then what is acknowledged, then what is muted', () => {
-  const mutedUntil = (until: number) => ({ at: 0, by: 'ops', until, reason: 'known' });
+  const mutedUntil = (until: number) => ({ at: 0, by: 'ops', until, reason: 'known', mute_id: null });
   const mild = seen({ eventId: 'mild', severity: 1 });
   const bad = seen({ eventId: 'bad', severity: 9 });
   const taken = seen({ eventId: 'taken', severity: 99, acknowledged: { at: NOW, by: 'ops', note: null } });

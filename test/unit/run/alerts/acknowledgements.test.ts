@@ -7,6 +7,7 @@ import { readAcknowledgements } from '../../../../src/run/alerts/acknowledgement
 import { openDatabase } from '../../../../src/store/database/open-store.ts';
 import { acknowledgeEvent, labelEvent, muteEvent } from '../../../../src/store/event-reviews.ts';
 import { acknowledgeIncident, muteIncident } from '../../../../src/store/incident-reviews.ts';
+import { addMute } from '../../../../src/store/mutes.ts';
 import { eventId } from '../../../fixture/alerts/notification.ts';
 import { load } from '../../../fixture/configuration.ts';
 
@@ -40,6 +41,11 @@ test('events and incidents that somebody acknowledged or muted are found, once t
     events: new Set([ids[3], ids[1_100]]),
     incidents: new Set([ids[7], ids[900]]),
   });
+  assert.deepEqual(await acknowledgements.mutes(0), []);
+  const mute = { ...act, id: 'm', match: 'web-*', detector: null, untilMs: 9, reason: 'move' };
+  await addMute(store, mute);
+  assert.deepEqual(await acknowledgements.mutes(8), [{ ...mute, ended: null }]);
+  assert.deepEqual(await acknowledgements.mutes(9), []);
   await acknowledgements.close();
   await store.close();
 });

@@ -11,6 +11,7 @@ import {
   kindName,
   whyFlagged,
 } from '../../../view/event-words.ts';
+import { type MuteScope, muteScopes } from '../../../view/mute-words.ts';
 import { numberText, percentText } from '../../../view/number-words.ts';
 import { parseRoute, routeTo } from '../../../view/route.ts';
 import { zonedText } from '../../../view/time-words.ts';
@@ -95,6 +96,12 @@ function EventActions({ app, event, nowMs, onChanged }: EventDetailProps): Shown
     onChanged();
     await app.openEvents.refresh();
   });
+  const mute = (ms: number, reason: string, scope: MuteScope | undefined) => {
+    const [until, chosen] = [Date.now() + ms, scope?.mute ?? null];
+    return act(() =>
+      chosen === null ? app.source.mute(id, until, reason) : app.source.addMute({ ...chosen, until, reason }),
+    );
+  };
   const notes = [
     acknowledged === null ? null : `Acknowledged by ${acknowledged.by}.`,
     muted === null ? null : `Muted until ${zonedText(muted.until)}: ${muted.reason}.`,
@@ -115,18 +122,18 @@ function EventActions({ app, event, nowMs, onChanged }: EventDetailProps): Shown
             class=${offered === 'acknowledge' && acknowledged === null ? 'small text primary' : 'small text'}
             onClick=${() => act(() => app.source.acknowledge(id, acknowledged === null))}>
             <${Icon} name="check" />${acknowledged === null ? 'Acknowledge' : 'Acknowledged'}</button>
-          <button type="button" class="small text"
+          ${
+            (muted?.mute_id ?? null) !== null
+              ? html`<a href=${routeTo('mutes')}>Mutes</a>`
+              : html`<button type="button" class="small text"
             onClick=${() => (muted !== null ? act(() => app.source.mute(id, null, '')) : setMuting(true))}>
-            <${Icon} name=${muted !== null ? 'bell' : 'mute'} />${muted !== null ? 'Unmute' : 'Mute'}</button>
+            <${Icon} name=${muted !== null ? 'bell' : 'mute'} />${muted !== null ? 'Unmute' : 'Mute'}</button>`
+          }
         </div>`
         : html`<p
           class="aside">This key may look. Acknowledging, muting and answering need a key with the role operator.</p>`
     }
     ${failure !== null && html`<${Failure} text=${failure} />`}
-    ${
-      muting &&
-      html`<${MuteDialog} onClose=${() => setMuting(false)}
-      onMute=${(ms: number, reason: string) => act(() => app.source.mute(id, Date.now() + ms, reason))} />`
-    }
+    ${muting && html`<${MuteDialog} scopes=${muteScopes(event)} onClose=${() => setMuting(false)} onMute=${mute} />`}
   </footer>`;
 }

@@ -1,38 +1,40 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { HOUR_MS, MUTE_TIMES, type MuteScope } from '../../../view/mute-words.ts';
 import { html, type Shown } from '../../element/html.ts';
-
-const HOUR_MS = 3_600_000;
-const TIMES: readonly (readonly [string, number])[] = [
-  ['1 hour', HOUR_MS],
-  ['4 hours', 4 * HOUR_MS],
-  ['1 day', 24 * HOUR_MS],
-  ['1 week', 7 * 24 * HOUR_MS],
-];
 
 interface MuteDialogProps {
   readonly what?: string;
   readonly onClose: () => void;
-  readonly onMute: (ms: number, reason: string) => void;
+  /** What can be muted; left out: `what` alone. */
+  readonly scopes?: readonly MuteScope[];
+  readonly onMute: (ms: number, reason: string, scope: MuteScope | undefined) => void;
 }
 
 /** For how long, and why: whoever wonders later reads it. */
-export function MuteDialog({ what = 'event', onClose, onMute }: MuteDialogProps): Shown {
+export function MuteDialog({ what = 'event', scopes = [], onClose, onMute }: MuteDialogProps): Shown {
   const [ms, setMs] = useState(HOUR_MS);
+  const [scope, setScope] = useState(0);
   const [reason, setReason] = useState('');
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   const send = (event: Event) => {
     event.preventDefault();
-    onMute(ms, reason.trim());
+    onMute(ms, reason.trim(), scopes[scope]);
     onClose();
   };
   return html`<dialog ref=${dialog} aria-labelledby="mute-title" onClose=${onClose}>
     <form onSubmit=${send}>
-      <h2 id="mute-title">Mute this ${what}</h2>
+      <h2 id="mute-title">Mute ${scopes.length > 1 ? 'notifications' : `this ${what}`}</h2>
+      ${
+        scopes.length > 1 &&
+        html`<label for="mute-what">Of</label><select id="mute-what" value=${scope}
+          onChange=${(event: Event) => setScope(Number((event.target as HTMLSelectElement).value))}>
+          ${scopes.map(({ name }, i) => html`<option value=${i}>${name}</option>`)}</select>`
+      }
       <label for="mute-for">For</label>
       <select id="mute-for" value=${ms}
         onChange=${(event: Event) => setMs(Number((event.target as HTMLSelectElement).value))}>
-        ${TIMES.map(([text, length]) => html`<option value=${length}>${text}</option>`)}
+        ${MUTE_TIMES.map(([text, length]) => html`<option value=${length}>${text}</option>`)}
       </select>
       <label for="mute-why">Because</label>
       <input id="mute-why" required maxlength="500" value=${reason} placeholder="planned maintenance"

@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks';
+import type { MuteAnswer, MutesAnswer } from '../../../sidecar/wire/schema/mute-schema.ts';
+import { HOUR_MS, MUTE_TIMES } from '../../view/mute-words.ts';
+import { counted } from '../../view/number-words.ts';
+import { type Route, routeTo } from '../../view/route.ts';
+import { zonedText } from '../../view/time-words.ts';
+import { type Console, useAct, useLoaded } from '../element/hooks.ts';
+import { html, type Shown } from '../element/html.ts';
+import { Empty, Failure, Loading } from '../element/page-states.ts';
+import { getJson, postJson } from '../source/service-calls.ts';
+
+const EVERY_MS = 10_000;
+
+/** What people have muted: series and detectors, until when and why; and what was. */
+export function MutesPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
+  const ended = route.query.ended === 'true';
+  const load = () => getJson<MutesAnswer>('/v1/mutes', ended ? { ended } : {});
+  const { value, failure, reload } = useLoaded(`mutes ${ended}`, load, EVERY_MS);
+  const { act, failure: refusal } = useAct(async () => {
+    reload();
+    await app.openEvents.refresh();
+  });
+  const end = ({ id }: MuteAnswer) => act(() => postJson(`/v1/mutes/${encodeURIComponent(id)}`, {}, 'DELETE'));
+  return html`<div class="page">
+    <header class="page-head"><h1>Mutes</h1>
+      <p class="aside">${value !== null && `${counted(value.mutes.length, 'mute')} ${ended ? 'ended' : 'now'}`}
+        ${' '}<a href=${routeTo('mutes', null, { ended: ended ? '' : 'true' })}>
+        ${ended ? 'Those that hold' : 'Those that have ended'}</a></p>
+    </header>
+    ${[failure, refusal].map((text) => text !== null && html`<${Failure} text=${text} />`)}
+    ${value === null && failure === null && html`<${Loading} what="mutes" />`}
+    ${
+      value?.mutes.length === 0 &&
+      html`<${Empty} title=${ended ? 'No mute has ended' : 'Nothing is muted'}>
+        Events of what is muted are kept and shown, and nobody is notified of them until the mute ends.<//>`
+    }
+    ${(value?.mutes.length ?? 0) > 0 && html`<${MuteTable} app=${app} mutes=${value?.mutes ?? []} onEnd=${end} />`}
+    ${
+      app.mayOperate
+        ? html`<${NewMuteForm} onMute=${(mute: object) => act(() => postJson('/v1/mutes', mute))} />`
+        : html`<p class="aside">This key may look. Muting needs a key with the role operator.</p>`
+    }
+  </div>`;
+}
+
+interface MuteTableProps {
+  readonly app: Console;
+  readonly mutes: readonly MuteAnswer[];
+  readonly onEnd: (mute: MuteAnswer) => void;
+}
+
+function MuteTable({ app, mutes, onEnd }: MuteTableProps): Shown {
+  return html`<div class="table-frame" tabindex="0" role="region" aria-label="Mutes"><table class="table">
+    <thead><tr><th scope="col">Series</th><th scope="col">Detector</th><th scope="col">Until</th>
+      <th scope="col">Because</th><th scope="col">By</th>
+      <th scope="col"><span class="sr">Actions</span></th></tr></thead>
+    <tbody>${mutes.map((mute) => {
+      const { id, match, detector, until, reason, by, at, ended } = mute;
+      const series = match ?? 'all';
+      return html`<tr key=${id}>
+        <th scope="row">${match === null ? series : html`<a href=${routeTo('events', null, { series })}>${series}</a>`}
+        </th>
+        <td>${detector ?? 'all'}</td>
+        <td><time>${zonedText(ended?.at ?? until)}</time>${ended !== null && `, ended by ${ended.by}`}</td>
+        <td>${reason}</td><td title=${zonedText(at)}>${by}</td>
+        <td>${
+          app.mayOperate &&
+          ended === null &&
+          until > Date.now() &&
+          html`<button type="button" class="small text" aria-label=${`End the mute of ${series}`}
+            onClick=${() => onEnd(mute)}>End</button>`
+        }</td></tr>`;
+    })}</tbody></table></div>`;
+}
+
+/** A text of the form; undefined where nothing was typed. */
+const textOf = (form: FormData, name: string) => String(form.get(name) ?? '').trim() || undefined;
+
+function NewMuteForm({ onMute }: { readonly onMute: (mute: object) => void }): Shown {
+  const [ms, setMs] = useState(HOUR_MS);
+  const send = (event: SubmitEvent) => {
+    event.preventDefault();
+    const form = new FormData(event.target as HTMLFormElement);
+    const chosen = { match: textOf(form, 'match'), detector: textOf(form, 'detector') };
+    onMute({ ...chosen, until: Date.now() + ms, reason: textOf(form, 'reason') });
+  };
+  const choose = (event: Event) => setMs(Number((event.target as HTMLSelectElement).value));
+  return html`<form class="panel new-mute" onSubmit=${send}><h2>Mute series or a detector</h2>
+    <label>Series<input name="match" autocomplete="off" placeholder='web-1/* or {host="web-1"}' /></label>
+    <label>Detector<input name="detector" autocomplete="off" placeholder="all" /></label>
+    <label>For<select value=${ms} onChange=${choose}>
+      ${MUTE_TIMES.map(([text, length]) => html`<option value=${length}>${text}</option>`)}</select></label>
+    <label>Because<input name="reason" required maxlength="500" placeholder="planned maintenance" /></label>
+    <button type="submit" class="primary">Mute</button>
+  </form>`;
+}

@@ -1,0 +1,34 @@
+import { canonicalId } from '../../series/series-id.ts';
+import type { EventAnswer } from '../../sidecar/wire/schema/event-schema.ts';
+import type { GivenMute } from './console-source.ts';
+import { labelledEvent } from './label-groups.ts';
+
+export const HOUR_MS = 3_600_000;
+/** For how long something can be muted. */
+export const MUTE_TIMES: readonly (readonly [string, number])[] = [
+  ['1 hour', HOUR_MS],
+  ['4 hours', 4 * HOUR_MS],
+  ['1 day', 24 * HOUR_MS],
+  ['1 week', 7 * 24 * HOUR_MS],
+];
+
+export interface MuteScope {
+  readonly name: string;
+  /** null: the event alone. */
+  readonly mute: Pick<GivenMute, 'match' | 'detector'> | null;
+}
+
+/** What can be muted because of an event: itself, its series or group, each label of its series, its detector. */
+export function muteScopes(event: EventAnswer): readonly MuteScope[] {
+  const { series, group, detector, seriesLabels } = event;
+  const own = series ?? group;
+  const { labels } = labelledEvent({ detector, labels: {}, seriesLabels });
+  return [
+    { name: 'this event', mute: null },
+    ...(own === null ? [] : [{ name: `${series === null ? 'the group' : 'the series'} ${own}`, mute: { match: own } }]),
+    ...Object.entries(labels).map(([label, value]) => {
+      return { name: `all of ${label}=${value}`, mute: { match: canonicalId('', [[label, value]]) } };
+    }),
+    { name: `the detector ${detector}`, mute: { detector } },
+  ];
+}

@@ -1,0 +1,89 @@
+import type { Sql } from './database/database.ts';
+import type { ReviewAct } from './event-reviews.ts';
+
+/** Mutes that hold at once. */
+export const MUTES_MAX = 500;
+/** Mutes that have ended and are kept to be looked at: the newest. */
+export const ENDED_MUTES_KEPT = 1_000;
+
+/** Series, detectors or both that somebody has muted until a time. */
+export interface MuteRecord extends ReviewAct {
+  readonly id: string;
+  /** A glob over ids of series, or matchers of labels; null: all series. */
+  readonly match: string | null;
+  /** A glob over names of detectors; null: all of them. */
+  readonly detector: string | null;
+  readonly untilMs: number;
+  readonly reason: string;
+  /** Who ended it before its time; null: nobody. */
+  readonly ended: ReviewAct | null;
+}
+
+interface MuteRow {
+  readonly id: string;
+  readonly series_match: string | null;
+  readonly detector_match: string | null;
+  readonly muted_at: number;
+  readonly muted_by: string;
+  readonly muted_until: number;
+  readonly muted_reason: string;
+  readonly ended_at: number | null;
+  readonly ended_by: string;
+}
+
+const HOLDS = 'ended_at IS NULL AND muted_until > $1';
+
+/** Keeps a mute; false where as many hold as may. Of those that have ended the oldest are forgotten. */
+export async function addMute(sql: Sql, mute: Omit<MuteRecord, 'ended'>): Promise<boolean> {
+  const { id, match, detector, atMs, by, untilMs, reason } = mute;
+  const [{ holding }] = await sql.query<{ holding: number }>(
+    `SELECT COUNT(*) AS holding FROM series_mutes WHERE ${HOLDS}`,
+    [atMs],
+  );
+  if (holding >= MUTES_MAX) return false;
+  await sql.query(
+    `DELETE FROM series_mutes WHERE id IN (SELECT id FROM series_mutes WHERE NOT (${HOLDS})
+      ORDER BY muted_until DESC, id LIMIT 1000 OFFSET ${ENDED_MUTES_KEPT})`,
+    [atMs],
+  );
+  await sql.query(
+    `INSERT INTO series_mutes (id, series_match, detector_match, muted_at, muted_by, muted_until, muted_reason)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [id, match, detector, atMs, by, untilMs, reason],
+  );
+  return true;
+}
+
+/** Mutes that hold, the next end first. */
+export async function holdingMutes(sql: Sql, nowMs: number): Promise<MuteRecord[]> {
+  const order = 'ORDER BY muted_until, id';
+  return (await sql.query<MuteRow>(`SELECT * FROM series_mutes WHERE ${HOLDS} ${order}`, [nowMs])).map(muteOf);
+}
+
+/** Mutes that hold no more, the newest first. */
+export async function endedMutes(sql: Sql, nowMs: number): Promise<MuteRecord[]> {
+  const order = `ORDER BY COALESCE(ended_at, muted_until) DESC, id LIMIT ${ENDED_MUTES_KEPT}`;
+  return (await sql.query<MuteRow>(`SELECT * FROM series_mutes WHERE NOT (${HOLDS}) ${order}`, [nowMs])).map(muteOf);
+}
+
+/** Ends a mute that holds. null: there is no such one. */
+export async function endMute(sql: Sql, id: string, { atMs, by }: ReviewAct): Promise<MuteRecord | null> {
+  const rows = await sql.query<MuteRow>(
+    `UPDATE series_mutes SET ended_at = $1, ended_by = $2 WHERE id = $3 AND ${HOLDS} RETURNING *`,
+    [atMs, by, id],
+  );
+  return rows.length === 0 ? null : muteOf(rows[0]);
+}
+
+function muteOf(row: MuteRow): MuteRecord {
+  return {
+    id: row.id,
+    match: row.series_match,
+    detector: row.detector_match,
+    atMs: row.muted_at,
+    by: row.muted_by,
+    untilMs: row.muted_until,
+    reason: row.muted_reason,
+    ended: row.ended_at === null ? null : { atMs: row.ended_at, by: row.ended_by },
+  };
+}

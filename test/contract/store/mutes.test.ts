@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { addMute, ENDED_MUTES_KEPT, endedMutes, endMute, holdingMutes, MUTES_MAX } from '../../../src/store/mutes.ts';
+import { storeTest } from '../../fixture/store/stores.ts';
+
+const mute = (id: string, untilMs: number, changes: object = {}) => {
+  return { id, match: 'web-*', detector: null, atMs: 10, by: 'ann', untilMs, reason: 'move', ...changes };
+};
+const idsOf = (mutes: readonly { readonly id: string }[]) => mutes.map(({ id }) => id);
+
+storeTest('a mute holds until its end, or until somebody ends it', async ({ open }) => {
+  const store = await open();
+  assert.equal(await addMute(store, mute('late', 300)), true);
+  assert.equal(await addMute(store, mute('early', 200, { match: null, detector: 'hosts' })), true);
+  assert.deepEqual(idsOf(await holdingMutes(store, 100)), ['early', 'late']);
+  assert.deepEqual((await holdingMutes(store, 100))[1], { ...mute('late', 300), ended: null });
+  assert.deepEqual(idsOf(await holdingMutes(store, 200)), ['late']);
+  assert.deepEqual(idsOf(await endedMutes(store, 200)), ['early']);
+  const ended = { atMs: 250, by: 'bob' };
+  assert.deepEqual(await endMute(store, 'late', ended), { ...mute('late', 300), ended });
+  assert.equal(await endMute(store, 'late', ended), null);
+  assert.equal(await endMute(store, 'early', ended), null);
+  assert.deepEqual(await holdingMutes(store, 251), []);
+  assert.deepEqual(idsOf(await endedMutes(store, 251)), ['late', 'early']);
+});
+
+storeTest('so many mutes hold at once, and so many that have ended are kept', async ({ open }) => {
+  const store = await open();
+  await store.transaction(async (sql) => {
+    for (let i = 0; i < MUTES_MAX; i++) assert.equal(await addMute(sql, mute(`m${i}`, 100 + i)), true);
+    assert.equal(await addMute(sql, mute('one more', 100)), false);
+    assert.equal(await addMute(sql, mute('later', 9_000, { atMs: 100 })), true);
+    for (let i = 0; i < ENDED_MUTES_KEPT - MUTES_MAX + 10; i++) {
+      await addMute(sql, mute(`n${i}`, 5_000 + i, { atMs: 4_000 + i }));
+      await endMute(sql, `n${i}`, { atMs: 4_001 + i, by: 'bob' });
+    }
+    await addMute(sql, mute('last', 9_000, { atMs: 8_000 }));
+  });
+  const ended = await endedMutes(store, 8_000);
+  assert.equal(ended.length, ENDED_MUTES_KEPT);
+  assert.equal(idsOf(ended).includes('m0'), false);
+  assert.deepEqual(idsOf(await holdingMutes(store, 8_000)), ['last', 'later']);
+});
