@@ -123,23 +123,26 @@ export class BacktestSandbox implements Backtests {
     };
   }
 
-  async whatIf({ past, detectorsText, detector, changes }: WhatIfQuestion, turn: ScoringTurn): Promise<WhatIfOutcome> {
+  async whatIf(
+    { past, group, detectorsText, detector, alternatives }: WhatIfQuestion,
+    turn: ScoringTurn,
+  ): Promise<WhatIfOutcome> {
     const { model, pretrained, weights } = detector;
     const answer = await this.#score(turn, () => ({
       header: {
         kind: 'what-if',
-        series: past.series,
-        count: past.values.length,
+        series: past.map(({ series, values }) => ({ name: series, count: values.length })),
+        group,
         text: detectorsText,
-        changes,
+        alternatives,
         tuned: weights === null ? null : { name: model, base: pretrained },
       },
-      bytes: Buffer.concat([numbersOf(past), weights ?? new Uint8Array()]),
+      bytes: Buffer.concat([...past.map(numbersOf), weights ?? new Uint8Array()]),
     }));
     if (answer.kind === 'problems') return answer;
     const { header } = answer;
     if (header.kind !== 'what-if') throw new TypeError(`a what-if was answered as ${header.kind}`);
-    return { kind: 'scored', scored: header.scored };
+    return { ...header, kind: 'scored' };
   }
 
   /** Stops what runs and what waits, and ends the children. */

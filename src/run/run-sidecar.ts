@@ -21,6 +21,7 @@ import { JOB_LIMITS } from '../sidecar/jobs/job-limits.ts';
 import { countJobs } from '../sidecar/jobs/job-metrics.ts';
 import { JobQueue } from '../sidecar/jobs/job-queue.ts';
 import { JobSandbox, slotsOf } from '../sidecar/jobs/job-sandbox.ts';
+import { WhatIfJobs } from '../sidecar/jobs/what-if-jobs.ts';
 import { DEFAULT_MODEL, serveModels } from '../sidecar/models/served-models.ts';
 import { tuneInSandbox } from '../sidecar/models/tuned-models.ts';
 import { reportTunings } from '../sidecar/models/tuning-progress.ts';
@@ -103,17 +104,18 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
     const memory = { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax };
     const slots = slotsOf(availableParallelism(), totalmem() / 2 ** 20, http.jobMemoryMbMax);
     const sandbox = new JobSandbox(catalog, memory, { observe: watch, slots });
+    const backtests = new BacktestSandbox({ catalog, database: store, kept });
+    opened.push(() => backtests.close());
+    const tuned = new FinetunedJobs(sandbox, { store, finetuned, logger, nowMs });
     const jobs = new JobQueue({
       database: store,
-      executor: new FinetunedJobs(sandbox, { store, finetuned, logger, nowMs }),
+      executor: new WhatIfJobs(tuned, operations && { operations, backtests, store }),
       nowMs,
       logger,
       observe: countJobs(metrics, onSettled),
       limits: { inFlight: { ...JOB_LIMITS.inFlight, jobsMax: http.jobsInFlightMax } },
     });
     const signInCode = new SignInCode();
-    const backtests = new BacktestSandbox({ catalog, database: store, kept });
-    opened.push(() => backtests.close());
     const server = await startHttpServer({
       ...httpPlace(http),
       store,

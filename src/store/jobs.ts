@@ -51,7 +51,7 @@ export interface JobRecord {
   readonly error: string | null;
 }
 
-/** Progress of fine-tuning. */
+/** Progress of fine-tuning in steps, of a what-if in series. */
 export interface JobProgress {
   /** Completed steps and their total. */
   readonly step: number;
@@ -59,7 +59,7 @@ export interface JobProgress {
 }
 
 export interface AnsweredJob extends JobRecord {
-  /** While it fine-tunes, as of the last lease renewal; else null. */
+  /** As of the last lease renewal; null where the job has none, or does not run. */
   readonly progress: JobProgress | null;
   /** Set when the job succeeded. */
   readonly result: Uint8Array | null;

@@ -29,7 +29,7 @@ interface Asked {
 /** Scores nothing: problems for h = 9, else an answer of these observations once `answer` allows it. */
 function fakeBacktests(answer: (signal: AbortSignal) => Promise<void> = async () => {}) {
   const asked: Asked[] = [];
-  const raised = { events: [anomalyEvent('e')], alarms: 3, alarmsPerWeek: 2.5 };
+  const raised = { events: [anomalyEvent('e')], alarms: 3, weeks: 1.2, text: 'detectors: []' };
   const backtests: Backtests = {
     async backtest({ settings }, { owner, signal }) {
       asked.push({ what: 'backtest', owner, settings });
@@ -42,12 +42,11 @@ function fakeBacktests(answer: (signal: AbortSignal) => Promise<void> = async ()
       const [{ name, model }] = detectors;
       return { kind: 'detector', detector: { name, model, pretrained: model, weights: null } };
     },
-    async whatIf({ past, changes }, { owner, signal }): Promise<WhatIfOutcome> {
-      asked.push({ what: 'what-if', owner, settings: { values: [...past.values], ...changes } });
+    async whatIf({ past, alternatives: [, changes] }, { owner, signal }): Promise<WhatIfOutcome> {
+      asked.push({ what: 'what-if', owner, settings: { values: [...past[0].values], ...changes } });
       await answer(signal);
       if (changes.h === 9) return { kind: 'problems', problems: ['h must be at most 4'] };
-      const scored = { observations: KEPT, before: raised, after: { ...raised, alarms: 0 }, text: 'detectors: []' };
-      return { kind: 'scored', scored };
+      return { kind: 'scored', observations: KEPT, alternatives: [raised, { ...raised, alarms: 0 }] };
     },
   };
   return { backtests, asked };

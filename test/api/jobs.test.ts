@@ -104,7 +104,14 @@ test('jobs run one after the other; a pending and a running job can be cancelled
   while ((await jobOf(app, 'forecast', first)).status === 'pending') await wait(2);
   const counts = async () => (await get(app, '/v2/async/jobs/status')).body;
   const none = { pending: 0, running: 0 };
-  const others = { anomaly_detection: none, cross_validation: none, explain: none, finetune: none, simulate: none };
+  const others = {
+    anomaly_detection: none,
+    cross_validation: none,
+    explain: none,
+    finetune: none,
+    simulate: none,
+    what_if: none,
+  };
   assert.deepEqual(await counts(), { ...others, forecast: { pending: 2, running: 1 } });
   for (const id of [second, first]) {
     const answer = await cancel(app, id);

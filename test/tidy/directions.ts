@@ -6,6 +6,7 @@ import { isRelative, none, room, sourceImports, sources } from './project.ts';
 const DETECTING = ['detector', 'forecast', 'calendar'];
 const PAGE_PARTS = ['console/page/chart', 'console/page/element', 'console/view'];
 const SCORING = [...DETECTING, 'record', 'series'];
+const TASK_PARTS = ['sidecar/models', 'sidecar/accounts', 'sidecar/wire/schema', 'sidecar/wire'];
 /** Rooms that know of no failure but a bug. */
 const GROUND = [...DETECTING, 'record', 'series'];
 /** Imports of our own files, as paths. */
@@ -220,10 +221,7 @@ const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
     'sidecar/jobs',
     'sidecar/tasks',
     'sidecar/operations',
-    'sidecar/models',
-    'sidecar/accounts',
-    'sidecar/wire/schema',
-    'sidecar/wire',
+    ...TASK_PARTS,
   ],
   'sidecar/http/exchange': [
     'sidecar/jobs',
@@ -233,7 +231,14 @@ const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
     'sidecar/wire/body',
     'sidecar/wire',
   ],
-  'sidecar/jobs': ['sidecar/tasks', 'sidecar/models', 'sidecar/accounts', 'sidecar/wire/body', 'sidecar/wire'],
+  'sidecar/jobs': [
+    'sidecar/operations',
+    'sidecar/tasks',
+    'sidecar/models',
+    'sidecar/accounts',
+    'sidecar/wire/body',
+    'sidecar/wire',
+  ],
   'sidecar/tasks': [
     'sidecar/tasks/cross-validation',
     'sidecar/tasks/forecast',
@@ -242,51 +247,20 @@ const FOLDER_DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
     'sidecar/tasks/finetune',
     'sidecar/tasks/explain',
     'sidecar/tasks/simulate',
-    'sidecar/models',
-    'sidecar/accounts',
-    'sidecar/wire/schema',
-    'sidecar/wire',
+    ...TASK_PARTS,
   ],
   'sidecar/tasks/cross-validation': [
     'sidecar/tasks/forecast',
     'sidecar/tasks/in-sample',
     'sidecar/tasks/series',
-    'sidecar/models',
-    'sidecar/accounts',
-    'sidecar/wire/schema',
-    'sidecar/wire',
+    ...TASK_PARTS,
   ],
-  'sidecar/tasks/forecast': [
-    'sidecar/tasks/series',
-    'sidecar/models',
-    'sidecar/accounts',
-    'sidecar/wire/schema',
-    'sidecar/wire',
-  ],
-  'sidecar/tasks/in-sample': [
-    'sidecar/tasks/series',
-    'sidecar/models',
-    'sidecar/accounts',
-    'sidecar/wire/schema',
-    'sidecar/wire',
-  ],
-  'sidecar/tasks/online-detection': [
-    'sidecar/tasks/series',
-    'sidecar/models',
-    'sidecar/accounts',
-    'sidecar/wire/schema',
-    'sidecar/wire',
-  ],
+  'sidecar/tasks/forecast': ['sidecar/tasks/series', ...TASK_PARTS],
+  'sidecar/tasks/in-sample': ['sidecar/tasks/series', ...TASK_PARTS],
+  'sidecar/tasks/online-detection': ['sidecar/tasks/series', ...TASK_PARTS],
   'sidecar/tasks/finetune': ['sidecar/tasks/series', 'sidecar/models', 'sidecar/accounts', 'sidecar/wire/schema'],
   'sidecar/tasks/explain': ['sidecar/tasks/series', 'sidecar/accounts', 'sidecar/wire/schema', 'sidecar/wire'],
-  'sidecar/tasks/simulate': [
-    'sidecar/tasks/forecast',
-    'sidecar/tasks/series',
-    'sidecar/models',
-    'sidecar/accounts',
-    'sidecar/wire/schema',
-    'sidecar/wire',
-  ],
+  'sidecar/tasks/simulate': ['sidecar/tasks/forecast', 'sidecar/tasks/series', ...TASK_PARTS],
   'sidecar/tasks/series': ['sidecar/models', 'sidecar/accounts', 'sidecar/wire/schema', 'sidecar/wire'],
   'sidecar/operations': ['sidecar/accounts', 'sidecar/wire/schema', 'sidecar/wire'],
   'sidecar/models': ['sidecar/accounts', 'sidecar/wire'],

@@ -120,6 +120,8 @@ export const ROUTE_TABLE: RouteTable = {
   'GET /v1/detectors': READ,
   'PUT /v1/detectors': { ...ADMIN_CHANGE, atOnce: 2, bodyBytesMax: 4_096 * KIB },
   'POST /v1/what-if': { ...CALL, bodyBytesMax: 64 * KIB, queue: 'scoring' },
+  'POST /v1/what-if/jobs': { ...JOB, bodyBytesMax: 64 * KIB },
+  'GET /v1/what-if/jobs/:id': READ,
   'POST /v1/backtest': { ...CALL, bodyBytesMax: 64 * MIB, queue: 'scoring' },
 
   'POST /api/v1/write': POINTS,

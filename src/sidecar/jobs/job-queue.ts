@@ -20,7 +20,7 @@ import type { Caller } from '../accounts/caller.ts';
 import { admit } from '../accounts/metering.ts';
 import type { TokenCount } from '../accounts/token-count.ts';
 import { HttpProblem, otherRequest } from '../wire/problem.ts';
-import { JOB_ID_PREFIXES, type TaskName } from '../wire/task-names.ts';
+import { JOB_ID_PREFIXES, type JobName } from '../wire/task-names.ts';
 import type { JobExecutor } from './job.ts';
 import { JOB_LIMITS, type JobLimits } from './job-limits.ts';
 import { type JobObserver, JobRunner } from './job-runner.ts';
@@ -32,7 +32,7 @@ const JOB_ID = /^[a-z]{2}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export interface JobQueueParts {
   readonly database: Database;
-  readonly executor: JobExecutor;
+  readonly executor: JobExecutor<JobName>;
   readonly nowMs: () => number;
   readonly logger: Logger;
   readonly limits?: Partial<JobLimits>;
@@ -40,7 +40,7 @@ export interface JobQueueParts {
 }
 
 export interface JobRequest {
-  readonly task: TaskName;
+  readonly task: JobName;
   readonly caller: Caller;
   /** The charge when the job succeeds. */
   readonly tokens: TokenCount;

@@ -15,13 +15,13 @@ import {
 import type { Logger } from '../../telemetry/logger.ts';
 import { tokenSum } from '../accounts/token-count.ts';
 import { HttpProblem } from '../wire/problem.ts';
-import type { TaskName } from '../wire/task-names.ts';
+import type { JobName } from '../wire/task-names.ts';
 import { INTERNAL_ERROR, type JobExecutor, type JobOutcome, type JobRun } from './job.ts';
 import type { JobLimits } from './job-limits.ts';
 
 export interface RunnerParts {
   readonly database: Database;
-  readonly executor: JobExecutor;
+  readonly executor: JobExecutor<JobName>;
   readonly limits: JobLimits;
   readonly nowMs: () => number;
   readonly logger: Logger;
@@ -32,10 +32,10 @@ export interface RunnerParts {
 
 /** Observes every run of this process. */
 export interface JobObserver {
-  begun(task: TaskName): void;
+  begun(task: JobName): void;
   /** `lost`: cancelled, or taken over by another process. */
   ended(
-    task: TaskName,
+    task: JobName,
     end: { readonly outcome: 'succeeded' | 'failed' | 'stopped' | 'lost'; readonly ms: number },
   ): void;
   settled(keyId: string, tokens: number): void;
@@ -142,8 +142,8 @@ export class JobRunner {
     const heartbeat = setInterval(() => void this.#renewLease(job, progress, stop), limits.heartbeatMs).unref();
     const startedMs = nowMs();
     const { id: jobId, requestId, attempt, request, timeoutSeconds } = job;
-    const task = job.task as TaskName;
-    const run: JobRun = {
+    const task = job.task as JobName;
+    const run: JobRun<JobName> = {
       task,
       request,
       timeoutMs: timeoutSeconds * 1_000,

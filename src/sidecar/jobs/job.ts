@@ -3,7 +3,7 @@ import type { JobProgress } from '../../store/jobs.ts';
 import type { CallEffect } from '../accounts/metering.ts';
 import type { TokenCount } from '../accounts/token-count.ts';
 import type { NewlyTuned } from '../models/prepared-model.ts';
-import type { TaskName } from '../wire/task-names.ts';
+import type { JobName, TaskName } from '../wire/task-names.ts';
 
 /** Fine-tuned weights and their pretrained base. */
 export interface NamedWeights {
@@ -12,15 +12,15 @@ export interface NamedWeights {
 }
 
 /** A claimed job. */
-export interface JobRun {
-  readonly task: TaskName;
+export interface JobRun<Task extends JobName = TaskName> {
+  readonly task: Task;
   /** The request body: JSON, compressed with zstd. */
   readonly request: Uint8Array;
   /** The fine-tuned model that the request references. */
   readonly named?: NamedWeights | null;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Receives the progress of fine-tuning; of several fine-tunings, that of the current one. */
+  /** Receives the progress of fine-tuning (of several, that of the current one) and of a what-if. */
   readonly onProgress?: (progress: JobProgress) => void;
 }
 
@@ -42,11 +42,11 @@ export type JobOutcome =
   | { readonly kind: 'stopped' };
 
 /** Runs jobs. */
-export interface JobExecutor {
+export interface JobExecutor<Task extends JobName = TaskName> {
   /** Jobs that it runs at once; 1 when undefined. */
   readonly slots?: number;
   /** Never rejects because of a job. */
-  run(run: JobRun): Promise<JobOutcome>;
+  run(run: JobRun<Task>): Promise<JobOutcome>;
   close(): Promise<void>;
 }
 

@@ -25,13 +25,19 @@ export interface KeptValues {
   readonly values: Float64Array;
 }
 
+/** Settings by their keys. */
+export type ChangedSettings = Readonly<Record<string, string | number>>;
+
 export interface WhatIfQuestion {
-  readonly past: KeptValues;
+  /** Series of one detector: all of one group, or such that are scored alone. */
+  readonly past: readonly KeptValues[];
+  /** Id of their group; null where they have none. */
+  readonly group: string | null;
   /** The detectors file that workers score by. */
   readonly detectorsText: string;
   readonly detector: ScoringDetector;
-  /** Settings by their keys. */
-  readonly changes: Readonly<Record<string, string | number>>;
+  /** What differs from the file; each one is tried. */
+  readonly alternatives: readonly ChangedSettings[];
 }
 
 /** The detector of a series. */
@@ -49,18 +55,23 @@ export interface RaisedEvents {
   /** Newest revisions. */
   readonly events: readonly AnomalyEvent[];
   readonly alarms: number;
-  readonly alarmsPerWeek: number | null;
+  /** From the first score of a series, or group, to its last, summed over all of them. */
+  readonly weeks: number;
 }
 
-export interface WhatIfScores {
-  readonly observations: number;
-  readonly before: RaisedEvents;
-  readonly after: RaisedEvents;
+export interface ScoredAlternative extends RaisedEvents {
   /** The detectors file with the changes. */
   readonly text: string;
 }
 
-export type WhatIfOutcome = SettingProblems | { readonly kind: 'scored'; readonly scored: WhatIfScores };
+export type WhatIfOutcome =
+  | SettingProblems
+  | {
+      readonly kind: 'scored';
+      readonly observations: number;
+      /** In the order of the question. */
+      readonly alternatives: readonly ScoredAlternative[];
+    };
 
 /** For whom something is scored. Owners take turns. */
 export interface ScoringTurn {
@@ -79,6 +90,6 @@ export interface Backtests {
     detectors: readonly DescribedDetector[],
     series: string,
   ): Promise<SettingProblems | { readonly kind: 'detector'; readonly detector: ScoringDetector }>;
-  /** Scores values by the settings as they are, and as they would be. */
+  /** Scores the same values by each of several settings. */
   whatIf(question: WhatIfQuestion, turn: ScoringTurn): Promise<WhatIfOutcome>;
 }

@@ -1,10 +1,11 @@
+import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import type { Sql } from '../../store/database/database.ts';
 import { labelledReviews } from '../../store/event-reviews.ts';
 import type { Work } from '../accounts/metering.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../wire/problem.ts';
-import type { WhatIfAnswer, WhatIfBody } from '../wire/schema/detectors-schema.ts';
+import type { WhatIfAnswer, WhatIfBody } from '../wire/schema/what-if-schema.ts';
 import type { Backtests, RaisedEvents, ScoringDetector } from './backtests.ts';
-import { labelsRaised } from './labels-raised.ts';
+import { labelledEvents, labelsRaised } from './labels-raised.ts';
 import type { Operations } from './operations.ts';
 import { OBSERVATIONS_MAX, whatIfTokens } from './scoring-price.ts';
 import { shownEvent } from './shown-records.ts';
@@ -40,18 +41,23 @@ export async function whatIfWork(
   if (found.kind === 'problems') throw refused(found.problems);
   const { detector } = found;
   allow(detector);
-  const past = { series, timestamps: columns.timestamp, values: columns.value };
-  const tokens = whatIfTokens(past.values.length);
+  const { group } = described.detectors.find(({ name }) => name === detector.name)!;
+  if (group !== null) throw refused([`${detector.name} scores groups: its groups are tried together, by a job`]);
+  const past = [{ series, timestamps: columns.timestamp, values: columns.value }];
+  const tokens = whatIfTokens(columns.value.length);
   return {
     tokens,
     async run(signal) {
-      const result = await backtests.whatIf({ past, detectorsText, detector, changes }, { owner, signal });
+      const question = { past, group, detectorsText, detector, alternatives: [{}, changes] };
+      const result = await backtests.whatIf(question, { owner, signal });
       if (result.kind === 'problems') throw refused(result.problems);
-      const { observations, before, after, text } = result.scored;
+      const { observations, alternatives } = result;
+      const [before, after] = alternatives;
       const scored = { series, detector: detector.name, from, to, observations };
       const reviews = await labelledReviews(store, { fromMs: from, toMs: to });
-      const labels = labelsRaised(reviews, { series, before: before.events, after: after.events });
-      return { ...scored, before: shownRaised(before), after: shownRaised(after), labels, text, ...tokens };
+      const labelled = labelledEvents(reviews).filter(({ event }) => event.series === series);
+      const labels = labelsRaised(labelled, { before: before.events, after: after.events });
+      return { ...scored, before: shownRaised(before), after: shownRaised(after), labels, text: after.text, ...tokens };
     },
   };
 }
@@ -60,10 +66,12 @@ function refused(problems: readonly string[]): HttpProblem {
   return invalidRequest(problems.map((problem) => fieldProblem(['body', 'changes'], problem)));
 }
 
-function shownRaised({ events, alarms, alarmsPerWeek }: RaisedEvents): WhatIfAnswer['before'] {
-  const shown = events.map(shownEvent).map(({ kind, startedAtMs, endedAtMs, peakAtMs, severity, grade, ...event }) => {
-    const { summary, started_at, ended_at, peak_at } = event;
-    return { kind, startedAtMs, endedAtMs, peakAtMs, severity, grade, summary, started_at, ended_at, peak_at };
-  });
-  return { events: shown, alarms, alarms_per_week: alarmsPerWeek };
+function shownRaised({ events, alarms, weeks }: RaisedEvents): WhatIfAnswer['before'] {
+  return { events: events.map(raisedEvent), alarms, alarms_per_week: weeks > 0 ? alarms / weeks : null };
+}
+
+function raisedEvent(event: AnomalyEvent): WhatIfAnswer['before']['events'][number] {
+  const { kind, startedAtMs, endedAtMs, peakAtMs, severity, grade, ...shown } = shownEvent(event);
+  const { summary, started_at, ended_at, peak_at } = shown;
+  return { kind, startedAtMs, endedAtMs, peakAtMs, severity, grade, summary, started_at, ended_at, peak_at };
 }

@@ -1,4 +1,4 @@
-/** Tasks that can be submitted as jobs, each with the prefix of its job ids. */
+/** Jobs, each with the prefix of its ids. */
 export const JOB_ID_PREFIXES = {
   anomaly_detection: 'ad',
   cross_validation: 'cv',
@@ -6,7 +6,11 @@ export const JOB_ID_PREFIXES = {
   finetune: 'ft',
   forecast: 'fc',
   simulate: 'sm',
+  what_if: 'wi',
 } as const;
 
-export type TaskName = keyof typeof JOB_ID_PREFIXES;
-export const TASK_NAMES = Object.keys(JOB_ID_PREFIXES) as TaskName[];
+export type JobName = keyof typeof JOB_ID_PREFIXES;
+export const JOB_NAMES = Object.keys(JOB_ID_PREFIXES) as JobName[];
+
+/** Tasks of requests with series, which can be submitted as jobs. */
+export type TaskName = Exclude<JobName, 'what_if'>;

@@ -33,7 +33,7 @@ import {
 } from '../../wire/schema/job-schema.ts';
 import { OnlineDetectionAnswer } from '../../wire/schema/online-detection-schema.ts';
 import { SimulateAnswer } from '../../wire/schema/simulate-schema.ts';
-import { TASK_NAMES, type TaskName } from '../../wire/task-names.ts';
+import { JOB_NAMES, type JobName, type TaskName } from '../../wire/task-names.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { idempotencyHeaders, idempotencyOf } from '../exchange/idempotency.ts';
@@ -62,7 +62,7 @@ const JobHeaders = idempotencyHeaders('the id of the first job, while that is ke
 
 const JobId = Type.Object({ id: Type.String() });
 const { 200: _, ...REFUSALS } = seriesAnswers(Detail);
-const notFound = () => new HttpProblem(404, 'Job not found');
+export const jobNotFound = () => new HttpProblem(404, 'Job not found');
 
 /** Asynchronous endpoints. */
 export function addJobRoutes(app: App, services: AppServices): void {
@@ -119,7 +119,7 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
     },
     async (request, reply) => {
       const job = await jobs.find(callerOf(request).key.owner, request.params.id);
-      if (job === null || job.task !== name) throw notFound();
+      if (job === null || job.task !== name) throw jobNotFound();
       return sendJob(reply, job);
     },
   );
@@ -177,30 +177,30 @@ function addOverview(app: App, { jobs }: AppServices): void {
     },
     async (request) => {
       const { id } = request.params;
-      if (!(await jobs.cancel(callerOf(request), id))) throw notFound();
+      if (!(await jobs.cancel(callerOf(request), id))) throw jobNotFound();
       return { job_id: id, status: 'cancelled' as const };
     },
   );
 }
 
 function listed({ id, task, status, createdAtMs }: JobRecord) {
-  return { job_id: id, task_name: task as TaskName, status, created_at: new Date(createdAtMs).toISOString() };
+  return { job_id: id, task_name: task as JobName, status, created_at: new Date(createdAtMs).toISOString() };
 }
 
 function byTask(counts: readonly InFlightCount[]) {
-  const jobsOf = (task: TaskName, status: InFlightCount['status']) =>
+  const jobsOf = (task: JobName, status: InFlightCount['status']) =>
     counts.find((count) => count.task === task && count.status === status)?.jobs ?? 0;
-  const entries = TASK_NAMES.map((task) => {
+  const entries = JOB_NAMES.map((task) => {
     return [task, { pending: jobsOf(task, 'pending'), running: jobsOf(task, 'running') }] as const;
   });
-  return Object.fromEntries(entries) as Record<TaskName, { readonly pending: number; readonly running: number }>;
+  return Object.fromEntries(entries) as Record<JobName, { readonly pending: number; readonly running: number }>;
 }
 
 /** Larger results (compressed size) are streamed. */
 const WHOLE_BYTES_MAX = 64 * 1024;
 
 /** Sends a job. Its result is stored as the JSON that is sent. A handler returns what this returns. */
-async function sendJob(reply: FastifyReply, job: AnsweredJob): Promise<FastifyReply> {
+export async function sendJob(reply: FastifyReply, job: AnsweredJob): Promise<FastifyReply> {
   const { id, status, error, result, progress } = job;
   reply.type('application/json; charset=utf-8');
   const start = `{"job_id":${JSON.stringify(id)},"status":${JSON.stringify(status)},"result":`;

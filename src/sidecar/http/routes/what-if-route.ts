@@ -1,16 +1,33 @@
+import Type from 'typebox';
 import { listDetectorVersions } from '../../../store/detector-versions.ts';
+import { encodeWhatIf, WHAT_IF_SECONDS_MAX } from '../../jobs/what-if-jobs.ts';
 import { modelsOfKey } from '../../models/served-models.ts';
-import { operationsOf } from '../../operations/operations.ts';
+import { detectorToTry } from '../../operations/detector-what-if.ts';
+import { type Operations, operationsOf } from '../../operations/operations.ts';
+import { whatIfTokens } from '../../operations/scoring-price.ts';
 import { whatIfWork } from '../../operations/what-if-work.ts';
-import { Detail, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
-import { WhatIfAnswer, WhatIfRequest } from '../../wire/schema/detectors-schema.ts';
+import { answers, Detail, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
+import { JobAccepted, jobAnswer } from '../../wire/schema/job-schema.ts';
+import { DetectorWhatIf, WhatIfAnswer, WhatIfJobRequest, WhatIfRequest } from '../../wire/schema/what-if-schema.ts';
 import { type AppServices, backtestsOf } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
-import { callerOf } from '../exchange/require-key.ts';
+import { callerOf, noteAdmitted } from '../exchange/require-key.ts';
 import { answerWith } from '../exchange/send-answer.ts';
+import { jobNotFound, sendJob } from './job-routes.ts';
 
 /** What other settings of a detector would have raised. */
 export function addWhatIfRoute(app: App, services: AppServices): void {
+  addSeriesWhatIf(app, services);
+  addDetectorWhatIf(app, services);
+}
+
+/** The detectors file that workers score by. */
+async function detectorsText({ detectors }: Operations, { store }: Pick<AppServices, 'store'>): Promise<string> {
+  const [newest] = await listDetectorVersions(store);
+  return newest?.text ?? detectors.fileText();
+}
+
+function addSeriesWhatIf(app: App, services: AppServices): void {
   app.post(
     '/v1/what-if',
     {
@@ -25,16 +42,68 @@ export function addWhatIfRoute(app: App, services: AppServices): void {
       const operations = operationsOf(services.operations);
       const { store } = services;
       const { key } = callerOf(request);
-      const [newest] = await listDetectorVersions(store);
       const models = modelsOfKey(services.models, key);
       const work = await whatIfWork(operations, backtestsOf(services), {
         body: request.body,
         store,
         owner: key.owner,
-        detectorsText: newest?.text ?? (await operations.detectors.fileText()),
+        detectorsText: await detectorsText(operations, services),
         allow: ({ pretrained }) => void models.find(pretrained),
       });
       return answerWith({ services, request, reply }, work);
+    },
+  );
+}
+
+function addDetectorWhatIf(app: App, services: AppServices): void {
+  const { jobs } = services;
+  const { 200: _, ...refusals } = seriesAnswers(Detail);
+  app.post(
+    '/v1/what-if/jobs',
+    {
+      schema: {
+        operationId: 'submitWhatIfJob',
+        summary: 'Submits a job: kept values of all series, or groups, of a detector are scored by two settings',
+        body: WhatIfJobRequest,
+        response: { 202: JobAccepted, ...refusals, 404: Detail },
+      },
+    },
+    async (request, reply) => {
+      const operations = operationsOf(services.operations);
+      const { body } = request;
+      const caller = callerOf(request);
+      const { owner } = caller.key;
+      const question = { body, detectorsText: await detectorsText(operations, services) };
+      const backtests = backtestsOf(services);
+      const { detector } = await detectorToTry({ operations, backtests }, question);
+      modelsOfKey(services.models, caller.key).find(detector.pretrained);
+      // What is scored is known when it has run: at most this is charged.
+      const kept = (await operations.reader.detectors()).find((row) => row.detector === detector.name);
+      const id = await jobs.submit({
+        task: 'what_if',
+        caller,
+        tokens: whatIfTokens(kept?.observations ?? 0),
+        body: encodeWhatIf({ ...question, owner }),
+        timeoutSeconds: WHAT_IF_SECONDS_MAX,
+      });
+      noteAdmitted(request);
+      return reply.code(202).send({ job_id: id });
+    },
+  );
+  app.get(
+    '/v1/what-if/jobs/:id',
+    {
+      schema: {
+        operationId: 'getWhatIfJob',
+        summary: 'Returns progress and result of a what-if of a detector, until a week after it ended',
+        params: Type.Object({ id: Type.String() }),
+        response: { ...answers(jobAnswer(DetectorWhatIf)), 404: Detail },
+      },
+    },
+    async (request, reply) => {
+      const job = await jobs.find(callerOf(request).key.owner, request.params.id);
+      if (job?.task !== 'what_if') throw jobNotFound();
+      return sendJob(reply, job);
     },
   );
 }

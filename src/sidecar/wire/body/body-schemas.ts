@@ -1,7 +1,7 @@
 import type { TObject } from 'typebox';
 import { CreditRequest, NewKeyRequest, RoleRequest } from '../schema/admin-schema.ts';
 import { BacktestRequest } from '../schema/backtest-schema.ts';
-import { DetectorsRequest, WhatIfRequest } from '../schema/detectors-schema.ts';
+import { DetectorsRequest } from '../schema/detectors-schema.ts';
 import { AcknowledgeRequest, LabelRequest, MuteRequest } from '../schema/event-schema.ts';
 import { ExplainRequest } from '../schema/explain-schema.ts';
 import { FinetuneRequest } from '../schema/finetune-schema.ts';
@@ -21,6 +21,7 @@ import { NewMuteRequest } from '../schema/mute-schema.ts';
 import { OnlineDetectionRequest } from '../schema/online-detection-schema.ts';
 import { schemaCheck } from '../schema/schema-problems.ts';
 import { SimulateRequest } from '../schema/simulate-schema.ts';
+import { WhatIfJobRequest, WhatIfRequest } from '../schema/what-if-schema.ts';
 import type { BodyRules, FieldShape, NamedFields } from './wire-body.ts';
 
 /** All body schemas. Their names are known to the parser thread. */
@@ -50,6 +51,7 @@ const BODY_SCHEMAS: Readonly<Record<string, TObject>> = {
   verdict: VerdictRequest,
   detectors: DetectorsRequest,
   whatIf: WhatIfRequest,
+  whatIfJob: WhatIfJobRequest,
   backtest: BacktestRequest,
 };
 

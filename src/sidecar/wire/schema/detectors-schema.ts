@@ -1,8 +1,6 @@
 import Type from 'typebox';
 import { FINDING_KINDS } from '../../../finding/finding.ts';
-import { AnomalyEventAnswer } from './event-schema.ts';
 import { NullableNumber, NullableText, NullableTime } from './query-fields.ts';
-import { TokenFields } from './token-schema.ts';
 
 /** A detectors file may be this long. */
 const TEXT_LENGTH_MAX = 1_000_000;
@@ -80,63 +78,3 @@ export const DetectorsSaved = Type.Object({
   warnings: Type.Array(Type.String(), { description: 'Globs that take no series, one sentence each.' }),
 });
 export type DetectorsSaved = Type.Static<typeof DetectorsSaved>;
-
-const Changes = {
-  false_alarms: Type.Optional(
-    Type.String({ maxLength: 64, description: 'As in the detectors file: `1/week`, or `off`.' }),
-  ),
-  h: Type.Optional(Type.Integer({ minimum: 1 })),
-  step_size: Type.Optional(Type.Integer({ minimum: 1 })),
-  detection_size: Type.Optional(Type.Integer({ minimum: 1 })),
-  direction: Type.Optional(Type.Enum(['both', 'up', 'down'])),
-  min_deviation: Type.Optional(
-    Type.String({ maxLength: 64, description: 'Distance from the forecast: `5` in its units, `5%` of it.' }),
-  ),
-};
-
-export const WhatIfRequest = Type.Object({
-  series: Type.String({ maxLength: 512, description: 'The series whose kept values are scored again.' }),
-  from: Type.Optional(Type.Integer({ description: 'First event time. Default: the oldest that is kept.' })),
-  to: Type.Optional(Type.Integer({ description: 'End, exclusive. Default: after the newest.' })),
-  changes: Type.Object(Changes, { description: 'Settings that differ from those of its detector.' }),
-});
-export type WhatIfBody = Type.Static<typeof WhatIfRequest>;
-
-const RaisedEvent = Type.Pick(AnomalyEventAnswer, [
-  'kind',
-  'startedAtMs',
-  'endedAtMs',
-  'peakAtMs',
-  'started_at',
-  'ended_at',
-  'peak_at',
-  'severity',
-  'grade',
-  'summary',
-]);
-
-const Raised = Type.Object({
-  events: Type.Array(RaisedEvent),
-  alarms: Type.Integer(),
-  alarms_per_week: NullableNumber('null where too little was scored.'),
-});
-
-const Labelled = Type.Object({
-  labelled: Type.Integer({ description: 'Events of the range that people labelled so.' }),
-  before: Type.Integer({ description: 'Of them raised by the settings as they are.' }),
-  after: Type.Integer({ description: 'Of them raised with the changes.' }),
-});
-
-export const WhatIfAnswer = Type.Object({
-  series: Type.String(),
-  detector: Type.String(),
-  from: Type.Integer(),
-  to: Type.Integer(),
-  observations: Type.Integer({ description: 'Values that were scored again.' }),
-  before: Raised,
-  after: Raised,
-  labels: Type.Object({ real: Labelled, not_real: Labelled }),
-  text: Type.String({ description: 'The detectors file with the changes, ready to be saved.' }),
-  ...TokenFields,
-});
-export type WhatIfAnswer = Type.Static<typeof WhatIfAnswer>;

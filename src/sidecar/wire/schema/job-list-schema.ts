@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { JOB_STATUSES } from '../../../store/job-status.ts';
 import { PAGE_SIZE } from '../page-size.ts';
-import { TASK_NAMES } from '../task-names.ts';
+import { JOB_NAMES } from '../task-names.ts';
 import { UP_TO } from './integer-texts.ts';
 
 export const JobStatusField = Type.Enum([...JOB_STATUSES]);
@@ -25,7 +25,7 @@ export const Jobs = Type.Object({
   jobs: Type.Array(
     Type.Object({
       job_id: Type.String(),
-      task_name: Type.Enum([...TASK_NAMES]),
+      task_name: Type.Enum([...JOB_NAMES]),
       status: JobStatusField,
       created_at: Type.String({ format: 'date-time' }),
     }),
@@ -36,4 +36,4 @@ export const Jobs = Type.Object({
 export type Jobs = Type.Static<typeof Jobs>;
 
 const OpenJobs = Type.Object({ pending: Type.Integer(), running: Type.Integer() });
-export const OpenJobsByTask = Type.Record(Type.Enum([...TASK_NAMES]), OpenJobs);
+export const OpenJobsByTask = Type.Record(Type.Enum([...JOB_NAMES]), OpenJobs);

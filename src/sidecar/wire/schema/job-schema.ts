@@ -58,7 +58,8 @@ export function jobAnswer<T extends TSchema>(result: T) {
       description: 'The reason, once the job has failed, or once its result is no longer kept.',
     }),
     progress: Type.Union([Type.Object({ step: Type.Integer(), steps: Type.Integer() }), Type.Null()], {
-      description: 'Completed and total steps of the current fine-tuning, updated every few seconds; null otherwise.',
+      description:
+        'Completed and total steps of the current fine-tuning, or series of a what-if, every few seconds; else null.',
     }),
   });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { labelsRaised } from '../../../../src/sidecar/operations/labels-raised.ts';
+import { labelledEvents, labelsRaised } from '../../../../src/sidecar/operations/labels-raised.ts';
 import type { EventReviewRecord } from '../../../../src/store/event-reviews.ts';
 import { anomalyEvent } from '../../../fixture/history/kept-records.ts';
 
@@ -23,8 +23,8 @@ test('a labelled event is raised where an event of the same time is; other serie
   ];
   const before = [event(90, 100), event(305, 320), event(900, null)];
   const after = [event(201, 299)];
-  assert.deepEqual(labelsRaised(reviews, { series: 'a', before, after }), {
-    real: { labelled: 2, before: 2, after: 0 },
+  assert.deepEqual(labelsRaised(labelledEvents(reviews), { before, after }), {
+    real: { labelled: 3, before: 2, after: 0 },
     not_real: { labelled: 1, before: 1, after: 0 },
   });
 });

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { eventUrgency } from '../../../../record/urgency.ts';
-import type { DetectorsAnswer, WhatIfAnswer } from '../../../../sidecar/wire/schema/detectors-schema.ts';
+import type { DetectorsAnswer } from '../../../../sidecar/wire/schema/detectors-schema.ts';
+import type { WhatIfAnswer } from '../../../../sidecar/wire/schema/what-if-schema.ts';
 import { kindName } from '../../../view/event-words.ts';
 import { counted, numberText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
