@@ -49,7 +49,7 @@ const ENERGY_WEIGHT = 2;
 const TAIL_RATE = 0.001;
 const TAIL_EXPONENT = 0.36;
 const RARE_EXPONENT = 0.38;
-const RARE_EXPONENT_GROUP = 0.5;
+const RARE_EXPONENT_GROUP = 0.55;
 const GROUP_START = 2;
 /** The statistic of the alarm is as much larger than the unusualness of one row. */
 const TOGETHER_START = 1.3;
@@ -61,6 +61,8 @@ export const ORDINARY = 3;
 const ORDINARY_TOGETHER = 2 * ORDINARY;
 const STEP_MIN = 0.05;
 const STEP_FIRST = 0.5;
+/** An alarm at the threshold raises it by so many steps. */
+const RISE_STEPS = 1.4;
 /** A row that goes on with an episode raises the threshold by this share of what the first row does. */
 const CONTINUED_SHARE = 1 / 3;
 /** Promised alarms are never more frequent, whatever the frequency of the series. */
@@ -126,7 +128,8 @@ export interface AlarmPromise {
  *
  *   grade      S / (S + 14)
  *   severity   max(S', 0.9 x what was held) + 2 sqrt(energy)
- *   alarm      G above a threshold that rises by a step with every episode and falls by `rate` steps with every row
+ *   alarm      G above a threshold T that rises by 1.4 (T / G)^1.5 steps with every episode and falls by `rate` steps
+ *              with every row
  *   G          S + min(max(S of the two rows before), 2 S)
  *
  * So the threshold settles where episodes come at the promised rate (stochastic approximation of a quantile, Robbins
@@ -157,7 +160,8 @@ export function judgeRow(
     const begins = sinceExceeded > gap;
     if (begins) state[start + EPISODES]++;
     if (sinceRaised >= gap) {
-      state[start + THRESHOLD] += stepOf(state[start + EPISODES]) * (begins ? 1 : CONTINUED_SHARE);
+      const rise = riseOf(threshold / together) * (begins ? 1 : CONTINUED_SHARE);
+      state[start + THRESHOLD] += stepOf(state[start + EPISODES]) * rise;
       state[start + SINCE_RAISED] = 1;
     }
     state[start + SINCE_EXCEEDED] = 1;
@@ -186,6 +190,15 @@ function startOf(rate: number, isGroup: boolean): number {
   const rareExponent = isGroup ? RARE_EXPONENT_GROUP : RARE_EXPONENT;
   const exponent = rate < TAIL_RATE ? rareExponent : TAIL_EXPONENT;
   return TOGETHER_START * (isGroup ? GROUP_START : 1) * GRADE_HALF * (TAIL_RATE / rate) ** exponent;
+}
+
+/**
+ * Steps by which an alarm raises the threshold, by the share of it that the threshold is: one far beyond tells little
+ * of where alarms begin to be too many. So a series with large incidents does not go deaf to others. Where tails are
+ * those of most series, a step on average.
+ */
+function riseOf(share: number): number {
+  return RISE_STEPS * share * Math.sqrt(share);
 }
 
 /** By how much an episode moves the logarithm of a threshold. */

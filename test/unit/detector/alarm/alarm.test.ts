@@ -24,3 +24,14 @@ test('rows that show less than half of their own scales raise no alarm, however 
 test('an incident after a long quiet stretch raises an alarm', () => {
   assert.equal(alarmsOf([...Array(12_000).fill(0), 30]).at(-1), true);
 });
+
+test('an alarm far beyond the threshold hides the next one less than one that just exceeds it', () => {
+  const thresholdBehind = (sharp: number) => {
+    const state = new Float64Array(ALARM_STATE.count);
+    const { alarm } = judgeRow(state, 0, { sharp, wide: sharp }, PROMISE);
+    assert.ok(alarm);
+    return state[ALARM_STATE.at.threshold];
+  };
+  const [near, far, farther] = [9, 90, 900].map(thresholdBehind);
+  assert.ok(near > 0.2 && far < 0.05 && farther < far, `${near}, ${far}, ${farther}`);
+});
