@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { KnownChanges } from '../changes/known-changes.ts';
 import type { FollowRecords, OwnedLog, RecordReading, StateSession } from '../owner/owned-log.ts';
 import type { KeptPlace } from '../record/event-place.ts';
 import type { Incident } from '../record/incident.ts';
@@ -6,6 +7,7 @@ import type { MutedSeries } from '../series/muted-series.ts';
 import type { AlertReports } from './alert-reports.ts';
 import { LANE_BACKOFF, type LaneBackoff, type LaneHandlers, ReceiverLane } from './delivery/receiver-lane.ts';
 import { identify, type Notification } from './message/notification.ts';
+import { withKnownChanges } from './message/told-changes.ts';
 import { openReceivers } from './receivers/open-receivers.ts';
 import type { Routes } from './routes/alert-route.ts';
 import { AlertState } from './state/alert-state.ts';
@@ -31,6 +33,8 @@ export interface AlertRunOptions {
   readonly reports: AlertReports;
   readonly nowMs: () => number;
   readonly random: () => number;
+  /** What has changed, for messages; left out where nobody says so. */
+  readonly changes?: KnownChanges;
   /** Whether dead letters are queued again when the run begins. */
   readonly redeliver: boolean;
   readonly backoff?: LaneBackoff;
@@ -247,12 +251,19 @@ export class AlertRun {
         if ((changes.size === 0 && added.length === 0) || this.#ended) break;
         if (changes.size > 0) await this.#session.write(changes);
         if (this.#ended) break;
-        for (const [key, notification] of added) this.#lanes.get(notification.receiver)?.add(key, notification);
+        for (const [key, notification] of added) {
+          this.#lanes.get(notification.receiver)?.add(key, this.#withChanges(notification));
+        }
       }
     } catch (error) {
       void this.#finish(error as Error);
     }
     this.#writing = null;
+  }
+
+  #withChanges(notification: Notification): Notification {
+    const { changes } = this.#options;
+    return changes === undefined ? notification : withKnownChanges(notification, changes);
   }
 
   #remind(nowMs: number): void {
@@ -262,7 +273,8 @@ export class AlertRun {
       const reminders: Notification[] = [];
       const message = { receiver, route: '', group: null, escalatedAfterMinutes: null, createdAtMs: nowMs };
       for (let first = 0; first < open.length; first += REMINDED_MAX) {
-        reminders.push(identify({ ...message, notices: open.slice(first, first + REMINDED_MAX) }));
+        const notices = open.slice(first, first + REMINDED_MAX);
+        reminders.push(this.#withChanges(identify({ ...message, notices })));
       }
       lane.remind(reminders);
     }

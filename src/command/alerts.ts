@@ -1,5 +1,6 @@
 import type { Routes } from '../alerts/routes/alert-route.ts';
 import { sendTestAlert } from '../alerts/test-alert.ts';
+import { changeOptions } from '../config/change-options.ts';
 import { readFlags } from '../config/command-line.ts';
 import type { KafkaConfig, LoadedConfig } from '../config/config.ts';
 import { loadProcessConfig, routesPath } from '../config/load.ts';
@@ -27,6 +28,7 @@ export const alertsCommand: RunnableCommand = {
   options: [
     ...Object.values(ownFlags),
     ...Object.values(alertOptions),
+    ...Object.values(changeOptions),
     ...readerOptions,
     ...Object.values(storeOptions),
     processOptions.dataDir,

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import { changeOptions } from '../config/change-options.ts';
 import { identityOptions } from '../config/identity-options.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import {
@@ -35,6 +36,7 @@ export const serveCommand: RunnableCommand = {
     ...Object.values(historyOptions),
     ...Object.values(scoresOptions),
     ...Object.values(detectorsOptions),
+    ...Object.values(changeOptions),
     workerLimits.inferenceThreads,
     workerLimits.shutdownMsMax,
     ...Object.values(processOptions),

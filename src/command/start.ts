@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AlertService } from '../alerts/alert-service.ts';
 import { cacheFolder } from '../config/cache-folder.ts';
+import { changeOptions } from '../config/change-options.ts';
 import type { Config, KafkaConfig } from '../config/config.ts';
 import { identityOptions } from '../config/identity-options.ts';
 import { loadProcessConfig, routesPath } from '../config/load.ts';
@@ -26,6 +27,8 @@ import { aborted, type CommandIo, DONE, type ExitCode, FAILED, withDeadline } fr
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 
 const DETECTORS = 'deploy/demo.detectors.yaml';
+/** Three steps of the demo are a quarter of an hour, and pass within seconds: incidents end after a while of them. */
+const DEMO_QUIET_MS = 15_000;
 /** The view shows passing failures. More log lines would hide the scores. */
 const LOG_LEVEL = 'error';
 
@@ -37,6 +40,7 @@ export const startCommand: RunnableCommand = {
     ...identityOptions,
     ...historyOptions,
     ...detectorsOptions,
+    ...changeOptions,
     ...alertOptions,
     detectors: { ...workerOptions.detectors, fallback: DETECTORS },
     logLevel: { ...workerOptions.logLevel, fallback: LOG_LEVEL },
@@ -89,8 +93,11 @@ export const startCommand: RunnableCommand = {
       };
       const startAlerts = async (demo: DemoConfig, from: 'earliest' | 'latest') =>
         routes && runAlerts({ config: demo, routes: routes.config, from, redeliver: false, metrics, logger });
-      const startIncidents = (demo: DemoConfig, from: 'earliest' | 'latest') =>
-        runIncidents({ config: demo, from, metrics, logger });
+      const startIncidents = (demo: DemoConfig, from: 'earliest' | 'latest') => {
+        const { topic, quietMs } = demo.incidents;
+        const incidents = { topic, quietMs: quietMs ?? DEMO_QUIET_MS };
+        return runIncidents({ config: { ...demo, incidents }, from, metrics, logger });
+      };
       const startReceiver = async (demo: DemoConfig) => {
         receiver = await runReceiver({
           config: demo,

@@ -1,3 +1,4 @@
+import { changeOptions } from '../config/change-options.ts';
 import { readFlags } from '../config/command-line.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { loadProcessConfig } from '../config/load.ts';
@@ -12,7 +13,7 @@ import { readFindings } from '../run/operations/input-findings.ts';
 import { ServiceError } from '../service-error.ts';
 import { topicsInUse } from '../stream/topics/changelog-name.ts';
 import { checkRepartition, ensureRepartition } from '../stream/topics/repartition-topics.ts';
-import { checkTopics, ensureTopics } from '../stream/topics/topic-admin.ts';
+import { checkTopics, ensureChangesTopic, ensureTopics } from '../stream/topics/topic-admin.ts';
 import { DONE } from '../terminal/command-io.ts';
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 
@@ -32,7 +33,12 @@ const ownFlags = {
 
 /** Creates missing topics, and checks that all of them fit together. */
 export const topicsCommand: RunnableCommand = {
-  options: [...Object.values(ownFlags), ...Object.values(kafkaOptions), ...Object.values(streamOptions)],
+  options: [
+    ...Object.values(ownFlags),
+    ...Object.values(kafkaOptions),
+    ...Object.values(streamOptions),
+    ...Object.values(changeOptions),
+  ],
   async run(_operands, flags, io) {
     const loaded = loadProcessConfig(flags, ['brokers']);
     const read = readFlags(flags, ownFlags);
@@ -48,6 +54,9 @@ export const topicsCommand: RunnableCommand = {
       repartition === null ? [] : await ensureRepartition(connection, repartition, { ...creation, scores });
     const made = [...before, ...(await ensureTopics(connection, topics, creation))];
     for (const topic of made) io.out(`made ${topic}`);
+    const { changesTopic } = loaded.config;
+    const hasChanges = await ensureChangesTopic(connection, { topic: changesTopic, like: topics.events });
+    if (hasChanges) io.out(`made ${changesTopic}`);
     if (repartition !== null) await checkRepartition(connection, repartition);
     const count = await checkTopics(connection, topics);
     if (flags.partitions !== undefined && count !== partitions) {

@@ -246,6 +246,8 @@ export interface Config {
   readonly detectorsFile: string | null;
   /** Topic of detectors that are saved over HTTP. */
   readonly detectorsTopic: string;
+  /** Topic of what people and programs say has changed. */
+  readonly changesTopic: string;
   /** An incident ends `quietMs` after the last that was heard of it; null: as fits its steps. */
   readonly incidents: { readonly topic: string; readonly quietMs: number | null };
   readonly modelsDir: string | null;

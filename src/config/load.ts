@@ -68,6 +68,7 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
     dataDir: values.dataDir,
     storeUrl: values.storeUrl ?? null,
     detectorsTopic: values.detectorsTopic,
+    changesTopic: values.changesTopic,
     incidents: { topic: values.incidentsTopic, quietMs: values.incidentQuietMs ?? null },
     detectorsFile: values.detectors ?? sources.fallbacks?.detectors ?? null,
     history: {

@@ -1,3 +1,4 @@
+import { changeOptions } from './change-options.ts';
 import type { WorkerLimits } from './config.ts';
 import { identityOptions } from './identity-options.ts';
 import { type Option, secret, secretFile, setting, withDefault } from './option.ts';
@@ -291,6 +292,7 @@ export const options = {
   ...scoresOptions,
   ...remoteWriteOptions,
   ...detectorsOptions,
+  ...changeOptions,
   ...incidentOptions,
   ...alertOptions,
 };

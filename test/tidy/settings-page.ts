@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { changeOptions } from '../../src/config/change-options.ts';
 import { identityOptions } from '../../src/config/identity-options.ts';
 import type { Option } from '../../src/config/option.ts';
 import {
@@ -31,7 +32,7 @@ type Options = Readonly<Record<string, Option<unknown> & { readonly fallback?: u
 
 const SUBJECTS: Readonly<Record<string, Options>> = {
   Kafka: { ...kafkaOptions, ...registryOptions },
-  Stream: { ...streamOptions, ...detectorsOptions, ...incidentOptions, ...alertOptions },
+  Stream: { ...streamOptions, ...detectorsOptions, ...changeOptions, ...incidentOptions, ...alertOptions },
   Prometheus: prometheusOptions,
   Worker: { ...workerLimits, groupInstanceId: workerOptions.groupInstanceId },
   'HTTP service': httpOptions,

@@ -1,6 +1,7 @@
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import type { IncidentOrigin } from '../../record/incident.ts';
 import { quantityTexts } from '../../record/quantity-text.ts';
+import { stretchText } from '../../record/stretch-text.ts';
 import { eventUrgency } from '../../record/urgency.ts';
 import { type Notice, type Notification, typeOf } from './notification.ts';
 import { oneLine } from './plain-text.ts';
@@ -49,7 +50,7 @@ export const NOTICE_FIELDS: Readonly<Record<string, ReadField<Notice>>> = {
   lastAlarmAt: ofEvent(({ endedAtMs, lastAlarmAtMs }) => timeText(lastAlarmAtMs ?? endedAtMs)),
   updatedAt: ofBoth(({ updatedAtMs }) => timeText(updatedAtMs)),
   endedAt: ofBoth(({ endedAtMs }) => timeText(endedAtMs)),
-  duration: ofBoth(({ startedAtMs, updatedAtMs, endedAtMs }) => durationText((endedAtMs ?? updatedAtMs) - startedAtMs)),
+  duration: ofBoth(({ startedAtMs, updatedAtMs, endedAtMs }) => stretchText((endedAtMs ?? updatedAtMs) - startedAtMs)),
   severity: ofBoth(({ severity }) => numberText(severity)),
   grade: ofBoth(({ grade }) => numberText(grade)),
   value: ofEvent((event) => quantitiesOf(event).value),
@@ -66,6 +67,7 @@ export const NOTICE_FIELDS: Readonly<Record<string, ReadField<Notice>>> = {
   observations: ofEvent(({ observations }) => String(observations)),
   closeReason: (notice) => closeReasonOf(notice),
   summary: ofBoth(({ summary }) => summary),
+  changes: ({ changes = '' }) => changes,
   unusual: ofEvent(({ unusual }) => unusual ?? ''),
   seriesCount: ofBoth(({ seriesCount }) => String(seriesCount ?? '')),
   eventCount: ofIncident(({ eventCount }) => String(eventCount)),
@@ -156,7 +158,7 @@ function distanceText({ value, expected }: AnomalyEvent): string {
 }
 
 function goesOnText({ startedAtMs, updatedAtMs, endedAtMs }: AnomalyEvent | ToldIncident): string {
-  const lasted = durationText((endedAtMs ?? updatedAtMs) - startedAtMs);
+  const lasted = stretchText((endedAtMs ?? updatedAtMs) - startedAtMs);
   return endedAtMs === null ? `goes on, ${lasted} so far` : `over after ${lasted}`;
 }
 
@@ -197,12 +199,4 @@ function numberText(value: number | null): string {
 /** `2026-01-31 12:00:00 UTC`. */
 function timeText(ms: number | null): string {
   return ms === null ? '' : `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-}
-
-function durationText(ms: number): string {
-  const minutes = Math.round(ms / 60_000);
-  if (minutes < 1) return `${Math.round(ms / 1_000)} s`;
-  if (minutes < 120) return `${minutes} min`;
-  const hours = Math.round(minutes / 60);
-  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`;
 }

@@ -34,6 +34,7 @@ const EVENT_TEXT =
 
 const DEFAULT_TEXT =
   `{{#each events}}{{#if incidentId}}${INCIDENT_TEXT}{{else}}${EVENT_TEXT}{{/if}}` +
+  '{{#if changes}}{{changes}}\n{{/if}}' +
   '{{#if nextStep}}next step: {{nextStep}}\n{{/if}}{{#if runbook}}runbook: {{runbook}}\n{{/if}}' +
   '{{#if link}}{{link}}\n{{/if}}{{#if acknowledgeLink}}acknowledge: {{acknowledgeLink}}\nmute: {{muteLink}}\n{{/if}}' +
   '{{/each}}';

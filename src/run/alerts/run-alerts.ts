@@ -12,6 +12,7 @@ import { connectRegistry } from '../../stream/codec/registry.ts';
 import { ensureOutputTopic, ensureStateTopic } from '../../stream/topics/topic-admin.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { collectAlerts, type Metrics } from '../../telemetry/metrics.ts';
+import { followChanges } from '../changes/follow-changes.ts';
 import { createKafkaOwnedLog, followRecords } from '../owner/kafka-owned-log.ts';
 import { readAcknowledgements } from './acknowledgements.ts';
 
@@ -86,7 +87,9 @@ export async function runAlerts(options: RunAlertsOptions): Promise<AlertService
     onUnreadable: unreadable('incident'),
   });
   const acknowledgements = readAcknowledgements(config);
-  const closeAll = () => Promise.all([registry?.close(), acknowledgements.close()]);
+  const followed = followChanges({ kafka, topic: config.changesTopic, logger });
+  await followed.begun;
+  const closeAll = () => Promise.all([registry?.close(), acknowledgements.close(), followed.stop()]);
   const service = await startAlertService({
     log,
     readIncidents,
@@ -97,6 +100,7 @@ export async function runAlerts(options: RunAlertsOptions): Promise<AlertService
     redeliver,
     acknowledged: acknowledgements.among,
     mutes: () => acknowledgements.mutes(Date.now()),
+    changes: followed.changes,
   }).catch(async (error: unknown) => {
     await closeAll();
     throw error;

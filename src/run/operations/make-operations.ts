@@ -3,7 +3,7 @@ import { scoredTopics } from '../../config/rekeyed-input.ts';
 import { readConsumerGroup, readTopicEnds } from '../../kafka/admin/consumer-group.ts';
 import { produceRecords } from '../../kafka/produce/bulk-producer.ts';
 import { ServiceError } from '../../service-error.ts';
-import type { DetectorsPort, Operations } from '../../sidecar/operations/operations.ts';
+import type { ChangesPort, DetectorsPort, Operations } from '../../sidecar/operations/operations.ts';
 import type { RunningHistory } from '../history/run-history.ts';
 import { readFindings } from './input-findings.ts';
 
@@ -11,10 +11,11 @@ export interface OperationsOptions {
   readonly config: Pick<LoadedConfig, 'stream' | 'dependsOn' | 'incidents' | 'history'>;
   readonly history: RunningHistory;
   readonly detectors: DetectorsPort;
+  readonly changes: ChangesPort;
 }
 
 /** Connects what the sidecar knows of the stream with the history, Kafka and the detectors file. */
-export function makeOperations({ config, history, detectors }: OperationsOptions): Operations {
+export function makeOperations({ config, history, detectors, changes }: OperationsOptions): Operations {
   const { stream, dependsOn, incidents, history: bounds } = config;
   const { topics } = stream;
   const { remote } = history;
@@ -35,6 +36,7 @@ export function makeOperations({ config, history, detectors }: OperationsOptions
     dependsOn,
     problem: () => remote.problem,
     detectors,
+    changes,
     cluster: {
       async historyEnds() {
         const ends = await readTopicEnds(connection(), Object.values(sources));

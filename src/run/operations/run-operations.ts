@@ -1,8 +1,12 @@
+import { KnownChanges } from '../../changes/known-changes.ts';
 import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
+import type { KnownChange } from '../../record/known-change.ts';
 import type { Operations } from '../../sidecar/operations/operations.ts';
 import type { DetectorVersion } from '../../store/detector-versions.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
+import { ChangeWriter } from '../changes/change-writer.ts';
+import { type FollowedChanges, followChanges } from '../changes/follow-changes.ts';
 import { runHistory } from '../history/run-history.ts';
 import { detectorsFileText } from './describe-detectors.ts';
 import { describingThreads } from './describing-threads.ts';
@@ -32,9 +36,19 @@ export function runOperations({ config, logger, metrics }: OperationsToRun): Run
     publish: (next: DetectorVersion) =>
       publishDetectors({ kafka: knownCluster(history.kafka()), topic, like: stream.topics.observations }, next),
   };
+  const known = new KnownChanges(Date.now);
+  const place = { topic: config.changesTopic, like: stream.topics.events };
+  const writer = new ChangeWriter(place, () => knownCluster(history.kafka()));
+  const changes = { known, write: (id: string, change: KnownChange | null) => writer.write(id, change) };
+  let following: FollowedChanges | null = null;
   return {
-    operations: makeOperations({ config, history, detectors }),
-    begin: history.begin,
-    stop: () => history.stop(),
+    operations: makeOperations({ config, history, detectors, changes }),
+    begin(kafka) {
+      history.begin(kafka);
+      following = followChanges({ kafka, topic: place.topic, changes: known, logger });
+    },
+    stop: async () => {
+      await Promise.all([history.stop(), following?.stop(), writer.close()]);
+    },
   };
 }

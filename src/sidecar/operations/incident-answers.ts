@@ -1,3 +1,4 @@
+import type { KnownChanges } from '../../changes/known-changes.ts';
 import type { KnownEvent } from '../../history/event-port.ts';
 import type { HistoryReader } from '../../history/history-port.ts';
 import type { FoundIncident } from '../../history/incident-port.ts';
@@ -10,6 +11,7 @@ import {
   type WholeIncident,
 } from '../../store/incident-reviews.ts';
 import type { IncidentAnswer, IncidentDetailAnswer } from '../wire/schema/incident-schema.ts';
+import { withChanges } from './concerned.ts';
 import { shownActs } from './event-answers.ts';
 import { type PassedReviews, passedReviews, type ReviewSources } from './passed-reviews.ts';
 import { EVENTS_OF_INCIDENT, type ScoredOrigins } from './scored-origins.ts';
@@ -34,12 +36,13 @@ export async function reviewedIncidents(
 interface Answering extends ReviewSources {
   readonly nowMs: number;
   readonly scoredOrigins: ScoredOrigins;
+  readonly changes: KnownChanges;
 }
 
 /** An incident with all that is known beside it. */
 export async function incidentDetail(
   { incident, mergedIds, similar }: FoundIncident,
-  { sql, reader, nowMs, scoredOrigins }: Answering,
+  { sql, reader, nowMs, scoredOrigins, changes }: Answering,
 ): Promise<IncidentDetailAnswer> {
   const ranked = await scoredOrigins.of(incident);
   const shown = await reviewedIncidents({ sql, reader }, [incident, ...similar.map((each) => each.incident)], nowMs);
@@ -49,7 +52,8 @@ export async function incidentDetail(
     ...shown[0],
     events: shownMembers(incident.events),
     mergedIds: [...mergedIds],
-    scoredOrigins: ranked && shownOrigins(ranked.origins),
+    origins: shownOrigins(withChanges(incident.origins, incident, changes)),
+    scoredOrigins: ranked && shownOrigins(withChanges(ranked.origins, incident, changes)),
     moved: [...(ranked?.moved ?? [])],
     similar: similar.map(({ commonCount }, i) => ({ incident: shown[i + 1], commonSeries: commonCount })),
     confirmed: [...confirmed].map(([subject, incidents]) => ({ subject, incidents })),

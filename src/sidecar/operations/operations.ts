@@ -1,6 +1,8 @@
+import type { KnownChanges } from '../../changes/known-changes.ts';
 import type { Finding } from '../../finding/finding.ts';
 import type { HistoryFeed, HistoryProblem, HistoryReader, HistoryState } from '../../history/history-port.ts';
 import type { Dependency } from '../../incidents/membership/dependencies.ts';
+import type { KnownChange } from '../../record/known-change.ts';
 import type { DetectorVersion } from '../../store/detector-versions.ts';
 import { HttpProblem } from '../wire/problem.ts';
 
@@ -62,6 +64,13 @@ export interface ClusterPort {
   }): Promise<void>;
 }
 
+/** What people and programs say has changed. */
+export interface ChangesPort {
+  readonly known: KnownChanges;
+  /** Resolves when Kafka has it; it is known a moment later. @param change null takes it back */
+  write(id: string, change: KnownChange | null): Promise<void>;
+}
+
 /** What the service knows beside requests: what was scored, by what, and where. */
 export interface Operations {
   readonly reader: HistoryReader;
@@ -77,6 +86,7 @@ export interface Operations {
   /** Why nothing is added to the history now, and since when; null while all is well. */
   problem(): HistoryProblem | null;
   readonly detectors: DetectorsPort;
+  readonly changes: ChangesPort;
   readonly cluster: ClusterPort;
 }
 

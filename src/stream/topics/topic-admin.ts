@@ -1,3 +1,4 @@
+import { CHANGES_KEPT_MS } from '../../changes/change-limits.ts';
 import type { Topics } from '../../config/config.ts';
 import { asAdmin, makeTopics } from '../../kafka/admin/admin-client.ts';
 import type { KafkaConnection } from '../../kafka/cluster/connection.ts';
@@ -65,14 +66,31 @@ export function ensureStateTopic(
 export function ensureOutputTopic(
   connection: KafkaConnection,
   { topic, like }: { readonly topic: string; readonly like: string },
-): Promise<void> {
+): Promise<boolean> {
   return asAdmin(connection, `topic ${topic} was made`, (admin) => ensureSingle(admin, { topic, like, config: {} }));
 }
 
+/** Deleted so long after they were written, which is longer than any reader keeps them. */
+const CHANGES_CONFIG: Readonly<Record<string, string>> = {
+  'cleanup.policy': 'compact,delete',
+  'retention.ms': String(CHANGES_KEPT_MS),
+};
+
+/** As `ensureOutputTopic`, for known changes: the newest record of each id, for a time. */
+export function ensureChangesTopic(
+  connection: KafkaConnection,
+  { topic, like }: { readonly topic: string; readonly like: string },
+): Promise<boolean> {
+  return asAdmin(connection, `topic ${topic} was made`, (admin) =>
+    ensureSingle(admin, { topic, like, config: CHANGES_CONFIG }),
+  );
+}
+
+/** Returns whether it was made. */
 async function ensureSingle(
   admin: Admin,
   { topic, like, config }: { topic: string; like: string; config: Readonly<Record<string, string>> },
-): Promise<void> {
+): Promise<boolean> {
   const existing = new Set(await admin.listTopics());
   if (!existing.has(like)) throw new ServiceError('topic-mismatch', `Topic ${like} is missing: ${MAKE_TOPICS}`);
   if (!existing.has(topic)) {
@@ -85,6 +103,7 @@ async function ensureSingle(
   if (topics[0].partitions.length !== 1) {
     throw new ServiceError('topic-mismatch', `Topic ${topic} must have one partition`);
   }
+  return !existing.has(topic);
 }
 
 const MAKE_TOPICS = 'make it with the command "topics", or name another one in the detectors file';

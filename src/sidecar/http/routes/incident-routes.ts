@@ -88,9 +88,11 @@ function addIncidentLists(app: App, services: AppServices): void {
     },
     async ({ params: { id } }) => {
       const found = await foundIncident(services, id);
+      const { reader, changes } = operationsOf(operations);
       return incidentDetail(found, {
         sql: store,
-        reader: operationsOf(operations).reader,
+        reader,
+        changes: changes.known,
         nowMs: nowMs(),
         scoredOrigins: scoredOrigins!,
       });

@@ -4,6 +4,7 @@ import type { App } from '../exchange/fastify-app.ts';
 import { addAccountRoutes } from './account-routes.ts';
 import { addAdminRoutes } from './admin-routes.ts';
 import { addBacktestRoute } from './backtest-route.ts';
+import { addChangeRoutes } from './change-routes.ts';
 import { addConsoleRoutes } from './console-routes.ts';
 import { addDetectorRoutes } from './detector-routes.ts';
 import { addEventRoutes } from './event-routes.ts';
@@ -41,6 +42,7 @@ export function addRoutes(app: App, services: AppServices): void {
   addEventRoutes(app, services);
   addIncidentRoutes(app, services);
   addMuteRoutes(app, services);
+  addChangeRoutes(app, services);
   addLiveRoute(app, services);
   addDetectorRoutes(app, services);
   addServiceRoutes(app, services);

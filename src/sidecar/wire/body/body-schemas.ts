@@ -1,6 +1,7 @@
 import type { TObject } from 'typebox';
 import { CreditRequest, NewKeyRequest, RoleRequest } from '../schema/admin-schema.ts';
 import { BacktestRequest } from '../schema/backtest-schema.ts';
+import { ChangeRequest } from '../schema/change-schema.ts';
 import { DetectorsRequest } from '../schema/detectors-schema.ts';
 import { AcknowledgeRequest, LabelRequest, MuteRequest } from '../schema/event-schema.ts';
 import { ExplainRequest } from '../schema/explain-schema.ts';
@@ -49,6 +50,7 @@ const BODY_SCHEMAS: Readonly<Record<string, TObject>> = {
   newMute: NewMuteRequest,
   label: LabelRequest,
   verdict: VerdictRequest,
+  change: ChangeRequest,
   detectors: DetectorsRequest,
   whatIf: WhatIfRequest,
   whatIfJob: WhatIfJobRequest,
@@ -77,6 +79,7 @@ interface ObjectSchema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, ObjectSchema>>;
   readonly additionalProperties?: boolean;
+  readonly patternProperties?: object;
 }
 
 /** Fields whose values are not built as JavaScript values, by path. */
@@ -88,11 +91,14 @@ const CONVERTED: Readonly<Record<string, FieldShape>> = {
   seed: 'literals',
 };
 
-function fieldsOf({ properties = {}, additionalProperties = true }: ObjectSchema, prefix = ''): NamedFields {
-  const named = Object.entries(properties).map(([field, schema]): [string, FieldShape] => {
+function fieldsOf(schema: ObjectSchema, prefix = ''): NamedFields {
+  const { properties = {}, additionalProperties = true, patternProperties } = schema;
+  const named = Object.entries(properties).map(([field, of]): [string, FieldShape] => {
     const path = `${prefix}${field}`;
-    const nested = () => (schema.type?.includes('object') ? fieldsOf(schema, `${path}.`) : null);
+    const nested = () => (of.type?.includes('object') ? fieldsOf(of, `${path}.`) : null);
     return [field, CONVERTED[path] ?? nested()];
   });
-  return { ...Object.fromEntries(named), ...(additionalProperties ? {} : { '*': null }) };
+  // Those of a map have names of their senders.
+  const keepsOthers = !additionalProperties || patternProperties !== undefined;
+  return { ...Object.fromEntries(named), ...(keepsOthers ? { '*': null } : {}) };
 }

@@ -1,0 +1,24 @@
+import { CHANGES_TOLD_MAX } from '../../changes/change-limits.ts';
+import type { KnownChanges } from '../../changes/known-changes.ts';
+import { changeText } from '../../record/known-change.ts';
+import type { Notification } from './notification.ts';
+import type { Subject } from './subject.ts';
+
+/** With the changes beside each event and incident, as they are known when the message is handed over. */
+export function withKnownChanges(notification: Notification, changes: KnownChanges): Notification {
+  const notices = notification.notices.map((notice) => ({ ...notice, changes: toldChanges(notice, changes) }));
+  return { ...notification, notices };
+}
+
+/** `12 min after deploy web 4.2 (https://...); 1 h after ...`, the latest first; empty where none is known. */
+function toldChanges(subject: Subject, changes: KnownChanges): string {
+  const found =
+    'event' in subject
+      ? changes.before([subject.event], subject.event.startedAtMs, subject.event.firstAlarmAtMs)
+      : changes.before(subject.incident.events, subject.incident.startedAtMs);
+  const { startedAtMs } = 'event' in subject ? subject.event : subject.incident;
+  return found
+    .slice(0, CHANGES_TOLD_MAX)
+    .map((change) => `${changeText(change, startedAtMs)}${change.link === null ? '' : ` (${change.link})`}`)
+    .join('; ');
+}

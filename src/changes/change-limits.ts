@@ -1,0 +1,23 @@
+/** Limits of known changes. What is above them is refused, over HTTP and in the topic. */
+export const CHANGE_LIMITS = {
+  idCharactersMax: 64,
+  textCharactersMax: 1_000,
+  tagsMax: 20,
+  tagCharactersMax: 100,
+  labelsMax: 16,
+  labelCharactersMax: 256,
+  seriesCharactersMax: 1_000,
+  linkCharactersMax: 2_048,
+} as const;
+
+/** Changes that a process knows: those with the latest times. */
+export const CHANGES_MAX = 10_000;
+const DAY_MS = 86_400_000;
+/** A change is forgotten so long after it was written, by processes and by Kafka. */
+export const CHANGES_KEPT_MS = 90 * DAY_MS;
+/** A change is told beside what began at most so long after it. */
+export const CHANGE_BEFORE_MS = 2 * 60 * 60 * 1_000;
+/** Changes that are told beside one event or incident, the latest ones. */
+export const CHANGES_TOLD_MAX = 3;
+/** The latest time that a date can have. */
+export const TIME_MS_MAX = 8_640_000_000_000_000;
