@@ -1,3 +1,4 @@
+import type { ShownChange } from '../../sidecar/wire/schema/change-schema.ts';
 import type { EventAnswer, EventsAnswer } from '../../sidecar/wire/schema/event-schema.ts';
 import type { Freshness } from '../../sidecar/wire/schema/freshness-schema.ts';
 import type { LiveMessages, SeriesPageAnswer, SeriesScoresAnswer } from '../../sidecar/wire/schema/history-schema.ts';
@@ -21,6 +22,12 @@ export interface EventQuery {
 export interface IncidentQuery {
   readonly open?: boolean;
   readonly single?: boolean;
+  readonly limit?: number;
+}
+
+export interface ChangeQuery {
+  readonly series?: string;
+  readonly incident?: string;
   readonly limit?: number;
 }
 
@@ -117,6 +124,7 @@ export interface ConsoleSource {
   /** With all of its events, as muting. */
   acknowledgeIncident(id: string, acknowledged: boolean): Promise<void>;
   muteIncident(id: string, until: number | null, reason: string): Promise<void>;
+  changes(query: ChangeQuery): Promise<readonly ShownChange[]>;
   judge(id: string, verdict: GivenVerdict): Promise<void>;
   addMute(mute: GivenMute): Promise<void>;
 }

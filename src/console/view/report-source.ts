@@ -68,6 +68,7 @@ export function reportSource({ series: saved, events, units = {} }: ReportData):
     label: refuse,
     incidents: async () => ({ incidents: [], total_open: 0, next_cursor: null }),
     incident: refuse,
+    changes: async () => [],
     acknowledgeIncident: refuse,
     muteIncident: refuse,
     judge: refuse,

@@ -58,6 +58,13 @@ function revisionOf(changes: Partial<Incident>) {
   return record(ID, incident({ incidentId: ID, ...sizes, ...times, events: named, ...changes }));
 }
 
+/** Says that something has changed, as a program does. */
+async function say(url: string, change: object): Promise<void> {
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+  const answer = await fetch(`${url}/v1/changes`, { method: 'POST', headers, body: JSON.stringify(change) });
+  assert.equal(answer.status, 200);
+}
+
 kafkaTest('an incident is shown live, first of all, and its page has origins, onsets and verdicts', async () => {
   const connection = await kafkaConnection();
   const topics = await freshTopics(1);
@@ -78,8 +85,12 @@ kafkaTest('an incident is shown live, first of all, and its page has origins, on
   await produceRecords(connection, topics.scores, scores());
   await produceRecords(connection, topics.events, events);
   const brokers = connection.config.brokers.join();
-  const served = await serve({ DATA_DIR, DETECTORS, KAFKA_BROKERS: brokers, INCIDENTS_TOPIC, TIDEWATCH_API_KEY: KEY });
+  const CHANGES_TOPIC = `${topics.observations}-changes`;
+  const env = { DATA_DIR, DETECTORS, KAFKA_BROKERS: brokers, INCIDENTS_TOPIC, CHANGES_TOPIC, TIDEWATCH_API_KEY: KEY };
+  const served = await serve(env);
   try {
+    await say(served.url, { time: BEGIN - 12 * MINUTE_MS, text: 'deploy web 4.2', link: 'https://ci.example.com/42' });
+    await say(served.url, { time: BEGIN - 3 * MINUTE_MS, text: 'disk of db-1 replaced', series: 'db-1/*' });
     const { page, troubles } = await openSignedIn(served.url, { key: KEY });
     page.setDefaultTimeout(60_000);
     await page.getByText('4 events are open').waitFor();
@@ -95,6 +106,16 @@ kafkaTest('an incident is shown live, first of all, and its page has origins, on
     await untilCount(page, '.onset .spark-line', 4);
     assert.deepEqual(await page.locator('.onset .figure').allTextContents(), ['first', '+1 min', '+2 min', '14×']);
     await page.getByText('Ranked by the scores of all series.').waitFor();
+    const changes = page.locator('.change-list .name');
+    await untilCount(page, '.change-list li', 2);
+    assert.deepEqual(await changes.allTextContents(), [
+      '3 min after disk of db-1 replaced',
+      '12 min after deploy web 4.2',
+    ]);
+    const link = page.getByRole('link', { name: 'deploy web 4.2' });
+    assert.equal(await link.getAttribute('href'), 'https://ci.example.com/42');
+    await untilCount(page, '.onset .spark-change', 8);
+    await page.locator('.origins').getByText('3 min after disk of db-1 replaced').waitFor();
     await page.getByRole('button', { name: /^Not related.*web-2/ }).click();
     await page.getByRole('button', { name: /^This was it.*db-1/ }).click();
     await untilCount(page, '.incident-page [aria-pressed=true]', 2);
@@ -108,6 +129,14 @@ kafkaTest('an incident is shown live, first of all, and its page has origins, on
     assert.equal(await page.locator('.table tbody').getByText('seen by').count(), 3, 'with all of its events');
     await goTo(page, `#/events/${eventId(SERIES[0])}`, '.event-detail');
     await page.getByRole('link', { name: 'its incident' }).waitFor();
+    await untilCount(page, '.change-list li', 2);
+    assert.deepEqual(await changes.allTextContents(), [
+      '3 min after disk of db-1 replaced',
+      '12 min after deploy web 4.2',
+    ]);
+    await page.locator('.chart[aria-label*="and 2 changes"]').waitFor();
+    await goTo(page, `#/series/${encodeURIComponent(ALONE)}`, '.change-list');
+    assert.deepEqual(await changes.allTextContents(), ['deploy web 4.2']);
     await goTo(page, '#/wall', '.wall');
     await page.locator('h1').getByText('1 incident open').waitFor();
     await untilCount(page, '.wall-tile', 2);

@@ -18,10 +18,12 @@ interface AlignedChartProps {
   /** What is shaded. */
   readonly startedAt?: number;
   readonly endedAt?: number | null;
+  /** Times of lines. */
+  readonly marks?: readonly number[];
 }
 
 /** A series over a given stretch of time. */
-export function AlignedChart({ source, series, range, startedAt, endedAt }: AlignedChartProps): Shown {
+export function AlignedChart({ source, series, range, startedAt, endedAt, marks }: AlignedChartProps): Shown {
   const [columns, setColumns] = useState<ShownScores>(NO_SCORES);
   const [from, to] = [Math.round(range.from), Math.round(range.to)];
   useEffect(() => {
@@ -36,5 +38,5 @@ export function AlignedChart({ source, series, range, startedAt, endedAt }: Alig
     };
   }, [source, series, from, to]);
   return html`<${SparkDrawing} columns=${columns} range=${{ from, to }} width=${WIDTH} height=${HEIGHT}
-    startedAt=${startedAt} endedAt=${endedAt} />`;
+    startedAt=${startedAt} endedAt=${endedAt} marks=${marks} />`;
 }

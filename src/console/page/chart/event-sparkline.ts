@@ -84,10 +84,12 @@ interface SparkDrawingProps {
   /** The event to be shaded. */
   readonly startedAt?: number;
   readonly endedAt?: number | null;
+  /** Times of lines. */
+  readonly marks?: readonly number[];
 }
 
 export function SparkDrawing(props: SparkDrawingProps): Shown {
-  const { columns, width, height, range = spanOf(columns), startedAt, endedAt = null } = props;
+  const { columns, width, height, range = spanOf(columns), startedAt, endedAt = null, marks = [] } = props;
   const { line, band, alarms } = sparklineOf(columns, { width, height, range });
   const { from: first, to: last } = range;
   const xOf = (at: number) => Math.min(width, Math.max(0, ((at - first) / (last - first)) * width));
@@ -101,6 +103,9 @@ export function SparkDrawing(props: SparkDrawingProps): Shown {
       start < width &&
       html`<rect class="spark-event" x=${start} y="0" width=${Math.max(2, end - start)} height=${height} />`
     }
+    ${marks
+      .filter((at) => at >= first && at <= last)
+      .map((at) => html`<path class="spark-change" d=${`M${xOf(at)} 0V${height}`} />`)}
     ${band !== '' && html`<path class="spark-band" d=${band} />`}
     ${line !== '' && html`<path class="spark-line" d=${line} />`}
     ${alarms.length > 0 && html`<path class="spark-alarm" d=${alarms.map(({ x, y }) => `M${x} ${y}h0`).join('')} />`}

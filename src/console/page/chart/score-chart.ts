@@ -6,12 +6,14 @@ import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
 import type { Overlaid } from '../../view/overlay.ts';
 import type { ShownScores } from '../../view/shown-scores.ts';
 import { panned, type TimeRange, zoomed } from '../../view/time-range.ts';
+import { type DrawnChange, drawChangeLines } from './change-lines.ts';
 import { type Palette, readPalette } from './palette.ts';
 import { shownDate, timeLabels } from './time-axis.ts';
 
 export interface ChartData {
   readonly columns: ShownScores;
   readonly events: readonly EventAnswer[];
+  readonly changes: readonly DrawnChange[];
   readonly chosen: string | null;
   readonly range: TimeRange;
   readonly nowMs: number;
@@ -127,7 +129,6 @@ export class ScoreChart {
     this.#grade.setSize({ width, height: GRADE_HEIGHT });
   }
 
-  /** After another theme was chosen. */
   recolour(): void {
     this.#palette = readPalette(this.#place);
     this.#value.redraw();
@@ -215,6 +216,7 @@ export class ScoreChart {
       ctx.fillRect(first, bbox.top, width, 2 * devicePixelRatio);
     }
     ctx.restore();
+    drawChangeLines(chart, this.#data.changes, this.#palette.ink);
   }
 
   #drawAlarms(chart: uPlot): void {

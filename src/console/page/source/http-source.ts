@@ -1,3 +1,4 @@
+import type { ChangesAnswer } from '../../../sidecar/wire/schema/change-schema.ts';
 import type { DetectorsAnswer } from '../../../sidecar/wire/schema/detectors-schema.ts';
 import type { EventAnswer, EventsAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
 import type { Freshness } from '../../../sidecar/wire/schema/freshness-schema.ts';
@@ -86,6 +87,7 @@ export function httpSource(): ConsoleSource {
     },
     incidents: (query) => getJson<IncidentsAnswer>('/v1/incidents', query),
     incident: (id) => getJson<IncidentDetailAnswer>(`/v1/incidents/${encodeURIComponent(id)}`),
+    changes: async (query) => (await getJson<ChangesAnswer>('/v1/changes', query)).changes,
     async acknowledgeIncident(id, acknowledged) {
       await reviewIncident(id, 'acknowledge', { acknowledged });
     },

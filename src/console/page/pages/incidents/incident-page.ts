@@ -1,4 +1,5 @@
 import { eventUrgency } from '../../../../record/urgency.ts';
+import type { ShownChange } from '../../../../sidecar/wire/schema/change-schema.ts';
 import type { IncidentDetailAnswer } from '../../../../sidecar/wire/schema/incident-schema.ts';
 import { INCIDENT_KIND_WORDS, incidentAddress, incidentName, incidentSize } from '../../../view/incident-words.ts';
 import { counted, elapsedText, shortDuration } from '../../../view/number-words.ts';
@@ -7,12 +8,14 @@ import { timeText, zonedText } from '../../../view/time-words.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Failure, Loading } from '../../element/page-states.ts';
+import { ChangeList } from '../events/change-list.ts';
 import { IncidentActions } from './incident-actions.ts';
 import { IncidentOrigins } from './incident-origins.ts';
 import { IncidentTimeline } from './incident-timeline.ts';
 
 const EVERY_MS = 15_000;
 const EVENTS_MAX = 200;
+const NONE: readonly ShownChange[] = [];
 
 /** One incident: where it may have begun, its events by their onsets, and what was like it before. */
 export function IncidentPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
@@ -20,6 +23,8 @@ export function IncidentPage({ app, route }: { readonly app: Console; readonly r
   const { value, failure, reload } = useLoaded(id, () => app.source.incident(id), EVERY_MS);
   const load = () => app.source.events({ incident: id, limit: EVENTS_MAX });
   const events = useLoaded(`events of ${id}`, load, EVERY_MS);
+  const loadChanges = () => app.source.changes({ incident: id });
+  const changes = useLoaded(`changes of ${id}`, loadChanges, EVERY_MS).value ?? NONE;
   const nowMs = useNow(app.source, 5_000);
   const changed = () => {
     reload();
@@ -37,10 +42,13 @@ export function IncidentPage({ app, route }: { readonly app: Console; readonly r
       html`<div class="columns">
         <section class="wide" aria-label="What happened"><${Facts} app=${app} incident=${value} nowMs=${nowMs}
           onChanged=${changed} /></section>
-        <aside class="narrow"><${Similar} incident=${value} nowMs=${nowMs} /></aside>
+        <aside class="narrow">
+          <${ChangeList} changes=${changes} beganMs=${value.startedAtMs} nowMs=${nowMs} />
+          <${Similar} incident=${value} nowMs=${nowMs} /></aside>
       </div>
       <${IncidentOrigins} app=${app} incident=${value} onChanged=${changed} />
-      <${IncidentTimeline} app=${app} incident=${value} events=${events.value?.events ?? []} nowMs=${nowMs}
+      <${IncidentTimeline} app=${app} incident=${value} events=${events.value?.events ?? []}
+        changes=${changes} nowMs=${nowMs}
         onChanged=${changed} />`
     }
   </div>`;

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import { eventUrgency } from '../../../../record/urgency.ts';
+import type { ShownChange } from '../../../../sidecar/wire/schema/change-schema.ts';
 import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
 import type { IncidentDetailAnswer } from '../../../../sidecar/wire/schema/incident-schema.ts';
 import { addressOf, farOutText, kindName, subjectName } from '../../../view/event-words.ts';
@@ -25,12 +26,16 @@ interface IncidentTimelineProps {
   readonly incident: IncidentDetailAnswer;
   /** Those of its events that the history has. */
   readonly events: readonly EventAnswer[];
+  /** Lines in each chart. */
+  readonly changes: readonly ShownChange[];
   readonly nowMs: number;
   readonly onChanged: () => void;
 }
 
 /** Its events by their onsets, each with its series over the same time; below, what moved without an event. */
-export function IncidentTimeline({ app, incident, events, nowMs, onChanged }: IncidentTimelineProps): Shown {
+export function IncidentTimeline(props: IncidentTimelineProps): Shown {
+  const { app, incident, events, changes, nowMs, onChanged } = props;
+  const marks = changes.map(({ time }) => time);
   const [rows, setRows] = useState(ROWS);
   const { startedAtMs, endedAtMs, moved } = incident;
   const end = endedAtMs ?? Math.ceil(Math.max(nowMs, incident.updatedAtMs) / STEP_MS) * STEP_MS;
@@ -41,7 +46,7 @@ export function IncidentTimeline({ app, incident, events, nowMs, onChanged }: In
     <ol class="onsets">
       ${incident.events.slice(0, rows).map(
         (named) => html`<${Onset} key=${named.eventId} app=${app} incident=${incident} named=${named}
-          event=${byId.get(named.eventId) ?? null} range=${range} onChanged=${onChanged} />`,
+          event=${byId.get(named.eventId) ?? null} range=${range} marks=${marks} onChanged=${onChanged} />`,
       )}
       <li class="onset axis" aria-hidden="true"><span /><span /><span class="track">${MARKS.map(
         (share) => html`<time style=${{ left: `${share * 100}%` }}>
@@ -58,7 +63,7 @@ export function IncidentTimeline({ app, incident, events, nowMs, onChanged }: In
       html`<h3>Moved without an event</h3><ul class="onsets">${moved.slice(0, MOVED_ROWS).map(
         ({ series, times }) => html`<li class="onset" key=${series}><span class="figure">${times}×</span>
           <a class="name" href=${routeTo('series', series)} title=${series}>${series}</a>
-          <${AlignedChart} source=${app.source} series=${series} range=${range} /><span /></li>`,
+          <${AlignedChart} source=${app.source} series=${series} range=${range} marks=${marks} /><span /></li>`,
       )}</ul><p class="aside">So many times as unusual as in their quiet time, without an alarm that lasted.</p>`
     }
   </section>`;
@@ -71,10 +76,11 @@ interface OnsetProps {
   /** null where the history has it no more, or not yet. */
   readonly event: EventAnswer | null;
   readonly range: { readonly from: number; readonly to: number };
+  readonly marks: readonly number[];
   readonly onChanged: () => void;
 }
 
-function Onset({ app, incident, named, event, range, onChanged }: OnsetProps): Shown {
+function Onset({ app, incident, named, event, range, marks, onChanged }: OnsetProps): Shown {
   const { eventId, kind, startedAtMs } = named;
   const series = named.series ?? event?.members[0]?.series ?? null;
   const given = incident.verdicts.some(({ verdict, subject }) => verdict === 'not-related' && subject === eventId);
@@ -93,7 +99,8 @@ function Onset({ app, incident, named, event, range, onChanged }: OnsetProps): S
     ${
       series === null
         ? html`<span />`
-        : html`<${AlignedChart} source=${app.source} series=${series} range=${range} startedAt=${startedAtMs}
+        : html`<${AlignedChart} source=${app.source} series=${series} range=${range} marks=${marks}
+          startedAt=${startedAtMs}
           endedAt=${event?.endedAtMs ?? null} />`
     }
     ${

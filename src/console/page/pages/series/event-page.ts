@@ -81,7 +81,7 @@ function EventChart({ app, event, series, nowMs }: EventOfSeriesProps): Shown {
   );
   const history = useSeriesHistory(app.source, { series, focus: event, ready: true });
   return html`<${SeriesChart} source=${app.source} series=${series} history=${history} events=${events}
-    chosen=${event.eventId}
+    chosen=${event.eventId} beganMs=${event.startedAtMs}
     nowMs=${nowMs} />`;
 }
 

@@ -1,5 +1,6 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { quantityTexts } from '../../../../record/quantity-text.ts';
+import type { ShownChange } from '../../../../sidecar/wire/schema/change-schema.ts';
 import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
 import { COMPARED_WITH } from '../../../view/compared.ts';
 import type { ConsoleSource } from '../../../view/console-source.ts';
@@ -12,7 +13,7 @@ import { zoomed } from '../../../view/time-range.ts';
 import { momentText, zonedText, zoneOfTimes } from '../../../view/time-words.ts';
 import { ChartView } from '../../chart/chart-view.ts';
 import { Overview } from '../../chart/overview.ts';
-import { useAddressed } from '../../element/hooks.ts';
+import { useAddressed, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
 import { Failure, Loading } from '../../element/page-states.ts';
@@ -21,7 +22,12 @@ import { useUnit } from '../../element/units.ts';
 import { useComparedValues } from '../../source/compared-values.ts';
 import { type OverlaidSeries, useOverlaidSeries } from '../../source/overlaid-series.ts';
 import type { SeriesHistoryState } from '../../source/series-history.ts';
+import { ChangeList } from '../events/change-list.ts';
 import { ChartChoices, isValueAxis } from './chart-choices.ts';
+
+const CHANGES_MAX = 1_000;
+const CHANGES_EVERY_MS = 10_000;
+const NONE: readonly ShownChange[] = [];
 
 interface SeriesChartProps {
   readonly source: ConsoleSource;
@@ -30,11 +36,14 @@ interface SeriesChartProps {
   readonly events: readonly EventAnswer[];
   /** Id of the event that is looked at. */
   readonly chosen: string | null;
+  /** When it began, where it is looked at alone. */
+  readonly beganMs?: number;
   readonly nowMs: number;
 }
 
 /** A series over time: what was observed, what was expected, its events; with buttons, keys and an overview. */
-export function SeriesChart({ source, series, history, events, chosen, nowMs }: SeriesChartProps): Shown {
+export function SeriesChart(props: SeriesChartProps): Shown {
+  const { source, series, history, events, chosen, beganMs = null, nowMs } = props;
   const frame = useRef<HTMLDivElement>(null);
   const [name, setName] = useAddressed('compare', '');
   const [axisName, setAxis] = useAddressed('axis', 'fit');
@@ -47,6 +56,7 @@ export function SeriesChart({ source, series, history, events, chosen, nowMs }: 
   const overlay = useOverlaidSeries({ source, series, choice }, history);
   const [point, setPoint] = useState<number | null>(null);
   const unit = useUnit(history.about?.detector ?? '');
+  const changes = useChanges(source, series);
   const { columns, range, failure } = history;
   if (range === null) {
     return failure === null ? html`<${Loading} what="scores" />` : html`<${Failure} text=${failure} />`;
@@ -83,7 +93,7 @@ export function SeriesChart({ source, series, history, events, chosen, nowMs }: 
       <${ChartChoices} range=${range} onRange=${history.setRange} compared=${name} onCompared=${setName}
         others=${others} overlaid=${choice?.key ?? ''} onOverlaid=${setOthers} axis=${axis}
         onAxis=${setAxis} onCsv=${saveCsv} onPng=${savePng} />
-      <${ChartView} key=${chartKey} axis=${axis} unit=${unit}
+      <${ChartView} key=${chartKey} axis=${axis} unit=${unit} changes=${changes}
         compared=${compared} overlaid=${overlay.shown} columns=${columns} events=${events} chosen=${chosen}
         range=${range} nowMs=${nowMs}
         onRange=${history.setRange} onPoint=${setPoint} />
@@ -93,8 +103,17 @@ export function SeriesChart({ source, series, history, events, chosen, nowMs }: 
         <span class="key-event">event</span><span class="key-alarm">alarm</span><span
           class="key-grade">grade (below)</span>${
             compared !== null && html`<span class="key-compared">${COMPARED_WITH[name].name}</span>`
-          }<${OverlaidLegend} overlay=${overlay} /></p>
-    </div>`;
+          }${changes.length > 0 && html`<span class="key-change">change</span>`}<${OverlaidLegend}
+            overlay=${overlay} /></p>
+    </div>
+    <${ChangeList} changes=${changes.filter(({ time }) => time >= range.from && time <= range.to)} beganMs=${beganMs}
+      nowMs=${nowMs} />`;
+}
+
+/** What concerns the series; nothing while it cannot be read. */
+function useChanges(source: ConsoleSource, series: string): readonly ShownChange[] {
+  const load = () => source.changes({ series, limit: CHANGES_MAX });
+  return useLoaded(`changes of ${series}`, load, source.kind === 'service' ? CHANGES_EVERY_MS : null).value ?? NONE;
 }
 
 /** Other series by their colours, as links. */
