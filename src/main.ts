@@ -99,7 +99,8 @@ const COMMANDS: readonly NamedCommand[] = [
     name: 'state',
     summary:
       'What a worker would restore, while none runs: inspect, export (kept values as CSV), reset --series GLOB or ' +
-      '--partition N (they start over), repartition --partitions N (more of them; all state moves)',
+      '--partition N (they start over), repartition --partitions N (more of them; all state moves), ' +
+      'adopt (state that was copied from another cluster)',
     load: async () => (await import('./command/state.ts')).stateCommand,
   },
   {

@@ -11,6 +11,7 @@ import { readConsumerGroup } from '../kafka/admin/consumer-group.ts';
 import { newestSaved } from '../run/newest-detectors.ts';
 import { repartitionState } from '../run/repartition-state.ts';
 import { resolveWithModels } from '../run/run-worker.ts';
+import { adoptionText, adoptState } from '../stream/engine/offline/adopt-state.ts';
 import {
   inspectSeries,
   keptObservations,
@@ -29,7 +30,7 @@ import { observationRow } from '../terminal/csv/score-rows.ts';
 import { openOutput } from '../terminal/output-file.ts';
 import { printProblems, type RunnableCommand } from './command.ts';
 
-const actionKind = oneOf('inspect', 'export', 'reset', 'repartition');
+const actionKind = oneOf('inspect', 'export', 'reset', 'repartition', 'adopt');
 type Action = NonNullable<ReturnType<typeof actionKind.parse>>;
 
 const SESSION_MS = 10_000;
@@ -81,6 +82,9 @@ function misusedFlags(action: Action, { series, partition, partitions, out }: St
   const problems: string[] = [];
   if (action === 'reset' && series === undefined && partition === undefined) {
     problems.push('reset needs --series or --partition; --series "*" is everything');
+  }
+  if (action === 'adopt' && (series ?? partition) !== undefined) {
+    problems.push('adopt takes all state: it takes no --series and no --partition');
   }
   if (action === 'repartition' && partitions === undefined) problems.push('repartition needs --partitions');
   if (action === 'repartition' && (series ?? partition) !== undefined) {
@@ -138,6 +142,7 @@ async function runStateAction(
   }
   const log = createKafkaLog({ config: kafka, log: () => {}, topics, groupId: stream.groupId, sessionMs: SESSION_MS });
   try {
+    if (given.action === 'adopt') return await adoptAll(log, { topics, groupId: stream.groupId }, io);
     return await usePartitions(given, { log, topics, lookup }, io);
   } finally {
     await log.close();
@@ -148,6 +153,25 @@ interface StateLog {
   readonly log: StreamLog;
   readonly topics: Topics;
   readonly lookup: DetectorLookup;
+}
+
+async function adoptAll(
+  log: StreamLog,
+  { topics, groupId }: { readonly topics: Topics; readonly groupId: string },
+  io: CommandIo,
+): Promise<ExitCode> {
+  let isWhole = true;
+  for (const partition of Array(await log.partitionCount()).keys()) {
+    const session = await log.openPartition(partition);
+    try {
+      const adoption = await adoptState(session, topics);
+      if (adoption.kind === 'without-offset') isWhole = false;
+      io.out(adoptionText(partition, adoption, groupId));
+    } finally {
+      await session.close();
+    }
+  }
+  return isWhole ? DONE : FAILED;
 }
 
 async function usePartitions(given: GivenState, { log, topics, lookup }: StateLog, io: CommandIo): Promise<ExitCode> {
