@@ -15,6 +15,8 @@ export interface AlertReports {
   redelivered(count: number): void;
   /** Acknowledgements and mutes cannot be read. */
   unacknowledged(error: Error): void;
+  /** What was sent is missing from the list of it. */
+  unkept(error: Error): void;
   /** Whether this process is the one that sends. */
   owner(owns: boolean): void;
   connection(error: Error | null): void;
@@ -43,6 +45,7 @@ export function reportAlerts(metrics: Metrics, logger: Logger): AlertReports {
     redelivered: (count) => logger.info({ count }, 'dead letters were queued again'),
     unacknowledged: (error) =>
       logger.warn({ err: error }, 'acknowledgements and mutes cannot be read: what is due is sent'),
+    unkept: (error) => logger.warn({ err: error }, 'what was sent cannot be kept for looking at'),
     owner: (owns) => logger.info(owns ? 'this process sends the alerts' : 'another process sends the alerts'),
     connection: (error) => {
       metrics.brokerConnected.set(error === null ? 1 : 0);

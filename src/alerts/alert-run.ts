@@ -3,45 +3,35 @@ import type { KnownChanges } from '../changes/known-changes.ts';
 import type { FollowRecords, OwnedLog, RecordReading, StateSession } from '../owner/owned-log.ts';
 import type { KeptPlace } from '../record/event-place.ts';
 import type { Incident } from '../record/incident.ts';
-import type { MutedSeries } from '../series/muted-series.ts';
-import type { AlertReports } from './alert-reports.ts';
+import { AlertPeople, type PeopleOptions } from './alert-people.ts';
 import { LANE_BACKOFF, type LaneBackoff, type LaneHandlers, ReceiverLane } from './delivery/receiver-lane.ts';
 import { identify, type Notification } from './message/notification.ts';
 import { withKnownChanges } from './message/told-changes.ts';
 import { openReceivers } from './receivers/open-receivers.ts';
 import type { Routes } from './routes/alert-route.ts';
 import { AlertState } from './state/alert-state.ts';
-import type { Reviewed } from './state/incident-events.ts';
 
 /** What is due is done so often. */
 const TICK_MS = 250;
 /** How often what is open is sent again to receivers that forget. */
 const REMIND_MS = 60_000;
-/** How often mutes of people are read. Where they cannot be, those that were read hold until their ends. */
-const MUTES_EVERY_MS = 2_000;
 /** Events of one reminder. */
 const REMINDED_MAX = 100;
 /** How long an orderly end waits for receivers. */
 const DRAIN_MS_MAX = 5_000;
 const ABANDON_MS_MAX = 1_000;
 
-export interface AlertRunOptions {
+export interface AlertRunOptions extends PeopleOptions {
   readonly log: OwnedLog;
   /** Called where a route is on incidents. */
   readonly readIncidents: FollowRecords<Incident>;
   readonly routes: Routes;
-  readonly reports: AlertReports;
-  readonly nowMs: () => number;
   readonly random: () => number;
   /** What has changed, for messages; left out where nobody says so. */
   readonly changes?: KnownChanges;
   /** Whether dead letters are queued again when the run begins. */
   readonly redeliver: boolean;
   readonly backoff?: LaneBackoff;
-  /** Those of these that somebody has acknowledged; null where nobody can. */
-  readonly acknowledged: ((asked: Reviewed) => Promise<Reviewed>) | null;
-  /** Mutes of people that hold; null where nobody can mute. */
-  readonly mutes: (() => Promise<readonly MutedSeries[]>) | null;
 }
 
 /**
@@ -63,7 +53,7 @@ export class AlertRun {
   #advancing = false;
   #tick: NodeJS.Timeout | undefined;
   #remindedMs = Number.NEGATIVE_INFINITY;
-  #mutedMs = Number.NEGATIVE_INFINITY;
+  readonly #people: AlertPeople;
 
   /** Resolves with the failure that ended it, or with null after `stop`. */
   readonly finished: Promise<Error | null> = this.#end.promise;
@@ -72,6 +62,7 @@ export class AlertRun {
     this.#options = options;
     this.#session = session;
     this.#state = state;
+    this.#people = new AlertPeople(options, state);
   }
 
   /** Takes the state over and continues from it. Rejects when `signal` aborts before. */
@@ -114,6 +105,7 @@ export class AlertRun {
     clearInterval(this.#tick);
     await this.#within(DRAIN_MS_MAX, Promise.all([...this.#lanes.values()].map((lane) => lane.drain())));
     await this.#write();
+    await this.#within(ABANDON_MS_MAX, this.#people.keepSent());
     await this.#finish(null);
   }
 
@@ -151,7 +143,7 @@ export class AlertRun {
       };
       this.#lanes.set(name, new ReceiverLane({ open, handlers, backoff, nowMs, random }));
     }
-    await this.#readMutes();
+    await this.#people.readMutes();
     await this.#write();
     await this.#follow('events', log.readEvents, this.#state.place, (event) => {
       this.#state.observe(event, nowMs());
@@ -197,8 +189,7 @@ export class AlertRun {
   async #advance(): Promise<void> {
     if (this.#advancing || this.#ended) return;
     this.#advancing = true;
-    await this.#readMutes();
-    await this.#acknowledge();
+    await this.#people.exchange();
     this.#advancing = false;
     if (this.#ended) return;
     const nowMs = this.#options.nowMs();
@@ -207,29 +198,6 @@ export class AlertRun {
     if (nowMs - this.#remindedMs < REMIND_MS) return;
     this.#remindedMs = nowMs;
     this.#remind(nowMs);
-  }
-
-  async #readMutes(): Promise<void> {
-    const { mutes, nowMs, reports } = this.#options;
-    if (mutes === null || nowMs() - this.#mutedMs < MUTES_EVERY_MS) return;
-    this.#mutedMs = nowMs();
-    await mutes().then(
-      (holding) => this.#state.muted.choose(holding),
-      (error: Error) => reports.unacknowledged(error),
-    );
-  }
-
-  /** Where it cannot be known, what is due is escalated. */
-  async #acknowledge(): Promise<void> {
-    const { acknowledged, nowMs, reports } = this.#options;
-    if (acknowledged === null) return;
-    const due = this.#state.escalating(nowMs());
-    if (due.events.size + due.incidents.size === 0) return;
-    try {
-      this.#state.acknowledge(await acknowledged(due), nowMs());
-    } catch (error) {
-      reports.unacknowledged(error as Error);
-    }
   }
 
   /**

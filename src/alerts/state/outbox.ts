@@ -15,6 +15,16 @@ const RECEIVER_REMOVED = { reason: 'receiver-removed', detail: 'the routes file 
 /** Digits of a sequence number in a key: keys sort as numbers do. */
 const SEQUENCE_DIGITS = 12;
 
+/** Outcomes that wait to be kept for looking at. Above it the oldest is left out. */
+const SETTLED_MAX = 10_000;
+
+/** What became of a notification. */
+export interface SettledNotification {
+  readonly notification: Notification;
+  /** null: the receiver has accepted it. */
+  readonly death: { readonly reason: DeadAlertReason; readonly detail: string } | null;
+}
+
 /** Notifications that no receiver has accepted yet, and those that were given up. Both are kept. */
 export class Outbox {
   readonly #receivers: ReadonlySet<string>;
@@ -22,6 +32,7 @@ export class Outbox {
   readonly #deadLetters: Entries<AlertDeadLetter>;
   readonly #queuedOf = new Map<string, number>();
   #added: [string, Notification][] = [];
+  #settled: SettledNotification[] = [];
   #sequence = 0;
 
   constructor(receivers: readonly string[], changes: StateChanges) {
@@ -99,7 +110,20 @@ export class Outbox {
 
   /** The receiver has accepted it. */
   accepted(key: string): void {
-    this.#take(key);
+    const notification = this.#take(key);
+    if (notification !== undefined) this.#settle({ notification, death: null });
+  }
+
+  /** What was accepted or given up since the last call. */
+  takeSettled(): readonly SettledNotification[] {
+    const settled = this.#settled;
+    this.#settled = [];
+    return settled;
+  }
+
+  #settle(settled: SettledNotification): void {
+    this.#settled.push(settled);
+    if (this.#settled.length > SETTLED_MAX) this.#settled.shift();
   }
 
   /** It is given up. */
@@ -143,6 +167,7 @@ export class Outbox {
     atMs: number,
   ): void {
     this.#deadLetters.set(notification.id, { notification, reason, detail, atMs });
+    this.#settle({ notification, death: { reason, detail } });
     if (this.#deadLetters.size <= DEAD_LETTERS_MAX) return;
     const [oldest] = this.deadLetters();
     this.#deadLetters.delete(oldest.notification.id);

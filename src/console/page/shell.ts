@@ -15,6 +15,7 @@ import { IncidentPage } from './pages/incidents/incident-page.ts';
 import { IncidentsPage } from './pages/incidents/incidents-page.ts';
 import { MutesPage } from './pages/mutes-page.ts';
 import { NowPage } from './pages/now-page.ts';
+import { SentPage } from './pages/sent-page.ts';
 import { EventPage } from './pages/series/event-page.ts';
 import { SeriesPage } from './pages/series/series-page.ts';
 import { ServicePage } from './pages/service/service-page.ts';
@@ -39,6 +40,7 @@ const PAGES: readonly ShownPage[] = [
   { name: 'series', title: 'Series', page: SeriesPage },
   { name: 'events', title: 'Events', page: EventsPage, one: EventPage },
   { name: 'mutes', title: 'Mutes', page: MutesPage },
+  { name: 'sent', title: 'Sent', page: SentPage },
   { name: 'detectors', title: 'Detectors', page: DetectorsPage },
   { name: 'backtest', title: 'Backtest', page: BacktestPage },
   { name: 'service', title: 'Service', page: ServicePage },

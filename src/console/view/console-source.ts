@@ -3,6 +3,7 @@ import type { EventAnswer, EventsAnswer } from '../../sidecar/wire/schema/event-
 import type { Freshness } from '../../sidecar/wire/schema/freshness-schema.ts';
 import type { LiveMessages, SeriesPageAnswer, SeriesScoresAnswer } from '../../sidecar/wire/schema/history-schema.ts';
 import type { IncidentDetailAnswer, IncidentsAnswer } from '../../sidecar/wire/schema/incident-schema.ts';
+import type { SentAnswer } from '../../sidecar/wire/schema/sent-schema.ts';
 import type { ShownScores, ShownSeries } from './shown-scores.ts';
 
 export interface EventQuery {
@@ -36,6 +37,15 @@ export interface GivenVerdict {
   readonly verdict: 'not-related' | 'origin';
   readonly subject: string;
   readonly given: boolean;
+}
+
+/** What was sent about an event and its incident; without both about all. */
+export interface SentWanted {
+  readonly event?: string;
+  readonly incident?: string;
+  readonly receiver?: string;
+  readonly limit?: number;
+  readonly cursor?: string;
 }
 
 /** Series, detectors or both that are to be muted. */
@@ -127,6 +137,8 @@ export interface ConsoleSource {
   changes(query: ChangeQuery): Promise<readonly ShownChange[]>;
   judge(id: string, verdict: GivenVerdict): Promise<void>;
   addMute(mute: GivenMute): Promise<void>;
+  /** What receivers of alerts were sent, newest first. */
+  sent(query: SentWanted): Promise<SentAnswer>;
 }
 
 /** Why there is nothing to show, in words for a person. */

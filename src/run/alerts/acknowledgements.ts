@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reviewed } from '../../alerts/state/incident-events.ts';
+import type { SettledNotification } from '../../alerts/state/outbox.ts';
 import type { LoadedConfig } from '../../config/config.ts';
+import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import type { MutedSeries } from '../../series/muted-series.ts';
 import type { Database } from '../../store/database/database.ts';
 import { openDatabase, STORE_FILE } from '../../store/database/open-store.ts';
 import { reviewsOf } from '../../store/event-reviews.ts';
 import { type IncidentReviewRecord, incidentReviewsOf } from '../../store/incident-reviews.ts';
 import { holdingMutes } from '../../store/mutes.ts';
+import { keepSent, type SentAlert } from '../../store/sent-alerts.ts';
 
 /** Ids of one question: a statement has a limited number of parameters. */
 const ASKED_MAX = 500;
@@ -18,6 +21,8 @@ export interface Acknowledgements {
   among(asked: Reviewed): Promise<Reviewed>;
   /** Mutes of series and detectors that hold. */
   mutes(nowMs: number): Promise<readonly MutedSeries[]>;
+  /** Keeps what was sent, where there is a store. */
+  keepSent(settled: readonly SettledNotification[], nowMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -45,6 +50,12 @@ export function readAcknowledgements({ dataDir, storeUrl }: LoadedConfig): Ackno
       const database = await open();
       return database === null ? [] : holdingMutes(database, nowMs);
     },
+    async keepSent(settled, nowMs) {
+      const database = await open();
+      if (database === null) return;
+      const sent = settled.flatMap((each) => sentAlerts(each, nowMs));
+      await database.transaction((sql) => keepSent(sql, sent));
+    },
     close: async () => (await store?.catch(() => null))?.close(),
   };
 }
@@ -62,3 +73,20 @@ async function takenOf(
   }
   return taken;
 }
+
+/** An entry for each event or incident of the message. */
+function sentAlerts({ notification, death }: SettledNotification, atMs: number): SentAlert[] {
+  const { id: notificationId, receiver, route, escalatedAfterMinutes, notices } = notification;
+  const message = { atMs, notificationId, receiver, route, escalatedAfterMinutes };
+  const [outcome, detail] = [death?.reason ?? 'accepted', death?.detail ?? null];
+  return notices.map((notice) => {
+    const subject =
+      'event' in notice
+        ? { about: 'event' as const, subjectId: notice.event.eventId, subject: nameOf(notice.event) }
+        : { about: 'incident' as const, subjectId: notice.incident.incidentId, subject: notice.incident.summary };
+    return { ...message, ...subject, type: notice.type, outcome, detail };
+  });
+}
+
+const nameOf = ({ series, group, detector }: Pick<AnomalyEvent, 'series' | 'group' | 'detector'>) =>
+  series ?? group ?? `detector ${detector}`;

@@ -99,6 +99,7 @@ export async function runAlerts(options: RunAlertsOptions): Promise<AlertService
     random: Math.random,
     redeliver,
     acknowledged: acknowledgements.among,
+    keepSent: (settled) => acknowledgements.keepSent(settled, Date.now()),
     mutes: () => acknowledgements.mutes(Date.now()),
     changes: followed.changes,
   }).catch(async (error: unknown) => {

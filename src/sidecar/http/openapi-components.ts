@@ -14,6 +14,7 @@ import * as jobs from '../wire/schema/job-schema.ts';
 import * as modelParams from '../wire/schema/model-params-schema.ts';
 import * as mutes from '../wire/schema/mute-schema.ts';
 import * as online from '../wire/schema/online-detection-schema.ts';
+import * as sent from '../wire/schema/sent-schema.ts';
 import * as series from '../wire/schema/series-schema.ts';
 import * as service from '../wire/schema/service-schema.ts';
 import * as simulate from '../wire/schema/simulate-schema.ts';
@@ -40,6 +41,7 @@ const MODULES: readonly object[] = [
   history,
   events,
   mutes,
+  sent,
   detectors,
   service,
   admin,

@@ -114,6 +114,7 @@ export const ROUTE_TABLE: RouteTable = {
   'GET /v1/changes': READ,
   'POST /v1/changes': CHANGE,
   'DELETE /v1/changes/:id': { ...CHANGE, bodyBytesMax: null },
+  'GET /v1/sent': READ,
   'GET /v1/labels': READ,
   'GET /v1/live': { ...READ, atOnce: null },
   'GET /v1/freshness': READ,

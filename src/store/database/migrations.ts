@@ -12,6 +12,7 @@ import {
   keyRoles,
   namedModels,
   savedDetectors,
+  sentAlerts,
   seriesMutes,
   usageByTime,
 } from '../schema/later-tables.ts';
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly Migration[] = [
   keptResults,
   incidentReviews,
   seriesMutes,
+  sentAlerts,
 ];
 
 /** Advisory lock of migrations. */

@@ -150,3 +150,22 @@ export const seriesMutes: Migration = ({ integer, strict }) => [
   ) ${strict}`,
   'CREATE INDEX series_mutes_by_end ON series_mutes (muted_until)',
 ];
+
+/** Version 15: what receivers of alerts were sent. */
+export const sentAlerts: Migration = ({ integer, counter, strict }) => [
+  `CREATE TABLE sent_alerts (
+    number ${counter},
+    sent_at ${integer} NOT NULL,
+    notification_id TEXT NOT NULL,
+    receiver TEXT NOT NULL,
+    route TEXT NOT NULL,
+    type TEXT NOT NULL,
+    about TEXT NOT NULL,
+    subject_id TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    escalated_after ${integer},
+    outcome TEXT NOT NULL,
+    detail TEXT
+  ) ${strict}`,
+  'CREATE INDEX sent_alerts_by_subject ON sent_alerts (subject_id)',
+];

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import type { Database } from '../../../src/store/database/database.ts';
+import { keepSent } from '../../../src/store/sent-alerts.ts';
 import { type ConsoleService, PAST, startConsole } from '../../fixture/console/console-service.ts';
 import { openSignedIn } from '../../fixture/console/opened-page.ts';
 import { axeFindings, goTo, untilCount } from '../../fixture/console/page-steps.ts';
+import { openMemoryStore } from '../../fixture/store/memory-store.ts';
 
 const METRICS = ['cpu', 'latency', 'requests'];
 const HOSTS = ['web-1', 'web-2', 'web-3', 'db-1'];
@@ -17,9 +20,11 @@ const CPU = `#/series/${encodeURIComponent(names[0])}`;
 const WIDTHS = [360, 768, 1_280];
 
 let service: ConsoleService;
+let store: Database;
 
 before(async () => {
-  service = await startConsole({ names, incidents });
+  store = await openMemoryStore();
+  service = await startConsole({ names, incidents, store });
 });
 after(() => service.stop());
 
@@ -119,5 +124,33 @@ test('series of a label are muted from an event, listed with who did it, ended e
   await page.getByRole('link', { name: 'Those that hold' }).click();
   await page.getByRole('row', { name: 'release' }).getByRole('button').click();
   await page.getByText('Nothing is muted').waitFor();
+  assert.deepEqual(troubles, []);
+});
+
+test('an event says whom it was sent to, and a page lists all that was sent with the outcome', async () => {
+  const { page, troubles } = await openSignedIn(service.url);
+  await untilCount(page, '.line', incidents.length);
+  const link = page.locator('.line-link', { hasText: names[3] });
+  const subjectId = String(await link.getAttribute('href')).replace('#/events/', '');
+  const message = { notificationId: 'n', route: 'all', about: 'event', subjectId, subject: names[3] } as const;
+  const opened = { ...message, type: 'opened', escalatedAfterMinutes: null, outcome: 'accepted', detail: null };
+  const refused = { ...opened, receiver: 'boss', escalatedAfterMinutes: 15, outcome: 'refused', detail: 'status 404' };
+  const other = { ...opened, subjectId: 'gone', subject: 'gone', receiver: 'hook' };
+  await keepSent(store, [
+    { ...opened, receiver: 'hook', atMs: 1 },
+    { ...refused, atMs: 2 },
+    { ...other, atMs: 3 },
+  ]);
+  await link.click();
+  await page.getByText('boss: opened, escalated after 15 minutes').waitFor();
+  await page.getByRole('link', { name: 'With outcomes and routes' }).click();
+  await untilCount(page, 'tbody tr', 2);
+  await page.getByText('given up, refused: status 404').waitFor();
+  await page.getByRole('link', { name: 'All', exact: true }).click();
+  await untilCount(page, 'tbody tr', 3);
+  await page.getByLabel('Receiver').fill('boss');
+  await untilCount(page, 'tbody tr', 1);
+  await page.waitForURL(/receiver=boss/);
+  assert.deepEqual(await faultsOf(page), []);
   assert.deepEqual(troubles, []);
 });

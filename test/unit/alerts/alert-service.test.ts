@@ -3,6 +3,7 @@ import { afterEach, test } from 'node:test';
 import { reportAlerts } from '../../../src/alerts/alert-reports.ts';
 import type { AlertRunOptions } from '../../../src/alerts/alert-run.ts';
 import { type AlertService, startAlertService } from '../../../src/alerts/alert-service.ts';
+import type { SettledNotification } from '../../../src/alerts/state/outbox.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { collectAlerts, createMetrics } from '../../../src/telemetry/metrics.ts';
 import { BEHAVIOURS, startHostileReceiver } from '../../fixture/alerts/hostile-receiver.ts';
@@ -34,6 +35,7 @@ async function serviceTo(receivers: string, route: string, more: Partial<AlertRu
     redeliver: false,
     acknowledged: null,
     mutes: null,
+    keepSent: null,
     backoff: { initialMs: 1, delayMsMax: 5 },
     ...more,
   });
@@ -162,6 +164,32 @@ test('what people have muted before the start is not told, and is told once the 
   clock.aheadMs += 3_000;
   await until('the first is told', () => hook.posts.length === 3, QUICKLY);
   assert.deepEqual(saidTo(hook), ['opened series-2', 'opened series-3', 'opened series-1']);
+});
+
+test('what was sent and what was given up is kept for looking at; where it cannot be, all is sent as ever', async () => {
+  const [hook, gone] = [
+    await startHttpReceiver(),
+    await startHttpReceiver((response) => response.writeHead(404).end()),
+  ];
+  const kept: string[] = [];
+  let isAway = true;
+  const keepSent = async (settled: readonly SettledNotification[]) => {
+    if (isAway) throw new Error('the store is away');
+    kept.push(...settled.map(({ notification, death }) => `${notification.receiver} ${death?.reason ?? 'accepted'}`));
+  };
+  const { log } = await serviceTo(
+    `{ name: hook, webhook: { url: "${hook.url}" } }, { name: gone, webhook: { url: "${gone.url}" } }`,
+    'receivers: [hook, gone]',
+    { keepSent },
+  );
+  log.write(revisionsOf(1).opened);
+  await until('both were told', () => hook.posts.length + gone.posts.length === 2, QUICKLY);
+  const isSettled = () => [...log.kept.keys()].every((key) => !key.startsWith('queued/'));
+  await until('that is written', isSettled, QUICKLY);
+  isAway = false;
+  log.write(revisionsOf(2).opened);
+  await until('both outcomes are kept', () => kept.length >= 2, QUICKLY);
+  assert.deepEqual([...new Set(kept)].sort(), ['gone refused', 'hook accepted']);
 });
 
 test('a receiver that forgets is reminded of what is open, and not of what has closed', async () => {

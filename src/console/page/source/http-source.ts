@@ -8,6 +8,7 @@ import type {
   SeriesScoresAnswer,
 } from '../../../sidecar/wire/schema/history-schema.ts';
 import type { IncidentDetailAnswer, IncidentsAnswer } from '../../../sidecar/wire/schema/incident-schema.ts';
+import type { SentAnswer } from '../../../sidecar/wire/schema/sent-schema.ts';
 import type {
   ConsoleSource,
   EventQuery,
@@ -100,6 +101,7 @@ export function httpSource(): ConsoleSource {
     async addMute(mute) {
       await postJson('/v1/mutes', mute);
     },
+    sent: (query) => getJson<SentAnswer>('/v1/sent', query),
     async label(id, real) {
       await review(id, 'label', { real });
     },

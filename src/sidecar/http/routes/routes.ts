@@ -15,6 +15,7 @@ import { addLiveRoute } from './live-route.ts';
 import { addModelRoutes } from './model-routes.ts';
 import { addMuteRoutes } from './mute-routes.ts';
 import { addPointRoutes } from './point-routes.ts';
+import { addSentRoute } from './sent-route.ts';
 import { addSeriesRoutes } from './series-routes.ts';
 import { addServiceRoutes } from './service-routes.ts';
 import { addSessionRoutes } from './session-routes.ts';
@@ -43,6 +44,7 @@ export function addRoutes(app: App, services: AppServices): void {
   addIncidentRoutes(app, services);
   addMuteRoutes(app, services);
   addChangeRoutes(app, services);
+  addSentRoute(app, services);
   addLiveRoute(app, services);
   addDetectorRoutes(app, services);
   addServiceRoutes(app, services);

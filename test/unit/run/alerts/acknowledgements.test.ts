@@ -8,7 +8,8 @@ import { openDatabase } from '../../../../src/store/database/open-store.ts';
 import { acknowledgeEvent, labelEvent, muteEvent } from '../../../../src/store/event-reviews.ts';
 import { acknowledgeIncident, muteIncident } from '../../../../src/store/incident-reviews.ts';
 import { addMute } from '../../../../src/store/mutes.ts';
-import { eventId } from '../../../fixture/alerts/notification.ts';
+import { listSent } from '../../../../src/store/sent-alerts.ts';
+import { eventId, notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
 import { load } from '../../../fixture/configuration.ts';
 
 test('events and incidents that somebody acknowledged or muted are found, once there is a store', async (t) => {
@@ -46,6 +47,19 @@ test('events and incidents that somebody acknowledged or muted are found, once t
   await addMute(store, mute);
   assert.deepEqual(await acknowledgements.mutes(8), [{ ...mute, ended: null }]);
   assert.deepEqual(await acknowledgements.mutes(9), []);
+  const death = { reason: 'refused', detail: 'status 404' } as const;
+  const notification = notificationOf([revisionsOf(1).opened, revisionsOf(2).closed]);
+  await acknowledgements.keepSent([{ notification, death: null }], 5);
+  await acknowledgements.keepSent([{ notification: notificationOf([revisionsOf(3).opened]), death }], 6);
+  const { sent } = await listSent(store, { subjectIds: [], receiver: null, limit: 9, before: null });
+  assert.deepEqual(
+    sent.map(({ atMs, type, subject, outcome, detail }) => [atMs, type, subject, outcome, detail]),
+    [
+      [6, 'opened', 'series-3', 'refused', 'status 404'],
+      [5, 'closed', 'series-2', 'accepted', null],
+      [5, 'opened', 'series-1', 'accepted', null],
+    ],
+  );
   await acknowledgements.close();
   await store.close();
 });

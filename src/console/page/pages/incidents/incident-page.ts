@@ -9,6 +9,7 @@ import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Failure, Loading } from '../../element/page-states.ts';
 import { ChangeList } from '../events/change-list.ts';
+import { SentOf } from '../events/sent-list.ts';
 import { IncidentActions } from './incident-actions.ts';
 import { IncidentOrigins } from './incident-origins.ts';
 import { IncidentTimeline } from './incident-timeline.ts';
@@ -44,6 +45,7 @@ export function IncidentPage({ app, route }: { readonly app: Console; readonly r
           onChanged=${changed} /></section>
         <aside class="narrow">
           <${ChangeList} changes=${changes} beganMs=${value.startedAtMs} nowMs=${nowMs} />
+          <${SentOf} app=${app} event=${null} incident=${value.incidentId} />
           <${Similar} incident=${value} nowMs=${nowMs} /></aside>
       </div>
       <${IncidentOrigins} app=${app} incident=${value} onChanged=${changed} />

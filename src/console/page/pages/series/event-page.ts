@@ -12,6 +12,7 @@ import { Icon } from '../../element/icons.ts';
 import { Failure, Loading } from '../../element/page-states.ts';
 import { useSeriesHistory } from '../../source/series-history.ts';
 import { EventDetail } from '../events/event-detail.ts';
+import { SentOf } from '../events/sent-list.ts';
 import { SeriesChart } from './series-chart.ts';
 import { SeriesEvents } from './series-events.ts';
 
@@ -48,6 +49,10 @@ export function EventPage({ app, route }: { readonly app: Console; readonly rout
           <${EventDetail} app=${app} event=${value} nowMs=${nowMs} onChanged=${reload} />
         </section>
         <aside class="narrow">
+          ${
+            app.source.kind === 'service' &&
+            html`<${SentOf} app=${app} event=${value.eventId} incident=${value.incidentId} />`
+          }
           <${SameTime} app=${app} event=${value} nowMs=${nowMs} />
           ${shown !== null && html`<${BeforeAndBehind} app=${app} event=${value} series=${shown} nowMs=${nowMs} />`}
         </aside>

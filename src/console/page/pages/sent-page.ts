@@ -1,0 +1,64 @@
+import { useState } from 'preact/hooks';
+import type { SentAnswer } from '../../../sidecar/wire/schema/sent-schema.ts';
+import { type Route, routeTo } from '../../view/route.ts';
+import { zonedText } from '../../view/time-words.ts';
+import { type Console, useLoaded } from '../element/hooks.ts';
+import { html, type Shown } from '../element/html.ts';
+import { Empty, Failure, Loading } from '../element/page-states.ts';
+import { TypedFilter } from '../element/typed-filter.ts';
+import { outcomeText, sentType } from './events/sent-list.ts';
+
+const EVERY_MS = 10_000;
+
+/** What receivers of alerts were sent: when, about what, and what became of it. */
+export function SentPage({ app, route: { query } }: { readonly app: Console; readonly route: Route }): Shown {
+  const { event = '', incident = '', receiver = '' } = query;
+  const wanted = { event, incident, receiver };
+  const key = JSON.stringify(wanted);
+  const first = useLoaded(key, () => app.source.sent(wanted), EVERY_MS);
+  const [added, setAdded] = useState<(SentAnswer & { readonly key: string }) | null>(null);
+  const more = added?.key === key ? added : null;
+  const next = more === null ? (first.value?.next_cursor ?? null) : more.next_cursor;
+  const rows = [...(first.value?.sent ?? []), ...(more?.sent ?? [])];
+  const readMore = async () => {
+    const page = await app.source.sent({ ...wanted, cursor: next ?? '' });
+    setAdded({ key, sent: [...(more?.sent ?? []), ...page.sent], next_cursor: page.next_cursor });
+  };
+  const onTyped = (text: string) => location.replace(routeTo('sent', null, { ...query, receiver: text }));
+  return html`<div class="page">
+    <header class="page-head"><h1>Sent</h1>
+      <p class="aside">What receivers of alerts were sent${
+        event !== '' || incident !== ''
+          ? html` about <a href=${event === '' ? routeTo('incidents', incident) : routeTo('events', event)}>
+            ${event === '' ? 'one incident' : 'one event'}</a>. <a href=${routeTo('sent')}>All</a>`
+          : ''
+      }</p>
+      <form class="filters" onSubmit=${(submitted: Event) => submitted.preventDefault()}>
+        <${TypedFilter} name="receiver" label="Receiver" value=${receiver} onTyped=${onTyped} /></form>
+    </header>
+    ${first.failure !== null && html`<${Failure} text=${first.failure} />`}
+    ${first.value === null && first.failure === null && html`<${Loading} what="what was sent" />`}
+    ${
+      first.value !== null &&
+      rows.length === 0 &&
+      html`<${Empty} title="Nothing was sent">
+        <code>npm start -- alerts</code> sends events to receivers, and keeps here what became of it.<//>`
+    }
+    ${rows.length > 0 && html`<${SentTable} rows=${rows} />`}
+    ${next !== null && html`<p class="more"><button type="button" onClick=${readMore}>More</button></p>`}
+  </div>`;
+}
+
+function SentTable({ rows }: { readonly rows: SentAnswer['sent'] }): Shown {
+  const titles = ['When', 'Receiver', 'What', 'About', 'Route', 'Outcome'];
+  return html`<div class="table-frame" tabindex="0" role="region" aria-label="Sent"><table class="table">
+    <thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
+    <tbody>${rows.map((sent) => {
+      const { at, receiver, eventId, incidentId, subject, route } = sent;
+      const address = eventId === null ? routeTo('incidents', incidentId) : routeTo('events', eventId);
+      return html`<tr>
+        <td><time>${zonedText(at)}</time></td><td>${receiver}</td><td>${sentType(sent)}</td>
+        <th scope="row"><a href=${address}>${subject}</a></th>
+        <td>${route}</td><td>${outcomeText(sent)}</td></tr>`;
+    })}</tbody></table></div>`;
+}

@@ -1,0 +1,32 @@
+import { listSent, type SentAlert } from '../../../store/sent-alerts.ts';
+import { countOf, cursorOf, cursorText } from '../../wire/query-values.ts';
+import { answers, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
+import { SENT_PAGE, SentAnswer, SentQuery } from '../../wire/schema/sent-schema.ts';
+import type { AppServices } from '../exchange/app-services.ts';
+import type { App } from '../exchange/fastify-app.ts';
+
+/** What receivers of alerts were sent, as the process that sends has kept it. */
+export function addSentRoute(app: App, { store }: Pick<AppServices, 'store'>): void {
+  app.get(
+    '/v1/sent',
+    {
+      schema: {
+        operationId: 'listSent',
+        summary: 'Lists what receivers of alerts were sent, newest first, with the outcome',
+        querystring: SentQuery,
+        response: { ...answers(SentAnswer), 422: InvalidRequest },
+      },
+    },
+    async ({ query: { event, incident, receiver = null, limit, cursor } }) => {
+      const subjectIds = [event, incident].filter((id) => id !== undefined);
+      const [before = null] = (cursorOf(cursor, ['number']) ?? []) as readonly number[];
+      const { sent, next } = await listSent(store, { subjectIds, receiver, limit: countOf(limit, SENT_PAGE), before });
+      return { sent: sent.map(shownSent), next_cursor: cursorText(next === null ? null : [next]) };
+    },
+  );
+}
+
+function shownSent({ atMs: at, about, subjectId, ...same }: SentAlert): SentAnswer['sent'][number] {
+  const [eventId, incidentId] = about === 'event' ? [subjectId, null] : [null, subjectId];
+  return { at, eventId, incidentId, ...same };
+}

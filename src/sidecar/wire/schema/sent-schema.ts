@@ -1,0 +1,35 @@
+import Type from 'typebox';
+import { NextCursor, NullableText, QueryCount, QueryCursor, QueryText } from './query-fields.ts';
+
+/** Entries on one page. */
+export const SENT_PAGE = { fallback: 100, max: 1_000 };
+
+export const SentQuery = Type.Object({
+  event: QueryText('Only what was sent about this event.'),
+  incident: QueryText('Only what was sent about this incident; with `event` about either.'),
+  receiver: QueryText('Only what this receiver was sent.'),
+  limit: QueryCount(`Entries per page, at most ${SENT_PAGE.max}. Default: ${SENT_PAGE.fallback}.`, 4),
+  cursor: QueryCursor,
+});
+
+export const SentAnswer = Type.Object({
+  sent: Type.Array(
+    Type.Object({
+      at: Type.Integer({ description: 'When the receiver had accepted it, or it was given up.' }),
+      notificationId: Type.String({ description: 'The same where a message is repeated.' }),
+      receiver: Type.String(),
+      route: Type.String(),
+      type: Type.String({ description: '`opened`, `updated` or `closed`.' }),
+      eventId: NullableText('The event; null where it is about an incident.'),
+      incidentId: NullableText('The incident; null where it is about an event.'),
+      subject: Type.String({ description: 'Series, group or detector of the event; summary of the incident.' }),
+      escalatedAfterMinutes: Type.Union([Type.Integer(), Type.Null()], {
+        description: 'Minutes after the first message, where it is an escalation; otherwise null.',
+      }),
+      outcome: Type.String({ description: '`accepted`, or the reason of a dead letter such as `refused`.' }),
+      detail: NullableText('Why it was given up.'),
+    }),
+  ),
+  next_cursor: NextCursor,
+});
+export type SentAnswer = Type.Static<typeof SentAnswer>;

@@ -1,0 +1,91 @@
+import type { Sql } from './database/database.ts';
+
+/** What is kept of what was sent: so many entries, the newest. An event or incident of a message is one entry. */
+export const SENT_KEPT_MAX = 100_000;
+/** Entries of one statement. */
+const ROWS_AT_ONCE = 100;
+
+/** What a receiver was sent about an event or incident, and what became of it. */
+export interface SentAlert {
+  readonly atMs: number;
+  /** The same each time that the message is repeated. */
+  readonly notificationId: string;
+  readonly receiver: string;
+  readonly route: string;
+  /** `opened`, `updated` or `closed`. */
+  readonly type: string;
+  readonly about: 'event' | 'incident';
+  /** Id of the event or incident. */
+  readonly subjectId: string;
+  /** Its series, group or detector; of an incident its summary. */
+  readonly subject: string;
+  /** Minutes after the first message, where it is an escalation; else null. */
+  readonly escalatedAfterMinutes: number | null;
+  /** `accepted`, or why it was given up. */
+  readonly outcome: string;
+  readonly detail: string | null;
+}
+
+export interface SentSelection {
+  /** Ids of an event and its incident; empty: all. */
+  readonly subjectIds: readonly string[];
+  readonly receiver: string | null;
+  readonly limit: number;
+  /** The number of the last entry of the page before; null on the first one. */
+  readonly before: number | null;
+}
+
+const COLUMNS = {
+  sent_at: 'atMs',
+  notification_id: 'notificationId',
+  receiver: 'receiver',
+  route: 'route',
+  type: 'type',
+  about: 'about',
+  subject_id: 'subjectId',
+  subject: 'subject',
+  escalated_after: 'escalatedAfterMinutes',
+  outcome: 'outcome',
+  detail: 'detail',
+} as const satisfies Readonly<Record<string, keyof SentAlert>>;
+
+/** Keeps what was sent, in the order in which it was; the oldest is forgotten. */
+export async function keepSent(sql: Sql, sent: readonly SentAlert[], keptMax = SENT_KEPT_MAX): Promise<void> {
+  const fields = Object.values(COLUMNS);
+  for (let first = 0; first < sent.length; first += ROWS_AT_ONCE) {
+    const rows = sent.slice(first, first + ROWS_AT_ONCE);
+    let mark = 0;
+    const marks = rows.map(() => `(${fields.map(() => `$${++mark}`).join(', ')})`);
+    await sql.query(
+      `INSERT INTO sent_alerts (${Object.keys(COLUMNS).join(', ')}) VALUES ${marks.join(', ')}`,
+      rows.flatMap((row) => fields.map((field) => row[field])),
+    );
+  }
+  const oldest = `(SELECT MAX(number) FROM sent_alerts) - ${keptMax}`;
+  await sql.query(`DELETE FROM sent_alerts WHERE number <= ${oldest}`);
+}
+
+/** What was sent, the newest first. */
+export async function listSent(
+  sql: Sql,
+  { subjectIds, receiver, limit, before }: SentSelection,
+): Promise<{ readonly sent: readonly SentAlert[]; readonly next: number | null }> {
+  const values: (string | number)[] = [];
+  const mark = (value: string | number) => `$${values.push(value)}`;
+  const conditions = [
+    ...(subjectIds.length === 0 ? [] : [`subject_id IN (${subjectIds.map(mark).join(', ')})`]),
+    ...(receiver === null ? [] : [`receiver = ${mark(receiver)}`]),
+    ...(before === null ? [] : [`number < ${mark(before)}`]),
+  ];
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  const rows = await sql.query<Record<string, string | number | null> & { readonly number: number }>(
+    `SELECT * FROM sent_alerts ${where} ORDER BY number DESC LIMIT ${mark(limit + 1)}`,
+    values,
+  );
+  const shown = rows.slice(0, limit);
+  const sent = shown.map((row) => {
+    const fields = Object.entries(COLUMNS).map(([column, field]) => [field, row[column]]);
+    return Object.fromEntries(fields) as unknown as SentAlert;
+  });
+  return { sent, next: rows.length > limit ? (shown.at(-1)?.number ?? null) : null };
+}
