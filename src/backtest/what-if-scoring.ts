@@ -34,7 +34,7 @@ const WEEK_MS = 7 * 86_400_000;
 const NUMBER_BYTES = Float64Array.BYTES_PER_ELEMENT;
 const NO_BYTES = new Uint8Array();
 /** Keys of the detectors file that stand below `events`. */
-const EVENT_KEYS: ReadonlySet<string> = new Set(['direction', 'min_deviation', 'min_deviation_share']);
+const EVENT_KEYS: ReadonlySet<string> = new Set(['direction', 'min_deviation', 'min_deviation_share', 'quiet']);
 
 /** Scores kept values by each of several settings. */
 export async function scoreWhatIf(
@@ -115,9 +115,13 @@ function withTuned(
   return { ...models, byName: new Map([...models.byName, [name, model]]) };
 }
 
-/** `5%` is a share of the forecast, `5` a distance in its units. */
-function keysInFile(changes: ChangedSettings): ChangedSettings {
-  const entries = Object.entries(changes).map(([key, value]): [string, string | number] => {
+/** `5%` is a share of the forecast, `5` a distance in its units; `02:00-04:00 UTC` is one more quiet time. */
+function keysInFile(changes: ChangedSettings): Readonly<Record<string, string | number | object>> {
+  const entries = Object.entries(changes).map(([key, value]): [string, string | number | object] => {
+    if (key === 'quiet') {
+      const [, from, to, zone] = /^(.*)-(\S*) (.*)$/.exec(String(value)) ?? [];
+      return [key, { from, to, time_zone: zone }];
+    }
     if (key !== 'min_deviation' || typeof value !== 'string') return [key, value];
     return value.endsWith('%') ? ['min_deviation_share', value] : [key, Number(value)];
   });

@@ -3,16 +3,18 @@ import { parseDocument } from 'yaml';
 /**
  * A detectors file with other settings in one of its detectors; comments and the rest stay as they are. The result is
  * not checked.
- * @param changes by their keys; `events.direction` is `direction` below `events`
+ * @param changes by their keys; `events.direction` is `direction` below `events`. A mapping becomes one more of a list
  */
 export function withChangedDetector(
   text: string,
   index: number,
-  changes: Readonly<Record<string, string | number>>,
+  changes: Readonly<Record<string, string | number | object>>,
 ): string {
   const document = parseDocument(text);
   for (const [key, value] of Object.entries(changes)) {
-    document.setIn(['detectors', index, ...key.split('.')], value);
+    const path = ['detectors', index, ...key.split('.')];
+    if (typeof value === 'object' && document.hasIn(path)) document.addIn(path, document.createNode(value));
+    else document.setIn(path, typeof value === 'object' ? document.createNode([value]) : value);
   }
   return String(document);
 }

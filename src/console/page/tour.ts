@@ -13,8 +13,8 @@ const STEPS: readonly { readonly title: string; readonly text: string }[] = [
     title: 'An event: why it was raised',
     text:
       'Follow a line to its event. The shaded band is what was expected, the red stretch is the event, the bars ' +
-      'below are the grade. Drag to zoom. Say whether it was real: what other settings would raise is then counted ' +
-      'by your answers, too.',
+      'below are the grade. Drag to zoom. Say whether it was real: three times no, and the page of its detector ' +
+      'proposes a rule, with what it would have removed.',
   },
   {
     title: 'Detectors: what if',

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { LocalTimes } from '../../calendar/local-times.ts';
 import { type LoadedConfig, settingsDigest } from '../../config/config.ts';
 import { readDetectorsFile } from '../../config/detectors-file.ts';
 import type { DescribedDetector, DetectorsPort } from '../../sidecar/operations/operations.ts';
@@ -52,6 +53,7 @@ function described({ name, series, group, by, model, settings, events, unit, tim
     unit: unit ?? null,
     timezone: timezone ?? null,
     min_deviation_share: `${events.minDeviationShare * 100}%`,
+    quiet: events.quiet.length === 0 ? null : events.quiet.map(timesText).join(', '),
   };
   // A missing one is that of the model, before and after a change alike.
   const digest = settingsDigest({ settings: { ...settings, context: context ?? 0, gapLimit: gapLimit ?? 0 } });
@@ -64,4 +66,12 @@ function described({ name, series, group, by, model, settings, events, unit, tim
     digest,
     alarmsPerWeek: perWeek,
   };
+}
+
+/** `02:00-04:00 UTC sat sun`, or from one instant to another. */
+function timesText(times: LocalTimes): string {
+  if ('startMs' in times) return `${new Date(times.startMs).toJSON()}-${new Date(times.endMs).toJSON()}`;
+  const clock = (minute: number) =>
+    [Math.floor(minute / 60), minute % 60].map((n) => `${n}`.padStart(2, '0')).join(':');
+  return [`${clock(times.from)}-${clock(times.to)}`, times.timeZone, ...times.days, ...times.dates].join(' ');
 }

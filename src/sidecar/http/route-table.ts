@@ -122,6 +122,7 @@ export const ROUTE_TABLE: RouteTable = {
   'GET /v1/dead-letters': READ,
   'POST /v1/dead-letters/:id/redrive': { ...CHANGE, bodyBytesMax: null },
   'GET /v1/detectors': READ,
+  'GET /v1/detectors/proposals': READ,
   'PUT /v1/detectors': { ...ADMIN_CHANGE, atOnce: 2, bodyBytesMax: 4_096 * KIB },
   'POST /v1/what-if': { ...CALL, bodyBytesMax: 64 * KIB, queue: 'scoring' },
   'POST /v1/what-if/jobs': { ...JOB, bodyBytesMax: 64 * KIB },

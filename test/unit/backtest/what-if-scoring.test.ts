@@ -82,6 +82,13 @@ test('the same settings raise the same events, whatever other series are scored 
   assert.ok(placed(before, 'host-2').length > 0);
 });
 
+test('a quiet time is one more, and `5` is a distance in the units of the series', async () => {
+  const result = await whatIf('host-1', [{ quiet: '02:00-04:00 Europe/Berlin', min_deviation: '5' }]);
+  assert.equal(result.kind, 'scored');
+  const quiet = 'quiet:\n +- from: 02:00\n +to: 04:00\n +time_zone: Europe/Berlin\n';
+  assert.match(result.alternatives[0].text, new RegExp(`events:\\n +${quiet} +min_deviation: 5\\n`));
+});
+
 test('a group is scored together, under its id', async () => {
   const members = ['g-2', 'g-3'].map((series, i) => {
     return { series, timestamps, values: values.map((value) => value + 10 * (i + 1)) };

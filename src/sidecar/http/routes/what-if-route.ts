@@ -1,14 +1,23 @@
 import Type from 'typebox';
 import { listDetectorVersions } from '../../../store/detector-versions.ts';
+import { labelledReviews } from '../../../store/event-reviews.ts';
 import { encodeWhatIf, WHAT_IF_SECONDS_MAX } from '../../jobs/what-if-jobs.ts';
 import { modelsOfKey } from '../../models/served-models.ts';
 import { detectorToTry } from '../../operations/detector-what-if.ts';
+import { labelledEvents } from '../../operations/labels-raised.ts';
 import { type Operations, operationsOf } from '../../operations/operations.ts';
+import { proposedRules } from '../../operations/proposed-rules.ts';
 import { whatIfTokens } from '../../operations/scoring-price.ts';
 import { whatIfWork } from '../../operations/what-if-work.ts';
 import { answers, Detail, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
 import { JobAccepted, jobAnswer } from '../../wire/schema/job-schema.ts';
-import { DetectorWhatIf, WhatIfAnswer, WhatIfJobRequest, WhatIfRequest } from '../../wire/schema/what-if-schema.ts';
+import {
+  DetectorWhatIf,
+  RuleProposals,
+  WhatIfAnswer,
+  WhatIfJobRequest,
+  WhatIfRequest,
+} from '../../wire/schema/what-if-schema.ts';
 import { type AppServices, backtestsOf } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf, noteAdmitted } from '../exchange/require-key.ts';
@@ -19,6 +28,7 @@ import { jobNotFound, sendJob } from './job-routes.ts';
 export function addWhatIfRoute(app: App, services: AppServices): void {
   addSeriesWhatIf(app, services);
   addDetectorWhatIf(app, services);
+  addProposals(app, services);
 }
 
 /** The detectors file that workers score by. */
@@ -104,6 +114,29 @@ function addDetectorWhatIf(app: App, services: AppServices): void {
       const job = await jobs.find(callerOf(request).key.owner, request.params.id);
       if (job?.task !== 'what_if') throw jobNotFound();
       return sendJob(reply, job);
+    },
+  );
+}
+
+function addProposals(app: App, services: AppServices): void {
+  app.get(
+    '/v1/detectors/proposals',
+    {
+      schema: {
+        operationId: 'listRuleProposals',
+        summary: 'Lists rules for what people said is not real, to be tried by POST /v1/what-if/jobs',
+        response: { ...answers(RuleProposals), 404: Detail },
+      },
+    },
+    async () => {
+      const operations = operationsOf(services.operations);
+      const described = await operations.detectors.describe(await detectorsText(operations, services));
+      if (described.kind === 'problems') return { proposals: [] };
+      // Only what is kept can be scored again.
+      const { oldestMs } = await operations.reader.state();
+      const range = { fromMs: oldestMs ?? 0, toMs: Number.MAX_SAFE_INTEGER };
+      const labelled = labelledEvents(await labelledReviews(services.store, range));
+      return { proposals: proposedRules(labelled, described.detectors) };
     },
   );
 }

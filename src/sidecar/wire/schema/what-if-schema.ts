@@ -14,6 +14,12 @@ const Changes = {
   min_deviation: Type.Optional(
     Type.String({ maxLength: 64, description: 'Distance from the forecast: `5` in its units, `5%` of it.' }),
   ),
+  quiet: Type.Optional(
+    Type.String({
+      pattern: '^[0-2]\\d:[0-5]\\d-[0-2]\\d:[0-5]\\d [A-Za-z_/+-]{1,64}$',
+      description: 'One more time of each day in which no alarm counts: `02:00-04:00 UTC`.',
+    }),
+  ),
 };
 
 export const WhatIfRequest = Type.Object({
@@ -122,3 +128,17 @@ export const DetectorWhatIf = Type.Object({
   ...TokenFields,
 });
 export type DetectorWhatIf = Type.Static<typeof DetectorWhatIf>;
+
+export const RuleProposals = Type.Object({
+  proposals: Type.Array(
+    Type.Object({
+      detector: Type.String(),
+      series: NullableText('The series of all of these events; null where they are of several, or of groups.'),
+      kind: Type.String({ description: 'Kind of the events.' }),
+      verdicts: Type.Integer({ description: 'Events that people said are not real.' }),
+      changes: Type.Object(Changes, { description: 'To be tried: `after` of POST /v1/what-if/jobs.' }),
+      why: Type.String({ description: 'What these events have in common.' }),
+    }),
+  ),
+});
+export type RuleProposals = Type.Static<typeof RuleProposals>;

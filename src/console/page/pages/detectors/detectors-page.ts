@@ -7,7 +7,9 @@ import { Meanings } from '../../element/meanings.ts';
 import { Failure, Loading } from '../../element/page-states.ts';
 import { getJson } from '../../source/service-calls.ts';
 import { DetectorsEditor } from './detectors-editor.ts';
+import { ProposedRules } from './proposals.ts';
 import { WhatIf } from './what-if.ts';
+import { DetectorWhatIfView } from './what-if-result.ts';
 
 const EVERY_MS = 30_000;
 
@@ -31,7 +33,15 @@ export function DetectorsPage({ app, route }: { readonly app: Console; readonly 
       chosen !== null &&
       html`<div class="columns halves">
         <${DetectorSettings} detector=${chosen} />
-        <${WhatIf} key=${chosen.name} app=${app} detector=${chosen} file=${value} onSaved=${reload} />
+        <div>
+          <${ProposedRules} app=${app} detector=${chosen.name} />
+          ${
+            route.query.job !== undefined &&
+            html`<${DetectorWhatIfView} key=${route.query.job} app=${app} file=${value} job=${route.query.job}
+              onSaved=${reload} />`
+          }
+          <${WhatIf} key=${chosen.name} app=${app} detector=${chosen} file=${value} onSaved=${reload} />
+        </div>
       </div>`
     }
     <${DetectorsEditor} app=${app} file=${value} onSaved=${reload} />

@@ -12,6 +12,7 @@ import { Icon } from '../../element/icons.ts';
 import { Failure } from '../../element/page-states.ts';
 import { postJson } from '../../source/service-calls.ts';
 import { SaveDetectors } from './save-detectors.ts';
+import { tryOnAll } from './what-if-result.ts';
 
 const SERIES_MAX = 200;
 const DAY_MS = 86_400_000;
@@ -50,15 +51,13 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
   const [result, setResult] = useState<WhatIfAnswer | null>(null);
   const [failure, setFailure] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
+  const isGrouped = detector.group !== null;
   const tried = series === '' ? (names.value?.series[0]?.series ?? '') : series;
   const given = Object.entries(changes).filter(([, text]) => text.trim() !== '');
-  const submit = async (event: Event) => {
-    event.preventDefault();
+  const attempt = async (work: () => Promise<void>) => {
     setBusy(true);
-    const valued = given.map(([name, text]) => [name, WHOLE.has(name) ? Number(text) : text.trim()] as const);
-    const body = { series: tried, from: Math.round(app.source.nowMs() - span), changes: Object.fromEntries(valued) };
     try {
-      setResult(await postJson<WhatIfAnswer>('/v1/what-if', body));
+      await work();
       setFailure(null);
     } catch (error) {
       setFailure((error as Error).message);
@@ -66,25 +65,38 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
       setBusy(false);
     }
   };
+  const valuedChanges = () =>
+    Object.fromEntries(given.map(([name, text]) => [name, WHOLE.has(name) ? Number(text) : text.trim()] as const));
+  const from = () => Math.round(app.source.nowMs() - span);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    return isGrouped
+      ? submitAll()
+      : attempt(async () => {
+          const body = { series: tried, from: from(), changes: valuedChanges() };
+          setResult(await postJson<WhatIfAnswer>('/v1/what-if', body));
+        });
+  };
+  const submitAll = () => attempt(() => tryOnAll(detector.name, { from: from(), after: valuedChanges() }));
   const change = (name: string) => (event: Event) => {
     setChanges({ ...changes, [name]: (event.target as HTMLInputElement).value });
     // What was tried is no longer what stands in the form.
     setResult(null);
   };
   const title = html`<h2>What if ${detector.name} was set otherwise?</h2>`;
-  if (detector.group !== null) {
-    return html`<section class="panel">${title}<p class="aside">Other settings can be tried on single series; this
-      detector scores groups. Its settings stand in the file below.</p></section>`;
-  }
   return html`<section class="panel">${title}
     ${
       app.mayOperate
         ? html`<form class="what-if" onSubmit=${submit}>
           <div class="fields">
-            <label>Series<input list="what-if-series" value=${tried}
+            ${
+              !isGrouped &&
+              html`<label>Series<input list="what-if-series" value=${tried}
               onChange=${(event: Event) => setSeries((event.target as HTMLInputElement).value)} /></label>
-            <datalist id="what-if-series">${names.value?.series.map(({ series: id }) => html`<option value=${id} />`)}
-            </datalist>
+            <datalist id="what-if-series">${names.value?.series.map(
+              ({ series: id }) => html`<option value=${id} />`,
+            )}</datalist>`
+            }
             <label>Over<select value=${span}
               onChange=${(event: Event) => setSpan(Number((event.target as HTMLSelectElement).value))}>
               ${SPANS.map(([name, ms]) => html`<option value=${ms}>${name}</option>`)}</select></label>
@@ -94,8 +106,13 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
             )}
           </div>
           <div class="buttons">
-            <button type="submit" class="primary" disabled=${busy || tried === '' || given.length === 0}>
-              ${busy ? 'Scoring again …' : 'Try it'}</button>
+            ${
+              !isGrouped &&
+              html`<button type="submit" class="primary" disabled=${busy || tried === '' || given.length === 0}>
+              ${busy ? 'Scoring again …' : 'Try it'}</button>`
+            }
+            <button type="button" class=${isGrouped ? 'primary' : ''} disabled=${busy || given.length === 0}
+              onClick=${submitAll}>On all ${isGrouped ? 'groups' : 'series'}</button>
           </div>
         </form>`
         : html`<p class="aside">Trying other settings needs a key with the role operator.</p>`

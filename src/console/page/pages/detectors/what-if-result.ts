@@ -1,0 +1,149 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { DetectorsAnswer } from '../../../../sidecar/wire/schema/detectors-schema.ts';
+import type { DetectorWhatIf } from '../../../../sidecar/wire/schema/what-if-schema.ts';
+import { kindName } from '../../../view/event-words.ts';
+import { counted, numberText } from '../../../view/number-words.ts';
+import { routeTo } from '../../../view/route.ts';
+import { timeText } from '../../../view/time-words.ts';
+import { type Console, useLoaded } from '../../element/hooks.ts';
+import { html, type Shown } from '../../element/html.ts';
+import { Icon } from '../../element/icons.ts';
+import { Failure } from '../../element/page-states.ts';
+import { getJson, postJson } from '../../source/service-calls.ts';
+import { SaveDetectors } from './save-detectors.ts';
+
+const EVERY_MS = 1_500;
+const SHOWN_MAX = 100;
+const WEEK_MS = 7 * 86_400_000;
+
+interface WhatIfJob {
+  readonly status: 'pending' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+  readonly result: DetectorWhatIf | null;
+  readonly error: string | null;
+  readonly progress: { readonly step: number; readonly steps: number } | null;
+}
+
+type Changes = Readonly<Record<string, string | number>>;
+
+/** Submits a what-if over all series of a detector, and goes to the address that shows it. */
+export async function tryOnAll(detector: string, body: { readonly after: Changes; readonly from?: number }) {
+  const { job_id: job } = await postJson<{ readonly job_id: string }>('/v1/what-if/jobs', { detector, ...body });
+  location.hash = routeTo('detectors', detector, { job });
+}
+
+/** The words of changed settings: `min_deviation 5%, quiet 02:00-04:00 UTC`. */
+export const changesText = (changes: Changes) =>
+  Object.entries(changes)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
+
+interface DetectorWhatIfProps {
+  readonly app: Console;
+  readonly file: DetectorsAnswer;
+  readonly job: string;
+  readonly onSaved: () => void;
+}
+
+/** A what-if over all series of a detector while it runs, and what came of it. Its address shows it again. */
+export function DetectorWhatIfView({ app, file, job, onSaved }: DetectorWhatIfProps): Shown {
+  const [isOver, setOver] = useState(false);
+  const load = () => getJson<WhatIfJob>(`/v1/what-if/jobs/${encodeURIComponent(job)}`);
+  const { value, failure } = useLoaded(job, load, isOver ? null : EVERY_MS);
+  const status = value?.status ?? 'pending';
+  useEffect(() => setOver(!['pending', 'running'].includes(status)), [status]);
+  return html`<section class="panel" aria-label="What if, on all series">
+    <h2>What if, on all series</h2>
+    ${failure !== null && html`<${Failure} text=${failure} />`}
+    ${value !== null && !isOver && html`<${Running} job=${job} progress=${value.progress} mayStop=${app.mayOperate} />`}
+    ${status === 'cancelled' && html`<p class="aside">It was cancelled.</p>`}
+    ${value?.error != null && html`<${Failure} text=${value.error} />`}
+    ${value?.result != null && html`<${Compared} app=${app} file=${file} result=${value.result} onSaved=${onSaved} />`}
+  </section>`;
+}
+
+interface RunningProps {
+  readonly job: string;
+  readonly progress: WhatIfJob['progress'];
+  readonly mayStop: boolean;
+}
+
+function Running({ job, progress, mayStop }: RunningProps): Shown {
+  const cancel = () => void postJson(`/v2/async/jobs/${encodeURIComponent(job)}/cancel`, {}).catch(() => {});
+  const { step, steps } = progress ?? { step: 0, steps: 0 };
+  return html`<p role="status">${
+    steps === 0 ? 'It waits for its turn, or begins.' : `${step} of ${counted(steps, 'series', 'series')} scored.`
+  }</p>
+    <progress aria-label="Series that are scored" max=${Math.max(1, steps)} value=${step} />
+    <p class="aside">This address shows the result, also when it is opened later.</p>
+    ${
+      mayStop &&
+      html`<div class="buttons"><button type="button" class="plain" onClick=${cancel}>Cancel it</button></div>`
+    }`;
+}
+
+interface ComparedProps extends Omit<DetectorWhatIfProps, 'job'> {
+  readonly result: DetectorWhatIf;
+}
+
+function Compared({ app, file, result, onSaved }: ComparedProps): Shown {
+  const { detector, before, after, labels, series, groups, series_left_out: leftOut, observations } = result;
+  const lost = labels.real.before - labels.real.after;
+  const isFirstOfNow = Object.keys(before.changes).length === 0;
+  const subjects = groups > 0 ? counted(groups, 'group') : counted(series, 'series', 'series');
+  return html`<p role="status">${subjects} of ${detector}, ${counted(observations, 'value')} scored again${
+    leftOut === 0 ? '' : `; ${counted(leftOut, 'series was', 'series were')} left out`
+  }.</p>
+    <table class="table"><thead><tr><th scope="col">Settings</th><th scope="col" class="figure">Events</th>
+      <th scope="col" class="figure">A week</th><th scope="col" class="figure">A week and series</th></tr></thead>
+    <tbody>
+      <${SettingsRow} title=${isFirstOfNow ? 'as they are now' : changesText(before.changes)} sum=${before}
+        result=${result} />
+      <${SettingsRow} title=${changesText(after.changes) || 'as they are now'} sum=${after} result=${result} />
+    </tbody></table>
+    <p>${counted(result.only_before, 'event')} would be gone, ${result.only_after} new, ${result.both} as they are.</p>
+    <${Verdicts} labels=${labels} />
+    ${
+      lost > 0 &&
+      html`<p class="failure" role="alert">These settings lose ${counted(lost, 'event')} that people said
+        to be real: they are not proposed.</p>`
+    }
+    <ul class="event-list compared">${result.events.slice(0, SHOWN_MAX).map(
+      (event) => html`<li title=${event.summary}><span class=${`mark ${event.raised_by}`}>${
+        { before: 'gone', after: 'new', both: 'as it is' }[event.raised_by]
+      }</span>
+        <span><${Icon} name=${event.kind} /> ${kindName(event.kind)}</span>
+        ${
+          event.series === null
+            ? html`<span>${event.group}</span>`
+            : html`<a href=${routeTo('series', event.series)}>${event.series}</a>`
+        }
+        ${event.real !== null && html`<strong>${event.real ? 'real' : 'not real'}</strong>`}
+        <time>${timeText(event.startedAtMs, app.source.nowMs())}</time></li>`,
+    )}</ul>
+    ${
+      app.mayAdminister &&
+      html`<div class="buttons"><${SaveDetectors} file=${file} next=${{ text: after.text }} onSaved=${onSaved}
+        title=${lost > 0 ? 'Save nevertheless …' : undefined}
+        comment=${`${detector}: ${changesText(after.changes)}`} /></div>`
+    }`;
+}
+
+interface SettingsRowProps {
+  readonly title: string;
+  readonly sum: DetectorWhatIf['before'];
+  readonly result: DetectorWhatIf;
+}
+
+function SettingsRow({ title, sum, result: { from, to } }: SettingsRowProps): Shown {
+  const weeks = (to - from) / WEEK_MS;
+  return html`<tr><th scope="row">${title}</th><td class="figure">${sum.events}</td>
+    <td class="figure">${weeks > 0 ? numberText(sum.events / weeks) : '–'}</td>
+    <td class="figure">${numberText(sum.events_per_week)}</td></tr>`;
+}
+
+function Verdicts({ labels: { real, not_real: notReal } }: Pick<DetectorWhatIf, 'labels'>): Shown | null {
+  if (real.labelled + notReal.labelled === 0)
+    return html`<p class="aside">Nobody said of these events what is real.</p>`;
+  return html`<p>Of ${counted(notReal.labelled, 'event')} said to be no real ones, ${notReal.before} raised now and
+    then ${notReal.after}; of ${counted(real.labelled, 'real one')}, ${real.before} now and then ${real.after}.</p>`;
+}
