@@ -19,7 +19,7 @@ const FIELDS = ['id', 'time', 'timeEnd', 'text', 'tags', 'labels', 'series', 'li
 
 const isTime = (value: unknown) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= TIME_MS_MAX;
 const isText = (value: unknown, max: number): value is string =>
-  typeof value === 'string' && /\S/.test(value) && value.length <= max;
+  typeof value === 'string' && /\S/.test(value) && value.length <= max && value.isWellFormed();
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -81,6 +81,17 @@ export function readChange(written: unknown, nowMs: number): ReadChange {
     problems.push({ field: 'timeEnd', expected: 'no earlier than time' });
   }
   return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'change', change: changeOf(given, nowMs) };
+}
+
+/** A record of the topic, as this service and others write it. */
+export function readChangeRecord(value: Buffer, writtenAtMs: number): ReadChange {
+  let written: unknown;
+  try {
+    written = JSON.parse(value.toString());
+  } catch {
+    written = null;
+  }
+  return readChange(written, writtenAtMs);
 }
 
 function changeOf({ id, ...given }: Readonly<Record<string, unknown>>, nowMs: number): KnownChange {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KnownChanges } from '../../changes/known-changes.ts';
-import { readChange } from '../../changes/read-change.ts';
+import { readChangeRecord } from '../../changes/read-change.ts';
 import type { KafkaConfig } from '../../config/config.ts';
 import { readTopicEnds } from '../../kafka/admin/consumer-group.ts';
 import { type TopicRecord, tailTopic } from '../../kafka/fetch/topic-tail.ts';
@@ -83,16 +83,8 @@ export function followChanges({ kafka, topic, changes = new KnownChanges(Date.no
 function take(changes: KnownChanges, { key, value, timestampMs, partition, offset }: TopicRecord, logger: Logger) {
   if (key === null) return;
   if (value === null) return changes.remove(key.toString());
-  const read = readChange(parsed(value), timestampMs);
+  const read = readChangeRecord(value, timestampMs);
   if (read.kind === 'change') return changes.put({ ...read.change, id: key.toString() }, timestampMs);
   const reason = read.problems.map(({ field, expected }) => `${field} must be ${expected}`).join('; ');
   logger.warn({ partition, offset, reason }, 'a record of the topic of known changes is no change');
-}
-
-function parsed(value: Buffer): unknown {
-  try {
-    return JSON.parse(value.toString());
-  } catch {
-    return null;
-  }
 }

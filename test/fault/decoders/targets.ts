@@ -1,11 +1,14 @@
 /** What reads bytes of others: each takes any bytes, and returns what it made of them, in a few words. */
 
 import { readRoutesFile } from '../../../src/alerts/routes/routes-file.ts';
+import { KnownChanges } from '../../../src/changes/known-changes.ts';
+import { readChangeRecord } from '../../../src/changes/read-change.ts';
 import { readDetectorsFile } from '../../../src/config/detectors-file.ts';
 import { readRangeAnswer } from '../../../src/ingest/prometheus/range-answer.ts';
 import { recordsOfBodies } from '../../../src/ingest/received-records.ts';
 import { inflateLz4 } from '../../../src/kafka/batch/lz4.ts';
 import { inflateSnappy } from '../../../src/kafka/batch/snappy.ts';
+import { changeText } from '../../../src/record/known-change.ts';
 import type { PointsFormat } from '../../../src/record/received-points.ts';
 import { decodeVersion } from '../../../src/stream/changelog/detectors-version.ts';
 import { decodeSettings } from '../../../src/stream/changelog/known-settings.ts';
@@ -146,6 +149,17 @@ export async function fuzzTargets(): Promise<readonly FuzzTarget[]> {
     refusing('changelog', decodePosition, decodeVersion, decodePauses, decodeWarmStarts, decodeSettings),
     file('detectors-file', (text, problems) => readDetectorsFile('file', text, problems)),
     file('routes-file', (content, problems) => readRoutesFile({ name: 'file', content }, secrets, problems)),
+    {
+      name: 'known-change',
+      decode(bytes) {
+        const read = readChangeRecord(bytes, NOW);
+        if (read.kind === 'problems') return read.problems.map(({ field }) => field).join();
+        const known = new KnownChanges(() => NOW);
+        known.put(read.change, NOW);
+        const series = { series: 'shop/cart{service="web"}', group: null };
+        return `${known.between(0, 2 * NOW, [series]).length} ${changeText(read.change, NOW)}`;
+      },
+    },
     {
       name: 'range-answer',
       decode: (bytes) => readRangeAnswer(bytes.length % 7 === 0 ? 422 : 200, bytes.toString(), range).kind,

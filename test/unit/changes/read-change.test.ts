@@ -61,6 +61,7 @@ test('what is wrong is named, all of it', () => {
   };
   assert.deepEqual(fieldsOf(wrong), ['id', 'time', 'timeEnd', 'text', 'tags', 'labels', 'link', 'label', 'series']);
   assert.deepEqual(fieldsOf({ text: 'a', time: 5, timeEnd: 4 }), ['timeEnd']);
+  assert.deepEqual(fieldsOf({ text: 'half a \ud83d', id: '\ud83d' }), ['id', 'text']);
   for (const time of [1.5, 8_640_000_000_000_001, Number.NaN])
     assert.deepEqual(fieldsOf({ text: 'a', time }), ['time']);
 });
