@@ -20,6 +20,12 @@ export interface MetHints {
   readonly dependedOn: readonly number[];
 }
 
+/** Sides of hints that count of one series. */
+export const MET_MAX = 64;
+/** Series whose hints are remembered until they are looked for again. */
+const REMEMBERED_MAX = 10_000;
+const NO_HINTS: MetHints = { dependent: [], dependedOn: [] };
+
 /** What the two sides of a hint have in common. No label or metric is named so. */
 const DEPENDENCY = '\u0000dependency\u0000';
 
@@ -31,6 +37,7 @@ export class Dependencies {
   readonly hints: readonly Dependency[];
   /** By the first context that a side asks for: a series is compared with few of them. */
   readonly #sides: ReadonlyMap<string, readonly Side[]>;
+  readonly #met = new Map<string, MetHints>();
 
   constructor(hints: readonly Dependency[]) {
     this.hints = hints;
@@ -41,12 +48,24 @@ export class Dependencies {
     this.#sides = Map.groupBy(sides, ({ contexts }) => contexts[0]);
   }
 
-  /** The hints that a series meets by its contexts, in their order. */
+  /** The hints that a series meets by its contexts, in their order: the first `MET_MAX`. */
   metBy(contexts: readonly string[]): MetHints {
+    if (this.hints.length === 0) return NO_HINTS;
+    const key = contexts.join('\u0001');
+    const known = this.#met.get(key);
+    if (known !== undefined) return known;
+    if (this.#met.size >= REMEMBERED_MAX) this.#met.clear();
+    const met = this.#find(contexts);
+    this.#met.set(key, met);
+    return met;
+  }
+
+  #find(contexts: readonly string[]): MetHints {
     const met = contexts
       .flatMap((context) => this.#sides.get(context) ?? [])
       .filter((side) => side.contexts.every((context) => contexts.includes(context)))
-      .sort((a, b) => a.hint - b.hint);
+      .sort((a, b) => a.hint - b.hint)
+      .slice(0, MET_MAX);
     const numbers = (isDependent: boolean) =>
       met.filter((side) => side.isDependent === isDependent).map(({ hint }) => hint);
     return { dependent: numbers(true), dependedOn: numbers(false) };
@@ -57,6 +76,11 @@ export class Dependencies {
     const { dependent, dependedOn } = this.metBy(contexts);
     return [...contexts, ...new Set([...dependent, ...dependedOn].map((hint) => `${DEPENDENCY}${hint}`))];
   }
+}
+
+/** Whether a context is one that hints add. */
+export function isHint(context: string): boolean {
+  return context.startsWith(DEPENDENCY);
 }
 
 export const NO_DEPENDENCIES = new Dependencies([]);

@@ -1,4 +1,4 @@
-import { type Dependencies, NO_DEPENDENCIES } from './dependencies.ts';
+import { type Dependencies, isHint, NO_DEPENDENCIES } from './dependencies.ts';
 import { beginningMs, type FleetPast, type FleetRates, levelOf } from './fleet-past.ts';
 import { stretchOf } from './onset-stretch.ts';
 import { haveParts } from './part-counts.ts';
@@ -77,7 +77,8 @@ export class OnsetLinks {
             continue;
           link({ one: near.eventId, other: onset.eventId, kind: 'related' });
         }
-        if (level > 0) continue;
+        // What only hints have in common says nothing of how many begin at once.
+        if (level > 0 || isHint(context)) continue;
         this.#linkAtOnce(list, at, { context, rates, link });
         this.#linkToLeader(list, onset, { context, rates, link });
       }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Dependencies } from '../../../../src/incidents/membership/dependencies.ts';
+import { Dependencies, MET_MAX } from '../../../../src/incidents/membership/dependencies.ts';
 import { dimensionOf, partsOf, sharedContexts } from '../../../../src/incidents/membership/series-parts.ts';
 
 const dependencies = new Dependencies([
@@ -16,6 +16,15 @@ test('a series meets a side with all of its labels, its own or those of its dete
   assert.deepEqual(met('up{service="web"}'), { dependent: [], dependedOn: [] });
   assert.deepEqual(met('pg_up{service="db"}'), { dependent: [], dependedOn: [0, 1] });
   assert.deepEqual(met('pg_up'), { dependent: [], dependedOn: [] });
+});
+
+test('of a series the first hints count, in the order of the file', () => {
+  const hints = Array.from({ length: 2 * MET_MAX }, (_, i) => ({
+    labels: { service: `s${i}` },
+    on: { service: 'db' },
+  }));
+  const { dependedOn } = new Dependencies(hints).metBy(contextsOf('up{service="db"}'));
+  assert.deepEqual(dependedOn, [...Array(MET_MAX).keys()]);
 });
 
 test('both sides of a hint have a context in common, which is no dimension', () => {
