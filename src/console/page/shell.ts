@@ -1,10 +1,19 @@
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { ReportData } from '../../sidecar/wire/schema/backtest-schema.ts';
 import { type ConsoleSource, chosenMatch } from '../view/console-source.ts';
+import { counted } from '../view/number-words.ts';
 import { type Route, routeTo } from '../view/route.ts';
 import { showTimesIn } from '../view/time-words.ts';
-import { type Console, useFreshness, useLoaded, useOpenEvents, useRoute, useStored } from './element/hooks.ts';
-import { html, type Shown } from './element/html.ts';
+import {
+  type Console,
+  useFreshness,
+  useLoaded,
+  useOpenEvents,
+  usePause,
+  useRoute,
+  useStored,
+} from './element/hooks.ts';
+import { classes, html, type Shown } from './element/html.ts';
 import { Icon } from './element/icons.ts';
 import { Units } from './element/units.ts';
 import { Wave } from './element/wave.ts';
@@ -20,6 +29,7 @@ import { EventPage } from './pages/series/event-page.ts';
 import { SeriesPage } from './pages/series/series-page.ts';
 import { ServicePage } from './pages/service/service-page.ts';
 import { WallPage } from './pages/wall-page.ts';
+import { livePause } from './source/live-pause.ts';
 import { OpenEvents } from './source/open-events.ts';
 import type { Session } from './source/service-calls.ts';
 import { Tour } from './tour.ts';
@@ -122,7 +132,7 @@ export function Shell({ source, session, onLeave, title, onReport, onSave }: She
         }
         <${ThemeChoice} />
         <${ZoneChoice} zone=${zone} zones=${words?.zones ?? []} onZone=${setZone} />
-        ${source.kind === 'service' && html`<${Connection} app=${app} />`}
+        ${source.kind === 'service' && html`<${PauseButton} /><${Connection} app=${app} />`}
         ${
           onSave !== undefined &&
           html`<button type="button" class="plain" onClick=${onSave}>
@@ -161,6 +171,14 @@ function Connection({ app }: { readonly app: Console }): Shown {
   const text = freshness === null || (freshness.isCurrent && !connected) ? 'Connecting' : freshness.mark;
   return html`<span class=${isLive ? 'live on' : 'live'} role="status" title=${freshness?.reason ?? null}>
     <i aria-hidden="true" /><span>${text}</span></span>`;
+}
+
+/** A page that is read stands still; what arrives is counted and shown afterwards. */
+function PauseButton(): Shown {
+  const { paused, waiting } = usePause();
+  const text = paused ? `Resume, ${counted(waiting, 'update')} waiting` : 'Pause';
+  return html`<button type="button" class=${classes('plain', paused && 'paused')} onClick=${() => livePause.toggle()}
+    aria-keyshortcuts="p"><${Icon} name=${paused ? 'forth' : 'pause'} /><span>${text}</span></button>`;
 }
 
 /** Above every page while it does not show how things are now. */
@@ -228,7 +246,8 @@ function useShortcuts(main: { readonly current: HTMLElement | null }): void {
       if (key === '/') {
         event.preventDefault();
         main.current?.querySelector<HTMLInputElement>('input[type=search]')?.focus();
-      } else if (key === 'g') went = event.timeStamp;
+      } else if (key === 'p' && event.timeStamp - went >= 1_000) livePause.toggle();
+      else if (key === 'g') went = event.timeStamp;
       else if (event.timeStamp - went < 1_000) {
         const to = key === 'w' ? 'wall' : PAGES.find(({ name }) => name.startsWith(key))?.name;
         if (to !== undefined) location.hash = routeTo(key === 's' ? 'series' : to);

@@ -16,6 +16,8 @@ const names = HOSTS.flatMap((host) =>
 const incidents = [0, 3, 4, 9].map((series) => {
   return { series, kind: 'level_shift' as const, from: PAST - 40 - series, until: null, size: 0.5 };
 });
+/** One that begins with the next step. */
+const next = { series: 11, kind: 'level_shift' as const, from: PAST + 1, until: null, size: 0.9 };
 const CPU = `#/series/${encodeURIComponent(names[0])}`;
 const WIDTHS = [360, 768, 1_280];
 
@@ -24,7 +26,7 @@ let store: Database;
 
 before(async () => {
   store = await openMemoryStore();
-  service = await startConsole({ names, incidents, store });
+  service = await startConsole({ names, incidents: [...incidents, next], store });
 });
 after(() => service.stop());
 
@@ -152,5 +154,22 @@ test('an event says whom it was sent to, and a page lists all that was sent with
   await untilCount(page, 'tbody tr', 1);
   await page.waitForURL(/receiver=boss/);
   assert.deepEqual(await faultsOf(page), []);
+  assert.deepEqual(troubles, []);
+});
+
+test('while updates are paused a page stands still and counts what waits, which is shown when they are resumed', async () => {
+  const { page, troubles } = await openSignedIn(service.url);
+  await untilCount(page, '.line', incidents.length);
+  await page.locator('.live', { hasText: 'Live' }).waitFor();
+  await page.keyboard.press('p');
+  const resume = page.getByRole('button', { name: /^Resume, / });
+  await resume.waitFor();
+  service.operations.advance();
+  await page.getByRole('button', { name: 'Resume, 1 update waiting' }).waitFor();
+  assert.equal(await page.locator('.line').count(), incidents.length);
+  assert.deepEqual(await faultsOf(page), []);
+  await resume.click();
+  await page.locator('.line', { hasText: names[next.series] }).waitFor();
+  await page.getByRole('button', { name: 'Pause' }).waitFor();
   assert.deepEqual(troubles, []);
 });

@@ -4,6 +4,7 @@ import type { ReportData } from '../../../sidecar/wire/schema/backtest-schema.ts
 import type { ConsoleSource } from '../../view/console-source.ts';
 import { type ShownFreshness, shownFreshness } from '../../view/freshness-words.ts';
 import { parseRoute, type Route, routeTo } from '../../view/route.ts';
+import { livePause, type PauseState } from '../source/live-pause.ts';
 import type { OpenEvents, OpenEventsState } from '../source/open-events.ts';
 
 /** What every page needs. */
@@ -36,8 +37,8 @@ export interface Loaded<T> {
 }
 
 /**
- * Loads when `key` changes, and again every `everyMs` while the page is visible. An earlier answer stays until the next
- * one is there; one that comes too late is dropped.
+ * Loads when `key` changes, and again every `everyMs` while the page is visible and not paused. An earlier answer stays
+ * until the next one is there; one that comes too late is dropped.
  */
 export function useLoaded<T>(key: string, load: () => Promise<T>, everyMs: number | null = null): Loaded<T> {
   const [state, setState] = useState<{ key: string; value: T | null; failure: string | null }>({
@@ -61,7 +62,7 @@ export function useLoaded<T>(key: string, load: () => Promise<T>, everyMs: numbe
   useEffect(() => {
     reload();
     if (everyMs === null) return undefined;
-    const timer = setInterval(() => document.hidden || reload(), everyMs);
+    const timer = setInterval(() => document.hidden || livePause.state.paused || reload(), everyMs);
     return () => {
       newest.current++;
       clearInterval(timer);
@@ -152,6 +153,13 @@ function readStored(name: string): string | null {
 export function useFreshness(app: Console): ShownFreshness | null {
   const state = useOpenEvents(app);
   return shownFreshness(state, useNow(app.source));
+}
+
+/** Whether updates are paused, and how many wait. */
+export function usePause(): PauseState {
+  const [state, setState] = useState(livePause.state);
+  useEffect(() => livePause.subscribe(setState), []);
+  return state;
 }
 
 export function useOpenEvents({ openEvents }: Console): OpenEventsState {

@@ -17,6 +17,7 @@ import type {
   SeriesListQuery,
   SourceFailure,
 } from '../../view/console-source.ts';
+import { livePause } from './live-pause.ts';
 import { getJson, postJson } from './service-calls.ts';
 
 /**
@@ -132,13 +133,13 @@ function watchService(
     };
     const on = <M extends keyof LiveMessages>(name: M, take: (message: LiveMessages[M]) => void) =>
       live.addEventListener(name, ({ data }: MessageEvent<string>) => take(JSON.parse(data)));
-    on('event', (event) => handlers.onEvent(event));
-    on('incident', (incident) => handlers.onIncident(incident));
+    on('event', (event) => livePause.take(1, () => handlers.onEvent(event)));
+    on('incident', (incident) => livePause.take(1, () => handlers.onIncident(incident)));
     on('score', ({ series: worst }) => {
       for (const { timestampMs } of worst) clock.see(timestampMs);
-      handlers.onWorst(worst);
+      if (!livePause.state.paused) handlers.onWorst(worst);
     });
-    on('series', ({ scores }) => handlers.onScores(scores));
+    on('series', ({ scores }) => livePause.take(scores.length, () => handlers.onScores(scores)));
   };
   connect();
   return () => {

@@ -5,6 +5,7 @@ import type { IncidentAnswer, UnreviewedIncident } from '../../../sidecar/wire/s
 import type { ConsoleSource, SourceFailure } from '../../view/console-source.ts';
 import { withIncident, withRevision } from '../../view/incident-words.ts';
 import type { ShownSeries } from '../../view/shown-scores.ts';
+import { livePause } from './live-pause.ts';
 
 export interface OpenEventsState {
   /** null until they are known. */
@@ -70,7 +71,7 @@ export class OpenEvents {
   start(): void {
     if (this.#stop !== null) return;
     this.#watch();
-    const timer = setInterval(() => document.hidden || void this.refresh(), REFRESH_MS);
+    const timer = setInterval(() => document.hidden || livePause.state.paused || void this.refresh(), REFRESH_MS);
     const fresh = setInterval(() => document.hidden || void this.#readFreshness(), FRESHNESS_MS);
     this.#stop = () => {
       this.#unwatch();
@@ -133,7 +134,7 @@ export class OpenEvents {
         onWorst: (series) => this.#set({ worst: new Map(series.map((row) => [row.series, row])) }),
         onScores: () => {},
         onConnected: (connected) => {
-          if (connected && !this.state.connected) void this.refresh();
+          if (connected && !this.state.connected && !livePause.state.paused) void this.refresh();
           this.#set({ connected });
         },
       },
