@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
-import { tailTopic } from '../../../src/kafka/fetch/topic-tail.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import { type LocalKafka, startKafka } from '../../../src/local-kafka/kafka-broker.ts';
 import { runCommand, startCommand } from '../../fixture/command.ts';
+import { isAtEnd, openConnection, readQuiet } from '../../fixture/kafka/group-progress.ts';
 import { observationRecord, TOPICS } from '../../fixture/stream/stream-run.ts';
 import { until } from '../../fixture/until.ts';
 import { startMirrorMaker } from './mirror-maker.ts';
@@ -23,7 +23,6 @@ const SERIES = ['web-1', 'web-2', 'db', 'cache', 'queue', 'disk'];
 const [MOVED, STEPS] = [60, 90];
 /** Records of each partition that the other cluster has before: no offset is the same. */
 const BEFORE = 7;
-const QUIET_MS = 2_000;
 
 const folder = await mkdtemp(join(tmpdir(), 'tidewatch-move-'));
 const clusters: LocalKafka[] = [];
@@ -46,7 +45,6 @@ async function cluster(name: string): Promise<LocalKafka> {
   return kafka;
 }
 
-const connectionTo = ({ brokers }: LocalKafka) => ({ config: { brokers, clientId: 'move', tls: null, sasl: null } });
 const envOf = ({ brokers }: LocalKafka) => {
   const env = { KAFKA_BROKERS: brokers.join(), KAFKA_GROUP_ID: GROUP, DETECTORS: detectors };
   return { ...env, OPS_PORT: '0', INFERENCE_THREADS: '1' };
@@ -62,51 +60,18 @@ function recordsOf(from: number, to: number) {
   );
 }
 
-async function endsOf(kafka: LocalKafka): Promise<readonly number[]> {
-  const offsets = await asAdmin(connectionTo(kafka), 'ends were read', (admin) =>
-    admin.fetchTopicOffsets(TOPICS.observations),
-  );
-  return offsets.toSorted((one, other) => one.partition - other.partition).map(({ high }) => Number(high));
-}
-
-async function groupOf(kafka: LocalKafka): Promise<readonly number[]> {
-  const [{ partitions }] = await asAdmin(connectionTo(kafka), 'offsets were read', (admin) =>
-    admin.fetchOffsets({ groupId: GROUP, topics: [TOPICS.observations] }),
-  );
-  return partitions.toSorted((one, other) => one.partition - other.partition).map(({ offset }) => Number(offset));
-}
-
-/** Whether the group has read its input to the end, and there is something of it. */
-async function isAtEnd(kafka: LocalKafka): Promise<boolean> {
-  const [ends, offsets] = await Promise.all([endsOf(kafka), groupOf(kafka).catch(() => [])]);
-  return ends.every((end, partition) => end > BEFORE && offsets[partition] === end);
-}
+/** Whether everything is scored, of more than is there before. */
+const isScored = (kafka: LocalKafka) =>
+  isAtEnd(openConnection(kafka), { groupId: GROUP, topic: TOPICS.observations, before: BEFORE });
 
 async function score(kafka: LocalKafka): Promise<void> {
   const worker = startCommand(['worker'], envOf(kafka));
-  await until('everything is scored', () => isAtEnd(kafka));
+  await until('everything is scored', () => isScored(kafka));
   worker.terminate();
   assert.equal(await worker.exitCode, 0);
 }
 
-/** Committed records, once no further ones come. */
-async function read(kafka: LocalKafka, topic: string): Promise<readonly string[]> {
-  const values: string[] = [];
-  let changedMs = performance.now();
-  const tail = await tailTopic(
-    connectionTo(kafka),
-    { topic, from: 'earliest' },
-    {
-      onRecords: (records) => {
-        changedMs = performance.now();
-        values.push(...records.map(({ value }) => String(value)));
-      },
-    },
-  );
-  await until(`${topic} is quiet`, () => performance.now() - changedMs > QUIET_MS);
-  await tail.stop();
-  return values;
-}
+const read = (kafka: LocalKafka, topic: string) => readQuiet(openConnection(kafka), topic);
 
 /** Without the places in the input, which differ. */
 async function judged(kafka: LocalKafka): Promise<readonly string[]> {
@@ -121,18 +86,18 @@ test('a group goes on in another cluster as if it had never moved', async () => 
     envOf(from),
   );
   assert.equal(made.exitCode, 0, made.err.join('\n'));
-  await produceRecords(connectionTo(from), TOPICS.observations, recordsOf(0, MOVED));
+  await produceRecords(openConnection(from), TOPICS.observations, recordsOf(0, MOVED));
   await score(from);
   const topic = { topic: TOPICS.observations, numPartitions: PARTITIONS, replicationFactor: 1 };
-  await asAdmin(connectionTo(to), 'the topic was made', (admin) => admin.createTopics({ topics: [topic] }));
+  await asAdmin(openConnection(to), 'the topic was made', (admin) => admin.createTopics({ topics: [topic] }));
   const others = Array.from({ length: PARTITIONS * BEFORE }, (_, i) => {
     return { partition: i % PARTITIONS, key: null, value: Buffer.from('before') };
   });
-  await produceRecords(connectionTo(to), TOPICS.observations, others);
+  await produceRecords(openConnection(to), TOPICS.observations, others);
 
   const mirrored = { folder, from: from.brokers, to: to.brokers, topics: Object.values(TOPICS), group: GROUP };
   const mirrorMaker = await startMirrorMaker(mirrored);
-  await until('the offsets are translated', () => isAtEnd(to));
+  await until('the offsets are translated', () => isScored(to));
   const state = await read(from, TOPICS.changelog);
   await until('the changelog is copied', async () => (await read(to, TOPICS.changelog)).length >= state.length);
   await until('the scores are copied', async () => (await judged(to)).length === MOVED * SERIES.length);
@@ -143,7 +108,7 @@ test('a group goes on in another cluster as if it had never moved', async () => 
   const [, at, before] = /goes on at offset (\d+), which was (\d+) before/.exec(adopted.out[0]) ?? [];
   assert.equal(Number(at), Number(before) + BEFORE);
   for (const kafka of [from, to]) {
-    await produceRecords(connectionTo(kafka), TOPICS.observations, recordsOf(MOVED, STEPS));
+    await produceRecords(openConnection(kafka), TOPICS.observations, recordsOf(MOVED, STEPS));
     await score(kafka);
   }
   const [stayed, moved] = [await judged(from), await judged(to)];

@@ -1,0 +1,127 @@
+/**
+ * `npm run upgrade`: the workers of a release are replaced one after the other under a live stream, beside a group of
+ * that release that goes on. Both score every record once, and to the same numbers. `RELEASE=0.1.0` names the release,
+ * whose commit is the one that dated it in the changelog.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cacheFolder } from '../../../src/config/cache-folder.ts';
+import { openBulkProducer } from '../../../src/kafka/produce/bulk-producer.ts';
+import { startKafka } from '../../../src/local-kafka/kafka-broker.ts';
+import type { ScoreRecord } from '../../../src/record/score-record.ts';
+import { startCommand } from '../../fixture/command.ts';
+import { isAtEnd, openConnection, readQuiet } from '../../fixture/kafka/group-progress.ts';
+import { observationRecord } from '../../fixture/stream/stream-run.ts';
+import { until } from '../../fixture/until.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const PRESENT = join(ROOT, 'src/main.ts');
+const { RELEASE = '0.1.0' } = process.env;
+const TOPIC = 'observations';
+const SERIES = 40;
+const STEP_MS = 100;
+/** Steps before the first worker is replaced, so that alarms are raised; between two, and after them. */
+const [BEFORE, BETWEEN] = [250, 100];
+
+const folder = mkdtempSync(join(tmpdir(), 'tidewatch-upgrade-'));
+const kafka = await startKafka({ cacheDir: cacheFolder(), dataDir: join(folder, 'kafka') });
+const connection = openConnection(kafka);
+after(async () => {
+  await kafka.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The program of the release, from the history of the repository. */
+function checkedOut(release: string): string {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: ROOT, maxBuffer: 2 ** 30 });
+  const dated = git('log', '--reverse', '--format=%H', `-S## [${release}]`, '--', 'CHANGELOG.md').toString();
+  const [commit] = dated.split('\n');
+  assert.notEqual(commit, '', `the history of this clone has no release ${release}`);
+  const own = join(folder, 'release');
+  mkdirSync(own);
+  execFileSync('tar', ['x', '-C', own], { input: git('archive', commit, 'src', 'package.json') });
+  symlinkSync(join(ROOT, 'node_modules'), join(own, 'node_modules'));
+  return join(own, 'src/main.ts');
+}
+
+/** Two groups read one input, and write to topics of their own. */
+function envOf(group: string): Readonly<Record<string, string>> {
+  const file = join(folder, `${group}.yaml`);
+  writeFileSync(
+    file,
+    `topics: { observations: ${TOPIC}, scores: ${group}-scores, events: ${group}-events, changelog: ${group}-changelog, dead_letters: ${group}-letters }
+detectors: [{ name: every, series: "*", freq: min, h: 8, detection_size: 8, context: 64 }]
+`,
+  );
+  const env = { KAFKA_BROKERS: kafka.brokers.join(), KAFKA_GROUP_ID: group, KAFKA_SESSION_MS: '6000' };
+  return { ...env, DETECTORS: file, OPS_PORT: '0', INFERENCE_THREADS: '1' };
+}
+
+function recordsOf(step: number) {
+  return Array.from({ length: SERIES }, (_, which) => {
+    const noise = ((step * 7_919 + which * 104_729) % 101) / 100;
+    const fault = step % 97 === 90 && which % 5 === 0 ? 30 : 0;
+    return observationRecord(`series-${which}`, step, Math.sin(step / (2 + (which % 7))) * 5 + noise + fault);
+  });
+}
+
+/** By the place of a record, what a release promises to the next one; which grades are alarms is each one's own. */
+async function judged(group: string): Promise<ReadonlyMap<string, string>> {
+  const scores = (await readQuiet(connection, `${group}-scores`)).map((text) => JSON.parse(text) as ScoreRecord);
+  const places = scores.map(({ input }) => `${input.partition}/${input.offset}`);
+  assert.equal(new Set(places).size, places.length, 'nothing is scored twice');
+  return new Map(
+    scores.map((score, i) => {
+      const { series, position, state, forecast, lo, hi, anomalyScore, anomaly, grade, severity, restarted } = score;
+      const kept = [series, position, state, forecast, lo, hi, anomalyScore, anomaly, grade, severity, restarted];
+      return [places[i], JSON.stringify(kept)];
+    }),
+  );
+}
+
+test(`workers of ${RELEASE} are replaced under a live stream, and no score is lost, twice or another one`, async () => {
+  const earlier = checkedOut(RELEASE);
+  const [upgraded, control] = [envOf('upgraded'), envOf('control')];
+  for (const env of [upgraded, control]) {
+    const topics = startCommand(['topics', '--partitions', '4', '--replication-factor', '1'], env, '', earlier);
+    assert.equal(await topics.exitCode, 0);
+  }
+  const producer = await openBulkProducer(connection, TOPIC);
+  let [step, feeds] = [0, true];
+  const feeding = (async () => {
+    for (; feeds; step++) {
+      await producer.send(recordsOf(step));
+      await sleep(STEP_MS);
+    }
+  })();
+  const start = (env: typeof control, main: string) => startCommand(['worker'], env, '', main);
+  const stays = start(control, earlier);
+  const replaced = [start(upgraded, earlier), start(upgraded, earlier)];
+  const workers = [];
+  let nextStep = BEFORE;
+  for (const worker of replaced) {
+    await until('the stream goes on', () => step >= nextStep);
+    worker.terminate();
+    assert.equal(await worker.exitCode, 0);
+    workers.push(start(upgraded, PRESENT));
+    nextStep = step + BETWEEN;
+  }
+  await until('the stream goes on', () => step >= nextStep);
+  feeds = false;
+  await feeding;
+  await producer.close();
+  for (const groupId of ['upgraded', 'control']) {
+    await until(`${groupId} has scored everything`, () => isAtEnd(connection, { groupId, topic: TOPIC }));
+  }
+  for (const worker of [stays, ...workers]) worker.terminate();
+  const [before, now] = [await judged('control'), await judged('upgraded')];
+  assert.equal(before.size, step * SERIES);
+  const others = [...before].filter(([place, score]) => now.get(place) !== score);
+  assert.deepEqual([now.size, others.slice(0, 3)], [before.size, []]);
+  assert.deepEqual(await readQuiet(connection, 'upgraded-letters'), []);
+});
