@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import type { Backtests, WhatIfOutcome } from '../../src/sidecar/operations/backtests.ts';
 import type { NewApiKey } from '../../src/store/api-keys.ts';
 import type { Database } from '../../src/store/database/database.ts';
+import { labelEvent } from '../../src/store/event-reviews.ts';
 import { fakeOperations } from '../fixture/history/fake-operations.ts';
-import { anomalyEvent, batchOf, keptScore, START_MS } from '../fixture/history/kept-records.ts';
+import { anomalyEvent, batchOf, keptScore, MINUTE_MS, START_MS } from '../fixture/history/kept-records.ts';
 import { ask } from '../fixture/http/ask.ts';
 import { startApp } from '../fixture/http/http-service.ts';
 import { imbalances } from '../fixture/store/ledger.ts';
@@ -29,7 +30,7 @@ interface Asked {
 /** Scores nothing: problems for h = 9, else an answer of these observations once `answer` allows it. */
 function fakeBacktests(answer: (signal: AbortSignal) => Promise<void> = async () => {}) {
   const asked: Asked[] = [];
-  const raised = { events: [anomalyEvent('e')], alarms: 3, weeks: 1.2, text: 'detectors: []' };
+  const raised = { events: [anomalyEvent('e', { series: SERIES })], alarms: 3, weeks: 1.2, text: 'detectors: []' };
   const backtests: Backtests = {
     async backtest({ settings }, { owner, signal }) {
       asked.push({ what: 'backtest', owner, settings });
@@ -42,11 +43,16 @@ function fakeBacktests(answer: (signal: AbortSignal) => Promise<void> = async ()
       const [{ name, model }] = detectors;
       return { kind: 'detector', detector: { name, model, pretrained: model, weights: null } };
     },
-    async whatIf({ past, alternatives: [, changes] }, { owner, signal }): Promise<WhatIfOutcome> {
+    async whatIf({ past, alternatives }, { owner, signal }): Promise<WhatIfOutcome> {
+      const [, changes] = alternatives;
       asked.push({ what: 'what-if', owner, settings: { values: [...past[0].values], ...changes } });
       await answer(signal);
       if (changes.h === 9) return { kind: 'problems', problems: ['h must be at most 4'] };
-      return { kind: 'scored', observations: KEPT, alternatives: [raised, { ...raised, alarms: 0 }] };
+      return {
+        kind: 'scored',
+        observations: KEPT,
+        alternatives: alternatives.map((_, i) => ({ ...raised, alarms: i === 0 ? 3 : 0 })),
+      };
     },
   };
   return { backtests, asked };
@@ -79,6 +85,20 @@ test('what if: values that are kept are scored again, and problems of the settin
   const wrong = await whatIf({ h: 9 });
   assert.deepEqual([wrong.status, wrong.body.detail[0].ctx.error], [422, 'h must be at most 4']);
   assert.equal((await ask(app, '/v1/what-if', { series: 'none', changes: {} })).status, 404);
+});
+
+test('promises: kept values are scored by each of them, with what people said about the events', async () => {
+  const { app, store } = await start();
+  const said = anomalyEvent('said', { series: SERIES, startedAtMs: START_MS + 5 * MINUTE_MS });
+  const reviewed = { eventId: 'said', startedAtMs: said.startedAtMs, record: JSON.stringify(said) };
+  await labelEvent(store, reviewed, { atMs: START_MS, by: 'ann', real: false, note: null });
+  const { status, body } = await ask(app, '/v1/what-if/promises', { series: SERIES });
+  assert.equal(status, 200);
+  assert.deepEqual([body.detector, body.observations, body.promised_per_week], ['metrics', KEPT, 1]);
+  const rates = body.promises.map(({ false_alarms }: { false_alarms: string }) => false_alarms);
+  assert.deepEqual(rates, ['1/day', '2/week', '1/week', '2/month', '1/month']);
+  assert.deepEqual([body.promises[0].events[0].kind, body.promises[0].events[0].real], ['spike', false]);
+  assert.equal((await ask(app, '/v1/what-if/promises', { series: 'none' })).status, 404);
 });
 
 test('a backtest and a what-if charge the tokens of what was scored; problems cost none', async () => {

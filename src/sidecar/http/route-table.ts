@@ -125,6 +125,7 @@ export const ROUTE_TABLE: RouteTable = {
   'GET /v1/detectors/proposals': READ,
   'PUT /v1/detectors': { ...ADMIN_CHANGE, atOnce: 2, bodyBytesMax: 4_096 * KIB },
   'POST /v1/what-if': { ...CALL, bodyBytesMax: 64 * KIB, queue: 'scoring' },
+  'POST /v1/what-if/promises': { ...CALL, bodyBytesMax: 64 * KIB, queue: 'scoring' },
   'POST /v1/what-if/jobs': { ...JOB, bodyBytesMax: 64 * KIB },
   'GET /v1/what-if/jobs/:id': READ,
   'POST /v1/backtest': { ...CALL, bodyBytesMax: 64 * MIB, queue: 'scoring' },

@@ -12,10 +12,7 @@ export interface ComparedEvent {
 /** The events of two settings as one list: what both raise is there once, as the first settings raise it. */
 export function comparedRaised({ before, after }: RaisedBoth, labelled: readonly LabelledEvent[]): ComparedEvent[] {
   const [inBefore, inAfter] = [overlapping(before), overlapping(after)];
-  const [real, notReal] = [true, false].map((wanted) =>
-    overlapping(labelled.flatMap((label) => (label.real === wanted ? [label.event] : []))),
-  );
-  const realOf = (event: AnomalyEvent) => (real(event).length > 0 ? true : notReal(event).length > 0 ? false : null);
+  const realOf = verdictOf(labelled);
   const compared = (event: AnomalyEvent, raisedBy: ComparedEvent['raisedBy']) => {
     return { event, raisedBy, real: realOf(event) };
   };
@@ -23,6 +20,14 @@ export function comparedRaised({ before, after }: RaisedBoth, labelled: readonly
     ...before.map((event) => compared(event, inAfter(event).length > 0 ? 'both' : 'before')),
     ...after.flatMap((event) => (inBefore(event).length > 0 ? [] : [compared(event, 'after')])),
   ];
+}
+
+/** What people said about an event of the same time: real where one of several is; null where nobody said anything. */
+export function verdictOf(labelled: readonly LabelledEvent[]): (event: AnomalyEvent) => boolean | null {
+  const [real, notReal] = [true, false].map((wanted) =>
+    overlapping(labelled.flatMap((label) => (label.real === wanted ? [label.event] : []))),
+  );
+  return (event) => (real(event).length > 0 ? true : notReal(event).length > 0 ? false : null);
 }
 
 /** What differs first, then by severity. */

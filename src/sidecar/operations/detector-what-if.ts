@@ -122,9 +122,8 @@ export async function tryOnDetector(
     events: differingFirst(compared)
       .slice(0, WHAT_IF_EVENTS_MAX)
       .map(({ event, raisedBy, real }) => {
-        const { series, group, kind, startedAtMs, endedAtMs, peakAtMs, severity, grade, summary } = event;
-        const times = { startedAtMs, endedAtMs, peakAtMs };
-        return { series, group, kind, ...times, severity, grade, summary, raised_by: raisedBy, real };
+        const { series, group } = event;
+        return { series, group, ...raisedFields(event), raised_by: raisedBy, real };
       }),
     ...tokens,
   };
@@ -237,6 +236,12 @@ function sumOf({ events, alarms, weeks, text }: ScoredAlternative) {
     alarms_per_week: perWeek(alarms),
     text,
   };
+}
+
+/** The fields of an event that answers have, without those of earlier names. */
+export function raisedFields(event: AnomalyEvent) {
+  const { kind, startedAtMs, endedAtMs, peakAtMs, severity, grade, summary } = event;
+  return { kind, startedAtMs, endedAtMs, peakAtMs, severity, grade, summary };
 }
 
 function refused(field: string, problems: readonly string[]): HttpProblem {

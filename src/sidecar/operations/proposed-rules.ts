@@ -19,8 +19,8 @@ export interface ProposedRule {
   readonly why: string;
 }
 
-/** Rarer ones follow. */
-const RATES: readonly (readonly [name: string, perWeek: number])[] = [
+/** False alarms that a detector may promise, with how many a week that is. Rarer ones follow. */
+export const PROMISES: readonly (readonly [name: string, perWeek: number])[] = [
   ['1/day', 7],
   ['2/week', 2],
   ['1/week', 1],
@@ -101,7 +101,7 @@ function quietTime(wrong: readonly AnomalyEvent[], real: readonly AnomalyEvent[]
 }
 
 function rarerPromise({ alarmsPerWeek }: DescribedDetector): Rule {
-  const rarer = RATES.find(([, perWeek]) => alarmsPerWeek !== null && perWeek < alarmsPerWeek - 0.01);
+  const rarer = PROMISES.find(([, perWeek]) => alarmsPerWeek !== null && perWeek < alarmsPerWeek - 0.01);
   if (rarer === undefined) return null;
   return { changes: { false_alarms: rarer[0] }, why: 'a rarer promise raises fewer of all kinds' };
 }

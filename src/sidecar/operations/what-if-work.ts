@@ -3,16 +3,19 @@ import type { Sql } from '../../store/database/database.ts';
 import { labelledReviews } from '../../store/event-reviews.ts';
 import type { Work } from '../accounts/metering.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../wire/problem.ts';
-import type { WhatIfAnswer, WhatIfBody } from '../wire/schema/what-if-schema.ts';
+import type { PromisesAnswer, WhatIfAnswer, WhatIfBody } from '../wire/schema/what-if-schema.ts';
 import type { Backtests, RaisedEvents, ScoringDetector } from './backtests.ts';
+import { verdictOf } from './compared-raised.ts';
+import { raisedFields } from './detector-what-if.ts';
 import { labelledEvents, labelsRaised } from './labels-raised.ts';
 import type { Operations } from './operations.ts';
+import { PROMISES } from './proposed-rules.ts';
 import { OBSERVATIONS_MAX, whatIfTokens } from './scoring-price.ts';
 import { shownEvent } from './shown-records.ts';
 
 /** What is tried, on which detectors; labels are in the store. */
-export interface WhatIfParts {
-  readonly body: WhatIfBody;
+export interface WhatIfParts<Body = WhatIfBody> {
+  readonly body: Body;
   readonly detectorsText: string;
   readonly store: Sql;
   readonly owner: string;
@@ -20,13 +23,67 @@ export interface WhatIfParts {
   readonly allow: (detector: ScoringDetector) => void;
 }
 
+type Known = Pick<Operations, 'reader' | 'detectors'>;
+type SeriesRange = Pick<WhatIfBody, 'series' | 'from' | 'to'>;
+
 /** The work of a what-if: kept values of a series are scored by the settings of its detector, and by changed ones. */
-export async function whatIfWork(
-  { reader, detectors }: Pick<Operations, 'reader' | 'detectors'>,
+export async function whatIfWork(known: Known, backtests: Backtests, parts: WhatIfParts): Promise<Work> {
+  const { series, changes } = parts.body;
+  const tried = await seriesToTry(known, backtests, parts);
+  const { detector, from, to, question } = tried;
+  const tokens = whatIfTokens(tried.values);
+  return {
+    tokens,
+    async run(signal) {
+      const result = await backtests.whatIf(
+        { ...question, alternatives: [{}, changes] },
+        { owner: parts.owner, signal },
+      );
+      if (result.kind === 'problems') throw refused(result.problems);
+      const { observations, alternatives } = result;
+      const [before, after] = alternatives;
+      const labels = labelsRaised(await labelsOf(tried, parts), { before: before.events, after: after.events });
+      const scored = { series, detector: detector.name, from, to, observations };
+      return { ...scored, before: shownRaised(before), after: shownRaised(after), labels, text: after.text, ...tokens };
+    },
+  };
+}
+
+/** The work of a promise curve: which events of a series there are by each of several promises. */
+export async function promisesWork(
+  known: Known,
   backtests: Backtests,
-  { body, detectorsText, store, owner, allow }: WhatIfParts,
-): Promise<Work> {
-  const { series, changes } = body;
+  parts: WhatIfParts<SeriesRange>,
+): Promise<Work<PromisesAnswer>> {
+  const { series } = parts.body;
+  const tried = await seriesToTry(known, backtests, parts);
+  const { detector, from, to, question, alarmsPerWeek } = tried;
+  const tokens = whatIfTokens(tried.values, PROMISES.length);
+  return {
+    tokens,
+    async run(signal) {
+      const alternatives = PROMISES.map(([name]) => ({ false_alarms: name }));
+      const result = await backtests.whatIf({ ...question, alternatives }, { owner: parts.owner, signal });
+      if (result.kind === 'problems') throw refused(result.problems);
+      const realOf = verdictOf(await labelsOf(tried, parts));
+      const promises = PROMISES.map(([name, perWeek], i) => ({
+        false_alarms: name,
+        per_week: perWeek,
+        events: result.alternatives[i].events.map((event) => ({ ...raisedFields(event), real: realOf(event) })),
+      }));
+      const scored = { series, detector: detector.name, from, to, observations: result.observations };
+      return { ...scored, promised_per_week: alarmsPerWeek, promises, ...tokens };
+    },
+  };
+}
+
+/** Kept values of a series, and the detector that scores it. Throws an HttpProblem where they cannot be tried. */
+async function seriesToTry(
+  { reader, detectors }: Known,
+  backtests: Backtests,
+  { body, detectorsText, allow }: WhatIfParts<SeriesRange>,
+) {
+  const { series } = body;
   const range = { series, fromMs: body.from ?? null, toMs: body.to ?? null, pointsMax: OBSERVATIONS_MAX };
   const kept = await reader.scores(range);
   if (kept === null) throw new HttpProblem(404, `There are no scores of series ${series}`);
@@ -41,25 +98,25 @@ export async function whatIfWork(
   if (found.kind === 'problems') throw refused(found.problems);
   const { detector } = found;
   allow(detector);
-  const { group } = described.detectors.find(({ name }) => name === detector.name)!;
+  const { group, alarmsPerWeek } = described.detectors.find(({ name }) => name === detector.name)!;
   if (group !== null) throw refused([`${detector.name} scores groups: its groups are tried together, by a job`]);
   const past = [{ series, timestamps: columns.timestamp, values: columns.value }];
-  const tokens = whatIfTokens(columns.value.length);
   return {
-    tokens,
-    async run(signal) {
-      const question = { past, group, detectorsText, detector, alternatives: [{}, changes] };
-      const result = await backtests.whatIf(question, { owner, signal });
-      if (result.kind === 'problems') throw refused(result.problems);
-      const { observations, alternatives } = result;
-      const [before, after] = alternatives;
-      const scored = { series, detector: detector.name, from, to, observations };
-      const reviews = await labelledReviews(store, { fromMs: from, toMs: to });
-      const labelled = labelledEvents(reviews).filter(({ event }) => event.series === series);
-      const labels = labelsRaised(labelled, { before: before.events, after: after.events });
-      return { ...scored, before: shownRaised(before), after: shownRaised(after), labels, text: after.text, ...tokens };
-    },
+    detector,
+    from,
+    to,
+    alarmsPerWeek,
+    values: columns.value.length,
+    question: { past, group, detectorsText, detector },
   };
+}
+
+async function labelsOf(
+  { from, to }: { readonly from: number; readonly to: number },
+  { store, body }: Pick<WhatIfParts<SeriesRange>, 'store' | 'body'>,
+) {
+  const reviews = await labelledReviews(store, { fromMs: from, toMs: to });
+  return labelledEvents(reviews).filter(({ event }) => event.series === body.series);
 }
 
 function refused(problems: readonly string[]): HttpProblem {

@@ -207,3 +207,15 @@ test('other settings are tried on all groups of a detector', async () => {
   await page.waitForURL(/#\/detectors\/checkout\?job=wi-/);
   await page.getByRole('region', { name: 'What if, on all series' }).getByText('would be gone').waitFor();
 });
+
+test('the page of a series shows which events there are by which promise', async () => {
+  const { page, troubles } = await openSignedIn(service.url);
+  await goTo(page, `#/series/${encodeURIComponent(NOISY)}`, '.event-detail');
+  const curve = page.getByRole('region', { name: 'What each promise shows' });
+  await curve.getByRole('button', { name: 'Compare promises' }).click();
+  await curve.getByText('2/month').waitFor();
+  assert.equal(await curve.locator('dt').count(), 5);
+  assert.equal(await curve.locator('.event-list li').count(), 5 * 2);
+  assert.deepEqual(await axeFindings(page), []);
+  assert.deepEqual(troubles, []);
+});

@@ -1,18 +1,22 @@
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { listDetectorVersions } from '../../../store/detector-versions.ts';
 import { labelledReviews } from '../../../store/event-reviews.ts';
 import { encodeWhatIf, WHAT_IF_SECONDS_MAX } from '../../jobs/what-if-jobs.ts';
 import { modelsOfKey } from '../../models/served-models.ts';
+import type { Backtests, ScoringDetector } from '../../operations/backtests.ts';
 import { detectorToTry } from '../../operations/detector-what-if.ts';
 import { labelledEvents } from '../../operations/labels-raised.ts';
 import { type Operations, operationsOf } from '../../operations/operations.ts';
 import { proposedRules } from '../../operations/proposed-rules.ts';
 import { whatIfTokens } from '../../operations/scoring-price.ts';
-import { whatIfWork } from '../../operations/what-if-work.ts';
+import { promisesWork, type WhatIfParts, whatIfWork } from '../../operations/what-if-work.ts';
 import { answers, Detail, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
 import { JobAccepted, jobAnswer } from '../../wire/schema/job-schema.ts';
 import {
   DetectorWhatIf,
+  PromisesAnswer,
+  PromisesRequest,
   RuleProposals,
   WhatIfAnswer,
   WhatIfJobRequest,
@@ -48,21 +52,41 @@ function addSeriesWhatIf(app: App, services: AppServices): void {
         response: { ...seriesAnswers(WhatIfAnswer), 404: Detail },
       },
     },
-    async (request, reply) => {
-      const operations = operationsOf(services.operations);
-      const { store } = services;
-      const { key } = callerOf(request);
-      const models = modelsOfKey(services.models, key);
-      const work = await whatIfWork(operations, backtestsOf(services), {
-        body: request.body,
-        store,
-        owner: key.owner,
-        detectorsText: await detectorsText(operations, services),
-        allow: ({ pretrained }) => void models.find(pretrained),
-      });
-      return answerWith({ services, request, reply }, work);
-    },
+    async (request, reply) =>
+      answerWith({ services, request, reply }, await whatIfWork(...(await partsOf(services, request, request.body)))),
   );
+  app.post(
+    '/v1/what-if/promises',
+    {
+      schema: {
+        operationId: 'comparePromises',
+        summary: 'Scores kept values of a series again: which events there are by which promise of false alarms',
+        body: PromisesRequest,
+        response: { ...seriesAnswers(PromisesAnswer), 404: Detail },
+      },
+    },
+    async (request, reply) =>
+      answerWith({ services, request, reply }, await promisesWork(...(await partsOf(services, request, request.body)))),
+  );
+}
+
+/** What the work of a request needs that tries settings on a series. */
+async function partsOf<Body>(
+  services: AppServices,
+  request: FastifyRequest,
+  body: Body,
+): Promise<readonly [Operations, Backtests, WhatIfParts<Body>]> {
+  const operations = operationsOf(services.operations);
+  const { key } = callerOf(request);
+  const models = modelsOfKey(services.models, key);
+  const parts = {
+    body,
+    store: services.store,
+    owner: key.owner,
+    detectorsText: await detectorsText(operations, services),
+    allow: ({ pretrained }: ScoringDetector) => void models.find(pretrained),
+  };
+  return [operations, backtestsOf(services), parts];
 }
 
 function addDetectorWhatIf(app: App, services: AppServices): void {

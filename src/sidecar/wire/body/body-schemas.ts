@@ -22,7 +22,7 @@ import { NewMuteRequest } from '../schema/mute-schema.ts';
 import { OnlineDetectionRequest } from '../schema/online-detection-schema.ts';
 import { schemaCheck } from '../schema/schema-problems.ts';
 import { SimulateRequest } from '../schema/simulate-schema.ts';
-import { WhatIfJobRequest, WhatIfRequest } from '../schema/what-if-schema.ts';
+import { PromisesRequest, WhatIfJobRequest, WhatIfRequest } from '../schema/what-if-schema.ts';
 import type { BodyRules, FieldShape, NamedFields } from './wire-body.ts';
 
 /** All body schemas. Their names are known to the parser thread. */
@@ -54,6 +54,7 @@ const BODY_SCHEMAS: Readonly<Record<string, TObject>> = {
   detectors: DetectorsRequest,
   whatIf: WhatIfRequest,
   whatIfJob: WhatIfJobRequest,
+  promises: PromisesRequest,
   backtest: BacktestRequest,
 };
 

@@ -88,15 +88,18 @@ export const WhatIfJobRequest = Type.Object({
 });
 export type WhatIfJobBody = Type.Static<typeof WhatIfJobRequest>;
 
+const TriedEvent = Type.Omit(RaisedEvent, ['started_at', 'ended_at', 'peak_at']).properties;
+const Real = Type.Unsafe<boolean | null>({
+  type: ['boolean', 'null'],
+  description: 'What people said about an event of this time; null: nothing.',
+});
+
 const ComparedEvent = Type.Object({
   series: NullableText('The series; null where the event is of a group.'),
   group: NullableText('The group; null for a single series.'),
-  ...Type.Omit(RaisedEvent, ['started_at', 'ended_at', 'peak_at']).properties,
+  ...TriedEvent,
   raised_by: Type.Enum(['before', 'after', 'both'], { description: 'Which of the settings raise it.' }),
-  real: Type.Unsafe<boolean | null>({
-    type: ['boolean', 'null'],
-    description: 'What people said about an event of this time; null: nothing.',
-  }),
+  real: Real,
 });
 
 const Sum = Type.Object({
@@ -142,3 +145,28 @@ export const RuleProposals = Type.Object({
   ),
 });
 export type RuleProposals = Type.Static<typeof RuleProposals>;
+
+export const PromisesRequest = Type.Object({
+  series: WhatIfRequest.properties.series,
+  from: WhatIfRequest.properties.from,
+  to: WhatIfRequest.properties.to,
+});
+
+export const PromisesAnswer = Type.Object({
+  series: Type.String(),
+  detector: Type.String(),
+  from: Type.Integer(),
+  to: Type.Integer(),
+  observations: Type.Integer({ description: 'Values that were scored again.' }),
+  promised_per_week: NullableNumber('What the detector promises now; null where alarms are off.'),
+  promises: Type.Array(
+    Type.Object({
+      false_alarms: Type.String({ description: 'As in the detectors file: `1/week`.' }),
+      per_week: Type.Number({ description: 'False alarms a week that it promises.' }),
+      events: Type.Array(Type.Object({ ...TriedEvent, real: Real })),
+    }),
+    { description: 'The rarest last.' },
+  ),
+  ...TokenFields,
+});
+export type PromisesAnswer = Type.Static<typeof PromisesAnswer>;

@@ -7,6 +7,7 @@ import { useUnit } from '../../element/units.ts';
 import { useSeriesHistory } from '../../source/series-history.ts';
 import { EventDetail } from '../events/event-detail.ts';
 import { Neighbours } from './neighbours.ts';
+import { PromiseCurve } from './promise-curve.ts';
 import { SeriesChart } from './series-chart.ts';
 import { SeriesEvents } from './series-events.ts';
 
@@ -53,6 +54,7 @@ export function OneSeries({ app, series, eventId }: OneSeriesProps): Shown {
       <aside class="narrow">
         <${SeriesEvents} series=${series} events=${events}
     chosen=${chosen?.eventId ?? null} nowMs=${nowMs} />
+        ${about.group === null && html`<${PromiseCurve} app=${app} series=${series} />`}
         <${Neighbours} app=${app} series=${series} group=${about.group} />
       </aside>
     </div>
