@@ -12,3 +12,4 @@ import './tidy/monitoring.ts';
 import './tidy/packages.ts';
 import './tidy/settings-page.ts';
 import './tidy/style.ts';
+import './tidy/upgrades-page.ts';
