@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Backtests } from '../../src/sidecar/operations/backtests.ts';
+import type { Backtests, WhatIfQuestion } from '../../src/sidecar/operations/backtests.ts';
+import type { Operations } from '../../src/sidecar/operations/operations.ts';
 import type { NewApiKey } from '../../src/store/api-keys.ts';
 import { labelEvent } from '../../src/store/event-reviews.ts';
-import { fakeOperations } from '../fixture/history/fake-operations.ts';
+import { DETECTORS_TEXT, fakeOperations } from '../fixture/history/fake-operations.ts';
 import { anomalyEvent, batchOf, keptScore, MINUTE_MS, START_MS } from '../fixture/history/kept-records.ts';
 import { ask } from '../fixture/http/ask.ts';
 import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
@@ -44,10 +45,19 @@ function fakeBacktests(wait: (signal: AbortSignal) => Promise<void> = async () =
   };
 }
 
-async function start(backtests = fakeBacktests(), key: Partial<NewApiKey> = {}) {
-  const [store, operations] = [await openMemoryStore(), await fakeOperations()];
+interface World {
+  readonly backtests?: Backtests;
+  readonly key?: Partial<NewApiKey>;
+  /** Group of each series. */
+  readonly groupOf?: (series: string) => string | null;
+  readonly changes?: Partial<Operations>;
+}
+
+async function start({ backtests = fakeBacktests(), key = {}, groupOf = () => null, changes = {} }: World = {}) {
+  const [store, operations] = [await openMemoryStore(), await fakeOperations(changes)];
   const scores = Array.from({ length: SERIES.length * KEPT }, (_, i) => {
-    return keptScore(i, { series: SERIES[i % SERIES.length], timestampMs: START_MS + Math.floor(i / 3) * MINUTE_MS });
+    const series = SERIES[i % SERIES.length];
+    return keptScore(i, { series, group: groupOf(series), timestampMs: START_MS + Math.floor(i / 3) * MINUTE_MS });
   });
   await operations.history.append(batchOf({ scores }));
   const app = await startApp(undefined, { store, operations, backtests, key, nowMs: () => START_MS });
@@ -67,7 +77,7 @@ async function start(backtests = fakeBacktests(), key: Partial<NewApiKey> = {}) 
 }
 
 test('a what-if of a detector compares the events of all of its series, and marks those that people labelled', async () => {
-  const { store, submit, ended } = await start(undefined, { credits: 1_000 });
+  const { store, submit, ended } = await start({ key: { credits: 1_000 } });
   for (const [series, real] of [
     ['a', true],
     ['b', false],
@@ -112,8 +122,32 @@ test('a what-if of a detector takes the series that are chosen, and a time', asy
   assert.deepEqual([result.series, result.observations, result.from], [2, 8, range.from]);
 });
 
+test('groups are scored one by one, each with all of its members, and chosen as groups', async () => {
+  const asked: (readonly [WhatIfQuestion['group'], string])[] = [];
+  const plain = fakeBacktests();
+  const backtests: Backtests = {
+    ...plain,
+    whatIf(question, turn) {
+      asked.push([question.group, question.past.map(({ series }) => series).join()]);
+      return plain.whatIf(question, turn);
+    },
+  };
+  const { detectors } = await fakeOperations();
+  const grouped = DETECTORS_TEXT.replace('freq: min', 'freq: min\n    threshold_method: multivariate\n    group: room');
+  const changes = { detectors: { ...detectors, fileText: async () => grouped } };
+  const groupOf = (series: string) => (series === 'c' ? 'hall' : 'kitchen');
+  const { submit, ended } = await start({ backtests, groupOf, changes });
+  const { result, error } = await ended((await submit({ after: {} })).body.job_id);
+  assert.equal(error, null);
+  assert.deepEqual([result.groups, result.series], [2, 3]);
+  assert.deepEqual(asked.toSorted(), [
+    ['hall', 'c'],
+    ['kitchen', 'a,b'],
+  ]);
+});
+
 test('what cannot be tried is refused at once, or when it is scored, and costs nothing', async () => {
-  const { store, submit, ended } = await start(undefined, { credits: 1_000 });
+  const { store, submit, ended } = await start({ key: { credits: 1_000 } });
   assert.equal((await submit({ detector: 'none', after: {} })).status, 404);
   assert.equal((await submit({ match: 'no-*', after: {} })).status, 404);
   assert.equal((await submit({ after: { direction: 'sideways' } })).status, 422);
@@ -132,7 +166,7 @@ test('a what-if of a detector is cancelled as other jobs are, and its scoring st
     stopped.resolve();
     signal.throwIfAborted();
   });
-  const { app, submit, ended } = await start(hanging);
+  const { app, submit, ended } = await start({ backtests: hanging });
   const { body } = await submit({ after: {} });
   await scoring.promise;
   await app.inject({ method: 'POST', url: `/v2/async/jobs/${body.job_id}/cancel`, headers: AUTHORIZED });

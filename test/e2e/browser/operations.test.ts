@@ -190,7 +190,11 @@ test('three answers of no propose rules, whose loss of real events is said befor
   await result.getByText('These settings lose 1 event that people said to be real').waitFor();
   await page.reload();
   await result.getByText('These settings lose 1 event that people said to be real').waitFor();
-  assert.deepEqual(await axeFindings(page), []);
+  for (const width of [360, 768, 1_280]) {
+    await page.setViewportSize({ width, height: 800 });
+    assert.deepEqual(await axeFindings(page), []);
+    assert.ok(Number(await page.evaluate('document.documentElement.scrollWidth')) <= width, `wider than ${width}`);
+  }
   await result.getByRole('button', { name: 'Save nevertheless' }).click();
   await page.getByRole('button', { name: 'Save for all workers' }).click();
   await result.getByText(/^Saved as version/).waitFor();

@@ -93,13 +93,14 @@ function Compared({ app, file, result, onSaved }: ComparedProps): Shown {
   return html`<p role="status">${subjects} of ${detector}, ${counted(observations, 'value')} scored again${
     leftOut === 0 ? '' : `; ${counted(leftOut, 'series was', 'series were')} left out`
   }.</p>
-    <table class="table"><thead><tr><th scope="col">Settings</th><th scope="col" class="figure">Events</th>
+    <div class="table-frame" tabindex="0" role="region" aria-label="Both settings"><table class="table">
+    <thead><tr><th scope="col">Settings</th><th scope="col" class="figure">Events</th>
       <th scope="col" class="figure">A week</th><th scope="col" class="figure">A week and series</th></tr></thead>
     <tbody>
       <${SettingsRow} title=${isFirstOfNow ? 'as they are now' : changesText(before.changes)} sum=${before}
         result=${result} />
       <${SettingsRow} title=${changesText(after.changes) || 'as they are now'} sum=${after} result=${result} />
-    </tbody></table>
+    </tbody></table></div>
     <p>${counted(result.only_before, 'event')} would be gone, ${result.only_after} new, ${result.both} as they are.</p>
     <${Verdicts} labels=${labels} />
     ${
