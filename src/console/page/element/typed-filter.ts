@@ -4,15 +4,17 @@ import { html, type Shown } from './html.ts';
 interface TypedFilterProps {
   readonly name: string;
   readonly label: string;
+  /** What can be typed; its name where that is left out. */
+  readonly hint?: string;
   /** That of the address. */
   readonly value: string;
   readonly onTyped: (value: string) => void;
 }
 
 /** What is typed stays while the list below is read again. */
-export function TypedFilter({ name, label, value, onTyped }: TypedFilterProps): Shown {
+export function TypedFilter({ name, label, hint = name, value, onTyped }: TypedFilterProps): Shown {
   const [typed, setTyped] = useTyped(value, onTyped);
   return html`<label class="sr" for=${`f-${name}`}>${label}</label>
-    <input id=${`f-${name}`} type="search" placeholder=${name} value=${typed} autocomplete="off"
+    <input id=${`f-${name}`} type="search" placeholder=${hint} value=${typed} autocomplete="off"
       onInput=${(event: Event) => setTyped((event.target as HTMLInputElement).value)} />`;
 }

@@ -60,7 +60,8 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
         isPast ? '' : clockText(nowMs, Date.now())
       }</p>
       <form class="filters" onSubmit=${(event: Event) => event.preventDefault()}>
-        <${TypedFilter} name="match" label="Only series with this text, this glob or these labels" value=${match}
+        <${TypedFilter} name="match" label="Only series with this text, this glob or these labels"
+          hint="Series, or {team=…}" value=${match}
           onTyped=${(text: string) => go('match', text)} />
         <${GroupChoice} all=${sorted.map(labelledEvent)} by=${by} onBy=${(chosen: string) => go('by', chosen)} />
       </form>
