@@ -67,7 +67,7 @@ export function refined(kind: EventKind, next: EventKind): EventKind {
 
 /** The kind of an event, as far as its rows show by now. O(rows). */
 export function kindOf(evidence: KindEvidence): EventKind {
-  if (isStuck(evidence)) return 'stuck';
+  if (stuckFrom(evidence) !== null) return 'stuck';
   if (isBurst(evidence)) return 'burst';
   if (lostItsSeason(evidence)) return 'missing_season';
   const { extreme, lasts } = displacement(evidence);
@@ -112,19 +112,20 @@ function median(values: Float32Array): number {
   return present.length === 0 ? Number.NaN : present[present.length >> 1];
 }
 
-function isStuck({ values, start }: KindEvidence): boolean {
-  let [recent, earlier, run] = [0, 0, 0];
+/** Where the longest run of one value begins that is stuck; null where none is. */
+export function stuckFrom({ values, start }: Pick<KindEvidence, 'values' | 'start'>): number | null {
+  let [recent, earlier, run, from] = [0, 0, 0, 0];
   for (let i = 0; i <= values.length; i++) {
     if (i < values.length && i > 0 && values[i] === values[i - 1]) {
       run++;
       continue;
     }
     // A run that is all there was before is how the series is.
-    if (i > start - ONSET_ROWS && run < i) recent = Math.max(recent, run);
-    else earlier = Math.max(earlier, run);
+    if (i <= start - ONSET_ROWS || run >= i) earlier = Math.max(earlier, run);
+    else if (run > recent) [recent, from] = [run, i - run];
     run = Number.isNaN(values[i]) ? 0 : 1;
   }
-  return recent >= STUCK_ROWS && recent > STUCK_FACTOR * earlier;
+  return recent >= STUCK_ROWS && recent > STUCK_FACTOR * earlier ? from : null;
 }
 
 /** Whether the newest value has come so often in a row that it is stuck. */
@@ -150,24 +151,20 @@ function isBurst({ values, start, span, changeScale }: KindEvidence): boolean {
 
 /** Since the first alarm, or just before it: then the alarm is of its return. */
 function lostItsSeason({ values, start }: KindEvidence): boolean {
-  const [since, before] = [
-    shareOfUsual(values, start, values.length),
-    shareOfUsual(values, start - BEFORE_ROWS, start),
-  ];
-  return since < SEASON_SHARE || before < SEASON_SHARE;
+  return staysWithoutSeason(values, start) || shareOfUsual(values, start - BEFORE_ROWS, start) < SEASON_SHARE;
 }
 
-/** Whether the newest values still vary by too little. */
+/** Whether values have varied by too little since `start`. */
 export function staysWithoutSeason(values: Float32Array, start: number): boolean {
-  return shareOfUsual(values, values.length - SEASON_ROWS, values.length, start) < SEASON_SHARE;
+  return shareOfUsual(values, start, values.length) < SEASON_SHARE;
 }
 
-/** How much the values of a stretch vary: a share of what stretches as long, up to `until`, do at least. */
-function shareOfUsual(values: Float32Array, from: number, to: number, until = from): number {
+/** How much the values of a stretch vary: a share of what stretches as long, before it, do at least. */
+function shareOfUsual(values: Float32Array, from: number, to: number): number {
   const rows = to - from;
-  if (rows < SEASON_ROWS || until < USUAL_STRETCHES * rows) return Number.POSITIVE_INFINITY;
+  if (rows < SEASON_ROWS || from < USUAL_STRETCHES * rows) return Number.POSITIVE_INFINITY;
   const usual: number[] = [];
-  for (let end = until; end >= rows; end -= Math.ceil(rows / 4)) {
+  for (let end = from; end >= rows; end -= Math.ceil(rows / 4)) {
     const deviation = deviationOf(values.subarray(end - rows, end));
     if (!Number.isNaN(deviation)) usual.push(deviation);
   }

@@ -1,6 +1,7 @@
 import type { RingValues } from './event-extremes.ts';
 import { isStillStuck, staysWithoutSeason } from './event-kind.ts';
 import type { OpenEvent } from './open-event.ts';
+import { ringValues } from './ring-values.ts';
 
 /** Values are away where the last ones are displaced by at least this share of what the event's own are. */
 const AWAY_SHARE = 0.5;
@@ -26,8 +27,7 @@ export function hasReturned(event: OpenEvent, kept: RingValues, closing: Closing
   const end = closing.position + 1;
   const oldest = Math.max(0, rings.contextStart, end - rings.layout.contextCapacity);
   if (kind === 'stuck' || kind === 'missing_season') {
-    const values = new Float32Array(end - oldest);
-    rings.copyDistances(values, oldest, end);
+    const { values } = ringValues(rings, closing.position);
     return !(kind === 'stuck' ? isStillStuck(values) : staysWithoutSeason(values, start - oldest));
   }
   if (kind !== 'level_shift' && kind !== 'drift' && seasonAlarms === undefined) return true;

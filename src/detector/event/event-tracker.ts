@@ -3,14 +3,15 @@ import type { Verdict } from '../alarm/alarm.ts';
 import { leadingResidual, scaleOfChanges, scaleOfResiduals } from '../grade/grade-terms.ts';
 import { type DailyHabit, habitWith, isOver } from './daily-habit.ts';
 import { rarityOf } from './event-extremes.ts';
-import { kindOf, refined } from './event-kind.ts';
+import { isStillStuck, kindOf, refined, staysWithoutSeason } from './event-kind.ts';
 import { hasReturned, levelBefore } from './event-return.ts';
 import type { EventRow, EventSubject, SeenValue } from './event-row.ts';
 import { type EventRules, isInvalid, isWanted } from './event-rules.ts';
 import { rarityText, seasonText, USUAL_DEVIATIONS } from './event-summary.ts';
 import { inUnits, keepResidual } from './kept-residuals.ts';
 import { addShares } from './member-shares.ts';
-import { conclude, type EventPeak, newEvent, type OpenEvent, reach, revise } from './open-event.ts';
+import { conclude, type EventPeak, lastUntil, newEvent, type OpenEvent, reach, revise } from './open-event.ts';
+import { ringValues, stuckRows } from './ring-values.ts';
 
 /** An episode is held open while the severity is above this share of its peak, for at most so many gaps. */
 const HELD_SHARE = 0.5;
@@ -123,7 +124,8 @@ export class EventTracker {
     const { rings, value, expected } = leader;
     const scale = scaleOfResiduals(rings);
     const run = Math.max(1, isRaised(row) ? verdict.beside : verdict.elevated);
-    const lead = Math.min(run - 1, gap - 1, position - (this.#closedAt ?? 0));
+    const deviating = Math.min(run - 1, gap - 1);
+    const lead = Math.min(Math.max(deviating, stuckRows(rings, position)), position - (this.#closedAt ?? 0));
     const start = position - lead;
     this.#closedAt = null;
     return newEvent(this.#subject, {
@@ -200,16 +202,12 @@ export class EventTracker {
   }
 
   /** The kind stays where the rows before the event have left the ring. */
-  #classify(event: OpenEvent, { position, keptOf }: EventRow): void {
+  #classify(event: OpenEvent, { position, timestampMs, keptOf }: EventRow): void {
     const kept = keptOf(event.leader);
     if (kept === null) return;
-    const { rings } = kept;
-    const oldest = Math.max(0, rings.contextStart, position - rings.layout.contextCapacity + 1);
+    const { values, oldest } = ringValues(kept.rings, position);
     const start = event.firstAlarm.position - oldest;
     if (start < this.#subject.gap) return;
-
-    const values = new Float32Array(position + 1 - oldest);
-    rings.copyDistances(values, oldest, position + 1);
     event.kind = refined(
       event.kind,
       kindOf({
@@ -222,6 +220,11 @@ export class EventTracker {
         changeScale: event.changeScale,
       }),
     );
+    const goesOn =
+      event.kind === 'stuck'
+        ? isStillStuck(values)
+        : event.kind === 'missing_season' && staysWithoutSeason(values, event.start - oldest);
+    if (goesOn) lastUntil(event, { position, timestampMs }, this.#subject.stepMs);
   }
 }
 

@@ -130,12 +130,17 @@ export function reach(
   row: { readonly isAlarm: boolean; readonly deviates: boolean; readonly stepMs: number },
 ): void {
   if (row.isAlarm || (row.deviates && event.ordinaryRows < RETURN_ROWS)) {
-    event.until = { position: position + 1, timestampMs: timestampMs + row.stepMs };
-    event.ordinaryRows = 0;
+    lastUntil(event, { position, timestampMs }, row.stepMs);
   } else if (!row.deviates) {
     if (position === event.until.position) event.until = { position, timestampMs };
     event.ordinaryRows = Math.min(event.ordinaryRows + 1, RETURN_ROWS);
   }
+}
+
+/** What an event is about goes on with a row that is ordinary by itself. */
+export function lastUntil(event: OpenEvent, { position, timestampMs }: EventMoment, stepMs: number): void {
+  event.until = { position: position + 1, timestampMs: timestampMs + stepMs };
+  event.ordinaryRows = 0;
 }
 
 /** Direction is `both` where the rarer one has this share of the alarms. */

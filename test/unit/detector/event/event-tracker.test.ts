@@ -164,7 +164,7 @@ test('deviations below the minimum, values in the normal range and alarms in qui
 });
 
 test('an event begins with the first row of the run that leads to its alarm, a detection window before at most', () => {
-  const lead = (rows: number): Row[] => Array.from({ length: rows }, () => [20, false, 15]);
+  const lead = (rows: number): Row[] => Array.from({ length: rows }, (_, i) => [20 + (i % 2), false, 15]);
   const [first] = revisionsOf([...calm(30), ...lead(2), [40, true]]);
   assert.deepEqual([first.startedAtMs, first.firstAlarmAtMs, first.observations], [30 * STEP_MS, 32 * STEP_MS, 3]);
   assert.equal(first.eventId, 'id 32', 'its id is that of the alarm');
@@ -172,6 +172,19 @@ test('an event begins with the first row of the run that leads to its alarm, a d
   assert.equal(apart.startedAtMs, 33 * STEP_MS);
   const [long] = revisionsOf([...calm(30), ...lead(9), [40, true]]);
   assert.equal(long.startedAtMs, (39 - GAP + 1) * STEP_MS);
+});
+
+test('values that were stuck are an event from where they began to be, not from where they move again', () => {
+  const stuck: Row[] = Array.from({ length: 12 }, () => [EXPECTED, false]);
+  const [first] = revisionsOf([...calm(30), ...stuck, [40, true]]);
+  assert.deepEqual([first.kind, first.startedAtMs, first.firstAlarmAtMs], ['stuck', 30 * STEP_MS, 42 * STEP_MS]);
+});
+
+test('an event of stuck values lasts as long as they are', () => {
+  const stuck: Row[] = Array.from({ length: 16 }, (_, i) => [40, i < 8]);
+  const [last] = revisionsOf([...calm(30), ...stuck, ...calm(20)]).filter(({ type }) => type === 'closed');
+  assert.deepEqual([last.kind, last.startedAtMs], ['stuck', 30 * STEP_MS]);
+  assert.ok(last.endedAtMs! > (46 - GAP) * STEP_MS, `${last.endedAtMs! / STEP_MS}`);
 });
 
 test('an event ends with the first of three ordinary rows; one odd row behind them does not put that off', () => {
