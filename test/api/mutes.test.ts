@@ -61,6 +61,10 @@ test('a mute that names nothing, a wrong pattern or a past end is refused with i
     [{ match: '{host=}', until: UNTIL, reason: 'x' }, 'match'],
     [{ match: '', until: UNTIL, reason: 'x' }, 'match'],
     [{ match: 'a', until: NOW, reason: 'x' }, 'until'],
+    [{ match: 'a', until: 9e15, reason: 'x' }, 'until'],
+    [{ match: 'a', until: 1e20, reason: 'x' }, 'until'],
+    [{ match: ' ', until: UNTIL, reason: 'x' }, 'match'],
+    [{ match: 'a', until: UNTIL, reason: ' ' }, 'reason'],
     [{ match: 'a', until: UNTIL }, 'reason'],
     [{ match: 'a', until: UNTIL, reason: 'x', labels: {} }, 'labels'],
   ] as const) {

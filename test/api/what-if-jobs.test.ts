@@ -148,9 +148,14 @@ test('groups are scored one by one, each with all of its members, and chosen as 
 
 test('what cannot be tried is refused at once, or when it is scored, and costs nothing', async () => {
   const { store, submit, ended } = await start({ key: { credits: 1_000 } });
-  assert.equal((await submit({ detector: 'none', after: {} })).status, 404);
-  assert.equal((await submit({ match: 'no-*', after: {} })).status, 404);
-  assert.equal((await submit({ after: { direction: 'sideways' } })).status, 422);
+  const after = { h: 2 };
+  assert.equal((await submit({ detector: 'none', after })).status, 404);
+  assert.equal((await submit({ match: 'no-*', after })).status, 404);
+  const wrong = [{ direction: 'sideways' }, { false_alarms: 'banana' }, { min_deviation: 'far' }, { foo: 1 }];
+  for (const changes of wrong) {
+    assert.equal((await submit({ after: changes })).status, 422, JSON.stringify(changes));
+  }
+  assert.equal((await submit({ match: '{', after })).status, 422, 'matchers that cannot be read');
   const { body } = await submit({ after: { h: 9 } });
   const { status, error } = await ended(body.job_id);
   assert.deepEqual([status, error?.includes('h must be at most 4')], ['failed', true]);

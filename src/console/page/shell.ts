@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { ReportData } from '../../sidecar/wire/schema/backtest-schema.ts';
 import { type ConsoleSource, chosenMatch } from '../view/console-source.ts';
 import { counted } from '../view/number-words.ts';
@@ -15,6 +15,7 @@ import {
 } from './element/hooks.ts';
 import { classes, html, type Shown } from './element/html.ts';
 import { Icon } from './element/icons.ts';
+import { Failure } from './element/page-states.ts';
 import { Units } from './element/units.ts';
 import { Wave } from './element/wave.ts';
 import { BacktestPage } from './pages/backtest-page.ts';
@@ -142,9 +143,22 @@ export function Shell({ source, session, onLeave, title, onReport, onSave }: She
       </div>
     </header>
     <main id="content" ref=${main} tabindex="-1">${source.kind === 'service' && html`<${NotCurrent} app=${app} />`}
-      <${page} key=${pageKey} app=${app} route=${route} /></main>
+      <${PageFrame} key=${pageKey} page=${page} app=${app} route=${route} /></main>
     ${source.kind === 'service' && html`<${Tour} />`}
   </div><//>`;
+}
+
+interface PageFrameProps {
+  readonly page: Page;
+  readonly app: Console;
+  readonly route: Route;
+}
+
+/** A page that fails says so, and leaves the others as they are. */
+function PageFrame({ page, app, route }: PageFrameProps): Shown {
+  const [error] = useErrorBoundary();
+  if (error !== undefined) return html`<${Failure} text=${`This page cannot be shown: ${error.message}`} />`;
+  return html`<${page} app=${app} route=${route} />`;
 }
 
 interface LeaveButtonProps {

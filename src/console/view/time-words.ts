@@ -34,10 +34,13 @@ function formatOf(timeZone: string | undefined): Intl.DateTimeFormat {
   return known;
 }
 
+/** The latest time that a date can have. */
+const DATE_MS_MAX = 8.64e15;
+
 function partsOf(atMs: number): Readonly<Record<string, string>> {
   return Object.fromEntries(
     formatOf(shownZone)
-      .formatToParts(atMs)
+      .formatToParts(Math.min(atMs, DATE_MS_MAX))
       .map(({ type, value }) => [type, value]),
   );
 }

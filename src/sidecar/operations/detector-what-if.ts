@@ -1,5 +1,6 @@
 import type { HistoryReader, SeriesSelection } from '../../history/history-port.ts';
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
+import { patternProblem } from '../../series/series-pattern.ts';
 import type { Sql } from '../../store/database/database.ts';
 import { labelledReviews } from '../../store/event-reviews.ts';
 import type { TokenCount } from '../accounts/token-count.ts';
@@ -49,6 +50,8 @@ export async function detectorToTry(
   { body, detectorsText }: DetectorQuestion,
 ): Promise<{ readonly detector: ScoringDetector; readonly grouped: boolean }> {
   const { detector: name, match } = body;
+  const problem = match === undefined ? null : patternProblem(match);
+  if (problem !== null) throw invalidRequest([fieldProblem(['body', 'match'], `match must be ${problem}`)]);
   const described = await detectors.describe(detectorsText);
   if (described.kind === 'problems') throw refused('detector', described.problems);
   const wanted = described.detectors.find((detector) => detector.name === name);

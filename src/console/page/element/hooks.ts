@@ -96,7 +96,13 @@ export function useWidth<T extends HTMLElement>(): { readonly ref: { current: T 
 
 /** A choice that the address keeps, without an entry in the history of the browser. */
 export function useAddressed(name: string, fallback: string): [string, (value: string) => void] {
-  const [value, setValue] = useState(() => parseRoute(location.hash).query[name] ?? fallback);
+  const read = () => parseRoute(location.hash).query[name] ?? fallback;
+  const [value, setValue] = useState(read);
+  useEffect(() => {
+    const follow = () => setValue(read());
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, [name]);
   const keep = (next: string) => {
     setValue(next);
     const { page, subject, query } = parseRoute(location.hash);

@@ -12,6 +12,7 @@ import {
   QueryMatch,
   QueryText,
   QueryTime,
+  TIME_MS_LATEST,
 } from './query-fields.ts';
 
 /** Events on one page. */
@@ -163,6 +164,7 @@ export const AcknowledgeRequest = Type.Object({
 export const MuteRequest = Type.Object({
   until: Type.Unsafe<number | null>({
     type: ['integer', 'null'],
+    maximum: TIME_MS_LATEST,
     description: 'End of the mute, milliseconds since 1970 (UTC); null ends it now.',
   }),
   reason: Note('Why. Needed unless the mute ends.'),

@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { NullableText, QueryFlag } from './query-fields.ts';
+import { NullableText, QueryFlag, TIME_MS_LATEST } from './query-fields.ts';
 
 const PATTERN_LENGTH_MAX = 4_096;
 const Pattern = (description: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: PATTERN_LENGTH_MAX, description }));
+  Type.Optional(Type.String({ minLength: 1, maxLength: PATTERN_LENGTH_MAX, pattern: '\\S', description }));
 
 export const MutesQuery = Type.Object({
   ended: QueryFlag('`true`: those that hold no more, in place of those that hold.'),
@@ -13,8 +13,16 @@ export const NewMuteRequest = Type.Object(
   {
     match: Pattern('A glob over ids of series, or matchers of labels: `{job=~"web-.*"}`. Left out: all series.'),
     detector: Pattern('A glob over names of detectors. Left out: all detectors.'),
-    until: Type.Integer({ description: 'When it ends, milliseconds since 1970 (UTC).' }),
-    reason: Type.String({ minLength: 1, maxLength: 500, description: 'Why, for whoever wonders later.' }),
+    until: Type.Integer({
+      maximum: TIME_MS_LATEST,
+      description: 'When it ends, milliseconds since 1970 (UTC).',
+    }),
+    reason: Type.String({
+      minLength: 1,
+      maxLength: 500,
+      pattern: '\\S',
+      description: 'Why, for whoever wonders later.',
+    }),
   },
   { additionalProperties: false },
 );

@@ -5,14 +5,20 @@ import { TokenFields } from './token-schema.ts';
 
 const Changes = {
   false_alarms: Type.Optional(
-    Type.String({ maxLength: 64, description: 'As in the detectors file: `1/week`, or `off`.' }),
+    Type.String({
+      pattern: '^(off|\\d{1,6}(\\.\\d{1,6})?/(hour|day|week|month|year))$',
+      description: 'As in the detectors file: `1/week`, or `off`.',
+    }),
   ),
   h: Type.Optional(Type.Integer({ minimum: 1 })),
   step_size: Type.Optional(Type.Integer({ minimum: 1 })),
   detection_size: Type.Optional(Type.Integer({ minimum: 1 })),
   direction: Type.Optional(Type.Enum(['both', 'up', 'down'])),
   min_deviation: Type.Optional(
-    Type.String({ maxLength: 64, description: 'Distance from the forecast: `5` in its units, `5%` of it.' }),
+    Type.String({
+      pattern: '^\\d{1,15}(\\.\\d{1,15})?%?$',
+      description: 'Distance from the forecast: `5` in its units, `5%` of it.',
+    }),
   ),
   quiet: Type.Optional(
     Type.String({
@@ -26,7 +32,10 @@ export const WhatIfRequest = Type.Object({
   series: Type.String({ maxLength: 512, description: 'The series whose kept values are scored again.' }),
   from: Type.Optional(Type.Integer({ description: 'First event time. Default: the oldest that is kept.' })),
   to: Type.Optional(Type.Integer({ description: 'End, exclusive. Default: after the newest.' })),
-  changes: Type.Object(Changes, { description: 'Settings that differ from those of its detector.' }),
+  changes: Type.Object(Changes, {
+    additionalProperties: false,
+    description: 'Settings that differ from those of its detector.',
+  }),
 });
 export type WhatIfBody = Type.Static<typeof WhatIfRequest>;
 
@@ -82,9 +91,15 @@ export const WhatIfJobRequest = Type.Object({
   from: Type.Optional(Type.Integer({ description: 'First event time. Default: the oldest that is kept.' })),
   to: Type.Optional(Type.Integer({ description: 'End, exclusive. Default: after the newest.' })),
   before: Type.Optional(
-    Type.Object(Changes, { description: 'What the first settings change. Default: nothing, those of now.' }),
+    Type.Object(Changes, {
+      additionalProperties: false,
+      description: 'What the first settings change. Default: nothing, those of now.',
+    }),
   ),
-  after: Type.Object(Changes, { description: 'What the second settings change.' }),
+  after: Type.Object(Changes, {
+    additionalProperties: false,
+    description: 'What the second settings change.',
+  }),
 });
 export type WhatIfJobBody = Type.Static<typeof WhatIfJobRequest>;
 

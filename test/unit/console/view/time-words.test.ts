@@ -30,6 +30,11 @@ test('times are those of the clock that was chosen, which has a name', () => {
   assert.equal(zonedText(at), '2026-07-01 22:30:00 UTC');
 });
 
+test('a time beyond all dates is the last one', () => {
+  showTimesIn('UTC');
+  assert.equal(momentText(9e15), momentText(8.64e15));
+});
+
 test('an unknown clock is that of the browser', () => {
   showTimesIn('Nowhere/Never');
   assert.equal(zoneOfTimes(), Intl.DateTimeFormat().resolvedOptions().timeZone);
