@@ -186,7 +186,7 @@ kafkaTest('inspect and export show what a worker goes on from, and reset starts 
 
 /** What is asked of `state`, and what it says then. */
 const WRONG_USE: Readonly<Record<string, RegExp>> = {
-  inspekt: /^ACTION must be inspect, export, reset or repartition, got "inspekt"$/,
+  inspekt: /^ACTION must be inspect, export, reset, repartition or adopt, got "inspekt"$/,
   'inspect --partitions 3': /^inspect takes no --partitions$/,
   'inspect --out x': /^inspect takes no --out$/,
   'inspect --serie x': /^--serie is not a known flag; did you mean --series\?$/m,
