@@ -1,6 +1,7 @@
 import type { RunnableCommand } from './command/command.ts';
 import { type ListedCommand, parseCommandLine } from './config/command-line.ts';
 import { keepCompiledModules } from './config/compiled-modules.ts';
+import { refuseReports } from './config/library-reports.ts';
 import { ServiceError } from './service-error.ts';
 import { type CommandIo, FAILED, WRONG_USE } from './terminal/command-io.ts';
 
@@ -125,6 +126,7 @@ const SAME_SIGNAL_MS = 500;
 /** Requests that a command no longer waits for may keep the process alive for at most this time. */
 const LEFTOVERS_MS_MAX = 500;
 
+refuseReports();
 keepCompiledModules();
 process.exitCode = await main(process.argv.slice(2));
 setTimeout(() => process.exit(), LEFTOVERS_MS_MAX).unref();

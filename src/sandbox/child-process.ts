@@ -5,6 +5,7 @@ import { setPriority } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { WITHOUT_REPORTS } from '../config/library-reports.ts';
 
 /** The program of a child and its limits. */
 export interface ChildOptions {
@@ -49,7 +50,7 @@ function readFlags(path: string): string[] {
 }
 
 /**
- * Starts a child that may read its sources and `readable`, write no files, start no processes, and has an empty
+ * Starts a child that may read its sources and `readable`, write no files, start no processes, and has nothing of the
  * environment. Native addons load; only the limits of the process apply to them. Throws when the system has no room
  * for another process; a child that ends later emits `error` or `close`.
  */
@@ -65,7 +66,7 @@ export function startChild({ entry, readable, heapMbMax, inputBytesMax, niceness
   ];
   const args = [PROGRAM, entry.href, String(process.pid), String(inputBytesMax)];
   const child = spawn(process.execPath, [...flags, ...args], {
-    env: {},
+    env: WITHOUT_REPORTS,
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
   });

@@ -108,7 +108,7 @@ const DIRECTIONS: Readonly<Record<string, readonly string[]>> = {
   incidents: ['owner', 'series', 'record'],
   record: [],
   series: [],
-  sandbox: [],
+  sandbox: ['config'],
   telemetry: [],
   'local-kafka': [],
   'service-error': [],

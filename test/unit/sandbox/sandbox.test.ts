@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { WITHOUT_REPORTS } from '../../../src/config/library-reports.ts';
 import { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import type { SandboxLimits, SandboxOutcome, SandboxRun } from '../../../src/sandbox/sandbox-run.ts';
 import { isRunning } from '../../fixture/running-process.ts';
@@ -144,7 +145,7 @@ test('work that ignores the abort signal is killed', async (t) => {
 
 test('work has no environment, reads only its own files, writes none and starts no process', async (t) => {
   const { run, output } = sandboxOf(t);
-  assert.equal(await output('environment'), '{}');
+  assert.deepEqual(JSON.parse(await output('environment')), WITHOUT_REPORTS);
   refusedWith(await run('read /etc/passwd'), /Use --allow-fs-read/);
   refusedWith(await run('read /proc/self/environ'), /Use --allow-fs-read/);
   const file = join(tmpdir(), `tidewatch-sandbox-${process.pid}`);
