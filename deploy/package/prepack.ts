@@ -33,5 +33,6 @@ function published(source: string): string {
   return stripTypeScriptTypes(source)
     .replace(OWN_FILE, '$1$2.js$1')
     .replaceAll('npm start --', 'tidewatch')
+    .replaceAll('npm start', 'tidewatch start')
     .replace(/[ \t]+$/gm, '');
 }

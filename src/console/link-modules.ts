@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { findPackageJSON, stripTypeScriptTypes } from 'node:module';
 import { dirname, extname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** A module of the page, ready for a browser. */
 export interface LinkedModule {
@@ -54,7 +54,7 @@ export function linkModules(entry: URL, specifierOf: (name: string) => string): 
     linked.delete(name);
     linked.set(name, { name, code });
   };
-  const file = entry.pathname;
+  const file = fileURLToPath(entry);
   link(file, ownName(file));
   return [...linked.values()];
 }

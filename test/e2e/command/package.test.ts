@@ -12,7 +12,7 @@ import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../../..');
-const folder = await mkdtemp(join(tmpdir(), 'tidewatch-package-'));
+const folder = await mkdtemp(join(tmpdir(), 'tidewatch päckage '));
 
 after(() => rm(folder, { recursive: true, force: true }));
 
@@ -52,6 +52,7 @@ test('an installed package scores a CSV file, and the clone stays without a buil
   assert.equal(await backtest.exitCode, 0);
   assert.match(backtest.err.join('\n'), /^a: 400 observations, \d+ scored, \d+ anomalies, 1 alarm episodes/m);
   await assert.rejects(access(join(ROOT, 'lib')));
+  await access(join(folder, 'node_modules/tidewatch/deploy/book/running.md'));
 });
 
 kafkaTest('an installed package starts the demo, serves the console, and runs programs in the sandbox', async () => {
@@ -62,6 +63,7 @@ kafkaTest('an installed package starts the demo, serves the console, and runs pr
   const page = await (await fetch(`${url}/console`)).text();
   const [, script] = /<script type="module" src="([^"]+)"/.exec(page)!;
   assert.equal((await fetch(new URL(script, url))).status, 200);
+  await assert.rejects(run('grep', ['-rF', 'npm start', '--include=*.js', join(folder, 'node_modules/tidewatch/lib')]));
   const answer = await fetch(`${url}/v1/backtest`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
