@@ -9,7 +9,7 @@ import type { SandboxOutcome } from '../sandbox/sandbox-run.ts';
 import { Turns } from '../sandbox/turns.ts';
 import { ServiceError } from '../service-error.ts';
 import { decodeEnvelope, type Envelope, encodeEnvelope } from '../sidecar/jobs/envelope.ts';
-import { slotsOf } from '../sidecar/jobs/job-sandbox.ts';
+import { memoryMbOf, slotsOf } from '../sidecar/jobs/job-sandbox.ts';
 import type {
   BacktestFile,
   BacktestOutcome,
@@ -50,7 +50,7 @@ function placesOf(cores: number, memoryMb: number): number {
 }
 
 export const BACKTEST_LIMITS: BacktestLimits = {
-  places: placesOf(availableParallelism(), totalmem() / 2 ** 20),
+  places: placesOf(availableParallelism(), memoryMbOf(totalmem(), process.constrainedMemory())),
   scoringMsMax: 120_000,
   waitingMsMax: 120_000,
   ofOwnerMax: 4,

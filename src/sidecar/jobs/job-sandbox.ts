@@ -36,6 +36,11 @@ interface JobSandboxOptions {
 const MEMORY_SHARE = 0.5;
 const SLOTS_MAX = 4;
 
+/** What this process may use, MiB: the limit of its container, or the machine. Without a limit it is 0 or above all. */
+export function memoryMbOf(machineBytes: number, limitBytes: number): number {
+  return Math.min(machineBytes, limitBytes || machineBytes) / 2 ** 20;
+}
+
 /** Jobs that run at once on a machine: two on two cores, so that a long job does not hold up a short one. */
 export function slotsOf(cores: number, memoryMb: number, jobMemoryMbMax: number): number {
   const fitting = Math.floor((memoryMb * MEMORY_SHARE) / jobMemoryMbMax);

@@ -8,7 +8,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { type ModelCatalog, openCatalog } from '../../../../src/model/catalog.ts';
 import { Forecasters } from '../../../../src/model/onnx-forecaster.ts';
 import type { JobOutcome, JobRun } from '../../../../src/sidecar/jobs/job.ts';
-import { JobSandbox } from '../../../../src/sidecar/jobs/job-sandbox.ts';
+import { JobSandbox, memoryMbOf, slotsOf } from '../../../../src/sidecar/jobs/job-sandbox.ts';
 import { serveModels } from '../../../../src/sidecar/models/served-models.ts';
 import { tuneInProcess } from '../../../../src/sidecar/models/tuned-models.ts';
 import type { TaskName } from '../../../../src/sidecar/wire/task-names.ts';
@@ -47,6 +47,14 @@ function readable(outcome: JobOutcome) {
   if (outcome.kind !== 'answered') return outcome;
   return { ...outcome, result: JSON.parse(zstdDecompressSync(outcome.result).toString()) };
 }
+
+test('a container of 6 GiB on a machine of 256 had room for four jobs of 4 GiB', () => {
+  const gib = 2 ** 30;
+  const slots = (limitBytes: number) => slotsOf(64, memoryMbOf(256 * gib, limitBytes), 4_096);
+  assert.deepEqual([6 * gib, 16 * gib].map(slots), [1, 2]);
+  // Without a limit, as Linux says it, and where it is not known.
+  assert.deepEqual([2 ** 64, 0].map(slots), [4, 4]);
+});
 
 test('the sandbox answers a job as the process itself does', async (t) => {
   const sandbox = new JobSandbox(catalog);
