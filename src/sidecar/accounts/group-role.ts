@@ -4,6 +4,10 @@ import { KEY_ROLES, type KeyRole } from '../../store/key-role.ts';
 const ANYBODY = '*';
 /** Characters of a name that are kept. */
 const NAME_CHARACTERS_MAX = 100;
+/** Groups that a log names: directories have thousands. */
+const GROUPS_TOLD_MAX = 20;
+/** What controls a terminal, cannot be seen or turns the text around it; no database takes the first of them. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]+/gu;
 
 type Claims = Readonly<Record<string, unknown>>;
 
@@ -18,9 +22,29 @@ export function roleOfGroups(groups: readonly string[], roles: ReadonlyMap<strin
   return KEY_ROLES.findLast((role) => held.has(role)) ?? null;
 }
 
-/** What a person is called: the first of the usual claims that is there. */
+/** The groups of a claim in words, as an operator compares them with the roles. */
+export function groupsText(claims: Claims, claim: string): string {
+  if (!(claim in claims)) return `no claim ${claim}`;
+  const groups = groupsOf(claims, claim);
+  if (groups.length === 0 && !isEmptyList(claims[claim])) return `the claim ${claim} is no list of texts`;
+  const more = groups.length - GROUPS_TOLD_MAX;
+  const told = groups.slice(0, GROUPS_TOLD_MAX).map(visible).join(', ');
+  return `groups ${told || 'none'}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
+
+/** What a person is called: the first of the usual claims that shows something. */
 export function personName(claims: Claims): string {
   const names = ['preferred_username', 'email', 'name', 'sub'].map((claim) => claims[claim]);
-  const name = names.find((given) => typeof given === 'string' && /\S/.test(given)) as string;
-  return name.trim().slice(0, NAME_CHARACTERS_MAX);
+  return names.map((name) => (typeof name === 'string' ? visible(name) : '')).find((name) => name !== '') ?? '?';
+}
+
+/** At most so many characters of a text, in one line. */
+function visible(text: string): string {
+  const seen = text
+    .slice(0, 2 * NAME_CHARACTERS_MAX)
+    .replace(UNSEEN, ' ')
+    .trim();
+  return [...seen].slice(0, NAME_CHARACTERS_MAX).join('');
 }

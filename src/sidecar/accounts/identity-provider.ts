@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { ClientAuth, Configuration } from 'openid-client';
 import type { KeyRole } from '../../store/key-role.ts';
 import type { Person } from '../../store/person-keys.ts';
-import { groupsOf, personName, roleOfGroups } from './group-role.ts';
+import { groupsOf, groupsText, personName, roleOfGroups } from './group-role.ts';
 
 /** By so much the clocks of provider and service may differ. */
 export const CLOCK_SKEW_S = 30;
@@ -90,11 +90,10 @@ export class IdentityProvider {
       const elsewhere = !(groupsClaim in claims) && config.serverMetadata().userinfo_endpoint !== undefined;
       const more = elsewhere ? await client.fetchUserInfo(config, tokens.access_token, sub) : {};
       const known = { ...more, ...claims };
-      const groups = groupsOf(known, groupsClaim);
-      const role = roleOfGroups(groups, roles);
+      const role = roleOfGroups(groupsOf(known, groupsClaim), roles);
       if (role === null) {
-        const held = groupsClaim in known ? `groups ${groups.join(', ') || 'none'}` : `no claim ${groupsClaim}`;
-        return { kind: 'refused', reason: 'no-role', detail: `${personName(known)}: ${held}` };
+        const detail = `${personName(known)}: ${groupsText(known, groupsClaim)}`;
+        return { kind: 'refused', reason: 'no-role', detail };
       }
       const expiresAtMs = this.#nowMs() + sessionMs;
       return { kind: 'person', person: { id: personId(issuer, sub), name: personName(known), role, expiresAtMs } };

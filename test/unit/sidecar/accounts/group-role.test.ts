@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { groupsOf, personName, roleOfGroups } from '../../../../src/sidecar/accounts/group-role.ts';
+import { groupsOf, groupsText, personName, roleOfGroups } from '../../../../src/sidecar/accounts/group-role.ts';
 
 test('the highest role of the groups counts, and * is of everybody', () => {
   const roles = new Map([
@@ -25,4 +25,20 @@ test('a person has the name of the first usual claim', () => {
   assert.equal(personName({ sub: '1', name: 'Ada', email: 'ada@example.com' }), 'ada@example.com');
   assert.equal(personName({ sub: '1', preferred_username: ' ' }), '1');
   assert.equal(personName({ sub: '1', name: 'a'.repeat(500) }).length, 100);
+});
+
+test('a name of a provider held NUL, which no Postgres takes, and escapes for the terminal of `keys list`', () => {
+  assert.equal(personName({ sub: '1', preferred_username: 'a\0b\n\u001b[31mred\u202e' }), 'a b [31mred');
+  assert.equal(personName({ sub: '1', preferred_username: '\u200b\0' }), '1');
+  assert.equal(personName({ sub: '1', name: `${'a'.repeat(99)}😀😀` }), `${'a'.repeat(99)}😀`);
+  assert.equal(personName({ sub: '' }), '?');
+});
+
+test('a refusal named thousands of groups in the log', () => {
+  const groups = Array.from({ length: 5_000 }, (_, i) => `group-${i}`);
+  assert.match(groupsText({ groups }, 'groups'), /^groups group-0, .*, group-19 and 4980 more$/);
+  assert.equal(groupsText({ groups: ['a\nb', 'x'.repeat(500)] }, 'groups'), `groups a b, ${'x'.repeat(100)}`);
+  assert.equal(groupsText({ groups: [] }, 'groups'), 'groups none');
+  assert.equal(groupsText({ groups: { a: true } }, 'groups'), 'the claim groups is no list of texts');
+  assert.equal(groupsText({}, 'groups'), 'no claim groups');
 });
