@@ -19,5 +19,5 @@ export const CHANGES_KEPT_MS = 90 * DAY_MS;
 export const CHANGE_BEFORE_MS = 2 * 60 * 60 * 1_000;
 /** Changes that are told beside one event or incident, the latest ones. */
 export const CHANGES_TOLD_MAX = 3;
-/** The latest time that a date can have. */
-export const TIME_MS_MAX = 8_640_000_000_000_000;
+/** Times of changes: what is written in seconds or microseconds is outside. */
+export const CHANGE_TIME_MS = { min: Date.UTC(1990, 0), max: Date.UTC(2100, 0) } as const;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { KnownChange } from '../record/known-change.ts';
 import { patternProblem } from '../series/series-pattern.ts';
-import { CHANGE_LIMITS as LIMITS, TIME_MS_MAX } from './change-limits.ts';
+import { CHANGE_TIME_MS, CHANGE_LIMITS as LIMITS } from './change-limits.ts';
 
 export interface ChangeProblem {
   readonly field: string;
@@ -17,7 +17,12 @@ export type ReadChange =
 const IGNORED = ['dashboardId', 'dashboardUID', 'panelId'];
 const FIELDS = ['id', 'time', 'timeEnd', 'text', 'tags', 'labels', 'series', 'link', ...IGNORED];
 
-const isTime = (value: unknown) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= TIME_MS_MAX;
+/** Which are 0 where clients of Grafana leave them out. */
+const NONE_AS_ZERO = ['id', 'time', 'timeEnd'];
+
+const isTime = (value: unknown) =>
+  Number.isInteger(value) && Number(value) >= CHANGE_TIME_MS.min && Number(value) <= CHANGE_TIME_MS.max;
+const TIME = 'integer milliseconds since 1970, of the years 1990 to 2099';
 const isText = (value: unknown, max: number): value is string =>
   typeof value === 'string' && /\S/.test(value) && value.length <= max && value.isWellFormed();
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -31,8 +36,8 @@ const CHECKS: readonly Check[] = [
     `text of 1 to ${LIMITS.idCharactersMax} characters, or an integer`,
     (id) => isText(id, LIMITS.idCharactersMax) || Number.isSafeInteger(id),
   ],
-  ['time', 'integer milliseconds since 1970', isTime],
-  ['timeEnd', 'integer milliseconds since 1970', isTime],
+  ['time', TIME, isTime],
+  ['timeEnd', TIME, isTime],
   ['text', `text of 1 to ${LIMITS.textCharactersMax} characters`, (text) => isText(text, LIMITS.textCharactersMax)],
   [
     'tags',
@@ -63,7 +68,11 @@ const CHECKS: readonly Check[] = [
  */
 export function readChange(written: unknown, nowMs: number): ReadChange {
   if (!isObject(written)) return { kind: 'problems', problems: [{ field: '', expected: 'an object' }] };
-  const given = Object.fromEntries(Object.entries(written).filter(([, value]) => value !== null));
+  const given = Object.fromEntries(
+    Object.entries(written).filter(([field, value]) => {
+      return value !== null && !(value === 0 && NONE_AS_ZERO.includes(field));
+    }),
+  );
   const problems: ChangeProblem[] = CHECKS.filter(
     ([field, , holds]) => (field === 'text' || field in given) && !holds(given[field]),
   ).map(([field, expected]) => ({ field, expected }));
@@ -98,8 +107,7 @@ function changeOf({ id, ...given }: Readonly<Record<string, unknown>>, nowMs: nu
   const { time = nowMs, text, tags = [], labels = {}, series = null, link = null } = given as Partial<KnownChange>;
   const { timeEnd = null } = given as Partial<KnownChange>;
   const content = { time, timeEnd: timeEnd === time ? null : timeEnd, text: text!, tags, labels, series, link };
-  // Of Grafana's clients: 0 is none.
-  const named = id === undefined || id === 0 ? digestOf(content) : String(id);
+  const named = id === undefined ? digestOf(content) : String(id);
   return { id: named, ...content };
 }
 

@@ -41,7 +41,18 @@ test('what is left out, or null, has a default: now, no end, and an id of its co
   );
   assert.notEqual(changeOf({ text: 'deploy 2' }).id, change.id);
   assert.deepEqual([changeOf({ text: 'a', id: 17 }).id, changeOf({ text: 'a', id: 'v4.2' }).id], ['17', 'v4.2']);
-  assert.equal(changeOf({ text: 'a', time: 5, timeEnd: 5 }).timeEnd, null, 'as Grafana writes a moment');
+  assert.equal(changeOf({ text: 'a', time: NOW, timeEnd: NOW }).timeEnd, null, 'as Grafana writes a moment');
+});
+
+test('a time in seconds or microseconds was one of January 1970, or of the year 58,000, and shown nowhere', () => {
+  for (const time of [NOW / 1_000, NOW * 1_000]) {
+    assert.deepEqual(fieldsOf({ text: 'a', time, timeEnd: time }), ['time', 'timeEnd']);
+  }
+});
+
+test('clients that write 0 for what they leave out, as Grafana takes it, said changes of 1970', () => {
+  const { time, timeEnd } = changeOf({ id: 0, text: 'a', time: 0, timeEnd: 0 });
+  assert.deepEqual([time, timeEnd], [NOW, null]);
 });
 
 test('what is wrong is named, all of it', () => {
@@ -60,7 +71,7 @@ test('what is wrong is named, all of it', () => {
     series: '{not',
   };
   assert.deepEqual(fieldsOf(wrong), ['id', 'time', 'timeEnd', 'text', 'tags', 'labels', 'link', 'label', 'series']);
-  assert.deepEqual(fieldsOf({ text: 'a', time: 5, timeEnd: 4 }), ['timeEnd']);
+  assert.deepEqual(fieldsOf({ text: 'a', time: NOW, timeEnd: NOW - 1 }), ['timeEnd']);
   assert.deepEqual(fieldsOf({ text: 'half a \ud83d', id: '\ud83d' }), ['id', 'text']);
   for (const time of [1.5, 8_640_000_000_000_001, Number.NaN])
     assert.deepEqual(fieldsOf({ text: 'a', time }), ['time']);

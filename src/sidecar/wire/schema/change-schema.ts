@@ -1,11 +1,11 @@
 import Type from 'typebox';
-import { CHANGE_LIMITS as LIMITS, TIME_MS_MAX } from '../../../changes/change-limits.ts';
+import { CHANGE_TIME_MS, CHANGE_LIMITS as LIMITS } from '../../../changes/change-limits.ts';
 import { NullableText, NullableTime, QueryCount, QueryText, QueryTime } from './query-fields.ts';
 
 /** Changes of one answer. */
 export const CHANGES_PAGE = { fallback: 100, max: 1_000 };
 
-const Time = (description: string) => Type.Integer({ minimum: 0, maximum: TIME_MS_MAX, description });
+const Time = (description: string) => Type.Integer({ minimum: 0, maximum: CHANGE_TIME_MS.max, description });
 const Labels = Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: LIMITS.labelCharactersMax }), {
   maxProperties: LIMITS.labelsMax,
   description: 'It concerns series with all of these labels, their own or those of their detector; without any, all.',
@@ -22,8 +22,8 @@ export const ChangeRequest = Type.Object(
         description: 'A later change of the same id replaces it. Left out, its content names it.',
       }),
     ),
-    time: Type.Optional(Time('When, in milliseconds since 1970. Default: now.')),
-    timeEnd: Type.Optional(Time('When it was done.')),
+    time: Type.Optional(Time('When, in milliseconds since 1970, of the years 1990 to 2099. Default, and 0: now.')),
+    timeEnd: Type.Optional(Time('When it was done. 0: no such time.')),
     text: Type.String({ minLength: 1, maxLength: LIMITS.textCharactersMax, description: 'Such as deploy web 4.2.' }),
     tags: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: LIMITS.tagCharactersMax }), {
