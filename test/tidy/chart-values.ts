@@ -30,7 +30,13 @@ function file(name: 'detectors' | 'routes'): object {
 }
 
 /** Secrets are none of the values: a release keeps them readable. */
-const variables = Object.values(options).flatMap(({ env, flag }) => (env === null || flag === null ? [] : [env]));
+const ofOptions = Object.values(options).flatMap(({ env, flag }) => (env === null || flag === null ? [] : [env]));
+
+/** The chart's own: its ports, probes, volumes and static members follow from them. */
+const OF_CHART = 'DATA_DIR DETECTORS HTTP_HOST HTTP_PORT KAFKA_GROUP_INSTANCE_ID OPS_HOST OPS_PORT ROUTES'.split(' ');
+
+/** Node's own variable is for files of `secretFiles`. */
+const variables = ofOptions.filter((name) => !OF_CHART.includes(name)).concat('NODE_EXTRA_CA_CERTS');
 
 const schema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
@@ -49,6 +55,7 @@ const schema = {
       required: ['KAFKA_BROKERS'],
     },
     secrets: words,
+    secretFiles: words,
     detectors: file('detectors'),
     routes: file('routes'),
     topics: object({ enabled: flag, partitions: atLeast(1), replicationFactor: atLeast(1) }),

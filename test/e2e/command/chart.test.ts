@@ -110,6 +110,61 @@ chartTest('values that nobody meant are refused with their name', () => {
   assert.match(refused({ ...MINIMAL, receive: { enabled: true } }), /STORE_URL/);
 });
 
+chartTest('the network policy shut out ports of settings, and who reaches what is open to others', () => {
+  const receivers = [
+    { name: 'mail', email: { host: 'smtp.internal', from: 'a@example.com', to: 'b@example.com' } },
+    { name: 'hook', webhook: { url: 'https://hooks.example.com:9443/x' } },
+  ];
+  const { status, out, said } = helm('template', {
+    ...MINIMAL,
+    settings: { KAFKA_BROKERS: 'kafka-1:9093,kafka-2:9094', OIDC_ISSUER: 'https://id.example.com:8443/realms/main' },
+    alerts: { enabled: true },
+    routes: { receivers, routes: [{ name: 'all', receivers: ['mail', 'hook'] }] },
+  });
+  assert.equal(status, 0, said);
+  for (const port of [9093, 9094, 8443, 9443, 587]) assert.match(out, new RegExp(`{ port: ${port}, protocol: TCP }`));
+  for (const [reached, values] of [
+    ['the ingress', { serve: { ingress: { enabled: true, host: 'a.example.com' } } }],
+    ['Prometheus', { serviceMonitor: { enabled: true } }],
+    ['senders of points', { secrets: ['store'], receive: { enabled: true } }],
+  ] as const) {
+    assert.match(
+      helm('template', { ...MINIMAL, ...values }).said,
+      new RegExp(`networkPolicy.from is empty.*${reached}`),
+    );
+  }
+});
+
+chartTest('settings that move a port from its probe, or give all workers one member, were taken', () => {
+  for (const name of ['OPS_PORT', 'HTTP_PORT', 'DATA_DIR', 'KAFKA_GROUP_INSTANCE_ID']) {
+    const { said } = helm('template', { ...MINIMAL, settings: { ...MINIMAL.settings, [name]: '9000' } });
+    assert.match(said, new RegExp(`'${name}' not allowed`));
+  }
+});
+
+chartTest('Kafka with a private authority had no place for its certificate, and a second apply changed a job', () => {
+  const settings = { ...MINIMAL.settings, KAFKA_TLS: true, KAFKA_TLS_CA: '/run/secrets/my.ca/ca.crt' };
+  const { out } = helm('template', { ...MINIMAL, settings, secretFiles: ['my.ca'] });
+  assert.match(out, /mountPath: "\/run\/secrets\/my\.ca", readOnly: true/);
+  const job = (values: object) => /name: (metrics-tidewatch-topics-\S+)/.exec(helm('template', values).out)?.[1];
+  assert.equal(job(MINIMAL), job({ ...MINIMAL }));
+  assert.notEqual(job(MINIMAL), job({ ...MINIMAL, settings }));
+});
+
+chartTest(
+  'a worker on a large node had a thread for each of its processors, and was killed at the end of its drain',
+  () => {
+    const settings = { ...MINIMAL.settings, SHUTDOWN_MS_MAX: 60_000 };
+    const { out } = helm('template', { ...MINIMAL, settings });
+    assert.equal([...out.matchAll(/name: INFERENCE_THREADS\n +valueFrom: { resourceFieldRef/g)].length, 2);
+    assert.match(out, /terminationGracePeriodSeconds: 75/);
+    assert.doesNotMatch(
+      helm('template', { ...MINIMAL, settings: { ...settings, INFERENCE_THREADS: 3 } }).out,
+      /resourceFieldRef/,
+    );
+  },
+);
+
 chartTest('docker-compose.yml is what the compose specification describes', () => {
   const { $schema: _, ...schema } = JSON.parse(readFileSync(chartTools.compose, 'utf8'));
   const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);

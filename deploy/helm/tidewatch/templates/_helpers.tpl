@@ -14,6 +14,26 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
+{{/* Ports that pods connect to: those that are listed, and those of brokers, URLs and mail servers of settings and routes. */}}
+{{- define "tidewatch.egress" -}}
+{{- $ports := list "53" }}
+{{- range .Values.networkPolicy.toPorts }}
+{{- $ports = append $ports (toString .) }}
+{{- end }}
+{{- range regexFindAll ":[0-9]+" (toString .Values.settings.KAFKA_BROKERS) -1 }}
+{{- $ports = append $ports (trimPrefix ":" .) }}
+{{- end }}
+{{- range regexFindAll "https?://[^/\"\\\\?#, ]+" (toJson (list .Values.settings .Values.routes)) -1 }}
+{{- $ports = append $ports (regexFind "[0-9]+$" (regexFind ":[0-9]+$" .) | default (hasPrefix "https:" . | ternary "443" "80")) }}
+{{- end }}
+{{- range .Values.routes.receivers }}
+{{- with .email }}
+{{- $ports = append $ports (toString (default (get (dict "implicit" 465 "none" 25) (default "starttls" .tls) | default 587) .port)) }}
+{{- end }}
+{{- end }}
+{{- $ports | uniq | join " " }}
+{{- end }}
+
 {{/* What the pods of all components have: { root, component, args, env, volumes, resources }. */}}
 {{- define "tidewatch.pod" -}}
 {{- $root := .root }}
@@ -26,7 +46,9 @@ metadata:
 spec:
   automountServiceAccountToken: false
   enableServiceLinks: false
-  terminationGracePeriodSeconds: 30
+  {{- /* Beyond what the process takes at most. */}}
+  {{- $ends := add (int (default 10000 $root.Values.settings.SHUTDOWN_MS_MAX)) (int (default 5000 $root.Values.settings.DRAIN_MS)) }}
+  terminationGracePeriodSeconds: {{ max 30 (add 10 (div $ends 1000)) }}
   {{- with $root.Values.image.pullSecrets }}
   imagePullSecrets: {{- range . }}
     - name: {{ . }}{{ end }}
@@ -80,6 +102,11 @@ spec:
         - name: KAFKA_GROUP_INSTANCE_ID
           valueFrom: { fieldRef: { fieldPath: metadata.name } }
         {{- end }}
+        {{- /* As many as are requested: a node has more processors, and each thread takes memory. */}}
+        {{- if and (has .component (list "worker" "serve")) (dig "requests" "cpu" "" (default dict .resources)) (not (hasKey $root.Values.settings "INFERENCE_THREADS")) }}
+        - name: INFERENCE_THREADS
+          valueFrom: { resourceFieldRef: { resource: requests.cpu } }
+        {{- end }}
         {{- range $name, $value := $root.Values.settings }}
         - { name: {{ $name }}, value: {{ kindIs "float64" $value | ternary (printf "%v" (int64 $value)) ($value | toString) | quote }} }
         {{- end }}
@@ -112,11 +139,18 @@ spec:
         - { name: config, mountPath: /etc/tidewatch, readOnly: true }
         - { name: data, mountPath: /data }
         - { name: tmp, mountPath: /tmp }
+        {{- range $root.Values.secretFiles }}
+        - { name: {{ printf "secret-%s" . | replace "." "-" }}, mountPath: {{ printf "/run/secrets/%s" . | quote }}, readOnly: true }
+        {{- end }}
   volumes:
     - name: config
       configMap: { name: {{ include "tidewatch.name" $root }} }
     - name: tmp
       emptyDir: {}
+    {{- range $root.Values.secretFiles }}
+    - name: {{ printf "secret-%s" . | replace "." "-" }}
+      secret: { secretName: {{ . | quote }} }
+    {{- end }}
     {{- if not .keeps }}
     - name: data
       emptyDir: {}
