@@ -35,6 +35,10 @@ export class KnownChanges {
     if (this.#kept.size >= 2 * CHANGES_MAX) this.#trim();
   }
 
+  has(id: string): boolean {
+    return this.#kept.has(id);
+  }
+
   remove(id: string): void {
     this.#kept.delete(id);
   }

@@ -33,14 +33,24 @@ interface MuteRow {
 
 const HOLDS = 'ended_at IS NULL AND muted_until > $1';
 
-/** Keeps a mute; false where as many hold as may. Of those that have ended the oldest are forgotten. */
-export async function addMute(sql: Sql, mute: Omit<MuteRecord, 'ended'>): Promise<boolean> {
+/**
+ * Keeps a mute and returns it. The same one that holds already is returned in its place; null: as many hold as may. Of
+ * those that have ended the oldest are forgotten.
+ * @param sql a transaction
+ */
+export async function addMute(sql: Sql, mute: Omit<MuteRecord, 'ended'>): Promise<MuteRecord | null> {
   const { id, match, detector, atMs, by, untilMs, reason } = mute;
+  const [same] = await sql.query<MuteRow>(
+    `SELECT * FROM series_mutes WHERE ${HOLDS} AND muted_until = $2 AND muted_reason = $3
+      AND series_match IS NOT DISTINCT FROM $4 AND detector_match IS NOT DISTINCT FROM $5 LIMIT 1`,
+    [atMs, untilMs, reason, match, detector],
+  );
+  if (same !== undefined) return muteOf(same);
   const [{ holding }] = await sql.query<{ holding: number }>(
     `SELECT COUNT(*) AS holding FROM series_mutes WHERE ${HOLDS}`,
     [atMs],
   );
-  if (holding >= MUTES_MAX) return false;
+  if (holding >= MUTES_MAX) return null;
   await sql.query(
     `DELETE FROM series_mutes WHERE id IN (SELECT id FROM series_mutes WHERE NOT (${HOLDS})
       ORDER BY muted_until DESC, id LIMIT 1000 OFFSET ${ENDED_MUTES_KEPT})`,
@@ -51,7 +61,7 @@ export async function addMute(sql: Sql, mute: Omit<MuteRecord, 'ended'>): Promis
       VALUES ($1, $2, $3, $4, $5, $6, $7)`,
     [id, match, detector, atMs, by, untilMs, reason],
   );
-  return true;
+  return { ...mute, ended: null };
 }
 
 /** Mutes that hold, the next end first. */

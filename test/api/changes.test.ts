@@ -48,7 +48,9 @@ test('a change is written, listed by time and what it concerns, and taken back',
   assert.deepEqual(textsOf(await send('GET', '/v1/changes?series=other')), ['new certificates']);
   assert.deepEqual((await send('DELETE', `/v1/changes/${id}`)).body, { id });
   assert.deepEqual(textsOf(await send('GET', '/v1/changes')), ['new certificates']);
-  assert.equal((await send('DELETE', `/v1/changes/${id}`)).status, 200, 'again');
+  const again = await send('DELETE', `/v1/changes/${id}`);
+  assert.deepEqual([again.status, typeof again.body.detail], [404, 'string']);
+  assert.equal((await send('DELETE', '/v1/changes/unheard')).status, 404);
   assert.equal((await send('DELETE', `/v1/changes/${'x'.repeat(65)}`)).status, 422);
 });
 

@@ -85,7 +85,16 @@ test('series are listed worst first with their newest values, a page after the o
   assert.deepEqual([rest.series.length, rest.next_cursor], [1, null]);
   assert.equal((await get('/v1/series?group=g&sort=name')).body.total, 2);
   assert.equal((await get('/v1/series?alarm=true&search=HOST')).body.total, 1);
-  for (const wrong of ['limit=-1', 'sort=age', 'cursor=abc', 'alarm=1', 'recent=x']) {
+  for (const wrong of [
+    'limit=-1',
+    'limit=0',
+    'limit=1001',
+    'recent=121',
+    'sort=age',
+    'cursor=abc',
+    'alarm=1',
+    'recent=x',
+  ]) {
     const { status, body } = await get(`/v1/series?${wrong}`);
     assert.deepEqual([status, body.detail[0].loc[0]], [422, 'query'], wrong);
   }

@@ -33,6 +33,9 @@ test('series and detectors are muted until a time, listed with who did it, and t
   assert.equal(status, 200);
   const { id, ...made } = mute;
   assert.deepEqual(made, { ...labels, detector: null, at: NOW, by: 'ann', ended: null });
+  clock.nowMs += 1;
+  assert.deepEqual((await send('POST', '/v1/mutes', labels)).body, mute, 'the same mute again is the one that holds');
+  clock.nowMs = NOW;
   await send('POST', '/v1/mutes', { detector: 'load*', until: UNTIL + 1, reason: 'known' });
   const mutedBy = async () => {
     const { events: shown } = (await send('GET', '/v1/events')).body;

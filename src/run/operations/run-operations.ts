@@ -39,7 +39,14 @@ export function runOperations({ config, logger, metrics }: OperationsToRun): Run
   const known = new KnownChanges(Date.now);
   const place = { topic: config.changesTopic, like: stream.topics.events };
   const writer = new ChangeWriter(place, () => knownCluster(history.kafka()));
-  const changes = { known, write: (id: string, change: KnownChange | null) => writer.write(id, change) };
+  const changes = {
+    known,
+    async write(id: string, change: KnownChange | null): Promise<void> {
+      await writer.write(id, change);
+      if (change === null) known.remove(id);
+      else known.put(change, Date.now());
+    },
+  };
   let following: FollowedChanges | null = null;
   return {
     operations: makeOperations({ config, history, detectors, changes }),

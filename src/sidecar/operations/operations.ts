@@ -67,7 +67,7 @@ export interface ClusterPort {
 /** What people and programs say has changed. */
 export interface ChangesPort {
   readonly known: KnownChanges;
-  /** Resolves when Kafka has it; it is known a moment later. @param change null takes it back */
+  /** Resolves when Kafka has it; then it is known here. @param change null takes it back */
   write(id: string, change: KnownChange | null): Promise<void>;
 }
 

@@ -69,9 +69,22 @@ export function tooManyCalls(
 /** Maximum number of reported problems. */
 export const PROBLEMS_MAX = 100;
 
+/** Texts of a problem are cut here: names of fields, and what parsers say, repeat what was sent. */
+const TEXT_LENGTH_MAX = 500;
+
 /** All invalid fields at once, up to the maximum. */
 export function invalidRequest(problems: readonly FieldProblem[]): HttpProblem {
-  return new HttpProblem(422, problems.slice(0, PROBLEMS_MAX));
+  return new HttpProblem(422, problems.slice(0, PROBLEMS_MAX).map(withCutTexts));
+}
+
+function withCutTexts({ loc, msg, ctx, ...problem }: FieldProblem): FieldProblem {
+  const entries = Object.entries(ctx ?? {}).map(([name, value]) => [name, cut(value)] as const);
+  return { loc: loc.map(cut), msg: cut(msg), ...problem, ...(ctx && { ctx: Object.fromEntries(entries) }) };
+}
+
+function cut<T>(value: T): T | string {
+  const isLong = typeof value === 'string' && value.length > TEXT_LENGTH_MAX;
+  return isLong ? `${value.slice(0, TEXT_LENGTH_MAX)}...` : value;
 }
 
 /** A field that matches its schema but has an invalid value, in the wording of public clients. */

@@ -2,12 +2,9 @@ import { patternProblem } from '../../series/series-pattern.ts';
 import { PAGE_SIZE } from './page-size.ts';
 import { fieldProblem, type HttpProblem, invalidRequest } from './problem.ts';
 
-/** The number of a query text within its bounds; the fallback where there is none. */
-export function countOf(
-  text: string | undefined,
-  { fallback, max }: { readonly fallback: number; readonly max: number },
-) {
-  return text === undefined ? fallback : Math.min(Math.max(Number(text), 1), max);
+/** The number of a query text, whose schema has its bounds; the fallback where there is none. */
+export function countOf(text: string | undefined, { fallback }: { readonly fallback: number }): number {
+  return text === undefined ? fallback : Number(text);
 }
 
 const HIDDEN_LABELS =

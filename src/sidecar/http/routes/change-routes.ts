@@ -65,14 +65,16 @@ export function addChangeRoutes(app: App, { operations, nowMs }: AppServices): v
     {
       schema: {
         operationId: 'takeBackChange',
-        summary: 'Takes a change back, where there is one',
+        summary: 'Takes a change back',
         params: Type.Object({ id: Type.String({ minLength: 1, maxLength: CHANGE_LIMITS.idCharactersMax }) }),
         response: { ...answers(ChangeTakenBack), 404: Detail, 422: InvalidRequest },
       },
     },
     async ({ params: { id } }) => {
-      // One that was written just now is not known yet.
-      await operationsOf(operations).changes.write(id, null);
+      const { changes } = operationsOf(operations);
+      if (!changes.known.has(id))
+        throw new HttpProblem(404, 'There is no such change: what another process wrote is known a moment later');
+      await changes.write(id, null);
       return { id };
     },
   );

@@ -3,7 +3,7 @@ import { operationsOf } from '../../operations/operations.ts';
 import { overloaded, tooManyCalls } from '../../wire/problem.ts';
 import { countOf, matchOf } from '../../wire/query-values.ts';
 import { Detail, InvalidRequest, mediaAnswers } from '../../wire/schema/answer-schemas.ts';
-import { LiveQuery } from '../../wire/schema/history-schema.ts';
+import { LIVE_SERIES, LiveQuery } from '../../wire/schema/history-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf, isStillAdmitted } from '../exchange/require-key.ts';
@@ -15,7 +15,6 @@ const HEADERS = {
   // A proxy would hold messages back.
   'x-accel-buffering': 'no',
 };
-const WORST = { fallback: 100, max: 1_000 };
 
 const DESCRIPTION =
   'Server-sent events. `score`, once a second: `at`, `observations`, `alarms`, `series_observed`, and `series`: the ' +
@@ -49,7 +48,7 @@ export function addLiveRoute(app: App, { operations, keys }: Pick<AppServices, '
       if (request.method === 'HEAD') return reply.headers(HEADERS).send('');
       reply.hijack();
       reply.raw.writeHead(200, HEADERS);
-      const selection = { series: query.series ?? null, match, limit: countOf(query.limit, WORST) };
+      const selection = { series: query.series ?? null, match, limit: countOf(query.limit, LIVE_SERIES) };
       const reader = { owner, isAdmitted: () => isStillAdmitted(request, { keys }) };
       readers.add(reply.raw, reader, selection);
       return reply;

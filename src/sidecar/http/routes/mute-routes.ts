@@ -32,7 +32,7 @@ export function addMuteRoutes(app: App, { store, nowMs }: Pick<AppServices, 'sto
     {
       schema: {
         operationId: 'addMute',
-        summary: 'Mutes series, detectors or both until a time',
+        summary: 'Mutes series, detectors or both until a time; the same mute again is the one that holds',
         body: NewMuteRequest,
         response: { ...bodyAnswers(MuteAnswer), 409: Detail },
       },
@@ -42,9 +42,10 @@ export function addMuteRoutes(app: App, { store, nowMs }: Pick<AppServices, 'sto
       const problems = [...choiceProblems(match, detector), ...muteProblems(request.body, nowMs())];
       if (problems.length > 0) throw invalidRequest(problems);
       const by = callerOf(request).key.name;
-      const mute = { id: randomUUID(), match, detector, atMs: nowMs(), by, untilMs, reason };
-      if (await store.transaction((sql) => addMute(sql, mute))) return shownMute({ ...mute, ended: null });
-      throw new HttpProblem(409, `${MUTES_MAX} mutes hold already: end one first`);
+      const given = { id: randomUUID(), match, detector, atMs: nowMs(), by, untilMs, reason };
+      const mute = await store.transaction((sql) => addMute(sql, given));
+      if (mute === null) throw new HttpProblem(409, `${MUTES_MAX} mutes hold already: end one first`);
+      return shownMute(mute);
     },
   );
   app.delete(

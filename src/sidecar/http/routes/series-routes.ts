@@ -7,9 +7,10 @@ import { HttpProblem } from '../../wire/problem.ts';
 import { countOf, cursorOf, cursorText, matchOf, queryTime } from '../../wire/query-values.ts';
 import { answers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
 import {
+  GROUPS_PAGE,
   GroupsAnswer,
   GroupsQuery,
-  RECENT_MAX,
+  RECENT,
   SCORE_POINTS,
   ScoresQuery,
   SERIES_PAGE,
@@ -22,8 +23,6 @@ import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 
 const REFUSALS = { 404: Detail, 422: InvalidRequest };
-/** Series and groups of a list that names no page. */
-const GROUPS_PAGE = { fallback: 100, max: 1_000 };
 
 /** What was scored: series, their scores, and groups. */
 export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'operations'>): void {
@@ -47,7 +46,7 @@ export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'ope
         search,
         sort,
         alarm: query.alarm === 'true',
-        recent: query.recent === undefined ? 0 : countOf(query.recent, { fallback: 0, max: RECENT_MAX }),
+        recent: countOf(query.recent, RECENT),
         limit: countOf(query.limit, SERIES_PAGE),
         after: cursorOf(query.cursor, sort === 'name' ? ['string'] : ['number', 'string']),
       });

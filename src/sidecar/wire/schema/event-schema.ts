@@ -16,7 +16,7 @@ import {
 } from './query-fields.ts';
 
 /** Events on one page. */
-export const EVENTS_PAGE = { fallback: 100, max: 1_000 };
+export const EVENTS_PAGE = { fallback: 100, max: 1_000 } as const;
 
 export const EventsQuery = Type.Object({
   open: QueryFlag('`true`: only events that go on; `false`: only closed ones.'),
@@ -29,7 +29,7 @@ export const EventsQuery = Type.Object({
   incident: QueryText('Only events of this incident.'),
   from: QueryTime('Only events that had not ended before.'),
   to: QueryTime('Only events that started before.'),
-  limit: QueryCount(`Events per page, at most ${EVENTS_PAGE.max}. Default: ${EVENTS_PAGE.fallback}.`, 4),
+  limit: QueryCount(`Events per page, at most ${EVENTS_PAGE.max}. Default: ${EVENTS_PAGE.fallback}.`, EVENTS_PAGE),
   cursor: QueryCursor,
 });
 

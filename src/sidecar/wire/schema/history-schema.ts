@@ -16,11 +16,11 @@ import {
 } from './query-fields.ts';
 
 /** Series on one page. */
-export const SERIES_PAGE = { fallback: 100, max: 1_000 };
+export const SERIES_PAGE = { fallback: 100, max: 1_000 } as const;
 /** Points of one answer; longer ranges are downsampled. */
-export const SCORE_POINTS = { fallback: 1_000, max: 20_000 };
+export const SCORE_POINTS = { fallback: 1_000, max: 20_000 } as const;
 /** Newest values of each listed series. */
-export const RECENT_MAX = 120;
+export const RECENT = { fallback: 0, max: 120 } as const;
 
 export const SeriesQuery = Type.Object({
   detector: QueryText('Only series of this detector.'),
@@ -29,8 +29,8 @@ export const SeriesQuery = Type.Object({
   search: QueryText('Only series whose id contains this text, whatever its case.'),
   alarm: QueryFlag('`true`: only series whose newest observation is an alarm.'),
   sort: Type.Optional(Type.Enum(['grade', 'name'], { description: '`grade` (default): worst first. `name`: by id.' })),
-  recent: QueryCount(`Newest values to return with each series, at most ${RECENT_MAX}. Default: none.`, 3),
-  limit: QueryCount(`Series per page, at most ${SERIES_PAGE.max}. Default: ${SERIES_PAGE.fallback}.`, 4),
+  recent: QueryCount(`Newest values to return with each series, at most ${RECENT.max}. Default: none.`, RECENT),
+  limit: QueryCount(`Series per page, at most ${SERIES_PAGE.max}. Default: ${SERIES_PAGE.fallback}.`, SERIES_PAGE),
   cursor: QueryCursor,
 });
 
@@ -79,7 +79,7 @@ export const ScoresQuery = Type.Object({
   points: QueryCount(
     `Points at most, up to ${SCORE_POINTS.max}; a range of more observations is downsampled. ` +
       `Default: ${SCORE_POINTS.fallback}.`,
-    5,
+    SCORE_POINTS,
   ),
 });
 
@@ -114,10 +114,13 @@ export const SeriesScoresAnswer = Type.Object({
 });
 export type SeriesScoresAnswer = Type.Static<typeof SeriesScoresAnswer>;
 
+/** Groups of one answer. */
+export const GROUPS_PAGE = { fallback: 100, max: 1_000 } as const;
+
 export const GroupsQuery = Type.Object({
   detector: QueryText('Only groups of this detector.'),
   match: QueryMatch,
-  limit: QueryCount('Groups, at most 1000, worst first. Default: 100.', 4),
+  limit: QueryCount('Groups, at most 1000, worst first. Default: 100.', GROUPS_PAGE),
 });
 
 export const GroupsAnswer = Type.Object({
@@ -136,10 +139,13 @@ export const GroupsAnswer = Type.Object({
   ),
 });
 
+/** Series of one live message. */
+export const LIVE_SERIES = { fallback: 100, max: 1_000 } as const;
+
 export const LiveQuery = Type.Object({
   series: QueryText('Every observation of this series is sent too, as `series`.'),
   match: QueryMatch,
-  limit: QueryCount('Series of one `score` message, worst first, at most 1000. Default: 100.', 4),
+  limit: QueryCount('Series of one `score` message, worst first, at most 1000. Default: 100.', LIVE_SERIES),
 });
 
 /** Messages of GET /v1/live by their names. */

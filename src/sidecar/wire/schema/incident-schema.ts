@@ -17,7 +17,7 @@ import {
 } from './query-fields.ts';
 
 /** Incidents on one page. */
-export const INCIDENTS_PAGE = { fallback: 100, max: 1_000 };
+export const INCIDENTS_PAGE = { fallback: 100, max: 1_000 } as const;
 
 export const IncidentsQuery = Type.Object({
   open: QueryFlag('`true`: only incidents that go on; `false`: only closed ones.'),
@@ -27,7 +27,10 @@ export const IncidentsQuery = Type.Object({
   kind: Type.Optional(Type.Enum([...INCIDENT_KINDS], { description: 'Only incidents of this kind.' })),
   from: QueryTime('Only incidents that had not ended before.'),
   to: QueryTime('Only incidents that started before.'),
-  limit: QueryCount(`Incidents per page, at most ${INCIDENTS_PAGE.max}. Default: ${INCIDENTS_PAGE.fallback}.`, 4),
+  limit: QueryCount(
+    `Incidents per page, at most ${INCIDENTS_PAGE.max}. Default: ${INCIDENTS_PAGE.fallback}.`,
+    INCIDENTS_PAGE,
+  ),
   cursor: QueryCursor,
 });
 

@@ -1,8 +1,10 @@
 /** Values of a query are texts. Patterns of those that are integers from 1 to a maximum. */
 export const UP_TO = {
+  120: '^([1-9]\\d?|1[01]\\d|120)$',
   200: '^([1-9]\\d?|1\\d\\d|200)$',
   400: '^([1-9]\\d?|[1-3]\\d\\d|400)$',
   1000: '^([1-9]\\d{0,2}|1000)$',
+  20000: '^([1-9]\\d{0,3}|1\\d{4}|20000)$',
 } as const;
 
 /** The pattern of integers from 0 on. */

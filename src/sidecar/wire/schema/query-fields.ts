@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox';
-import { digitsUpTo } from './integer-texts.ts';
+import { digitsUpTo, UP_TO } from './integer-texts.ts';
 
 /** Values of a query string are texts: patterns check them, and the handler converts them. */
 /** Times of requests end with the year 9999: clocks and databases of clients know no later one. */
@@ -21,9 +21,9 @@ export const QueryMatch = Type.Optional(
 
 export const QueryFlag = (description: string) => Type.Optional(Type.Enum(['true', 'false'], { description }));
 
-/** A whole number of at most `digits` digits; the handler bounds it. */
-export const QueryCount = (description: string, digits = 6) =>
-  Type.Optional(Type.String({ pattern: digitsUpTo(digits), description }));
+/** An integer from 1 to a maximum. */
+export const QueryCount = (description: string, { max }: { readonly max: keyof typeof UP_TO }) =>
+  Type.Optional(Type.String({ pattern: UP_TO[max], description }));
 
 export const QueryCursor = Type.Optional(
   Type.String({ maxLength: 4_096, description: '`next_cursor` of the previous page.' }),

@@ -9,7 +9,7 @@ import {
   QueryText,
 } from './query-fields.ts';
 
-export const DEAD_LETTERS_PAGE = { fallback: 100, max: 1_000 };
+export const DEAD_LETTERS_PAGE = { fallback: 100, max: 1_000 } as const;
 
 const Place = { topic: Type.String(), partition: Type.Integer() };
 
@@ -64,7 +64,10 @@ export type ServiceState = Type.Static<typeof ServiceState>;
 
 export const DeadLettersQuery = Type.Object({
   reason: QueryText('Only letters of this reason.'),
-  limit: QueryCount(`Letters per page, at most ${DEAD_LETTERS_PAGE.max}. Default: ${DEAD_LETTERS_PAGE.fallback}.`, 4),
+  limit: QueryCount(
+    `Letters per page, at most ${DEAD_LETTERS_PAGE.max}. Default: ${DEAD_LETTERS_PAGE.fallback}.`,
+    DEAD_LETTERS_PAGE,
+  ),
   cursor: QueryCursor,
 });
 
