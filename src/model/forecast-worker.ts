@@ -14,8 +14,10 @@ import { openSession } from './open-session.ts';
 
 interface LoadedModel {
   readonly model: Model;
-  /** Opened on first use where the model is rare. */
+  /** Opened on first use where the model is rare, as is the next one. */
   session: InferenceSession | null;
+  /** Session of the graph of medians, where the model has one. */
+  median: InferenceSession | null;
   readonly medianLevel: number;
   /** Session of the graph with theta as an input, shared by all tuned weights; opened on first use. */
   tuned: InferenceSession | null;
@@ -25,7 +27,7 @@ interface LoadedModel {
 async function load({ model, opening }: ThreadModel): Promise<LoadedModel> {
   const { manifest, graphPath } = model;
   const medianLevel = manifest.quantiles.indexOf(0.5);
-  if (opening === 'first-use') return { model, session: null, medianLevel, tuned: null };
+  if (opening === 'first-use') return { model, session: null, median: null, medianLevel, tuned: null };
   const invalid = (reasons: readonly string[]) =>
     new Error(`model folder ${dirname(graphPath)}: ${reasons.join('; ')}`);
   const session = await openSession(graphPath).catch((error: Error) => {
@@ -33,28 +35,48 @@ async function load({ model, opening }: ThreadModel): Promise<LoadedModel> {
   });
   const ports = portProblems(manifest, { inputs: session.inputMetadata, outputs: session.outputMetadata });
   if (ports.length > 0) throw invalid(ports);
-  const loaded: LoadedModel = { model, session, medianLevel, tuned: null };
+  const loaded: LoadedModel = { model, session, median: null, medianLevel, tuned: null };
+  await openMedian(loaded).catch((error: Error) => {
+    throw invalid([`${manifest.median?.graph} cannot be loaded: ${error.message}`]);
+  });
   if (opening === 'start') return loaded;
-  const problems = await testRunProblems(manifest, (test) =>
-    run(loaded, { model: 0, members: 0, quantiles: 'all', theta: null, ...test }),
+  const problems = await testRunProblems(manifest, (test, quantiles) =>
+    run(loaded, { model: 0, members: 0, quantiles, theta: null, ...test }),
   );
   if (problems.length > 0) throw invalid(problems);
   return loaded;
 }
 
-async function sessionFor(loaded: LoadedModel, { theta }: RunRequest): Promise<InferenceSession> {
+/** null where the model has no graph of medians. */
+async function openMedian(loaded: LoadedModel): Promise<InferenceSession | null> {
   const { graphPath, manifest } = loaded.model;
-  if (theta === null) {
-    loaded.session ??= await openSession(graphPath);
-    return loaded.session;
+  if (manifest.median === null) return null;
+  loaded.median ??= await openSession(join(dirname(graphPath), manifest.median.graph));
+  return loaded.median;
+}
+
+/** A session, and the levels of its output. */
+interface Graph {
+  readonly session: InferenceSession;
+  readonly levels: number;
+}
+
+async function graphFor(loaded: LoadedModel, { quantiles, theta }: RunRequest): Promise<Graph> {
+  const { graphPath, manifest } = loaded.model;
+  const levels = manifest.quantiles.length;
+  if (theta !== null) {
+    loaded.tuned ??= await openSession(join(dirname(graphPath), manifest.tuning!.forecast.graph));
+    return { session: loaded.tuned, levels };
   }
-  loaded.tuned ??= await openSession(join(dirname(graphPath), manifest.tuning!.forecast.graph));
-  return loaded.tuned;
+  const median = quantiles === 'median' ? await openMedian(loaded) : null;
+  if (median !== null) return { session: median, levels: 1 };
+  loaded.session ??= await openSession(graphPath);
+  return { session: loaded.session, levels };
 }
 
 async function run(loaded: LoadedModel, request: RunRequest): Promise<RunForecasts> {
   const { model, medianLevel } = loaded;
-  const { inputs, output, quantiles } = model.manifest;
+  const { inputs, output } = model.manifest;
   const { rows, members, contextLength, horizon, values, theta } = request;
   const { observed, scales, infinite } = scaleContexts(values, contextLength);
   const groups = Float32Array.from({ length: rows }, (_, row) => (row < members ? 0 : row));
@@ -65,18 +87,19 @@ async function run(loaded: LoadedModel, request: RunRequest): Promise<RunForecas
     [inputs.future]: new Tensor('float32', new Float32Array(rows * horizon), [rows, horizon]),
     ...(theta !== null && { theta: new Tensor('float32', theta, [theta.length]) }),
   };
-  const session = await sessionFor(loaded, request);
+  const { session, levels } = await graphFor(loaded, request);
   const clockBefore = performance.now();
   const cpuBefore = process.threadCpuUsage();
   const tensor = (await session.run(feeds, [output]))[output];
   const cpu = process.threadCpuUsage(cpuBefore);
   const runMs = performance.now() - clockBefore;
-  const shape = [rows, horizon, quantiles.length];
+  const shape = [rows, horizon, levels];
   if (tensor.dims.join() !== shape.join()) {
     throw new Error(`${output} has the shape [${tensor.dims.join(', ')}] instead of [${shape.join(', ')}]`);
   }
   const all = tensor.data as Float32Array;
-  const forecasts = request.quantiles === 'all' ? new Float32Array(all) : levelOf(all, medianLevel, quantiles.length);
+  const whole = request.quantiles === 'all' || levels === 1;
+  const forecasts = whole ? new Float32Array(all) : levelOf(all, medianLevel, levels);
   const badRows = [
     ...infinite.map((row) => ({ row, reason: 'an observation is infinite (as float32)' })),
     ...rowsNotFinite(forecasts, rows).map((row) => ({

@@ -64,20 +64,20 @@ const OTHER_SERIES: readonly TestSeries[] = [
 
 /**
  * Runs a model at every context length and at its shortest and longest horizon. Returns the violated requirements: the
- * graph runs, forecasts are finite, quantiles ascend, and a row's forecast does not depend on the other rows, bit for
- * bit.
+ * graph runs, forecasts are finite, quantiles ascend, a row's forecast does not depend on the other rows, and the
+ * medians alone are those among the quantiles, bit for bit.
  * @param run makes forecasts; rejects where the graph fails or the output has a wrong shape
  */
 export async function testRunProblems(
   { patch, contextBuckets, horizonMax, quantiles }: ModelManifest,
-  run: (test: TestRun) => Promise<Pick<RunForecasts, 'forecasts' | 'badRows'>>,
+  run: (test: TestRun, quantiles: 'all' | 'median') => Promise<Pick<RunForecasts, 'forecasts' | 'badRows'>>,
 ): Promise<string[]> {
   const shapes = contextBuckets.map((contextLength) => ({ contextLength, horizon: patch }));
   shapes.push({ contextLength: contextBuckets.at(-1)!, horizon: horizonMax });
   for (const { contextLength, horizon } of shapes) {
     const where = `at context ${contextLength} and horizon ${horizon}`;
-    const forecast = (series: readonly TestSeries[]) => {
-      return run({ rows: series.length, contextLength, horizon, values: contextsOf(series, contextLength) });
+    const forecast = (series: readonly TestSeries[], levels: 'all' | 'median' = 'all') => {
+      return run({ rows: series.length, contextLength, horizon, values: contextsOf(series, contextLength) }, levels);
     };
     try {
       const { forecasts, badRows } = await forecast(SERIES);
@@ -94,6 +94,11 @@ export async function testRunProblems(
       if (problems.length === 0 && !same) {
         problems.push(`forecasts a series differently from run to run, or beside other series, ${where}`);
       }
+      const { forecasts: medians } = await forecast(SERIES, 'median');
+      const middle = quantiles.indexOf(0.5);
+      const equal = medians.every((median, i) => Object.is(median, forecasts[i * quantiles.length + middle]));
+      if (problems.length === 0 && !equal)
+        problems.push(`forecasts medians alone that differ from its quantiles ${where}`);
       // A problem at one shape repeats at the next ones.
       if (problems.length > 0) return problems.map((problem) => `the graph ${problem}`);
     } catch (error) {

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ServiceError } from '../service-error.ts';
-import { checkTuning, type GraphFile, type TuningGraphs } from './tuning-graphs.ts';
+import { checkTuning, type GraphFile, isGraphFile, type TuningGraphs } from './tuning-graphs.ts';
 
 /**
  * The content of a model folder's manifest.json (there in snake case). README.md explains how to write one.
@@ -20,6 +20,8 @@ export interface ModelManifest {
   readonly graph: string;
   /** SHA-256 of the graph, lower-case hex: the digest of the model. */
   readonly sha256: string;
+  /** The same network with its median as the only output, equal to the bit; null where there is none. */
+  readonly median: GraphFile | null;
   /** Observations per token. Contexts and horizons of the graph are multiples of it. */
   readonly patch: number;
   /** Longest context, observations. */
@@ -85,6 +87,8 @@ export function checkManifest(json: unknown): ManifestReading {
     version: need('version', 'a text', isText),
     graph: need('graph', 'the name of a file in the same folder', (v) => isText(v) && basename(v) === v && v !== '..'),
     sha256: need('sha256', '64 lower-case hex digits', (v) => isText(v) && /^[0-9a-f]{64}$/.test(v)),
+    median:
+      need('median', 'graph and sha256 of a file in the same folder', (v) => v === undefined || isGraphFile(v)) ?? null,
     patch,
     context,
     contextBuckets: need(
@@ -132,10 +136,14 @@ export async function readModelFolder(folder: string): Promise<ModelManifest> {
   }
   const reading = checkManifest(json);
   if (reading.kind === 'problems') throw invalid(reading.problems);
-  const { name, graph, sha256, tuning } = reading.manifest;
+  const { name, graph, sha256, median, tuning } = reading.manifest;
   const problems: string[] = [];
   if (name !== basename(folder)) problems.push(`name must be that of the folder, got ${show(name)}`);
-  const files = [{ graph, sha256 }, ...(tuning === null ? [] : [tuning.step, tuning.forecast, tuning.source])];
+  const files = [
+    { graph, sha256 },
+    ...(median === null ? [] : [median]),
+    ...(tuning === null ? [] : [tuning.step, tuning.forecast, tuning.source]),
+  ];
   for (const file of files) {
     const problem = await fileProblem(folder, file);
     if (problem !== null) problems.push(problem);

@@ -83,7 +83,7 @@ function isPart(value: unknown): boolean {
   return Number.isSafeInteger(at) && at >= 0 && isCount(length) && isCount(depth) && depth <= DEPTH_MAX;
 }
 
-function isGraphFile(value: unknown): boolean {
+export function isGraphFile(value: unknown): boolean {
   const { graph, sha256 } = (value ?? {}) as { readonly graph?: unknown; readonly sha256?: unknown };
   if (typeof graph !== 'string' || typeof sha256 !== 'string') return false;
   return graph !== '' && graph !== '..' && basename(graph) === graph && /^[0-9a-f]{64}$/.test(sha256);

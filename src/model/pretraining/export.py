@@ -19,6 +19,7 @@ import torch
 
 from design import DESIGNS, TSMODEL_1, Design
 from graphs import export_graph, write_graph
+from median_graph import write_median_graph
 from network import PATCH, QUANTILES, Network
 from serving import serving_network
 from train import network_of
@@ -246,6 +247,8 @@ def main() -> None:
             write_graph(export_graph(serving_network(network, design), group=group, opset=23), network, graph)
             print("eight-bit products:", check(network, design, graph, TOLERANCE_QUANTISED))
         write_manifest(out, network, design, state, write_tuning(network, design, out, exact))
+    if not group:
+        write_median_graph(out)
     if group:
         print("forecasts of series alone:", "not compared" if args.float else check_univariate(out, design))
     print(f"{out}: {sum(f.stat().st_size for f in out.iterdir()) / 1e6:.1f} MB")

@@ -27,29 +27,39 @@ test('an input of another type, and an unnamed input, are problems', () => {
 });
 
 /** A forecast that depends on the first value of its row alone. */
-function forecastOf({ rows, contextLength, horizon, values }: TestRun) {
-  const forecasts = new Float32Array(rows * horizon * 3);
+function forecastOf({ rows, contextLength, horizon, values }: TestRun, quantiles: 'all' | 'median' = 'all') {
+  const levels = quantiles === 'all' ? [0, 1, 2] : [1];
+  const forecasts = new Float32Array(rows * horizon * levels.length);
   for (let i = 0; i < forecasts.length; i++) {
-    const first = values[Math.floor(i / (horizon * 3)) * contextLength];
-    forecasts[i] = (Number.isNaN(first) ? 0 : first) + (i % 3);
+    const first = values[Math.floor(i / (horizon * levels.length)) * contextLength];
+    forecasts[i] = (Number.isNaN(first) ? 0 : first) + levels[i % levels.length];
   }
   return Promise.resolve({ forecasts, badRows: [] });
 }
 
 test('a model is tested at every context length, and at its shortest and longest horizon', async () => {
   const shapes = new Set<string>();
-  const problems = await testRunProblems(manifest, (trial) => {
+  const problems = await testRunProblems(manifest, (trial, quantiles) => {
     shapes.add(`${trial.contextLength} ${trial.horizon}`);
-    return forecastOf(trial);
+    return forecastOf(trial, quantiles);
   });
   assert.deepEqual([problems, [...shapes]], [[], ['8 8', '32 8', '32 24']]);
 });
 
 test('a problem at the longest horizon alone is found', async () => {
-  const problems = await testRunProblems(manifest, (trial) => {
-    return trial.horizon === 24 ? Promise.reject(new Error('too long')) : forecastOf(trial);
+  const problems = await testRunProblems(manifest, (trial, quantiles) => {
+    return trial.horizon === 24 ? Promise.reject(new Error('too long')) : forecastOf(trial, quantiles);
   });
   assert.deepEqual(problems, ['the graph fails at context 32 and horizon 24: too long']);
+});
+
+test('medians alone that are not those among the quantiles are a problem', async () => {
+  const problems = await testRunProblems(manifest, async (trial, quantiles) => {
+    const made = await forecastOf(trial, quantiles);
+    return quantiles === 'all' ? made : { ...made, forecasts: made.forecasts.map((median) => median * (1 + 2 ** -23)) };
+  });
+  const text = 'medians alone that differ from its quantiles at context 8 and horizon 8';
+  assert.deepEqual(problems, [`the graph forecasts ${text}`]);
 });
 
 test('rows that are not finite are named by their test series', async () => {

@@ -55,6 +55,8 @@ for (const [law, changes, key] of [
   ['quantiles that do not ascend', { quantiles: [0.5, 0.1, 0.9] }, 'quantiles'],
   ['one quantile alone, without an interval', { quantiles: [0.5] }, 'quantiles'],
   ['quantiles that reach 1', { quantiles: [0.5, 1] }, 'quantiles'],
+  ['a graph of medians by its path', { median: { graph: '../median.onnx', sha256: 'a'.repeat(64) } }, 'median'],
+  ['a graph of medians without a digest', { median: { graph: 'median.onnx' } }, 'median'],
   ['a digest in capitals', { sha256: 'A'.repeat(64) }, 'sha256'],
 ] as const) {
   test(`${law} is refused`, () => {

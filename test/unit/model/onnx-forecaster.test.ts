@@ -6,10 +6,11 @@ import test, { type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import type { ForecastBatch } from '../../../src/forecast/forecaster.ts';
-import type { Model } from '../../../src/model/catalog.ts';
+import { type Model, openCatalog } from '../../../src/model/catalog.ts';
 import { type ForecasterLimits, Forecasters } from '../../../src/model/onnx-forecaster.ts';
 import { runForOwner } from '../../../src/model/request-owner.ts';
 import { type Fault, writeModel } from '../../fixture/model/model-folder.ts';
+import { seededRandom } from '../../fixture/seeded-random.ts';
 
 async function writeModels(t: TestContext, faults: Record<string, Fault>): Promise<Model[]> {
   const dir = await mkdtemp(join(tmpdir(), 'tidewatch-forecaster-'));
@@ -306,3 +307,36 @@ test('a rare model forecasts like another one', async (t) => {
   t.after(() => forecasters.close());
   assert.deepEqual([...(await forecasters.forecasterFor('rare', 1).forecast(levels([1, 2])))], [1, 2]);
 });
+
+test('a graph of medians that cannot be loaded is refused by its name', async (t) => {
+  const [model] = await writeModels(t, { own: 'none' });
+  const median = { graph: 'medians.onnx', sha256: 'a'.repeat(64) };
+  const wrong = { ...model, manifest: { ...model.manifest, median } };
+  await assert.rejects(Forecasters.start([wrong], { threads: 1 }), {
+    message: /own: medians\.onnx cannot be loaded: /,
+  });
+});
+
+for (const name of ['tsmodel-1', 'tsmodel-1-long-horizon']) {
+  test(`medians alone of ${name} are those among its quantiles, bit for bit, whatever is missing`, async (t) => {
+    const model = (await openCatalog({ modelsDir: null })).get(name);
+    const forecasters = await Forecasters.start([model], { threads: 1 });
+    t.after(() => forecasters.close());
+    const { contextBuckets, horizonMax, quantiles, median } = model.manifest;
+    assert.notEqual(median, null);
+    const random = seededRandom(7);
+    for (const contextLength of contextBuckets) {
+      for (const horizon of [1, 24, horizonMax]) {
+        const values = Float32Array.from({ length: 9 * contextLength }, (_, i) => {
+          const row = Math.floor(i / contextLength);
+          return random() < row / 20 ? Number.NaN : 10 ** (row - 4) * (random() + Math.sin(i / (row + 1)));
+        });
+        const batch = { rows: 9, contextLength, horizon, values };
+        const forecaster = forecasters.forecasterFor(name, horizon);
+        const all = await forecaster.forecastQuantiles(batch);
+        const wanted = all.values.filter((_, i) => i % quantiles.length === quantiles.indexOf(0.5));
+        assert.deepEqual(await forecaster.forecast(batch), wanted, `context ${contextLength}, horizon ${horizon}`);
+      }
+    }
+  });
+}

@@ -1,0 +1,138 @@
+"""Writes forecast-median.onnx beside forecast.onnx: the same network with one output, the median, equal to the bit.
+
+Detection asks for medians alone. The head then has 13 of 25 outputs for each step, and the steps between quantiles,
+their sum and its way back to the units of the series are left out. Weights are read from forecast.onnx, where they lie.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, numpy_helper
+
+PATCH = 16
+GRAPH, MEDIAN_GRAPH = "forecast.onnx", "forecast-median.onnx"
+# Smaller tensors stay in the graph.
+EXTERNAL_BYTES_MIN = 1_024
+
+
+class Weights:
+    """The initializers of a graph, by their names."""
+
+    def __init__(self, graph: onnx.GraphProto) -> None:
+        self.tensors = {tensor.name: tensor for tensor in graph.initializer}
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return numpy_helper.to_array(self.tensors[name])
+
+    def add(self, name: str, array: np.ndarray) -> str:
+        self.tensors[name] = numpy_helper.from_array(np.ascontiguousarray(array), name)
+        return name
+
+    def holds(self, name: str, numbers: list[int]) -> bool:
+        return name in self.tensors and self[name].tolist() == numbers
+
+
+def keep_median(model: onnx.ModelProto) -> None:
+    """Row 0 of the raw head output is the median; the other quantiles are steps from it (network.py)."""
+    graph, weights = model.graph, Weights(model.graph)
+    nodes = list(graph.node)
+    spread = only(node for node in nodes if node.op_type == "MatMul" and node.input[1] == "spread")
+    split = only(node for node in nodes if node.op_type == "Split" and len(node.output) == 3)
+    sizes = weights[split.input[1]]
+    outputs = int(sizes.sum())
+    kept = np.concatenate([[0], np.arange(sizes[0], outputs)])
+    columns = (np.arange(PATCH)[:, None] * outputs + kept).ravel()
+
+    skip = only(node for node in nodes if node.op_type == "Gemm" and node.input[1] == "head.skip.weight")
+    down = only(node for node in nodes if node.op_type == "Gemm" and node.input[2] == skip.output[0])
+    skip.input[1] = weights.add("median.skip.weight", weights[skip.input[1]][columns])
+    skip.input[2] = weights.add("median.skip.bias", weights[skip.input[2]][columns])
+    down.input[1] = weights.add("median.down.weight", weights[down.input[1]][:, columns])
+    split.input[1] = weights.add("median.sizes", np.array([1, *sizes[1:]], np.int64))
+    for node in nodes:
+        for at, name in enumerate(node.input):
+            if node.op_type == "Concat" and weights.holds(name, [outputs * PATCH]):
+                node.input[at] = weights.add("median.row", np.array([len(columns)], np.int64))
+            elif node.op_type == "Concat" and weights.holds(name, [outputs]):
+                node.input[at] = weights.add("median.step", np.array([len(kept)], np.int64))
+            elif name == spread.output[0]:
+                node.input[at] = split.output[0]
+    graph.output[0].type.tensor_type.shape.dim[2].dim_value = 1
+
+    needed = {output.name for output in graph.output}
+    live = []
+    for node in reversed(nodes):
+        if needed.intersection(node.output):
+            live.append(node)
+            needed.update(node.input)
+    del graph.node[:], graph.initializer[:]
+    graph.node.extend(reversed(live))
+    graph.initializer.extend(tensor for name, tensor in weights.tensors.items() if name in needed)
+
+
+def only(found):
+    (one,) = found
+    return one
+
+
+def refer_to_weights(model: onnx.ModelProto, source: bytes) -> None:
+    """Tensors that are in the other file are read from there."""
+    for tensor in model.graph.initializer:
+        raw = tensor.raw_data
+        at = source.find(raw) if len(raw) >= EXTERNAL_BYTES_MIN else -1
+        if at < 0:
+            continue
+        tensor.ClearField("raw_data")
+        tensor.data_location = TensorProto.EXTERNAL
+        for key, value in (("location", GRAPH), ("offset", at), ("length", len(raw))):
+            tensor.external_data.add(key=key, value=str(value))
+
+
+def check_equal(folder: Path, manifest: dict) -> None:
+    """Medians of both graphs must be equal to the bit, at every context length."""
+    whole, median = (
+        onnxruntime.InferenceSession(folder / name, providers=["CPUExecutionProvider"])
+        for name in (GRAPH, MEDIAN_GRAPH)
+    )
+    rng, middle = np.random.default_rng(1), manifest["quantiles"].index(0.5)
+    for context in manifest["context_buckets"]:
+        for rows, horizon in ((4, PATCH), (32, 2 * PATCH), (8, manifest["horizon_max"])):
+            observed = rng.random((rows, context)) > 0.1 * (np.arange(rows)[:, None] % 3)
+            values = rng.standard_normal((rows, context)).cumsum(1) * 10.0 ** (np.arange(rows)[:, None] % 9 - 4)
+            feeds = {"values": values * observed, "observed": observed, "future": np.zeros((rows, horizon))}
+            if "group" in manifest["inputs"]:
+                feeds["group"] = np.where(np.arange(rows) < rows // 2, 0, np.arange(rows))
+            feeds = {name: array.astype(np.float32) for name, array in feeds.items()}
+            made, want = median.run(None, feeds)[0], whole.run(None, feeds)[0][..., middle : middle + 1]
+            assert np.array_equal(made, want), f"context {context}, horizon {horizon}: medians differ"
+
+
+def write_median_graph(folder: Path) -> None:
+    """Writes the graph and names it in the manifest."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    model = onnx.load(folder / GRAPH)
+    keep_median(model)
+    refer_to_weights(model, (folder / GRAPH).read_bytes())
+    onnx.save(model, folder / MEDIAN_GRAPH)
+    check_equal(folder, manifest)
+    digest = hashlib.sha256((folder / MEDIAN_GRAPH).read_bytes()).hexdigest()
+    text = (folder / "manifest.json").read_text()
+    line = f'  "median": {{ "graph": "{MEDIAN_GRAPH}", "sha256": "{digest}" }},\n'
+    lines = [each for each in text.splitlines(keepends=True) if not each.startswith('  "median"')]
+    at = next(index for index, each in enumerate(lines) if each.startswith('  "sha256"'))
+    (folder / "manifest.json").write_text("".join([*lines[: at + 1], line, *lines[at + 1 :]]))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="+", help="model folders")
+    for each in parser.parse_args().folder:
+        write_median_graph(each)
+        print(each / MEDIAN_GRAPH, (each / MEDIAN_GRAPH).stat().st_size)
