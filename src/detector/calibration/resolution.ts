@@ -51,6 +51,11 @@ export function deviationFloor(state: Float64Array, start: number): number {
   return Math.max(FLOOR_MIN, resolutionOf(state, start));
 }
 
+/** Half of the last digit of the values so far and of this one. */
+export function digitDeviation(state: Float64Array, start: number, value: number): number {
+  return 10 ** -decimalsOf(value, state[start + DECIMALS]) / 2;
+}
+
 /** Whether the series has hardly moved: how finely it is resolved is not known yet. */
 export function isFlatSoFar(state: Float64Array, start: number): boolean {
   return state[start + STEPS] < STEPS_MIN;

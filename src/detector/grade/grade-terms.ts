@@ -1,5 +1,5 @@
 import type { Unusualness } from '../alarm/alarm.ts';
-import { deviationFloor, isFlatSoFar } from '../calibration/resolution.ts';
+import { deviationFloor, digitDeviation, isFlatSoFar } from '../calibration/resolution.ts';
 import { SCALARS } from '../memory/series-memory.ts';
 import type { SeriesRings } from '../memory/series-rings.ts';
 import { SEED_PERIOD } from '../memory/shape-lags.ts';
@@ -41,7 +41,7 @@ const PRIOR_VARIANCE = 2;
 const FLOOR_SHARE = 0.2;
 /**
  * Entries of a series that has hardly moved so far count in units of this share of its first value at least: a page
- * of memory more is nothing, however long there was none.
+ * of memory more is nothing, however long there was none. Where that is 0, of this value or the one before.
  */
 const FLAT_SHARE = 0.002;
 /** Rounding of float32, relative. */
@@ -95,7 +95,7 @@ export function observeTerms(
   const { doubles } = rings;
   const resolutionAt = rings.scalarIndex(SCALARS.resolution);
   const isFlat = isFlatSoFar(doubles, resolutionAt);
-  const least = isFlat ? FLAT_SHARE * Math.abs(rings.origin) : 0;
+  const least = isFlat ? leastUnit(rings, resolutionAt, value) : 0;
   const finest = FLOOR_SHARE * deviationFloor(doubles, resolutionAt);
   if (position % SEED_PERIOD === 0 || position === rings.contextStart) seed(rings, position, finest);
   const analogue = nearestLag(rings);
@@ -120,6 +120,16 @@ export function observeTerms(
   const sum = z + d + n;
   if (isFlat && sum > 0 && isBackWhereFlat(rings, position)) return NOTHING_UNUSUAL;
   return { sharp: sum + SHAPE_WEIGHT_SHARP * Math.min(w, largest), wide: sum + SHAPE_WEIGHT_WIDE * w };
+}
+
+/** The smallest unit of entries of a series that has hardly moved so far. */
+function leastUnit({ doubles, origin }: SeriesRings, resolutionAt: number, value: number): number {
+  if (origin !== 0) return FLAT_SHARE * Math.abs(origin);
+  // A share of 0 is no unit. The last digit is one: 1 error behind none is a step, and no outlier of 1e6.
+  const finest = FLOOR_SHARE * digitDeviation(doubles, resolutionAt, value);
+  // NaN before the first value.
+  const previous = Math.abs(doubles[resolutionAt]) || 0;
+  return Math.max(finest, FLAT_SHARE * Math.max(previous, Math.abs(value)));
 }
 
 function keepRecent(rings: SeriesRings, residual: number): void {

@@ -88,3 +88,24 @@ test('a tenth of the memory more is an anomaly, after hundreds of rows without a
   const detections = await gradesOf(Array.from({ length: 600 }, (_, row) => LEVEL * (row < 300 ? 1 : 1.1)));
   assert.ok(detections[300].grade > 0.8, `${detections[300].grade}`);
 });
+
+/** The unusualness that a grade shows. */
+const unusualnessOf = ({ grade }: Detection) => (14 * grade) / (1 - grade);
+
+test('the first digit of a series that began at 0 was a million times its scale', async () => {
+  for (const digit of [1, 0.1, 0.001]) {
+    const detections = await gradesOf(Array.from({ length: 500 }, (_, row) => (row === 450 ? digit : 0)));
+    const unusualness = unusualnessOf(detections[450]);
+    assert.ok(unusualness > 20 && unusualness < 100, `${digit} has the unusualness ${unusualness}`);
+  }
+});
+
+test('what leaves a series of 0 by far is an anomaly, and so is its return, however many digits it has', async () => {
+  for (const value of [80, 5e9, 1 / 3]) {
+    const detections = await gradesOf(Array.from({ length: 500 }, (_, row) => (row === 450 ? value : 0)));
+    for (const row of [450, 451]) {
+      const unusualness = unusualnessOf(detections[row]);
+      assert.ok(unusualness > 400 && unusualness < 5_000, `${value} in row ${row} has the unusualness ${unusualness}`);
+    }
+  }
+});
