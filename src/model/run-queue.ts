@@ -35,8 +35,9 @@ const SMALL_SHARE = 0.25;
 /**
  * The queue of rows. Owners take turns (round robin), and so do the lines of an owner: one line for each key. A run is
  * filled from the line of the owner whose turn it is, first with the rows of this owner, then with those of others. The
- * remainder of a cut request goes to the end of its line. So neither a request of thousands of rows nor an owner of
- * hundreds of requests delays others by more than one run. A group has a line of its own and is never cut.
+ * remainder of a cut request goes to the end of its line, unless it fits into the next run: then it is the first there.
+ * So neither a request of thousands of rows nor an owner of hundreds of requests delays others by more than two runs,
+ * and small requests keep their order. A group has a line of its own and is never cut.
  */
 export class RunQueue<R extends QueuedRequest> {
   readonly rowsMax: number;
@@ -124,7 +125,7 @@ export class RunQueue<R extends QueuedRequest> {
     const taken: Segment<R>[] = [];
     for (const each of [owner, ...others]) {
       if (left === 0) break;
-      const own = cut(line.segments.get(each) ?? [], left);
+      const own = cut(line.segments.get(each) ?? [], left, line.full);
       const rows = rowsOf(own);
       left -= rows;
       taken.push(...own);
@@ -179,8 +180,8 @@ function moveToEnd<V>(turns: Map<string, V> | undefined, name: string): void {
   turns.set(name, value);
 }
 
-/** Removes up to `rowsMax` rows from the front. The remainder of a cut segment goes to the end. */
-function cut<R extends QueuedRequest>(segments: Segment<R>[], rowsMax: number): Segment<R>[] {
+/** Removes up to `rowsMax` rows from the front. The remainder of a cut segment goes to the end if it fills a run. */
+function cut<R extends QueuedRequest>(segments: Segment<R>[], rowsMax: number, full: number): Segment<R>[] {
   let left = rowsMax;
   let whole = 0;
   while (whole < segments.length && segments[whole].rows <= left) left -= segments[whole++].rows;
@@ -190,6 +191,8 @@ function cut<R extends QueuedRequest>(segments: Segment<R>[], rowsMax: number): 
   if (split === undefined) return taken;
   const { request, firstRow, rows } = split;
   taken.push({ request, firstRow, rows: left });
-  segments.push({ request, firstRow: firstRow + left, rows: rows - left });
+  const rest = { request, firstRow: firstRow + left, rows: rows - left };
+  if (rest.rows < full) segments.unshift(rest);
+  else segments.push(rest);
   return taken;
 }

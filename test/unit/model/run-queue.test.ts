@@ -33,6 +33,12 @@ test('the remainder of a cut request goes to the end of its line, so that a long
   assert.equal(shown(queue.take(8)), 'long[14..20]');
 });
 
+test('the remainder of a cut request that fits into a run is the first of the next one: small requests keep their order', () => {
+  const queue = queueOf([request('a', 5), request('b', 6), request('c', 4)]);
+  assert.equal(shown(queue.take(8)), 'a[0..5] b[0..3]');
+  assert.equal(shown(queue.take(8)), 'b[3..6] c[0..4]');
+});
+
 test('requests of different keys never share a run, and their lines take turns', () => {
   const queue = queueOf([request('a', 4, 'x'), request('b', 1, 'y')]);
   assert.equal(shown(queue.take(2)), 'a[0..2]');
