@@ -11,7 +11,7 @@ import { connectRegistry } from '../stream/codec/registry.ts';
 import { createScoreEncoder } from '../stream/codec/score-encoder.ts';
 import { metricReports, timeForecasts } from '../stream/engine/metric-reports.ts';
 import type { FindingReport } from '../stream/engine/report-findings.ts';
-import { FORECAST_ROWS_MAX } from '../stream/engine/state/supply-forecasts.ts';
+import { FORECAST_ROWS_MAX } from '../stream/engine/state/requested-forecasts.ts';
 import { startWorker, type Worker } from '../stream/engine/stream-worker.ts';
 import type { BoundDetector } from '../stream/engine/unit/bound-detector.ts';
 import { createKafkaLog } from '../stream/log/kafka-log.ts';

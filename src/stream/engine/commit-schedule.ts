@@ -4,18 +4,24 @@ import type { WorkerPace } from './state/worker-pace.ts';
 export const RETRY_MS_MIN = 200;
 export const RETRY_MS_MAX = 5_000;
 
+/** A transaction that is due begins late by this share of the interval, where records can be scored meanwhile. */
+const LATE_SHARE = 0.1;
+
 /**
  * When the transactions of one partition begin: `intervalMs` apart, and within the pace of the worker. With many
  * partitions the interval stretches for all of them alike.
  */
 export class CommitSchedule {
   readonly #intervalMs: number;
+  /** How long a transaction that is due may take in what can be scored at once. */
+  readonly lateMsMax: number;
   readonly #pace: WorkerPace;
   #nextMs = 0;
   #slotMs: number | null = null;
 
   constructor(intervalMs: number, pace: WorkerPace) {
     this.#intervalMs = intervalMs;
+    this.lateMsMax = intervalMs * LATE_SHARE;
     this.#pace = pace;
   }
 

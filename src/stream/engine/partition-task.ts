@@ -1,54 +1,22 @@
 import { setTimeout } from 'node:timers/promises';
-import type { WorkerLimits } from '../../config/config.ts';
-import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../log/log.ts';
+import type { InputRecord, PartitionSession, Subscription } from '../log/log.ts';
 import { CommitWatch } from './commit/commit-watch.ts';
-import { firstCommit, type RestoredState } from './commit/first-commit.ts';
-import { type CommitFormat, PendingCommit } from './commit/pending-commit.ts';
+import { firstCommit } from './commit/first-commit.ts';
+import { PendingCommit } from './commit/pending-commit.ts';
 import { QuietPartition } from './commit/quiet-partition.ts';
-import type { Scoring } from './commit/score-records.ts';
-import { type RecordTaking, splitBytesMax, takeRecords } from './commit/take-records.ts';
+import { type NextRecords, readNext, splitBytesMax } from './commit/take-records.ts';
 import { CommitSchedule, RETRY_MS_MAX, RETRY_MS_MIN } from './commit-schedule.ts';
-import type { EngineReports } from './engine-reports.ts';
 import { FailingRecords, isFatal, isRecordFailure, type TriedRecords } from './failing-records.ts';
-import type { MemoryGuard } from './memory-guard.ts';
 import { PartitionInput } from './partition-input.ts';
+import type { PartitionTaskOptions, RestoredTask } from './partition-task-options.ts';
 import { reportResume } from './report-resume.ts';
 import { PartitionState } from './state/partition-state.ts';
-import type { UnitPlaces } from './state/partition-units.ts';
 import { type Restored, refuseOtherPartitionCount, restorePartition } from './state/restore-partition.ts';
-import type { WorkerPace } from './state/worker-pace.ts';
-import type { BoundDetector } from './unit/bound-detector.ts';
 import { WakeableSleep } from './wakeable-sleep.ts';
-import { fillFromHistory, type WarmStart } from './warm-start.ts';
+import { fillFromHistory } from './warm-start.ts';
 
 /** Most bytes of the input records of a transaction, but for one more record; `commitRecordsMax` holds, too. */
 export const COMMIT_BYTES_MAX = 16 * 1024 * 1024;
-
-export interface PartitionTaskOptions extends CommitFormat, Scoring, RecordTaking {
-  readonly log: StreamLog;
-  readonly limits: WorkerLimits;
-  readonly partitionCount: number;
-  readonly detectorNamed: ReadonlyMap<string, BoundDetector>;
-  readonly detectorsVersion: number;
-  readonly places: UnitPlaces;
-  readonly reports: EngineReports;
-  readonly memory: MemoryGuard;
-  readonly warmStart: WarmStart | null;
-  /** Both of all partitions of the worker together. */
-  readonly transactionPace: WorkerPace;
-  readonly backfillPace: WorkerPace;
-  readonly onFatal: (error: Error) => void;
-  /** Resolves when an earlier task of the partition has ended. */
-  readonly free: Promise<Subscription>;
-  /**
-   * Resolves when the partition of each group is known: every partition of the assignment has tried its first restore.
-   */
-  readonly placesKnown: Promise<unknown>;
-}
-
-interface RestoredTask extends RestoredState {
-  readonly onCommitted: () => void;
-}
 
 /**
  * Owns one partition from assignment to revocation:
@@ -60,8 +28,9 @@ interface RestoredTask extends RestoredState {
  * With groups, it takes no record before the other partitions of the assignment are restored as well. Until then it
  * does not know which groups those partitions own.
  *
- * While a transaction commits, the next records are scored. Transactions begin `commitIntervalMs` apart. With a lag, a
- * transaction begins when `commitRecordsMax` records are scored: fewer and larger transactions are cheaper.
+ * While a transaction commits, the next records are scored. Transactions begin `commitIntervalMs` apart. One that is
+ * due does not wait for records whose series need a forecast that is on its way: these have changed nothing yet. With a
+ * lag, a transaction begins when `commitRecordsMax` records are scored: fewer and larger transactions are cheaper.
  */
 export class PartitionTask {
   readonly #options: PartitionTaskOptions;
@@ -207,9 +176,8 @@ export class PartitionTask {
   }
 
   async #scoreAndCommit(session: PartitionSession, task: RestoredTask): Promise<void> {
-    const { state, onCommitted } = task;
-    const { journal, resume } = task.restored;
-    const { limits, place, reports, nowMs, splitter } = this.#options;
+    const { state } = task;
+    const { limits, nowMs, splitter } = this.#options;
     const { signal } = this.#stop;
     let pending = firstCommit(this.#options, task);
     state.all.resumeBackfills(pending);
@@ -219,28 +187,21 @@ export class PartitionTask {
     let committing: Promise<void> | null = null;
     const schedule = new CommitSchedule(limits.commitIntervalMs, this.#options.transactionPace);
     let bytesLeft = COMMIT_BYTES_MAX;
-    const commit = async (commitOf: PendingCommit) => {
-      const startedMs = performance.now();
-      schedule.began(startedMs);
-      const backfills = state.backfills.waiting;
-      try {
-        const { records, nextOffset, newestEventMs } = commitOf;
-        const tally = commitOf.takeTally();
-        const { findings, metadata } = state.watch.add(tally.input, state.clock.ms);
-        const outputs = commitOf.outputs(journal, resume.topicId, state.clock.state);
-        await this.#commits.watch(nextOffset, () => session.commit(outputs, nextOffset, metadata));
-        onCommitted();
-        this.#failing.committed(nextOffset);
-        const seconds = (performance.now() - startedMs) / 1000;
-        reports.committed(place.partition, { records, seconds, nextOffset, newestEventMs, backfills, findings }, tally);
-      } catch (error) {
+    const commit = (commitOf: PendingCommit) => {
+      schedule.began(performance.now());
+      const onFailure = (error: unknown) => {
         this.#tried = commitOf;
         failure = error;
-      } finally {
-        committing = null;
-        this.#sleeper.wake();
-      }
+      };
+      return this.#commit(session, task, commitOf)
+        .catch(onFailure)
+        .finally(() => {
+          committing = null;
+          this.#sleeper.wake();
+        });
     };
+    let next: NextRecords | null = null;
+    let nextBytes = 0;
     try {
       for (;;) {
         if (failure !== null) throw failure;
@@ -249,31 +210,31 @@ export class PartitionTask {
         const recordsMax = Math.min(limits.commitRecordsMax, this.#failing.recordsMax);
         const bytesMax = splitter === null ? bytesLeft : splitBytesMax(bytesLeft, pending);
         const room = bytesMax > 0 ? recordsMax - pending.records : 0;
-        if (!recreated && this.#input.records > 0 && room > 0) {
+        if (next === null && !recreated && this.#input.records > 0 && room > 0) {
           const waitingBytes = this.#input.bytes;
           const records = this.#input.take(room, bytesMax);
-          bytesLeft -= waitingBytes - this.#input.bytes;
+          nextBytes = waitingBytes - this.#input.bytes;
           recreated = records[0]?.skipped?.reason === 'topic-recreated';
-          if (recreated) continue;
-          const { advances } = state;
-          await this.#score(records, state, pending);
-          if (state.advances > advances) quiet.observe();
-          reports.holding(place.partition, {
-            units: state.units.size,
-            queuedRecords: this.#input.records,
-            journalBytes: journal.bytes,
-            stateBytes: state.bytes,
-          });
+          if (!recreated) next = await this.#read(records, state, pending);
           continue;
         }
-        if (committing === null && pending.isDue) {
-          const waitMs = schedule.waitMs(performance.now(), room <= 0 || recreated);
-          if (waitMs <= 0) {
-            committing = commit(pending);
-            pending = new PendingCommit(this.#options, nowMs, pending.nextOffset);
-            bytesLeft = COMMIT_BYTES_MAX;
-          } else await this.#sleeper.sleep(state.backfills.sleepMs(waitMs));
-        } else if (recreated && committing === null) return;
+        // Then the transaction is filled first, also where that waits for forecasts: a large one is cheaper.
+        const isLagging = next !== null && next.count + this.#input.records >= room;
+        const mayCommit = committing === null && pending.isDue && !isLagging;
+        const isFull = next === null && (room <= 0 || recreated);
+        const waitMs = mayCommit ? schedule.waitMs(performance.now(), isFull) : null;
+        const awaits = next !== null && !isLagging && pending.isDue && this.#awaitForecasts(next);
+        // What can be scored at once is part of a transaction that is due, for a moment.
+        if (waitMs !== null && waitMs <= (next === null || awaits ? 0 : -schedule.lateMsMax)) {
+          committing = commit(pending);
+          pending = new PendingCommit(this.#options, nowMs, pending.nextOffset);
+          bytesLeft = COMMIT_BYTES_MAX;
+        } else if (next !== null && !awaits) {
+          if (await this.#score(next, pending, task)) quiet.observe();
+          bytesLeft -= nextBytes;
+          next = null;
+        } else if (waitMs !== null || next !== null) await this.#sleeper.sleep(state.backfills.sleepMs(waitMs));
+        else if (recreated && committing === null) return;
         else if (committing === null && (quiet.waitMs ?? 1) <= 0) await quiet.report(state, pending, signal);
         else await this.#sleeper.sleep(state.backfills.sleepMs(committing === null ? quiet.waitMs : null));
       }
@@ -282,12 +243,51 @@ export class PartitionTask {
     }
   }
 
-  async #score(records: readonly InputRecord[], state: PartitionState, pending: PendingCommit): Promise<void> {
+  async #commit(session: PartitionSession, task: RestoredTask, pending: PendingCommit): Promise<void> {
+    const { state, onCommitted } = task;
+    const { journal, resume } = task.restored;
+    const { place, reports } = this.#options;
+    const startedMs = performance.now();
+    const backfills = state.backfills.waiting;
+    const { records, nextOffset, newestEventMs } = pending;
+    const tally = pending.takeTally();
+    const { findings, metadata } = state.watch.add(tally.input, state.clock.ms);
+    const outputs = pending.outputs(journal, resume.topicId, state.clock.state);
+    await this.#commits.watch(nextOffset, () => session.commit(outputs, nextOffset, metadata));
+    onCommitted();
+    this.#failing.committed(nextOffset);
+    const seconds = (performance.now() - startedMs) / 1000;
+    reports.committed(place.partition, { records, seconds, nextOffset, newestEventMs, backfills, findings }, tally);
+  }
+
+  #read(records: readonly InputRecord[], state: PartitionState, pending: PendingCommit): Promise<NextRecords> {
     const nextOffset = (records.at(-1)?.offset ?? 0) + 1;
     this.#tried = { records: pending.records + records.length, nextOffset };
     const whyFailed = (offset: number) => this.#failing.whyFailed(offset);
-    const context = { state, pending, scoring: this.#options, whyFailed, signal: this.#stop.signal };
-    await takeRecords(records, this.#options, context);
+    return readNext(records, this.#options, { state, scoring: this.#options, whyFailed });
+  }
+
+  /** Returns whether any of them was the newest of its series, or group. */
+  async #score(next: NextRecords, pending: PendingCommit, { state, restored }: RestoredTask): Promise<boolean> {
+    const { place, reports } = this.#options;
+    const { advances } = state;
+    this.#tried = { records: pending.records + next.count, nextOffset: next.nextOffset };
+    await next.takeInto(pending, this.#stop.signal);
+    reports.holding(place.partition, {
+      units: state.units.size,
+      queuedRecords: this.#input.records,
+      journalBytes: restored.journal.bytes,
+      stateBytes: state.bytes,
+    });
+    return state.advances > advances;
+  }
+
+  /** Whether records wait for forecasts that are on their way. It is woken when these are there. */
+  #awaitForecasts(next: NextRecords): boolean {
+    const forecasts = next.forecasts();
+    const wake = () => this.#sleeper.wake();
+    forecasts?.then(wake, wake);
+    return forecasts !== null;
   }
 
   /** Backfills in the background, a round at a time. */

@@ -19,13 +19,24 @@ export interface Scoring {
   readonly nowMs: () => number;
 }
 
-export interface ScoringContext {
+export interface DecodingContext {
   readonly state: PartitionState;
-  readonly pending: PendingCommit;
   readonly scoring: Scoring;
   /** Why a record is a dead letter although it can be read; null where it is none. By offset. */
   readonly whyFailed?: (offset: number) => string | null;
+}
+
+export interface ScoringContext extends DecodingContext {
+  readonly pending: PendingCommit;
   readonly signal: AbortSignal;
+}
+
+/** Records that were read, and have changed nothing so far. */
+export interface DecodedRecords {
+  readonly records: readonly InputRecord[];
+  readonly observations: readonly RoutedObservation[];
+  readonly refused: readonly { readonly record: InputRecord; readonly cause: DeadLetterCause }[];
+  readonly withoutValue: number;
 }
 
 /**
@@ -33,17 +44,37 @@ export interface ScoringContext {
  * `state` and `pending` must be discarded.
  */
 export async function scoreRecords(records: readonly InputRecord[], context: ScoringContext): Promise<void> {
-  const { state, pending, scoring, whyFailed, signal } = context;
+  await scoreDecoded(await toObservations(records, context), context);
+}
+
+/** Rejects when the registry fails. */
+export async function toObservations(
+  records: readonly InputRecord[],
+  context: DecodingContext,
+): Promise<DecodedRecords> {
+  const { scoring, whyFailed } = context;
   await loadMissingSchemas(records, scoring);
   const nowMs = scoring.nowMs();
   const observations: RoutedObservation[] = [];
+  const refused: { record: InputRecord; cause: DeadLetterCause }[] = [];
+  let withoutValue = 0;
   for (const record of records) {
     const failure = whyFailed?.(record.offset) ?? null;
     const observation = failure === null ? toObservation(record, context, nowMs) : recordFailed(failure);
-    if (observation === 'without-value') pending.withoutValue();
-    else if ('reason' in observation) pending.deadLetter(record, observation);
+    if (observation === 'without-value') withoutValue++;
+    else if ('reason' in observation) refused.push({ record, cause: observation });
     else observations.push(observation);
   }
+  return { records, observations, refused, withoutValue };
+}
+
+/** Scores what was decoded in this state. Rejects as `scoreRecords`. */
+export async function scoreDecoded(
+  { records, observations, refused, withoutValue }: DecodedRecords,
+  { state, pending, signal }: Pick<ScoringContext, 'state' | 'pending' | 'signal'>,
+): Promise<void> {
+  for (let times = withoutValue; times > 0; times--) pending.withoutValue();
+  for (const { record, cause } of refused) pending.deadLetter(record, cause);
   await state.score(observations, pending, signal);
   pending.consumed(records);
   pending.clockAt(state.clock.state);
@@ -70,7 +101,7 @@ export async function loadMissingSchemas(
 /** Returns the observation of a record with its detector, that it has no value, or why it is a dead letter. */
 function toObservation(
   record: InputRecord,
-  { state, scoring }: ScoringContext,
+  { state, scoring }: DecodingContext,
   nowMs: number,
 ): RoutedObservation | 'without-value' | DeadLetterCause {
   const { decoder, detectorOf, places } = scoring;

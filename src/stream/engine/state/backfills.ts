@@ -5,7 +5,7 @@ import { StateWriter } from '../../changelog/state-bytes.ts';
 import type { StaleUnit } from '../arrival/stale-unit.ts';
 import type { ReceivedObservation, ReplaySink, ScoreSink } from '../unit/batch-outcome.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
-import { supplyForecasts } from './supply-forecasts.ts';
+import { RequestedForecasts } from './requested-forecasts.ts';
 import type { WorkerPace } from './worker-pace.ts';
 
 /**
@@ -54,6 +54,7 @@ export class Backfills {
   /** Those of the present round. */
   #active: Backfill[] = [];
   #round: Promise<void> | null = null;
+  readonly #forecasts = new RequestedForecasts();
   /** A round with a unit that was taken out. */
   #detached: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
@@ -159,7 +160,8 @@ export class Backfills {
     if (this.#active.length === 0) return;
     this.#pace.reserve(nowMs, forecasts);
     const units = this.#active.map(({ unit }) => unit);
-    this.#round = supplyForecasts(units, signal)
+    this.#round = this.#forecasts
+      .supply(units, signal)
       .catch((error: unknown) => {
         this.#failure = { error };
       })

@@ -12,8 +12,8 @@ import { isScorable, refuseValue } from '../unit/unusable-values.ts';
 import type { Backfills } from './backfills.ts';
 import { BlockedUnits } from './blocked-units.ts';
 import { DetectorPauses } from './detector-pauses.ts';
-import { PartitionUnits, type UnitPlaces } from './partition-units.ts';
-import { supplyForecasts } from './supply-forecasts.ts';
+import { PartitionUnits, type UnitPlaces, unitKeyOf } from './partition-units.ts';
+import { RequestedForecasts } from './requested-forecasts.ts';
 import { WorkerPace } from './worker-pace.ts';
 
 interface Blocking {
@@ -33,8 +33,7 @@ export class PartitionState {
   /** What is wrong with the newest records that were committed. */
   readonly watch = new InputWatch();
   readonly pauses: DetectorPauses;
-  /** Settles with the last batch of forecasts. One batch at a time waits for the model. */
-  #forecasts: Promise<void> = Promise.resolve();
+  readonly #forecasts = new RequestedForecasts();
 
   /**
    * @param unitsMax most series and groups; beyond it the longest idle are evicted
@@ -113,14 +112,14 @@ export class PartitionState {
     await blocking.resume();
     // A failure is thrown again by the next call that needs one of these forecasts.
     const units = [...touched].filter(({ waiting }) => waiting.forBackfill === null);
-    this.#supply(units, signal).catch(() => undefined);
+    this.#forecasts.supply(units, signal).catch(() => undefined);
   }
 
   #blocking(sink: ScoreSink, signal: AbortSignal): Blocking {
     const blocked = new BlockedUnits();
     const resume = async () => {
       if (blocked.any) await this.backfills.settled();
-      await blocked.resume((units) => this.#supply(units, signal), sink);
+      await blocked.resume((units) => this.#forecasts.supply(units, signal), sink);
     };
     return { blocked, resume, sink };
   }
@@ -251,10 +250,13 @@ export class PartitionState {
     return this.#gate.advances;
   }
 
-  /** Earlier requests come first. Their units are not due any more in later ones. */
-  #supply(units: readonly DetectionUnit[], signal: AbortSignal): Promise<void> {
-    this.#forecasts = this.#forecasts.then(() => supplyForecasts(units, signal));
-    return this.#forecasts;
+  /**
+   * Settles when the forecasts are there that these observations would wait for, of those that are on their way; null:
+   * there are none.
+   */
+  forecastsFor(observations: readonly RoutedObservation[]): Promise<unknown> | null {
+    const units = observations.map((observation) => this.units.get(unitKeyOf(observation)));
+    return this.#forecasts.underWay(units.filter((unit) => unit !== undefined));
   }
 
   /** Memory of its series. */

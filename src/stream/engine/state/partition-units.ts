@@ -136,7 +136,7 @@ export class PartitionUnits {
 
   /** Why an observation cannot be scored: another series has its id. Otherwise the id belongs to its series. */
   claim(observation: RoutedObservation, sink: ScoreSink): DeadLetterCause | null {
-    return observation.source === undefined ? null : this.sources.claim(observation, keyOf(observation), sink);
+    return observation.source === undefined ? null : this.sources.claim(observation, unitKeyOf(observation), sink);
   }
 
   /** After a restore: what the changelog holds of series that are not there any more. */
@@ -147,7 +147,7 @@ export class PartitionUnits {
 
   /** The unit of an observation. */
   of(observation: RoutedObservation, sink: ScoreSink): DetectionUnit {
-    const key = keyOf(observation);
+    const key = unitKeyOf(observation);
     const known = this.units.get(key);
     if (known !== undefined) return known;
     const stale = this.stale.get(key);
@@ -163,7 +163,7 @@ export class PartitionUnits {
 
   /** Whether others are evicted to make room for an observation. */
   evicts(observation: RoutedObservation): boolean {
-    const key = keyOf(observation);
+    const key = unitKeyOf(observation);
     return this.#isFull && !this.units.has(key) && !this.stale.has(key);
   }
 
@@ -280,7 +280,7 @@ export class PartitionUnits {
 }
 
 /** Key of the unit that takes an observation. */
-function keyOf({ series, group, bound }: RoutedObservation): string {
+export function unitKeyOf({ series, group, bound }: RoutedObservation): string {
   return group === null ? series : groupKey(bound.config.name, group);
 }
 

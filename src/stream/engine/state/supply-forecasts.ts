@@ -8,11 +8,8 @@ import {
 import { deviationOfQuantiles } from '../../../forecast/quantile-spread.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
 
-/** Most contexts of a partition that wait for the model at a time. Bounds their memory and the queue of the model. */
-export const FORECAST_ROWS_MAX = 1_024;
-
 /** Detectors whose forecasts come from one batch of the model. */
-interface DueForecasts {
+export interface DueForecasts {
   readonly forecaster: Forecaster;
   readonly contextLength: number;
   readonly horizon: number;
@@ -22,23 +19,22 @@ interface DueForecasts {
 }
 
 /**
- * Supplies forecasts to every detector of `units` that waits for one. A batch shares model, context length and horizon.
+ * Supplies forecasts to those detectors of a batch that wait for one. Contexts are copied before it returns. Rejects
+ * when the model fails or `signal` aborts.
  */
-export async function supplyForecasts(units: readonly DetectionUnit[], signal: AbortSignal): Promise<void> {
-  for (const wave of inWaves(dueForecasts(units))) await Promise.all(wave.map((batch) => supplyBatch(batch, signal)));
-}
-
-async function supplyBatch(
-  { forecaster, contextLength, horizon, quantiles, detectors }: DueForecasts,
+export async function supplyBatch(
+  { forecaster, contextLength, horizon, quantiles, detectors: requested }: DueForecasts,
   signal: AbortSignal,
 ): Promise<void> {
+  // One that started over, or was forgotten, in the meantime needs no forecast.
+  const detectors = requested.filter(({ forecastDue }) => forecastDue);
   const rows = detectors.length;
+  if (rows === 0) return;
   const values = new Float32Array(rows * contextLength);
   for (let row = 0; row < rows; row++) detectors[row].context(values, row * contextLength, contextLength);
   const batch = { rows, contextLength, values, horizon };
   const supply = quantiles === null ? await medianForecasts(forecaster, batch, signal) : await quantiles(batch, signal);
   for (let row = 0; row < rows; row++) {
-    // A detector that started over in the meantime needs no forecast.
     if (detectors[row].forecastDue) supply(detectors[row], row);
   }
 }
@@ -65,22 +61,15 @@ function quantileForecasts(forecaster: QuantileForecaster) {
   };
 }
 
-/** Batches that together have at most FORECAST_ROWS_MAX rows. */
-function inWaves(batches: readonly DueForecasts[]): DueForecasts[][] {
-  const waves: DueForecasts[][] = [];
-  let rows = Number.POSITIVE_INFINITY;
-  for (const batch of batches) {
-    rows += batch.detectors.length;
-    if (rows > FORECAST_ROWS_MAX) {
-      waves.push([]);
-      rows = batch.detectors.length;
-    }
-    waves.at(-1)?.push(batch);
-  }
-  return waves;
+interface DueOptions {
+  /** Most rows of a batch. */
+  readonly rowsMax: number;
+  /** Detectors that have requested theirs. */
+  readonly except: ReadonlyMap<SeriesDetector, unknown>;
 }
 
-function dueForecasts(units: readonly DetectionUnit[]): DueForecasts[] {
+/** What the detectors of `units` wait for. A batch shares model, context length and horizon. */
+export function dueForecasts(units: readonly DetectionUnit[], { rowsMax, except }: DueOptions): DueForecasts[] {
   const batches: DueForecasts[] = [];
   const open = new Map<Forecaster, Map<number, DueForecasts>>();
   for (const unit of units) {
@@ -91,6 +80,7 @@ function dueForecasts(units: readonly DetectionUnit[]): DueForecasts[] {
       open.set(forecaster, byShape);
     }
     for (const detector of unit.forecastsDue()) {
+      if (except.has(detector)) continue;
       if (!detector.hasContext()) {
         detector.forecasted(null);
         continue;
@@ -100,7 +90,7 @@ function dueForecasts(units: readonly DetectionUnit[]): DueForecasts[] {
       const quantiles = detector.wantsQuantiles && hasQuantiles(forecaster) ? quantileForecasts(forecaster) : null;
       const shape = (contextLength * 65_536 + horizon) * 2 + (quantiles === null ? 0 : 1);
       let batch = byShape.get(shape);
-      if (batch === undefined || batch.detectors.length >= FORECAST_ROWS_MAX) {
+      if (batch === undefined || batch.detectors.length >= rowsMax) {
         batch = { forecaster, contextLength, horizon, quantiles, detectors: [] };
         byShape.set(shape, batch);
         batches.push(batch);

@@ -7,6 +7,7 @@ import { QUEUE_BYTES_MAX } from '../../../../src/stream/engine/partition-input.t
 import { COMMIT_BYTES_MAX } from '../../../../src/stream/engine/partition-task.ts';
 import type { Worker, WorkerReports } from '../../../../src/stream/engine/stream-worker.ts';
 import type { StreamLog, SubscriptionHandlers } from '../../../../src/stream/log/log.ts';
+import { arithmeticForecaster } from '../../../fixture/model/arithmetic-forecaster.ts';
 import { ignoredReports, observationRecord, streamRun } from '../../../fixture/stream/stream-run.ts';
 import { until } from '../../../fixture/until.ts';
 
@@ -320,4 +321,62 @@ test('a restore reads the changelog once', async () => {
   while (second.notReady().length > 0) await sleep(1);
   await second.stop();
   assert.equal(reads, 1);
+});
+
+/** A stream with a series whose next record waits for a forecast that is on its way, and is held. */
+async function streamThatWaits() {
+  const forecaster = arithmeticForecaster();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let held = promise;
+  let requested = 0;
+  const holding: typeof forecaster = {
+    ...forecaster,
+    forecast(batch, signal) {
+      requested++;
+      return held.then(() => forecaster.forecast(batch, signal));
+    },
+  };
+  // Long enough that the records below are scored before the next transaction is due.
+  const run = streamRun({ forecaster: holding, limits: { commitIntervalMs: 200 } });
+  const append = (series: string, step: number) => {
+    const { key, value } = observationRecord(series, step, step % 3);
+    return run.broker.append(0, key, value);
+  };
+  const worker = await run.start();
+  let step = 0;
+  for (; requested === 0; step++) {
+    append('waits', step);
+    await run.settled();
+  }
+  const other = append('other', step);
+  await sleep(5);
+  append('waits', step);
+  const release = (error?: Error) => {
+    held = Promise.resolve();
+    if (error === undefined) resolve();
+    else reject(error);
+  };
+  return { ...run, worker, other, release, expected: step + 2 };
+}
+
+test('a transaction that is due does not wait for records whose forecast is on its way', async () => {
+  const { broker, worker, other, release, settled, scores, expected } = await streamThatWaits();
+  await until('the other series is committed', () => broker.committedOffset(0) === other + 1);
+  assert.equal(scores().length, expected - 1);
+  release();
+  await settled();
+  assert.deepEqual(
+    scores().map(({ input }) => input.offset),
+    Array.from({ length: expected }, (_, offset) => offset),
+  );
+  await worker.stop();
+});
+
+test('a forecast that fails while records wait for it is made again, and each record is scored once', async () => {
+  const { worker, release, settled, scores, deadLetters, expected } = await streamThatWaits();
+  release(new Error('the model failed once'));
+  await settled();
+  assert.equal(scores().length, expected);
+  assert.deepEqual(deadLetters(), []);
+  await worker.stop();
 });
