@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { loadFinetuned } from '../detector-models.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
@@ -9,7 +9,7 @@ import type { SandboxOutcome } from '../sandbox/sandbox-run.ts';
 import { Turns } from '../sandbox/turns.ts';
 import { ServiceError } from '../service-error.ts';
 import { decodeEnvelope, type Envelope, encodeEnvelope } from '../sidecar/jobs/envelope.ts';
-import { memoryMbOf, slotsOf } from '../sidecar/jobs/job-sandbox.ts';
+import { slotsOf, usableMemoryMb } from '../sidecar/jobs/job-sandbox.ts';
 import type {
   BacktestFile,
   BacktestOutcome,
@@ -50,7 +50,7 @@ function placesOf(cores: number, memoryMb: number): number {
 }
 
 export const BACKTEST_LIMITS: BacktestLimits = {
-  places: placesOf(availableParallelism(), memoryMbOf(totalmem(), process.constrainedMemory())),
+  places: placesOf(availableParallelism(), usableMemoryMb()),
   scoringMsMax: 120_000,
   waitingMsMax: 120_000,
   ofOwnerMax: 4,

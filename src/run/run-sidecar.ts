@@ -1,4 +1,4 @@
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { BacktestSandbox } from '../backtest/backtest-sandbox.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { consoleFiles } from '../console/page-files.ts';
@@ -20,7 +20,7 @@ import { FinetunedJobs } from '../sidecar/jobs/finetuned-jobs.ts';
 import { JOB_LIMITS } from '../sidecar/jobs/job-limits.ts';
 import { countJobs } from '../sidecar/jobs/job-metrics.ts';
 import { JobQueue } from '../sidecar/jobs/job-queue.ts';
-import { JobSandbox, memoryMbOf, slotsOf } from '../sidecar/jobs/job-sandbox.ts';
+import { JobSandbox, slotsOf, usableMemoryMb } from '../sidecar/jobs/job-sandbox.ts';
 import { WhatIfJobs } from '../sidecar/jobs/what-if-jobs.ts';
 import { DEFAULT_MODEL, serveModels } from '../sidecar/models/served-models.ts';
 import { tuneInSandbox } from '../sidecar/models/tuned-models.ts';
@@ -102,11 +102,7 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
     const calls = new Calls(store, nowMs, { logger, onSettled });
     const watch = reportTunings(metrics, logger, nowMs);
     const memory = { memoryMbMax: http.jobMemoryMbMax, heapMbMax: http.jobMemoryMbMax };
-    const slots = slotsOf(
-      availableParallelism(),
-      memoryMbOf(totalmem(), process.constrainedMemory()),
-      http.jobMemoryMbMax,
-    );
+    const slots = slotsOf(availableParallelism(), usableMemoryMb(), http.jobMemoryMbMax);
     const sandbox = new JobSandbox(catalog, memory, { observe: watch, slots });
     const backtests = new BacktestSandbox({ catalog, database: store, kept });
     opened.push(() => backtests.close());

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import type { ModelCatalog } from '../../model/catalog.ts';
 import { bytesOfWeights, shareWeights } from '../../model/tuned-weights.ts';
@@ -37,7 +38,7 @@ const MEMORY_SHARE = 0.5;
 const SLOTS_MAX = 4;
 
 /** What this process may use, MiB: the limit of its container, or the machine. Without a limit it is 0 or above all. */
-export function memoryMbOf(machineBytes: number, limitBytes: number): number {
+export function usableMemoryMb(machineBytes = totalmem(), limitBytes = process.constrainedMemory()): number {
   return Math.min(machineBytes, limitBytes || machineBytes) / 2 ** 20;
 }
 

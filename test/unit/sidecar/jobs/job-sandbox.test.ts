@@ -8,7 +8,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { type ModelCatalog, openCatalog } from '../../../../src/model/catalog.ts';
 import { Forecasters } from '../../../../src/model/onnx-forecaster.ts';
 import type { JobOutcome, JobRun } from '../../../../src/sidecar/jobs/job.ts';
-import { JobSandbox, memoryMbOf, slotsOf } from '../../../../src/sidecar/jobs/job-sandbox.ts';
+import { JobSandbox, slotsOf, usableMemoryMb } from '../../../../src/sidecar/jobs/job-sandbox.ts';
 import { serveModels } from '../../../../src/sidecar/models/served-models.ts';
 import { tuneInProcess } from '../../../../src/sidecar/models/tuned-models.ts';
 import type { TaskName } from '../../../../src/sidecar/wire/task-names.ts';
@@ -50,7 +50,7 @@ function readable(outcome: JobOutcome) {
 
 test('a container of 6 GiB on a machine of 256 had room for four jobs of 4 GiB', () => {
   const gib = 2 ** 30;
-  const slots = (limitBytes: number) => slotsOf(64, memoryMbOf(256 * gib, limitBytes), 4_096);
+  const slots = (limitBytes: number) => slotsOf(64, usableMemoryMb(256 * gib, limitBytes), 4_096);
   assert.deepEqual([6 * gib, 16 * gib].map(slots), [1, 2]);
   // Without a limit, as Linux says it, and where it is not known.
   assert.deepEqual([2 ** 64, 0].map(slots), [4, 4]);
