@@ -18,7 +18,8 @@ test('the page of upgrades names the formats of today', () => {
     .filter((line) => line.startsWith('| '))
     .map((line) => line.split('|').map((cell) => cell.trim()));
   const { version } = packageJson() as unknown as { readonly version: string };
-  const column = rows[0].indexOf(version);
+  // What is not released so far has a column of its own.
+  const column = rows[0].includes('next') ? rows[0].indexOf('next') : rows[0].indexOf(version);
   const said = Object.fromEntries(rows.slice(2, 7).map((cells) => [cells[1].split(/[ :]/)[0], cells[column]]));
   assert.deepEqual(said, {
     state: `format ${STATE_FORMAT}`,

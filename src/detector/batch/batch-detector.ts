@@ -3,6 +3,7 @@ import { withGroupContext } from '../../forecast/group-context.ts';
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import { NO_VERDICT, type Verdict } from '../alarm/alarm.ts';
 import { accumulatedScore, calibrateAccumulation, type MemberResiduals } from '../calibration/accumulation.ts';
+import { roundToBfloat16 } from '../calibration/bfloat16.ts';
 import {
   addResidual,
   calibrate,
@@ -14,7 +15,13 @@ import {
 } from '../calibration/calibration.ts';
 import { cutoffsOfWindow, residualPlaces, stepOfHorizon } from '../calibration/cutoff-grid.ts';
 import type { CalibrationSize, DetectionSettings } from '../calibration/settings.ts';
-import { CALIBRATION_WINDOWS_MIN, judge, oneSidedThreshold, twoSidedThreshold } from '../calibration/threshold.ts';
+import {
+  CALIBRATION_WINDOWS_MIN,
+  floorOfRounded,
+  judge,
+  oneSidedThreshold,
+  twoSidedThreshold,
+} from '../calibration/threshold.ts';
 import { PRIOR_ROWS } from '../grade/grade-terms.ts';
 import { gradeHistories, type HistoryTimes } from './grade-history.ts';
 import {
@@ -143,14 +150,18 @@ function verdictColumns(verdicts: readonly Verdict[], { detectionSize }: Detecti
   };
 }
 
-/** Residuals of forecasted positions in [0, end), at most the newest `size`, with how they were forecast. */
+/**
+ * Residuals of forecasted positions in [0, end), at most the newest `size`, with how they were forecast. Where they are
+ * the newest ones they are rounded as in the ring of the stream.
+ */
 function residualsBefore(history: History, end: number, size: CalibrationSize, settings: DetectionSettings) {
   const residuals = new Float32Array(Math.max(0, end));
   const empty = emptyWindows(history, settings);
   let count = 0;
   for (let position = 0; position < end; position++) {
     if (history.forecastCounts[position] === 0 || empty(position)) continue;
-    residuals[count++] = history.values[position] - forecastAt(history, position);
+    const residual = Math.fround(history.values[position] - forecastAt(history, position));
+    residuals[count++] = size === 'all' ? residual : roundToBfloat16(residual);
   }
   const offset = size === 'all' ? 0 : Math.max(0, count - size);
   const places = residualPlaces(firstCutoffOf(history, settings), offset, settings);
@@ -185,14 +196,16 @@ function calibrateHistory(history: History, scope: 'before-window' | 'whole-seri
       ? residualsBefore(history, end - detectionSize, calibrationSize, settings)
       : residualsBefore(history, end, 'all', settings);
   const floor = scope === 'before-window' ? history.floorBeforeWindow : history.floor;
-  const recent = scope === 'whole-series' || calibrationSize !== 'all';
+  const rounded = scope === 'before-window' && calibrationSize !== 'all';
+  const recent = scope === 'whole-series' || rounded;
   const calibration =
     method === 'plain'
       ? calibrate(residuals)
       : recent
         ? calibrateRobust(residuals, places, { floor })
         : calibrationOfSums(sumResiduals(residuals, places), method);
-  return { history, residuals, places, yardstick: { method, calibration, floor } } satisfies CalibratedHistory;
+  const yardstick = { method, calibration, floor: rounded ? floorOfRounded(floor, calibration) : floor };
+  return { history, residuals, places, yardstick } satisfies CalibratedHistory;
 }
 
 function sumResiduals(residuals: Float32Array, places: ResidualPlaces): ResidualSums {

@@ -1,4 +1,5 @@
 import { normalQuantile } from '../../forecast/normal-distribution.ts';
+import { BFLOAT_ROUNDING } from './bfloat16.ts';
 import { type Calibration, deviationAt } from './calibration.ts';
 import type { CalibrationMethod } from './settings.ts';
 
@@ -26,6 +27,14 @@ export interface Yardstick {
   readonly calibration: Calibration;
   /** Smallest deviation of the series. */
   readonly floor: number;
+}
+
+/**
+ * The smallest deviation of residuals that were kept as bfloat16, by that of the series: where their mean is far from
+ * zero, the rounding hides how little they vary. A residual at the true mean has a score of 1 at most then.
+ */
+export function floorOfRounded(floor: number, { mean }: Calibration): number {
+  return Math.max(floor, BFLOAT_ROUNDING * Math.abs(mean));
 }
 
 /** How one residual compares with the calibration. Numbers are NaN where there is no residual or no deviation. */

@@ -4,7 +4,7 @@
 ;; Memory, in bytes; whatever calls fills it first:
 ;;      0  values       float32, in the order of time: the four before the window, then the window; NaN where missing
 ;;   4096  innovations  float64 of the window, newest first; the eight bytes before them are scratch
-;;   8704  distances    float32 by lag, the shortest first
+;;   8704  distances    bfloat16 by lag, the shortest first: the upper half of a float32, rounded to nearest even
 (module
   (memory (export "memory") 1)
 
@@ -77,7 +77,8 @@
     (local $lag i32) (local $at i32) (local $from i32) (local $fours i32) (local $now v128)
     (local $four v128) (local $low v128) (local $high v128) (local $squares v128) (local $others v128)
     (local $infinite v128) (local $best v128) (local $bestLags v128) (local $fourLags v128)
-    (local $nearest i32) (local $lane i32) (local $least f32) (local $distance f32) (local $square f64) (local $before f64)
+    (local $nearest i32) (local $lane i32) (local $bits i32) (local $least f32) (local $distance f32)
+    (local $square f64) (local $before f64)
     (local.set $from (i32.shl (local.get $row) (i32.const 3)))
     (local.set $now (v128.load64_splat offset=4096 (local.get $from)))
     (local.set $best (v128.const f32x4 inf inf inf inf))
@@ -93,7 +94,8 @@
     (block $all
       (br_if $all (i32.le_s (local.get $fours) (i32.const 0)))
       (loop $each
-        (local.set $four (v128.load offset=8704 (local.get $at)))
+        (local.set $four
+          (i32x4.shl (i32x4.extend_low_i16x8_u (v128.load64_zero offset=8704 (local.get $at))) (i32.const 16)))
         (local.set $infinite (f32x4.eq (local.get $four) (v128.const f32x4 inf inf inf inf)))
         (local.set $squares (f64x2.sub (local.get $now) (v128.load offset=4224 (local.get $from))))
         (local.set $squares (f64x2.mul (local.get $squares) (local.get $squares)))
@@ -123,12 +125,19 @@
                 (f32x4.demote_f64x2_zero (local.get $others)))
               (local.get $four)
               (local.get $infinite)))))
-        (v128.store offset=8704 (local.get $at) (local.get $four))
+        (local.set $four
+          (i32x4.shr_u
+            (i32x4.add
+              (i32x4.add (local.get $four) (v128.const i32x4 0x7fff 0x7fff 0x7fff 0x7fff))
+              (v128.and (i32x4.shr_u (local.get $four) (i32.const 16)) (v128.const i32x4 1 1 1 1)))
+            (i32.const 16)))
+        (v128.store64_lane offset=8704 0 (local.get $at) (i16x8.narrow_i32x4_u (local.get $four) (local.get $four)))
+        (local.set $four (i32x4.shl (local.get $four) (i32.const 16)))
         (local.set $bestLags
           (v128.bitselect (local.get $fourLags) (local.get $bestLags) (f32x4.lt (local.get $four) (local.get $best))))
         (local.set $best (f32x4.pmin (local.get $best) (local.get $four)))
         (local.set $fourLags (i32x4.add (local.get $fourLags) (v128.const i32x4 4 4 4 4)))
-        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (local.set $at (i32.add (local.get $at) (i32.const 8)))
         (local.set $from (i32.add (local.get $from) (i32.const 32)))
         (br_if $each
           (i32.lt_s (local.tee $lag (i32.add (local.get $lag) (i32.const 4))) (local.get $fours)))))
@@ -164,21 +173,30 @@
       (loop $each
         (local.set $square (f64.sub (f64x2.extract_lane 0 (local.get $now)) (f64.load offset=4224 (local.get $from))))
         (local.set $square (f64.mul (local.get $square) (local.get $square)))
-        (local.set $before (f64.promote_f32 (f32.load offset=8704 (local.get $at))))
-        (local.set $distance
-          (f32.demote_f64
-            (select
-              (local.get $square)
-              (f64.add
-                (f64.mul (f64.const 0.8) (local.get $before))
-                (f64.mul (f64.const 0.19999999999999996) (local.get $square)))
-              (f64.eq (local.get $before) (f64.const inf)))))
-        (f32.store offset=8704 (local.get $at) (local.get $distance))
+        (local.set $before
+          (f64.promote_f32 (f32.reinterpret_i32 (i32.shl (i32.load16_u offset=8704 (local.get $at)) (i32.const 16)))))
+        (local.set $bits
+          (i32.reinterpret_f32
+            (f32.demote_f64
+              (select
+                (local.get $square)
+                (f64.add
+                  (f64.mul (f64.const 0.8) (local.get $before))
+                  (f64.mul (f64.const 0.19999999999999996) (local.get $square)))
+                (f64.eq (local.get $before) (f64.const inf))))))
+        (local.set $bits
+          (i32.shr_u
+            (i32.add
+              (i32.add (local.get $bits) (i32.const 0x7fff))
+              (i32.and (i32.shr_u (local.get $bits) (i32.const 16)) (i32.const 1)))
+            (i32.const 16)))
+        (i32.store16 offset=8704 (local.get $at) (local.get $bits))
+        (local.set $distance (f32.reinterpret_i32 (i32.shl (local.get $bits) (i32.const 16))))
         (if (i32.and
               (f32.lt (local.get $distance) (local.get $least))
               (i32.lt_s (local.get $lag) (local.get $searched)))
           (then (local.set $least (local.get $distance)) (local.set $nearest (local.get $lag))))
-        (local.set $at (i32.add (local.get $at) (i32.const 4)))
+        (local.set $at (i32.add (local.get $at) (i32.const 2)))
         (local.set $from (i32.add (local.get $from) (i32.const 8)))
         (br_if $each (i32.lt_s (local.tee $lag (i32.add (local.get $lag) (i32.const 1))) (local.get $lags)))))
     (local.get $nearest))

@@ -1,3 +1,4 @@
+import { BFLOAT_INFINITE, ofBfloatBits } from '../calibration/bfloat16.ts';
 import { SCALARS } from '../memory/series-memory.ts';
 import type { SeriesRings } from '../memory/series-rings.ts';
 import { LAG_MIN, LEVEL_VALUES, SEED_PERIOD, SEED_ROWS } from '../memory/shape-lags.ts';
@@ -13,19 +14,21 @@ import { DISTANCES, INNOVATIONS, innovate, move, VALUES } from './shape-kernel.t
  *
  * A nearest-neighbour distance of subsequences (a discord, Keogh 2005) in a form that costs O(1) a lag and row.
  * Distances are seeded from the ring of values at every 24th position, so that they are a function of the ring and need
- * not be kept in the changelog. The arithmetic is that of shape-kernel.ts.
+ * not be kept in the changelog. They are bfloat16: between one seed and the next at most 40 roundings meet, which have
+ * no direction. The arithmetic is that of shape-kernel.ts.
  */
 
 /** Lag of the nearest stretch as of the newest row; 0 while there is none. */
-export function nearestLag({ slab, floatStart, layout }: SeriesRings): number {
-  return layout.lags === 0 ? 0 : slab.floats[floatStart + layout.shapeStart + layout.lags];
+export function nearestLag({ slab, bfloatStart, layout }: SeriesRings): number {
+  return layout.lags === 0 ? 0 : slab.bfloats[bfloatStart + layout.shapeStart + layout.lags];
 }
 
 /** Mean square distance of that stretch; infinite while there is none. */
 export function nearestDistance(rings: SeriesRings): number {
   const nearest = nearestLag(rings);
-  const { slab, floatStart, layout } = rings;
-  return nearest === 0 ? Number.POSITIVE_INFINITY : slab.floats[floatStart + layout.shapeStart + nearest - LAG_MIN];
+  const { slab, bfloatStart, layout } = rings;
+  if (nearest === 0) return Number.POSITIVE_INFINITY;
+  return ofBfloatBits(slab.bfloats[bfloatStart + layout.shapeStart + nearest - LAG_MIN]);
 }
 
 /** Seeds the distances as of `position`, the next to come. */
@@ -40,12 +43,12 @@ export function seedShapes(rings: SeriesRings, position: number): void {
  * nothing is known.
  */
 export function observeShape(rings: SeriesRings, position: number): number {
-  const { layout, slab, floatStart } = rings;
+  const { layout, slab, bfloatStart } = rings;
   const lags = Math.max(0, Math.min(layout.lags, comparedLags(rings, position)));
   loadInnovations(rings, lags > 0 ? position - LAG_MIN - lags + 1 : position, position + 1);
   if (layout.lags > 0) {
-    const start = floatStart + layout.shapeStart;
-    DISTANCES.set(slab.floats.subarray(start, start + layout.lags));
+    const start = bfloatStart + layout.shapeStart;
+    DISTANCES.set(slab.bfloats.subarray(start, start + layout.lags));
     keepDistances(rings, move(0, lags, searchedLags(rings, position)));
   }
   return INNOVATIONS[0];
@@ -76,7 +79,7 @@ function searchedLags(rings: SeriesRings, position: number): number {
 }
 
 function startDistances(rings: SeriesRings, position: number): void {
-  DISTANCES.fill(Number.POSITIVE_INFINITY);
+  DISTANCES.fill(BFLOAT_INFINITE);
   advance(rings, Math.max(rings.contextStart, position - SEED_ROWS), position);
 }
 
@@ -92,9 +95,9 @@ function advance(rings: SeriesRings, from: number, to: number): void {
   }
 }
 
-/** Index of the smallest of so many distances, the first of equal ones; -1 where there is none. */
+/** Index of the smallest of so many distances, the first of equal ones; -1 where there is none. Bits are in order. */
 function smallest(lags: number): number {
-  let best = Number.POSITIVE_INFINITY;
+  let best = BFLOAT_INFINITE;
   let at = -1;
   for (let lag = 0; lag < lags; lag++) {
     if (DISTANCES[lag] < best) {
@@ -105,10 +108,10 @@ function smallest(lags: number): number {
   return at;
 }
 
-function keepDistances({ slab, floatStart, layout }: SeriesRings, nearest: number): void {
-  const start = floatStart + layout.shapeStart;
-  slab.floats.set(layout.lags === DISTANCES.length ? DISTANCES : DISTANCES.subarray(0, layout.lags), start);
-  slab.floats[start + layout.lags] = nearest < 0 ? 0 : LAG_MIN + nearest;
+function keepDistances({ slab, bfloatStart, layout }: SeriesRings, nearest: number): void {
+  const start = bfloatStart + layout.shapeStart;
+  slab.bfloats.set(layout.lags === DISTANCES.length ? DISTANCES : DISTANCES.subarray(0, layout.lags), start);
+  slab.bfloats[start + layout.lags] = nearest < 0 ? 0 : LAG_MIN + nearest;
 }
 
 /** Fills INNOVATIONS with those of positions [from, to), newest first. */

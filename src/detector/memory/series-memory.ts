@@ -14,6 +14,7 @@ import {
   profileLayout,
   startProfile,
 } from '../profile/profile-layout.ts';
+import { BFLOAT_NAN } from '../calibration/bfloat16.ts';
 import { EXTREME_FLOATS } from './extreme-blocks.ts';
 import { shapeLags } from './shape-lags.ts';
 
@@ -63,13 +64,14 @@ export function scalarOfFormat(format: number, scalar: number): number {
 
 /**
  * What the series of one detector have in common: its settings, and how the numbers of each lie in memory. That is one
- * block of float32 and one of float64 in slabs shared by many series, since two typed arrays a series would cost more
+ * block of each kind of number in slabs shared by many series, since two typed arrays a series would cost more
  * than their contents.
  *
- *   float32: [ context ring | residual ring | distances of the shape search, nearest lag | extremes of earlier values ]
- *   float64: [ scalars | calibration | origin | event times; see SeriesRings ]
- *   float16: [ slots of the long memory; see profile-layout.ts ]
- *   sums:    [ forecast sums of positions windowStart.. | sums of forecasts that join after the window closed ]
+ *   float32:  [ context ring | extremes of earlier values ]
+ *   bfloat16: [ residual ring | distances of the shape search, nearest lag ]
+ *   float64:  [ scalars | calibration | origin | event times; see SeriesRings ]
+ *   float16:  [ slots of the long memory; see profile-layout.ts ]
+ *   sums:     [ forecast sums of positions windowStart.. | sums of forecasts that join after the window closed ]
  *
  * Sums follow the float32 where each is of one forecast, and the float64 where forecasts overlap. Numbers of the long
  * memory come last in both.
@@ -86,7 +88,7 @@ export interface SeriesLayout {
   readonly isGraded: boolean;
   /** Lags that the shape search compares; 0 without a grade. */
   readonly lags: number;
-  /** The distances of the lags, and behind them the lag of the smallest. */
+  /** The distances of the lags, and behind them the lag of the smallest, which is a whole number. */
   readonly shapeStart: number;
   readonly extremeStart: number;
   /** Named by SCALARS; those of alarms are left out where there are none. */
@@ -103,7 +105,7 @@ export interface SeriesLayout {
   readonly profile: ProfileLayout | null;
   readonly floats: number;
   readonly doubles: number;
-  /** 16-bit numbers. */
+  readonly bfloats: number;
   readonly halves: number;
   /** Closed windows that together refill both rings. */
   readonly windowsKept: number;
@@ -119,8 +121,7 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
   const forecastLength = overlapping ? detectionSize + h : detectionSize;
   const laterLength = overlapping ? detectionSize : 0;
   const sums = forecastLength + laterLength;
-  const shapeStart = contextCapacity + residualCapacity;
-  const extremeStart = shapeStart + (lags === 0 ? 0 : lags + 1);
+  const extremeStart = contextCapacity;
   const floats = extremeStart + EXTREME_FLOATS;
   const scalars = alarmRate === null ? SCALARS.termSquares : PLACES.count;
   const originAt = scalars + CALIBRATION_STATE.count;
@@ -135,7 +136,7 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
     residualCapacity,
     isGraded: alarmRate !== null,
     lags,
-    shapeStart,
+    shapeStart: residualCapacity,
     extremeStart,
     scalars,
     originAt,
@@ -147,6 +148,7 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
     profile,
     floats: (overlapping ? floats : floats + sums) + (profile === null ? 0 : PROFILE_FLOATS.count),
     doubles: (overlapping ? doubles + sums : doubles) + (profile === null ? 0 : PROFILE_DOUBLES.count),
+    bfloats: residualCapacity + (lags === 0 ? 0 : lags + 1),
     halves: profile?.halves ?? 0,
     windowsKept: Math.max(Math.ceil(contextCapacity / detectionSize), Math.ceil(residualCapacity / residualsPerWindow)),
   };
@@ -169,11 +171,15 @@ export function forecastedPositions(end: number, settings: DetectionSettings): n
   return (cutoffs - 1) * h + Math.min(h, end - last);
 }
 
+/** Memory of one series. */
+export function bytesOf({ floats, doubles, bfloats, halves }: SeriesLayout): number {
+  return 4 * floats + 8 * doubles + 2 * (bfloats + halves);
+}
+
 /** One series' place in a slab. */
 export interface SeriesBlock {
   readonly slab: SeriesSlab;
-  readonly floatStart: number;
-  readonly doubleStart: number;
+  readonly index: number;
 }
 
 export interface SeriesSlab {
@@ -181,20 +187,22 @@ export interface SeriesSlab {
   readonly layout: SeriesLayout;
   readonly floats: Float32Array;
   readonly doubles: Float64Array;
+  /** Bits of bfloat16 numbers. */
+  readonly bfloats: Uint16Array;
   readonly halves: Float16Array;
 }
 
 /** The long memory of a series. */
-export function profileState({ slab, floatStart, doubleStart }: SeriesBlock, profile: ProfileLayout): ProfileState {
+export function profileState({ slab, index }: SeriesBlock, profile: ProfileLayout): ProfileState {
   const { layout, floats, doubles, halves } = slab;
   return {
     layout: profile,
     floats,
-    floatStart: floatStart + layout.floats - PROFILE_FLOATS.count,
+    floatStart: (index + 1) * layout.floats - PROFILE_FLOATS.count,
     doubles,
-    doubleStart: doubleStart + layout.doubles - PROFILE_DOUBLES.count,
+    doubleStart: (index + 1) * layout.doubles - PROFILE_DOUBLES.count,
     halves,
-    halfStart: (floatStart / layout.floats) * layout.halves,
+    halfStart: index * layout.halves,
   };
 }
 
@@ -222,16 +230,20 @@ export class SeriesMemory {
   /** A block in which nothing was observed: NaN contexts and residuals, no forecasts. */
   allocate(): SeriesBlock {
     const block = this.#free.pop() ?? this.#grow();
-    const { layout } = this;
-    block.slab.floats.fill(Number.NaN, block.floatStart, block.floatStart + layout.floats);
+    const { slab, index } = block;
+    const { floats, doubles, bfloats, layout } = slab;
+    const [floatStart, doubleStart] = [index * layout.floats, index * layout.doubles];
+    floats.fill(Number.NaN, floatStart, floatStart + layout.floats);
     if (!layout.overlapping) {
-      const sumStart = block.floatStart + layout.sumStart;
-      block.slab.floats.fill(0, sumStart, sumStart + layout.forecastLength + layout.laterLength);
+      const sumStart = floatStart + layout.sumStart;
+      floats.fill(0, sumStart, sumStart + layout.forecastLength + layout.laterLength);
     }
-    block.slab.doubles.fill(0, block.doubleStart, block.doubleStart + layout.doubles);
-    startResolution(block.slab.doubles, block.doubleStart + SCALARS.resolution);
-    startPrecision(block.slab.doubles, block.doubleStart + SCALARS.precision);
-    block.slab.doubles[block.doubleStart + layout.eventTimesAt + 1] = Number.NaN;
+    doubles.fill(0, doubleStart, doubleStart + layout.doubles);
+    bfloats.fill(BFLOAT_NAN, index * layout.bfloats, index * layout.bfloats + layout.residualCapacity);
+    bfloats.fill(0, index * layout.bfloats + layout.residualCapacity, (index + 1) * layout.bfloats);
+    startResolution(doubles, doubleStart + SCALARS.resolution);
+    startPrecision(doubles, doubleStart + SCALARS.precision);
+    doubles[doubleStart + layout.eventTimesAt + 1] = Number.NaN;
     if (layout.profile !== null) startProfile(profileState(block, layout.profile));
     return block;
   }
@@ -248,20 +260,18 @@ export class SeriesMemory {
 
   #grow(): SeriesBlock {
     const { layout } = this;
-    const { floats, doubles } = layout;
     const blocks = this.#blocks;
     this.#blocks = Math.min(2 * blocks, BLOCKS_MAX);
     const slab: SeriesSlab = {
       memory: this,
       layout,
-      floats: new Float32Array(blocks * floats),
-      doubles: new Float64Array(blocks * doubles),
+      floats: new Float32Array(blocks * layout.floats),
+      doubles: new Float64Array(blocks * layout.doubles),
+      bfloats: new Uint16Array(blocks * layout.bfloats),
       halves: new Float16Array(blocks * layout.halves),
     };
-    this.bytes += slab.floats.byteLength + slab.doubles.byteLength + slab.halves.byteLength;
-    for (let i = blocks - 1; i >= 0; i--) {
-      this.#free.push({ slab, floatStart: i * floats, doubleStart: i * doubles });
-    }
+    this.bytes += blocks * bytesOf(layout);
+    for (let index = blocks - 1; index >= 0; index--) this.#free.push({ slab, index });
     return this.#free.pop()!;
   }
 }

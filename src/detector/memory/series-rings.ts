@@ -2,6 +2,7 @@ import { type Calibration, keepCalibration, keptCalibration } from '../calibrati
 import { observePrecision } from '../calibration/precision.ts';
 import { observeResolution } from '../calibration/resolution.ts';
 import type { ProfileState } from '../profile/profile-layout.ts';
+import { bfloatBits, ofBfloatBits } from '../calibration/bfloat16.ts';
 import { EXTREME_FLOATS } from './extreme-blocks.ts';
 import {
   profileState,
@@ -14,28 +15,38 @@ import {
 
 /**
  * The kept numbers of one series: its newest values and residuals in rings, and scalars. Values are float32 distances
- * from an origin.
+ * from an origin, residuals bfloat16.
  */
 export class SeriesRings implements SeriesBlock {
   readonly slab: SeriesSlab;
-  readonly floatStart: number;
-  readonly doubleStart: number;
+  readonly index: number;
 
   constructor(memory: SeriesMemory) {
-    const { slab, floatStart, doubleStart } = memory.allocate();
+    const { slab, index } = memory.allocate();
     this.slab = slab;
-    this.floatStart = floatStart;
-    this.doubleStart = doubleStart;
+    this.index = index;
   }
 
   /** The last call. The memory belongs to another series from then on. */
   release(): void {
-    const { slab, floatStart, doubleStart } = this;
-    slab.memory.release({ slab, floatStart, doubleStart });
+    const { slab, index } = this;
+    slab.memory.release({ slab, index });
   }
 
   get layout(): SeriesLayout {
     return this.slab.layout;
+  }
+
+  get floatStart(): number {
+    return this.index * this.layout.floats;
+  }
+
+  get doubleStart(): number {
+    return this.index * this.layout.doubles;
+  }
+
+  get bfloatStart(): number {
+    return this.index * this.layout.bfloats;
   }
 
   /** Value that float32 contexts are distances from; NaN until something was observed. */
@@ -153,11 +164,12 @@ export class SeriesRings implements SeriesBlock {
 
   /** The residual of the `index`-th forecasted position, for those still in the ring. */
   residualAt(index: number): number {
-    return this.slab.floats[residualSlot(this, index)];
+    return ofBfloatBits(this.slab.bfloats[residualSlot(this, index)]);
   }
 
+  /** Rounds the residual to bfloat16. */
   keepResidual(index: number, residual: number): void {
-    this.slab.floats[residualSlot(this, index)] = residual;
+    this.slab.bfloats[residualSlot(this, index)] = bfloatBits(residual);
   }
 
   /** See event-extremes.ts. */
@@ -173,19 +185,19 @@ export class SeriesRings implements SeriesBlock {
 
   /** The same in memory that the next call uses again, of any series of it. */
   residualsForNow(count: number): Float32Array {
-    const { residualCapacity, contextCapacity } = this.layout;
+    const { residualCapacity } = this.layout;
     const kept = Math.min(count, residualCapacity);
-    const { floats, memory } = this.slab;
+    const { bfloats, memory } = this.slab;
     const ordered = memory.ordered(kept);
-    const start = this.floatStart + contextCapacity;
+    const start = this.bfloatStart;
     const first = kept === 0 ? 0 : (count - kept) % residualCapacity;
     const run = Math.min(kept, residualCapacity - first);
-    for (let i = 0; i < run; i++) ordered[i] = floats[start + first + i];
-    for (let i = run; i < kept; i++) ordered[i] = floats[start + i - run];
+    for (let i = 0; i < run; i++) ordered[i] = ofBfloatBits(bfloats[start + first + i]);
+    for (let i = run; i < kept; i++) ordered[i] = ofBfloatBits(bfloats[start + i - run]);
     return ordered.subarray(0, kept);
   }
 }
 
-function residualSlot({ layout, floatStart }: SeriesRings, index: number): number {
-  return floatStart + layout.contextCapacity + (index % layout.residualCapacity);
+function residualSlot({ layout, bfloatStart }: SeriesRings, index: number): number {
+  return bfloatStart + (index % layout.residualCapacity);
 }

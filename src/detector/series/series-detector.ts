@@ -16,7 +16,7 @@ import { isCutoff, residualPlaces, stepOfHorizon } from '../calibration/cutoff-g
 import { precisionLost, startPrecision } from '../calibration/precision.ts';
 import { deviationFloor } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
-import { CALIBRATION_WINDOWS_MIN, judge, type Yardstick } from '../calibration/threshold.ts';
+import { CALIBRATION_WINDOWS_MIN, floorOfRounded, judge, type Yardstick } from '../calibration/threshold.ts';
 import { observeExtremes } from '../event/event-extremes.ts';
 import { observeTerms, PRIOR_ROWS } from '../grade/grade-terms.ts';
 import { restoreShapes } from '../grade/shape-search.ts';
@@ -134,10 +134,13 @@ export class SeriesDetector {
 
   /** What residuals of the open window are measured by. */
   yardstick(): Yardstick {
+    const { rings, layout } = this;
+    const { calibration } = rings;
+    const floor = rings.scalar(SCALARS.floor);
     return {
       method: this.settings.calibration,
-      calibration: this.rings.calibration,
-      floor: this.rings.scalar(SCALARS.floor),
+      calibration,
+      floor: layout.residualCapacity === 0 ? floor : floorOfRounded(floor, calibration),
     };
   }
 
@@ -204,19 +207,20 @@ export class SeriesDetector {
   }
 
   #recalibrate(): void {
-    const { residualCapacity, contextCapacity } = this.layout;
-    const { slab, floatStart } = this.rings;
+    const { rings } = this;
     const { calibration } = this.settings;
-    if (residualCapacity === 0) this.rings.calibration = calibrationOfSums(this.sums, calibration);
-    else if (calibration === 'plain') {
-      this.rings.calibration = calibrate(slab.floats, floatStart + contextCapacity, residualCapacity);
-    } else {
-      const kept = this.rings.residualsForNow(this.residualCount);
-      this.rings.calibration = calibrateRobust(kept, this.residualPlaces(kept.length), {
-        floor: this.rings.scalar(SCALARS.floor),
-        columns: slab.memory.columns,
-      });
+    if (this.layout.residualCapacity === 0) {
+      rings.calibration = calibrationOfSums(this.sums, calibration);
+      return;
     }
+    const kept = rings.residualsForNow(this.residualCount);
+    rings.calibration =
+      calibration === 'plain'
+        ? calibrate(kept)
+        : calibrateRobust(kept, this.residualPlaces(kept.length), {
+            floor: rings.scalar(SCALARS.floor),
+            columns: rings.slab.memory.columns,
+          });
   }
 
   /** The verdict on a member of a group is the group's. */

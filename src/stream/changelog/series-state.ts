@@ -1,3 +1,4 @@
+import { bfloatBits, ofBfloatBits } from '../../detector/calibration/bfloat16.ts';
 import { isCutoff } from '../../detector/calibration/cutoff-grid.ts';
 import { SINCE } from '../../detector/memory/extreme-blocks.ts';
 import {
@@ -19,6 +20,9 @@ import {
 } from './profile-state.ts';
 import { STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.ts';
 import { readSums, readSums1, writeSums } from './sums-state.ts';
+
+/** Earlier formats have residuals as float32. They are rounded as they are read. */
+const BFLOAT_FORMAT = 6;
 
 /**
  * The state of a series has two parts. The open window changes with every observation: `writeDetectorState` writes it
@@ -208,7 +212,7 @@ export function writeClosedWindow(writer: StateWriter, { startOffset, detector }
   for (let position = start; position < windowStart; position++) writer.f32(detector.rings.distanceAt(position));
   for (const extreme of detector.rings.extremes()) writer.f32(extreme);
   if (layout.residualCapacity === 0) return;
-  for (let i = first; i < last; i++) writer.f32(detector.rings.residualAt(i));
+  for (let i = first; i < last; i++) writer.u16(bfloatBits(detector.rings.residualAt(i)));
 }
 
 /**
@@ -233,7 +237,7 @@ export function readClosedWindow(reader: StateReader, { startOffset, detector }:
   if (layout.residualCapacity === 0) return;
   const keptResiduals = detector.residualCount - layout.residualCapacity;
   for (let i = first; i < last; i++) {
-    const residual = reader.f32();
+    const residual = reader.format < BFLOAT_FORMAT ? reader.f32() : ofBfloatBits(reader.u16());
     if (i >= keptResiduals) detector.rings.keepResidual(i, residual);
   }
 }

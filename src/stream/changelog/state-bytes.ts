@@ -12,23 +12,24 @@ import { ServiceError } from '../../service-error.ts';
  *   4  changes of open states, numbers in as few bytes as they need, headers of records; groups: silence of members
  *   5  the long memory of hours and weekdays, unusualness of the last two rows; points of open steps and of counters,
  *      where a detector has them
+ *   6  residuals of closed windows as bfloat16
  */
-export const STATE_FORMAT = 5;
+export const STATE_FORMAT = 6;
 const STATE_FORMAT_MIN = 1;
 
 /**
  * Kinds of entries in a journal record. The kind has the format of the entry, since an old entry may move to a
  * new record.
  */
-export const SERIES_ENTRY = 11;
-export const GROUP_ENTRY = 12;
+export const SERIES_ENTRY = 14;
+export const GROUP_ENTRY = 15;
 /** What changed in an open state since the entry before it. */
-export const CHANGE_ENTRY = 13;
+export const CHANGE_ENTRY = 16;
 /** The series or group was evicted. */
 export const TOMBSTONE_ENTRY = 3;
-const SERIES_ENTRIES = [0, 1, 4, 6, 8, SERIES_ENTRY];
-const GROUP_ENTRIES = [0, 2, 5, 7, 9, GROUP_ENTRY];
-const CHANGE_ENTRIES = [0, 0, 0, 0, 10, CHANGE_ENTRY];
+const SERIES_ENTRIES = [0, 1, 4, 6, 8, 11, SERIES_ENTRY];
+const GROUP_ENTRIES = [0, 2, 5, 7, 9, 12, GROUP_ENTRY];
+const CHANGE_ENTRIES = [0, 0, 0, 0, 10, 13, CHANGE_ENTRY];
 
 export function isGroupEntry(kind: number): boolean {
   return GROUP_ENTRIES.includes(kind, 1);
@@ -97,6 +98,12 @@ export class StateWriter {
   u8(value: number): void {
     this.#reserve(1);
     this.#bytes[this.length++] = value;
+  }
+
+  u16(value: number): void {
+    this.#reserve(2);
+    this.#view.setUint16(this.length, value, true);
+    this.length += 2;
   }
 
   u32(value: number): void {
@@ -223,6 +230,10 @@ export class StateReader {
 
   u8(): number {
     return this.#bytes.readUInt8(this.#advance(1));
+  }
+
+  u16(): number {
+    return this.#bytes.readUInt16LE(this.#advance(2));
   }
 
   u32(): number {

@@ -1,6 +1,6 @@
 /**
  * `npm run upgrade`: the workers of a release are replaced one after the other under a live stream, beside a group of
- * that release that goes on. Both score every record once, and to the same numbers. `RELEASE=0.1.0` names the release,
+ * that release that goes on. Both score every record once, from the same forecasts. `RELEASE=0.1.0` names the release,
  * whose commit is the one that dated it in the changelog.
  */
 import assert from 'node:assert/strict';
@@ -70,21 +70,33 @@ function recordsOf(step: number) {
   });
 }
 
-/** By the place of a record, what a release promises to the next one; which grades are alarms is each one's own. */
-async function judged(group: string): Promise<ReadonlyMap<string, string>> {
+/** By the place of a record. */
+async function judged(group: string): Promise<ReadonlyMap<string, ScoreRecord>> {
   const scores = (await readQuiet(connection, `${group}-scores`)).map((text) => JSON.parse(text) as ScoreRecord);
-  const places = scores.map(({ input }) => `${input.partition}/${input.offset}`);
-  assert.equal(new Set(places).size, places.length, 'nothing is scored twice');
-  return new Map(
-    scores.map((score, i) => {
-      const { series, position, state, forecast, lo, hi, anomalyScore, anomaly, grade, severity, restarted } = score;
-      const kept = [series, position, state, forecast, lo, hi, anomalyScore, anomaly, grade, severity, restarted];
-      return [places[i], JSON.stringify(kept)];
-    }),
-  );
+  const judgedAt = new Map(scores.map((score) => [`${score.input.partition}/${score.input.offset}`, score]));
+  assert.equal(judgedAt.size, scores.length, 'nothing is scored twice');
+  return judgedAt;
 }
 
-test(`workers of ${RELEASE} are replaced under a live stream, and no score is lost, twice or another one`, async () => {
+/** The residuals that calibrate are kept with 8 bits of precision since format 6. */
+const ROUNDING = 0.02;
+
+/** What a release promises to the next one; which grades are alarms is each one's own. */
+function isAsPromised(before: ScoreRecord, now: ScoreRecord | undefined): boolean {
+  if (now === undefined) return false;
+  const exact = ({ series, position, state, forecast, restarted }: ScoreRecord) =>
+    JSON.stringify([series, position, state, forecast, restarted]);
+  const numbers = ({ lo, hi, anomalyScore }: ScoreRecord) => [lo, hi, anomalyScore];
+  const most = ROUNDING * Math.max(1, Math.abs(before.anomalyScore ?? 0), (before.hi ?? 0) - (before.lo ?? 0));
+  const [earlier, later] = [numbers(before), numbers(now)];
+  return exact(before) === exact(now) && earlier.every((each, i) => isNear(each, later[i], most));
+}
+
+function isNear(a: number | null, b: number | null, most: number): boolean {
+  return a === null || b === null ? a === b : Math.abs(a - b) <= most;
+}
+
+test(`workers of ${RELEASE} are replaced under a live stream, and no score is lost, twice or far from the other`, async () => {
   const earlier = checkedOut(RELEASE);
   const [upgraded, control] = [envOf('upgraded'), envOf('control')];
   for (const env of [upgraded, control]) {
@@ -121,7 +133,7 @@ test(`workers of ${RELEASE} are replaced under a live stream, and no score is lo
   for (const worker of [stays, ...workers]) worker.terminate();
   const [before, now] = [await judged('control'), await judged('upgraded')];
   assert.equal(before.size, step * SERIES);
-  const others = [...before].filter(([place, score]) => now.get(place) !== score);
+  const others = [...before].filter(([place, score]) => !isAsPromised(score, now.get(place)));
   assert.deepEqual([now.size, others.slice(0, 3)], [before.size, []]);
   assert.deepEqual(await readQuiet(connection, 'upgraded-letters'), []);
 });

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { roundToBfloat16 } from '../../../../src/detector/calibration/bfloat16.ts';
+import { calibrate } from '../../../../src/detector/calibration/calibration.ts';
 import {
+  floorOfRounded,
   judge,
   oneSidedThreshold,
   standardScore,
@@ -68,4 +71,20 @@ test('a case that the compatible API answered comes out the same, as far as its 
   assert.ok(Math.abs(0.544625 + lo - 0.53609) < 1e-6);
   assert.ok(Math.abs(0.544625 + hi - 0.553161) < 1e-6);
   assert.equal(outside, true);
+});
+
+test('rounded residuals far from zero hide no deviation: a residual at their mean has a score of 1 at most', () => {
+  for (const mean of [1e-12, 3.14, 1_003, -77_777, 1e30]) {
+    const residuals = Float32Array.from({ length: 288 }, (_, i) => mean * (1 + 1e-6 * Math.sin(i)));
+    const rounded = calibrate(residuals.map(roundToBfloat16));
+    const yardstick: Yardstick = { method: 'robust', calibration: rounded, floor: floorOfRounded(0, rounded) };
+    for (const residual of residuals) assert.ok(Math.abs(judge(residual, 0, 2, yardstick).score) <= 1.01);
+  }
+});
+
+test('rounded residuals around zero keep the deviation that they have', () => {
+  const residuals = Float32Array.from({ length: 288 }, (_, i) => Math.sin(7 * i));
+  const [exact, rounded] = [calibrate(residuals), calibrate(residuals.map(roundToBfloat16))];
+  assert.equal(floorOfRounded(0.01, rounded), 0.01);
+  assert.ok(Math.abs(Math.sqrt(rounded.variance / exact.variance) - 1) < 1e-3);
 });

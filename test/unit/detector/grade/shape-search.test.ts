@@ -54,8 +54,8 @@ class DefinedSearch {
     for (let index = 0; index < this.#lags && position - 16 - index - 4 >= this.#contextStart; index++) {
       const square = (this.innovation(position) - this.innovation(position - 16 - index)) ** 2;
       const before = this.#distances[index];
-      this.#distances[index] = Math.fround(
-        before === Number.POSITIVE_INFINITY ? square : 0.8 * before + (1 - 0.8) * square,
+      this.#distances[index] = roundedHalf(
+        Math.fround(before === Number.POSITIVE_INFINITY ? square : 0.8 * before + (1 - 0.8) * square),
       );
     }
   }
@@ -70,6 +70,14 @@ class DefinedSearch {
   #valueAt(position: number): number {
     return position < this.#contextStart ? Number.NaN : this.#values[position];
   }
+}
+
+/** The nearest number of 8 bits of precision to a float32, of two equally near ones the even one. */
+function roundedHalf(number: number): number {
+  if (number === 0 || number === Number.POSITIVE_INFINITY) return number;
+  const unit = 2 ** (Math.max(-126, Math.floor(Math.log2(number))) - 7);
+  const [units, rest] = [Math.floor(number / unit), number / unit - Math.floor(number / unit)];
+  return (rest > 0.5 || (rest === 0.5 && units % 2 === 1) ? units + 1 : units) * unit;
 }
 
 function ringsOf(context: number): SeriesRings {
