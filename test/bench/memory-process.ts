@@ -1,7 +1,6 @@
 /** Holds series as a worker does, and reports the memory they take. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { bytesOf } from '../../src/detector/memory/series-memory.ts';
 import { boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
 import { childOptions, report, stopAsked } from './child.ts';
 import { PARTITIONS } from './local-broker.ts';
@@ -37,8 +36,8 @@ const collect = runInNewContext('gc') as (options: object) => void;
 collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 await new Promise((resolve) => setTimeout(resolve, 500));
 const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
-const { layout } = bound;
-report({ rssBytes: rss, liveBytes: heapUsed + arrayBuffers, ringBytes: bytesOf(layout) } satisfies HeldMemory);
+const { blockBytes } = bound.layout;
+report({ rssBytes: rss, liveBytes: heapUsed + arrayBuffers, ringBytes: blockBytes } satisfies HeldMemory);
 await stopping;
 // Until here nothing of it may be given back.
 if (held.length !== PARTITIONS) throw new Error('a partition is missing');

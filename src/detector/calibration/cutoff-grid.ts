@@ -25,6 +25,17 @@ export function firstCutoff({ h, stepSize }: CutoffGrid): number {
   return Math.ceil((CONTEXT_MIN + h) / stepSize) * stepSize - h;
 }
 
+/** How many positions in [0, end) have a forecast on the stream's grid. */
+export function forecastedPositions(end: number, grid: CutoffGrid): number {
+  const { h, stepSize } = grid;
+  const first = firstCutoff(grid);
+  if (end <= first) return 0;
+  if (stepSize <= h) return end - first;
+  const cutoffs = Math.floor((end - 1 - first) / stepSize) + 1;
+  const last = first + (cutoffs - 1) * stepSize;
+  return (cutoffs - 1) * h + Math.min(h, end - last);
+}
+
 /** Cutoffs that count for a window closing at `n`, ascending. */
 export function cutoffsOfWindow(n: number, { h, stepSize }: CutoffGrid): number[] {
   const cutoffs: number[] = [];

@@ -1,5 +1,4 @@
-import { coveringCutoffs } from '../calibration/cutoff-grid.ts';
-import { forecastedPositions } from './series-memory.ts';
+import { coveringCutoffs, forecastedPositions } from '../calibration/cutoff-grid.ts';
 import type { SeriesRings } from './series-rings.ts';
 
 /**

@@ -1,4 +1,5 @@
 import { ALARM_BEFORE_FORMAT_5, ALARM_STATE } from '../alarm/alarm.ts';
+import { BFLOAT_NAN } from '../calibration/bfloat16.ts';
 import { CALIBRATION_STATE, CalibrationColumns } from '../calibration/calibration.ts';
 import { firstCutoff } from '../calibration/cutoff-grid.ts';
 import { layout } from '../calibration/layout.ts';
@@ -14,7 +15,6 @@ import {
   profileLayout,
   startProfile,
 } from '../profile/profile-layout.ts';
-import { BFLOAT_NAN } from '../calibration/bfloat16.ts';
 import { EXTREME_FLOATS } from './extreme-blocks.ts';
 import { shapeLags } from './shape-lags.ts';
 
@@ -64,12 +64,12 @@ export function scalarOfFormat(format: number, scalar: number): number {
 
 /**
  * What the series of one detector have in common: its settings, and how the numbers of each lie in memory. That is one
- * block of each kind of number in slabs shared by many series, since two typed arrays a series would cost more
- * than their contents.
+ * block of bytes in a slab shared by many series, since typed arrays of its own would cost more than their contents.
+ * What a row needs lies together.
  *
+ *   float64:  [ scalars | calibration | origin | event times; see SeriesRings ]
  *   float32:  [ context ring | extremes of earlier values ]
  *   bfloat16: [ residual ring | distances of the shape search, nearest lag ]
- *   float64:  [ scalars | calibration | origin | event times; see SeriesRings ]
  *   float16:  [ slots of the long memory; see profile-layout.ts ]
  *   sums:     [ forecast sums of positions windowStart.. | sums of forecasts that join after the window closed ]
  *
@@ -103,10 +103,16 @@ export interface SeriesLayout {
   readonly sumStart: number;
   /** The long memory; null where there is none. Its numbers come last. */
   readonly profile: ProfileLayout | null;
-  readonly floats: number;
   readonly doubles: number;
+  readonly floats: number;
   readonly bfloats: number;
   readonly halves: number;
+  /** Where the numbers of each kind begin in a block, counted in such numbers; float64 come first. */
+  readonly floatsAt: number;
+  readonly bfloatsAt: number;
+  readonly halvesAt: number;
+  /** Memory of one series: a multiple of 8. */
+  readonly blockBytes: number;
   /** Closed windows that together refill both rings. */
   readonly windowsKept: number;
 }
@@ -122,11 +128,14 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
   const laterLength = overlapping ? detectionSize : 0;
   const sums = forecastLength + laterLength;
   const extremeStart = contextCapacity;
-  const floats = extremeStart + EXTREME_FLOATS;
+  const plainFloats = extremeStart + EXTREME_FLOATS;
   const scalars = alarmRate === null ? SCALARS.termSquares : PLACES.count;
   const originAt = scalars + CALIBRATION_STATE.count;
   const eventTimesAt = originAt + 1;
-  const doubles = eventTimesAt + EVENT_TIMES;
+  const plainDoubles = eventTimesAt + EVENT_TIMES;
+  const doubles = plainDoubles + (overlapping ? sums : 0) + (profile === null ? 0 : PROFILE_DOUBLES.count);
+  const floats = plainFloats + (overlapping ? 0 : sums) + (profile === null ? 0 : PROFILE_FLOATS.count);
+  const bfloats = residualCapacity + (lags === 0 ? 0 : lags + 1);
   const residualsPerWindow = Math.max(1, (detectionSize / stepSize) * Math.min(h, stepSize));
   return {
     settings,
@@ -144,12 +153,9 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
     forecastLength,
     laterLength,
     overlapping,
-    sumStart: overlapping ? doubles : floats,
+    sumStart: overlapping ? plainDoubles : plainFloats,
     profile,
-    floats: (overlapping ? floats : floats + sums) + (profile === null ? 0 : PROFILE_FLOATS.count),
-    doubles: (overlapping ? doubles + sums : doubles) + (profile === null ? 0 : PROFILE_DOUBLES.count),
-    bfloats: residualCapacity + (lags === 0 ? 0 : lags + 1),
-    halves: profile?.halves ?? 0,
+    ...placesOfNumbers({ doubles, floats, bfloats, halves: profile?.halves ?? 0 }),
     windowsKept: Math.max(Math.ceil(contextCapacity / detectionSize), Math.ceil(residualCapacity / residualsPerWindow)),
   };
 }
@@ -160,49 +166,58 @@ function profileOf({ profile, alarmRate, thresholdMethod }: DetectionSettings): 
   return profileLayout(profile.calendar, profile.stepMs);
 }
 
-/** How many positions in [0, end) have a forecast on the stream's grid. */
-export function forecastedPositions(end: number, settings: DetectionSettings): number {
-  const { h, stepSize } = settings;
-  const first = firstCutoff(settings);
-  if (end <= first) return 0;
-  if (stepSize <= h) return end - first;
-  const cutoffs = Math.floor((end - 1 - first) / stepSize) + 1;
-  const last = first + (cutoffs - 1) * stepSize;
-  return (cutoffs - 1) * h + Math.min(h, end - last);
-}
+type NumberCounts = Pick<SeriesLayout, 'doubles' | 'floats' | 'bfloats' | 'halves'>;
 
-/** Memory of one series. */
-export function bytesOf({ floats, doubles, bfloats, halves }: SeriesLayout): number {
-  return 4 * floats + 8 * doubles + 2 * (bfloats + halves);
+/** The largest numbers come first, so that each is aligned. */
+function placesOfNumbers(counts: NumberCounts) {
+  const { doubles, floats, bfloats, halves } = counts;
+  const floatsAt = 2 * doubles;
+  const bfloatsAt = 2 * (floatsAt + floats);
+  const halvesAt = bfloatsAt + bfloats;
+  return { ...counts, floatsAt, bfloatsAt, halvesAt, blockBytes: 8 * Math.ceil((halvesAt + halves) / 4) };
 }
 
 /** One series' place in a slab. */
 export interface SeriesBlock {
   readonly slab: SeriesSlab;
-  readonly index: number;
+  readonly byteStart: number;
 }
 
+/** The bytes of its blocks, as numbers of each kind. */
 export interface SeriesSlab {
   readonly memory: SeriesMemory;
   readonly layout: SeriesLayout;
-  readonly floats: Float32Array;
   readonly doubles: Float64Array;
+  readonly floats: Float32Array;
   /** Bits of bfloat16 numbers. */
   readonly bfloats: Uint16Array;
   readonly halves: Float16Array;
 }
 
+/** Where the numbers of a block begin in its slab. */
+export function doubleStartOf({ byteStart }: SeriesBlock): number {
+  return byteStart >> 3;
+}
+
+export function floatStartOf({ slab, byteStart }: SeriesBlock): number {
+  return (byteStart >> 2) + slab.layout.floatsAt;
+}
+
+export function bfloatStartOf({ slab, byteStart }: SeriesBlock): number {
+  return (byteStart >> 1) + slab.layout.bfloatsAt;
+}
+
 /** The long memory of a series. */
-export function profileState({ slab, index }: SeriesBlock, profile: ProfileLayout): ProfileState {
-  const { layout, floats, doubles, halves } = slab;
+export function profileState(block: SeriesBlock, profile: ProfileLayout): ProfileState {
+  const { layout, floats, doubles, halves } = block.slab;
   return {
     layout: profile,
     floats,
-    floatStart: (index + 1) * layout.floats - PROFILE_FLOATS.count,
+    floatStart: floatStartOf(block) + layout.floats - PROFILE_FLOATS.count,
     doubles,
-    doubleStart: (index + 1) * layout.doubles - PROFILE_DOUBLES.count,
+    doubleStart: doubleStartOf(block) + layout.doubles - PROFILE_DOUBLES.count,
     halves,
-    halfStart: index * layout.halves,
+    halfStart: (block.byteStart >> 1) + layout.halvesAt,
   };
 }
 
@@ -230,17 +245,16 @@ export class SeriesMemory {
   /** A block in which nothing was observed: NaN contexts and residuals, no forecasts. */
   allocate(): SeriesBlock {
     const block = this.#free.pop() ?? this.#grow();
-    const { slab, index } = block;
-    const { floats, doubles, bfloats, layout } = slab;
-    const [floatStart, doubleStart] = [index * layout.floats, index * layout.doubles];
+    const { doubles, floats, bfloats, layout } = block.slab;
+    const [doubleStart, floatStart, bfloatStart] = [doubleStartOf(block), floatStartOf(block), bfloatStartOf(block)];
+    doubles.fill(0, doubleStart, doubleStart + layout.doubles);
     floats.fill(Number.NaN, floatStart, floatStart + layout.floats);
     if (!layout.overlapping) {
       const sumStart = floatStart + layout.sumStart;
       floats.fill(0, sumStart, sumStart + layout.forecastLength + layout.laterLength);
     }
-    doubles.fill(0, doubleStart, doubleStart + layout.doubles);
-    bfloats.fill(BFLOAT_NAN, index * layout.bfloats, index * layout.bfloats + layout.residualCapacity);
-    bfloats.fill(0, index * layout.bfloats + layout.residualCapacity, (index + 1) * layout.bfloats);
+    bfloats.fill(BFLOAT_NAN, bfloatStart, bfloatStart + layout.residualCapacity);
+    bfloats.fill(0, bfloatStart + layout.residualCapacity, bfloatStart + layout.bfloats);
     startResolution(doubles, doubleStart + SCALARS.resolution);
     startPrecision(doubles, doubleStart + SCALARS.precision);
     doubles[doubleStart + layout.eventTimesAt + 1] = Number.NaN;
@@ -262,16 +276,17 @@ export class SeriesMemory {
     const { layout } = this;
     const blocks = this.#blocks;
     this.#blocks = Math.min(2 * blocks, BLOCKS_MAX);
+    const buffer = new ArrayBuffer(blocks * layout.blockBytes);
     const slab: SeriesSlab = {
       memory: this,
       layout,
-      floats: new Float32Array(blocks * layout.floats),
-      doubles: new Float64Array(blocks * layout.doubles),
-      bfloats: new Uint16Array(blocks * layout.bfloats),
-      halves: new Float16Array(blocks * layout.halves),
+      doubles: new Float64Array(buffer),
+      floats: new Float32Array(buffer),
+      bfloats: new Uint16Array(buffer),
+      halves: new Float16Array(buffer),
     };
-    this.bytes += blocks * bytesOf(layout);
-    for (let index = blocks - 1; index >= 0; index--) this.#free.push({ slab, index });
+    this.bytes += buffer.byteLength;
+    for (let i = blocks - 1; i >= 0; i--) this.#free.push({ slab, byteStart: i * layout.blockBytes });
     return this.#free.pop()!;
   }
 }

@@ -1,10 +1,13 @@
+import { bfloatBits, ofBfloatBits } from '../calibration/bfloat16.ts';
 import { type Calibration, keepCalibration, keptCalibration } from '../calibration/calibration.ts';
 import { observePrecision } from '../calibration/precision.ts';
 import { observeResolution } from '../calibration/resolution.ts';
 import type { ProfileState } from '../profile/profile-layout.ts';
-import { bfloatBits, ofBfloatBits } from '../calibration/bfloat16.ts';
 import { EXTREME_FLOATS } from './extreme-blocks.ts';
 import {
+  bfloatStartOf,
+  doubleStartOf,
+  floatStartOf,
   profileState,
   SCALARS,
   type SeriesBlock,
@@ -19,18 +22,18 @@ import {
  */
 export class SeriesRings implements SeriesBlock {
   readonly slab: SeriesSlab;
-  readonly index: number;
+  readonly byteStart: number;
 
   constructor(memory: SeriesMemory) {
-    const { slab, index } = memory.allocate();
+    const { slab, byteStart } = memory.allocate();
     this.slab = slab;
-    this.index = index;
+    this.byteStart = byteStart;
   }
 
   /** The last call. The memory belongs to another series from then on. */
   release(): void {
-    const { slab, index } = this;
-    slab.memory.release({ slab, index });
+    const { slab, byteStart } = this;
+    slab.memory.release({ slab, byteStart });
   }
 
   get layout(): SeriesLayout {
@@ -38,15 +41,15 @@ export class SeriesRings implements SeriesBlock {
   }
 
   get floatStart(): number {
-    return this.index * this.layout.floats;
+    return floatStartOf(this);
   }
 
   get doubleStart(): number {
-    return this.index * this.layout.doubles;
+    return doubleStartOf(this);
   }
 
   get bfloatStart(): number {
-    return this.index * this.layout.bfloats;
+    return bfloatStartOf(this);
   }
 
   /** Value that float32 contexts are distances from; NaN until something was observed. */

@@ -12,7 +12,7 @@ import {
   type ResidualPlaces,
   type ResidualSums,
 } from '../calibration/calibration.ts';
-import { isCutoff, residualPlaces, stepOfHorizon } from '../calibration/cutoff-grid.ts';
+import { forecastedPositions, isCutoff, residualPlaces, stepOfHorizon } from '../calibration/cutoff-grid.ts';
 import { precisionLost, startPrecision } from '../calibration/precision.ts';
 import { deviationFloor } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
@@ -28,7 +28,7 @@ import {
   shiftWindow,
   standingForecast,
 } from '../memory/open-window.ts';
-import { forecastedPositions, SCALARS, type SeriesLayout, type SeriesMemory } from '../memory/series-memory.ts';
+import { SCALARS, type SeriesLayout, type SeriesMemory } from '../memory/series-memory.ts';
 import { SeriesRings } from '../memory/series-rings.ts';
 import { judgeInSeason } from '../memory/series-season.ts';
 

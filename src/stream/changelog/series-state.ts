@@ -1,8 +1,7 @@
 import { bfloatBits, ofBfloatBits } from '../../detector/calibration/bfloat16.ts';
-import { isCutoff } from '../../detector/calibration/cutoff-grid.ts';
+import { forecastedPositions, isCutoff } from '../../detector/calibration/cutoff-grid.ts';
 import { SINCE } from '../../detector/memory/extreme-blocks.ts';
 import {
-  forecastedPositions,
   SCALARS_MAX,
   SCALARS_OF_FORMATS,
   type SeriesLayout,

@@ -4,6 +4,7 @@ import {
   coveringCutoffs,
   cutoffsOfWindow,
   firstCutoff,
+  forecastedPositions,
   isCutoff,
 } from '../../../../src/detector/calibration/cutoff-grid.ts';
 import { CONTEXT_MIN, contextBucket } from '../../../../src/forecast/context-length.ts';
@@ -51,4 +52,21 @@ test('a context goes into the smallest bucket that holds it, a longer one into t
     [1, 64, 65, 512, 600].map((available) => contextBucket(available, [64, 128, 512])),
     [64, 64, 128, 512, 512],
   );
+});
+
+test('forecasted positions are those in the horizon of a cutoff', () => {
+  for (const grid of [
+    { h: 4, stepSize: 4 },
+    { h: 6, stepSize: 3 },
+    { h: 2, stepSize: 5 },
+  ]) {
+    const covered = new Set<number>();
+    for (let cutoff = 0; cutoff < 100; cutoff++) {
+      if (isCutoff(cutoff, grid)) for (let k = 0; k < grid.h; k++) covered.add(cutoff + k);
+    }
+    for (let end = 0; end < 90; end++) {
+      const counted = [...covered].filter((position) => position < end).length;
+      assert.equal(forecastedPositions(end, grid), counted, `h ${grid.h}, s ${grid.stepSize}, end ${end}`);
+    }
+  }
 });
