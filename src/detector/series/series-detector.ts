@@ -28,7 +28,7 @@ import {
   shiftWindow,
   standingForecast,
 } from '../memory/open-window.ts';
-import { SCALARS, type SeriesLayout, type SeriesMemory } from '../memory/series-memory.ts';
+import { SCALARS, type SeriesMemory } from '../memory/series-memory.ts';
 import { SeriesRings } from '../memory/series-rings.ts';
 import { judgeInSeason } from '../memory/series-season.ts';
 
@@ -41,8 +41,7 @@ import { judgeInSeason } from '../memory/series-season.ts';
  * precision. A point never judges itself: the calibration is fixed when a window opens, from residuals of earlier
  * positions.
  */
-export class SeriesDetector {
-  readonly rings: SeriesRings;
+export class SeriesDetector extends SeriesRings {
   /** Positions seen; the next observation has this position. */
   positions = 0;
   /** First position of the open detection window. */
@@ -51,32 +50,25 @@ export class SeriesDetector {
   residualCount = 0;
   /** Windows that have closed with something observed in them. */
   closedWindows = 0;
-  sums: ResidualSums = NO_RESIDUALS;
+  residualSums: ResidualSums = NO_RESIDUALS;
   /** A forecast from the present position is needed before the next observation. */
   forecastDue = false;
   /** false: the restored state has no scalars, and `restored` derives them. */
   scalarsKept = true;
 
   constructor(memory: SeriesMemory) {
-    this.rings = new SeriesRings(memory);
+    super(memory);
     this.origin = Number.NaN;
-    this.rings.calibration = calibrationOfSums(NO_RESIDUALS, this.settings.calibration);
+    this.calibration = calibrationOfSums(NO_RESIDUALS, this.settings.calibration);
   }
 
-  get origin(): number {
-    return this.rings.origin;
-  }
-
-  set origin(value: number) {
-    this.rings.origin = value;
-  }
-
-  get layout(): SeriesLayout {
-    return this.rings.layout;
+  /** Its numbers. They are those of the same object, since a second one for each series would take more memory. */
+  get rings(): SeriesRings {
+    return this;
   }
 
   get settings(): DetectionSettings {
-    return this.rings.layout.settings;
+    return this.layout.settings;
   }
 
   /** Sets a fresh detector to the beginning of a window, as if everything before had been missing. */
@@ -189,9 +181,9 @@ export class SeriesDetector {
   }
 
   /** The last call: its memory is another one's from then on, and a forecast on its way must not reach it. */
-  release(): void {
+  override release(): void {
     this.forecastDue = false;
-    this.rings.release();
+    super.release();
   }
 
   /** How the newest `kept` residuals were forecast. */
@@ -210,7 +202,7 @@ export class SeriesDetector {
     const { rings } = this;
     const { calibration } = this.settings;
     if (this.layout.residualCapacity === 0) {
-      rings.calibration = calibrationOfSums(this.sums, calibration);
+      rings.calibration = calibrationOfSums(this.residualSums, calibration);
       return;
     }
     const kept = rings.residualsForNow(this.residualCount);
@@ -294,7 +286,7 @@ export class SeriesDetector {
         method: this.settings.calibration,
         places: residualPlaces(this.layout.firstCutoff, 0, this.settings),
       };
-      this.sums = addResidual(this.sums, residual, this.residualCount, how);
+      this.residualSums = addResidual(this.residualSums, residual, this.residualCount, how);
     } else this.rings.keepResidual(this.residualCount, residual);
     this.residualCount++;
   }

@@ -37,7 +37,7 @@ export function writeDetectorState(writer: StateWriter, detector: SeriesDetector
   for (let position = windowStart; position < positions; position++) writer.f32(rings.distanceAt(position));
   writeForecasts(writer, detector, occupied(detector));
   writeScalars(writer, detector);
-  if (layout.residualCapacity === 0) writeSums(writer, detector.sums);
+  if (layout.residualCapacity === 0) writeSums(writer, detector.residualSums);
   writeProfile(writer, detector.rings.profile);
 }
 
@@ -61,7 +61,7 @@ export function readDetectorState(reader: StateReader, detector: SeriesDetector)
   readDistances(reader, detector, detector.windowStart);
   readForecasts(reader, detector);
   readScalars(reader, detector);
-  if (layout.residualCapacity === 0) detector.sums = readSums(reader);
+  if (layout.residualCapacity === 0) detector.residualSums = readSums(reader);
   if (reader.format >= PROFILE_FORMAT) readProfile(reader, detector.rings.profile);
 }
 
@@ -187,7 +187,7 @@ function readEarlierState(reader: StateReader, detector: SeriesDetector): void {
     keepScalar(detector, scalarOfFormat(reader.format, scalar), reader.f64());
   }
   if (layout.residualCapacity === 0) {
-    detector.sums = reader.format === 1 ? readSums1(reader, detector.settings) : readSums(reader);
+    detector.residualSums = reader.format === 1 ? readSums1(reader, detector.settings) : readSums(reader);
   }
 }
 

@@ -85,8 +85,9 @@ export class GroupUnit implements DetectionUnit, GroupState {
     this.#memory = memory;
     this.place = place;
     this.#recordKey = Buffer.from(group);
-    this.events = new UnitEvents({ bound, key: this.key, group, place });
-    this.waiting = new WaitingArrivals(OpenSteps.of(bound.config.settings, { ...place, group }));
+    this.events = new UnitEvents({ bound, key: this.key, group, place, heldEvents: null });
+    const steps = OpenSteps.of(bound.config.settings, { ...place, group });
+    this.waiting = new WaitingArrivals({ steps, heldArrivals: null });
     this.detector = new GroupDetector(bound.config.settings, memory);
   }
 

@@ -26,9 +26,9 @@ import { OpenSteps } from './open-steps.ts';
 import type { SeriesPast } from './series-past.ts';
 import { seriesScore } from './series-score.ts';
 import { isNewsSilent, isYoung, silenceRecord } from './silence-records.ts';
-import { type EventOwner, UnitEvents } from './unit-events.ts';
+import { type EventOwner, type HeldEvents, UnitEvents } from './unit-events.ts';
 import { isScorable, refuseValue } from './unusable-values.ts';
-import { WaitingArrivals } from './waiting-arrivals.ts';
+import { type ArrivalOwner, type HeldArrivals, WaitingArrivals } from './waiting-arrivals.ts';
 
 interface FollowedRow extends Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> {
   readonly missing: number;
@@ -40,13 +40,15 @@ interface ReportedSilence extends Pick<ReceivedObservation, 'record' | 'timestam
 }
 
 /** A series that is scored alone. It exists from its first observation on. */
-export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
+export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner, ArrivalOwner {
   readonly key: string;
   readonly group = null;
   readonly source: string | null;
   readonly bound: BoundDetector;
   readonly place: InputPlace;
-  readonly events: UnitEvents;
+  readonly steps: OpenSteps | null;
+  heldEvents: HeldEvents | null = null;
+  heldArrivals: HeldArrivals | null = null;
   detector: SeriesDetector;
   startOffset = -1;
   newestOffset = -1;
@@ -54,7 +56,6 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   heardMs = Number.NEGATIVE_INFINITY;
   silent = false;
   restartUnsaid = false;
-  readonly waiting: WaitingArrivals;
   journalRecord: JournalRecord | null = null;
   openStateBytes = 0;
   changeBytes = 0;
@@ -67,9 +68,16 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     this.source = source;
     this.bound = bound;
     this.place = place;
-    this.events = new UnitEvents(this);
-    this.waiting = new WaitingArrivals(OpenSteps.of(bound.config.settings, { ...place, group: null }));
+    this.steps = OpenSteps.of(bound.config.settings, { ...place, group: null });
     this.detector = new SeriesDetector(memory);
+  }
+
+  get events(): UnitEvents {
+    return new UnitEvents(this);
+  }
+
+  get waiting(): WaitingArrivals {
+    return new WaitingArrivals(this);
   }
 
   /** Event time of position 0. */
@@ -161,7 +169,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
 
   /** A counter begins with it: there is no difference so far; or the difference is too large. */
   #isWithoutValue(observation: ReceivedObservation, sink: ScoreSink): boolean {
-    const { steps } = this.waiting;
+    const { steps } = this;
     if (steps === null) return false;
     const value = steps.valueAt(observation);
     if (isScorable(value)) return false;
@@ -171,9 +179,8 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
   }
 
   #score(observation: ReceivedObservation, sink: ScoreSink): void {
-    const { steps } = this.waiting;
-    const value = steps === null ? observation.value : steps.valueAt(observation);
-    steps?.passed(observation);
+    const value = this.steps?.valueAt(observation) ?? observation.value;
+    this.steps?.passed(observation);
     const seen = value === observation.value ? observation : { ...observation, value };
     this.#publish(this.#observe(value, sink, observation.timestampMs), seen, sink);
   }
@@ -187,8 +194,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     if (past === null) return true;
     if (this.startOffset === -1) this.#begin(first);
     const { values, originMs, profile } = past.kept;
-    const { h } = this.detector.settings;
-    const { freq } = this.bound.config.settings;
+    const { h, freq } = this.bound.config.settings;
     const isLearned = profile !== null;
     while (past.next < values.length) {
       const ahead = values.subarray(past.next, past.next + h);
@@ -288,7 +294,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
 
   #publish(detection: Detection, { record, timestampMs, value }: ReceivedObservation, sink: ScoreSink): void {
     // A step that was open as its series fell silent, and has no point since, does not show that it is back.
-    if (this.silent && !(record.offset <= (this.waiting.steps?.silentOffset ?? Number.NaN)))
+    if (this.silent && !(record.offset <= (this.steps?.silentOffset ?? Number.NaN)))
       this.#reportSilence('returned', { record, timestampMs, value, cause: null, lastOffset: record.offset }, sink);
     const { key: series, bound, restartUnsaid: restarted } = this;
     const input = inputAt(this.place, record.offset);
@@ -305,12 +311,9 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner {
     const { silenceAfter } = this.bound.config.settings;
     if (isYoung(detector)) sink.endedYoung(this.bound, this.key);
     if (this.silent || silenceAfter === null || !isNewsSilent(detector, silenceAfter)) return;
-    if (this.waiting.steps !== null) this.waiting.steps.silentOffset = found.lastOffset;
-    this.#reportSilence(
-      'silent',
-      { record, timestampMs, value: detector.rings.scalar(SCALARS.resolution), ...found },
-      sink,
-    );
+    if (this.steps !== null) this.steps.silentOffset = found.lastOffset;
+    const value = detector.rings.scalar(SCALARS.resolution);
+    this.#reportSilence('silent', { record, timestampMs, value, ...found }, sink);
   }
 
   #reportSilence(state: 'silent' | 'returned', found: ReportedSilence, sink: ScoreSink): void {

@@ -22,9 +22,11 @@ export interface EventOwner {
   readonly group?: string | null;
   /** The id of name and labels, where a template made the key. */
   readonly source?: string | null;
+  /** null until there is an event: most series never have any. */
+  heldEvents: HeldEvents | null;
 }
 
-interface HeldEvents {
+export interface HeldEvents {
   tracker: EventTracker | null;
   /** Key of the scores. */
   key: Buffer | null;
@@ -34,10 +36,9 @@ interface HeldEvents {
   newestOffset: number;
 }
 
-/** The events of a unit. It holds nothing until there is one: most series never have any. */
+/** The events of a unit. It is a view of what its owner holds, and kept by none. */
 export class UnitEvents {
   readonly #owner: EventOwner;
-  #events: HeldEvents | null = null;
 
   constructor(owner: EventOwner) {
     this.#owner = owner;
@@ -50,14 +51,14 @@ export class UnitEvents {
 
   /** Whether a row may change something. Others need not be made. */
   wants(alarm: boolean, value: number): boolean {
-    const tracker = this.#events?.tracker ?? null;
+    const tracker = this.#owner.heldEvents?.tracker ?? null;
     return tracker === null ? mayMatter(alarm, value, this.#owner.bound.config.events) : tracker.wants(alarm, value);
   }
 
   /** @param key of the scores */
   observe(row: EventRow, key: Buffer | null, sink: ScoreSink): void {
-    this.#events ??= noEvents();
-    const events = this.#events;
+    this.#owner.heldEvents ??= noEvents();
+    const events = this.#owner.heldEvents;
     events.tracker ??= new EventTracker(subjectOf(this.#owner));
     events.key = key;
     const event = events.tracker.observe(row);
@@ -67,7 +68,7 @@ export class UnitEvents {
 
   /** The unit ends, or starts over. */
   close(reason: CloseReason, { timestampMs, offset }: UnitMoment, sink: ScoreSink): void {
-    const events = this.#events;
+    const events = this.#owner.heldEvents;
     if (events === null) return;
     closeUnusual(events, reason, { timestampMs, offset }, sink);
     if (events.silence !== null) publish(events, conclude(events.silence, reason, timestampMs), { offset, sink });
@@ -76,19 +77,19 @@ export class UnitEvents {
 
   /** The unit starts over after a gap. Where its silence was reported, it is not back before its next score. */
   startOver(at: UnitMoment, sink: ScoreSink): void {
-    if (this.#events !== null) closeUnusual(this.#events, 'silent', at, sink);
+    if (this.#owner.heldEvents !== null) closeUnusual(this.#owner.heldEvents, 'silent', at, sink);
   }
 
   /** What was never published is not closed, either. */
   forget(): void {
-    this.#events = null;
+    this.#owner.heldEvents = null;
   }
 
   /** The series has stopped, or a member of the group. Where all have, the event of unusual values ends. */
   fallSilent(at: StoppedMoment, sink: ScoreSink): void {
     const { key, group } = this.#owner;
-    this.#events ??= noEvents();
-    const events = this.#events;
+    this.#owner.heldEvents ??= noEvents();
+    const events = this.#owner.heldEvents;
     events.key ??= Buffer.from(group ?? key);
     if (at.allSilent) closeUnusual(events, 'silent', at, sink);
     const isFirst = events.silence === null;
@@ -105,20 +106,20 @@ export class UnitEvents {
 
   /** Whether an event reports that nothing is sent. */
   get isSilent(): boolean {
-    return (this.#events?.silence ?? null) !== null;
+    return (this.#owner.heldEvents?.silence ?? null) !== null;
   }
 
   /** It sends again. */
   returned(at: UnitMoment & { readonly position: number }, sink: ScoreSink): void {
-    const events = this.#events;
+    const events = this.#owner.heldEvents;
     if (events === null || events.silence === null) return;
     publish(events, concludeSilence(events.silence, at), { offset: at.offset, sink });
     events.silence = null;
   }
 
   state(): EventState | null {
-    if (this.#events === null) return null;
-    const { tracker, silence, key } = this.#events;
+    if (this.#owner.heldEvents === null) return null;
+    const { tracker, silence, key } = this.#owner.heldEvents;
     const kept = tracker?.kept() ?? null;
     if (kept === null && silence === null) return null;
     return { ...NOTHING_KEPT, ...kept, silence, key: key?.toString('latin1') ?? null };
@@ -126,10 +127,10 @@ export class UnitEvents {
 
   resume(state: EventState | null): void {
     // What an earlier entry of the journal holds is over.
-    this.#events = null;
+    this.#owner.heldEvents = null;
     if (state === null) return;
-    this.#events ??= noEvents();
-    const events = this.#events;
+    this.#owner.heldEvents ??= noEvents();
+    const events = this.#owner.heldEvents;
     events.tracker = new EventTracker(subjectOf(this.#owner));
     events.tracker.resume(state);
     if (events.tracker.kept() === null) events.tracker = null;

@@ -11,8 +11,31 @@ const OUT_OF_ORDER_BYTES_MAX = 131_072;
 
 type ReceivedList = readonly ReceivedObservation[];
 
+/** Records of a unit that wait, by what they wait for. */
+export interface HeldArrivals {
+  readonly unconfirmed: ReceivedList;
+  readonly outOfOrder: ReceivedList;
+  readonly forBackfill: ReceivedObservation[] | null;
+  readonly forForecast: ReceivedObservation[] | null;
+}
+
+const NOTHING_HELD: HeldArrivals = {
+  unconfirmed: NO_RECORDS,
+  outOfOrder: NO_RECORDS,
+  forBackfill: null,
+  forForecast: null,
+};
+
+export interface ArrivalOwner {
+  /** Points of open steps, and of counters; null where the unit has neither. */
+  readonly steps: OpenSteps | null;
+  /** null while nothing waits, as mostly. */
+  heldArrivals: HeldArrivals | null;
+}
+
 /**
- * What the arrivals of a unit wait for. A record passes these places in this order, and mostly waits at none:
+ * What the arrivals of a unit wait for: a view of what the unit holds, and kept by none. A record passes these places
+ * in this order, and mostly waits at none:
  *
  *   unconfirmed    its time jumps ahead, until another record agrees with that
  *   out of order   records before it may still come (`allowed_lateness`)
@@ -23,119 +46,127 @@ type ReceivedList = readonly ReceivedObservation[];
  * All but the last are part of its state: a forecast is awaited before a commit.
  */
 export class WaitingArrivals implements WaitingRecords {
-  /** Points of open steps, and of counters; null where the unit has neither. */
-  readonly steps: OpenSteps | null;
-  #unconfirmed: ReceivedList = NO_RECORDS;
-  #outOfOrder: ReceivedList = NO_RECORDS;
-  #forBackfill: ReceivedObservation[] | null = null;
-  #forForecast: ReceivedObservation[] | null = null;
+  readonly #owner: ArrivalOwner;
 
-  constructor(steps: OpenSteps | null = null) {
-    this.steps = steps;
+  constructor(owner: ArrivalOwner = { steps: null, heldArrivals: null }) {
+    this.#owner = owner;
+  }
+
+  get steps(): OpenSteps | null {
+    return this.#owner.steps;
+  }
+
+  get #held(): HeldArrivals {
+    return this.#owner.heldArrivals ?? NOTHING_HELD;
+  }
+
+  #hold(change: Partial<HeldArrivals>): void {
+    const held = { ...this.#held, ...change };
+    const { unconfirmed, outOfOrder, forBackfill, forForecast } = held;
+    const isNothing = unconfirmed.length === 0 && outOfOrder.length === 0 && forBackfill === null;
+    this.#owner.heldArrivals = isNothing && forForecast === null ? null : held;
   }
 
   /** In the order of their offsets. */
   get unconfirmed(): ReceivedList {
-    return this.#unconfirmed;
+    return this.#held.unconfirmed;
   }
 
   /** By event time. */
   get outOfOrder(): ReceivedList {
-    return this.#outOfOrder;
+    return this.#held.outOfOrder;
   }
 
   /** In the order in which they are to be taken. */
   get forBackfill(): ReceivedList | null {
-    return this.#forBackfill;
+    return this.#held.forBackfill;
   }
 
   /** Those of the state, in the order of the places. */
   get all(): ReceivedList {
-    return [...(this.#forBackfill ?? []), ...this.#outOfOrder, ...this.#unconfirmed];
+    const { forBackfill, outOfOrder, unconfirmed } = this.#held;
+    return [...(forBackfill ?? []), ...outOfOrder, ...unconfirmed];
   }
 
   /** Returns false where the record may not wait for confirmation: so many do, or it is too large. */
   awaitConfirmation(observation: ReceivedObservation): boolean {
-    if (this.#unconfirmed.length >= UNCONFIRMED_MAX || bytesOf(observation) > UNCONFIRMED_BYTES_MAX) return false;
-    this.#unconfirmed = [...this.#unconfirmed, observation];
+    const { unconfirmed } = this.#held;
+    if (unconfirmed.length >= UNCONFIRMED_MAX || bytesOf(observation) > UNCONFIRMED_BYTES_MAX) return false;
+    this.#hold({ unconfirmed: [...unconfirmed, observation] });
     return true;
   }
 
   /** Its time was confirmed, or refuted. */
   decided(observation: ReceivedObservation): void {
-    const rest = this.#unconfirmed.filter((one) => one !== observation);
-    this.#unconfirmed = rest.length === 0 ? NO_RECORDS : rest;
+    this.#hold({ unconfirmed: this.#held.unconfirmed.filter((one) => one !== observation) });
   }
 
   takeUnconfirmed(): ReceivedList {
-    const taken = this.#unconfirmed;
-    this.#unconfirmed = NO_RECORDS;
-    return taken;
+    const { unconfirmed } = this.#held;
+    if (unconfirmed.length > 0) this.#hold({ unconfirmed: NO_RECORDS });
+    return unconfirmed;
   }
 
   /** Inserts a record by its time. Returns those that need not wait: up to `dueMs`, and the oldest of too many. */
   reorder(observation: ReceivedObservation, dueMs: number): ReceivedList {
-    const records = [...this.#outOfOrder, observation];
+    const records = [...this.#held.outOfOrder, observation];
     for (let at = records.length - 1; at > 0 && records[at - 1].timestampMs > observation.timestampMs; at--) {
       [records[at], records[at - 1]] = [records[at - 1], records[at]];
     }
     const first = records.findIndex(({ timestampMs }) => timestampMs > dueMs);
     const due = Math.max(first < 0 ? records.length : first, records.length - OUT_OF_ORDER_MAX);
     const over = fitting(records, due);
-    this.#outOfOrder = over === records.length ? NO_RECORDS : records.slice(over);
+    this.#hold({ outOfOrder: records.slice(over) });
     return records.slice(0, over);
   }
 
   takeOutOfOrder(): ReceivedList {
-    const taken = this.#outOfOrder;
-    this.#outOfOrder = NO_RECORDS;
-    return taken;
+    const { outOfOrder } = this.#held;
+    if (outOfOrder.length > 0) this.#hold({ outOfOrder: NO_RECORDS });
+    return outOfOrder;
   }
 
   awaitBackfill(): void {
-    this.#forBackfill = [];
+    this.#hold({ forBackfill: [] });
   }
 
   queue(observation: ReceivedObservation): void {
-    this.#forBackfill!.push(observation);
+    this.#held.forBackfill!.push(observation);
   }
 
   /** The first of the queue was taken. */
   shift(): void {
-    this.#forBackfill!.shift();
+    this.#held.forBackfill!.shift();
   }
 
   endBackfill(): void {
-    this.#forBackfill = null;
+    this.#hold({ forBackfill: null });
   }
 
   /** What waits for the backfill waits for forecasts alone. */
   endBackfillAtOnce(): void {
-    this.#forForecast = this.#forBackfill;
-    this.#forBackfill = null;
+    this.#hold({ forForecast: this.#held.forBackfill, forBackfill: null });
   }
 
   get awaitsForecast(): boolean {
-    return this.#forForecast !== null;
+    return this.#held.forForecast !== null;
   }
 
   /** A forecast is due first, for `observation` or for what was taken before. */
   awaitForecast(observation: ReceivedObservation | null): void {
-    this.#forForecast ??= [];
-    if (observation !== null) this.#forForecast.push(observation);
+    if (this.#held.forForecast === null) this.#hold({ forForecast: [] });
+    if (observation !== null) this.#held.forForecast!.push(observation);
   }
 
   endForecast(): ReceivedList {
-    const taken = this.#forForecast ?? NO_RECORDS;
-    this.#forForecast = null;
+    const taken = this.#held.forForecast ?? NO_RECORDS;
+    this.#hold({ forForecast: null });
     return taken;
   }
 
   /** As another unit, whose records they are; without what waits for forecasts. */
   take({ unconfirmed, outOfOrder, forBackfill, steps }: WaitingArrivals): void {
-    this.#unconfirmed = unconfirmed;
-    this.#outOfOrder = outOfOrder;
-    this.#forBackfill = forBackfill === null ? null : [...forBackfill];
+    this.#hold({ unconfirmed, outOfOrder, forBackfill: forBackfill && [...forBackfill] });
     if (steps !== null) this.steps?.take(steps);
   }
 
@@ -146,16 +177,21 @@ export class WaitingArrivals implements WaitingRecords {
   ): void {
     const received = (records: readonly QueuedRecord[]) =>
       records.map((one) => ({ ...one, group, record: { ...one.record, partition } }));
-    this.#unconfirmed = received(kept.unconfirmed);
-    this.#outOfOrder = received(kept.outOfOrder);
-    this.#forBackfill = kept.forBackfill && received(kept.forBackfill);
+    this.#hold({
+      unconfirmed: received(kept.unconfirmed),
+      outOfOrder: received(kept.outOfOrder),
+      forBackfill: kept.forBackfill && received(kept.forBackfill),
+    });
     this.steps?.resume(kept.steps);
   }
 
   relocate(moved: (observation: ReceivedObservation) => ReceivedObservation): void {
-    this.#unconfirmed = this.#unconfirmed.map(moved);
-    this.#outOfOrder = this.#outOfOrder.map(moved);
-    this.#forBackfill = this.#forBackfill?.map(moved) ?? null;
+    const { unconfirmed, outOfOrder, forBackfill } = this.#held;
+    this.#hold({
+      unconfirmed: unconfirmed.map(moved),
+      outOfOrder: outOfOrder.map(moved),
+      forBackfill: forBackfill?.map(moved) ?? null,
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ReceivedObservation } from '../../../../../src/stream/engine/unit/batch-outcome.ts';
-import { WaitingArrivals } from '../../../../../src/stream/engine/unit/waiting-arrivals.ts';
+import { type ArrivalOwner, WaitingArrivals } from '../../../../../src/stream/engine/unit/waiting-arrivals.ts';
 
 function arrival(timestampMs: number, bytes = 10): ReceivedObservation {
   const record = { partition: 0, offset: timestampMs, timestampMs, key: null, value: Buffer.alloc(bytes) };
@@ -60,4 +60,17 @@ test('another unit takes over what is part of the state, as a copy of its own', 
   old.queue(arrival(4));
   assert.deepEqual(timesOf(taken.all), [2, 1]);
   assert.equal(taken.awaitsForecast, false);
+});
+
+test('a unit holds nothing where nothing waits any more, and where nothing waited in what was kept', () => {
+  const owner: ArrivalOwner = { steps: null, heldArrivals: null };
+  const waiting = new WaitingArrivals(owner);
+  waiting.resume(waiting, { group: null, partition: 0 });
+  assert.equal(owner.heldArrivals, null);
+  waiting.awaitForecast(arrival(1));
+  waiting.reorder(arrival(2), 1);
+  assert.notEqual(owner.heldArrivals, null);
+  waiting.takeOutOfOrder();
+  assert.deepEqual(timesOf(waiting.endForecast()), [1]);
+  assert.equal(owner.heldArrivals, null);
 });
