@@ -1,9 +1,10 @@
 import { type Frequency, meanStepMs } from '../../../calendar/frequency.ts';
 import { UTC_CALENDAR, zoneOffsets } from '../../../calendar/local-calendar.ts';
 import { isTimeZone } from '../../../calendar/local-times.ts';
-import { isDate, specialDaysOf } from '../../../calendar/special-days.ts';
+import { isDate, type SpecialDates, specialDaysOf } from '../../../calendar/special-days.ts';
 import type { ProfileSettings } from '../../../detector/calibration/settings.ts';
 import { profileLayout } from '../../../detector/profile/profile-layout.ts';
+import { publicHolidays } from '../../../holidays.ts';
 import { type FieldProblem, fieldProblem } from '../../wire/problem.ts';
 import type { OnlineDetectionBody } from '../../wire/schema/online-detection-schema.ts';
 import { parseTimestamp } from '../series/alignment.ts';
@@ -16,14 +17,17 @@ interface RequestedProfile {
 }
 
 const PARAMETERS = ['body', 'model_parameters'] as const;
+const DAY_MS = 86_400_000;
+const NO_YEARS = { first: 0, last: 0 };
 
 /** null where the long memory does not judge: without alarms, times, or hours. Adds problems. */
 export function requestedProfile(
-  { series: { start_datetime: starts }, model_parameters: parameters, threshold_method: method }: OnlineDetectionBody,
+  { series, model_parameters: parameters, threshold_method: method }: OnlineDetectionBody,
   grid: Frequency | null,
   problems: FieldProblem[],
 ): RequestedProfile | null {
-  const { timezone, special_days: specialDays } = parameters ?? {};
+  const { start_datetime: starts, sizes } = series;
+  const { timezone, special_days: specialDays, holidays } = parameters ?? {};
   if (timezone && !isTimeZone(timezone)) {
     problems.push(fieldProblem([...PARAMETERS, 'timezone'], 'must be a time zone such as Europe/Berlin or UTC'));
     return null;
@@ -34,6 +38,11 @@ export function requestedProfile(
     const text = 'must be a date such as 2026-12-24, or 12-24 for every year';
     problems.push(fieldProblem([...PARAMETERS, 'special_days', i, 'dates', wrong], text));
   }
+  const unknown = (holidays ?? []).findIndex((place) => publicHolidays(place, NO_YEARS) === null);
+  if (unknown >= 0) {
+    const text = 'must be a country whose holidays are known, or a region of it, such as DE or DE-BY';
+    problems.push(fieldProblem([...PARAMETERS, 'holidays', unknown], text));
+  }
   const judges = (parameters?.grade || parameters?.events) && parameters.profile !== 'off' && method !== 'multivariate';
   if (!judges || !starts || grid === null || problems.length > 0) return null;
   const startsMs = starts.map(parseTimestamp);
@@ -43,11 +52,25 @@ export function requestedProfile(
     problems.push(fieldProblem(['body', 'series', 'start_datetime', unread], text));
     return null;
   }
-  const isUtc = (!timezone || timezone === 'UTC') && !specialDays;
-  const calendar = isUtc
-    ? UTC_CALENDAR
-    : { offsets: zoneOffsets(timezone ?? 'UTC'), specialDays: specialDaysOf(specialDays ?? []) };
-  const settings = { calendar, stepMs: meanStepMs(grid) };
-  if (profileLayout(calendar, settings.stepMs) === null) return null;
-  return { settings, startsMs: startsMs.map(Number) };
+  const stepMs = meanStepMs(grid);
+  const times = startsMs.map(Number);
+  const isUtc = (!timezone || timezone === 'UTC') && !specialDays && !holidays;
+  const years = yearsOf(times, sizes, stepMs);
+  const holidayDates = (holidays ?? []).map((place): SpecialDates => {
+    return { dates: publicHolidays(place, years) ?? [], like: 'sun' };
+  });
+  const days = [...holidayDates, ...(specialDays ?? [])];
+  const calendar = isUtc ? UTC_CALENDAR : { offsets: zoneOffsets(timezone ?? 'UTC'), specialDays: specialDaysOf(days) };
+  if (profileLayout(calendar, stepMs) === null) return null;
+  return { settings: { calendar, stepMs }, startsMs: times };
+}
+
+/** The years that series lie in, by any clock. */
+function yearsOf(startsMs: readonly number[], sizes: readonly number[], stepMs: number) {
+  let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const [i, startMs] of startsMs.entries()) {
+    firstMs = Math.min(firstMs, startMs - DAY_MS);
+    lastMs = Math.max(lastMs, startMs + sizes[i] * stepMs + DAY_MS);
+  }
+  return { first: new Date(firstMs).getUTCFullYear(), last: new Date(lastMs).getUTCFullYear() };
 }

@@ -13,11 +13,14 @@ interface DetectionParameters {
   readonly false_alarms?: string | null;
   readonly profile?: 'on' | 'off' | null;
   readonly timezone?: string | null;
+  readonly holidays?: readonly string[] | null;
   readonly special_days?: readonly SpecialDates[] | null;
 }
 
 /** Dates of one request. */
 const SPECIAL_DATES_MAX = 1_000;
+/** Each may take long to resolve. */
+const HOLIDAY_PLACES_MAX = 4;
 
 const DetectionParameters = Type.Optional(
   Type.Unsafe<DetectionParameters | null>({
@@ -59,6 +62,14 @@ const DetectionParameters = Type.Optional(
       timezone: {
         type: ['string', 'null'],
         description: 'IANA name of the clock and weekdays that the series follow: `Europe/Berlin`. Default: `UTC`.',
+      },
+      holidays: {
+        type: ['array', 'null'],
+        maxItems: HOLIDAY_PLACES_MAX,
+        items: { type: 'string', pattern: '^[A-Z]{2}(-[A-Za-z0-9]{1,5})?$' },
+        description:
+          'Places whose public holidays resemble a Sunday, a country or a region of it: `DE`, `DE-BY`, `US`. ' +
+          '`special_days` win.',
       },
       special_days: {
         type: ['array', 'null'],

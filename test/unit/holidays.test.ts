@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicHolidays } from '../../../src/config/holidays.ts';
+import { publicHolidays } from '../../src/holidays.ts';
 
 test('public holidays are those of a country, with those of a region where one is named', () => {
   const [country, region] = [publicHolidays('DE')!, publicHolidays('DE-BY')!];
@@ -9,6 +9,15 @@ test('public holidays are those of a country, with those of a region where one i
   assert.ok(!country.includes('2026-01-06') && region.includes('2026-01-06'));
   assert.ok(!country.includes('2026-12-24'), 'no public holiday');
   assert.ok(publicHolidays('US')!.includes('2026-07-03'), 'a substitute day');
+});
+
+test('holidays of some years are those of all years that lie in them', () => {
+  const some = publicHolidays('DE-BY', { first: 2025, last: 2026 })!;
+  const all = publicHolidays('DE-BY')!;
+  assert.deepEqual(
+    some,
+    all.filter((date) => date.startsWith('2025') || date.startsWith('2026')),
+  );
 });
 
 test('places that the list does not know have none', () => {

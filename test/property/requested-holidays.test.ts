@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import fc from 'fast-check';
+import { offsetAt } from '../../src/calendar/local-calendar.ts';
+import type { SpecialDates } from '../../src/calendar/special-days.ts';
+import { calendarOf } from '../../src/config/profile-keys.ts';
+import { publicHolidays } from '../../src/holidays.ts';
+import { frequencyProfile } from '../../src/sidecar/models/frequency-profile.ts';
+import { requestedProfile } from '../../src/sidecar/tasks/online-detection/detection-profile.ts';
+import type { FieldProblem } from '../../src/sidecar/wire/problem.ts';
+import type { OnlineDetectionBody } from '../../src/sidecar/wire/schema/online-detection-schema.ts';
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const PLACES = ['DE-BY', 'AT', 'US'];
+/** As a detectors file has them, of all years. */
+const HOLIDAYS = new Map(
+  PLACES.map((place): [string, SpecialDates] => [place, { dates: publicHolidays(place)!, like: 'sun' }]),
+);
+
+const asked = fc.record({
+  start: fc.date({ min: new Date('2001-01-01'), max: new Date('2049-06-01'), noInvalidDate: true }),
+  size: fc.integer({ min: 48, max: 3_000 }),
+  places: fc.uniqueArray(fc.constantFrom(...PLACES), { minLength: 1 }),
+  timezone: fc.constantFrom('UTC', 'Pacific/Auckland', 'America/Los_Angeles'),
+  special: fc.constantFrom<SpecialDates | null>(null, { dates: ['12-25'], like: 'sat' }),
+});
+
+function requested({ start, size, places, timezone, special }: typeof asked extends fc.Arbitrary<infer T> ? T : never) {
+  const body = {
+    series: { y: [], sizes: [size], start_datetime: [start.toISOString().slice(0, 19)] },
+    model_parameters: { grade: true, timezone, holidays: places, special_days: special && [special] },
+  } as unknown as OnlineDetectionBody;
+  const problems: FieldProblem[] = [];
+  const profile = requestedProfile(body, frequencyProfile('h').grid, problems);
+  assert.deepEqual(problems, []);
+  return profile!;
+}
+
+test('the holidays of a request are those of a detector, on every day of its series', () => {
+  let seen = 0;
+  fc.assert(
+    fc.property(asked, (request) => {
+      const { settings, startsMs } = requested(request);
+      const { timezone, places, special } = request;
+      const holidays = places.map((place) => HOLIDAYS.get(place)!);
+      const detector = calendarOf({ timezone, holidays, specialDays: special === null ? [] : [special] })!;
+      const [ours, theirs] = [settings.calendar, detector].map(({ specialDays }) => new Map(specialDays));
+      assert.deepEqual(settings.calendar.offsets, detector.offsets);
+      for (let hour = 0; hour < request.size; hour++) {
+        const ms = startsMs[0] + hour * HOUR_MS;
+        const day = Math.floor((ms + offsetAt(detector, ms)) / DAY_MS);
+        assert.equal(ours.get(day), theirs.get(day), new Date(ms).toISOString());
+        if (theirs.has(day)) seen++;
+      }
+    }),
+    { numRuns: 60 },
+  );
+  assert.ok(seen > 0, 'no series had a holiday');
+});
