@@ -77,11 +77,9 @@ export function whyFlagged(event: EventAnswer, nowMs: number): readonly string[]
   }
   const widths = widthsOut(event);
   if (widths !== null) {
-    const beyond =
-      widths > 0
-        ? `the peak is ${numberText(round(widths))} times the width of this interval beyond it`
-        : 'the peak itself is inside, and was flagged for its shape';
-    sentences.push(`Between ${loText} and ${hiText} was usual then; ${beyond}.`);
+    const beyond = beyondText(event.kind, widths);
+    const isTold = event.summary.includes('(usually ');
+    sentences.push(isTold ? sentenceOf(beyond) : `Between ${loText} and ${hiText} was usual then; ${beyond}.`);
   }
   if (event.unusual !== null && !event.summary.includes(event.unusual)) sentences.push(sentenceOf(event.unusual));
   if (grade !== null)
@@ -92,6 +90,12 @@ export function whyFlagged(event: EventAnswer, nowMs: number): readonly string[]
   else if (closeReason !== 'new_level') sentences.push(`It lasted ${length}, with ${raised}.`);
   else sentences.push(`Values stay there: forecasts followed them after ${length}, with ${raised}.`);
   return sentences;
+}
+
+function beyondText(kind: EventAnswer['kind'], widths: number): string {
+  if (kind === 'stuck') return 'what was flagged is that the value does not change';
+  if (widths === 0) return 'the peak itself is inside, and was flagged for its shape';
+  return `the peak is ${numberText(round(widths))} times the width of this interval beyond it`;
 }
 
 const round = (value: number) => Math.round(value * 10) / 10;

@@ -4,7 +4,7 @@ import { GROUP_SCALES, unusualGroup } from '../alarm/group-unusualness.ts';
 import { observeResolution } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { observeExtremes } from '../event/event-extremes.ts';
-import type { SeenValue } from '../event/event-row.ts';
+import type { EventSubject, SeenValue } from '../event/event-row.ts';
 import { NO_RULES } from '../event/event-rules.ts';
 import { EventTracker } from '../event/event-tracker.ts';
 import { observeTerms } from '../grade/grade-terms.ts';
@@ -64,7 +64,12 @@ function gradeAlone(
   eventStepMs: number | null,
 ): GradedHistory {
   const rows = new HistoryRows(history, index, { settings, memory: new SeriesMemory(seriesLayout(settings)) });
-  const events = new HistoryEvents(settings, { series: String(index), group: null, stepMs: eventStepMs });
+  const events = new HistoryEvents(settings, {
+    series: String(index),
+    group: null,
+    stepMs: eventStepMs,
+    originMs: Number.isNaN(startMs) ? null : startMs,
+  });
   const state = new Float64Array(ALARM_STATE.count);
   const promise = { rate: settings.alarmRate ?? 0, gap: settings.detectionSize, isGroup: false };
   const verdicts = Array.from(history.values, (_, position) => {
@@ -85,7 +90,7 @@ function gradeTogether(
 ): GradedHistory {
   const memory = new SeriesMemory(seriesLayout(settings));
   const members = histories.map((history, index) => new HistoryRows(history, index, { settings, memory }));
-  const events = new HistoryEvents(settings, { series: null, group: '', stepMs: eventStepMs });
+  const events = new HistoryEvents(settings, { series: null, group: '', stepMs: eventStepMs, originMs: null });
   const [scales, state] = [new Float64Array(GROUP_SCALES.count), new Float64Array(ALARM_STATE.count)];
   const promise = { rate: settings.alarmRate ?? 0, gap: settings.detectionSize, isGroup: true };
   const verdicts = Array.from(histories[0]?.values ?? [], (_, position) => {
@@ -179,7 +184,7 @@ class HistoryEvents {
 
   constructor(
     { detectionSize }: DetectionSettings,
-    of: { readonly series: string | null; readonly group: string | null; readonly stepMs: number | null },
+    of: Pick<EventSubject, 'series' | 'group' | 'originMs'> & { readonly stepMs: number | null },
   ) {
     const { stepMs } = of;
     this.#stepMs = stepMs ?? 0;

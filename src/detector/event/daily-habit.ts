@@ -25,9 +25,9 @@ export function isOver({ atMs }: DailyHabit, nowMs: number): boolean {
 
 const ORDINALS = ['second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth', 'ninth', 'tenth'] as const;
 
-/** `third day at this time`; null on the first one. */
+/** `third day in a row at this time`; null on the first one. */
 export function habitText(days: number): string | null {
   if (days < 2) return null;
   const ordinal = ORDINALS[days - 2];
-  return `${ordinal === undefined ? `day ${days} in a row` : `${ordinal} day`} at this time`;
+  return `${ordinal === undefined ? `day ${days}` : `${ordinal} day`} in a row at this time`;
 }

@@ -18,6 +18,8 @@ export interface EventSubject {
   /** Rows without an alarm that end an episode: the detection size. */
   readonly gap: number;
   readonly stepMs: number;
+  /** Event time of what the times of rows are distances from, null where it is not known; left out: they are times. */
+  readonly originMs?: number | null;
   /** Id of the event that begins at this input offset; a text distinguishes events that do not begin with an alarm. */
   readonly idOf: (start: number | string) => string;
 }

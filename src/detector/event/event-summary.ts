@@ -19,7 +19,9 @@ const KIND_NAMES: Readonly<Record<EventKind, string>> = {
 const DIRECTED: readonly EventKind[] = ['level_shift', 'drift'];
 const DIRECTION_NAMES: Readonly<Record<EventDirection, string>> = { up: ' up', down: ' down', both: '' };
 
-const SIGNIFICANT_DIGITS = 6;
+/** Significant digits of what has no unit; more where whole numbers have more, or different values would be alike. */
+const DIGITS = 4;
+const DIGITS_MAX = 12;
 const DAY_MS = 86_400_000;
 
 interface Summarised
@@ -31,40 +33,56 @@ interface Summarised
   readonly days: number;
 }
 
-type EventLength = Pick<AnomalyEvent, 'startedAtMs' | 'endedAtMs' | 'closeReason'>;
+interface EventLength extends Pick<AnomalyEvent, 'startedAtMs' | 'endedAtMs' | 'closeReason'> {
+  /** Event time of what times are distances from: 0 where they are times, null where it is not known. */
+  readonly originMs: number | null;
+}
 
 /** What values stay in. */
-const NEW_STATES: Partial<Record<EventKind, string>> = {
-  level_shift: 'a new level',
-  drift: 'a new level',
-  stuck: 'stuck',
-  missing_season: 'without a season',
-};
+const NEW_STATES: Partial<Record<EventKind, string>> = { stuck: 'stuck', missing_season: 'without a season' };
+const NEW_LEVEL = 'at a new level';
+/** A share that would be shown as 100 %. */
+const ALONE_SHARE = 0.995;
 
 /**
  * One sentence without a full stop: `Level shift up: 512 where 430.2 was expected, highest in 14 days`.
  * Once it is closed it tells how long it lasted, or since when values are as they are.
  */
 export function summaryOf(event: Summarised, length: EventLength): string {
-  const { kind, direction, value, expected, unusual, members, seriesCount, unit, days } = event;
-  const [valueText, expectedText] =
-    unit === null ? [value, expected].map(shown) : quantityTexts([value, expected], unit);
+  const { kind, direction, unusual, members, days } = event;
   const way = DIRECTED.includes(kind) ? DIRECTION_NAMES[direction] : '';
-  const expectation = expected === null ? '' : ` where ${expectedText} was expected`;
-  const missed = seriesCount === null ? 'no value where one was due' : `no value of any of ${seriesCount} series`;
-  const nothing = kind === 'silence' ? `: ${missed}` : '';
-  const seen = value === null ? nothing : `: ${valueText}${expectation}`;
-  const [first] = members;
-  const mostly = first === undefined ? '' : `, mostly ${first.series} (${Math.round(100 * first.share)} %)`;
-  const more = [unusual, habitText(days)].filter((text) => text !== null).map((text) => `, ${text}`);
-  return `${KIND_NAMES[kind]}${way}${seen}${mostly}${more.join('')}${lengthText(kind, length)}`;
+  // A value that is stuck is none that was seen or not before.
+  const more = [kind === 'stuck' ? null : unusual, habitText(days), lengthText(kind, length)];
+  const told = more.filter((text) => text !== null).map((text) => `, ${text}`);
+  return `${KIND_NAMES[kind]}${way}${seenText(event)}${memberText(members)}${told.join('')}`;
 }
 
-function lengthText(kind: EventKind, { startedAtMs, endedAtMs, closeReason }: EventLength): string {
-  if (endedAtMs === null) return '';
-  if (closeReason !== 'new_level') return `, for ${durationText(endedAtMs - startedAtMs)}`;
-  const since = `${new Date(startedAtMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-  return `, ${NEW_STATES[kind] ?? 'not back'} since ${since}`;
+function seenText({ kind, value, expected, unusual, seriesCount, unit }: Summarised): string {
+  if (kind === 'silence') {
+    return seriesCount === null ? ': no value where one was due' : `: no value of any of ${seriesCount} series`;
+  }
+  if (value === null) return '';
+  const values = [value, expected];
+  const [valueText, expectedText] = unit === null ? plainTexts(values) : quantityTexts(values, unit);
+  if (kind === 'stuck') return `: ${valueText} again and again`;
+  const isTold = expected === null || (unusual !== null && TELLS_RANGE.test(unusual));
+  return `: ${valueText}${isTold ? '' : ` where ${expectedText} was expected`}`;
+}
+
+function memberText([first]: AnomalyEvent['members']): string {
+  if (first === undefined) return '';
+  const { series, share } = first;
+  return share >= ALONE_SHARE ? `, in ${series} alone` : `, mostly ${series} (${Math.round(100 * share)} %)`;
+}
+
+function lengthText(kind: EventKind, { startedAtMs, endedAtMs, closeReason, originMs }: EventLength): string | null {
+  if (endedAtMs === null) return null;
+  const lastedMs = endedAtMs - startedAtMs;
+  const lasted = lastedMs < 1_000 ? null : `for ${durationText(lastedMs)}`;
+  if (closeReason !== 'new_level') return lasted;
+  const state = NEW_STATES[kind] ?? NEW_LEVEL;
+  if (originMs === null) return state;
+  return `${state} since ${new Date(originMs + startedAtMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** `highest in 14 days`; null below a day: most series are at their highest once in each. */
@@ -76,6 +94,8 @@ const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Satur
 /** What a time of the week usually shows lies within so many deviations. */
 export const USUAL_DEVIATIONS = 2;
 const RANGE_DIGITS = 3;
+/** Its centre is what was expected. */
+const TELLS_RANGE = /\(usually .+\)$/;
 
 /** `lower than usual for a Tuesday 09:00 (usually 900 to 1080)`; null where forecasts alone find it so. */
 export function seasonText(value: number, season: SeasonAlarm, unit: string | null): string | null {
@@ -98,13 +118,22 @@ const UNITS = [
   { name: 'second', ms: 1_000 },
 ] as const;
 
-/** Whole units, rounded down, of the largest unit of which there are two: `36 hours`. */
+/** Whole units, rounded down, of the largest unit of which there are two, or exactly one: `36 hours`, `1 hour`. */
 export function durationText(ms: number): string {
-  const { name, ms: unitMs } = UNITS.find((unit) => ms >= 2 * unit.ms) ?? UNITS[UNITS.length - 1];
+  const { name, ms: unitMs } = UNITS.find((unit) => ms >= 2 * unit.ms || ms === unit.ms) ?? UNITS[UNITS.length - 1];
   const count = Math.floor(ms / unitMs);
   return `${count} ${name}${count === 1 ? '' : 's'}`;
 }
 
-function shown(value: number | null): string {
-  return value === null ? '' : String(Number(value.toPrecision(SIGNIFICANT_DIGITS)));
+function plainTexts(values: readonly (number | null)[]): readonly string[] {
+  const different = new Set(values).size;
+  for (let digits = DIGITS; ; digits++) {
+    const texts = values.map((value) => (value === null ? '' : plainText(value, digits)));
+    if (digits === DIGITS_MAX || new Set(texts).size === different) return texts;
+  }
+}
+
+function plainText(value: number, digits: number): string {
+  const whole = Math.min(DIGITS_MAX, String(Math.trunc(Math.abs(value))).length);
+  return String(Number(value.toPrecision(Math.max(digits, whole))));
 }

@@ -15,6 +15,8 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   readonly seriesLabels?: Readonly<Record<string, string>>;
   /** Left out where there is none. */
   readonly unit?: string | null;
+  /** Left out where times are event times. */
+  readonly originMs?: number | null;
   /** Number of the newest revision; -1 until it is opened. */
   revision: number;
   /** Its first deviating row. */
@@ -82,7 +84,9 @@ export function newEvent(
     labels,
     seriesLabels,
     unit,
-  }: Pick<AnomalyEvent, 'detector' | 'series' | 'group' | 'labels'> & Pick<OpenEvent, 'seriesLabels' | 'unit'>,
+    originMs,
+  }: Pick<AnomalyEvent, 'detector' | 'series' | 'group' | 'labels'> &
+    Pick<OpenEvent, 'seriesLabels' | 'unit' | 'originMs'>,
   { begun, firstAlarm, ...start }: EventStart,
 ): OpenEvent {
   return {
@@ -106,6 +110,7 @@ export function newEvent(
     shares: NO_SHARES,
     ...(seriesLabels && { seriesLabels }),
     ...(unit && { unit }),
+    ...(originMs !== undefined && { originMs }),
   };
 }
 
@@ -198,7 +203,7 @@ function revisionOf(
     closeReason,
     summary: summaryOf(
       { kind, direction, value, expected, unusual, members, seriesCount, unit, days: event.days ?? 1 },
-      { startedAtMs, endedAtMs, closeReason },
+      { startedAtMs, endedAtMs, closeReason, originMs: event.originMs === undefined ? 0 : event.originMs },
     ),
     unusual,
     members,

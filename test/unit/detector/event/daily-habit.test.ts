@@ -31,9 +31,9 @@ test('a habit is over a day and an hour after its newest event', () => {
 test('the first day is not told', () => {
   assert.deepEqual([1, 2, 3, 10, 11].map(habitText), [
     null,
-    'second day at this time',
-    'third day at this time',
-    'tenth day at this time',
+    'second day in a row at this time',
+    'third day in a row at this time',
+    'tenth day in a row at this time',
     'day 11 in a row at this time',
   ]);
 });

@@ -16,18 +16,18 @@ const spike = {
 } as const;
 
 const START_MS = Date.UTC(2026, 2, 3, 9);
-const open = { startedAtMs: START_MS, endedAtMs: null, closeReason: null };
+const open = { startedAtMs: START_MS, endedAtMs: null, closeReason: null, originMs: 0 };
 const lasted = (ms: number) => ({ ...open, endedAtMs: START_MS + ms, closeReason: 'recovered' }) as const;
 
 test('a sentence says what was seen, what was expected and how rare that is', () => {
-  assert.equal(summaryOf(spike, open), 'Spike: 1234.57 where 40 was expected, highest in 14 days');
+  assert.equal(summaryOf(spike, open), 'Spike: 1235 where 40 was expected, highest in 14 days');
   assert.equal(
     summaryOf({ ...spike, unusual: null }, lasted(60_000)),
-    'Spike: 1234.57 where 40 was expected, for 60 seconds',
+    'Spike: 1235 where 40 was expected, for 1 minute',
   );
   const shift = { ...spike, kind: 'level_shift', direction: 'down', unusual: null } as const;
-  assert.equal(summaryOf(shift, lasted(7_200_000)), 'Level shift down: 1234.57 where 40 was expected, for 2 hours');
-  assert.equal(summaryOf({ ...shift, direction: 'both', expected: null }, open), 'Level shift: 1234.57');
+  assert.equal(summaryOf(shift, lasted(7_200_000)), 'Level shift down: 1235 where 40 was expected, for 2 hours');
+  assert.equal(summaryOf({ ...shift, direction: 'both', expected: null }, open), 'Level shift: 1235');
 });
 
 test('values of a detector with a unit have it', () => {
@@ -53,15 +53,10 @@ test('a silence has no value', () => {
 
 test('a duration has two of its unit at least, where there are so many', () => {
   const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
-  assert.deepEqual([1_500, 90 * second, 2 * minute, 119 * minute, 36 * hour, 2 * day, 400 * day].map(durationText), [
-    '1 second',
-    '90 seconds',
-    '2 minutes',
-    '119 minutes',
-    '36 hours',
-    '2 days',
-    '400 days',
-  ]);
+  assert.deepEqual(
+    [1_500, 90 * second, hour, 2 * minute, 119 * minute, 36 * hour, 2 * day, 400 * day].map(durationText),
+    ['1 second', '90 seconds', '1 hour', '2 minutes', '119 minutes', '36 hours', '2 days', '400 days'],
+  );
   assert.equal(rarityText({ side: 'lowest', rows: 336 }, hour), 'lowest in 14 days');
 });
 
@@ -81,7 +76,7 @@ test('values that stay where they went are told by since when', () => {
   const shift = { ...spike, kind: 'level_shift', unusual: null } as const;
   assert.equal(
     summaryOf(shift, stayed),
-    'Level shift up: 1234.57 where 40 was expected, a new level since 2026-03-03 09:00 UTC',
+    'Level shift up: 1235 where 40 was expected, at a new level since 2026-03-03 09:00 UTC',
   );
   assert.match(summaryOf({ ...shift, kind: 'stuck' }, stayed), /, stuck since 2026-03-03 09:00 UTC$/);
   assert.match(
@@ -95,7 +90,12 @@ test('values that stay where they went are told by since when', () => {
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-const STAYED = { startedAtMs: START_MS, endedAtMs: START_MS + 2 * HOUR_MS, closeReason: 'new_level' } as const;
+const STAYED = {
+  startedAtMs: START_MS,
+  endedAtMs: START_MS + 2 * HOUR_MS,
+  closeReason: 'new_level',
+  originMs: 0,
+} as const;
 
 interface Seen {
   readonly kind: EventKind;
@@ -129,49 +129,48 @@ function eight(seen: Seen): readonly string[] {
   ];
 }
 
-/** Beside what was seen, the same for every kind that has a value. */
-function sentences(seen: string, side: string, way: string, stays: string): readonly string[] {
+/** The same for every kind that has a value. What is usual takes the place of what was expected. */
+function sentences(kind: string, value: string, [side, way, stays]: readonly [string, string, string]) {
+  const seen = `${kind}: ${value} where 990 was expected`;
+  const unusual = `${kind}: ${value}, ${way} than usual for a Tuesday 09:00 (usually 900 to 1080)`;
   return [
     seen,
     `${seen}, for 5 minutes`,
     `${seen}, ${side} in 14 days`,
-    `${seen}, ${way} than usual for a Tuesday 09:00 (usually 900 to 1080), for 3 hours`,
-    `${seen}, third day at this time`,
-    `${seen}, ${way} than usual for a Tuesday 09:00 (usually 900 to 1080), day 12 in a row at this time, for 90 minutes`,
+    `${unusual}, for 3 hours`,
+    `${seen}, third day in a row at this time`,
+    `${unusual}, day 12 in a row at this time, for 90 minutes`,
     `${seen}, mostly web-1/cpu (61 %), for 36 hours`,
     `${seen}, ${stays} since 2026-03-03 09:00 UTC`,
   ];
 }
 
+const HIGH = ['highest', 'higher', 'at a new level'] as const;
+const LOW = ['lowest', 'lower', 'at a new level'] as const;
+
 const KINDS: readonly (readonly [Seen, readonly string[]])[] = [
-  [
-    { kind: 'spike', direction: 'up', value: 2_140, expected: 990 },
-    sentences('Spike: 2140 where 990 was expected', 'highest', 'higher', 'not back'),
-  ],
-  [
-    { kind: 'dip', direction: 'down', value: 171, expected: 990 },
-    sentences('Dip: 171 where 990 was expected', 'lowest', 'lower', 'not back'),
-  ],
-  [
-    { kind: 'level_shift', direction: 'down', value: 594, expected: 990 },
-    sentences('Level shift down: 594 where 990 was expected', 'lowest', 'lower', 'a new level'),
-  ],
-  [
-    { kind: 'drift', direction: 'up', value: 1_310, expected: 990 },
-    sentences('Drift up: 1310 where 990 was expected', 'highest', 'higher', 'a new level'),
-  ],
+  [{ kind: 'spike', direction: 'up', value: 2_140, expected: 990 }, sentences('Spike', '2140', HIGH)],
+  [{ kind: 'dip', direction: 'down', value: 171, expected: 990 }, sentences('Dip', '171', LOW)],
+  [{ kind: 'level_shift', direction: 'down', value: 594, expected: 990 }, sentences('Level shift down', '594', LOW)],
+  [{ kind: 'drift', direction: 'up', value: 1_310, expected: 990 }, sentences('Drift up', '1310', HIGH)],
   [
     { kind: 'missing_season', direction: 'down', value: 402.5, expected: 990 },
-    sentences('Missing season: 402.5 where 990 was expected', 'lowest', 'lower', 'without a season'),
+    sentences('Missing season', '402.5', ['lowest', 'lower', 'without a season']),
   ],
   [
-    { kind: 'stuck', direction: 'down', value: 612, expected: 990 },
-    sentences('Stuck value: 612 where 990 was expected', 'lowest', 'lower', 'stuck'),
+    { kind: 'stuck', direction: 'down', value: 612, expected: 610 },
+    [
+      'Stuck value: 612 again and again',
+      'Stuck value: 612 again and again, for 5 minutes',
+      'Stuck value: 612 again and again',
+      'Stuck value: 612 again and again, for 3 hours',
+      'Stuck value: 612 again and again, third day in a row at this time',
+      'Stuck value: 612 again and again, day 12 in a row at this time, for 90 minutes',
+      'Stuck value: 612 again and again, mostly web-1/cpu (61 %), for 36 hours',
+      'Stuck value: 612 again and again, stuck since 2026-03-03 09:00 UTC',
+    ],
   ],
-  [
-    { kind: 'burst', direction: 'both', value: 1_720, expected: 990 },
-    sentences('Burst: 1720 where 990 was expected', 'highest', 'higher', 'not back'),
-  ],
+  [{ kind: 'burst', direction: 'both', value: 1_720, expected: 990 }, sentences('Burst', '1720', HIGH)],
 ];
 
 for (const [seen, expected] of KINDS) {
@@ -197,7 +196,7 @@ test('what is said of a silence', () => {
       'Silence: no value where one was due, for 90 seconds',
       'Silence: no value where one was due, for 30 minutes',
       'Silence: no value where one was due, for 3 days',
-      'Silence: no value where one was due, mostly web-1/cpu (100 %)',
+      'Silence: no value where one was due, in web-1/cpu alone',
       'Silence: no value of any of 1500 series',
       'Silence: no value of any of 1500 series, for 9 minutes',
       'Silence: no value of any of 1500 series, for 26 hours',
@@ -210,4 +209,16 @@ test('less than a day says nothing of how rare a value is, nor does what forecas
   const season = { expected: 990, deviation: 45, raised: false, localMs: START_MS };
   assert.equal(seasonText(950, season, null), null);
   assert.match(seasonText(171, season, 'bytes') ?? '', /^lower than usual for a Tuesday 09:00 \(usually .* to .*\)$/);
+});
+
+test('where times are not known a sentence tells none', () => {
+  const shift = { ...spike, kind: 'level_shift', unusual: null } as const;
+  const stayed = { ...lasted(7_200_000), closeReason: 'new_level', originMs: null } as const;
+  assert.equal(summaryOf(shift, stayed), 'Level shift up: 1235 where 40 was expected, at a new level');
+  const since = { ...stayed, startedAtMs: 3_600_000, originMs: START_MS };
+  assert.match(summaryOf(shift, since), /, at a new level since 2026-03-03 10:00 UTC$/);
+});
+
+test('an event that ends as it begins has no length', () => {
+  assert.equal(summaryOf({ ...spike, unusual: null }, lasted(0)), 'Spike: 1235 where 40 was expected');
 });
