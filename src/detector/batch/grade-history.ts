@@ -7,6 +7,7 @@ import { observeExtremes } from '../event/event-extremes.ts';
 import type { EventSubject, SeenValue } from '../event/event-row.ts';
 import { NO_RULES } from '../event/event-rules.ts';
 import { EventTracker } from '../event/event-tracker.ts';
+import { judgeStuck } from '../event/stuck-alarm.ts';
 import { observeTerms } from '../grade/grade-terms.ts';
 import { SCALARS, SeriesMemory, seriesLayout } from '../memory/series-memory.ts';
 import { SeriesRings } from '../memory/series-rings.ts';
@@ -76,7 +77,9 @@ function gradeAlone(
     const unusual = rows.observe(position);
     const timestampMs = startMs + position * (settings.profile?.stepMs ?? Number.NaN);
     const row = { value: history.observed[position], timestampMs };
-    const verdict = judgeInSeason(rows.rings, judgeRow(state, 0, unusual, promise), row);
+    const inSeason = judgeInSeason(rows.rings, judgeRow(state, 0, unusual, promise), row);
+    const verdict = judgeStuck(rows.rings, position, inSeason, settings.alarmRate);
+    rows.closeWindow(position + 1);
     events.observe(position, verdict, [rows]);
     return verdict;
   });
@@ -99,6 +102,7 @@ function gradeTogether(
       members.map((rows) => rows.observe(position)),
     );
     const verdict = judgeRow(state, 0, unusual, promise);
+    for (const rows of members) rows.closeWindow(position + 1);
     events.observe(position, verdict, members);
     return verdict;
   });
@@ -142,7 +146,6 @@ class HistoryRows {
     this.#newest = observeTerms(rings, { position, value, distance, forecast });
     this.#position = position;
     observeResolution(rings.doubles, this.#resolutionAt, value);
-    this.#closeWindow(position + 1);
     return this.#newest;
   }
 
@@ -162,8 +165,8 @@ class HistoryRows {
     return { series, value, expected, ...bounds, sharp: this.#newest?.sharp ?? 0, rings, origin };
   }
 
-  /** Windows are aligned to the end of the series. */
-  #closeWindow(end: number): void {
+  /** Closes the window that ends here, once its last row is judged. Windows are aligned to the end of the series. */
+  closeWindow(end: number): void {
     const { values, detectionSize } = this.#history;
     const { rings } = this;
     if ((values.length - end) % detectionSize === 0 && end >= detectionSize) {

@@ -23,8 +23,8 @@ export const RESIDUALS_KEPT = 48;
 /** What began so many rows before the first alarm may be what the alarm is about. */
 const ONSET_ROWS = 24;
 /** A value is stuck when it comes so often in a row, and so much more often than before. */
-const STUCK_ROWS = 6;
-const STUCK_FACTOR = 2;
+export const STUCK_ROWS = 6;
+export const STUCK_FACTOR = 2;
 /** A burst has so many changes, and this share, that are so many times as large as before, up and down. */
 const BURST_CHANGES = 4;
 const BURST_SHARE = 0.3;

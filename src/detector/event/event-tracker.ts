@@ -2,7 +2,7 @@ import type { AnomalyEvent, CloseReason, EventKind } from '../../record/anomaly-
 import type { Verdict } from '../alarm/alarm.ts';
 import { leadingResidual, scaleOfChanges, scaleOfResiduals } from '../grade/grade-terms.ts';
 import { type DailyHabit, habitWith, isOver } from './daily-habit.ts';
-import { rarityOf } from './event-extremes.ts';
+import { type RingValues, rarityOf } from './event-extremes.ts';
 import { isStillStuck, kindOf, refined, staysWithoutSeason } from './event-kind.ts';
 import { hasReturned, levelBefore } from './event-return.ts';
 import type { EventRow, EventSubject, SeenValue } from './event-row.ts';
@@ -71,7 +71,8 @@ export class EventTracker {
     keepResidual(event, row.seen);
     const isMissing = row.seen.length === 0;
     if (!isMissing) {
-      const isDeviating = deviates(row, event.seasonAlarms !== undefined || isRaised(row));
+      const isStuck = event.kind === 'stuck' && repeatsValue(row.keptOf(event.leader), row.position);
+      const isDeviating = isStuck || deviates(row, event.seasonAlarms !== undefined || isRaised(row));
       reach(event, row, { isAlarm, deviates: isDeviating, stepMs: this.#subject.stepMs });
     }
     if (isAlarm) this.#addAlarm(event, row, most);
@@ -150,7 +151,8 @@ export class EventTracker {
     event.lastAlarm = { position, timestampMs };
     if (event.group !== null) event.shares = addShares(event.shares, seen);
     if (verdict.severity > (event.severity ?? 0)) event.severity = verdict.severity;
-    if (event.alarms > 1 && verdict.grade > (event.peak.grade ?? 0)) {
+    // The value of a stuck event is the one that it is stuck at: what comes next is often more unusual.
+    if (event.alarms > 1 && event.kind !== 'stuck' && verdict.grade > (event.peak.grade ?? 0)) {
       event.peak = this.#peakOf(row, most, event.start);
     }
   }
@@ -226,6 +228,10 @@ export class EventTracker {
         : event.kind === 'missing_season' && staysWithoutSeason(values, event.start - oldest);
     if (goesOn) lastUntil(event, { position, timestampMs }, this.#subject.stepMs);
   }
+}
+
+function repeatsValue(kept: RingValues | null, position: number): boolean {
+  return kept !== null && kept.rings.distanceAt(position) === kept.rings.distanceAt(position - 1);
 }
 
 /** What a new tracker has kept. */

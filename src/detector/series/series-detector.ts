@@ -18,6 +18,7 @@ import { deviationFloor } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { CALIBRATION_WINDOWS_MIN, floorOfRounded, judge, type Yardstick } from '../calibration/threshold.ts';
 import { observeExtremes } from '../event/event-extremes.ts';
+import { judgeStuck } from '../event/stuck-alarm.ts';
 import { observeTerms, PRIOR_ROWS } from '../grade/grade-terms.ts';
 import { restoreShapes } from '../grade/shape-search.ts';
 import {
@@ -105,7 +106,8 @@ export class SeriesDetector extends SeriesRings {
     const centre = this.origin + forecast;
     const unusual = this.layout.isGraded ? observeTerms(this.rings, { position, value, distance, forecast }) : null;
     this.rings.observeScalars(value, distance);
-    const verdict = judgeInSeason(this.rings, this.#verdictOn(unusual), { value, timestampMs });
+    const inSeason = judgeInSeason(this.rings, this.#verdictOn(unusual), { value, timestampMs });
+    const verdict = judgeStuck(this.rings, position, inSeason, this.settings.alarmRate);
     const detection: Detection = {
       state,
       position,
