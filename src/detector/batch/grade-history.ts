@@ -140,6 +140,7 @@ class HistoryRows {
       rings.setScalar(SCALARS.modelDeviation, modelDeviations.get(position) ?? 0);
     }
     const distance = values[position];
+    rings.origin = originAt(this.#history, position);
     rings.keepDistance(position, distance);
     const value = observed[position];
     const forecast = arrivalForecastAt(this.#history, position);
@@ -151,7 +152,7 @@ class HistoryRows {
 
   /** Distances from here on are from `origin`; NaN where a new one begins. */
   get origin(): number {
-    return this.#newOrigins.has(this.#position + 1) ? Number.NaN : originAt(this.#history, this.#position);
+    return this.rings.origin;
   }
 
   /** The newest row; null where it has no value. */
@@ -174,6 +175,7 @@ class HistoryRows {
       observeExtremes(kept, end - detectionSize, end);
     }
     if (end >= values.length || !this.#newOrigins.has(end)) return;
+    rings.origin = Number.NaN;
     rings.setScalar(SCALARS.contextStart, end);
     rings.forgetDistances();
   }
