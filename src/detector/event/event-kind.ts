@@ -1,4 +1,5 @@
 import type { EventKind } from '../../record/anomaly-event.ts';
+import type { Departure } from './displaced-values.ts';
 
 /** What an event is classified by. Values and changes are in units of the series; NaN where a value is missing. */
 export interface KindEvidence {
@@ -15,6 +16,10 @@ export interface KindEvidence {
   readonly span: number;
   /** Deviation of earlier changes. */
   readonly changeScale: number;
+  /** How values left what was usual; null where that is not known. */
+  readonly departure: Departure | null;
+  /** The long memory raised an alarm: values lay beside what is usual for half an hour. */
+  readonly isBySeason: boolean;
 }
 
 /** Residuals that an open event keeps. */
@@ -49,7 +54,8 @@ const MOVE_QUANTILE = 0.95;
 const DISPLACED_SHARE = 0.35;
 const DISPLACED_MOST = 0.6;
 const DISPLACED_ROWS_MIN = 4;
-/** A drift was on its way by this share of its size before the first alarm. */
+/** A drift rises in so many rows; or, where that is not known, was on its way by this share of its size before. */
+const DRIFT_ROWS = 12;
 const DRIFT_LEADING = 0.35;
 
 /** How specific a kind is: the later, the more. */
@@ -58,11 +64,16 @@ const TELLING: readonly (readonly EventKind[])[] = [
   ['level_shift', 'drift'],
   ['missing_season', 'stuck', 'burst'],
 ];
+const DISPLACED_RANK = 1;
 
-/** A kind is refined by what comes, and never taken back: at the end an incident looks less like itself. */
-export function refined(kind: EventKind, next: EventKind): EventKind {
+/**
+ * A kind is refined by what comes, and never taken back: at the end an incident looks less like itself. A level shift
+ * becomes a drift, or the other way round, while it is known how values left what was usual.
+ */
+export function refined(kind: EventKind, next: EventKind, departure: Departure | null): EventKind {
   const rank = (of: EventKind) => TELLING.findIndex((kinds) => kinds.includes(of));
-  return rank(next) >= rank(kind) ? next : kind;
+  const isTurn = rank(kind) === DISPLACED_RANK && rank(next) === DISPLACED_RANK;
+  return rank(next) >= rank(kind) && (departure !== null || !isTurn) ? next : kind;
 }
 
 /** The kind of an event, as far as its rows show by now. O(rows). */
@@ -71,8 +82,11 @@ export function kindOf(evidence: KindEvidence): EventKind {
   if (isBurst(evidence)) return 'burst';
   if (lostItsSeason(evidence)) return 'missing_season';
   const { extreme, lasts } = displacement(evidence);
-  if (!lasts) return evidence.isBelow ? 'dip' : 'spike';
-  return evidence.leading * Math.sign(extreme) > DRIFT_LEADING * Math.abs(extreme) ? 'drift' : 'level_shift';
+  const { departure, isBySeason, leading } = evidence;
+  const isAway = isBySeason && departure !== null && departure.displacedRows >= DISPLACED_ROWS_MIN;
+  if (!lasts && !isAway) return evidence.isBelow ? 'dip' : 'spike';
+  const isOnItsWay = leading * Math.sign(extreme) > DRIFT_LEADING * Math.abs(extreme);
+  return (departure === null ? isOnItsWay : departure.riseRows >= DRIFT_ROWS) ? 'drift' : 'level_shift';
 }
 
 /** The largest of the first residuals, and whether most of the first rows are displaced. */

@@ -2,6 +2,7 @@ import type { AnomalyEvent, CloseReason, EventKind } from '../../record/anomaly-
 import type { Verdict } from '../alarm/alarm.ts';
 import { leadingResidual, scaleOfChanges, scaleOfResiduals } from '../grade/grade-terms.ts';
 import { type DailyHabit, habitWith, isOver } from './daily-habit.ts';
+import { departureOf } from './displaced-values.ts';
 import { type RingValues, rarityOf } from './event-extremes.ts';
 import { isStillStuck, kindOf, refined, staysWithoutSeason } from './event-kind.ts';
 import { hasReturned, levelBefore } from './event-return.ts';
@@ -209,7 +210,10 @@ export class EventTracker {
     if (kept === null) return;
     const { values, oldest } = ringValues(kept.rings, position);
     const start = event.firstAlarm.position - oldest;
-    if (start < this.#subject.gap) return;
+    const { gap, stepMs } = this.#subject;
+    if (start < gap) return;
+    const until = event.until.position;
+    const departure = departureOf(kept, { start: event.start, until, position, stepMs });
     event.kind = refined(
       event.kind,
       kindOf({
@@ -220,7 +224,10 @@ export class EventTracker {
         isBelow: event.peak.expected !== null && (event.peak.value ?? 0) < event.peak.expected,
         span: event.lastAlarm.position - event.firstAlarm.position + 1,
         changeScale: event.changeScale,
+        departure,
+        isBySeason: event.seasonAlarms !== undefined,
       }),
+      departure,
     );
     const goesOn =
       event.kind === 'stuck'

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Departure } from '../../../../src/detector/event/displaced-values.ts';
 import { kindOf, refined } from '../../../../src/detector/event/event-kind.ts';
 import type { EventKind } from '../../../../src/record/anomaly-event.ts';
 import { whiteNoise } from '../../../fixture/stream/backtest.ts';
 
+/** How values left what was usual is not known, and forecasts raised the alarm. */
+const NOTHING_KNOWN = { departure: null, isBySeason: false };
 const ROWS = 240;
 const AMPLITUDE = 5;
 /** A season of 24 rows with a little noise. */
@@ -13,7 +16,7 @@ const usual = (row: number) => AMPLITUDE * Math.sin((2 * Math.PI * row) / 24) + 
 function kindAfter(
   seen: (row: number) => number,
   rows = 30,
-  more: { leading?: number; span?: number } = {},
+  more: { leading?: number; span?: number; departure?: Departure } = {},
 ): EventKind {
   const during = Array.from({ length: rows }, (_, i) => seen(ROWS + i));
   return kindOf({
@@ -24,6 +27,8 @@ function kindAfter(
     isBelow: during[0] < usual(ROWS),
     span: more.span ?? 1,
     changeScale: 1,
+    ...NOTHING_KNOWN,
+    ...(more.departure && { departure: more.departure }),
   });
 }
 
@@ -62,7 +67,16 @@ test('values that stay off are a level shift, or a drift where they left their l
 test('a new level is a level shift where the forecast follows it after two rows', () => {
   const values = Float32Array.from({ length: ROWS + 30 }, (_, row) => usual(row) / AMPLITUDE + (row < ROWS ? 0 : 9));
   const residuals = Array.from({ length: 30 }, (_, i) => (i < 2 ? 9 : 0));
-  const evidence = { values, start: ROWS, residuals, leading: 0, isBelow: false, span: 2, changeScale: 1 };
+  const evidence = {
+    values,
+    start: ROWS,
+    residuals,
+    leading: 0,
+    isBelow: false,
+    span: 2,
+    changeScale: 1,
+    ...NOTHING_KNOWN,
+  };
   assert.equal(kindOf(evidence), 'level_shift');
   values.subarray(ROWS + 2).forEach((value, i, after) => {
     after[i] = value - 9;
@@ -78,7 +92,8 @@ test('the crest of a long season has not lost its season', () => {
   for (let phase = 0; phase < 12; phase++) {
     const values = Float32Array.from({ length: 500 }, (_, row) => longSeason(row, phase / 2) + (row < 460 ? 0 : 60));
     const residuals = Array.from({ length: 40 }, () => 60);
-    const evidence = { values, start: 460, residuals, leading: 0, isBelow: false, span: 20, changeScale: 1 };
+    const first = { values, start: 460, residuals, leading: 0, isBelow: false, span: 20, changeScale: 1 };
+    const evidence = { ...first, ...NOTHING_KNOWN };
     assert.equal(kindOf(evidence), 'level_shift', `phase ${phase}`);
   }
 });
@@ -92,7 +107,8 @@ test('a new level with somewhat more noise is no burst', () => {
     );
     const residuals = Array.from({ length: 40 }, () => 30);
     const changeScale = Math.SQRT2;
-    const evidence = { values, start: 260, residuals, leading: 0, isBelow: false, span: 24, changeScale };
+    const first = { values, start: 260, residuals, leading: 0, isBelow: false, span: 24, changeScale };
+    const evidence = { ...first, ...NOTHING_KNOWN };
     assert.equal(kindOf(evidence), 'level_shift');
   }
 });
@@ -106,7 +122,7 @@ test('values that do not rise and fall any more have lost their season', () => {
 
 test('a flat series that jumps was flat before, and is not stuck', () => {
   const values = Float32Array.from({ length: ROWS + 30 }, (_, row) => (row < ROWS ? 20 : 50));
-  const evidence = { values, start: ROWS, leading: 0, isBelow: false, span: 30, changeScale: 0.1 };
+  const evidence = { values, start: ROWS, leading: 0, isBelow: false, span: 30, changeScale: 0.1, ...NOTHING_KNOWN };
   assert.equal(kindOf({ ...evidence, residuals: Array(30).fill(300) }), 'level_shift');
 });
 
@@ -118,7 +134,7 @@ test('a value that comes again and again is stuck, unless it did so before', () 
   const values = Float32Array.from({ length: 200 }, (_, row) => (row % 20 < 10 ? 0 : 1 + (row % 3)));
   const residuals = Array.from({ length: 20 }, () => 4);
   assert.notEqual(
-    kindOf({ values, start: 180, residuals, leading: 0, isBelow: false, span: 5, changeScale: 1 }),
+    kindOf({ values, start: 180, residuals, leading: 0, isBelow: false, span: 5, changeScale: 1, ...NOTHING_KNOWN }),
     'stuck',
   );
 });
@@ -131,10 +147,12 @@ test('values that jump up and down are a burst', () => {
 });
 
 test('a kind is refined and never taken back', () => {
-  assert.equal(refined('spike', 'level_shift'), 'level_shift');
-  assert.equal(refined('level_shift', 'stuck'), 'stuck');
-  assert.equal(refined('stuck', 'spike'), 'stuck');
-  assert.equal(refined('level_shift', 'drift'), 'drift');
+  const known = { riseRows: 20, displacedRows: 20 };
+  assert.equal(refined('spike', 'level_shift', null), 'level_shift');
+  assert.equal(refined('level_shift', 'stuck', null), 'stuck');
+  assert.equal(refined('stuck', 'spike', known), 'stuck');
+  assert.equal(refined('level_shift', 'drift', known), 'drift');
+  assert.equal(refined('drift', 'level_shift', null), 'drift', 'nothing new is known');
 });
 
 test('missing values classify nothing', () => {
@@ -142,4 +160,18 @@ test('missing values classify nothing', () => {
     kindAfter((row) => (row === ROWS ? 30 : Number.NaN)),
     'spike',
   );
+});
+
+test('how values left what was usual tells a drift from a level shift, whatever was before the alarm', () => {
+  const off = (row: number) => usual(row) + 9;
+  assert.equal(kindAfter(off, 30, { departure: { riseRows: 40, displacedRows: 20 } }), 'drift');
+  assert.equal(kindAfter(off, 30, { leading: 6, departure: { riseRows: 2, displacedRows: 20 } }), 'level_shift');
+});
+
+test('what the long memory raised is displaced where values are, though forecasts follow them', () => {
+  const followed = { departure: { riseRows: 2, displacedRows: 9 }, isBySeason: true };
+  const values = Float32Array.from({ length: ROWS + 30 }, (_, row) => usual(row));
+  const evidence = { values, start: ROWS, residuals: [5], leading: 4, isBelow: false, span: 1, changeScale: 1 };
+  assert.equal(kindOf({ ...evidence, ...followed }), 'level_shift');
+  assert.equal(kindOf({ ...evidence, ...followed, isBySeason: false }), 'spike');
 });

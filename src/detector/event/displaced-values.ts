@@ -1,0 +1,100 @@
+import type { RingValues } from './event-extremes.ts';
+
+const DAY_MS = 86_400_000;
+const WEEK_DAYS = 7;
+/** Rows before an event in which its rise may have begun. The first of them tell what values are usually like. */
+const LEAD_ROWS = 144;
+const USUAL_ROWS = 96;
+/** Values are medians of so many rows. */
+const SMOOTHED_ROWS = 13;
+/** A rise goes from a quarter to three quarters of what values are displaced by. */
+const RISE_FROM = 0.25;
+const RISE_TO = 0.75;
+const AWAY_SHARE = 0.5;
+/** How far values are displaced: a quantile, so that no few of them decide. */
+const SIZE_QUANTILE = 0.75;
+
+/** How values left what was usual. */
+export interface Departure {
+  /** Rows from a quarter to three quarters of the way. */
+  readonly riseRows: number;
+  /** Rows of the event at half of the way or farther. */
+  readonly displacedRows: number;
+}
+
+/** Rows in which an event is looked at. */
+interface DepartureRows {
+  /** First position of the event, and the first one behind it as far as is known. */
+  readonly start: number;
+  readonly until: number;
+  /** The newest position. */
+  readonly position: number;
+  readonly stepMs: number;
+}
+
+/**
+ * How the values of an event left what was usual: the same time of an earlier week or day, or the level before,
+ * whichever tells most of the rows before the event. null where these are not kept any more, or values did not leave.
+ */
+export function departureOf({ rings }: RingValues, rows: DepartureRows): Departure | null {
+  const { start, until, position, stepMs } = rows;
+  const { contextCapacity } = rings.layout;
+  const oldest = Math.max(0, rings.contextStart, position - contextCapacity + 1);
+  const from = start - LEAD_ROWS;
+  const lags = [WEEK_DAYS * DAY_MS, DAY_MS]
+    .map((ms) => ms / stepMs)
+    .filter((lag) => Number.isInteger(lag) && lag + LEAD_ROWS + SMOOTHED_ROWS <= contextCapacity);
+  if (from - Math.max(0, ...lags) < oldest) return null;
+  const at = (row: number) => rings.distanceAt(row);
+  const level = median(rowsOf(from, from + USUAL_ROWS, at));
+  const ways = [
+    (row: number) => at(row) - level,
+    ...lags.map((lag) => (row: number) => at(row) - at(row - lag * Math.max(1, Math.ceil((row - start + 1) / lag)))),
+  ];
+  const usual = ways.map((way) => spreadOf(rowsOf(from, from + USUAL_ROWS, way)));
+  const way = ways[usual.indexOf(Math.min(...usual.filter((spread) => !Number.isNaN(spread))))];
+  return way === undefined ? null : departureIn(smoothed(rowsOf(from, position + 1, way)), until - from);
+}
+
+/**
+ * @param distances from what was usual, of LEAD_ROWS rows before the event and those since
+ * @param until the row at which they may be back
+ */
+function departureIn(distances: readonly number[], until: number): Departure | null {
+  const first = Math.min(LEAD_ROWS, distances.length - SMOOTHED_ROWS);
+  const side = Math.sign(median(distances.slice(first, until)));
+  const away = distances.map((value) => value * side);
+  const isAway = away[away.length - 1] >= AWAY_SHARE * sizeOf(away.slice(first, until));
+  const recent = away.slice(first, isAway ? away.length : until);
+  const size = sizeOf(recent);
+  if (!(size > 0)) return null;
+  const reached = away.findIndex((value) => value >= RISE_TO * size);
+  const left = away.findLastIndex((value, i) => i < reached && value < RISE_FROM * size);
+  return { riseRows: reached - left, displacedRows: recent.filter((value) => value >= AWAY_SHARE * size).length };
+}
+
+/** NaN where few values are there. */
+function sizeOf(values: readonly number[]): number {
+  const present = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
+  return present.length < SMOOTHED_ROWS / 2 ? Number.NaN : present[Math.floor(SIZE_QUANTILE * present.length)];
+}
+
+function smoothed(values: readonly number[]): number[] {
+  const half = SMOOTHED_ROWS >> 1;
+  return values.map((_, i) => median(values.slice(Math.max(0, i - half), i + half + 1)));
+}
+
+function spreadOf(values: readonly number[]): number {
+  const centre = median(values);
+  return median(values.map((value) => Math.abs(value - centre)));
+}
+
+function rowsOf(from: number, to: number, of: (row: number) => number): number[] {
+  return Array.from({ length: to - from }, (_, i) => of(from + i));
+}
+
+/** NaN where no value is there. */
+function median(values: readonly number[]): number {
+  const present = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
+  return present.length === 0 ? Number.NaN : present[present.length >> 1];
+}

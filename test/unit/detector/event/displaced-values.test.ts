@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { departureOf } from '../../../../src/detector/event/displaced-values.ts';
+import { SeriesMemory, seriesLayout } from '../../../../src/detector/memory/series-memory.ts';
+import { SeriesRings } from '../../../../src/detector/memory/series-rings.ts';
+import { whiteNoise } from '../../../fixture/stream/backtest.ts';
+import { streamSettings } from '../../../fixture/stream/stream-run.ts';
+
+const HOUR_MS = 3_600_000;
+const CONTEXT = 512;
+const START = 400;
+const AT_START = { start: START, stepMs: HOUR_MS };
+
+/** A day of 24 rows, with noise of 1; `away` says how far values are displaced. */
+function departure(away: (since: number) => number, rows: number, { amplitude = 20, seed = 1 } = {}) {
+  const noise = whiteNoise(seed);
+  const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ context: CONTEXT }))));
+  for (let row = 0; row < START + rows; row++) {
+    rings.keepDistance(row, amplitude * Math.sin((2 * Math.PI * row) / 24) + noise() + away(row - START));
+  }
+  return departureOf({ rings, origin: 0 }, { ...AT_START, until: START + rows, position: START + rows - 1 });
+}
+
+test('a step takes no rows, and a drift as many as it rises', () => {
+  for (let seed = 0; seed < 20; seed++) {
+    for (const amplitude of [0, 20]) {
+      const step = departure((since) => (since < 0 ? 0 : -12), 60, { amplitude, seed })!;
+      assert.ok(step.riseRows <= 9, `a step of ${step.riseRows} rows, seed ${seed}`);
+      assert.ok(step.displacedRows > 40, `${step.displacedRows} displaced`);
+      const drift = departure((since) => Math.max(0, Math.min(15, (since + 10) / 3)), 60, { amplitude, seed })!;
+      assert.ok(drift.riseRows >= 12 && drift.riseRows <= 36, `a drift of ${drift.riseRows} rows, seed ${seed}`);
+    }
+  }
+});
+
+test('nothing is known where the rows before the event are not kept', () => {
+  const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ context: CONTEXT }))));
+  for (let row = 0; row < 900; row++) rings.keepDistance(row, row);
+  assert.equal(departureOf({ rings, origin: 0 }, { start: 420, until: 900, position: 899, stepMs: HOUR_MS }), null);
+});
+
+test('missing values tell nothing', () => {
+  assert.equal(
+    departure((since) => (since < 0 ? 0 : Number.NaN), 30),
+    null,
+  );
+});
