@@ -266,3 +266,14 @@ test('a request whose client disconnected stops computing', async () => {
   assert.equal(bodies.held, 0, 'what the body held is given back');
   await listening.close();
 });
+
+test('holidays are those of places that are known', async () => {
+  const series = { y: a, sizes: [120], start_datetime: ['2026-05-12'] };
+  const known = await ask({ series, model_parameters: { grade: true, holidays: ['DE-BY', 'AT'] } });
+  assert.deepEqual([known.status, known.body.profile], [200, true]);
+  const unknown = await ask({ series, model_parameters: { grade: true, holidays: ['AT', 'XX'] } });
+  assert.equal(unknown.status, 422);
+  assert.deepEqual(unknown.body.detail[0].loc, ['body', 'model_parameters', 'holidays', 1]);
+  const many = await ask({ series, model_parameters: { holidays: ['AT', 'DE', 'US', 'FR', 'IT'] } });
+  assert.equal(many.status, 422);
+});
