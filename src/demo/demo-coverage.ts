@@ -3,7 +3,7 @@ import { ServiceError } from '../service-error.ts';
 import { createRecordDecoder } from '../stream/codec/record-decoder.ts';
 import { detectorsOfInput } from '../stream/engine/unit/bound-detector.ts';
 import { demoRecords } from './demo-feed.ts';
-import { stepAt } from './demo-time.ts';
+import { STEPS_PER_DAY, stepAt } from './demo-time.ts';
 
 /**
  * The demo series that these detectors score. Throws ServiceError `configuration` when there are none: the detectors
@@ -18,7 +18,8 @@ export function coveredDemoSeries({ input, detectors }: StreamConfig, nowMs: num
     );
     const decoder = createRecordDecoder(input, { groupSourceOf });
     const step = stepAt(nowMs);
-    for (const { key, value } of demoRecords(step, step + 1, new Map())) {
+    // Within one step a series, or all of them, may have stopped, as the demo plays it.
+    for (const { key, value } of demoRecords(step + 1 - STEPS_PER_DAY, step + 1, new Map())) {
       const decoded = decoder.decode(value, nowMs);
       if (decoded.kind !== 'observation' || detectorOf(decoded.source ?? decoded.series) === null) continue;
       if (decoded.group === null || decoded.group === key.toString()) covered.add(decoded.series);

@@ -5,6 +5,13 @@ import { detectorConfig, streamConfig } from '../../fixture/stream/stream-run.ts
 
 const NOW_MS = Date.UTC(2026, 4, 1);
 
+test('during the outage that the demo plays the start said that its detectors take none of its series', () => {
+  const stream = streamConfig([detectorConfig({ series: ['*'] })]);
+  const hours = Array.from({ length: 48 }, (_, hour) => NOW_MS + hour * 3_600_000);
+  const sizes = new Set(hours.map((nowMs) => coveredDemoSeries(stream, nowMs).size));
+  assert.deepEqual([...sizes], [40]);
+});
+
 test('only the series that a detector takes are awaited', () => {
   const stream = streamConfig([detectorConfig({ series: ['host-?/cpu', 'rack-1/*'] })]);
   assert.deepEqual([...coveredDemoSeries(stream, NOW_MS)].sort(), [
