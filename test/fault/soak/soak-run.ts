@@ -283,7 +283,11 @@ async function soak(
   const settled = { waitMsMax: SETTLED_MS_MAX, everyMs: 500 };
   await until('everything is compared', () => comparison.waiting === 0, settled).catch(() => undefined);
   const compared = comparison.conclude();
-  const isKept = async () => (await historyOf(serveUrl)).partitions.every(({ lag }) => lag === null || lag === 0);
+  const isKept = async () => {
+    const { partitions } = await historyOf(serveUrl);
+    // There are none while the history does not answer.
+    return partitions.length > 0 && partitions.every(({ lag }) => lag === 0);
+  };
   await until('the history has everything', isKept, settled).catch(() => undefined);
   const { scores } = await historyOf(serveUrl);
   clearInterval(sampling);
