@@ -113,8 +113,15 @@ class DuckdbHistory implements HistoryDatabase {
     return this.read(async (sql) => (await sql.query<{ bytes: number }>(size))[0].bytes);
   }
 
-  async reclaim(): Promise<void> {
-    await this.#writer.run(() => this.#writer.connection.run('CHECKPOINT'));
+  async reclaim(): Promise<boolean> {
+    try {
+      await this.#writer.run(() => this.#writer.connection.run('CHECKPOINT'));
+      return true;
+    } catch (error) {
+      // A write counts as active until all reads have ended that began before it.
+      if (/other write transactions/.test((error as Error).message)) return false;
+      throw error;
+    }
   }
 
   async close(): Promise<void> {

@@ -33,7 +33,7 @@ export interface HistoryDatabase {
   write<T>(work: (sql: HistoryWritingSql) => Promise<T>): Promise<T>;
   /** Bytes on disk. */
   bytes(): Promise<number>;
-  /** Gives back what was deleted. */
-  reclaim(): Promise<void>;
+  /** Gives back what was deleted. false: later, since reads are under way. */
+  reclaim(): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -50,7 +50,8 @@ export async function dropExcess(database: HistoryDatabase, bounds: HistoryBound
     await dropOld(sql, oldestMs);
   });
   for (;;) {
-    await database.reclaim();
+    // What was dropped counts as long as it is not reclaimed: the next maintenance goes on.
+    if (!(await database.reclaim())) return;
     const bytes = await database.bytes();
     if (bytes <= bounds.gb * GB) return;
     const dropped = await database.write((sql) => dropOldest(sql, 1 - (bounds.gb * GB) / bytes));

@@ -82,15 +82,23 @@ async function keep(kept: HistoryStore): Promise<void> {
     if (second.observations > 0) send({ kind: 'stored', scores: second.observations });
     if (watched) send({ kind: 'second', second });
   }, SECOND_MS);
+  const problems: { topics: string | null; maintenance: string | null } = { topics: null, maintenance: null };
+  const report = (problem: Partial<typeof problems>) => {
+    Object.assign(problems, problem);
+    send({ kind: 'problem', problem: problems.topics ?? problems.maintenance });
+  };
   const maintenance = setInterval(() => {
-    kept.maintain().catch((error: Error) => send({ kind: 'problem', problem: error.message }));
+    kept.maintain().then(
+      () => problems.maintenance !== null && report({ maintenance: null }),
+      (error: Error) => report({ maintenance: error.message }),
+    );
   }, MAINTAIN_MS);
   try {
     await followTopics(data, {
       history: kept,
       signal: stopping.signal,
       onStored: (batch) => live.add(batch),
-      onProblem: (problem) => send({ kind: 'problem', problem }),
+      onProblem: (topics) => report({ topics }),
     });
   } finally {
     clearInterval(seconds);
