@@ -2,8 +2,8 @@
  * The figures that documents quote, in figures.json: of each bench those of its last recorded run. A document names
  * the figure behind its number, as in `97,000<!-- stream.obs_per_s -->`; test/tidy/figures.ts compares the two.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { loadavg } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg } from 'node:os';
 import type { Figures } from './bench.ts';
 
 const FILE = new URL('./figures.json', import.meta.url);
@@ -49,6 +49,18 @@ export function recordFigures(
   const command = ['npm run bench --', bench, ...args].join(' ');
   const run = { command, date: date.toISOString().slice(0, 10), load, machine, figures };
   writeFileSync(FILE, `${JSON.stringify(withRun(recordedFigures(), bench, run), null, 2)}\n`);
+}
+
+/** Instructions that decide how fast a model runs, best first. */
+const VECTOR_FLAGS = ['amx_int8', 'avx512_vnni', 'avx_vnni', 'avx512f', 'avx2'];
+
+/** Processor and Node of this machine: models have 8-bit products, whose speed follows from its instructions. */
+export function thisMachine(): string {
+  const cpuInfo = existsSync('/proc/cpuinfo') ? readFileSync('/proc/cpuinfo', 'utf8') : '';
+  const flags = new Set(/^flags\s*:(.*)$/m.exec(cpuInfo)?.[1].trim().split(/\s+/));
+  const vector = VECTOR_FLAGS.find((flag) => flags.has(flag));
+  const processor = [cpus()[0]?.model.trim(), vector].filter((part) => part !== undefined).join(' with ');
+  return `${availableParallelism()} cores of ${processor}, node ${process.version}`;
 }
 
 export const loadOfLastMinute = () => Math.round((loadavg()[0] ?? 0) * 100) / 100;

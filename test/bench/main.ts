@@ -4,7 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import type { Bench } from './bench.ts';
-import { loadOfLastMinute, recordFigures } from './figures.ts';
+import { loadOfLastMinute, recordFigures, thisMachine } from './figures.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
   console: () => import('./console/run.ts'),
@@ -49,7 +49,6 @@ if (name === undefined || !Object.hasOwn(BENCHES, name)) {
   const { run } = await BENCHES[name]();
   const [date, load, cores] = [new Date(), loadOfLastMinute(), availableParallelism()];
   const figures = await run(args);
-  const machine = `${cores} cores, node ${process.version}`;
-  if (args.length < given.length) recordFigures(name, { args, figures, date, load, machine });
+  if (args.length < given.length) recordFigures(name, { args, figures, date, load, machine: thisMachine() });
   console.log(JSON.stringify({ bench: name, cores, node: process.version, ...figures }));
 }
