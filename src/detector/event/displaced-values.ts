@@ -1,4 +1,5 @@
 import type { RingValues } from './event-extremes.ts';
+import { presentMedian } from './present-median.ts';
 
 const DAY_MS = 86_400_000;
 const WEEK_DAYS = 7;
@@ -46,7 +47,7 @@ export function departureOf({ rings }: RingValues, rows: DepartureRows): Departu
     .filter((lag) => Number.isInteger(lag) && lag + LEAD_ROWS + SMOOTHED_ROWS <= contextCapacity);
   if (from - Math.max(0, ...lags) < oldest) return null;
   const at = (row: number) => rings.distanceAt(row);
-  const level = median(rowsOf(from, from + USUAL_ROWS, at));
+  const level = presentMedian(rowsOf(from, from + USUAL_ROWS, at));
   const ways = [
     (row: number) => at(row) - level,
     ...lags.map((lag) => (row: number) => at(row) - at(row - lag * Math.max(1, Math.ceil((row - start + 1) / lag)))),
@@ -62,7 +63,7 @@ export function departureOf({ rings }: RingValues, rows: DepartureRows): Departu
  */
 function departureIn(distances: readonly number[], until: number): Departure | null {
   const first = Math.min(LEAD_ROWS, distances.length - SMOOTHED_ROWS);
-  const side = Math.sign(median(distances.slice(first, until)));
+  const side = Math.sign(presentMedian(distances.slice(first, until)));
   const away = distances.map((value) => value * side);
   const isAway = away[away.length - 1] >= AWAY_SHARE * sizeOf(away.slice(first, until));
   const recent = away.slice(first, isAway ? away.length : until);
@@ -81,20 +82,14 @@ function sizeOf(values: readonly number[]): number {
 
 function smoothed(values: readonly number[]): number[] {
   const half = SMOOTHED_ROWS >> 1;
-  return values.map((_, i) => median(values.slice(Math.max(0, i - half), i + half + 1)));
+  return values.map((_, i) => presentMedian(values.slice(Math.max(0, i - half), i + half + 1)));
 }
 
 function spreadOf(values: readonly number[]): number {
-  const centre = median(values);
-  return median(values.map((value) => Math.abs(value - centre)));
+  const centre = presentMedian(values);
+  return presentMedian(values.map((value) => Math.abs(value - centre)));
 }
 
 function rowsOf(from: number, to: number, of: (row: number) => number): number[] {
   return Array.from({ length: to - from }, (_, i) => of(from + i));
-}
-
-/** NaN where no value is there. */
-function median(values: readonly number[]): number {
-  const present = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
-  return present.length === 0 ? Number.NaN : present[present.length >> 1];
 }

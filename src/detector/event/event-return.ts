@@ -1,6 +1,7 @@
 import type { RingValues } from './event-extremes.ts';
 import { isStillStuck, staysWithoutSeason } from './event-kind.ts';
 import type { OpenEvent } from './open-event.ts';
+import { presentMedian } from './present-median.ts';
 import { ringValues } from './ring-values.ts';
 
 /** Values are away where the last ones are displaced by at least this share of what the event's own are. */
@@ -40,7 +41,7 @@ export function hasReturned(event: OpenEvent, kept: RingValues, closing: Closing
     return before ?? Number.NaN;
   };
   const displacement = (from: number, to: number): number =>
-    median(Array.from({ length: to - from }, (_, i) => rings.distanceAt(from + i) + origin - usualAt(from + i)));
+    presentMedian(Array.from({ length: to - from }, (_, i) => rings.distanceAt(from + i) + origin - usualAt(from + i)));
   const moved =
     start < oldest
       ? (peak.value ?? Number.NaN) - (before ?? Number.NaN)
@@ -52,12 +53,6 @@ export function hasReturned(event: OpenEvent, kept: RingValues, closing: Closing
 /** The level of the rows before an event; null where there are none. */
 export function levelBefore({ rings, origin }: RingValues, start: number, rows: number): number | null {
   const from = Math.max(0, rings.contextStart, start - rows, start - rings.layout.contextCapacity + rows);
-  const level = median(Array.from({ length: start - from }, (_, i) => rings.distanceAt(from + i) + origin));
+  const level = presentMedian(Array.from({ length: start - from }, (_, i) => rings.distanceAt(from + i) + origin));
   return Number.isNaN(level) ? null : level;
-}
-
-/** NaN where no value is there. */
-function median(values: readonly number[]): number {
-  const present = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
-  return present.length === 0 ? Number.NaN : present[present.length >> 1];
 }
