@@ -1,0 +1,3 @@
+import { loadTests } from './fixture/one-process.ts';
+
+await loadTests('api');
