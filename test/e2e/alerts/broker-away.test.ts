@@ -3,13 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
 import { revisionsOf } from '../../fixture/alerts/notification.ts';
 import { alertsWorld } from '../../fixture/kafka/alerts-process.ts';
-import { kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { kafkaTest, ownKafka } from '../../fixture/kafka/kafka.ts';
 import { until } from '../../fixture/until.ts';
+
+const broker = ownKafka();
 
 kafkaTest(
   'while the broker is away nothing is lost, what waits is sent after it, and the process says so',
   async () => {
-    const broker = await sharedKafka();
+    const kafka = await broker();
     let isOpen = true;
     const accepted: string[] = [];
     const hook = await startHttpReceiver((response, { body }) => {
@@ -31,12 +33,12 @@ routes: [{ name: all, receivers: hook, escalate: [{ after: 5s, receivers: hook }
       return (await fetch(`${url}/readyz`)).status;
     };
     await until('it is ready', async () => (await ready()) === 200);
-    await broker.kill();
+    await kafka.kill();
     await until('it is not ready', async () => (await ready()) === 503);
     // The time of the escalation passes meanwhile.
     await sleep(3_000);
     isOpen = true;
-    await broker.restart();
+    await kafka.restart();
     await world.write([revisionsOf(1).closed]);
     const said = () =>
       new Set(

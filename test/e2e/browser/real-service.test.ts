@@ -11,8 +11,10 @@ import { openPage, openSignedIn } from '../../fixture/console/opened-page.ts';
 import { axeFindings, goTo, signIn, untilCount } from '../../fixture/console/page-steps.ts';
 import { type RealService, startRealService } from '../../fixture/console/real-service.ts';
 import { freshFolder } from '../../fixture/http/served.ts';
-import { kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { kafkaConnection, kafkaTest, ownKafka } from '../../fixture/kafka/kafka.ts';
 import { until } from '../../fixture/until.ts';
+
+const broker = ownKafka();
 
 const WIDTHS = [360, 768, 1_280];
 
@@ -33,7 +35,7 @@ const headline = (text: string) => page.locator('h1').getByText(text).waitFor();
 const notCurrent = (text: string) => page.locator('.not-current').getByText(text).waitFor();
 
 kafkaTest('the console is never green without knowing: nothing judged yet, broker killed and back', async () => {
-  const broker = await sharedKafka();
+  const kafka = await broker();
   service = await startRealService();
   page = (await openSignedIn(service.url, { key: service.key })).page;
   await notCurrent('No series is judged yet');
@@ -43,7 +45,7 @@ kafkaTest('the console is never green without knowing: nothing judged yet, broke
   await page.getByText('2 series judged.').waitFor();
   await warned(null);
 
-  await broker.kill();
+  await kafka.kill();
   await notCurrent('Nothing new is read since');
   await headline('No event is known to be open');
   // Requests with series are answered.
@@ -52,7 +54,7 @@ kafkaTest('the console is never green without knowing: nothing judged yet, broke
   await headline('Not known');
   await goTo(page, '#/now', '.page-head');
 
-  await broker.restart();
+  await kafka.restart();
   await headline('Nothing is wrong now');
   await warned(null);
 });

@@ -11,9 +11,11 @@ import type { ScoreRecord } from '../../../src/record/score-record.ts';
 import { connectRegistry } from '../../../src/stream/codec/registry.ts';
 import { createScoreEncoder } from '../../../src/stream/codec/score-encoder.ts';
 import { runCommand, startCommand } from '../../fixture/command.ts';
-import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { committedRecords, freshTopics, kafkaConnection, kafkaTest, ownKafka } from '../../fixture/kafka/kafka.ts';
 import { startSchemaRegistry } from '../../fixture/kafka/schema-registry.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
+
+const broker = ownKafka();
 
 const folder = await mkdtemp(join(tmpdir(), 'tidewatch-commands-'));
 after(() => rm(folder, { recursive: true, force: true }));
@@ -44,7 +46,7 @@ detectors:
 }
 
 async function environment(topics: Topics) {
-  const { brokers } = await sharedKafka();
+  const { brokers } = await broker();
   return {
     KAFKA_BROKERS: brokers.join(','),
     KAFKA_GROUP_ID: topics.observations,
@@ -150,7 +152,7 @@ kafkaTest('topics names a number of partitions that it cannot give', async () =>
 
 kafkaTest('a watch shows alarms, says once that the broker is away, and continues when it is back', async () => {
   const topics = await freshTopics(1);
-  const kafka = await sharedKafka();
+  const kafka = await broker();
   const show = async (series: string, changes: Partial<ScoreRecord> = {}) => {
     const value = Buffer.from(JSON.stringify(scoreRecord({ series, ...changes })));
     await produceRecords(await kafkaConnection(), topics.scores, [{ partition: 0, key: null, value }]);

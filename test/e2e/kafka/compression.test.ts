@@ -9,7 +9,7 @@ import { leaderOf } from '../../../src/kafka/cluster/leader.ts';
 import { fetchTopic } from '../../../src/kafka/fetch/fetch.ts';
 import { kafkaClassPath } from '../../../src/local-kafka/java-artifacts.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
-import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaClient } from '../../fixture/kafka/kafka-client.ts';
 import { until } from '../../fixture/until.ts';
 
@@ -71,7 +71,7 @@ for (const [compression, codec] of [
 }
 
 kafkaTest("records that Kafka's own client compressed are read, in every codec", async () => {
-  const { brokers } = await sharedKafka();
+  const { brokers } = (await kafkaConnection()).config;
   const classPath = await kafkaClassPath(cacheFolder());
   const topicOf = new Map<string, string>();
   for (const codec of ['gzip', 'snappy', 'lz4', 'zstd']) topicOf.set(codec, (await freshTopics(1)).observations);

@@ -6,9 +6,11 @@ import { GROUP_COORDINATOR } from '../../../src/kafka/cluster/coordinator.ts';
 import { leaveGroup } from '../../../src/kafka/membership/group-requests.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
 import { ensureTopics } from '../../../src/stream/topics/topic-admin.ts';
-import { freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { freshTopics, kafkaConnection, kafkaTest, ownKafka } from '../../fixture/kafka/kafka.ts';
 import { listen } from '../../fixture/stream/listener.ts';
 import { until } from '../../fixture/until.ts';
+
+const broker = ownKafka();
 
 /** As the coordinator does with a member that was frozen. */
 async function removeMembers(groupId: string): Promise<void> {
@@ -38,7 +40,7 @@ kafkaTest('a member that its group has removed owns nothing until it has joined 
 
 kafkaTest('a member that comes back while the topic is missing joins again once the topic is made anew', async (t) => {
   const connection = await kafkaConnection();
-  const broker = await sharedKafka();
+  const kafka = await broker();
   const topics = await freshTopics(2);
   const groupId = `group-${topics.observations}`;
   const log = createKafkaLog({ ...connection, topics, groupId, sessionMs: 3_000 });
@@ -46,8 +48,8 @@ kafkaTest('a member that comes back while the topic is missing joins again once 
   const { assignments, connections } = await listen(log);
   await until('it is assigned', () => assignments.at(-1)?.length === 2);
   await asAdmin(connection, 'the topic was deleted', (admin) => admin.deleteTopics({ topics: [topics.observations] }));
-  await broker.kill();
-  await broker.restart();
+  await kafka.kill();
+  await kafka.restart();
   // It connects meanwhile, several times, and the topic is not there.
   await sleep(3_000);
   await ensureTopics(connection, topics, { partitions: 2, replicationFactor: 1, retentionMs: null });

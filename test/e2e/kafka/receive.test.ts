@@ -12,10 +12,12 @@ import { readTail } from '../../../src/kafka/fetch/topic-tail.ts';
 import { startCommand } from '../../fixture/command.ts';
 import { startPrometheus, whyNoPrometheus } from '../../fixture/http/prometheus.ts';
 import { freshFolder } from '../../fixture/http/served.ts';
-import { freshTopics, kafkaConnection, kafkaTest, sharedKafka, whyWithoutKafka } from '../../fixture/kafka/kafka.ts';
+import { freshTopics, kafkaConnection, kafkaTest, ownKafka, whyWithoutKafka } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile } from '../../fixture/kafka/kafka-stream.ts';
 import { emittedOtlp, snappyBlock, writeRequest } from '../../fixture/stream/emitted-metrics.ts';
 import { until } from '../../fixture/until.ts';
+
+const broker = ownKafka();
 
 const KEY = 'the-key-of-every-sender-here';
 const AUTHORIZED = { authorization: `Bearer ${KEY}` };
@@ -144,7 +146,7 @@ kafkaTest('the examples of the documentation are accepted', async (t) => {
 });
 
 kafkaTest('while Kafka is away the service is not ready, senders come back later, and nothing is lost', async (t) => {
-  const broker = await sharedKafka();
+  const kafka = await broker();
   const { url, ops, observations } = await receiver(t);
   const begin = Date.now();
   const post = (step: number) =>
@@ -159,14 +161,14 @@ kafkaTest('while Kafka is away the service is not ready, senders come back later
   };
   assert.equal((await post(0)).status, 204);
   assert.equal((await readiness()).status, 200);
-  await broker.kill();
+  await kafka.kill();
   const refused = await post(1);
   assert.equal(refused.status, 503);
   assert.ok(Number(refused.headers.get('retry-after')) >= 1);
   assert.match(await refused.text(), /Kafka/);
   await until('the service is not ready', async () => (await readiness()).status === 503);
   assert.match((await readiness()).text, /Kafka is out of reach/);
-  await broker.restart();
+  await kafka.restart();
   await until('the service is ready, without a request', async () => (await readiness()).status === 200);
   assert.equal((await post(1)).status, 204);
   assert.deepEqual([...new Set((await observations()).map(({ value }) => value))].sort(), [0, 1]);

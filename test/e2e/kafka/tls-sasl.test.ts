@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { PASSWORD, securedKafka, USER } from '../../fixture/kafka/secured-kafka.ts';
 import { assertScoredOnce, QUICK_DETECTOR, waves } from '../../fixture/stream/scored-stream.ts';
@@ -44,7 +44,7 @@ const REFUSED: readonly (readonly [string, Record<string, string>, RegExp])[] = 
 for (const [fault, changes, sentence] of REFUSED) {
   kafkaTest(`${fault} ends the worker with one sentence`, async () => {
     const { stream, env } = await secured();
-    const open = (await sharedKafka()).brokers.join();
+    const open = (await kafkaConnection()).config.brokers.join();
     const brokers = changes.KAFKA_BROKERS === undefined ? {} : { KAFKA_BROKERS: open };
     const worker = await stream.startWorker({ ...env, ...changes, ...brokers, START_WAIT_MS: '0' });
     const { code } = await worker.ended;

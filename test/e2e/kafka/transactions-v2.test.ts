@@ -9,9 +9,11 @@ import { fenceTransactionalProducer } from '../../../src/kafka/produce/transacti
 import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
 import type { StreamLog } from '../../../src/stream/log/log.ts';
 import { alteredResponses, inFirstProtocol } from '../../fixture/kafka/altered-responses.ts';
-import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { committedRecords, freshTopics, kafkaConnection, kafkaTest, ownKafka } from '../../fixture/kafka/kafka.ts';
 import { type Fate, unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';
 import { until } from '../../fixture/until.ts';
+
+const broker = ownKafka();
 
 const PRODUCE = 0;
 const END_TXN = 26;
@@ -119,7 +121,7 @@ for (const [apiKey, name] of [...NAMES].filter(([key]) => [PRODUCE, TXN_OFFSET_C
 
   kafkaTest(`a broker that restarts at a request ${name} loses nothing and writes nothing twice`, async (t) => {
     const { open, output, visible } = await group(t);
-    const kafka = await sharedKafka();
+    const kafka = await broker();
     let restarting: Promise<void> | null = null;
     let armed = false;
     const restart = async () => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
 import { alteredResponses } from '../../fixture/kafka/altered-responses.ts';
-import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { committedRecords, freshTopics, kafkaConnection, kafkaTest, ownKafka } from '../../fixture/kafka/kafka.ts';
+
+const broker = ownKafka();
 
 const END_TXN = 26;
 /** Crashes until one catches the broker between its decision to commit and its markers: most often one of the first. */
@@ -9,7 +11,7 @@ const CRASHES_MAX = 12;
 
 kafkaTest('a commit that a crash of the broker left unfinished is visible after it, once', async (t) => {
   const connection = await kafkaConnection();
-  const kafka = await sharedKafka();
+  const kafka = await broker();
   const topics = await freshTopics(1);
   let unfinished = 0;
   let killed: Promise<void> | null = null;

@@ -6,8 +6,10 @@ import { ServiceError } from '../../../src/service-error.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
 import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../../../src/stream/log/log.ts';
 import { inFirstProtocol } from '../../fixture/kafka/altered-responses.ts';
-import { committedRecords, freshTopics, kafkaConnection, kafkaTest, sharedKafka } from '../../fixture/kafka/kafka.ts';
+import { committedRecords, freshTopics, kafkaConnection, kafkaTest, ownKafka } from '../../fixture/kafka/kafka.ts';
 import { unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';
+
+const broker = ownKafka();
 
 const partitions = 4;
 const recordsPerPartition = 12_000;
@@ -127,7 +129,7 @@ kafkaTest(
     await progress(0.4);
     stops[1] = await start(1);
     await progress(0.6);
-    const kafka = await sharedKafka();
+    const kafka = await broker();
     await kafka.kill();
     await kafka.restart();
 
