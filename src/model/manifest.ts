@@ -21,7 +21,7 @@ export interface ModelManifest {
   /** SHA-256 of the graph, lower-case hex: the digest of the model. */
   readonly sha256: string;
   /** The same network with its median as the only output, equal to the bit; null where there is none. */
-  readonly median: GraphFile | null;
+  readonly median: MedianGraph | null;
   /** Observations per token. Contexts and horizons of the graph are multiples of it. */
   readonly patch: number;
   /** Longest context, observations. */
@@ -49,6 +49,17 @@ export interface ModelManifest {
   readonly trained: Readonly<Record<string, unknown>>;
   readonly quality: Readonly<Record<string, unknown>>;
 }
+
+interface MedianGraph extends GraphFile {
+  /** The rows of its runs are a multiple of this. */
+  readonly rowsUnit: number;
+}
+
+/**
+ * The rows of a run are a multiple of this, unless the manifest says otherwise. The runtime uses other instructions for
+ * a remainder of less than four numbers; they round differently, and a forecast must not depend on the other rows.
+ */
+export const ROWS_UNIT = 4;
 
 export type ManifestReading =
   | { readonly kind: 'manifest'; readonly manifest: ModelManifest }
@@ -87,8 +98,7 @@ export function checkManifest(json: unknown): ManifestReading {
     version: need('version', 'a text', isText),
     graph: need('graph', 'the name of a file in the same folder', (v) => isText(v) && basename(v) === v && v !== '..'),
     sha256: need('sha256', '64 lower-case hex digits', (v) => isText(v) && /^[0-9a-f]{64}$/.test(v)),
-    median:
-      need('median', 'graph and sha256 of a file in the same folder', (v) => v === undefined || isGraphFile(v)) ?? null,
+    median: checkMedian(json.median, problems),
     patch,
     context,
     contextBuckets: need(
@@ -119,6 +129,17 @@ export function checkManifest(json: unknown): ManifestReading {
   const names = Object.values(manifest.inputs).filter(isText);
   if (new Set(names).size < names.length) problems.push(`inputs must have different names, got ${show(inputs)}`);
   return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'manifest', manifest };
+}
+
+function checkMedian(median: unknown, problems: string[]): MedianGraph | null {
+  if (median === undefined) return null;
+  const { rows_unit: rowsUnit = ROWS_UNIT } = (median ?? {}) as { readonly rows_unit?: unknown };
+  if (isGraphFile(median) && isCount(rowsUnit) && ROWS_UNIT % rowsUnit === 0) {
+    return { ...(median as GraphFile), rowsUnit };
+  }
+  const expected = 'graph and sha256 of a file in the same folder, and rows_unit, if any, 1, 2 or 4';
+  problems.push(`median must be ${expected}, got ${show(median)}`);
+  return null;
 }
 
 /**

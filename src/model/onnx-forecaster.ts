@@ -3,6 +3,7 @@ import type { ForecastBatch, QuantileForecaster } from '../forecast/forecaster.t
 import { ServiceError } from '../service-error.ts';
 import type { Model } from './catalog.ts';
 import type { InferenceThread, RunRequest } from './inference-thread.ts';
+import { ROWS_UNIT } from './manifest.ts';
 import { checkBatch, checkHorizon, deliver, type QueuedForecast, runOf } from './queued-forecast.ts';
 import { currentOwner } from './request-owner.ts';
 import { RunQueue, rowsOf, type Segment } from './run-queue.ts';
@@ -181,7 +182,7 @@ export class Forecasters {
     signal: AbortSignal | undefined,
   ): Promise<Float32Array> {
     const model = this.#models[index];
-    const { patch, quantiles: levels } = model.manifest;
+    const { patch, median, quantiles: levels } = model.manifest;
     checkBatch(batch, model);
     signal?.throwIfAborted();
     if (this.#ended !== null) throw this.#ended;
@@ -195,7 +196,8 @@ export class Forecasters {
     const theta: RunRequest['theta'] = weights?.theta ?? null;
     const owner = currentOwner();
     this.#requestedMs.set(owner, performance.now());
-    const request = { key, owner, model: index, batch, horizonRun, quantiles, theta, result, ...settle };
+    const rowsUnit = quantiles === 'median' && weights === null && median !== null ? median.rowsUnit : ROWS_UNIT;
+    const request = { key, owner, model: index, batch, horizonRun, quantiles, theta, rowsUnit, result, ...settle };
     if (!this.#queue.add(request)) throw this.#overloaded(batch.rows);
     const onAbort = () => this.#fail(request, signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });

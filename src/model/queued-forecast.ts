@@ -17,6 +17,8 @@ export interface QueuedForecast {
   readonly horizonRun: number;
   readonly quantiles: 'all' | 'median';
   readonly theta: RunRequest['theta'];
+  /** Runs are padded with rows of zeros to a multiple of this. */
+  readonly rowsUnit: number;
   readonly result: Float32Array;
   rowsMissing: number;
   resolve(result: Float32Array): void;
@@ -39,17 +41,11 @@ export function checkBatch({ rows, contextLength, horizon, values, isGroup }: Fo
   checkHorizon(horizon, model);
 }
 
-/**
- * The rows of a run are padded with zeros to a multiple of this. The runtime uses other instructions for a remainder of
- * less than four numbers; they round differently, and a forecast must not depend on the other rows.
- */
-const RUN_ROWS_UNIT = 4;
-
 /** One run of several requests. Values are copied, because the buffer is transferred to the thread. */
 export function runOf(segments: readonly Segment<QueuedForecast>[]): RunRequest {
-  const { model, quantiles, theta, horizonRun, batch } = segments[0].request;
+  const { model, quantiles, theta, horizonRun, rowsUnit, batch } = segments[0].request;
   const { contextLength } = batch;
-  const rows = Math.ceil(rowsOf(segments) / RUN_ROWS_UNIT) * RUN_ROWS_UNIT;
+  const rows = Math.ceil(rowsOf(segments) / rowsUnit) * rowsUnit;
   const values = new Float32Array(rows * contextLength);
   let at = 0;
   for (const { request, firstRow, rows: taken } of segments) {

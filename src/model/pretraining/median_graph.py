@@ -2,6 +2,10 @@
 
 Detection asks for medians alone. The head then has 13 of 25 outputs for each step, and the steps between quantiles,
 their sum and its way back to the units of the series are left out. Weights are read from forecast.onnx, where they lie.
+
+A run of forecast.onnx has a multiple of four rows, since the runtime takes logarithms of four numbers at once and
+rounds the rest of one number a row in another way. Here each row has four numbers of its own, so that a run has a
+multiple of two. (Products of one row have a kernel of their own, too.)
 """
 
 from __future__ import annotations
@@ -14,12 +18,14 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime
-from onnx import TensorProto, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 PATCH = 16
 GRAPH, MEDIAN_GRAPH = "forecast.onnx", "forecast-median.onnx"
 # Smaller tensors stay in the graph.
 EXTERNAL_BYTES_MIN = 1_024
+# Numbers that a logarithm is taken of at once; rows of a run are a multiple of ROWS_UNIT.
+LOGS, ROWS_UNIT = 4, 2
 
 
 class Weights:
@@ -65,6 +71,7 @@ def keep_median(model: onnx.ModelProto) -> None:
             elif name == spread.output[0]:
                 node.input[at] = split.output[0]
     graph.output[0].type.tensor_type.shape.dim[2].dim_value = 1
+    nodes = with_four_logs(nodes, weights)
 
     needed = {output.name for output in graph.output}
     live = []
@@ -75,6 +82,34 @@ def keep_median(model: onnx.ModelProto) -> None:
     del graph.node[:], graph.initializer[:]
     graph.node.extend(reversed(live))
     graph.initializer.extend(tensor for name, tensor in weights.tensors.items() if name in needed)
+
+
+def with_four_logs(nodes: list[onnx.NodeProto], weights: Weights) -> list[onnx.NodeProto]:
+    """Logarithms of [batch, 1] become those of [batch, 4]: three features and log(1), or one number four times."""
+    logs = {node.output[0]: node for node in nodes if node.op_type == "Log"}
+    features = only(node for node in nodes if node.op_type == "Concat" and len(logs.keys() & set(node.input)) == LOGS - 1)
+    assert features.input[0] not in logs and features.attribute[0].i in (1, -1), "log(1) stands first, for the mean"
+    arguments = [logs.pop(name).input[0] for name in features.input[1:]]
+    one = weights.add("median.log.one", np.float32(1))
+    bounds = [weights.add(f"median.log.{name}", np.array([at], np.int64)) for name, at in (("start", 0), ("end", 1), ("axis", 1))]
+    changed = []
+    for node in nodes:
+        if node is features:
+            changed += [
+                helper.make_node("Add", [features.input[0], one], ["median.log.first"]),
+                helper.make_node("Concat", ["median.log.first", *arguments], ["median.log.features"], axis=1),
+                helper.make_node("Log", ["median.log.features"], features.output),
+            ]
+        elif node.op_type == "Log" and node.output[0] in logs:
+            name = node.output[0]
+            changed += [
+                helper.make_node("Concat", [node.input[0]] * LOGS, [f"{name}.four"], axis=1),
+                helper.make_node("Log", [f"{name}.four"], [f"{name}.logs"]),
+                helper.make_node("Slice", [f"{name}.logs", *bounds], [name]),
+            ]
+        else:
+            changed.append(node)
+    return changed
 
 
 def only(found):
@@ -97,8 +132,10 @@ def refer_to_weights(model: onnx.ModelProto, source: bytes) -> None:
 
 def check_equal(folder: Path, manifest: dict) -> None:
     """Medians of both graphs must be equal to the bit, at every context length."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1  # as in the service: threads would divide the rows
     whole, median = (
-        onnxruntime.InferenceSession(folder / name, providers=["CPUExecutionProvider"])
+        onnxruntime.InferenceSession(folder / name, options, providers=["CPUExecutionProvider"])
         for name in (GRAPH, MEDIAN_GRAPH)
     )
     rng, middle = np.random.default_rng(1), manifest["quantiles"].index(0.5)
@@ -112,6 +149,10 @@ def check_equal(folder: Path, manifest: dict) -> None:
             feeds = {name: array.astype(np.float32) for name, array in feeds.items()}
             made, want = median.run(None, feeds)[0], whole.run(None, feeds)[0][..., middle : middle + 1]
             assert np.array_equal(made, want), f"context {context}, horizon {horizon}: medians differ"
+            for start in range(0, rows, ROWS_UNIT):
+                some = {name: array[start : start + ROWS_UNIT] for name, array in feeds.items()}
+                equal = np.array_equal(median.run(None, some)[0], want[start : start + ROWS_UNIT])
+                assert equal, f"context {context}, horizon {horizon}: medians of {ROWS_UNIT} rows differ"
 
 
 def write_median_graph(folder: Path) -> None:
@@ -124,7 +165,7 @@ def write_median_graph(folder: Path) -> None:
     check_equal(folder, manifest)
     digest = hashlib.sha256((folder / MEDIAN_GRAPH).read_bytes()).hexdigest()
     text = (folder / "manifest.json").read_text()
-    line = f'  "median": {{ "graph": "{MEDIAN_GRAPH}", "sha256": "{digest}" }},\n'
+    line = f'  "median": {{ "graph": "{MEDIAN_GRAPH}", "sha256": "{digest}", "rows_unit": {ROWS_UNIT} }},\n'
     lines = [each for each in text.splitlines(keepends=True) if not each.startswith('  "median"')]
     at = next(index for index, each in enumerate(lines) if each.startswith('  "sha256"'))
     (folder / "manifest.json").write_text("".join([*lines[: at + 1], line, *lines[at + 1 :]]))

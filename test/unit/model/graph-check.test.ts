@@ -62,6 +62,16 @@ test('medians alone that are not those among the quantiles are a problem', async
   assert.deepEqual(problems, [`the graph forecasts ${text}`]);
 });
 
+test('medians that are those among the quantiles in larger runs alone are a problem', async () => {
+  const median = { graph: 'median.onnx', sha256: 'a'.repeat(64), rowsUnit: 2 };
+  const problems = await testRunProblems({ ...manifest, median }, async (trial, quantiles) => {
+    const made = await forecastOf(trial, quantiles);
+    return trial.rows === 4 ? made : { ...made, forecasts: made.forecasts.map((value) => value * (1 + 2 ** -23)) };
+  });
+  const text = 'medians alone that differ from its quantiles at context 8 and horizon 8';
+  assert.deepEqual(problems, [`the graph forecasts ${text}`]);
+});
+
 test('rows that are not finite are named by their test series', async () => {
   const badRows = [{ row: 3, reason: 'not finite' }];
   const problems = await testRunProblems(manifest, async (trial) => ({ ...(await forecastOf(trial)), badRows }));

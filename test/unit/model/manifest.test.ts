@@ -17,6 +17,8 @@ function problemsOf(changes: Record<string, unknown>): readonly string[] {
   return reading.kind === 'problems' ? reading.problems : [];
 }
 
+const MEDIAN = { graph: 'median.onnx', sha256: 'a'.repeat(64) };
+
 test('every problem of a manifest is reported at once, each with its key and the value found', () => {
   const problems = problemsOf({
     format: 2,
@@ -55,14 +57,25 @@ for (const [law, changes, key] of [
   ['quantiles that do not ascend', { quantiles: [0.5, 0.1, 0.9] }, 'quantiles'],
   ['one quantile alone, without an interval', { quantiles: [0.5] }, 'quantiles'],
   ['quantiles that reach 1', { quantiles: [0.5, 1] }, 'quantiles'],
-  ['a graph of medians by its path', { median: { graph: '../median.onnx', sha256: 'a'.repeat(64) } }, 'median'],
+  ['a graph of medians by its path', { median: { ...MEDIAN, graph: '../median.onnx' } }, 'median'],
   ['a graph of medians without a digest', { median: { graph: 'median.onnx' } }, 'median'],
+  ['a unit of rows that four is no multiple of', { median: { ...MEDIAN, rows_unit: 3 } }, 'median'],
   ['a digest in capitals', { sha256: 'A'.repeat(64) }, 'sha256'],
 ] as const) {
   test(`${law} is refused`, () => {
     assert.match(problemsOf(changes)[0] ?? 'nothing', new RegExp(`^${key} must (?:be|have)`));
   });
 }
+
+test('a run of a graph of medians has a multiple of four rows, unless its manifest says otherwise', () => {
+  for (const [given, rowsUnit] of [
+    [{}, 4],
+    [{ rows_unit: 2 }, 2],
+  ] as const) {
+    const reading = checkManifest(manifestOf('mean', Buffer.from('graph'), { median: { ...MEDIAN, ...given } }));
+    assert.equal(reading.kind === 'manifest' && reading.manifest.median?.rowsUnit, rowsUnit);
+  }
+});
 
 test('a graph that takes groups has a limit of members', () => {
   const inputs = { values: 'values', observed: 'observed', future: 'future', group: 'group' };

@@ -310,7 +310,7 @@ test('a rare model forecasts like another one', async (t) => {
 
 test('a graph of medians that cannot be loaded is refused by its name', async (t) => {
   const [model] = await writeModels(t, { own: 'none' });
-  const median = { graph: 'medians.onnx', sha256: 'a'.repeat(64) };
+  const median = { graph: 'medians.onnx', sha256: 'a'.repeat(64), rowsUnit: 4 };
   const wrong = { ...model, manifest: { ...model.manifest, median } };
   await assert.rejects(Forecasters.start([wrong], { threads: 1 }), {
     message: /own: medians\.onnx cannot be loaded: /,
@@ -318,7 +318,7 @@ test('a graph of medians that cannot be loaded is refused by its name', async (t
 });
 
 for (const name of ['tsmodel-1', 'tsmodel-1-long-horizon']) {
-  test(`medians alone of ${name} are those among its quantiles, bit for bit, whatever is missing`, async (t) => {
+  test(`medians alone of ${name} are those among its quantiles, bit for bit, in runs of any number of rows, whatever is missing`, async (t) => {
     const model = (await openCatalog({ modelsDir: null })).get(name);
     const forecasters = await Forecasters.start([model], { threads: 1 });
     t.after(() => forecasters.close());
@@ -335,7 +335,17 @@ for (const name of ['tsmodel-1', 'tsmodel-1-long-horizon']) {
         const forecaster = forecasters.forecasterFor(name, horizon);
         const all = await forecaster.forecastQuantiles(batch);
         const wanted = all.values.filter((_, i) => i % quantiles.length === quantiles.indexOf(0.5));
-        assert.deepEqual(await forecaster.forecast(batch), wanted, `context ${contextLength}, horizon ${horizon}`);
+        const where = `context ${contextLength}, horizon ${horizon}`;
+        for (const rows of [9, 1, 2]) {
+          const parts = Array.from({ length: Math.ceil(9 / rows) }, (_, i) => {
+            const some = values.slice(i * rows * contextLength, (i + 1) * rows * contextLength);
+            return { rows: some.length / contextLength, contextLength, horizon, values: some };
+          });
+          const made: number[] = [];
+          // One after the other, since requests at the same time would share a run.
+          for (const part of parts) made.push(...(await forecaster.forecast(part)));
+          assert.deepEqual(Float32Array.from(made), wanted, `${where}, ${rows} rows a request`);
+        }
       }
     }
   });
