@@ -1,6 +1,9 @@
 import { contextBucket } from './context-length.ts';
 import type { ForecastBatch, ForecastLimits } from './forecaster.ts';
 
+/** Every quantile of a model, or the median alone. */
+type Quantiles = 'all' | 'median';
+
 /** Forecasts at many cutoffs (folds) of one or more series. */
 export interface FoldPlan<F> {
   readonly folds: readonly F[];
@@ -10,7 +13,9 @@ export interface FoldPlan<F> {
   /** Writes the context, oldest first, NaN where missing, into a target of that length. */
   fill(fold: F, target: Float32Array): void;
   /** Runs the model: `rows * horizon` numbers, or that times the number of quantiles. */
-  forecast(batch: ForecastBatch): Promise<Float32Array>;
+  forecast(batch: ForecastBatch, quantiles: Quantiles): Promise<Float32Array>;
+  /** The quantiles that are wanted of a fold; absent: the same of all folds. Those of a group are the same. */
+  readonly quantilesOf?: ((fold: F) => Quantiles) | undefined;
   /** Time of a fold's cutoff. Folds of equal time are a group. Absent: every fold is forecast alone. */
   readonly timeOf?: ((fold: F) => number) | undefined;
   /** Receives a fold's forecast; null where its context has no observation. */
@@ -28,6 +33,7 @@ const ROWS_IN_FLIGHT_MAX = 2 * BATCH_ROWS_MAX;
 interface Batch<F> {
   readonly folds: readonly F[];
   readonly contextLength: number;
+  readonly quantiles: Quantiles;
   readonly isGroup: boolean;
 }
 
@@ -36,7 +42,7 @@ interface MadeBatch<F> extends Batch<F> {
   readonly forecasts: Float32Array;
 }
 
-/** Makes the forecasts of a plan, in batches of equal context length or in groups. */
+/** Makes the forecasts of a plan, in batches of equal context length and quantiles, or in groups. */
 export async function forecastFolds<F>(
   plan: FoldPlan<F>,
   { contextBuckets }: Pick<ForecastLimits, 'contextBuckets'>,
@@ -61,43 +67,49 @@ export async function forecastFolds<F>(
   while (inFlight.length > 0) await takeFirst();
 }
 
-function batchesOf<F>({ folds, contextLengthOf, timeOf }: FoldPlan<F>, contextBuckets: readonly number[]): Batch<F>[] {
-  const lengthOf = (fold: F) => contextBucket(contextLengthOf(fold), contextBuckets);
+function batchesOf<F>(plan: FoldPlan<F>, contextBuckets: readonly number[]): Batch<F>[] {
+  const { folds, timeOf, quantilesOf = () => 'median' } = plan;
+  const lengthOf = (fold: F) => contextBucket(plan.contextLengthOf(fold), contextBuckets);
+  const batchOf = (some: readonly F[]) => ({ folds: some, quantiles: quantilesOf(some[0]) });
   if (timeOf !== undefined) {
     const groups = [...Map.groupBy(folds, timeOf).values()];
     return groups.map((members) => {
-      return { folds: members, contextLength: Math.max(...members.map(lengthOf)), isGroup: true };
+      return { ...batchOf(members), contextLength: Math.max(...members.map(lengthOf)), isGroup: true };
     });
   }
-  return [...Map.groupBy(folds, lengthOf)].flatMap(([contextLength, ofLength]) =>
-    Array.from({ length: Math.ceil(ofLength.length / BATCH_ROWS_MAX) }, (_, i) => {
-      return { folds: ofLength.slice(i * BATCH_ROWS_MAX, (i + 1) * BATCH_ROWS_MAX), contextLength, isGroup: false };
-    }),
+  return [...Map.groupBy(folds, (fold) => (quantilesOf(fold) === 'all' ? -1 : 1) * lengthOf(fold)).values()].flatMap(
+    (alike) =>
+      Array.from({ length: Math.ceil(alike.length / BATCH_ROWS_MAX) }, (_, i) => {
+        const some = alike.slice(i * BATCH_ROWS_MAX, (i + 1) * BATCH_ROWS_MAX);
+        return { ...batchOf(some), contextLength: lengthOf(alike[0]), isGroup: false };
+      }),
   );
 }
 
 async function makeBatch<F>(plan: FoldPlan<F>, batch: Batch<F>): Promise<MadeBatch<F>> {
-  const { folds, contextLength, isGroup } = batch;
+  const { folds, contextLength, quantiles, isGroup } = batch;
   const rows = folds.length;
   const values = new Float32Array(rows * contextLength).fill(Number.NaN);
   folds.forEach((fold, row) => {
     const end = (row + 1) * contextLength;
     plan.fill(fold, values.subarray(end - plan.contextLengthOf(fold), end));
   });
-  const forecasts = await plan.forecast({
-    rows,
-    contextLength,
-    values,
-    horizon: plan.horizon,
-    ...(isGroup && { isGroup }),
-  });
+  const { horizon } = plan;
+  const rowsOfBatch = { rows, contextLength, values, horizon, ...(isGroup && { isGroup }) };
+  const forecasts = await plan.forecast(rowsOfBatch, quantiles);
   return { ...batch, values, forecasts };
 }
 
 function takeBatch<F>(plan: FoldPlan<F>, { folds, contextLength, values, forecasts }: MadeBatch<F>): void {
   const width = forecasts.length / folds.length;
   folds.forEach((fold, row) => {
-    const isEmpty = values.subarray(row * contextLength, (row + 1) * contextLength).every(Number.isNaN);
+    const isEmpty = !hasObservation(values, row * contextLength, (row + 1) * contextLength);
     plan.take(fold, isEmpty ? null : forecasts.subarray(row * width, (row + 1) * width));
   });
+}
+
+/** From the end: contexts are padded at their beginning. */
+function hasObservation(values: Float32Array, start: number, end: number): boolean {
+  for (let i = end - 1; i >= start; i--) if (!Number.isNaN(values[i])) return true;
+  return false;
 }

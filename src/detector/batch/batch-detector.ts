@@ -67,7 +67,10 @@ export interface DetectionPlan {
   readonly histories: readonly History[];
   /** The forecasts to be made, and where they go. */
   readonly folds: Omit<FoldPlan<DetectionFold>, 'forecast'>;
-  /** The first of them again, whose quantiles give the model's deviation; none where alarms are off. */
+  /**
+   * The first of them, whose quantiles give the model's deviation; none where alarms are off. Where series are forecast
+   * together they are folds of their own: here a series is alone, as in the stream.
+   */
   readonly priorFolds: readonly DetectionFold[];
 }
 
@@ -96,15 +99,13 @@ export function planDetection({ series, settings, cleaned, offsets }: DetectionI
     cutoffsOfWindow(values.length, settings).map((cutoff) => ({ series: index, cutoff })),
   );
   const lengths = histories.map(({ values }) => values.length);
+  const alone = points.map((point, requested) => ({ ...point, requested, time: 0 }));
   return {
     settings,
     histories,
-    priorFolds: histories.flatMap((history, index) => priorFoldsOf(history, index, settings)),
+    priorFolds: priorFoldsOf(alone, histories, settings),
     folds: {
-      folds:
-        offsets === undefined
-          ? points.map((point, requested) => ({ ...point, requested, time: 0 }))
-          : withGroupContext(points, { lengths, offsets, context }),
+      folds: offsets === undefined ? alone : withGroupContext(points, { lengths, offsets, context }),
       horizon: h,
       timeOf: offsets && (({ time }) => time),
       contextLengthOf: ({ cutoff }) => Math.min(cutoff, context),
@@ -118,11 +119,13 @@ export function planDetection({ series, settings, cleaned, offsets }: DetectionI
   };
 }
 
-function priorFoldsOf(history: History, series: number, settings: DetectionSettings): DetectionFold[] {
+function priorFoldsOf(folds: readonly DetectionFold[], histories: readonly History[], settings: DetectionSettings) {
   if (settings.alarmRate === null) return [];
-  const end = firstCutoffOf(history, settings) + PRIOR_ROWS;
-  const cutoffs = countingCutoffs(history, settings).filter((cutoff) => cutoff < end);
-  return cutoffs.map((cutoff) => ({ series, cutoff, time: 0, requested: null }));
+  const prior = histories.map((history) => {
+    const end = firstCutoffOf(history, settings) + PRIOR_ROWS;
+    return new Set(countingCutoffs(history, settings).filter((cutoff) => cutoff < end));
+  });
+  return folds.filter(({ series, cutoff }) => prior[series].has(cutoff));
 }
 
 /**

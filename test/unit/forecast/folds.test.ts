@@ -53,6 +53,26 @@ test('a small request submits all its batches at once, and takes them in order o
   assert.deepEqual(taken, [0, 2, 1]);
 });
 
+test('folds of which every quantile is wanted are batches of their own, taken in order of submission', async () => {
+  const { of, submitted, taken } = plan([3, 4, 12, 5]);
+  const asked: string[] = [];
+  const made = forecastFolds(
+    {
+      ...of,
+      quantilesOf: (fold) => (fold % 2 === 0 ? 'all' : 'median'),
+      forecast(batch, quantiles) {
+        asked.push(`${batch.contextLength} ${batch.rows} ${quantiles}`);
+        return of.forecast(batch, quantiles);
+      },
+    },
+    LIMITS,
+  );
+  for (const { answer } of submitted) answer();
+  await made;
+  assert.deepEqual(asked, ['8 1 all', '8 2 median', '16 1 all']);
+  assert.deepEqual(taken, [0, 1, 3, 2]);
+});
+
 test('a large request has a bounded number of rows in flight', async () => {
   const { of, submitted, taken } = plan(new Array(3_000).fill(16));
   const made = forecastFolds(of, LIMITS);

@@ -1,5 +1,6 @@
 import {
   concludeDetection,
+  type DetectionFold,
   type DetectionInput,
   type DetectionPlan,
   type OnlineDetection,
@@ -38,10 +39,14 @@ interface DetectionRequest extends Pick<DetectionInput, 'series' | 'settings' | 
 
 /** Online detection over whole histories with a model. Rejects when the model fails or `signal` aborts. */
 export async function detectOnline(request: DetectionRequest): Promise<OnlineDetection[]> {
-  const { forecaster, effects, signal } = request;
+  const { effects } = request;
   const plan = planDetection({ ...request, cleaned: effects?.map(({ subtracted }) => subtracted) });
-  await forecastFolds({ ...plan.folds, forecast: (batch) => forecaster.forecast(batch, signal) }, forecaster.limits);
-  await forecastDeviations(plan, request);
+  const together = plan.folds.timeOf !== undefined;
+  await forecastPlan(plan, request, together ? [] : plan.priorFolds);
+  if (together) {
+    const alone = { ...plan.folds, folds: plan.priorFolds, timeOf: undefined, take() {} };
+    await forecastPlan({ ...plan, folds: alone }, request, plan.priorFolds);
+  }
   for (const [i, history] of plan.histories.entries()) {
     const added = await effects?.[i]?.added(residualsOf(history));
     if (added !== undefined) shiftForecasts(history, added);
@@ -49,25 +54,33 @@ export async function detectOnline(request: DetectionRequest): Promise<OnlineDet
   return concludeDetection(plan, request);
 }
 
-/** Deviation by the model's quantiles, for the first rows of a grade. A series alone, as in the stream. */
-async function forecastDeviations(plan: DetectionPlan, { forecaster, signal }: DetectionRequest): Promise<void> {
-  if (plan.priorFolds.length === 0 || !hasQuantiles(forecaster)) return;
-  const { horizon } = plan.folds;
+/** @param prior the folds of which every quantile is forecast, for the first rows of a grade */
+async function forecastPlan(
+  { folds: plan, histories }: DetectionPlan,
+  { forecaster, signal }: DetectionRequest,
+  prior: readonly DetectionFold[],
+): Promise<void> {
+  const { horizon } = plan;
+  const all = new Set(hasQuantiles(forecaster) ? prior : []);
   let levels: readonly number[] = [];
   await forecastFolds(
     {
-      ...plan.folds,
-      folds: plan.priorFolds,
-      timeOf: undefined,
-      async forecast(batch) {
+      ...plan,
+      quantilesOf: (fold) => (all.has(fold) ? 'all' : 'median'),
+      async forecast(batch, quantiles) {
+        if (quantiles === 'median' || !hasQuantiles(forecaster)) return forecaster.forecast(batch, signal);
         const made = await forecaster.forecastQuantiles(batch, signal);
         levels = made.levels;
         return made.values;
       },
-      take({ series, cutoff }, quantiles) {
-        if (quantiles === null) return;
-        const deviation = deviationOfQuantiles(quantiles, 0, { levels, horizon });
-        plan.histories[series].modelDeviations.set(cutoff, deviation);
+      take(fold, forecast) {
+        if (forecast === null || !all.has(fold)) return plan.take(fold, forecast);
+        histories[fold.series].modelDeviations.set(fold.cutoff, deviationOfQuantiles(forecast, 0, { levels, horizon }));
+        const median = levels.indexOf(0.5);
+        plan.take(
+          fold,
+          Float32Array.from({ length: horizon }, (_, k) => forecast[k * levels.length + median]),
+        );
       },
     },
     forecaster.limits,

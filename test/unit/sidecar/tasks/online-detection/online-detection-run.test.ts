@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { cutoffsOfWindow } from '../../../../../src/detector/calibration/cutoff-grid.ts';
+import type { DetectionSettings } from '../../../../../src/detector/calibration/settings.ts';
+import type { ForecastBatch, QuantileForecaster } from '../../../../../src/forecast/forecaster.ts';
+import { detectOnline } from '../../../../../src/sidecar/tasks/online-detection/online-detection-run.ts';
+import { contextForecaster } from '../../../../fixture/model/context-forecaster.ts';
+
+const SETTINGS: DetectionSettings = {
+  h: 24,
+  detectionSize: 48,
+  stepSize: 24,
+  level: 99,
+  thresholdMethod: 'univariate',
+  calibration: 'plain',
+  alarmRate: 0.001,
+  calibrationSize: 'all',
+  context: 512,
+};
+
+test('a graded history is forecast once at each cutoff, with quantiles at the first of them', async () => {
+  const { limits, forecast, forecastQuantiles } = contextForecaster((context) => context.at(-1)!);
+  const rows = { all: 0, median: 0 };
+  const counted = (quantiles: 'all' | 'median', batch: ForecastBatch) => {
+    rows[quantiles] += batch.rows;
+    return batch;
+  };
+  const forecaster: QuantileForecaster = {
+    limits,
+    forecast: (batch) => forecast(counted('median', batch)),
+    forecastQuantiles: (batch) => forecastQuantiles.call({ forecast } as QuantileForecaster, counted('all', batch)),
+  };
+  const series = [600, 500].map((length) => Float64Array.from({ length }, (_, i) => Math.sin(i / 5)));
+  const graded = await detectOnline({ series, settings: SETTINGS, forecaster });
+  const cutoffs = series.map(({ length }) => cutoffsOfWindow(length, SETTINGS).length);
+  assert.equal(rows.all + rows.median, cutoffs[0] + cutoffs[1]);
+  assert.equal(rows.all, 26);
+  assert.ok(graded.every(({ grade }) => grade.every(Number.isFinite)));
+  const plain = await detectOnline({ series, settings: { ...SETTINGS, alarmRate: null }, forecaster });
+  for (const [i, { forecast: medians, score }] of plain.entries()) {
+    assert.deepEqual([graded[i].forecast, graded[i].score], [medians, score]);
+  }
+});
