@@ -1,8 +1,7 @@
-import { forecastCalibrated } from './calibrated-forecasts.ts';
 import { CONTEXT_MIN } from './context-length.ts';
 import type { ExogenousEffects } from './exogenous-effects.ts';
 import type { Inference } from './forecaster.ts';
-import type { ForecastPoint } from './model-quantiles.ts';
+import { type ForecastPoint, forecastModelQuantiles, type ModelQuantiles } from './model-quantiles.ts';
 
 /** In-sample forecasts of a history. Arrays are as long as the series. */
 export interface InSampleForecast {
@@ -32,7 +31,7 @@ export async function forecastInSample(
   inference: Inference,
 ): Promise<InSampleForecast[]> {
   const forecasts = series.map(({ length }) => new Float64Array(length).fill(Number.NaN));
-  const points: (ForecastPoint & InSampleSegment & { readonly into: Float64Array })[] = series.flatMap((values, i) => {
+  const points: InSamplePoint[] = series.flatMap((values, i) => {
     const subtracted = effects?.[i]?.subtracted;
     const input = subtracted ? subtracted.map((effect, position) => values[position] - effect) : values;
     const reversed = Float64Array.from(input).reverse();
@@ -40,11 +39,12 @@ export async function forecastInSample(
       return { ...segment, values: segment.backwards ? reversed : input, into: forecasts[i] };
     });
   });
-  const made = await forecastCalibrated(points, { h, context, probabilities: [] }, inference);
-  points.forEach(({ into, cutoff, steps, backwards }, i) => {
-    const { mean } = made[i];
-    for (let k = 0; k < steps; k++) into[backwards ? into.length - 1 - cutoff - k : cutoff + k] = mean[k];
-  });
+  const settings = { h, context, quantiles: 'median' } as const;
+  const onForecast = ({ into, cutoff, steps, backwards }: InSamplePoint, { values, origin }: ModelQuantiles) => {
+    const [first, direction] = backwards ? [into.length - 1 - cutoff, -1] : [cutoff, 1];
+    for (let k = 0; k < steps; k++) into[first + direction * k] = origin + values[k];
+  };
+  await forecastModelQuantiles(points, { ...settings, onForecast }, inference);
   const results: InSampleForecast[] = [];
   for (const [i, values] of series.entries()) {
     const ofModel = forecasts[i];
@@ -64,6 +64,11 @@ interface InSampleSegment {
   readonly cutoff: number;
   readonly steps: number;
   readonly backwards: boolean;
+}
+
+interface InSamplePoint extends ForecastPoint, InSampleSegment {
+  /** The forecasts of its series. */
+  readonly into: Float64Array;
 }
 
 /** Shortest context of a forward forecast, in horizons. */

@@ -44,7 +44,7 @@ export async function forecastModelQuantiles<P extends ForecastPoint>(
   await forecastFolds(
     {
       timeOf: grouped ? ({ point }) => point.time! : undefined,
-      folds: points.map((point) => ({ point, ...contextStart(point, context) })),
+      folds: points.map((point) => contextOf(point, context)),
       horizon: h,
       contextLengthOf: ({ point, start }) => point.cutoff - start,
       fill({ point, start, origin }, target) {
@@ -64,9 +64,11 @@ export async function forecastModelQuantiles<P extends ForecastPoint>(
   );
 }
 
-function contextStart({ values, cutoff }: ForecastPoint, context: number): { start: number; origin: number } {
+function contextOf<P extends ForecastPoint>(point: P, context: number) {
+  const { values, cutoff } = point;
   const start = Math.max(0, cutoff - context);
   const end = Math.min(cutoff, values.length);
-  for (let i = start; i < end; i++) if (!Number.isNaN(values[i])) return { start, origin: values[i] };
-  return { start, origin: Number.NaN };
+  let first = start;
+  while (first < end && Number.isNaN(values[first])) first++;
+  return { point, start, origin: first < end ? values[first] : Number.NaN };
 }
