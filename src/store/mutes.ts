@@ -19,6 +19,9 @@ export interface MuteRecord extends ReviewAct {
   readonly ended: ReviewAct | null;
 }
 
+/** Advisory lock of those who add a mute: of equal ones at the same time one is kept, and no more hold than may. */
+const MUTES_LOCK = 7_433_932;
+
 interface MuteRow {
   readonly id: string;
   readonly series_match: string | null;
@@ -40,6 +43,7 @@ const HOLDS = 'ended_at IS NULL AND muted_until > $1';
  */
 export async function addMute(sql: Sql, mute: Omit<MuteRecord, 'ended'>): Promise<MuteRecord | null> {
   const { id, match, detector, atMs, by, untilMs, reason } = mute;
+  if (sql.dialect === 'postgres') await sql.query('SELECT pg_advisory_xact_lock($1)', [MUTES_LOCK]);
   const [same] = await sql.query<MuteRow>(
     `SELECT * FROM series_mutes WHERE ${HOLDS} AND muted_until = $2 AND muted_reason = $3
       AND series_match IS NOT DISTINCT FROM $4 AND detector_match IS NOT DISTINCT FROM $5 LIMIT 1`,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { addMute, ENDED_MUTES_KEPT, endedMutes, endMute, holdingMutes, MUTES_MAX } from '../../../src/store/mutes.ts';
 import { storeTest } from '../../fixture/store/stores.ts';
 
@@ -41,6 +42,19 @@ storeTest('the same mute twice is one while it holds', async ({ open }) => {
   }
   await endMute(store, 'first', { atMs: 100, by: 'ann' });
   assert.equal((await addMute(store, mute('anew', 300, { atMs: 100 })))?.id, 'anew');
+});
+
+storeTest('equal mutes at the same time are one', async ({ open }) => {
+  const [one, other] = [await open(), await open()];
+  let second: Promise<{ readonly id: string } | null> = Promise.resolve(null);
+  await one.transaction(async (sql) => {
+    await addMute(sql, mute('first', 300));
+    second = other.transaction((sql) => addMute(sql, mute('second', 300)));
+    // By now the other one has looked for an equal mute, unless it waits.
+    await sleep(100);
+  });
+  assert.equal((await second)?.id, 'first');
+  assert.deepEqual(idsOf(await holdingMutes(one, 20)), ['first']);
 });
 
 storeTest('so many mutes hold at once, and so many that have ended are kept', async ({ open }) => {
