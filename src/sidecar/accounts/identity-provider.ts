@@ -2,12 +2,15 @@ import { createHash } from 'node:crypto';
 import type { ClientAuth, Configuration } from 'openid-client';
 import type { KeyRole } from '../../store/key-role.ts';
 import type { Person } from '../../store/person-keys.ts';
+import { boundedFetch } from './bounded-fetch.ts';
 import { groupsOf, groupsText, personName, roleOfGroups } from './group-role.ts';
 
 /** By so much the clocks of provider and service may differ. */
 export const CLOCK_SKEW_S = 30;
 /** A request to the provider may take so long. */
 const REQUEST_S_MAX = 10;
+/** Every answer of the provider: its configuration, keys, tokens and claims. Real ones have some kilobytes. */
+export const PROVIDER_BYTES_MAX = 1_048_576;
 /** The configuration of the provider is read again after so long. */
 const DISCOVERED_MS_MAX = 3_600_000;
 /** Characters of the id of a person's key: nobody finds another person with the same one. */
@@ -125,6 +128,7 @@ export class IdentityProvider {
         authentication,
         {
           timeout: REQUEST_S_MAX,
+          [client.customFetch]: boundedFetch(PROVIDER_BYTES_MAX),
           // The ID token is checked by its signature, too.
           execute: [client.enableNonRepudiationChecks, ...(isLocal ? [client.allowInsecureRequests] : [])],
         },

@@ -4,6 +4,8 @@ import {
   CLOCK_SKEW_S,
   IdentityProvider,
   type LoginResult,
+  messagesOf,
+  PROVIDER_BYTES_MAX,
 } from '../../../../src/sidecar/accounts/identity-provider.ts';
 import { type ForgedProvider, forgeProvider } from '../../../fixture/identity/forged-provider.ts';
 
@@ -21,7 +23,7 @@ const provider = async () => {
 };
 after(() => opened?.stop());
 beforeEach(async () => {
-  Object.assign(await provider(), { claims: {}, forges: false });
+  Object.assign(await provider(), { claims: {}, metadata: {}, forges: false });
 });
 
 const identityOf = (issuer: string) => new IdentityProvider({ ...SETTINGS, issuer, roles }, nowMs);
@@ -87,6 +89,16 @@ test(`clocks may differ by ${CLOCK_SKEW_S} s`, async () => {
 test('who has no role is refused, and the log names their groups', async () => {
   assert.deepEqual(refusal(await signIn({ groups: ['staff'] })), ['no-role', 'ada: groups staff']);
   assert.deepEqual(refusal(await signIn({ groups: undefined })), ['no-role', 'ada: no claim groups']);
+});
+
+test(`no answer of a provider is read beyond ${PROVIDER_BYTES_MAX} bytes`, async () => {
+  const forged = await provider();
+  forged.metadata = { padding: 'x'.repeat(PROVIDER_BYTES_MAX / 2) };
+  assert.equal((await signIn()).kind, 'person');
+  forged.metadata = { padding: 'x'.repeat(PROVIDER_BYTES_MAX) };
+  await assert.rejects(identityOf(forged.issuer).begin(RETURN), (error) => {
+    return messagesOf(error).some((message) => message.includes(`more than ${PROVIDER_BYTES_MAX} bytes`));
+  });
 });
 
 test('a provider that is away is no end: it is asked again, and no reason holds the secret', async () => {
