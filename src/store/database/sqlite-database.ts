@@ -1,5 +1,5 @@
 import { closeSync, openSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../service-error.ts';
 import type { Database, Sql, SqlValue } from './database.ts';
@@ -11,6 +11,8 @@ export interface SqliteLimits {
 
 const LIMITS: SqliteLimits = { busyMsMax: 5_000 };
 const BUSY_PAUSE_MS = 5;
+/** Prepared statements that are kept. Texts are constants of the code; beyond this they are prepared anew. */
+const STATEMENTS_MAX = 500;
 /** The path of an in-memory database. */
 export const IN_MEMORY = ':memory:';
 
@@ -61,6 +63,7 @@ class SqliteDatabase implements Database {
   readonly dialect = 'sqlite';
   readonly #file: DatabaseSync;
   readonly #retry: BusyRetry;
+  readonly #prepared = new Map<string, StatementSync>();
   /** Settles after all earlier statements. There is one connection, and a transaction owns it. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -97,9 +100,18 @@ class SqliteDatabase implements Database {
   #run<Row extends object>(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
     return retryWhileBusy(this.#retry, () => {
       const named = values.map((value, i) => [`$${i + 1}`, Number.isInteger(value) ? BigInt(value as number) : value]);
-      const rows = this.#file.prepare(text).all(Object.fromEntries(named));
+      const rows = this.#statement(text).all(Object.fromEntries(named));
       return rows.map((row) => ({ ...row }) as Row);
     });
+  }
+
+  #statement(text: string): StatementSync {
+    const known = this.#prepared.get(text);
+    if (known !== undefined) return known;
+    const statement = this.#file.prepare(text);
+    if (this.#prepared.size >= STATEMENTS_MAX) this.#prepared.clear();
+    this.#prepared.set(text, statement);
+    return statement;
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -37,6 +37,16 @@ storeTest('numbers, texts, bytes and null round-trip', async (store) => {
   assert.deepEqual(sum, { sum: large, half: 3 });
 });
 
+storeTest('a statement that ran before sees what a table became since', async (store) => {
+  const database = await store.open();
+  const all = () => database.query('SELECT * FROM growing');
+  await database.query('CREATE TABLE growing (first INTEGER)');
+  await database.query('INSERT INTO growing VALUES ($1)', [1]);
+  assert.deepEqual(await all(), [{ first: 1 }]);
+  await database.query('ALTER TABLE growing ADD COLUMN second INTEGER DEFAULT 2');
+  assert.deepEqual(await all(), [{ first: 1, second: 2 }]);
+});
+
 storeTest('a transaction that throws changes nothing', async (store) => {
   const database = await store.open();
   const failure = new Error('no');
