@@ -82,6 +82,8 @@ const TAIL_SHARE = 0.05;
 const NORMAL_SPREAD = 3.2897072539029435;
 /** No step of the horizon has less than this share of the pooled variance. */
 const VARIANCE_SHARE_MIN = 0.1;
+/** Horizons below which their number tells nothing of how far the growth may be off. */
+const HORIZONS_MIN = 4;
 
 /** Deviation of residuals at a step of the horizon, at least `floor`; NaN below two samples. */
 export function deviationAt({ variance, growth }: Calibration, step: number, floor: number): number {
@@ -243,7 +245,11 @@ function clipped(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, value));
 }
 
-/** Weighted least squares of squared distances from the mean on the step of the horizon, kept positive at both ends. */
+/**
+ * Weighted least squares of squared distances from the mean on the step of the horizon, kept positive at both ends.
+ * What errors of late steps have more than those of early ones they share along a horizon: there are as many samples of
+ * it as horizons, n, and its variance is that of Student's t with n degrees of freedom, n / (n - 2) times as large.
+ */
 function varianceAlongHorizon(sums: ResidualSums): Pick<Calibration, 'variance' | 'growth'> {
   const { samples, weight, squares, steps, stepSquares, squaresBySteps } = sums;
   const pooled = (squares / weight) * (samples / (samples - 1));
@@ -255,7 +261,11 @@ function varianceAlongHorizon(sums: ResidualSums): Pick<Calibration, 'variance' 
   // Steps are nearly uniform from 0: the last one lies as far above their mean as the first one below it.
   const steepest = (pooled - least) / meanStep;
   const growth = clipped(fitted, -steepest, steepest);
-  return { variance: pooled - growth * meanStep, growth };
+  const horizons = Math.max(HORIZONS_MIN, samples / (2 * meanStep + 1));
+  return {
+    variance: pooled - growth * meanStep,
+    growth: growth > 0 ? (growth * horizons) / (horizons - 2) : growth,
+  };
 }
 
 /**

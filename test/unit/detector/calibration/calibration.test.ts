@@ -96,6 +96,27 @@ test('robust: the deviation follows the step of the horizon', () => {
   }
 });
 
+test('robust: what errors grow by along a horizon counts for more where few horizons tell it', () => {
+  const growthOf = (horizons: number) => {
+    const residuals = Float32Array.from(
+      { length: 4 * horizons },
+      (_, i) => (i % 8 < 4 ? 1 : -1) * Math.sqrt(1 + (i % 4)),
+    );
+    return calibrateRobust(residuals, PLACES, { floor: 0 }).growth;
+  };
+  // A sample variance is of n - 1, Student's t with n degrees of freedom has one of n / (n - 2).
+  for (const [horizons, inflated] of [
+    [2, 2],
+    [6, 6 / 4],
+    [12, 12 / 10],
+    [1_000, 1_000 / 998],
+  ]) {
+    const expected = (inflated * 4 * horizons) / (4 * horizons - 1);
+    const growth = growthOf(horizons);
+    assert.ok(Math.abs(growth / expected - 1) < 1e-6, `${horizons} horizons: ${growth} in place of ${expected}`);
+  }
+});
+
 test('robust: residuals of a forecast that had little to see weigh less', () => {
   const residuals = Float32Array.from([...noise(24, 10), ...noise(72)]);
   const weightOf = (i: number) => (i < 24 ? 1 / 16 : 1);
