@@ -44,10 +44,13 @@ function seriesOf(length: number) {
       noise: fc.array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: length, maxLength: length }),
       missing: fc.array(fc.integer({ min: 0, max: 9 }), { minLength: length, maxLength: length }),
       gaps: fc.boolean(),
+      /** Where a flat series goes away, and for how long; null: it is not flat. */
+      away: fc.option(fc.tuple(fc.integer({ min: 30, max: length - 20 }), fc.integer({ min: 1, max: 40 }))),
     })
-    .map(({ level, noise, missing, gaps, first }) =>
+    .map(({ level, noise, missing, gaps, first, away }) =>
       noise.map((distance, i) => {
         if (i === 0 && first !== null) return first;
+        if (away !== null) return i >= away[0] && i < away[0] + away[1] ? level + 9 : level;
         return gaps && missing[i] === 0 ? Number.NaN : level + distance + Math.sin(i);
       }),
     );

@@ -36,12 +36,14 @@ test('flat, then a jump within a window: flagged until the next forecast, which 
   assert.deepEqual(flagged(scores.slice(624 + WINDOW)), []);
 });
 
-test('flat, an incident of 24 rows, and flat again: of the rows behind it hardly one is an alarm', async () => {
+test('flat, an incident of 24 rows, and flat again: of the rows behind it hardly one is an alarm or flagged', async () => {
   for (const start of [600, 601, 606, 618, 623]) {
     const scores = await backtest(seriesOf(900, (i) => (i >= start && i < start + 24 ? 500 : 0)));
     const alarms = scores.flatMap(({ alarm }, i) => (alarm ? [i] : []));
     const behind = alarms.filter((i) => i >= start + 24).length;
     assert.ok(alarms.includes(start) && behind <= 2, `from ${start}: ${behind} alarms behind the incident`);
+    const anomalies = flagged(scores.slice(start + 24));
+    assert.ok(anomalies.length <= 2, `from ${start}: ${anomalies.length} flags behind the incident`);
   }
 });
 

@@ -18,7 +18,7 @@ import type { CalibrationSize, DetectionSettings } from '../calibration/settings
 import {
   CALIBRATION_WINDOWS_MIN,
   floorOfRounded,
-  judge,
+  judgeDistance,
   oneSidedThreshold,
   twoSidedThreshold,
 } from '../calibration/threshold.ts';
@@ -31,6 +31,7 @@ import {
   forecastAt,
   type History,
   historyOf,
+  isFlatReturnAt,
   originAt,
 } from './history.ts';
 
@@ -259,12 +260,15 @@ function judgeWindow({ history, yardstick }: CalibratedHistory, settings: Detect
   const column = () => new Float64Array(detectionSize).fill(Number.NaN);
   const window = { residual: column(), forecast: column(), lo: column(), hi: column(), score: column() };
   const outside = new Array<boolean>(detectionSize).fill(false);
+  const capacity = Math.max(settings.context, detectionSize);
   for (let k = Math.max(0, -start); k < detectionSize; k++) {
     const position = start + k;
-    const centre = originAt(history, position) + forecastAt(history, position);
-    const residual = history.values[position] - forecastAt(history, position);
-    const judgement = judge(residual, stepOfHorizon(position, first, settings), threshold, yardstick);
-    window.residual[k] = residual;
+    const distance = history.values[position];
+    const row = { distance, forecast: forecastAt(history, position), step: stepOfHorizon(position, first, settings) };
+    const isBack = () => isFlatReturnAt(history, position, capacity);
+    const { expected, judgement } = judgeDistance(row, threshold, yardstick, isBack);
+    const centre = originAt(history, position) + expected;
+    window.residual[k] = distance - expected;
     window.forecast[k] = centre;
     window.lo[k] = centre + judgement.lo;
     window.hi[k] = centre + judgement.hi;

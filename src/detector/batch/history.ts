@@ -1,8 +1,15 @@
 import { clampToFloat32 } from '../../forecast/float32.ts';
 import { cutoffsOfWindow } from '../calibration/cutoff-grid.ts';
 import { observePrecision, PRECISION_STATE, precisionLost, startPrecision } from '../calibration/precision.ts';
-import { deviationFloor, observeResolution, RESOLUTION_STATE, startResolution } from '../calibration/resolution.ts';
+import {
+  deviationFloor,
+  isFlatSoFar,
+  observeResolution,
+  RESOLUTION_STATE,
+  startResolution,
+} from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
+import { isBackWhereFlat } from '../grade/flat-return.ts';
 
 /** A whole series with the sums of its forecasts, as the stream would keep it: float32 distances from an origin. */
 export interface History {
@@ -24,6 +31,8 @@ export interface History {
   /** Smallest deviation that residuals are judged by: from the values before the detection window, and from all. */
   readonly floorBeforeWindow: number;
   readonly floor: number;
+  /** Before this position the series has hardly moved. */
+  readonly flatEnd: number;
 }
 
 /**
@@ -52,6 +61,7 @@ export function historyOf(
   let segment: OriginSegment = { start: 0, origin: Number.NaN };
   const segments = [segment];
   let floorBeforeWindow = 0;
+  let flatEnd = 0;
   for (let position = 0; position < length; position++) {
     const value = series[position];
     if (position > 0 && (length - position) % detectionSize === 0) {
@@ -67,6 +77,7 @@ export function historyOf(
     const distance = Math.fround(clampToFloat32(value - origin));
     values[position] = distance;
     if (cleaned !== null) seen[position] = clampToFloat32(value - origin - cleaned[position]);
+    if (isFlatSoFar(resolution, 0)) flatEnd = position + 1;
     observeResolution(resolution, 0, value);
     observePrecision(precision, 0, { value, origin, distance });
   }
@@ -83,6 +94,7 @@ export function historyOf(
     detectionSize,
     floorBeforeWindow,
     floor: deviationFloor(resolution, 0),
+    flatEnd,
   };
 }
 
@@ -140,6 +152,13 @@ export function arrivalForecastAt({ arrivalSums, arrivalCounts }: History, posit
 
 export function originAt({ segments }: History, position: number): number {
   return segmentAt(segments, position).origin;
+}
+
+/** Whether the series is back where it was flat, as the stream would see it: flat-return.ts. */
+export function isFlatReturnAt({ values, segments, flatEnd }: History, position: number, capacity: number): boolean {
+  if (position >= flatEnd) return false;
+  const oldest = Math.max(segmentAt(segments, position).start, position - capacity + 1);
+  return isBackWhereFlat({ distanceAt: (row) => values[row], oldest }, position);
 }
 
 function segmentAt(segments: readonly OriginSegment[], position: number): OriginSegment {

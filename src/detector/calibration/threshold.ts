@@ -69,3 +69,32 @@ export function judge(
     outside: deviation > 0 && Math.abs(residual - centre) > half,
   };
 }
+
+/** An observation and its standing forecast, as distances from the origin of their series. */
+export interface ForecastDistance {
+  readonly distance: number;
+  readonly forecast: number;
+  /** Counts the steps of the horizon from 0. */
+  readonly step: number;
+}
+
+/** By what an observation was judged, and how it compares. */
+export interface JudgedDistance {
+  readonly expected: number;
+  readonly judgement: Judgement;
+}
+
+/**
+ * Judges an observation by its forecast, or by its own level where a flat series is back at it (`robust`): forecasts
+ * still follow where it went.
+ */
+export function judgeDistance(
+  { distance, forecast, step }: ForecastDistance,
+  threshold: number,
+  yardstick: Yardstick,
+  isBack: () => boolean,
+): JudgedDistance {
+  const judgement = judge(distance - forecast, step, threshold, yardstick);
+  if (!judgement.outside || yardstick.method === 'plain' || !isBack()) return { expected: forecast, judgement };
+  return { expected: distance, judgement: judge(0, step, threshold, yardstick) };
+}

@@ -1,22 +1,37 @@
+import { isFlatSoFar } from '../calibration/resolution.ts';
+import { SCALARS } from '../memory/series-memory.ts';
 import type { SeriesRings } from '../memory/series-rings.ts';
 
 /** Rows that a value stayed the same before the series left it: then it was flat there. */
 const FLAT_ROWS = 24;
 
+/** Values of a series by position, as distances from its origin. */
+export interface FlatPast {
+  readonly distanceAt: (position: number) => number;
+  /** The first position that is looked at. */
+  readonly oldest: number;
+}
+
 /**
  * Whether the value at `position` repeats the one before, where a flat series was before it went away. Forecasts that
  * still follow where it went say nothing of such a row, and shapes compare it with the return. O(rows).
  */
-export function isBackWhereFlat(rings: SeriesRings, position: number): boolean {
-  const oldest = Math.max(rings.contextStart, position - rings.layout.contextCapacity + 1);
-  const level = rings.distanceAt(position);
+export function isBackWhereFlat({ distanceAt, oldest }: FlatPast, position: number): boolean {
+  const level = distanceAt(position);
   /** Where the run of values at the level, or of others, begins that ends before `end`. */
   const beginOf = (end: number, isLevel: boolean): number => {
     let row = end;
-    while (row > oldest && (rings.distanceAt(row - 1) === level) === isLevel) row--;
+    while (row > oldest && (distanceAt(row - 1) === level) === isLevel) row--;
     return row;
   };
   const back = beginOf(position, true);
   const left = beginOf(back, false);
   return back < position && left < back && left - beginOf(left, true) >= FLAT_ROWS;
+}
+
+/** Whether a series that has hardly moved is back at its newest row; call it before the resolution learns of that. */
+export function isFlatReturn(rings: SeriesRings, position: number): boolean {
+  if (!isFlatSoFar(rings.doubles, rings.scalarIndex(SCALARS.resolution))) return false;
+  const oldest = Math.max(rings.contextStart, position - rings.layout.contextCapacity + 1);
+  return isBackWhereFlat({ distanceAt: (row) => rings.distanceAt(row), oldest }, position);
 }

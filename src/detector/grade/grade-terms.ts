@@ -3,7 +3,7 @@ import { deviationFloor, digitDeviation, isFlatSoFar } from '../calibration/reso
 import { SCALARS } from '../memory/series-memory.ts';
 import type { SeriesRings } from '../memory/series-rings.ts';
 import { SEED_PERIOD } from '../memory/shape-lags.ts';
-import { isBackWhereFlat } from './flat-return.ts';
+import { isFlatReturn } from './flat-return.ts';
 import { CHANGE_GAP, isBehindGap, SHAPE_GAP } from './gap-rows.ts';
 import { earlierInnovation, nearestDistance, nearestLag, observeShape, seedShapes } from './shape-search.ts';
 
@@ -118,7 +118,7 @@ export function observeTerms(
   keepRecent(rings, distance - forecast);
   const largest = Math.max(z, d, n);
   const sum = z + d + n;
-  if (isFlat && sum > 0 && isBackWhereFlat(rings, position)) return NOTHING_UNUSUAL;
+  if (isFlat && sum > 0 && isFlatReturn(rings, position)) return NOTHING_UNUSUAL;
   return { sharp: sum + SHAPE_WEIGHT_SHARP * Math.min(w, largest), wide: sum + SHAPE_WEIGHT_WIDE * w };
 }
 

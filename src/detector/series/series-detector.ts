@@ -16,9 +16,10 @@ import { forecastedPositions, isCutoff, residualPlaces, stepOfHorizon } from '..
 import { precisionLost, startPrecision } from '../calibration/precision.ts';
 import { deviationFloor } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
-import { CALIBRATION_WINDOWS_MIN, floorOfRounded, judge, type Yardstick } from '../calibration/threshold.ts';
+import { CALIBRATION_WINDOWS_MIN, floorOfRounded, judgeDistance, type Yardstick } from '../calibration/threshold.ts';
 import { observeExtremes } from '../event/event-extremes.ts';
 import { judgeStuck } from '../event/stuck-alarm.ts';
+import { isFlatReturn } from '../grade/flat-return.ts';
 import { observeTerms, PRIOR_ROWS } from '../grade/grade-terms.ts';
 import { restoreShapes } from '../grade/shape-search.ts';
 import {
@@ -99,11 +100,12 @@ export class SeriesDetector extends SeriesRings {
     const distance = Math.fround(clampToFloat32(value - this.origin));
     this.rings.keepDistance(position, distance);
     const forecast = standingForecast(this.rings, windowStart, position);
-    const residual = distance - forecast;
     const state = this.#stateOf(position, forecast);
     const step = stepOfHorizon(position, this.layout.firstCutoff, this.settings);
-    const judgement = judge(residual, step, this.layout.threshold, this.yardstick());
-    const centre = this.origin + forecast;
+    const isBack = () => isFlatReturn(this.rings, position);
+    const row = { distance, forecast, step };
+    const { expected, judgement } = judgeDistance(row, this.layout.threshold, this.yardstick(), isBack);
+    const centre = this.origin + expected;
     const unusual = this.layout.isGraded ? observeTerms(this.rings, { position, value, distance, forecast }) : null;
     this.rings.observeScalars(value, distance);
     const inSeason = judgeInSeason(this.rings, this.#verdictOn(unusual), { value, timestampMs });

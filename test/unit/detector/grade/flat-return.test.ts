@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isBackWhereFlat } from '../../../../src/detector/grade/flat-return.ts';
-import { SeriesMemory, seriesLayout } from '../../../../src/detector/memory/series-memory.ts';
+import { observeResolution } from '../../../../src/detector/calibration/resolution.ts';
+import { isFlatReturn } from '../../../../src/detector/grade/flat-return.ts';
+import { SCALARS, SeriesMemory, seriesLayout } from '../../../../src/detector/memory/series-memory.ts';
 import { SeriesRings } from '../../../../src/detector/memory/series-rings.ts';
 import { streamSettings } from '../../../fixture/stream/stream-run.ts';
 
@@ -12,7 +13,7 @@ function isBackAfter(...runs: readonly (readonly [rows: number, value: number])[
   const rings = new SeriesRings(new SeriesMemory(layout));
   const values = runs.flatMap(([rows, value]) => Array<number>(rows).fill(value));
   for (const [row, value] of values.entries()) rings.keepDistance(row, value);
-  return isBackWhereFlat(rings, values.length - 1);
+  return isFlatReturn(rings, values.length - 1);
 }
 
 test('a flat series is back from the second row at the level that it left', () => {
@@ -29,4 +30,15 @@ test('a series is not back where it was for few rows, at another level, or befor
 
 test('what has left the ring is forgotten', () => {
   assert.ok(!isBackAfter([100, 0], [60, 5], [2, 0]));
+});
+
+test('a series that has moved eight times is not flat any more', () => {
+  const rings = new SeriesRings(new SeriesMemory(layout));
+  const values = [...Array<number>(30).fill(0), ...Array<number>(10).fill(5), 0, 0];
+  for (const [row, value] of values.entries()) rings.keepDistance(row, value);
+  const at = rings.scalarIndex(SCALARS.resolution);
+  for (let step = 0; step < 8; step++) observeResolution(rings.doubles, at, step);
+  assert.ok(isFlatReturn(rings, values.length - 1));
+  observeResolution(rings.doubles, at, 8);
+  assert.ok(!isFlatReturn(rings, values.length - 1));
 });
