@@ -30,7 +30,7 @@ function isStuckSince(rings: SeriesRings, position: number, rate: number): boole
   let from = position;
   while (from > oldest && position - from < RUN_ROWS_MAX && rings.distanceAt(from - 1) === value) from--;
   const run = position - from + 1;
-  if (run < STUCK_ROWS || run > RUN_ROWS_MAX) return false;
+  if (run < STUCK_ROWS || run > RUN_ROWS_MAX || isExtreme(rings, value)) return false;
   let [pairs, repeats, longest, length] = [0, 0, 1, 1];
   let [lowest, highest] = [value, value];
   for (let row = Math.max(oldest, from - (contextCapacity - RUN_ROWS_MAX)); row < from; row++) {
@@ -46,12 +46,20 @@ function isStuckSince(rings: SeriesRings, position: number, rate: number): boole
     length = distance === next ? length + 1 : 1;
     if (distance !== next) continue;
     repeats++;
-    if (length > longest) longest = length;
+    if (length <= longest) continue;
+    longest = length;
+    if (STUCK_FACTOR * longest >= run) return false;
   }
   if (pairs < PAIRS_MIN || run !== rowsToBeStuck({ pairs, repeats, longest }, rate)) return false;
-  const extremes = rings.extremes();
   const [shown, low, high] = [value, lowest, highest].map((distance) => Math.fround(distance + rings.origin));
-  return low < shown && shown < high && !(shown <= extremes[ALL + 1]) && !(shown >= extremes[ALL]);
+  return low < shown && shown < high;
+}
+
+/** Whether a value is the lowest or highest of all before the open window, or beyond them. */
+function isExtreme(rings: SeriesRings, distance: number): boolean {
+  const shown = Math.fround(distance + rings.origin);
+  const extremes = rings.extremes();
+  return shown <= extremes[ALL + 1] || shown >= extremes[ALL];
 }
 
 /** From how many rows on a run of one value is improbable, and far longer than any before. */
