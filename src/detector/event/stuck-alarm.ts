@@ -7,8 +7,11 @@ import { STUCK_FACTOR, STUCK_ROWS } from './event-kind.ts';
 const RUN_ROWS_MAX = 64;
 /** Pairs of values before a run that tell how often values repeat. */
 const PAIRS_MIN = 96;
-/** A run may be as improbable as this share of the promised rate. */
-const RATE_SHARE = 0.1;
+/**
+ * A run must be as improbable as this share of the promised rate, if values repeated independently of each other: in
+ * slow series of few digits they do not.
+ */
+const RATE_SHARE = 1e-6;
 
 /**
  * The verdict with an alarm where a value has come so often in a row that its series is stuck: once, at the row where
