@@ -31,7 +31,7 @@ export const profileKeys = {
     onOrOff,
     'on',
     'Whether each series has a long memory of what its hours and weekdays show: alarms of its own, and none for what ' +
-      'an hour always shows. Not for groups, and not for steps above 12 hours.',
+      'an hour always shows. Members of groups have one each. Not for steps above 12 hours.',
   ),
   timezone: optional(timeZone, 'IANA name of the clock and weekdays that series follow: Europe/Berlin. Default: UTC.'),
   holidays: optional(

@@ -277,3 +277,15 @@ test('holidays are those of places that are known', async () => {
   const many = await ask({ series, model_parameters: { holidays: ['AT', 'DE', 'US', 'FR', 'IT'] } });
   assert.equal(many.status, 422);
 });
+
+test('long memories judge a group whose series have one start', async () => {
+  const model_parameters = { grade: true, events: true };
+  for (const [starts, isJudged] of [
+    [['2026-05-12', '2026-05-12'], true],
+    [['2026-05-12', '2026-05-13'], false],
+  ] as const) {
+    const series = { y: [...a, ...a], sizes: [120, 120], start_datetime: starts };
+    const { status, body } = await ask({ series, threshold_method: 'multivariate', model_parameters });
+    assert.deepEqual([status, body.profile], [200, isJudged]);
+  }
+});

@@ -192,6 +192,44 @@ test('alarms of the long memory equal those of online detection over the same hi
   assert.ok(raised > 0 && refused > 0, `${raised} alarms of the long memory, ${refused} that it refused`);
 });
 
+test('alarms of the long memories of a group equal those of online detection over the same histories', async () => {
+  let [raised, refused] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(settings, weeks, fc.integer({ min: 0, max: 400 }), async (alone, week, joinsAt) => {
+      const { startMs, values, profile, holiday } = week;
+      const calibrationSize = 6 * alone.detectionSize + 7;
+      const chosen = { ...alone, thresholdMethod: 'multivariate' as const, calibrationSize, profile };
+      const { detectionSize } = chosen;
+      // The second has no weekends, the third begins late.
+      const steady = values.map((value, hour) => (value % 7) + 40 * Math.sin((Math.PI * hour) / 12));
+      const series = [values, steady, values.map((value, hour) => (hour < joinsAt ? Number.NaN : 3 * value))];
+      const steps = await detectGroup(series, chosen, forecaster(), startMs);
+      const plain = await detectGroup(series, { ...chosen, profile: null }, forecaster());
+      steps.forEach(({ alarm, season, grade, severity, accumulatedScore }, position) => {
+        const { alarm: plainAlarm, ...other } = plain[position];
+        const scores = [other.grade, other.severity, other.accumulatedScore];
+        assert.deepEqual([grade, severity, accumulatedScore], scores, 'more than alarms');
+        if (season !== null) raised++;
+        if (!alarm && plainAlarm) refused++;
+      });
+      for (let n = Math.ceil((24 * holiday + 6) / detectionSize) * detectionSize; n < 24 * holiday + 26; ) {
+        const whole = await detectOnline({
+          series: series.map((each) => each.slice(0, n)),
+          settings: chosen,
+          startsMs: series.map(() => startMs),
+          forecaster: forecaster(),
+        });
+        steps.slice(n - detectionSize, n).forEach(({ alarm }, k) => {
+          assert.equal(alarm, whole[0].alarm[k], `alarm at ${k} of the window closing at ${n}`);
+        });
+        n += detectionSize;
+      }
+    }),
+    { numRuns: 20 },
+  );
+  assert.ok(raised > 0 && refused > 0, `${raised} alarms of long memories, ${refused} that they refused`);
+});
+
 test('nothing scored depends on a later observation', async () => {
   await fc.assert(
     fc.asyncProperty(settings, seriesOf(120), seriesOf(120), async (chosen, values, others) => {

@@ -74,6 +74,8 @@ export interface Unusualness {
   readonly sharp: number;
   /** For the severity: as long as the shape is odd. */
   readonly wide: number;
+  /** What of `sharp` no season explains; left out: all of it. */
+  readonly unexplained?: number;
 }
 
 /** The verdict on one row. */
@@ -129,7 +131,7 @@ export interface AlarmPromise {
  *   grade      S / (S + 14)
  *   severity   max(S', 0.9 x what was held) + 2 sqrt(energy)
  *   alarm      G above a threshold T that rises by 1.4 (T / G)^1.5 steps with every episode and falls by `rate` steps
- *              with every row
+ *              with every row; none where the unexplained share of G is not above T, though T learns from it
  *   G          S + min(max(S of the two rows before), 2 S)
  *
  * So the threshold settles where episodes come at the promised rate (stochastic approximation of a quantile, Robbins
@@ -148,15 +150,15 @@ export function judgeRow(
   const elevated = (unusual?.sharp ?? 0) < GRADE_HALF ? 0 : state[start + ELEVATED] + 1;
   state[start + ELEVATED] = elevated;
   if (unusual === null) return NO_VERDICT;
-  const { sharp, wide } = unusual;
+  const { sharp, wide, unexplained = sharp } = unusual;
   const held = Math.max(wide, HELD_SHARE * state[start + HELD]);
   const energy = state[start + ENERGY] + ENERGY_RATE * (Math.min(wide, ENERGY_MAX) ** 2 - state[start + ENERGY]);
   state[start + HELD] = held;
   state[start + ENERGY] = energy;
   const promised = Math.min(rate, ALARM_RATE_MAX);
   const threshold = startOf(promised, isGroup) * Math.exp(state[start + THRESHOLD]);
-  const alarm = together > threshold;
-  if (alarm) {
+  const isExceeded = together > threshold;
+  if (isExceeded) {
     const begins = sinceExceeded > gap;
     if (begins) state[start + EPISODES]++;
     if (sinceRaised >= gap) {
@@ -168,6 +170,7 @@ export function judgeRow(
   }
   if (threshold > ORDINARY_TOGETHER) state[start + THRESHOLD] -= stepOf(state[start + EPISODES]) * promised;
   const severity = held + ENERGY_WEIGHT * Math.sqrt(energy);
+  const alarm = isExceeded && together * unexplained > threshold * sharp;
   return { grade: sharp / (sharp + GRADE_HALF), severity, alarm, season: null, elevated, beside: 0 };
 }
 

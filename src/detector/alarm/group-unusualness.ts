@@ -30,9 +30,14 @@ const LARGEST_WEIGHT_WIDE = 0.5;
  * The first part keeps what one or two members show. The second sees many members that are a little odd at once: their
  * mean varies far less than one of them does, so it is judged in units of its own past. Where one member alone was
  * observed it is itself.
+ * @param areUsual members whose values are what their hour always shows: they explain their part of S
  * @returns null where no member was observed
  */
-export function unusualGroup(state: Float64Array, members: readonly (Unusualness | null)[]): Unusualness | null {
+export function unusualGroup(
+  state: Float64Array,
+  members: readonly (Unusualness | null)[],
+  areUsual: readonly boolean[] = [],
+): Unusualness | null {
   const present = members.filter((member) => member !== null);
   if (present.length === 0) return null;
   const sharp = excess(present.map((member) => member.sharp));
@@ -41,15 +46,25 @@ export function unusualGroup(state: Float64Array, members: readonly (Unusualness
   learn(state, SHARP_SCALE, sharp.mean);
   learn(state, WIDE_SCALE, wide.mean);
   state[ROWS]++;
-  if (present.length === 1) return present[0];
-  return {
-    sharp: LARGEST_WEIGHT_SHARP * sharp.largest + (MEAN_WEIGHT * sharp.mean) / sharpScale,
+  const isExplained = areUsual.includes(true);
+  if (present.length === 1) return isExplained ? { ...present[0], unexplained: 0 } : present[0];
+  const sharpOf = ({ largest, mean }: Excess) => LARGEST_WEIGHT_SHARP * largest + (MEAN_WEIGHT * mean) / sharpScale;
+  const together = {
+    sharp: sharpOf(sharp),
     wide: LARGEST_WEIGHT_WIDE * wide.largest + (MEAN_WEIGHT * wide.mean) / wideScale,
   };
+  if (!isExplained) return together;
+  const left = members.flatMap((member, i) => (member === null ? [] : areUsual[i] ? ORDINARY : member.sharp));
+  return { ...together, unexplained: sharpOf(excess(left)) };
+}
+
+interface Excess {
+  readonly largest: number;
+  readonly mean: number;
 }
 
 /** The sum of the two largest, and the mean, of what lies beyond an ordinary row. */
-function excess(numbers: readonly number[]): { readonly largest: number; readonly mean: number } {
+function excess(numbers: readonly number[]): Excess {
   let [first, second, sum] = [0, 0, 0];
   for (const number of numbers) {
     const beyond = Math.max(0, number - ORDINARY);

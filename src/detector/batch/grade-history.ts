@@ -1,6 +1,6 @@
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
-import { ALARM_STATE, judgeRow, NO_VERDICT, type Unusualness, type Verdict } from '../alarm/alarm.ts';
-import { GROUP_SCALES, unusualGroup } from '../alarm/group-unusualness.ts';
+import { ALARM_STATE, judgeRow, NO_VERDICT, type SeasonAlarm, type Unusualness, type Verdict } from '../alarm/alarm.ts';
+import { GROUP_SCALES } from '../alarm/group-unusualness.ts';
 import { observeResolution } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { observeExtremes } from '../event/event-extremes.ts';
@@ -9,6 +9,7 @@ import { NO_RULES } from '../event/event-rules.ts';
 import { EventTracker } from '../event/event-tracker.ts';
 import { judgeStuck } from '../event/stuck-alarm.ts';
 import { observeTerms } from '../grade/grade-terms.ts';
+import { type JudgedMember, judgeGroup } from '../memory/group-season.ts';
 import { SCALARS, SeriesMemory, seriesLayout } from '../memory/series-memory.ts';
 import { SeriesRings } from '../memory/series-rings.ts';
 import { judgeInSeason } from '../memory/series-season.ts';
@@ -37,7 +38,7 @@ export function gradeHistories(
     return histories.map(({ values }) => ({ verdicts: Array(values.length).fill(NO_VERDICT), events: [] }));
   }
   if (settings.thresholdMethod === 'multivariate') {
-    const graded = gradeTogether(histories, settings, eventStepMs);
+    const graded = gradeTogether(histories, settings, { eventStepMs, startMs: startsMs?.[0] ?? Number.NaN });
     return histories.map(() => graded);
   }
   return histories.map((history, index) => {
@@ -86,23 +87,30 @@ function gradeAlone(
   return { verdicts, events: events.revisions };
 }
 
+/** Histories of a group begin at one time. */
 function gradeTogether(
   histories: readonly History[],
   settings: DetectionSettings,
-  eventStepMs: number | null,
+  { eventStepMs, startMs }: { readonly eventStepMs: number | null; readonly startMs: number },
 ): GradedHistory {
   const memory = new SeriesMemory(seriesLayout(settings));
   const members = histories.map((history, index) => new HistoryRows(history, index, { settings, memory }));
-  const events = new HistoryEvents(settings, { series: null, group: '', stepMs: eventStepMs, originMs: null });
-  const [scales, state] = [new Float64Array(GROUP_SCALES.count), new Float64Array(ALARM_STATE.count)];
-  const promise = { rate: settings.alarmRate ?? 0, gap: settings.detectionSize, isGroup: true };
+  const events = new HistoryEvents(settings, {
+    series: null,
+    group: '',
+    stepMs: eventStepMs,
+    originMs: Number.isNaN(startMs) ? null : startMs,
+  });
+  const states = { scales: new Float64Array(GROUP_SCALES.count), alarm: new Float64Array(ALARM_STATE.count) };
+  const judged = { ...settings, alarmRate: settings.alarmRate ?? 0 };
   const verdicts = Array.from(histories[0]?.values ?? [], (_, position) => {
-    const unusual = unusualGroup(
-      scales,
-      members.map((rows) => rows.observe(position)),
-    );
-    const verdict = judgeRow(state, 0, unusual, promise);
-    for (const rows of members) rows.closeWindow(position + 1);
+    const timestampMs = startMs + position * (settings.profile?.stepMs ?? Number.NaN);
+    const rows = members.map((member) => member.row(position));
+    const { verdict, seasons } = judgeGroup(states, rows, { timestampMs, settings: judged });
+    members.forEach((member, i) => {
+      member.season = seasons[i] ?? null;
+      member.closeWindow(position + 1);
+    });
     events.observe(position, verdict, members);
     return verdict;
   });
@@ -119,6 +127,8 @@ class HistoryRows {
   readonly #newOrigins: ReadonlySet<number>;
   #newest: Unusualness | null = null;
   #position = -1;
+  /** What the long memory says of a member in an alarm of its group. */
+  season?: SeasonAlarm | null;
 
   constructor(
     history: History,
@@ -150,6 +160,12 @@ class HistoryRows {
     return this.#newest;
   }
 
+  /** As a member of a group. */
+  row(position: number): JudgedMember {
+    const unusual = this.observe(position);
+    return { rings: this.rings, value: this.#history.observed[position], unusual };
+  }
+
   /** Distances from here on are from `origin`; NaN where a new one begins. */
   get origin(): number {
     return this.rings.origin;
@@ -161,9 +177,9 @@ class HistoryRows {
     const value = this.#history.observed[position];
     if (Number.isNaN(value)) return null;
     const expected = originAt(this.#history, position) + arrivalForecastAt(this.#history, position);
-    const { series, rings, origin } = this;
+    const { series, rings, origin, season } = this;
     const bounds = { lo: Number.NaN, hi: Number.NaN };
-    return { series, value, expected, ...bounds, sharp: this.#newest?.sharp ?? 0, rings, origin };
+    return { series, value, expected, ...bounds, sharp: this.#newest?.sharp ?? 0, rings, origin, season };
   }
 
   /** Closes the window that ends here, once its last row is judged. Windows are aligned to the end of the series. */

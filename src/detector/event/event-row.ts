@@ -1,4 +1,4 @@
-import type { Verdict } from '../alarm/alarm.ts';
+import type { SeasonAlarm, Verdict } from '../alarm/alarm.ts';
 import type { RingValues } from './event-extremes.ts';
 import type { EventRules } from './event-rules.ts';
 import type { EventMoment } from './open-event.ts';
@@ -35,6 +35,8 @@ export interface SeenValue extends RingValues {
   readonly hi: number;
   /** How unusual it is (alarm.ts). */
   readonly sharp: number;
+  /** What the long memory of a member says of it in an alarm of its group; of a series it stands in the verdict. */
+  readonly season?: SeasonAlarm | null | undefined;
 }
 
 export interface EventRow extends EventMoment {

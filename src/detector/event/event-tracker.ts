@@ -1,5 +1,5 @@
 import type { AnomalyEvent, CloseReason, EventKind } from '../../record/anomaly-event.ts';
-import type { Verdict } from '../alarm/alarm.ts';
+import type { SeasonAlarm, Verdict } from '../alarm/alarm.ts';
 import { leadingResidual, scaleOfChanges, scaleOfResiduals } from '../grade/grade-terms.ts';
 import { type DailyHabit, habitWith, isOver } from './daily-habit.ts';
 import { departureOf } from './displaced-values.ts';
@@ -164,7 +164,8 @@ export class EventTracker {
     const side = value < expected ? 'lowest' : 'highest';
     const rarity = rarityOf(seen, { value, position, side, start, windowSize: gap });
     const rare = rarity === null ? null : rarityText(rarity, stepMs);
-    const usual = verdict.season === null ? null : seasonText(value, verdict.season, this.#subject.unit ?? null);
+    const season = seasonOf(seen, verdict);
+    const usual = season === null ? null : seasonText(value, season, this.#subject.unit ?? null);
     return {
       timestampMs,
       grade: finite(verdict.grade),
@@ -269,18 +270,25 @@ function deviates({ verdict: { grade, beside } }: EventRow, isBySeason: boolean)
   return grade >= DEVIATING_GRADE || (isBySeason && beside > 0);
 }
 
-/** A value outside of the valid range comes first. */
-function mostUnusual({ seen }: EventRow, rules: EventRules): SeenValue | null {
+/** A value outside of the valid range comes first, then the member whose long memory raised the alarm. */
+function mostUnusual({ seen, verdict: { season } }: EventRow, rules: EventRules): SeenValue | null {
+  const raised = season?.raised === true ? season : null;
   let most = seen[0] ?? null;
   for (const each of seen) {
     if (isInvalid(each.value, rules)) return each;
-    if (each.sharp > most.sharp) most = each;
+    if (raised === null ? each.sharp > most.sharp : each.season === raised) most = each;
   }
   return most;
 }
 
+/** What the long memory of the series says, or that of the member. */
+function seasonOf({ season }: SeenValue, verdict: Verdict): SeasonAlarm | null {
+  return season === undefined ? verdict.season : season;
+}
+
 /** Where the long memory raised the alarm, what is expected is what this time of the week usually shows. */
-function inSeason(seen: SeenValue | null, { season }: Verdict): SeenValue | null {
+function inSeason(seen: SeenValue | null, verdict: Verdict): SeenValue | null {
+  const season = seen === null ? null : seasonOf(seen, verdict);
   if (seen === null || season === null || !season.raised) return seen;
   const { expected, deviation } = season;
   const margin = USUAL_DEVIATIONS * deviation;

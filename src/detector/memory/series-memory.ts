@@ -161,8 +161,8 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
 }
 
 /** Alarms alone need it, and those of series alone. */
-function profileOf({ profile, alarmRate, thresholdMethod }: DetectionSettings): ProfileLayout | null {
-  if (!profile || alarmRate === null || thresholdMethod === 'multivariate') return null;
+function profileOf({ profile, alarmRate }: DetectionSettings): ProfileLayout | null {
+  if (!profile || alarmRate === null) return null;
   return profileLayout(profile.calendar, profile.stepMs);
 }
 

@@ -12,7 +12,8 @@ export function judgeInSeason(
   { value, timestampMs }: { readonly value: number; readonly timestampMs: number },
 ): Verdict {
   const { profile, settings } = rings.layout;
-  if (profile === null) return verdict;
+  // What the long memories of members say belongs to the verdict on their group.
+  if (profile === null || settings.thresholdMethod === 'multivariate') return verdict;
   const state = profileState(rings, profile);
   if (Number.isNaN(value) || Number.isNaN(timestampMs)) return judgeSeason(state, verdict, null, 0);
   const floor = deviationFloor(rings.doubles, rings.scalarIndex(SCALARS.resolution));

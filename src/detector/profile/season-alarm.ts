@@ -25,10 +25,33 @@ export function judgeSeason(
   season: SeasonVerdict | null,
   rate: number,
 ): Verdict {
-  const { floats, floatStart: f, layout } = state;
+  const { raised, beside } = passSeason(state, season, rate);
+  if (season === null) return verdict;
+  const alarm = raised || (verdict.alarm && !season.isUsual);
+  const elevated = Math.min(verdict.elevated, beside);
+  if (!raised && alarm === verdict.alarm && beside === 0 && elevated === verdict.elevated) return verdict;
+  return { ...verdict, alarm, elevated, beside, season: alarm ? seasonAlarm(state.layout, season, raised) : null };
+}
+
+/** What the long memory itself says of a row. */
+export interface SeasonPassed {
+  /** It raises an alarm: once, until values are back. */
+  readonly raised: boolean;
+  /** Its alarm was raised, and values are not back yet. */
+  readonly isAway: boolean;
+  /** Rows in a row beside what their hours usually show, this one included; 0 where that is not known. */
+  readonly beside: number;
+}
+
+/** Takes what is said of the next row; null where it is not known. */
+export function passSeason(
+  { floats, floatStart: f, layout }: ProfileState,
+  season: SeasonVerdict | null,
+  rate: number,
+): SeasonPassed {
   const beside = season === null || season.isUsual ? 0 : floats[f + BESIDE] + 1;
   floats[f + BESIDE] = beside;
-  if (season === null) return verdict;
+  if (season === null) return { raised: false, isAway: floats[f + UNARMED] > 0, beside };
   const promised = Math.min(rate, ALARM_RATE_MAX);
   const threshold = THRESHOLD_START * Math.exp(floats[f + THRESHOLD]);
   const { unusual } = season;
@@ -41,15 +64,13 @@ export function judgeSeason(
     floats[f + UNARMED] = Math.max(1, Math.ceil(HOUR_MS / layout.stepMs));
   } else if (floats[f + UNARMED] > 0) floats[f + UNARMED]--;
   if (threshold > ORDINARY) floats[f + THRESHOLD] -= stepOf(floats[f + EPISODES]) * promised;
-  const alarm = raised || (verdict.alarm && !season.isUsual);
-  const elevated = Math.min(verdict.elevated, beside);
-  if (!raised && alarm === verdict.alarm && beside === 0 && elevated === verdict.elevated) return verdict;
-  return { ...verdict, alarm, elevated, beside, season: alarm ? seasonOf(season, layout, raised) : null };
+  return { raised, isAway: floats[f + UNARMED] > 0, beside };
 }
 
-function seasonOf(
-  { expected, deviation, timestampMs }: SeasonVerdict,
+/** What an event of a row tells. */
+export function seasonAlarm(
   { calendar }: ProfileLayout,
+  { expected, deviation, timestampMs }: SeasonVerdict,
   raised: boolean,
 ): SeasonAlarm {
   return { expected, deviation, raised, localMs: timestampMs + offsetAt(calendar, timestampMs) };

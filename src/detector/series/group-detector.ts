@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { ALARM_STATE, judgeRow, NO_VERDICT, type Unusualness, type Verdict } from '../alarm/alarm.ts';
+import { ALARM_STATE, NO_VERDICT, type Verdict } from '../alarm/alarm.ts';
 import type { Detection } from '../alarm/detection.ts';
-import { GROUP_SCALES, unusualGroup } from '../alarm/group-unusualness.ts';
+import { GROUP_SCALES } from '../alarm/group-unusualness.ts';
 import { accumulatedScore, calibrateAccumulation } from '../calibration/accumulation.ts';
 import { type Calibration, calibrate } from '../calibration/calibration.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { CALIBRATION_WINDOWS_MIN, oneSidedThreshold } from '../calibration/threshold.ts';
+import { type GroupVerdict, judgeGroup } from '../memory/group-season.ts';
 import type { SeriesMemory } from '../memory/series-memory.ts';
 import { SeriesDetector } from './series-detector.ts';
 
@@ -62,8 +63,11 @@ export class GroupDetector {
     return this.members.some((member) => member.forecastDue);
   }
 
-  /** Scores the next time step. `values[i]` belongs to member i; NaN where it was not observed. */
-  observe(values: ArrayLike<number>): GroupDetection {
+  /**
+   * Scores the next time step. `values[i]` belongs to member i; NaN where it was not observed. Long memories learn of
+   * it where its time is given.
+   */
+  observe(values: ArrayLike<number>, timestampMs = Number.NaN): GroupDetection {
     assert(values.length === this.members.length, 'one value a member');
     const window = Math.floor(this.positions / this.settings.detectionSize);
     const accumulation = this.accumulation;
@@ -73,20 +77,22 @@ export class GroupDetector {
     const score = accumulatedScore(scores, accumulation);
     const calibrated = accumulation.samples >= CALIBRATION_WINDOWS_MIN * this.settings.detectionSize;
     if (Math.floor(this.positions / this.settings.detectionSize) !== window) this.recalibrate();
+    const { verdict, seasons } = this.#verdictOn(detections, values, timestampMs);
     return {
-      members: detections,
+      members: seasons.length === 0 ? detections : detections.map((each, i) => ({ ...each, season: seasons[i] })),
       accumulatedScore: score,
       calibrated,
       anomaly: calibrated && score > this.#threshold,
-      ...this.#verdictOn(detections.map(({ unusual }) => unusual)),
+      ...verdict,
     };
   }
 
-  #verdictOn(members: readonly (Unusualness | null)[]): Verdict {
-    const { alarmRate, detectionSize } = this.settings;
-    if (alarmRate === null) return NO_VERDICT;
-    const unusual = unusualGroup(this.scaleState, members);
-    return judgeRow(this.alarmState, 0, unusual, { rate: alarmRate, gap: detectionSize, isGroup: true });
+  #verdictOn(detections: readonly Detection[], values: ArrayLike<number>, timestampMs: number): GroupVerdict {
+    const { settings, alarmState: alarm, scaleState: scales } = this;
+    const { alarmRate } = settings;
+    if (alarmRate === null) return { verdict: NO_VERDICT, seasons: [] };
+    const rows = detections.map(({ unusual }, i) => ({ rings: this.members[i].rings, value: values[i], unusual }));
+    return judgeGroup({ alarm, scales }, rows, { timestampMs, settings: { ...settings, alarmRate } });
   }
 
   /** Forgets a member; what the group is calibrated on stays as it is until the next window opens. */

@@ -17,6 +17,7 @@ import { type Cell, printTable, rounded } from '../table.ts';
 import { BEHAVIOURS, behaviourSeries } from './behaviour-series.ts';
 import { DAY_MS, HOLIDAY, INCIDENTS, SHAPES, SPRING_MS, seasonSeries, type WeekSeries } from './season-series.ts';
 import { eventStarts } from './week-events.ts';
+import { weekGroupFigures } from './week-groups.ts';
 
 const HOUR_MS = 3_600_000;
 const WEEK_MS = 7 * DAY_MS;
@@ -51,6 +52,7 @@ export async function run(args: readonly string[]): Promise<Figures> {
     ...(await seasonFigures(plan)),
     ...(await behaviourFigures(plan)),
     ...(await calendarFigures(plan)),
+    ...(await weekGroupFigures(plan.offset)),
     ...price(),
   };
 }

@@ -104,22 +104,26 @@ const HOUR_STEPS = 60;
 const SPRING_DAY = 88;
 
 /** Weeks of hours by a clock that is set forward; the weekends are low, and one day begins late. */
-function weeks(): Scenario {
+function weeks(isGroup: boolean): Scenario {
   const observations: GoldenObservation[] = [];
+  const add = (name: string, step: number, value: number) =>
+    observations.push(isGroup ? [name, step, value, 'rack'] : [name, step, value]);
   const hours = 24 * 24;
   for (let hour = 0; hour < hours; hour++) {
     const day = Math.floor(hour / 24);
     const isOpen = day % 7 < 5 && hour % 24 >= (day === 22 ? 13 : 8) && hour % 24 < 18;
     const step = (SPRING_DAY * 24 + hour) * HOUR_STEPS;
-    observations.push(['office', step, (isOpen ? 1_000 : 100) + (valueAt(1, hour) % 13)]);
+    add('office', step, (isOpen ? 1_000 : 100) + (valueAt(1, hour) % 13));
+    if (isGroup) add('night', step, (isOpen ? 7 : 90) + (valueAt(2, hour) % 11));
   }
   const offsets = [
     [0, 3_600_000],
     [START_MS + (SPRING_DAY + 9) * 86_400_000, 7_200_000],
   ] as const;
   const profile = { calendar: { offsets, specialDays: [] }, stepMs: 3_600_000 };
-  const settings = { ...PLAIN, alias: 'h', jitterMs: 1_800_000, profile };
-  return { detector: { group: null, seriesMax: 2, settings }, observations, committed: 21 * 24 + 5 };
+  const settings = { ...(isGroup ? GROUP : PLAIN), alias: 'h', jitterMs: 1_800_000, profile };
+  const committed = (21 * 24 + 5) * (isGroup ? 2 : 1);
+  return { detector: { group: isGroup ? 'group' : null, seriesMax: 2, settings }, observations, committed };
 }
 
 /**
@@ -158,7 +162,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   overlapping: scenario(OVERLAPPING, seriesObservations(110), 193),
   'overlapping-all': scenario({ ...OVERLAPPING, calibrationSize: 'all' }, seriesObservations(110), 193),
   group: scenario(GROUP, groupObservations(80), 233),
-  weeks: weeks(),
+  weeks: weeks(false),
+  'weeks-group': weeks(true),
   waiting: waiting({ ...PLAIN, ...WAITING }, null),
   'waiting-group': waiting({ ...GROUP, ...WAITING }, 'rack'),
   points: points({ ...PLAIN, latenessMs: STEP_MS, aggregate: 'p95' }, null),

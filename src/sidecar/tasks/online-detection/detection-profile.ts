@@ -20,7 +20,7 @@ const PARAMETERS = ['body', 'model_parameters'] as const;
 const DAY_MS = 86_400_000;
 const NO_YEARS = { first: 0, last: 0 };
 
-/** null where the long memory does not judge: without alarms, times, or hours. Adds problems. */
+/** null where the long memory does not judge: without alarms, times (one for a group), or hours. Adds problems. */
 export function requestedProfile(
   { series, model_parameters: parameters, threshold_method: method }: OnlineDetectionBody,
   grid: Frequency | null,
@@ -43,7 +43,7 @@ export function requestedProfile(
     const text = 'must be a country whose holidays are known, or a region of it, such as DE or DE-BY';
     problems.push(fieldProblem([...PARAMETERS, 'holidays', unknown], text));
   }
-  const judges = (parameters?.grade || parameters?.events) && parameters.profile !== 'off' && method !== 'multivariate';
+  const judges = (parameters?.grade || parameters?.events) && parameters.profile !== 'off';
   if (!judges || !starts || grid === null || problems.length > 0) return null;
   const startsMs = starts.map(parseTimestamp);
   const unread = startsMs.indexOf(null);
@@ -54,6 +54,8 @@ export function requestedProfile(
   }
   const stepMs = meanStepMs(grid);
   const times = startsMs.map(Number);
+  // Members of a group share their time steps.
+  if (method === 'multivariate' && times.some((ms) => ms !== times[0])) return null;
   const isUtc = (!timezone || timezone === 'UTC') && !specialDays && !holidays;
   const years = yearsOf(times, sizes, stepMs);
   const holidayDates = (holidays ?? []).map((place): SpecialDates => {

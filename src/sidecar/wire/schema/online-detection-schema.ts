@@ -165,7 +165,7 @@ export const OnlineDetectionAnswer = Type.Object({
     Type.Boolean({
       description:
         'With grade or events: whether the long memory of hours and weekdays judged, too. It needs `start_datetime` ' +
-        'and a step of 12 hours at most, and is not there for `multivariate`.',
+        'and a step of 12 hours at most; for `multivariate` the same start for all series.',
     }),
   ),
   intervals: fields.Intervals,

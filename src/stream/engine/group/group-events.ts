@@ -31,9 +31,10 @@ export function followStep(events: UnitEvents, step: GroupStep, { key, sink }: S
     seen: members.flatMap(({ series, detector }, i) => {
       const value = observations.get(series)?.value;
       if (value === undefined) return [];
-      const { forecast: expected, unusual } = scored.members[i];
+      const { forecast: expected, unusual, season } = scored.members[i];
       const { rings, origin } = detector;
-      return [{ series, value, expected, lo: Number.NaN, hi: Number.NaN, sharp: unusual?.sharp ?? 0, rings, origin }];
+      const bounds = { lo: Number.NaN, hi: Number.NaN };
+      return [{ series, value, expected, ...bounds, sharp: unusual?.sharp ?? 0, season, rings, origin }];
     }),
     keptOf: (series: string) => members.find((member) => member.series === series)?.detector ?? null,
   };

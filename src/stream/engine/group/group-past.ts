@@ -1,8 +1,10 @@
 import { gridTime } from '../../../calendar/frequency.ts';
 import type { StreamDetectionSettings } from '../../../detector/calibration/settings.ts';
+import type { ProfileState } from '../../../detector/profile/profile-layout.ts';
 import { contextValues } from '../../../detector/series/context-values.ts';
 import type { GroupState } from '../../changelog/group-state.ts';
 import type { PendingObservation, PendingStep } from '../../changelog/pending-steps.ts';
+import { learnedOf } from '../unit/long-memory.ts';
 
 /** What a group hands on to its successor under other settings. Positions count from its first kept step. */
 export interface GroupPast {
@@ -27,6 +29,8 @@ interface PastMember {
   readonly start: number;
   /** One a time step; NaN where missing. */
   readonly values: Float64Array;
+  /** What its long memory has learned; null for nothing. */
+  readonly profile: ProfileState | null;
 }
 
 /** The values that a group would forecast from, and what waits in it; null before its first observation. */
@@ -45,6 +49,7 @@ export function pastOfGroup(group: GroupState, { freq }: StreamDetectionSettings
         newestOffset: member.newestOffset,
         start: start - first,
         values,
+        profile: learnedOf(member.detector),
       })),
     steps: detector.positions - first,
     pending: pending.map((step) => ({ ...step, position: step.position - first })),
@@ -53,12 +58,28 @@ export function pastOfGroup(group: GroupState, { freq }: StreamDetectionSettings
   };
 }
 
-/** A step of the past, as if its observations had arrived with the record at `offset`. */
-export function stepOfPast({ members }: GroupPast, position: number, offset: number): PendingStep {
+/** Event time of a step of the past. */
+export function timeOfPast({ originMs }: GroupPast, position: number, { freq }: StreamDetectionSettings): number {
+  return gridTime(freq, originMs, position);
+}
+
+interface Replayed {
+  readonly offset: number;
+  readonly settings: StreamDetectionSettings;
+}
+
+/**
+ * A step of the past, as if its observations had arrived with the record at `offset`. It has no time where long
+ * memories have seen its values already.
+ */
+export function stepOfPast(past: GroupPast, position: number, { offset, settings }: Replayed): PendingStep {
+  const { members } = past;
+  const isLearned = members.some(({ profile }) => profile !== null);
+  const timestampMs = isLearned ? Number.NaN : timeOfPast(past, position, settings);
   const observations = new Map<string, PendingObservation>();
   for (const { series, start, values } of members) {
     const value = values[position - start] ?? Number.NaN;
-    if (!Number.isNaN(value)) observations.set(series, { timestampMs: Number.NaN, value, offset });
+    if (!Number.isNaN(value)) observations.set(series, { timestampMs, value, offset });
   }
   return { position, observations };
 }

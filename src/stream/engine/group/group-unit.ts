@@ -21,12 +21,13 @@ import type { ReceivedObservation, ReplaySink, ScoreSink } from '../unit/batch-o
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from '../unit/detection-unit.ts';
 import { whyLate } from '../unit/lateness.ts';
+import { learn } from '../unit/long-memory.ts';
 import { OpenSteps } from '../unit/open-steps.ts';
 import { UnitEvents } from '../unit/unit-events.ts';
 import { isScorable, refuseValue } from '../unit/unusable-values.ts';
 import { WaitingArrivals } from '../unit/waiting-arrivals.ts';
 import { groupPhase, positionInGroup } from './group-grid.ts';
-import { type GroupPast, isMissing, stepOfPast } from './group-past.ts';
+import { type GroupPast, isMissing, stepOfPast, timeOfPast } from './group-past.ts';
 import { fitting, hasRoomFor, whyFull } from './group-room.ts';
 import { GroupSilence } from './group-silence.ts';
 import { countPlaced, isNextReady, newestOf, pendingObservation, updateMembers, waitForLate } from './group-steps.ts';
@@ -178,16 +179,19 @@ export class GroupUnit implements DetectionUnit, GroupState {
     for (; past.next < kept.steps; past.next++) {
       if (this.detector.forecastDue && !isMissing(kept, past.next, this.detector.settings.h)) return false;
       for (const member of this.forecastsDue()) member.forecasted(null);
-      const step = stepOfPast(kept, past.next, offset);
+      const step = stepOfPast(kept, past.next, { offset, settings: this.bound.config.settings });
       this.#updateMembers(step, sink);
       if (this.detector.forecastDue) return false;
       this.#observe(step, sink);
     }
     this.#past = null;
     this.joining = new Map(kept.joining);
-    for (const { series, newest, newestOffset, values } of kept.members) {
+    for (const { series, newest, newestOffset, values, profile } of kept.members) {
       const member = this.members.find((one) => one.series === series);
-      if (member !== undefined) Object.assign(member, { newest, newestOffset });
+      if (member !== undefined) {
+        Object.assign(member, { newest, newestOffset });
+        learn(member.detector, profile, timeOfPast(kept, kept.steps, this.bound.config.settings));
+      }
       sink.backfilled(values.length);
     }
     return true;
@@ -295,7 +299,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     if (step !== null) [this.restarted, this.silent] = [null, false];
   }
 
-  /** Moves on by one time step; null: nothing was observed in it. */
+  /** Moves on by one time step, which has the time of its first observation; null: nothing was observed in it. */
   #observe(step: PendingStep | null, sink: ReplaySink): GroupDetection {
     const { positions } = this.detector;
     const windowStart = this.members[0]?.detector.windowStart;
@@ -305,7 +309,8 @@ export class GroupUnit implements DetectionUnit, GroupState {
       [member.newest, member.newestOffset] = [positions, observation.offset];
       return observation.value;
     });
-    const scored = this.detector.observe(values);
+    const [first] = step?.observations.values() ?? [];
+    const scored = this.detector.observe(values, first?.timestampMs);
     if (this.members[0]?.detector.windowStart !== windowStart) this.members.forEach(sink.windowClosed, sink);
     return scored;
   }

@@ -248,3 +248,26 @@ test('an alarm of the long memory is told by what its time of the week usually s
   assert.match(closed!.summary, /\(usually 16 to 24\), for 3 minutes$/);
   assert.deepEqual([told!.startedAtMs, closed!.endedAtMs], [29 * STEP_MS, 32 * STEP_MS]);
 });
+
+test('an event of a group that the long memory of one member raised is of that member', () => {
+  const memory = new SeriesMemory(seriesLayout(streamSettings({ detectionSize: GAP, context: 64 })));
+  const subject = { detector: 'd', series: null, group: 'g', labels: {}, gap: GAP, stepMs: STEP_MS };
+  const tracker = new EventTracker({ ...subject, rules: NO_RULES, idOf: String });
+  const season = { expected: 20, deviation: 2, raised: true, localMs: Date.UTC(2026, 2, 3, 9) };
+  const bounds = { lo: Number.NaN, hi: Number.NaN, origin: 0 };
+  const [odd, beside] = [40, 1].map((sharp, i) => {
+    const own = i === 1 ? season : null;
+    const rings = new SeriesRings(memory);
+    return { ...bounds, series: `m${i}`, value: 10 + i, expected: 12, sharp, season: own, rings };
+  });
+  const event = tracker.observe({
+    position: 0,
+    timestampMs: 0,
+    offset: 0,
+    verdict: { grade: 0.5, severity: 20, alarm: true, season, elevated: 0, beside: 1 },
+    seen: [odd, beside],
+    keptOf: () => null,
+  });
+  assert.deepEqual([event?.value, event?.expected, event?.lo, event?.hi], [11, 20, 16, 24]);
+  assert.equal(event?.unusual, 'lower than usual for a Tuesday 09:00 (usually 16 to 24)');
+});

@@ -32,6 +32,11 @@ function settingsOf(changed: Partial<StreamDetectionSettings>): StreamDetectionS
   return streamSettings({ freq: parseFrequency('h')!, jitterMs: HOUR_MS / 2, gapLimit: 32, profile, ...changed });
 }
 
+const MEMBERS = [
+  ['office', 1],
+  ['branch', 0.1],
+] as const;
+
 interface Part {
   readonly toHour: number;
   /** From the hour before on, unless hours are left out. */
@@ -41,16 +46,24 @@ interface Part {
 }
 
 /** Event hours of the alarms that the values of the last part raised on their quiet day. */
-async function alarmsOf(parts: readonly Part[]): Promise<number[]> {
+async function alarmsOf(parts: readonly Part[], isGrouped = false): Promise<number[]> {
   const broker = new MemoryBroker(TOPICS, 1);
   let hour = 0;
   let run = streamRun({ broker });
   for (const { fromHour = hour, toHour, settings = {}, warmStart } of parts) {
     for (hour = fromHour; hour < toHour; hour++) {
-      const { key, value } = observationRecord('office', hour * HOUR_STEPS, valueAt(hour));
-      broker.append(0, key, value);
+      for (const [series, scale] of isGrouped ? MEMBERS : [['office', 1] as const]) {
+        const { key, value } = observationRecord(
+          series,
+          hour * HOUR_STEPS,
+          scale * valueAt(hour),
+          isGrouped ? 'g' : undefined,
+        );
+        broker.append(0, key, value);
+      }
     }
-    run = streamRun({ detectors: [detectorConfig({ settings: settingsOf(settings) })], broker });
+    const chosen = settingsOf({ ...settings, ...(isGrouped && { thresholdMethod: 'multivariate' as const }) });
+    run = streamRun({ detectors: [detectorConfig({ settings: chosen, group: isGrouped ? 'group' : null })], broker });
     const worker = await run.start(warmStart === undefined ? {} : { warmStart });
     await run.settled();
     await worker.stop();
@@ -75,13 +88,35 @@ for (const [what, settings] of [
   ['another clock', { profile: { calendar: { offsets: [[0, 5 * HOUR_MS]], specialDays: [] }, stepMs: HOUR_MS } }],
 ] as const) {
   test(`the long memory goes on under ${what}`, async () => {
-    const alarms = await alarmsOf([LEARNED, { toHour: END, settings }]);
-    assert.ok(
-      alarms.some((at) => at >= 8 && at < 12),
-      `alarms at ${alarms}`,
-    );
+    for (const isGrouped of [false, true]) {
+      const alarms = await alarmsOf([LEARNED, { toHour: END, settings }], isGrouped);
+      assert.ok(
+        alarms.some((at) => at >= 8 && at < 12),
+        `alarms at ${alarms}`,
+      );
+    }
   });
 }
+
+test('a day like a Sunday raises an alarm of a group by the long memories of its members alone', async () => {
+  assert.ok((await alarmsOf([LEARNED, { toHour: END }], true)).some((at) => at >= 8 && at < 12));
+  assert.deepEqual(await alarmsOf([LEARNED, { toHour: END, settings: { profile: null } }], true), []);
+});
+
+test('the long memories of a group learn of the values that it begins with where these have times', async () => {
+  const settings = { profile: null };
+  const alarms = await alarmsOf([{ toHour: 24 * 7 }, { toHour: END - 24, settings }, { toHour: END }], true);
+  assert.deepEqual(alarms, [], 'two days are no weeks');
+  const more = { context: 600 };
+  const kept = await alarmsOf(
+    [
+      { toHour: END - 24, settings: { ...settings, ...more } },
+      { toHour: END, settings: more },
+    ],
+    true,
+  );
+  assert.ok(kept.some((at) => at >= 8 && at < 12));
+});
 
 test('the long memory outlasts a gap after which the series starts over', async () => {
   const alarms = await alarmsOf([{ toHour: 24 * 19 }, { fromHour: 24 * 21, toHour: END }]);

@@ -1,0 +1,101 @@
+import { judgeRow, type SeasonAlarm, type Unusualness, type Verdict } from '../alarm/alarm.ts';
+import { unusualGroup } from '../alarm/group-unusualness.ts';
+import { deviationFloor } from '../calibration/resolution.ts';
+import type { DetectionSettings } from '../calibration/settings.ts';
+import { hasProfile } from '../profile/profile-layout.ts';
+import { passSeason, type SeasonPassed, seasonAlarm } from '../profile/season-alarm.ts';
+import { observeSeason, type SeasonVerdict } from '../profile/season-verdict.ts';
+import { profileState, SCALARS } from './series-memory.ts';
+import type { SeriesRings } from './series-rings.ts';
+
+/** One member of a group in a time step. */
+export interface JudgedMember {
+  readonly rings: SeriesRings;
+  /** NaN where it was not observed. */
+  readonly value: number;
+  /** null where it has no value or no forecast. */
+  readonly unusual: Unusualness | null;
+}
+
+/** State of a group; see alarm.ts and group-unusualness.ts. */
+interface GroupStates {
+  readonly alarm: Float64Array;
+  readonly scales: Float64Array;
+}
+
+interface TimedStep {
+  /** NaN where it is not known: then the long memories of members say nothing. */
+  readonly timestampMs: number;
+  readonly settings: DetectionSettings & { readonly alarmRate: number };
+}
+
+/** The verdict on a time step of a group. */
+export interface GroupVerdict {
+  readonly verdict: Verdict;
+  /** What the long memory of each member says, where the step is an alarm; null for nothing. */
+  readonly seasons: readonly (SeasonAlarm | null)[];
+}
+
+interface MemberSeason extends SeasonPassed {
+  readonly season: SeasonVerdict | null;
+}
+
+/**
+ * Judges a time step by the forecasts of all members together and by the long memory of each. Members whose values are
+ * what this hour always shows add nothing to an alarm. A member beside its season raises one of its own.
+ */
+export function judgeGroup(
+  { alarm: alarmState, scales }: GroupStates,
+  members: readonly JudgedMember[],
+  { timestampMs, settings: { alarmRate, detectionSize } }: TimedStep,
+): GroupVerdict {
+  const promise = { rate: alarmRate, gap: detectionSize, isGroup: true };
+  const shown = members.map(({ unusual }) => unusual);
+  const hasSeasons = members.some(({ rings }) => rings.layout.profile !== null);
+  if (!hasSeasons) return { verdict: judgeRow(alarmState, 0, unusualGroup(scales, shown), promise), seasons: [] };
+  const passed = passMembers(members, timestampMs, alarmRate);
+  const areUsual = passed.map(({ season }) => season?.isUsual === true);
+  const verdict = judgeRow(alarmState, 0, unusualGroup(scales, shown, areUsual), promise);
+  const leader = mostUnusual(passed.filter(({ raised }) => raised));
+  const alarm = verdict.alarm || leader !== null;
+  const seasons = alarm ? passed.map(({ season, raised }, i) => told(members[i], season, raised)) : [];
+  const areKnown = passed.every(({ season }, i) => season !== null || members[i].unusual === null);
+  return {
+    verdict: {
+      ...verdict,
+      alarm,
+      elevated: areKnown ? Math.min(verdict.elevated, longest(passed)) : verdict.elevated,
+      beside: longest(passed.filter(({ isAway }) => isAway)),
+      season: leader === null ? null : seasons[passed.indexOf(leader)],
+    },
+    seasons,
+  };
+}
+
+/** Members share the promised rate, but for those that had no value so far. */
+function passMembers(members: readonly JudgedMember[], timestampMs: number, rate: number): MemberSeason[] {
+  const states = members.map(({ rings }) => profileState(rings, rings.layout.profile!));
+  const observed = members.map(({ rings, value }, i) => {
+    if (Number.isNaN(value) || Number.isNaN(timestampMs)) return null;
+    const floor = deviationFloor(rings.doubles, rings.scalarIndex(SCALARS.resolution));
+    return observeSeason(states[i], timestampMs, value, floor);
+  });
+  const begun = states.filter(hasProfile).length;
+  return members.map(({ unusual }, i) => {
+    const season = unusual === null ? null : observed[i];
+    return { season, ...passSeason(states[i], season, rate / begun) };
+  });
+}
+
+function told({ rings }: JudgedMember, season: SeasonVerdict | null, raised: boolean): SeasonAlarm | null {
+  return season === null ? null : seasonAlarm(rings.layout.profile!, season, raised);
+}
+
+function mostUnusual(passed: readonly MemberSeason[]): MemberSeason | null {
+  const unusualOf = ({ season }: MemberSeason) => season?.unusual ?? 0;
+  return passed.toSorted((a, b) => unusualOf(b) - unusualOf(a))[0] ?? null;
+}
+
+function longest(passed: readonly SeasonPassed[]): number {
+  return passed.reduce((most, { beside }) => Math.max(most, beside), 0);
+}
