@@ -152,7 +152,10 @@ function goesOn(rings: SeriesRings, { rows, size, clip }: Pick<TermRow, 'rows' |
   return run > 1 && run <= RUN_ROWS;
 }
 
-/** |entry| in units of the scale of its term as of the row before; 0 where there is no entry. */
+/**
+ * |entry| in units of the scale of its term as of the row before; 0 where there is no entry. A series that has hardly
+ * moved in n rows shows n of them at most: of what comes less often it tells nothing.
+ */
 function scaled(
   rings: SeriesRings,
   term: number,
@@ -173,7 +176,8 @@ function scaled(
   if (term !== RESIDUAL || !goesOn(rings, { rows, size, clip })) {
     rings.setScalar(SCALARS.termSquares + term, nextSquare({ rows, mean, size, clip, floor }));
   }
-  return known ? Math.min(size / Math.max(scale, least), TERM_MAX) : 0;
+  const most = least > 0 ? Math.min(rows + 1, TERM_MAX) : TERM_MAX;
+  return known ? Math.min(size / Math.max(scale, least), most) : 0;
 }
 
 /** The scale of residuals, and that of changes: roots of forgetting mean squares. */

@@ -16,6 +16,8 @@ const BEHIND_ROWS = 48;
 /** Until here a series is still calibrating. */
 const FIRST_ROWS = 160;
 const DAY_MS = 86_400_000;
+/** Of the name of a group without its warm-up, in which incidents of most sources are not labelled. */
+const LABELLED_PART = ', behind its warm-up';
 
 /** What became of one whole file, the rows in which the detector is still learning included. */
 export interface AlarmRecord {
@@ -68,7 +70,18 @@ export async function promiseFigures(
 
 async function recordsAt(inputs: readonly LabelledInput[], promise: number | null): Promise<AlarmRecord[]> {
   const verdicts = await judge(inputs, promise);
-  return inputs.map((input, i) => alarmRecord(input, verdicts[i]));
+  return inputs.flatMap((input, i) => {
+    const whole = alarmRecord(input, verdicts[i]);
+    return input.channels.length === 1 ? [whole] : [whole, alarmRecord(...labelledPart(input, verdicts[i]))];
+  });
+}
+
+function labelledPart(input: LabelledInput, { alarm, grade, ...verdicts }: Verdicts): [LabelledInput, Verdicts] {
+  const { name, labels, split } = input;
+  return [
+    { ...input, name: `${name}${LABELLED_PART}`, labels: labels.subarray(split) },
+    { ...verdicts, alarm: alarm.subarray(split), grade: grade.subarray(split) },
+  ];
 }
 
 function promiseRow(records: readonly AlarmRecord[], promise: number) {
@@ -153,11 +166,14 @@ export function episodesOf(alarms: Uint8Array): Segment[] {
 
 function setsOf(records: readonly AlarmRecord[]): (readonly [string, readonly AlarmRecord[]])[] {
   const series = records.filter(({ name }) => name.startsWith('s'));
+  const groups = records.filter(({ name }) => name.startsWith('g'));
+  const isPart = ({ name }: AlarmRecord) => name.endsWith(LABELLED_PART);
   const sets = [
     ['chosen on', series.filter((record) => !isReported(record))],
     ['reported', series.filter(isReported)],
     ['all', series],
-    ['groups', records.filter(({ name }) => name.startsWith('g'))],
+    ['groups', groups.filter((record) => !isPart(record))],
+    [`groups${LABELLED_PART}`, groups.filter(isPart)],
   ] as const;
   return sets.filter(([, of]) => of.length > 0);
 }
