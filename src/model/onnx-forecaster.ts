@@ -7,6 +7,7 @@ import { ROWS_UNIT } from './manifest.ts';
 import { checkBatch, checkHorizon, deliver, type QueuedForecast, runOf } from './queued-forecast.ts';
 import { currentOwner } from './request-owner.ts';
 import { RunQueue, rowsOf, type Segment } from './run-queue.ts';
+import { spreadRuns } from './run-spread.ts';
 import { ThreadPool } from './thread-pool.ts';
 import type { TunedWeights } from './tuned-weights.ts';
 import { weightCount } from './tuning-graphs.ts';
@@ -229,6 +230,11 @@ export class Forecasters {
   #dispatch(): void {
     const shared = this.#isShared();
     const idle = this.#threads.filter((thread) => thread.runs === 0);
+    const isSmall = this.#queue.fullRuns <= idle.length * (shared ? SHARED_RUN : 1);
+    if (isSmall && idle.length === this.#threads.length) {
+      const spread = spreadRuns(this.#queue, idle.length, RUN_ROWS_MIN);
+      for (const [i, runs] of spread.entries()) for (const run of runs) this.#run(idle[i], run);
+    }
     for (let thread = idle.pop(); thread !== undefined && this.#queue.rows > 0; thread = idle.pop()) {
       const share = Math.ceil(this.#queue.rowsNext / (idle.length + 1));
       const rowsMax = shared ? Math.min(share, Math.ceil(this.#queue.fullNext * SHARED_RUN)) : share;

@@ -94,6 +94,11 @@ export class RunQueue<R extends QueuedRequest> {
     this.#count(key, owner, -segment.rows);
   }
 
+  /** Key of the next line; null for an empty queue. */
+  get keyNext(): string | null {
+    return this.#next()?.key ?? null;
+  }
+
   /** Rows of the next line; 0 for an empty queue. */
   get rowsNext(): number {
     return this.#next()?.line.rows ?? 0;
@@ -102,6 +107,13 @@ export class RunQueue<R extends QueuedRequest> {
   /** Rows of a full run of the next line; 0 for an empty queue. */
   get fullNext(): number {
     return this.#next()?.line.full ?? 0;
+  }
+
+  /** The queue in full runs. */
+  get fullRuns(): number {
+    let runs = 0;
+    for (const { rows, full } of this.#lines.values()) runs += rows / full;
+    return runs;
   }
 
   /** Owners with rows in the queue. */
