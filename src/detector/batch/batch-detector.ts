@@ -95,7 +95,7 @@ export interface DetectionInput {
 
 export function planDetection({ series, settings, cleaned, offsets }: DetectionInput): DetectionPlan {
   const { h, context } = settings;
-  const histories = series.map((values, i) => historyOf(values, cleaned?.[i] ?? null, settings.detectionSize));
+  const histories = series.map((values, i) => historyOf(values, cleaned?.[i] ?? null, settings));
   const points = histories.flatMap(({ values }, index) =>
     cutoffsOfWindow(values.length, settings).map((cutoff) => ({ series: index, cutoff })),
   );
@@ -137,6 +137,10 @@ export function concludeDetection({ histories, settings }: DetectionPlan, times:
     settings.thresholdMethod === 'univariate'
       ? histories.map((history) => judgeAlone(history, settings))
       : judgeTogether(histories, settings);
+  if (settings.alarmRate === null) {
+    const ungraded = { ...verdictColumns([], settings), events: [] };
+    return judged.map((detection) => ({ ...detection, ...ungraded }));
+  }
   const graded = gradeHistories(histories, settings, times);
   return judged.map((detection, i) => {
     const { verdicts, events } = graded[i];
@@ -257,8 +261,10 @@ function judgeWindow({ history, yardstick }: CalibratedHistory, settings: Detect
   const start = history.values.length - detectionSize;
   const threshold = twoSidedThreshold(level);
   const first = firstCutoffOf(history, settings);
-  const column = () => new Float64Array(detectionSize).fill(Number.NaN);
-  const window = { residual: column(), forecast: column(), lo: column(), hi: column(), score: column() };
+  // One buffer: each is memory outside of the heap, whose collector counts them.
+  const columns = new Float64Array(5 * detectionSize).fill(Number.NaN);
+  const column = (i: number) => columns.subarray(i * detectionSize, (i + 1) * detectionSize);
+  const window = { residual: column(0), forecast: column(1), lo: column(2), hi: column(3), score: column(4) };
   const outside = new Array<boolean>(detectionSize).fill(false);
   const capacity = Math.max(settings.context, detectionSize);
   for (let k = Math.max(0, -start); k < detectionSize; k++) {

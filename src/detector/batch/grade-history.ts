@@ -1,5 +1,5 @@
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
-import { ALARM_STATE, judgeRow, NO_VERDICT, type SeasonAlarm, type Unusualness, type Verdict } from '../alarm/alarm.ts';
+import { ALARM_STATE, judgeRow, type SeasonAlarm, type Unusualness, type Verdict } from '../alarm/alarm.ts';
 import { GROUP_SCALES } from '../alarm/group-unusualness.ts';
 import { observeResolution } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
@@ -27,16 +27,13 @@ export interface GradedHistory {
 
 /**
  * Grade, severity and alarm of every position of each history, from the same recurrence that the stream runs: position
- * by position, with the forecasts that it would have had. A group has its events in common.
+ * by position, with the forecasts that it would have had. A group has its events in common. Alarms are on.
  */
 export function gradeHistories(
   histories: readonly History[],
   settings: DetectionSettings,
   { eventStepMs = null, startsMs = null }: HistoryTimes,
 ): GradedHistory[] {
-  if (settings.alarmRate === null) {
-    return histories.map(({ values }) => ({ verdicts: Array(values.length).fill(NO_VERDICT), events: [] }));
-  }
   if (settings.thresholdMethod === 'multivariate') {
     const graded = gradeTogether(histories, settings, { eventStepMs, startMs: startsMs?.[0] ?? Number.NaN });
     return histories.map(() => graded);

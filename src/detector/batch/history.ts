@@ -22,7 +22,7 @@ export interface History {
   readonly segments: readonly OriginSegment[];
   readonly forecastSums: Float64Array;
   readonly forecastCounts: Uint32Array;
-  /** The same of the forecasts that a stream would have had as it scored the position. */
+  /** The same of the forecasts that a stream would have had as it scored the position; empty where alarms are off. */
   readonly arrivalSums: Float64Array;
   readonly arrivalCounts: Uint32Array;
   /** Deviation by the model's quantiles, by cutoff; for the grade alone, of the first cutoffs. */
@@ -49,7 +49,7 @@ interface OriginSegment {
 export function historyOf(
   series: ArrayLike<number>,
   cleaned: ArrayLike<number> | null,
-  detectionSize: number,
+  { detectionSize, alarmRate }: Pick<DetectionSettings, 'detectionSize' | 'alarmRate'>,
 ): History {
   const { length } = series;
   const values = new Float32Array(length);
@@ -88,8 +88,8 @@ export function historyOf(
     segments,
     forecastSums: new Float64Array(length),
     forecastCounts: new Uint32Array(length),
-    arrivalSums: new Float64Array(length),
-    arrivalCounts: new Uint32Array(length),
+    arrivalSums: new Float64Array(alarmRate === null ? 0 : length),
+    arrivalCounts: new Uint32Array(alarmRate === null ? 0 : length),
     modelDeviations: new Map(),
     detectionSize,
     floorBeforeWindow,
@@ -108,13 +108,14 @@ export function contextBefore({ seen, segments }: History, cutoff: number, targe
 /** Adds the forecast of one cutoff; null and what reaches into the next segment count as missing. */
 export function addForecast(history: History, cutoff: number, h: number, medians: Float32Array | null): void {
   const { start } = segmentAt(history.segments, cutoff);
+  const isGraded = history.arrivalSums.length > 0;
   for (let k = 0; k < h; k++) {
     const known = medians !== null && segmentAt(history.segments, cutoff + k).start === start;
     const position = cutoff + k;
     const median = known ? medians[k] : Number.NaN;
     history.forecastSums[position] += median;
     history.forecastCounts[position]++;
-    if (cutoff > windowEndOf(history, position) - h) continue;
+    if (!isGraded || cutoff > windowEndOf(history, position) - h) continue;
     history.arrivalSums[position] += median;
     history.arrivalCounts[position]++;
   }
@@ -132,10 +133,9 @@ export function residualsOf(history: History): Float64Array {
 
 /** Moves every forecast by what is added to it at its position. */
 export function shiftForecasts(history: History, added: Float64Array): void {
-  for (let i = 0; i < added.length; i++) {
-    history.forecastSums[i] += history.forecastCounts[i] * added[i];
-    history.arrivalSums[i] += history.arrivalCounts[i] * added[i];
-  }
+  const { forecastSums, forecastCounts, arrivalSums, arrivalCounts } = history;
+  for (let i = 0; i < forecastSums.length; i++) forecastSums[i] += forecastCounts[i] * added[i];
+  for (let i = 0; i < arrivalSums.length; i++) arrivalSums[i] += arrivalCounts[i] * added[i];
 }
 
 /** Mean forecast of a position, as a distance from its origin; NaN where there is none. */
