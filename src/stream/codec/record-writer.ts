@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StreamConfig } from '../../config/config.ts';
 import { compileAvroWriter } from './avro.ts';
+import { bytesOfText } from './record-bytes.ts';
 import { type SchemaRegistrar, valueSubject } from './schema-source.ts';
 import { WIRE_HEADER_BYTES, wireHeader } from './wire-header.ts';
 
@@ -33,7 +34,7 @@ export async function createRecordWriter<R>(
   { topic, registrar }: RecordDestination,
   { schema, forAvro }: WritableRecord<R>,
 ): Promise<(record: R) => Buffer> {
-  // JSON.stringify is faster than a hand-written encoder, and writes a number that is not finite as null.
+  // It writes a number that is not finite as null.
   if (format === 'json') return (record) => bytesOfText(JSON.stringify(record));
   if (registrar === null) throw new TypeError(`${format} needs a schema registry`);
   const [type, file] = format === 'avro' ? (['AVRO', 'avsc'] as const) : (['JSON', 'schema.json'] as const);
@@ -42,23 +43,6 @@ export async function createRecordWriter<R>(
   if (format === 'json-schema') return (record) => withHeader(header, JSON.stringify(record));
   const write = compileAvroWriter(text, header);
   return (record) => write(forAvro(record));
-}
-
-/** Buffers of many records are parts of one slab: Buffer.from() would allocate for every dozen of them. */
-const SLAB_BYTES = 256 * 1024;
-let slab = Buffer.alloc(0);
-let slabUsed = 0;
-
-function bytesOfText(text: string): Buffer {
-  const most = 3 * text.length;
-  if (most > SLAB_BYTES) return Buffer.from(text);
-  if (slabUsed + most > slab.length) {
-    slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
-    slabUsed = 0;
-  }
-  const start = slabUsed;
-  slabUsed += slab.write(text, start);
-  return slab.subarray(start, slabUsed);
 }
 
 function withHeader(header: Buffer, text: string): Buffer {

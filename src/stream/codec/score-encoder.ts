@@ -1,11 +1,13 @@
 import type { ScoreRecord } from '../../record/score-record.ts';
+import { jsonScores } from './json-scores.ts';
 import { createRecordWriter, finiteOrNull, type OutputFormat, type RecordDestination } from './record-writer.ts';
 
 /** Encodes a score record. The buffer belongs to the caller. */
 export type EncodeScore = (score: ScoreRecord) => Buffer;
 
 /** Rejects as `createRecordWriter` does. */
-export function createScoreEncoder(format: OutputFormat, destination: RecordDestination): Promise<EncodeScore> {
+export async function createScoreEncoder(format: OutputFormat, destination: RecordDestination): Promise<EncodeScore> {
+  if (format === 'json') return jsonScores();
   return createRecordWriter<ScoreRecord>(format, destination, {
     schema: 'anomaly-score',
     forAvro: (score) => ({
