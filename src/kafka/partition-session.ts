@@ -258,16 +258,29 @@ function createSession(
         await readPartition(link.cluster, { topic: changelogTopic, partition, from: start, end, onPosition }, sink);
         onPosition(end);
       }),
-    commit: (outputs: readonly OutputRecord[], nextOffset: number, metadata: string | null = null) =>
-      exclusively(`partition ${partition} was committed`, async () => {
+    commit: (outputs: readonly OutputRecord[], nextOffset: number, metadata: string | null = null) => {
+      const records = outputs.length;
+      const taken = once(outputs);
+      return exclusively(`partition ${partition} was committed`, async () => {
         const startMs = performance.now();
         const leaderEpoch = options.epochs.before(partition, nextOffset);
-        await producer.commit(outputs, { groupId, topic, partition, offset: nextOffset, leaderEpoch, metadata });
-        options.onCommit?.({ partition, records: outputs.length, durationMs: performance.now() - startMs });
-      }),
+        await producer.commit(taken(), { groupId, topic, partition, offset: nextOffset, leaderEpoch, metadata });
+        options.onCommit?.({ partition, records, durationMs: performance.now() - startMs });
+      });
+    },
     close: async () => {
       end();
       link.destroy();
     },
+  };
+}
+
+/** Hands over what it holds, once: what is held while a transaction commits becomes old, and is collected late. */
+function once<T>(held: readonly T[]): () => readonly T[] {
+  let left = held;
+  return () => {
+    const taken = left;
+    left = [];
+    return taken;
   };
 }

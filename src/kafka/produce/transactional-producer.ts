@@ -116,12 +116,12 @@ function createProducer(
   };
 
   /** One round after the other: overlapping rounds could change the order of a partition's batches. */
-  const produce = async (rounds: readonly PlannedBatch[][], protocol: TransactionProtocol): Promise<void> => {
+  const produce = async (rounds: readonly PartitionBatch[][], protocol: TransactionProtocol): Promise<void> => {
     const transaction = { id: producer.transactionalId, protocol };
-    for (const round of rounds) await produceBatches(cluster, round.map(encode), { transaction, signal, onRetry });
+    for (const round of rounds) await produceBatches(cluster, round, { transaction, signal, onRetry });
   };
 
-  const addAndProduce = async (rounds: readonly PlannedBatch[][], groupId: string): Promise<void> => {
+  const addAndProduce = async (rounds: readonly PartitionBatch[][], groupId: string): Promise<void> => {
     const byTopic = Map.groupBy(rounds[0] ?? [], ({ topic }) => topic);
     if (byTopic.size > 0) {
       const topics = [...byTopic].map(([topic, batches]) => ({
@@ -139,21 +139,28 @@ function createProducer(
     producer = next;
   };
 
+  const commitRounds = async (rounds: readonly PartitionBatch[][], moved: MovedOffset): Promise<void> => {
+    // Not awaited: only a broker that hangs would be noticed. Moved leaders are looked up by their errors.
+    cluster.refreshMetadataIfNecessary().catch(() => undefined);
+    // Each transaction anew: an operator changes the feature while its clients run.
+    const protocol = (cluster.features.get(TRANSACTION_FEATURE) ?? 0) >= V2_LEVEL ? 'v2' : 'v1';
+    if (protocol === 'v2') await produce(rounds, protocol);
+    else await addAndProduce(rounds, moved.groupId);
+    // Not beside the records: for each of the two a broker sends a request about the transaction to its coordinator
+    // (KIP-890). Of two of one producer that wait together it refuses one.
+    const { groupId } = moved;
+    await groupCoordinator(groupId).send((broker) => commitInTransaction(broker, { producer, protocol }, moved));
+    await end(true, protocol);
+  };
+
   return {
     earlierCommit,
-    async commit(outputs, moved) {
-      // Not awaited: only a broker that hangs would be noticed. Moved leaders are looked up by their errors.
-      cluster.refreshMetadataIfNecessary().catch(() => undefined);
-      const rounds = planRounds(outputs);
-      // Each transaction anew: an operator changes the feature while its clients run.
-      const protocol = (cluster.features.get(TRANSACTION_FEATURE) ?? 0) >= V2_LEVEL ? 'v2' : 'v1';
-      if (protocol === 'v2') await produce(rounds, protocol);
-      else await addAndProduce(rounds, moved.groupId);
-      // Not beside the records: for each of the two a broker sends a request about the transaction to its coordinator
-      // (KIP-890). Of two of one producer that wait together it refuses one.
-      const { groupId } = moved;
-      await groupCoordinator(groupId).send((broker) => commitInTransaction(broker, { producer, protocol }, moved));
-      await end(true, protocol);
+    commit(outputs, moved) {
+      // At once, so that nothing holds the records until the transaction has ended.
+      return commitRounds(
+        planRounds(outputs).map((round) => round.map(encode)),
+        moved,
+      );
     },
     async finish(places, groupId) {
       await coordinator.send((broker) => addPartitions(broker, producer, places));

@@ -252,8 +252,9 @@ export class PartitionTask {
     const { records, nextOffset, newestEventMs } = pending;
     const tally = pending.takeTally();
     const { findings, metadata } = state.watch.add(tally.input, state.clock.ms);
-    const outputs = pending.outputs(journal, resume.topicId, state.clock.state);
-    await this.#commits.watch(nextOffset, () => session.commit(outputs, nextOffset, metadata));
+    const { clock } = state;
+    const commit = () => session.commit(pending.outputs(journal, resume.topicId, clock.state), nextOffset, metadata);
+    await this.#commits.watch(nextOffset, commit);
     onCommitted();
     this.#failing.committed(nextOffset);
     const seconds = (performance.now() - startedMs) / 1000;

@@ -275,7 +275,7 @@ export class PendingCommit implements ScoreSink {
   }
 
   /**
-   * Every record that the transaction writes. Call it once.
+   * Every record that the transaction writes. Call it once: it holds none of them any more.
    * @param clock the event time of the partition now; a backfill alone does not have it
    */
   outputs(journal: Journal, topicId: string | null, clock: ClockState | null = this.#clock): readonly OutputRecord[] {
@@ -285,7 +285,10 @@ export class PendingCommit implements ScoreSink {
     if (this.#pauses !== null) this.writeState(PAUSES_KEY, encodePauses(this.#pauses));
     this.writeState(POSITION_KEY, encodePosition({ nextOffset: this.nextOffset, topicId, clock }));
     if (!this.#ordered) this.#published.sort(byPlace);
-    return [...this.#published, ...this.#changelog];
+    const outputs = [...this.#published, ...this.#changelog];
+    this.#touched.clear();
+    [this.#published, this.#changelog, this.#evicted] = [[], [], []];
+    return outputs;
   }
 
   #publish(output: Published): void {
