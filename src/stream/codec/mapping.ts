@@ -5,8 +5,9 @@ import { canonicalId, NAME_LABEL, type SeriesLabels, sortedLabels } from '../../
 import { groupIdOf, seriesIdentity } from '../../series/series-identity.ts';
 import type { Decoded, Undecodable } from './decoded.ts';
 import { explainEventTime, isPlausible, readEventTime } from './event-time.ts';
+import type { FlatFields } from './flat-json.ts';
 import { quoted } from './quoted.ts';
-import { compileRecordPath, type RecordAccessor } from './record-path.ts';
+import { compileRecordPath, type PathSegment, parseRecordPath, type RecordAccessor } from './record-path.ts';
 
 /** Labels of a series, the name of the metric not counted. */
 export const SERIES_LABELS_MAX = 64;
@@ -64,6 +65,34 @@ export function compileMapping(mapping: RecordMapping, options: MappingOptions =
   const observationOf = compileObservation(mapping, readers, options);
   return (record, nowMs) =>
     typeof record !== 'object' || record === null ? noObject(record) : observationOf(record, nowMs);
+}
+
+/** A mapping of records that are read by `flatJson`. */
+export interface FlatMapping {
+  /** The fields that it needs. */
+  readonly names: readonly string[];
+  readonly read: (fields: FlatFields, nowMs: number) => Decoded;
+}
+
+/** As `compileMapping`, where all that is needed are fields of the record itself; else null. */
+export function compileFlatMapping(mapping: RecordMapping, options: MappingOptions): FlatMapping | null {
+  const paths = [...mapping.series, mapping.time, mapping.value];
+  const segments = new Map(paths.map((path) => [path, parseRecordPath(path) ?? []]));
+  const isField = ([name, ...more]: readonly PathSegment[]) =>
+    typeof name === 'string' && more.length === 0 && !(name in Object.prototype);
+  if (mapping.labels !== undefined || options.groupSourceOf || ![...segments.values()].every(isField)) return null;
+  const names = [...new Set(Array.from(segments.values(), ([name]) => String(name)))];
+  const accessorOf = (path: string): RecordAccessor => {
+    const place = names.indexOf(String(segments.get(path)?.[0]));
+    return (fields) => (fields as FlatFields)[place];
+  };
+  const readers = {
+    series: compileSeries(mapping.series, accessorOf),
+    time: accessorOf(mapping.time),
+    value: accessorOf(mapping.value),
+    record: (fields: FlatFields) => fields,
+  };
+  return { names, read: compileObservation(mapping, readers, options) };
 }
 
 export function noObject(record: unknown): Undecodable {
@@ -155,9 +184,12 @@ export function compileLabels({ labels: path = '' }: RecordMapping): (record: un
   };
 }
 
-export function compileSeries(paths: readonly string[]): (record: unknown) => string | Undecodable {
+export function compileSeries(
+  paths: readonly string[],
+  accessorOf: (path: string) => RecordAccessor = compileRecordPath,
+): (record: unknown) => string | Undecodable {
   if (paths.length === 0) throw new RangeError('a mapping needs a series path');
-  const accessors = paths.map(compileRecordPath);
+  const accessors = paths.map(accessorOf);
   const [only] = accessors;
   return (record) => {
     let series = '';
