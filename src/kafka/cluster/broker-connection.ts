@@ -15,10 +15,13 @@ export interface EncodedRequest {
   readonly headroom?: Headroom;
 }
 
-/** A body is `whole` from `at` on. The bytes before it are free, for its header: then it is not copied. */
+/**
+ * A body is `whole` from `at` on, and then `rest`. The bytes before it are free, for its header: then it is not copied.
+ */
 export interface Headroom {
   readonly whole: Buffer;
   readonly at: number;
+  readonly rest?: readonly Buffer[];
 }
 
 /** A request as a connection sends it. `encode` resolves to the body after the header. */

@@ -13,7 +13,7 @@ import type {
 import type { Broker, Cluster } from './cluster.ts';
 import { addressNamed } from './given-up.ts';
 import { fetchMetadata } from './metadata-request.ts';
-import { frameRequest } from './request-frame.ts';
+import { frameRequest, writeTogether } from './request-frame.ts';
 
 /**
  * All that is used of kafkajs (2.2.4, pinned), which nothing else imports: sockets, handshake and SASL; the cluster
@@ -157,14 +157,14 @@ class Connection extends KafkajsConnection {
     if (!this.isAuthenticated() && !BEFORE_LOGIN.has(apiKey)) await this.authenticate();
     this.failIfNotConnected();
     const correlationId = this.nextCorrelationId();
-    const bytes = frameRequest({ apiKey, apiVersion, correlationId, clientId: this.clientId }, await request.encode());
+    const parts = frameRequest({ apiKey, apiVersion, correlationId, clientId: this.clientId }, await request.encode());
     const { payload } = await new Promise<{ readonly payload: Buffer }>((resolve, reject) => {
       this.failIfNotConnected();
       this.requestQueue.push({
         entry: { apiKey, apiName, apiVersion, correlationId, resolve, reject },
         expectResponse: true,
         requestTimeout: requestTimeout ?? null,
-        sendRequest: () => void this.socket.write(bytes),
+        sendRequest: () => writeTogether(this.socket, parts),
       });
     });
     const answer = await response.decode(payload);

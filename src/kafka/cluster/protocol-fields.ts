@@ -132,6 +132,8 @@ export interface Encoding {
 
 /** For what kafkajs writes before the body, with any usual name of the client. */
 const HEADROOM_BYTES = 512;
+/** Smaller views are copied rather than sent as parts of their own. */
+const VIEW_BYTES_MIN = 16 * 1024;
 
 /** The body of a request, and the end of its header, behind room for the rest of it. */
 export function encodeRequest<Request>(
@@ -144,7 +146,8 @@ export function encodeRequest<Request>(
   writer.tags();
   writeFields(writer, fields, values);
   writer.tags();
-  return { whole: writer.take(), at: HEADROOM_BYTES };
+  const [whole, ...rest] = writer.parts();
+  return { whole, at: HEADROOM_BYTES, rest };
 }
 
 /** A structure of its own, as the members of a group exchange. */
@@ -193,7 +196,7 @@ export class FieldWriter {
     return part;
   }
 
-  /** Bytes that `take` copies. */
+  /** Bytes that `take` copies, and `parts` where they are few. */
   view(part: Buffer): void {
     this.#parts.push(part);
   }
@@ -215,6 +218,21 @@ export class FieldWriter {
 
   take(): Buffer {
     return Buffer.concat(this.#parts);
+  }
+
+  /** The same in parts, one at least: views that are large stay what they are. */
+  parts(): [Buffer, ...Buffer[]] {
+    const parts: Buffer[] = [];
+    let small: Buffer[] = [];
+    for (const part of this.#parts) {
+      if (part.length < VIEW_BYTES_MIN) small.push(part);
+      else {
+        parts.push(Buffer.concat(small), part);
+        small = [];
+      }
+    }
+    const last = Buffer.concat(small);
+    return parts.length === 0 ? [last] : [parts[0], ...parts.slice(1), last];
   }
 }
 

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   array,
   byTopic,
+  bytes,
   decodeAnswer,
   type Encoding,
   encodeRequest,
@@ -54,6 +55,31 @@ test('lengths and tagged fields are those of the encoding', () => {
   const values = { names: ['ab', null], flag: 1 };
   assert.equal(bodyOf(COMPACT, request, values), '00' + '03' + '036162' + '00' + '01' + '00');
   assert.equal(bodyOf(PLAIN, request, values), '00000002' + '00026162' + 'ffff' + '01');
+});
+
+test('large views of a request are parts of their own, and none of its bytes is missing', () => {
+  const fields = { first: i8, views: array(bytes), last: i8 };
+  const large = Buffer.alloc(100_000, 'x');
+  for (const views of [
+    [],
+    [Buffer.from('small')],
+    [large],
+    [large, large],
+    [Buffer.from('small'), large, Buffer.from('end')],
+  ]) {
+    const { whole, at, rest = [] } = encodeRequest(COMPACT, fields, { first: 1, views, last: 3 });
+    const writer = new FieldWriter(COMPACT);
+    writer.tags();
+    for (const [field, value] of [
+      [i8, 1],
+      [array(bytes), views],
+      [i8, 3],
+    ] as const)
+      (field as Field<unknown>).write(writer, value);
+    writer.tags();
+    assert.deepEqual(Buffer.concat([whole.subarray(at), ...rest]), writer.take());
+    assert.equal(rest.filter((part) => part === large).length, views.filter((view) => view === large).length);
+  }
 });
 
 test('a field of later versions is left out of earlier ones', () => {
