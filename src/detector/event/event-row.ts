@@ -1,6 +1,7 @@
 import type { SeasonAlarm, Verdict } from '../alarm/alarm.ts';
 import type { RingValues } from './event-extremes.ts';
 import type { EventRules } from './event-rules.ts';
+import { USUAL_DEVIATIONS } from './event-summary.ts';
 import type { EventMoment } from './open-event.ts';
 
 /** What the events of a series or group have in common. */
@@ -47,4 +48,19 @@ export interface EventRow extends EventMoment {
   readonly seen: readonly SeenValue[];
   /** The kept values of a member, or of the series itself; null where it has left. */
   readonly keptOf: (series: string) => RingValues | null;
+}
+
+/** What the long memory of the series says, or that of the member. */
+export function seasonOfSeen({ season }: SeenValue, verdict: Verdict): SeasonAlarm | null {
+  return season === undefined ? verdict.season : season;
+}
+
+/** Where the long memory raised the alarm, what is expected is what this time of the week usually shows. */
+export function inSeason(seen: SeenValue | null, verdict: Verdict): SeenValue | null {
+  if (seen === null) return null;
+  const season = seasonOfSeen(seen, verdict);
+  if (season?.raised !== true) return seen;
+  const { expected, deviation } = season;
+  const margin = USUAL_DEVIATIONS * deviation;
+  return { ...seen, expected, lo: expected - margin, hi: expected + margin };
 }

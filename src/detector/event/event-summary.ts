@@ -31,6 +31,8 @@ interface Summarised
   > {
   /** Days in a row on which an event began at this time. */
   readonly days: number;
+  /** The member of a group whose value it is; left out where that is not known. */
+  readonly of?: string | undefined;
 }
 
 interface EventLength extends Pick<AnomalyEvent, 'startedAtMs' | 'endedAtMs' | 'closeReason'> {
@@ -43,6 +45,9 @@ const NEW_STATES: Partial<Record<EventKind, string>> = { stuck: 'stuck', missing
 const NEW_LEVEL = 'at a new level';
 /** A share that would be shown as 100 %. */
 const ALONE_SHARE = 0.995;
+/** Where the first member shows less, it is told how many show half of what it does, or more. */
+const MOST_SHARE = 0.5;
+const ALIKE_SHARE = 0.5;
 
 /**
  * One sentence without a full stop: `Level shift up: 512 where 430.2 was expected, highest in 14 days`.
@@ -57,22 +62,27 @@ export function summaryOf(event: Summarised, length: EventLength): string {
   return `${KIND_NAMES[kind]}${way}${seenText(event)}${memberText(members)}${told.join('')}`;
 }
 
-function seenText({ kind, value, expected, unusual, seriesCount, unit }: Summarised): string {
+function seenText({ kind, value, expected, unusual, seriesCount, unit, members, of }: Summarised): string {
   if (kind === 'silence') {
     return seriesCount === null ? ': no value where one was due' : `: no value of any of ${seriesCount} series`;
   }
   if (value === null) return '';
   const values = [value, expected];
   const [valueText, expectedText] = unit === null ? plainTexts(values) : quantityTexts(values, unit);
-  if (kind === 'stuck') return `: ${valueText} again and again`;
+  const member = of === undefined || of === members[0]?.series ? '' : ` in ${of}`;
+  if (kind === 'stuck') return `: ${valueText}${member} again and again`;
   const isTold = expected === null || (unusual !== null && TELLS_RANGE.test(unusual));
-  return `: ${valueText}${isTold ? '' : ` where ${expectedText} was expected`}`;
+  return `: ${valueText}${member}${isTold ? '' : ` where ${expectedText} was expected`}`;
 }
 
-function memberText([first]: AnomalyEvent['members']): string {
+function memberText(members: AnomalyEvent['members']): string {
+  const [first] = members;
   if (first === undefined) return '';
   const { series, share } = first;
-  return share >= ALONE_SHARE ? `, in ${series} alone` : `, mostly ${series} (${Math.round(100 * share)} %)`;
+  if (share >= ALONE_SHARE) return `, in ${series} alone`;
+  const shown = `${series} (${Math.round(100 * share)} %)`;
+  const alike = members.filter((member) => member.share >= ALIKE_SHARE * share).length;
+  return share >= MOST_SHARE || alike === 1 ? `, mostly ${shown}` : `, in ${alike} members, most in ${shown}`;
 }
 
 function lengthText(kind: EventKind, { startedAtMs, endedAtMs, closeReason, originMs }: EventLength): string | null {

@@ -1,16 +1,15 @@
 import type { AnomalyEvent, CloseReason, EventKind } from '../../record/anomaly-event.ts';
-import type { SeasonAlarm, Verdict } from '../alarm/alarm.ts';
 import { leadingResidual, scaleOfChanges, scaleOfResiduals } from '../grade/grade-terms.ts';
 import { type DailyHabit, habitWith, isOver } from './daily-habit.ts';
 import { departureOf } from './displaced-values.ts';
 import { type RingValues, rarityOf } from './event-extremes.ts';
 import { isStillStuck, kindOf, refined, staysWithoutSeason } from './event-kind.ts';
 import { hasReturned, levelBefore } from './event-return.ts';
-import type { EventRow, EventSubject, SeenValue } from './event-row.ts';
+import { type EventRow, type EventSubject, inSeason, type SeenValue, seasonOfSeen } from './event-row.ts';
 import { type EventRules, isInvalid, isWanted } from './event-rules.ts';
-import { rarityText, seasonText, USUAL_DEVIATIONS } from './event-summary.ts';
+import { rarityText, seasonText } from './event-summary.ts';
 import { inUnits, keepResidual } from './kept-residuals.ts';
-import { addShares } from './member-shares.ts';
+import { addShares, besideSeasons } from './member-shares.ts';
 import { conclude, type EventPeak, lastUntil, newEvent, type OpenEvent, reach, revise } from './open-event.ts';
 import { ringValues, stuckRows } from './ring-values.ts';
 
@@ -150,7 +149,7 @@ export class EventTracker {
     if (isRaised(row)) event.seasonAlarms = (event.seasonAlarms ?? 0) + 1;
     if (most.value < most.expected) event.alarmsBelow++;
     event.lastAlarm = { position, timestampMs };
-    if (event.group !== null) event.shares = addShares(event.shares, seen);
+    if (event.group !== null) event.shares = addShares(event.shares, isRaised(row) ? besideSeasons(seen) : seen);
     if (verdict.severity > (event.severity ?? 0)) event.severity = verdict.severity;
     // The value of a stuck event is the one that it is stuck at: what comes next is often more unusual.
     if (event.alarms > 1 && event.kind !== 'stuck' && verdict.grade > (event.peak.grade ?? 0)) {
@@ -164,7 +163,7 @@ export class EventTracker {
     const side = value < expected ? 'lowest' : 'highest';
     const rarity = rarityOf(seen, { value, position, side, start, windowSize: gap });
     const rare = rarity === null ? null : rarityText(rarity, stepMs);
-    const season = seasonOf(seen, verdict);
+    const season = seasonOfSeen(seen, verdict);
     const usual = season === null ? null : seasonText(value, season, this.#subject.unit ?? null);
     return {
       timestampMs,
@@ -174,6 +173,7 @@ export class EventTracker {
       lo: finite(lo),
       hi: finite(hi),
       unusual: usual ?? rare,
+      ...(this.#subject.group !== null && { series: seen.series }),
     };
   }
 
@@ -279,20 +279,6 @@ function mostUnusual({ seen, verdict: { season } }: EventRow, rules: EventRules)
     if (raised === null ? each.sharp > most.sharp : each.season === raised) most = each;
   }
   return most;
-}
-
-/** What the long memory of the series says, or that of the member. */
-function seasonOf({ season }: SeenValue, verdict: Verdict): SeasonAlarm | null {
-  return season === undefined ? verdict.season : season;
-}
-
-/** Where the long memory raised the alarm, what is expected is what this time of the week usually shows. */
-function inSeason(seen: SeenValue | null, verdict: Verdict): SeenValue | null {
-  const season = seen === null ? null : seasonOf(seen, verdict);
-  if (seen === null || season === null || !season.raised) return seen;
-  const { expected, deviation } = season;
-  const margin = USUAL_DEVIATIONS * deviation;
-  return { ...seen, expected, lo: expected - margin, hi: expected + margin };
 }
 
 function finite(number: number): number | null {

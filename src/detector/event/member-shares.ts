@@ -1,4 +1,5 @@
 import type { EventMember } from '../../record/anomaly-event.ts';
+import type { SeasonAlarm } from '../alarm/alarm.ts';
 
 /** Members that an event names. Of a larger group it keeps those that showed most. */
 export const EVENT_MEMBERS_MAX = 16;
@@ -33,6 +34,20 @@ export function addShares(
     shown.set(series, taken + sharp);
   }
   return { total, shown: [...shown] };
+}
+
+interface SeasonedValue {
+  readonly series: string;
+  readonly value: number;
+  readonly season?: SeasonAlarm | null | undefined;
+}
+
+/** What members show where the long memory of one raised the alarm: how far they are from their seasons. */
+export function besideSeasons(seen: readonly SeasonedValue[]) {
+  return seen.map(({ series, value, season }) => {
+    const beside = season ? Math.abs(value - season.expected) / season.deviation : 0;
+    return { series, sharp: Number.isFinite(beside) ? beside : 0 };
+  });
 }
 
 /** The largest share first. */

@@ -65,6 +65,8 @@ export interface EventMoment {
 /** The most unusual alarm. */
 export interface EventPeak extends Pick<AnomalyEvent, 'grade' | 'value' | 'expected' | 'lo' | 'hi' | 'unusual'> {
   readonly timestampMs: number;
+  /** The member of a group whose value it is. */
+  readonly series?: string;
 }
 
 /** How an event begins. */
@@ -171,7 +173,7 @@ function revisionOf(
   closeReason: CloseReason | null = null,
 ): AnomalyEvent {
   const { start, startedAtMs, firstAlarm, lastAlarm, until, kind, severity, alarms, labels } = event;
-  const { timestampMs: peakAtMs, grade, value, expected, lo, hi, unusual } = event.peak;
+  const { timestampMs: peakAtMs, grade, value, expected, lo, hi, unusual, series: of } = event.peak;
   const direction = directionOf(event);
   const members = sharesOf(event.shares);
   const seriesCount = event.seriesCount ?? null;
@@ -202,7 +204,7 @@ function revisionOf(
     observations: Math.max(1, until.position - start),
     closeReason,
     summary: summaryOf(
-      { kind, direction, value, expected, unusual, members, seriesCount, unit, days: event.days ?? 1 },
+      { kind, direction, value, expected, unusual, members, seriesCount, unit, of, days: event.days ?? 1 },
       { startedAtMs, endedAtMs, closeReason, originMs: event.originMs === undefined ? 0 : event.originMs },
     ),
     unusual,

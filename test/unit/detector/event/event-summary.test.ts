@@ -43,6 +43,13 @@ test('of a group it names the member that showed most', () => {
   assert.match(summaryOf({ ...spike, members, unusual: null }, open), /expected, mostly web-1 \(64 %\)$/);
 });
 
+test('of a group it names the member whose value it is, and how many showed as much as the first', () => {
+  const members = [0.3, 0.28, 0.2, 0.1].map((share, i) => ({ series: `web-${i + 1}`, share }));
+  const group = { ...spike, members, unusual: null };
+  assert.match(summaryOf({ ...group, of: 'web-1' }, open), /: 1235 where .+, in 3 members, most in web-1 \(30 %\)$/);
+  assert.match(summaryOf({ ...group, of: 'web-4' }, open), /: 1235 in web-4 where .+, in 3 members, most in web-1/);
+});
+
 test('a silence has no value', () => {
   const silence = { ...spike, kind: 'silence', value: null, expected: null, unusual: null } as const;
   assert.equal(summaryOf(silence, open), 'Silence: no value where one was due');

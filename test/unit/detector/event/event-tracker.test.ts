@@ -269,5 +269,5 @@ test('an event of a group that the long memory of one member raised is of that m
     keptOf: () => null,
   });
   assert.deepEqual([event?.value, event?.expected, event?.lo, event?.hi], [11, 20, 16, 24]);
-  assert.equal(event?.unusual, 'lower than usual for a Tuesday 09:00 (usually 16 to 24)');
+  assert.equal(event?.summary, 'Spike: 11, in m1 alone, lower than usual for a Tuesday 09:00 (usually 16 to 24)');
 });
