@@ -40,8 +40,8 @@ const PRIOR_VARIANCE = 2;
 /** Share of the smallest deviation of residuals: scales go lower, since they are not the only term. */
 const FLOOR_SHARE = 0.2;
 /**
- * Entries of a series that has hardly moved so far count in units of this share of its first value at least: a page
- * of memory more is nothing, however long there was none. Where that is 0, of this value or the one before.
+ * Entries of a series that has hardly moved so far count in units of this share of its value at least, of this one, the
+ * one before or the first one: a page of memory more is nothing, however long there was none.
  */
 const FLAT_SHARE = 0.002;
 /** Rounding of float32, relative. */
@@ -124,12 +124,11 @@ export function observeTerms(
 
 /** The smallest unit of entries of a series that has hardly moved so far. */
 function leastUnit({ doubles, origin }: SeriesRings, resolutionAt: number, value: number): number {
-  if (origin !== 0) return FLAT_SHARE * Math.abs(origin);
   // A share of 0 is no unit. The last digit is one: 1 error behind none is a step, and no outlier of 1e6.
   const finest = FLOOR_SHARE * digitDeviation(doubles, resolutionAt, value);
   // NaN before the first value.
   const previous = Math.abs(doubles[resolutionAt]) || 0;
-  return Math.max(finest, FLAT_SHARE * Math.max(previous, Math.abs(value)));
+  return Math.max(finest, FLAT_SHARE * Math.max(Math.abs(origin), previous, Math.abs(value)));
 }
 
 function keepRecent(rings: SeriesRings, residual: number): void {

@@ -101,8 +101,15 @@ test('the first digit of a series that began at 0 was a million times its scale'
 });
 
 test('what leaves a series of 0 by far is an anomaly, and so is its return, however many digits it has', async () => {
-  for (const value of [80, 5e9, 1 / 3]) {
-    const detections = await gradesOf(Array.from({ length: 500 }, (_, row) => (row === 450 ? value : 0)));
+  // A first value other than 0 was the only unit.
+  for (const [value, first] of [
+    [80, 0],
+    [5e9, 0],
+    [1 / 3, 0],
+    [80, 1e-7],
+  ]) {
+    const values = Array.from({ length: 500 }, (_, row) => (row === 450 ? value : row === 0 ? first : 0));
+    const detections = await gradesOf(values);
     for (const row of [450, 451]) {
       const unusualness = unusualnessOf(detections[row]);
       assert.ok(unusualness > 400 && unusualness < 5_000, `${value} in row ${row} has the unusualness ${unusualness}`);
