@@ -11,7 +11,7 @@ const PAIRS_MIN = 96;
  * A run must be as improbable as this share of the promised rate, if values repeated independently of each other: in
  * slow series of few digits they do not.
  */
-const RATE_SHARE = 1e-6;
+const RATE_SHARE = 1e-8;
 
 /**
  * The verdict with an alarm where a value has come so often in a row that its series is stuck: once, at the row where
