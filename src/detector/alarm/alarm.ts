@@ -50,9 +50,9 @@ const TAIL_RATE = 0.001;
 const TAIL_EXPONENT = 0.36;
 const RARE_EXPONENT = 0.38;
 const RARE_EXPONENT_GROUP = 0.55;
-const GROUP_START = 2;
-/** The statistic of the alarm is as much larger than the unusualness of one row. */
-const TOGETHER_START = 1.3;
+/** The threshold on the statistic of the alarm is as much higher than that on S; rows of a group have a longer tail. */
+const TOGETHER_START = 1.4;
+const TOGETHER_START_GROUP = 2.6;
 /** Rows before count up to so many times the row itself. */
 const BEFORE_SHARE_MAX = 2;
 /** Half of what a row shows whose terms all equal their own scales. */
@@ -190,9 +190,11 @@ function passRow(state: Float64Array, at: number): number {
 
 /** Where the threshold starts. */
 function startOf(rate: number, isGroup: boolean): number {
-  const rareExponent = isGroup ? RARE_EXPONENT_GROUP : RARE_EXPONENT;
+  const [together, rareExponent] = isGroup
+    ? [TOGETHER_START_GROUP, RARE_EXPONENT_GROUP]
+    : [TOGETHER_START, RARE_EXPONENT];
   const exponent = rate < TAIL_RATE ? rareExponent : TAIL_EXPONENT;
-  return TOGETHER_START * (isGroup ? GROUP_START : 1) * GRADE_HALF * (TAIL_RATE / rate) ** exponent;
+  return together * GRADE_HALF * (TAIL_RATE / rate) ** exponent;
 }
 
 /**
