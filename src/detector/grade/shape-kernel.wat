@@ -71,102 +71,117 @@
     (if (f64.eq (local.get $known) (f64.const 0)) (then (return (f64.const 0))))
     (f64.sub (local.get $value) (f64.div (local.get $sum) (local.get $known))))
 
-  ;; Moves the distances of so many lags by the row that lies $row behind the newest one. Returns the index of the
-  ;; smallest of the first $searched, the first of equal ones; -1 where all are infinite.
+  ;; Moves the distances of so many lags by the row that lies $row behind the newest one, eight at a time. Returns the
+  ;; index of the smallest of the first $searched, the first of equal ones; -1 where all are infinite. Bits of distances
+  ;; are in their order.
   (func (export "move") (param $row i32) (param $lags i32) (param $searched i32) (result i32)
-    (local $lag i32) (local $at i32) (local $from i32) (local $fours i32) (local $now v128)
-    (local $four v128) (local $low v128) (local $high v128) (local $squares v128) (local $others v128)
-    (local $infinite v128) (local $best v128) (local $bestLags v128) (local $fourLags v128)
-    (local $nearest i32) (local $lane i32) (local $bits i32) (local $least f32) (local $distance f32)
-    (local $square f64) (local $before f64)
+    (local $lag i32) (local $at i32) (local $from i32) (local $eights i32) (local $now v128)
+    (local $eight v128) (local $infinite v128) (local $low v128) (local $high v128)
+    (local $squares0 v128) (local $squares1 v128) (local $squares2 v128) (local $squares3 v128)
+    (local $best v128) (local $bestLags v128) (local $eightLags v128)
+    (local $kept v128) (local $taken v128) (local $half v128) (local $inf v128) (local $step v128)
+    (local $nearest i32) (local $bits i32) (local $least i32) (local $square f64) (local $before f64)
     (local.set $from (i32.shl (local.get $row) (i32.const 3)))
     (local.set $now (v128.load64_splat offset=4096 (local.get $from)))
-    (local.set $best (v128.const f32x4 inf inf inf inf))
-    (local.set $bestLags (v128.const i32x4 -1 -1 -1 -1))
-    (local.set $fourLags (v128.const i32x4 0 1 2 3))
-    (local.set $fours
+    ;; V8 makes a constant vector anew wherever it stands, but keeps a local in a register.
+    (local.set $kept (f64x2.splat (f64.const 0.8)))
+    (local.set $taken (f64x2.splat (f64.const 0.19999999999999996)))
+    (local.set $half (i32x4.splat (i32.const 0x7fff)))
+    (local.set $inf (i16x8.splat (i32.const 0x7f80)))
+    (local.set $step (i16x8.splat (i32.const 8)))
+    (local.set $best (local.get $inf))
+    (local.set $bestLags (v128.const i16x8 -1 -1 -1 -1 -1 -1 -1 -1))
+    (local.set $eightLags (v128.const i16x8 0 1 2 3 4 5 6 7))
+    (local.set $eights
       (i32.and
         (select
           (local.get $searched)
           (local.get $lags)
           (i32.lt_s (local.get $searched) (local.get $lags)))
-        (i32.const -4)))
+        (i32.const -8)))
     (block $all
-      (br_if $all (i32.le_s (local.get $fours) (i32.const 0)))
+      (br_if $all (i32.le_s (local.get $eights) (i32.const 0)))
       (loop $each
-        (local.set $four
-          (i32x4.shl (i32x4.extend_low_i16x8_u (v128.load64_zero offset=8704 (local.get $at))) (i32.const 16)))
-        (local.set $infinite (f32x4.eq (local.get $four) (v128.const f32x4 inf inf inf inf)))
-        (local.set $squares (f64x2.sub (local.get $now) (v128.load offset=4224 (local.get $from))))
-        (local.set $squares (f64x2.mul (local.get $squares) (local.get $squares)))
-        (local.set $others (f64x2.sub (local.get $now) (v128.load offset=4240 (local.get $from))))
-        (local.set $others (f64x2.mul (local.get $others) (local.get $others)))
+        (local.set $squares0 (f64x2.sub (local.get $now) (v128.load offset=4224 (local.get $from))))
+        (local.set $squares0 (f64x2.mul (local.get $squares0) (local.get $squares0)))
+        (local.set $squares1 (f64x2.sub (local.get $now) (v128.load offset=4240 (local.get $from))))
+        (local.set $squares1 (f64x2.mul (local.get $squares1) (local.get $squares1)))
+        (local.set $squares2 (f64x2.sub (local.get $now) (v128.load offset=4256 (local.get $from))))
+        (local.set $squares2 (f64x2.mul (local.get $squares2) (local.get $squares2)))
+        (local.set $squares3 (f64x2.sub (local.get $now) (v128.load offset=4272 (local.get $from))))
+        (local.set $squares3 (f64x2.mul (local.get $squares3) (local.get $squares3)))
+        (local.set $eight (v128.load offset=8704 (local.get $at)))
+        (local.set $infinite (i16x8.eq (local.get $eight) (local.get $inf)))
         (local.set $low
-          (f64x2.add
-            (f64x2.mul (v128.const f64x2 0.8 0.8) (f64x2.promote_low_f32x4 (local.get $four)))
-            (f64x2.mul (v128.const f64x2 0.19999999999999996 0.19999999999999996) (local.get $squares))))
+          (i8x16.shuffle 0 1 16 17 2 3 18 19 4 5 20 21 6 7 22 23 (v128.const i64x2 0 0) (local.get $eight)))
         (local.set $high
-          (f64x2.add
-            (f64x2.mul
-              (v128.const f64x2 0.8 0.8)
-              (f64x2.promote_low_f32x4
-                (i8x16.shuffle 8 9 10 11 12 13 14 15 8 9 10 11 12 13 14 15 (local.get $four) (local.get $four))))
-            (f64x2.mul (v128.const f64x2 0.19999999999999996 0.19999999999999996) (local.get $others))))
-        (local.set $four
+          (i8x16.shuffle 8 9 24 25 10 11 26 27 12 13 28 29 14 15 30 31 (v128.const i64x2 0 0) (local.get $eight)))
+        (local.set $low
           (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
-            (f32x4.demote_f64x2_zero (local.get $low))
-            (f32x4.demote_f64x2_zero (local.get $high))))
+            (f32x4.demote_f64x2_zero
+              (f64x2.add
+                (f64x2.mul (local.get $kept) (f64x2.promote_low_f32x4 (local.get $low)))
+                (f64x2.mul (local.get $taken) (local.get $squares0))))
+            (f32x4.demote_f64x2_zero
+              (f64x2.add
+                (f64x2.mul
+                  (local.get $kept)
+                  (f64x2.promote_low_f32x4
+                    (i8x16.shuffle 8 9 10 11 12 13 14 15 8 9 10 11 12 13 14 15 (local.get $low) (local.get $low))))
+                (f64x2.mul (local.get $taken) (local.get $squares1))))))
+        (local.set $high
+          (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
+            (f32x4.demote_f64x2_zero
+              (f64x2.add
+                (f64x2.mul (local.get $kept) (f64x2.promote_low_f32x4 (local.get $high)))
+                (f64x2.mul (local.get $taken) (local.get $squares2))))
+            (f32x4.demote_f64x2_zero
+              (f64x2.add
+                (f64x2.mul
+                  (local.get $kept)
+                  (f64x2.promote_low_f32x4
+                    (i8x16.shuffle 8 9 10 11 12 13 14 15 8 9 10 11 12 13 14 15 (local.get $high) (local.get $high))))
+                (f64x2.mul (local.get $taken) (local.get $squares3))))))
+        (local.set $eight
+          (i16x8.narrow_i32x4_u
+            (i32x4.shr_u
+              (i32x4.add
+                (i32x4.add (local.get $low) (local.get $half))
+                (i32x4.shr_u (i32x4.shl (local.get $low) (i32.const 15)) (i32.const 31)))
+              (i32.const 16))
+            (i32x4.shr_u
+              (i32x4.add
+                (i32x4.add (local.get $high) (local.get $half))
+                (i32x4.shr_u (i32x4.shl (local.get $high) (i32.const 15)) (i32.const 31)))
+              (i32.const 16))))
         (if (v128.any_true (local.get $infinite)) (then
           ;; There is no distance yet: the first square is one.
-          (local.set $four
+          (local.set $eight
             (v128.bitselect
-              (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
-                (f32x4.demote_f64x2_zero (local.get $squares))
-                (f32x4.demote_f64x2_zero (local.get $others)))
-              (local.get $four)
+              (call $rounded
+                (call $demoted (local.get $squares0) (local.get $squares1))
+                (call $demoted (local.get $squares2) (local.get $squares3)))
+              (local.get $eight)
               (local.get $infinite)))))
-        (local.set $four
-          (i32x4.shr_u
-            (i32x4.add
-              (i32x4.add (local.get $four) (v128.const i32x4 0x7fff 0x7fff 0x7fff 0x7fff))
-              (v128.and (i32x4.shr_u (local.get $four) (i32.const 16)) (v128.const i32x4 1 1 1 1)))
-            (i32.const 16)))
-        (v128.store64_lane offset=8704 0 (local.get $at) (i16x8.narrow_i32x4_u (local.get $four) (local.get $four)))
-        (local.set $four (i32x4.shl (local.get $four) (i32.const 16)))
+        (v128.store offset=8704 (local.get $at) (local.get $eight))
         (local.set $bestLags
-          (v128.bitselect (local.get $fourLags) (local.get $bestLags) (f32x4.lt (local.get $four) (local.get $best))))
-        (local.set $best (f32x4.pmin (local.get $best) (local.get $four)))
-        (local.set $fourLags (i32x4.add (local.get $fourLags) (v128.const i32x4 4 4 4 4)))
-        (local.set $at (i32.add (local.get $at) (i32.const 8)))
-        (local.set $from (i32.add (local.get $from) (i32.const 32)))
+          (v128.bitselect
+            (local.get $eightLags)
+            (local.get $bestLags)
+            (i16x8.lt_s (local.get $eight) (local.get $best))))
+        (local.set $best (i16x8.min_s (local.get $best) (local.get $eight)))
+        (local.set $eightLags (i16x8.add (local.get $eightLags) (local.get $step)))
+        (local.set $at (i32.add (local.get $at) (i32.const 16)))
+        (local.set $from (i32.add (local.get $from) (i32.const 64)))
         (br_if $each
-          (i32.lt_s (local.tee $lag (i32.add (local.get $lag) (i32.const 4))) (local.get $fours)))))
-    (local.set $least (f32x4.extract_lane 0 (local.get $best)))
-    (local.set $nearest (i32x4.extract_lane 0 (local.get $bestLags)))
-    (local.set $distance (f32x4.extract_lane 1 (local.get $best)))
-    (local.set $lane (i32x4.extract_lane 1 (local.get $bestLags)))
-    (if (i32.or
-          (f32.lt (local.get $distance) (local.get $least))
-          (i32.and
-            (f32.eq (local.get $distance) (local.get $least))
-            (i32.lt_s (local.get $lane) (local.get $nearest))))
-      (then (local.set $least (local.get $distance)) (local.set $nearest (local.get $lane))))
-    (local.set $distance (f32x4.extract_lane 2 (local.get $best)))
-    (local.set $lane (i32x4.extract_lane 2 (local.get $bestLags)))
-    (if (i32.or
-          (f32.lt (local.get $distance) (local.get $least))
-          (i32.and
-            (f32.eq (local.get $distance) (local.get $least))
-            (i32.lt_s (local.get $lane) (local.get $nearest))))
-      (then (local.set $least (local.get $distance)) (local.set $nearest (local.get $lane))))
-    (local.set $distance (f32x4.extract_lane 3 (local.get $best)))
-    (local.set $lane (i32x4.extract_lane 3 (local.get $bestLags)))
-    (if (i32.or
-          (f32.lt (local.get $distance) (local.get $least))
-          (i32.and
-            (f32.eq (local.get $distance) (local.get $least))
-            (i32.lt_s (local.get $lane) (local.get $nearest))))
-      (then (local.set $least (local.get $distance)) (local.set $nearest (local.get $lane))))
+          (i32.lt_s (local.tee $lag (i32.add (local.get $lag) (i32.const 8))) (local.get $eights)))))
+    (local.set $least (call $smallest (local.get $best)))
+    (local.set $nearest
+      (call $smallest
+        (v128.bitselect
+          (local.get $bestLags)
+          (v128.const i16x8 0x7fff 0x7fff 0x7fff 0x7fff 0x7fff 0x7fff 0x7fff 0x7fff)
+          (i16x8.eq (local.get $best) (i16x8.splat (local.get $least))))))
     ;; What is left, one by one.
     (block $all
       (br_if $all (i32.ge_s (local.get $lag) (local.get $lags)))
@@ -191,13 +206,47 @@
               (i32.and (i32.shr_u (local.get $bits) (i32.const 16)) (i32.const 1)))
             (i32.const 16)))
         (i32.store16 offset=8704 (local.get $at) (local.get $bits))
-        (local.set $distance (f32.reinterpret_i32 (i32.shl (local.get $bits) (i32.const 16))))
         (if (i32.and
-              (f32.lt (local.get $distance) (local.get $least))
+              (i32.lt_s (local.get $bits) (local.get $least))
               (i32.lt_s (local.get $lag) (local.get $searched)))
-          (then (local.set $least (local.get $distance)) (local.set $nearest (local.get $lag))))
+          (then (local.set $least (local.get $bits)) (local.set $nearest (local.get $lag))))
         (local.set $at (i32.add (local.get $at) (i32.const 2)))
         (local.set $from (i32.add (local.get $from) (i32.const 8)))
         (br_if $each (i32.lt_s (local.tee $lag (i32.add (local.get $lag) (i32.const 1))) (local.get $lags)))))
     (local.get $nearest))
+
+  ;; As above: a call there would cost as much as what it does.
+  (func $demoted (param $low v128) (param $high v128) (result v128)
+    (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
+      (f32x4.demote_f64x2_zero (local.get $low))
+      (f32x4.demote_f64x2_zero (local.get $high))))
+
+  ;; The bfloat16 of eight float32.
+  (func $rounded (param $low v128) (param $high v128) (result v128)
+    (i16x8.narrow_i32x4_u
+      (i32x4.shr_u
+        (i32x4.add
+          (i32x4.add (local.get $low) (v128.const i32x4 0x7fff 0x7fff 0x7fff 0x7fff))
+          (i32x4.shr_u (i32x4.shl (local.get $low) (i32.const 15)) (i32.const 31)))
+        (i32.const 16))
+      (i32x4.shr_u
+        (i32x4.add
+          (i32x4.add (local.get $high) (v128.const i32x4 0x7fff 0x7fff 0x7fff 0x7fff))
+          (i32x4.shr_u (i32x4.shl (local.get $high) (i32.const 15)) (i32.const 31)))
+        (i32.const 16))))
+
+  ;; The smallest of eight whole numbers.
+  (func $smallest (param $eight v128) (result i32)
+    (local.set $eight
+      (i16x8.min_s
+        (local.get $eight)
+        (i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7 (local.get $eight) (local.get $eight))))
+    (local.set $eight
+      (i16x8.min_s
+        (local.get $eight)
+        (i8x16.shuffle 4 5 6 7 0 1 2 3 12 13 14 15 8 9 10 11 (local.get $eight) (local.get $eight))))
+    (i16x8.extract_lane_s 0
+      (i16x8.min_s
+        (local.get $eight)
+        (i8x16.shuffle 2 3 0 1 6 7 4 5 10 11 8 9 14 15 12 13 (local.get $eight) (local.get $eight)))))
 )
