@@ -17,6 +17,9 @@ export const CHANGES_RATIO = 3;
  */
 export const JOURNAL_RECORD_BYTES = 256 * 1024;
 
+/** All journals of a thread write with it, one after the other: it grows to the longest record, once. */
+const WRITER = new StateWriter();
+
 /** A series or group whose open state is in the journal. */
 export interface JournalEntry {
   readonly key: string;
@@ -74,7 +77,6 @@ export interface JournalWrite {
  *   slot 0 [D c A B]   slot 1 [b C]   slot 2 [b c]      A and B were whole in the oldest record; b is a change of B
  */
 export class Journal {
-  readonly #writer = new StateWriter();
   readonly #records: JournalRecord[] = [];
   readonly #freeSlots: number[] = [];
   #nextSlot = 0;
@@ -116,12 +118,14 @@ export class Journal {
   write(touched: Iterable<JournalEntry>, evicted: readonly string[] = []): JournalWrite[] {
     const entries = new Set(touched);
     if (entries.size === 0 && evicted.length === 0) return [];
+    // What a write that failed has left.
+    WRITER.length = 0;
     const freed = this.#reclaim(entries);
     this.#freeSlots.push(...freed);
     const writes: JournalWrite[] = [];
     let record = this.#openRecord();
     const divide = () => {
-      if (this.#writer.length < JOURNAL_RECORD_BYTES) return;
+      if (WRITER.length < JOURNAL_RECORD_BYTES) return;
       writes.push(this.#closeRecord(record));
       record = this.#openRecord();
     };
@@ -166,22 +170,22 @@ export class Journal {
   }
 
   #openRecord(): JournalRecord {
-    this.#writer.u8(STATE_FORMAT);
+    WRITER.u8(STATE_FORMAT);
     return { slot: this.#freeSlots.pop() ?? this.#nextSlot++, bytes: 0, entries: [] };
   }
 
   #writeEntry(entry: JournalEntry, record: JournalRecord): void {
-    const start = this.#writer.beginBlock();
+    const start = WRITER.beginBlock();
     const isShort = entry.changeBytes < CHANGES_RATIO * entry.openStateBytes;
-    if (entry.journalRecord !== null && isShort && entry.writeChange(this.#writer)) {
-      this.#writer.endBlock(start);
-      entry.changeBytes += this.#writer.length - start;
+    if (entry.journalRecord !== null && isShort && entry.writeChange(WRITER)) {
+      WRITER.endBlock(start);
+      entry.changeBytes += WRITER.length - start;
       return;
     }
-    entry.writeOpenState(this.#writer);
-    this.#writer.endBlock(start);
+    entry.writeOpenState(WRITER);
+    WRITER.endBlock(start);
     this.#liveBytes -= entry.openStateBytes;
-    entry.openStateBytes = this.#writer.length - start;
+    entry.openStateBytes = WRITER.length - start;
     entry.changeBytes = 0;
     this.#liveBytes += entry.openStateBytes;
     entry.journalRecord = record;
@@ -189,21 +193,21 @@ export class Journal {
   }
 
   #writeKeptChange(change: Buffer, entry: JournalEntry): void {
-    const start = this.#writer.beginBlock();
-    this.#writer.bytes(change);
-    this.#writer.endBlock(start);
+    const start = WRITER.beginBlock();
+    WRITER.bytes(change);
+    WRITER.endBlock(start);
     entry.changeBytes += change.length;
   }
 
   #writeTombstone(key: string): void {
-    const start = this.#writer.beginBlock();
-    this.#writer.u8(TOMBSTONE_ENTRY);
-    this.#writer.text(key);
-    this.#writer.endBlock(start);
+    const start = WRITER.beginBlock();
+    WRITER.u8(TOMBSTONE_ENTRY);
+    WRITER.text(key);
+    WRITER.endBlock(start);
   }
 
   #closeRecord(record: JournalRecord): JournalWrite {
-    const value = this.#writer.take();
+    const value = WRITER.take();
     record.bytes = value.length;
     this.#records.push(record);
     this.#bytes += value.length;

@@ -27,3 +27,17 @@ test('however many series are evicted at once, their tombstones fit into records
   const openStates = newestOpenStates(new Map(writes.map(({ value }, slot) => [slot, value!])));
   assert.deepEqual([...openStates.keys()], [back]);
 });
+
+test('a write that fails leaves nothing in the records of another journal', () => {
+  const failing: JournalEntry = {
+    ...entryOf('failing'),
+    writeOpenState(writer) {
+      writer.text('failing');
+      throw new Error('no state');
+    },
+  };
+  assert.throws(() => new Journal().write([failing]), /no state/);
+  const next = new Journal().write([entryOf('next')]);
+  assert.deepEqual(next, new Journal().write([entryOf('next')]));
+  assert.deepEqual([...newestOpenStates(new Map([[0, next[0].value!]])).keys()], ['next']);
+});
