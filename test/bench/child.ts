@@ -10,8 +10,9 @@ export interface Child<Report> {
   stop(): Promise<void>;
 }
 
-export function startChild<Report>(file: string, options: unknown): Child<Report> {
-  const child = fork(join(import.meta.dirname, file), [JSON.stringify(options)]);
+/** @param env variables besides those of this process */
+export function startChild<Report>(file: string, options: unknown, env: NodeJS.ProcessEnv = {}): Child<Report> {
+  const child = fork(join(import.meta.dirname, file), [JSON.stringify(options)], { env: { ...process.env, ...env } });
   const queue: Report[] = [];
   let ended = false;
   let wake = () => {};
@@ -45,8 +46,8 @@ async function stop(child: ChildProcess): Promise<void> {
 }
 
 /** Runs a program that reports once and ends. */
-export async function runChild<Report>(file: string, options: unknown): Promise<Report> {
-  const child = startChild<Report>(file, options);
+export async function runChild<Report>(file: string, options: unknown, env?: NodeJS.ProcessEnv): Promise<Report> {
+  const child = startChild<Report>(file, options, env);
   const report = await child.next();
   await child.stop();
   return report;

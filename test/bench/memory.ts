@@ -2,6 +2,7 @@
  * Memory of a worker by the number of series it holds, with full rings, on a model that costs nothing and without a
  * broker.
  */
+import { readFileSync } from 'node:fs';
 import type { Figures } from './bench.ts';
 import { runChild } from './child.ts';
 import type { HeldMemory, MemoryOptions } from './memory-process.ts';
@@ -17,7 +18,7 @@ export async function run(): Promise<Figures> {
   let livePerSeries = Number.NaN;
   for (const seriesCount of COUNTS) {
     const options: MemoryOptions = { seriesCount, alarms: true };
-    const held = await runChild<HeldMemory>('memory-process.ts', options);
+    const held = await runChild<HeldMemory>('memory-process.ts', options, imageMalloc());
     // What one more series takes, beyond a process that has done the same with fewer.
     if (fewer !== null) {
       const more = seriesCount - fewer.seriesCount;
@@ -44,4 +45,11 @@ export async function run(): Promise<Figures> {
     rss_mb: figures[`rss_mb_${COUNTS.at(-1)}`],
     ...figures,
   };
+}
+
+/** How the image has the system allocate. */
+function imageMalloc(): NodeJS.ProcessEnv {
+  const image = readFileSync(new URL('../../deploy/Dockerfile', import.meta.url), 'utf8');
+  const [, name, value] = /^ENV (MALLOC_\w+)=(\w+)$/m.exec(image)!;
+  return { [name]: value };
 }
