@@ -5,7 +5,7 @@ import type { KeyRole } from './key-role.ts';
 import { makeKeySecret } from './key-secret.ts';
 
 /** Advisory lock of people who sign in: the first time of one at two replicas makes one key. */
-const PERSON_LOCK = 7_433_930;
+const PERSON_LOCK = 7_433_933;
 
 /** A person whom an identity provider knows. */
 export interface Person {
