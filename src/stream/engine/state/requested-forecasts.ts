@@ -13,7 +13,7 @@ export class RequestedForecasts {
   /** What settles with the forecast of a detector. One that has failed stays. */
   readonly #requests = new Map<SeriesDetector, Promise<void>>();
   /** Settles with all of them so far. */
-  #all: Promise<unknown> = Promise.resolve();
+  #all: Promise<void> = Promise.resolve();
   #rows = 0;
   #hasFailed = false;
 
@@ -57,7 +57,8 @@ export class RequestedForecasts {
     });
     this.#rows += rows;
     for (const detector of detectors) this.#requests.set(detector, request);
-    this.#all = Promise.all([this.#all, request]);
+    // Without the results: an array of them would hold that of the request before, and so on.
+    this.#all = Promise.all([this.#all, request]).then(() => {});
     // It is thrown by the next call that needs one of these forecasts.
     this.#all.catch(() => {
       this.#hasFailed = true;
