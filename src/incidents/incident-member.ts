@@ -1,5 +1,5 @@
 import type { AnomalyEvent, EventDirection, EventKind } from '../record/anomaly-event.ts';
-import { strengthOf } from './origins/rank-origins.ts';
+import { STRENGTH_MAX, strengthOf } from './origins/rank-origins.ts';
 import type { ToldMove } from './origins/series-move.ts';
 
 /** What an incident keeps of one of its events. */
@@ -35,7 +35,13 @@ export interface IncidentMember {
 export function memberOf(event: AnomalyEvent, stepMs: number): IncidentMember {
   const { eventId, detector, series, group, labels, seriesLabels, firstAlarmAtMs, grade } = event;
   const isPause = series === null && group === null;
-  const first = { labels, seriesLabels, stepMs, atMs: firstAlarmAtMs, strength: strengthOf(grade) };
+  const first = {
+    labels,
+    seriesLabels,
+    stepMs,
+    atMs: firstAlarmAtMs,
+    strength: hadNoWidth(event) ? STRENGTH_MAX : strengthOf(grade),
+  };
   return refreshed(
     {
       ...first,
@@ -48,6 +54,14 @@ export function memberOf(event: AnomalyEvent, stepMs: number): IncidentMember {
     },
     event,
   );
+}
+
+/** This many widths of its interval away, a series had none: it did not vary, and how far it left says nothing. */
+const WIDTHS_MIN = 100_000;
+
+function hadNoWidth({ value, expected, lo, hi }: AnomalyEvent): boolean {
+  if (value === null || expected === null || lo === null || hi === null) return false;
+  return Math.abs(value - expected) > WIDTHS_MIN * (hi - lo);
 }
 
 /** With what its newest revision says. */

@@ -59,7 +59,8 @@ export function strengthOf(grade: number | null): number | null {
 }
 
 const GRADE_HALF = 14;
-const STRENGTH_MAX = 1e6;
+/** That of a series that did not vary before. */
+export const STRENGTH_MAX = 1e6;
 
 interface OriginCandidate {
   readonly common: string | null;

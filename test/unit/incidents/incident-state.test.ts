@@ -57,6 +57,16 @@ test('series with opaque ids are one incident where their labels say so', () => 
   assert.deepEqual(grouped([labelled('a1', 'host-2'), labelled('b2', 'host-4')]), [1, 1]);
 });
 
+test('an event of a series whose interval had no width says that it moved, not how far', () => {
+  const incidents = fleet();
+  const peak = { value: 100, expected: 0, lo: 0, hi: 1e-9, grade: 0.985 };
+  incidents.observe(opened('dc-0/host-2/up', 0, peak), LATER);
+  incidents.observe(opened('dc-0/host-2/lag', 0, { ...peak, hi: 10, grade: 0.9 }), LATER);
+  incidents.advance(LATER);
+  const [{ seriesCount, origins }] = incidents.written;
+  assert.deepEqual([seriesCount, origins[0].series], [2, 'dc-0/host-2/lag']);
+});
+
 test('the origin of series with opaque ids is the label that they have in common', () => {
   const incidents = fleet();
   for (const [id, host, grade] of [
