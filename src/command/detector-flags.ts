@@ -1,7 +1,7 @@
 import type { Frequency } from '../calendar/frequency.ts';
 import { completeDetector } from '../config/complete-detector.ts';
 import type { WrittenDetector } from '../config/config.ts';
-import { detectorKinds } from '../config/detector-keys.ts';
+import { detectorKinds } from '../config/keys/detector-keys.ts';
 import { commandFlag, type Option } from '../config/option.ts';
 import { mustBe } from '../config/schema/problems.ts';
 

@@ -1,6 +1,6 @@
 import { readFlags } from '../config/command-line.ts';
-import { detectorKinds } from '../config/detector-keys.ts';
 import type { Flags } from '../config/given-options.ts';
+import { detectorKinds } from '../config/keys/detector-keys.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag } from '../config/option.ts';
 import { processOptions, storeOptions } from '../config/options.ts';

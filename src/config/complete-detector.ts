@@ -13,8 +13,8 @@ import {
   length,
   SILENCE_MS_MIN,
   SILENCE_STEPS_MIN,
-} from './detector-keys.ts';
-import { calendarOf } from './profile-keys.ts';
+} from './keys/detector-keys.ts';
+import { calendarOf } from './keys/profile-keys.ts';
 import type { MappingPlace } from './schema/place.ts';
 
 /** Where the fields come from: which keys were written, and where problems between keys are reported. */

@@ -3,7 +3,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { offsetAt } from '../../src/calendar/local-calendar.ts';
 import type { SpecialDates } from '../../src/calendar/special-days.ts';
-import { calendarOf } from '../../src/config/profile-keys.ts';
+import { calendarOf } from '../../src/config/keys/profile-keys.ts';
 import { publicHolidays } from '../../src/holidays.ts';
 import { frequencyProfile } from '../../src/sidecar/models/frequency-profile.ts';
 import { requestedProfile } from '../../src/sidecar/tasks/online-detection/detection-profile.ts';

@@ -1,9 +1,9 @@
-import type { ShownChange } from '../../sidecar/wire/schema/change-schema.ts';
 import type { EventAnswer, EventsAnswer } from '../../sidecar/wire/schema/event-schema.ts';
-import type { Freshness } from '../../sidecar/wire/schema/freshness-schema.ts';
 import type { LiveMessages, SeriesPageAnswer, SeriesScoresAnswer } from '../../sidecar/wire/schema/history-schema.ts';
 import type { IncidentDetailAnswer, IncidentsAnswer } from '../../sidecar/wire/schema/incident-schema.ts';
-import type { SentAnswer } from '../../sidecar/wire/schema/sent-schema.ts';
+import type { ShownChange } from '../../sidecar/wire/schema/operations/change-schema.ts';
+import type { Freshness } from '../../sidecar/wire/schema/operations/freshness-schema.ts';
+import type { SentAnswer } from '../../sidecar/wire/schema/operations/sent-schema.ts';
 import type { ShownScores, ShownSeries } from './shown-scores.ts';
 
 export interface EventQuery {

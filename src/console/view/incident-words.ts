@@ -1,6 +1,6 @@
 import type { EventAnswer } from '../../sidecar/wire/schema/event-schema.ts';
-import type { Freshness } from '../../sidecar/wire/schema/freshness-schema.ts';
 import type { IncidentAnswer, UnreviewedIncident } from '../../sidecar/wire/schema/incident-schema.ts';
+import type { Freshness } from '../../sidecar/wire/schema/operations/freshness-schema.ts';
 import { counted, shortDuration } from './number-words.ts';
 import { routeTo } from './route.ts';
 import { timeText } from './time-words.ts';

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { UTC_CALENDAR, zoneOffsets } from '../../../src/calendar/local-calendar.ts';
-import type { ProfileWishes } from '../../../src/config/profile-keys.ts';
+import type { ProfileWishes } from '../../../src/config/keys/profile-keys.ts';
 import {
   PROFILE_DOUBLES,
   PROFILE_FLOATS,

@@ -14,7 +14,7 @@ import {
   ChangesQuery,
   ChangeTakenBack,
   KnownChangeAnswer,
-} from '../../wire/schema/change-schema.ts';
+} from '../../wire/schema/operations/change-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 

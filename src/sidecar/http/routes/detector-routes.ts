@@ -7,7 +7,7 @@ import { changedDetectors } from '../../operations/detector-changes.ts';
 import { type DescribedDetector, type DetectorsPort, operationsOf } from '../../operations/operations.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
 import { answers, bodyAnswers, Detail } from '../../wire/schema/answer-schemas.ts';
-import { DetectorsAnswer, DetectorsRequest, DetectorsSaved } from '../../wire/schema/detectors-schema.ts';
+import { DetectorsAnswer, DetectorsRequest, DetectorsSaved } from '../../wire/schema/operations/detectors-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';

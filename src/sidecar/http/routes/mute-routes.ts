@@ -4,7 +4,7 @@ import { patternProblem } from '../../../series/series-pattern.ts';
 import { addMute, endedMutes, endMute, holdingMutes, MUTES_MAX, type MuteRecord } from '../../../store/mutes.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
 import { answers, bodyAnswers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
-import { MuteAnswer, MutesAnswer, MutesQuery, NewMuteRequest } from '../../wire/schema/mute-schema.ts';
+import { MuteAnswer, MutesAnswer, MutesQuery, NewMuteRequest } from '../../wire/schema/operations/mute-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';

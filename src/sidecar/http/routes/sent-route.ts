@@ -1,7 +1,7 @@
 import { listSent, type SentAlert } from '../../../store/sent-alerts.ts';
 import { countOf, cursorOf, cursorText } from '../../wire/query-values.ts';
 import { answers, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
-import { SENT_PAGE, SentAnswer, SentQuery } from '../../wire/schema/sent-schema.ts';
+import { SENT_PAGE, SentAnswer, SentQuery } from '../../wire/schema/operations/sent-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 

@@ -8,7 +8,7 @@ import { NO_HISTORY, noStream, type Operations, operationsOf } from '../../opera
 import { HttpProblem } from '../../wire/problem.ts';
 import { countOf, cursorOf, cursorText } from '../../wire/query-values.ts';
 import { answers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
-import { Freshness } from '../../wire/schema/freshness-schema.ts';
+import { Freshness } from '../../wire/schema/operations/freshness-schema.ts';
 import {
   DEAD_LETTERS_PAGE,
   DeadLettersAnswer,

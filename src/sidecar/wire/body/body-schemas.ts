@@ -1,8 +1,6 @@
 import type { TObject } from 'typebox';
 import { CreditRequest, NewKeyRequest, RoleRequest } from '../schema/admin-schema.ts';
 import { BacktestRequest } from '../schema/backtest-schema.ts';
-import { ChangeRequest } from '../schema/change-schema.ts';
-import { DetectorsRequest } from '../schema/detectors-schema.ts';
 import { AcknowledgeRequest, LabelRequest, MuteRequest } from '../schema/event-schema.ts';
 import { ExplainRequest } from '../schema/explain-schema.ts';
 import { FinetuneRequest } from '../schema/finetune-schema.ts';
@@ -18,8 +16,10 @@ import {
   SimulateJob,
 } from '../schema/job-schema.ts';
 import { ModelParamsQuery } from '../schema/model-params-schema.ts';
-import { NewMuteRequest } from '../schema/mute-schema.ts';
 import { OnlineDetectionRequest } from '../schema/online-detection-schema.ts';
+import { ChangeRequest } from '../schema/operations/change-schema.ts';
+import { DetectorsRequest } from '../schema/operations/detectors-schema.ts';
+import { NewMuteRequest } from '../schema/operations/mute-schema.ts';
 import { schemaCheck } from '../schema/schema-problems.ts';
 import { SimulateRequest } from '../schema/simulate-schema.ts';
 import { PromisesRequest, WhatIfJobRequest, WhatIfRequest } from '../schema/what-if-schema.ts';

@@ -10,8 +10,8 @@ import {
   worstIncidentsFirst,
 } from '../../../../src/console/view/incident-words.ts';
 import { shownIncident } from '../../../../src/sidecar/operations/shown-records.ts';
-import type { Freshness } from '../../../../src/sidecar/wire/schema/freshness-schema.ts';
 import type { IncidentAnswer } from '../../../../src/sidecar/wire/schema/incident-schema.ts';
+import type { Freshness } from '../../../../src/sidecar/wire/schema/operations/freshness-schema.ts';
 import { seen } from '../../../fixture/console/seen-event.ts';
 import { incident } from '../../../fixture/incidents/incident.ts';
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { DetectorsAnswer, DetectorsSaved } from '../../../../sidecar/wire/schema/detectors-schema.ts';
+import type { DetectorsAnswer, DetectorsSaved } from '../../../../sidecar/wire/schema/operations/detectors-schema.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';
 import { postJson } from '../../source/service-calls.ts';

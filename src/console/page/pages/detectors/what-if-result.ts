@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { DetectorsAnswer } from '../../../../sidecar/wire/schema/detectors-schema.ts';
+import type { DetectorsAnswer } from '../../../../sidecar/wire/schema/operations/detectors-schema.ts';
 import type { DetectorWhatIf } from '../../../../sidecar/wire/schema/what-if-schema.ts';
 import { kindName } from '../../../view/event-words.ts';
 import { counted, numberText } from '../../../view/number-words.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { eventUrgency } from '../../../../record/urgency.ts';
-import type { DetectorsAnswer } from '../../../../sidecar/wire/schema/detectors-schema.ts';
+import type { DetectorsAnswer } from '../../../../sidecar/wire/schema/operations/detectors-schema.ts';
 import type { WhatIfAnswer } from '../../../../sidecar/wire/schema/what-if-schema.ts';
 import { kindName } from '../../../view/event-words.ts';
 import { counted, numberText } from '../../../view/number-words.ts';

@@ -1,5 +1,5 @@
 import { changeText } from '../../../../record/known-change.ts';
-import type { ShownChange } from '../../../../sidecar/wire/schema/change-schema.ts';
+import type { ShownChange } from '../../../../sidecar/wire/schema/operations/change-schema.ts';
 import { timeText, zonedText } from '../../../view/time-words.ts';
 import { html, type Shown } from '../../element/html.ts';
 

@@ -1,4 +1,4 @@
-import type { SentAnswer } from '../../../../sidecar/wire/schema/sent-schema.ts';
+import type { SentAnswer } from '../../../../sidecar/wire/schema/operations/sent-schema.ts';
 import { counted } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
 import { timeText, zonedText } from '../../../view/time-words.ts';

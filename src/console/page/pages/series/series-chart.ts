@@ -1,7 +1,7 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
 import { quantityTexts } from '../../../../record/quantity-text.ts';
-import type { ShownChange } from '../../../../sidecar/wire/schema/change-schema.ts';
 import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
+import type { ShownChange } from '../../../../sidecar/wire/schema/operations/change-schema.ts';
 import { COMPARED_WITH } from '../../../view/compared.ts';
 import type { ConsoleSource } from '../../../view/console-source.ts';
 import { labelColour } from '../../../view/label-colours.ts';

@@ -1,7 +1,7 @@
-import { type EventRules, NO_RULES, type ValueRange } from '../detector/event/event-rules.ts';
-import { boolean, durationMs, number, numberFrom, oneOf, textMatching, textOf } from './schema/kinds.ts';
-import { byName, defaulted, listOf, optional, section } from './schema/schema.ts';
-import { timesKeys, timesOf } from './schema/times.ts';
+import { type EventRules, NO_RULES, type ValueRange } from '../../detector/event/event-rules.ts';
+import { boolean, durationMs, number, numberFrom, oneOf, textMatching, textOf } from '../schema/kinds.ts';
+import { byName, defaulted, listOf, optional, section } from '../schema/schema.ts';
+import { timesKeys, timesOf } from '../schema/times.ts';
 
 const PERCENT = /^(\d{1,6}(?:\.\d{1,6})?)%$/;
 const percent = textOf('a share in percent such as 10%', (text) => Number(PERCENT.exec(text)![1]) / 100, {

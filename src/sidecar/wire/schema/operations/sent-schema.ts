@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { NextCursor, NullableText, QueryCount, QueryCursor, QueryText } from './query-fields.ts';
+import { NextCursor, NullableText, QueryCount, QueryCursor, QueryText } from '../query-fields.ts';
 
 /** Entries on one page. */
 export const SENT_PAGE = { fallback: 100, max: 1_000 } as const;

@@ -1,6 +1,6 @@
-import type { Dependency } from '../incidents/membership/dependencies.ts';
-import { textMatching } from './schema/kinds.ts';
-import { byName, oneOrMore, required, section } from './schema/schema.ts';
+import type { Dependency } from '../../incidents/membership/dependencies.ts';
+import { textMatching } from '../schema/kinds.ts';
+import { byName, oneOrMore, required, section } from '../schema/schema.ts';
 
 const LABELS_MAX = 16;
 const CHARACTERS_MAX = 256;

@@ -1,10 +1,10 @@
-import { type LocalCalendar, UTC_CALENDAR, zoneOffsets } from '../calendar/local-calendar.ts';
-import { WEEKDAYS_OF_ISO } from '../calendar/local-times.ts';
-import { type SpecialDates, specialDaysOf } from '../calendar/special-days.ts';
-import { publicHolidays } from '../holidays.ts';
-import { oneOf, textOf } from './schema/kinds.ts';
-import { defaulted, listOf, oneOrMore, optional, required, section } from './schema/schema.ts';
-import { date, timeZone } from './schema/times.ts';
+import { type LocalCalendar, UTC_CALENDAR, zoneOffsets } from '../../calendar/local-calendar.ts';
+import { WEEKDAYS_OF_ISO } from '../../calendar/local-times.ts';
+import { type SpecialDates, specialDaysOf } from '../../calendar/special-days.ts';
+import { publicHolidays } from '../../holidays.ts';
+import { oneOf, textOf } from '../schema/kinds.ts';
+import { defaulted, listOf, oneOrMore, optional, required, section } from '../schema/schema.ts';
+import { date, timeZone } from '../schema/times.ts';
 
 const specialDays = section(
   {

@@ -1,11 +1,9 @@
-import { type Frequency, parseFrequency } from '../calendar/frequency.ts';
-import { FALSE_ALARMS_EXPECTED, type FalseAlarms, parseFalseAlarms } from '../detector/alarm/false-alarms.ts';
-import { AGGREGATES, COUNTER_READINGS } from '../detector/calibration/points.ts';
-import { CALIBRATION_WINDOWS_MIN } from '../detector/calibration/threshold.ts';
-import { CONTEXT_MIN } from '../forecast/context-length.ts';
-import { KNOWN_UNITS } from '../record/quantity-text.ts';
-import { eventRules, labels } from './event-rules-schema.ts';
-import { onOrOff, profileKeys } from './profile-keys.ts';
+import { type Frequency, parseFrequency } from '../../calendar/frequency.ts';
+import { FALSE_ALARMS_EXPECTED, type FalseAlarms, parseFalseAlarms } from '../../detector/alarm/false-alarms.ts';
+import { AGGREGATES, COUNTER_READINGS } from '../../detector/calibration/points.ts';
+import { CALIBRATION_WINDOWS_MIN } from '../../detector/calibration/threshold.ts';
+import { CONTEXT_MIN } from '../../forecast/context-length.ts';
+import { KNOWN_UNITS } from '../../record/quantity-text.ts';
 import {
   durationMs,
   entryName,
@@ -18,9 +16,11 @@ import {
   textMatching,
   textOf,
   wordOr,
-} from './schema/kinds.ts';
-import { defaulted, oneOrMore, optional, required, type SectionFields } from './schema/schema.ts';
-import { timeZone } from './schema/times.ts';
+} from '../schema/kinds.ts';
+import { defaulted, oneOrMore, optional, required, type SectionFields } from '../schema/schema.ts';
+import { timeZone } from '../schema/times.ts';
+import { eventRules, labels } from './event-rules-schema.ts';
+import { onOrOff, profileKeys } from './profile-keys.ts';
 
 const unitText = textMatching('a unit of 1 to 24 characters, such as bytes or req/s', /^(?=.*\S)[^\p{Cc}]{1,24}$/u);
 /** Upper bound of lengths in observations: a typing error must not fill the memory. */

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { FINDING_KINDS } from '../../../finding/finding.ts';
-import { NullableNumber, NullableText, NullableTime } from './query-fields.ts';
+import { FINDING_KINDS } from '../../../../finding/finding.ts';
+import { NullableNumber, NullableText, NullableTime } from '../query-fields.ts';
 
 /** A detectors file may be this long. */
 const TEXT_LENGTH_MAX = 1_000_000;

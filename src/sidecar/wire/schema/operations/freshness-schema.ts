@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { NullableTime } from './query-fields.ts';
+import { NullableTime } from '../query-fields.ts';
 
 /** How current what is shown is. A part that cannot be known now is null. */
 export const Freshness = Type.Object({

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { NullableText, QueryFlag, TIME_MS_LATEST } from './query-fields.ts';
+import { NullableText, QueryFlag, TIME_MS_LATEST } from '../query-fields.ts';
 
 const PATTERN_LENGTH_MAX = 4_096;
 const Pattern = (description: string) =>

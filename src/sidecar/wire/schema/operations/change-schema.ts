@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { CHANGE_TIME_MS, CHANGE_LIMITS as LIMITS } from '../../../changes/change-limits.ts';
-import { NullableText, NullableTime, QueryCount, QueryText, QueryTime } from './query-fields.ts';
+import { CHANGE_TIME_MS, CHANGE_LIMITS as LIMITS } from '../../../../changes/change-limits.ts';
+import { NullableText, NullableTime, QueryCount, QueryText, QueryTime } from '../query-fields.ts';
 
 /** Changes of one answer. */
 export const CHANGES_PAGE = { fallback: 100, max: 1_000 } as const;
