@@ -27,12 +27,6 @@ H/2tAf2uAUEQ/a0BIAH9DP9/AAD/fwAA/38AAP9/AAD9rgEgAUEP/asBQR/9rQH9rgFBEP2tAf2GAQta
 ASEAIAAgACAA/Q0EBQYHAAECAwwNDg8ICQoL/ZYBIQAgACAAIAD9DQIDAAEGBwQFCgsICQ4PDA39lgH9GAAL
 `;
 
-/** What is used of it. The types of Node.js leave it to those of browsers. */
-declare const WebAssembly: {
-  readonly Module: new (binary: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: object };
-};
-
 interface ShapeKernel {
   readonly memory: { readonly buffer: ArrayBuffer };
   /** Fills INNOVATIONS from the window of so many VALUES. */

@@ -160,7 +160,7 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
   };
 }
 
-/** Alarms alone need it, and those of series alone. */
+/** Alarms alone need it. */
 function profileOf({ profile, alarmRate }: DetectionSettings): ProfileLayout | null {
   if (!profile || alarmRate === null) return null;
   return profileLayout(profile.calendar, profile.stepMs);

@@ -10,12 +10,6 @@ BnZB/AdxKAKAMHMgBUEOdkH8B3EoAoAocyAFQRZ2QfwHcSgCgCBzIAZBAnRB/AdxKAKAGHMgBkEGdkH8
 IABBCHYgACABLQAAc0H/AXFBAnQoAgBzIQAgAUEBaiEBDAALCyAACw==
 `;
 
-/** What is used of it. The types of Node.js leave it to those of browsers. */
-declare const WebAssembly: {
-  readonly Module: new (binary: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: object };
-};
-
 interface ChecksumKernel {
   readonly memory: { readonly buffer: ArrayBuffer };
   /** Goes on from a checksum over bytes [start, end) of the memory. */

@@ -20,12 +20,6 @@ QQRqDwsgA0QAAAAAAAAAAGMEQCADmiEDIABBLToAACAAQQFqIQALIANEAAAAAAAAQENjBEAgA7AhBCAE
 ACADEAYL
 `;
 
-/** What is used of it. The types of Node.js leave it to those of browsers. */
-declare const WebAssembly: {
-  readonly Module: new (binary: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: object };
-};
-
 interface NumbersKernel {
   readonly memory: { readonly buffer: ArrayBuffer };
   piece(at: number, from: number, end: number): number;
