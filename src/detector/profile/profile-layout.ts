@@ -145,6 +145,21 @@ export function startProfile({
   halves.fill(Number.NaN, halfStart, halfStart + layout.halves);
 }
 
+/** A profile that has seen nothing, in arrays of its own. */
+export function emptyProfile(layout: ProfileLayout): ProfileState {
+  const state = {
+    layout,
+    doubles: new Float64Array(PROFILE_DOUBLES.count),
+    doubleStart: 0,
+    floats: new Float32Array(PROFILE_FLOATS.count),
+    floatStart: 0,
+    halves: new Float16Array(layout.halves),
+    halfStart: 0,
+  };
+  startProfile(state);
+  return state;
+}
+
 /** The same profile in arrays of its own. */
 export function keptProfile(state: ProfileState): ProfileState {
   const { layout, doubles, doubleStart, floats, floatStart, halves, halfStart } = state;
@@ -159,9 +174,13 @@ export function keptProfile(state: ProfileState): ProfileState {
   };
 }
 
-/** Whether a profile has seen a value. */
-export function hasProfile({ doubles, doubleStart }: ProfileState): boolean {
-  return !Number.isNaN(doubles[doubleStart + PROFILE_DOUBLES.at.firstMs]);
+/** Event time of the first value that a profile has seen; NaN before it. */
+export function profileSinceMs({ doubles, doubleStart }: ProfileState): number {
+  return doubles[doubleStart + PROFILE_DOUBLES.at.firstMs];
+}
+
+export function hasProfile(state: ProfileState): boolean {
+  return !Number.isNaN(profileSinceMs(state));
 }
 
 /**

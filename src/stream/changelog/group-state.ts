@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { ALARM_BEFORE_FORMAT_5 } from '../../detector/alarm/alarm.ts';
+import type { ProfileState } from '../../detector/profile/profile-layout.ts';
 import type { GroupDetector } from '../../detector/series/group-detector.ts';
 import type { RestartReason } from '../../record/score-record.ts';
 import { type ArrivalState, readArrivals, writeArrivals } from './arrival-state.ts';
@@ -12,11 +13,14 @@ import {
   readObservation,
   writeObservation,
 } from './pending-steps.ts';
+import { readProfile, writeProfile } from './profile-state.ts';
 import { readDetectorChange, readDetectorState, writeDetectorChange, writeDetectorState } from './series-state.ts';
 import { CHANGE_ENTRY, GROUP_ENTRY, STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.ts';
 
 /** Earlier formats know of no silence of members. */
 const SILENCE_FORMAT = 4;
+/** Earlier formats know of no members that left. */
+const DEPARTED_FORMAT = 6;
 
 /** A member that the group is scored with. Its detector has the same index in the group's detector. */
 export interface Member extends ChangelogSeries {
@@ -25,6 +29,14 @@ export interface Member extends ChangelogSeries {
   newest: number;
   /** Input offset of its newest observation that was scored; -1 where that is not known. */
   newestOffset: number;
+}
+
+/** A member that left the group. */
+export interface DepartedMember {
+  /** What its long memory has learned. */
+  readonly profile: ProfileState;
+  /** Event time of its newest observation. */
+  readonly atMs: number;
 }
 
 /** What is kept of the silence of members. */
@@ -50,6 +62,8 @@ export interface GroupState extends ArrivalState {
    * Series that wait to become members, because their first observation was late, and the position of that observation.
    */
   readonly joining: Map<string, number>;
+  /** By series, the first to leave first. */
+  readonly departed: Map<string, DepartedMember>;
   /** By position, ascending. */
   readonly pending: PendingStep[];
   /** Time of position 0; NaN before the first observation. */
@@ -62,11 +76,13 @@ export interface GroupState extends ArrivalState {
   resumeArrivals(arrivals: ArrivalState): void;
   /** Adds a member from the changelog. The state of its detector is read next. */
   resumeMember(series: string, startOffset: number, newest: number): Member;
+  /** Adds a departed member from the changelog. Its long memory is read next; null: there is none any more. */
+  resumeDeparted(series: string, atMs: number): ProfileState | null;
 }
 
 /**
- * Writes the open state of a group: its position, the open windows of its members, and the time steps that wait for
- * members.
+ * Writes the open state of a group: its position, the open windows of its members, what members that left have learned,
+ * and the time steps that wait for members.
  */
 export function writeGroupState(writer: StateWriter, group: GroupState): void {
   const { detector, members, pending } = group;
@@ -91,6 +107,12 @@ export function writeGroupState(writer: StateWriter, group: GroupState): void {
   for (const [series, newest] of group.joining) {
     writer.text(series);
     writer.number(newest);
+  }
+  writer.u32(group.departed.size);
+  for (const [series, { profile, atMs }] of group.departed) {
+    writer.text(series);
+    writer.number(atMs);
+    writeProfile(writer, profile);
   }
   writer.u32(pending.length);
   for (const step of pending) {
@@ -148,6 +170,11 @@ export function readGroupState(reader: StateReader, group: GroupState): void {
     readDetectorState(reader, member.detector);
   }
   for (let joining = reader.u32(); joining > 0; joining--) group.joining.set(reader.text(), reader.number());
+  if (reader.format >= DEPARTED_FORMAT) {
+    for (let departed = reader.u32(); departed > 0; departed--) {
+      readProfile(reader, group.resumeDeparted(reader.text(), reader.number()));
+    }
+  }
   for (let steps = reader.u32(); steps > 0; steps--) {
     const position = reader.number();
     for (let count = reader.u32(); count > 0; count--) keepPending(group.pending, position, readObservation(reader));

@@ -103,7 +103,10 @@ const WAITING = { latenessMs: 2 * STEP_MS, silenceAfter: 5 };
 const HOUR_STEPS = 60;
 const SPRING_DAY = 88;
 
-/** Weeks of hours by a clock that is set forward; the weekends are low, and one day begins late. */
+/**
+ * Weeks of hours by a clock that is set forward; the weekends are low, and one day begins late. At the commit a member
+ * of the group has left. It returns.
+ */
 function weeks(isGroup: boolean): Scenario {
   const observations: GoldenObservation[] = [];
   const add = (name: string, step: number, value: number) =>
@@ -114,6 +117,7 @@ function weeks(isGroup: boolean): Scenario {
     const isOpen = day % 7 < 5 && hour % 24 >= (day === 22 ? 13 : 8) && hour % 24 < 18;
     const step = (SPRING_DAY * 24 + hour) * HOUR_STEPS;
     add('office', step, (isOpen ? 1_000 : 100) + (valueAt(1, hour) % 13));
+    if (isGroup && (hour < 20 * 24 || hour >= 21 * 24 + 10)) add('annex', step, (isOpen ? 50 : 20) + (hour % 5));
     if (isGroup) add('night', step, (isOpen ? 7 : 90) + (valueAt(2, hour) % 11));
   }
   const offsets = [
@@ -122,7 +126,7 @@ function weeks(isGroup: boolean): Scenario {
   ] as const;
   const profile = { calendar: { offsets, specialDays: [] }, stepMs: 3_600_000 };
   const settings = { ...(isGroup ? GROUP : PLAIN), alias: 'h', jitterMs: 1_800_000, profile };
-  const committed = (21 * 24 + 5) * (isGroup ? 2 : 1);
+  const committed = isGroup ? 2 * (21 * 24 + 5) + 20 * 24 : 21 * 24 + 5;
   return { detector: { group: isGroup ? 'group' : null, seriesMax: 2, settings }, observations, committed };
 }
 

@@ -1,10 +1,9 @@
 import { gridTime } from '../../../calendar/frequency.ts';
 import type { StreamDetectionSettings } from '../../../detector/calibration/settings.ts';
-import type { ProfileState } from '../../../detector/profile/profile-layout.ts';
 import { contextValues } from '../../../detector/series/context-values.ts';
 import type { GroupState } from '../../changelog/group-state.ts';
 import type { PendingObservation, PendingStep } from '../../changelog/pending-steps.ts';
-import { learnedOf } from '../unit/long-memory.ts';
+import { depart } from './departed-members.ts';
 
 /** What a group hands on to its successor under other settings. Positions count from its first kept step. */
 export interface GroupPast {
@@ -16,6 +15,8 @@ export interface GroupPast {
   /** Time steps that were not scored. */
   readonly pending: readonly PendingStep[];
   readonly joining: ReadonlyMap<string, number>;
+  /** What its members have learned, and those that left. They join a successor as if they returned. */
+  readonly departed: GroupState['departed'];
   /** Newest position of any observation. */
   readonly newest: number;
 }
@@ -29,15 +30,16 @@ interface PastMember {
   readonly start: number;
   /** One a time step; NaN where missing. */
   readonly values: Float64Array;
-  /** What its long memory has learned; null for nothing. */
-  readonly profile: ProfileState | null;
 }
 
 /** The values that a group would forecast from, and what waits in it; null before its first observation. */
-export function pastOfGroup(group: GroupState, { freq }: StreamDetectionSettings): GroupPast | null {
+export function pastOfGroup(group: GroupState, settings: StreamDetectionSettings): GroupPast | null {
+  const { freq } = settings;
   const { originMs, detector, members, pending, joining, newest } = group;
   if (Number.isNaN(originMs)) return null;
   const kept = members.map((member) => ({ member, context: contextValues(member.detector) }));
+  const departed = new Map(group.departed);
+  for (const member of members) depart({ departed, originMs }, member, settings);
   const first = Math.min(detector.positions, ...kept.map(({ context: [start] }) => start));
   return {
     originMs: gridTime(freq, originMs, first),
@@ -49,18 +51,13 @@ export function pastOfGroup(group: GroupState, { freq }: StreamDetectionSettings
         newestOffset: member.newestOffset,
         start: start - first,
         values,
-        profile: learnedOf(member.detector),
       })),
     steps: detector.positions - first,
     pending: pending.map((step) => ({ ...step, position: step.position - first })),
     joining: new Map([...joining].map(([series, position]) => [series, position - first])),
     newest: newest - first,
+    departed,
   };
-}
-
-/** Event time of a step of the past. */
-export function timeOfPast({ originMs }: GroupPast, position: number, { freq }: StreamDetectionSettings): number {
-  return gridTime(freq, originMs, position);
 }
 
 interface Replayed {
@@ -73,9 +70,8 @@ interface Replayed {
  * memories have seen its values already.
  */
 export function stepOfPast(past: GroupPast, position: number, { offset, settings }: Replayed): PendingStep {
-  const { members } = past;
-  const isLearned = members.some(({ profile }) => profile !== null);
-  const timestampMs = isLearned ? Number.NaN : timeOfPast(past, position, settings);
+  const { members, departed, originMs } = past;
+  const timestampMs = departed.size > 0 ? Number.NaN : gridTime(settings.freq, originMs, position);
   const observations = new Map<string, PendingObservation>();
   for (const { series, start, values } of members) {
     const value = values[position - start] ?? Number.NaN;

@@ -12,12 +12,35 @@ const PENDING_BYTES = 32;
 /** Time and value of a point in an open step, at most. */
 const POINT_BYTES = 14;
 
+type MemberNames = Pick<GroupState, 'members' | 'joining' | 'pending'>;
+
 /** Whether a group may have one more series. Those of pending steps and those that join count as members. */
-export function hasRoomFor({ members, joining, pending }: GroupState, series: string, bound: BoundDetector): boolean {
-  if (members.some((member) => member.series === series)) return true;
-  const ids = new Set([...members.map((member) => member.series), ...joining.keys(), series]);
+export function hasRoomFor(group: MemberNames, series: string, bound: BoundDetector): boolean {
+  if (group.members.some((member) => member.series === series)) return true;
+  return haveRoom(idsOf(group).add(series), bound);
+}
+
+function idsOf({ members, joining, pending }: MemberNames): Set<string> {
+  const ids = new Set([...members.map((member) => member.series), ...joining.keys()]);
   for (const { observations } of pending) for (const id of observations.keys()) ids.add(id);
-  return haveRoom(ids, bound);
+  return ids;
+}
+
+/** Forgets departed members, the first to leave first, until there is room for one more series. */
+export function makeRoom(
+  group: MemberNames & Pick<GroupState, 'departed' | 'changes'>,
+  series: string,
+  bound: BoundDetector,
+): void {
+  const { members, departed, changes } = group;
+  if (departed.size === 0 || members.some((member) => member.series === series)) return;
+  const ids = new Set([...idsOf(group), ...departed.keys(), series]);
+  for (const id of departed.keys()) {
+    if (haveRoom(ids, bound)) return;
+    departed.delete(id);
+    ids.delete(id);
+    changes.everything();
+  }
 }
 
 /** As many members of the past as a group may have. */

@@ -1,10 +1,11 @@
-import { meanStepMs } from '../../../calendar/frequency.ts';
+import { gridTime, meanStepMs } from '../../../calendar/frequency.ts';
 import type { StreamDetectionSettings } from '../../../detector/calibration/settings.ts';
 import { memberKey } from '../../changelog/changelog-series.ts';
 import type { GroupState, Member } from '../../changelog/group-state.ts';
 import type { PendingStep } from '../../changelog/pending-steps.ts';
 import type { ReceivedObservation, ScoreSink } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
+import { depart, forgetDeparted, rejoin } from './departed-members.ts';
 import { hasRoomFor } from './group-room.ts';
 
 /** Newest position of a series, in a pending step or before; -Infinity where there is none. */
@@ -61,6 +62,7 @@ export function updateMembers(
   for (let i = members.length - 1; i >= 0; i--) {
     if (!hasLeft(members[i].newest, position, settings)) continue;
     onLeft(members[i]);
+    depart(group, members[i], settings);
     changes.everything();
     members.splice(i, 1);
     detector.removeMember(i);
@@ -76,7 +78,10 @@ export function updateMembers(
     changes.everything();
     const key = memberKey(group.key, series);
     const joined = { key, series, startOffset: offset, newest: position, newestOffset: offset };
-    members.push({ ...joined, detector: detector.addMember() });
+    const member = { ...joined, detector: detector.addMember() };
+    members.push(member);
+    forgetDeparted(group.departed, gridTime(settings.freq, group.originMs, position), settings);
+    rejoin(group.departed, series, member.detector);
   }
 }
 

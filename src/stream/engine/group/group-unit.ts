@@ -1,4 +1,5 @@
 import type { SeriesMemory } from '../../../detector/memory/series-memory.ts';
+import { emptyProfile, type ProfileState } from '../../../detector/profile/profile-layout.ts';
 import { type GroupDetection, GroupDetector } from '../../../detector/series/group-detector.ts';
 import type { SeriesDetector } from '../../../detector/series/series-detector.ts';
 import type { InputPlace } from '../../../record/input-place.ts';
@@ -6,6 +7,7 @@ import type { RestartReason } from '../../../record/score-record.ts';
 import type { ArrivalState } from '../../changelog/arrival-state.ts';
 import { type ChangelogSeries, memberKey } from '../../changelog/changelog-series.ts';
 import {
+  type DepartedMember,
   type GroupState,
   type Member,
   readGroupChange,
@@ -21,14 +23,14 @@ import type { ReceivedObservation, ReplaySink, ScoreSink } from '../unit/batch-o
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from '../unit/detection-unit.ts';
 import { whyLate } from '../unit/lateness.ts';
-import { learn } from '../unit/long-memory.ts';
 import { OpenSteps } from '../unit/open-steps.ts';
 import { UnitEvents } from '../unit/unit-events.ts';
 import { isScorable, refuseValue } from '../unit/unusable-values.ts';
 import { WaitingArrivals } from '../unit/waiting-arrivals.ts';
+import { continuedDeparted, depart } from './departed-members.ts';
 import { groupPhase, positionInGroup } from './group-grid.ts';
-import { type GroupPast, isMissing, stepOfPast, timeOfPast } from './group-past.ts';
-import { fitting, hasRoomFor, whyFull } from './group-room.ts';
+import { type GroupPast, isMissing, stepOfPast } from './group-past.ts';
+import { fitting, hasRoomFor, makeRoom, whyFull } from './group-room.ts';
 import { GroupSilence } from './group-silence.ts';
 import { countPlaced, isNextReady, newestOf, pendingObservation, updateMembers, waitForLate } from './group-steps.ts';
 import { publishStep } from './publish-step.ts';
@@ -57,6 +59,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   members: Member[] = [];
   /** Series whose first observation was late, and its position. Steps wait for them, so that none is late for ever. */
   joining = new Map<string, number>();
+  departed = new Map<string, DepartedMember>();
   /** By position, ascending. */
   pending: PendingStep[] = [];
   originMs = Number.NaN;
@@ -97,6 +100,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     this.originMs = kept.originMs;
     this.pending = [...kept.pending];
     this.newest = kept.newest;
+    this.departed = continuedDeparted(kept.departed, this.bound.layout.profile);
     this.#past = { kept: { ...kept, members: fitting(kept.members, this.bound) }, offset, next: 0 };
   }
 
@@ -186,12 +190,9 @@ export class GroupUnit implements DetectionUnit, GroupState {
     }
     this.#past = null;
     this.joining = new Map(kept.joining);
-    for (const { series, newest, newestOffset, values, profile } of kept.members) {
+    for (const { series, newest, newestOffset, values } of kept.members) {
       const member = this.members.find((one) => one.series === series);
-      if (member !== undefined) {
-        Object.assign(member, { newest, newestOffset });
-        learn(member.detector, profile, timeOfPast(kept, kept.steps, this.bound.config.settings));
-      }
+      if (member !== undefined) Object.assign(member, { newest, newestOffset });
       sink.backfilled(values.length);
     }
     return true;
@@ -216,6 +217,8 @@ export class GroupUnit implements DetectionUnit, GroupState {
   }
 
   startOver(reason: RestartReason | null): void {
+    if (reason !== 'gap') this.departed.clear();
+    else for (const member of this.members) depart(this, member, this.bound.config.settings);
     this.release();
     this.detector = new GroupDetector(this.bound.config.settings, this.#memory);
     this.members = [];
@@ -269,12 +272,21 @@ export class GroupUnit implements DetectionUnit, GroupState {
     return member;
   }
 
+  resumeDeparted(series: string, atMs: number): ProfileState | null {
+    const { profile: layout } = this.bound.layout;
+    if (layout === null) return null;
+    const profile = emptyProfile(layout);
+    this.departed.set(series, { profile, atMs });
+    return profile;
+  }
+
   #keep(position: number, observation: ReceivedObservation, sink: ScoreSink): void {
     if (!hasRoomFor(this, observation.series, this.bound)) {
       const { record, series } = observation;
       sink.deadLetter(record, { ...whyFull(this.group), series, detector: this.bound.config.name });
       return;
     }
+    makeRoom(this, observation.series, this.bound);
     const added = pendingObservation(observation);
     keepPending(this.pending, position, added);
     this.changes.added.push({ position, ...added });

@@ -41,6 +41,8 @@ interface Part {
   readonly toHour: number;
   /** From the hour before on, unless hours are left out. */
   readonly fromHour?: number;
+  /** Members that send in it, where not all do. */
+  readonly only?: readonly string[];
   readonly settings?: Partial<StreamDetectionSettings>;
   readonly warmStart?: WarmStart;
 }
@@ -50,9 +52,10 @@ async function alarmsOf(parts: readonly Part[], isGrouped = false): Promise<numb
   const broker = new MemoryBroker(TOPICS, 1);
   let hour = 0;
   let run = streamRun({ broker });
-  for (const { fromHour = hour, toHour, settings = {}, warmStart } of parts) {
+  for (const { fromHour = hour, toHour, only, settings = {}, warmStart } of parts) {
     for (hour = fromHour; hour < toHour; hour++) {
       for (const [series, scale] of isGrouped ? MEMBERS : [['office', 1] as const]) {
+        if (only?.includes(series) === false) continue;
         const { key, value } = observationRecord(
           series,
           hour * HOUR_STEPS,
@@ -118,9 +121,46 @@ test('the long memories of a group learn of the values that it begins with where
   assert.ok(kept.some((at) => at >= 8 && at < 12));
 });
 
-test('the long memory outlasts a gap after which the series starts over', async () => {
-  const alarms = await alarmsOf([{ toHour: 24 * 19 }, { fromHour: 24 * 21, toHour: END }]);
-  assert.ok(alarms.some((at) => at >= 8 && at < 12));
+test('the long memory outlasts a gap after which a series, or a group, starts over', async () => {
+  for (const isGrouped of [false, true]) {
+    const alarms = await alarmsOf([{ toHour: 24 * 19 }, { fromHour: 24 * 21, toHour: END }], isGrouped);
+    assert.ok(
+      alarms.some((at) => at >= 8 && at < 12),
+      `alarms at ${alarms}`,
+    );
+  }
+});
+
+for (const [what, before, settings] of [
+  ['', {}, {}],
+  [', also under other settings', {}, { context: 24 }],
+  [', also where its context was empty as settings changed', { context: 24, gapLimit: 44 }, { context: 32 }],
+  [', also where it leaves by other settings', { context: 64, gapLimit: 44 }, { context: 64, gapLimit: 32 }],
+] as const) {
+  test(`a member that left its group and returns has its long memory again${what}`, async () => {
+    const alarms = await alarmsOf(
+      [
+        { toHour: 24 * 19, settings: before },
+        { toHour: 24 * 21 - 5, only: ['branch'], settings: before },
+        { toHour: 24 * 21, only: ['branch'], settings },
+        { toHour: END, only: ['office'], settings },
+      ],
+      true,
+    );
+    assert.ok(
+      alarms.some((at) => at >= 8 && at < 12),
+      `alarms at ${alarms}`,
+    );
+  });
+}
+
+test('a member that is away for longer than its group keeps series returns without its long memory', async () => {
+  const away = { only: ['branch'], settings: { idleMs: 33 * HOUR_MS } };
+  const parts = [
+    { toHour: 24 * 19, settings: away.settings },
+    { toHour: 24 * 21, ...away },
+  ];
+  assert.deepEqual(await alarmsOf([...parts, { ...away, toHour: END, only: ['office'] }], true), []);
 });
 
 test('a warm start fills the long memory', async () => {
