@@ -45,10 +45,10 @@ export function toldFigures(): Promise<Figures> {
       for (let second = 0; second < SECONDS; second++) {
         const share = (at: number) => Math.round((at * EVENTS) / SECONDS);
         const count = share(second + 1) - share(second);
+        await sleep(Math.max(0, beginMs + second * 1_000 - performance.now()));
         await write(
           Array.from({ length: count }, (_, i) => eventOf(PAST + share(second) + i, faultMs + second * 1_000).opened),
         );
-        await sleep(Math.max(0, beginMs + (second + 1) * 1_000 - performance.now()));
       }
       const lastMs = performance.now();
       await hook.until(({ told }) => sumOf(told) === PAST + EVENTS);
