@@ -25,8 +25,10 @@ const LAST_VALUES: readonly Contestant[] = [
   inProcess('last value', 'last_value', lastChange),
   inProcess('last value held', 'last_value_held', (input) => held(lastChange(input))),
 ];
+/** Key of the rival that speed is compared with. */
+export const RANDOM_CUT_FOREST = 'random_cut_forest';
 const PROGRAMS: readonly Contestant[] = [
-  inChild('random cut forest', 'random_cut_forest', RANDOM_CUT_FORESTS),
+  inChild('random cut forest', RANDOM_CUT_FOREST, RANDOM_CUT_FORESTS),
   inChild('half-space trees', 'half_space_trees', HALF_SPACE_TREES),
 ];
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Figures } from '../bench.ts';
 import { printTable, rounded } from '../table.ts';
-import { type Contestant, OURS, rivals } from './contestants.ts';
+import { type Contestant, OURS, RANDOM_CUT_FOREST, rivals } from './contestants.ts';
 import { injectedFigures } from './injected.ts';
 import { generatedIncidents, realIncidents } from './injected-incidents.ts';
 import { groupFigures, labelledScores, seriesFigures } from './labelled.ts';
@@ -105,5 +105,9 @@ async function speedFigures(able: readonly Contestant[], everyNth: number): Prom
     ['detector', 'observations/s a core', 'ours to it'],
     able.map((one) => [one.name, speeds.get(one)!, ours / speeds.get(one)!]),
   );
-  return Object.fromEntries(able.map((one) => [`${one.key}_obs_per_s_core`, rounded(speeds.get(one)!)]));
+  const forest = able.find(({ key }) => key === RANDOM_CUT_FOREST);
+  return {
+    ...Object.fromEntries(able.map((one) => [`${one.key}_obs_per_s_core`, rounded(speeds.get(one)!)])),
+    ...(forest && { rcf_ratio: rounded(ours / speeds.get(forest)!) }),
+  };
 }
