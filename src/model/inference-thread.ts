@@ -33,8 +33,9 @@ export interface RunForecasts {
   readonly forecasts: Float32Array<ArrayBuffer>;
   /** Rows whose forecast must not be used, and why; usually none. */
   readonly badRows: readonly { readonly row: number; readonly reason: string }[];
-  /** Duration of the run: wall-clock and CPU time of the thread, milliseconds. */
+  /** Wall-clock time inside the graph, milliseconds. */
   readonly runMs: number;
+  /** Processor time of the thread since it answered its last run, milliseconds. */
   readonly cpuMs: number;
 }
 

@@ -34,7 +34,7 @@ export interface ForecasterStats {
   readonly rowsWaiting: number;
   readonly runs: number;
   readonly forecasts: number;
-  /** Wall-clock and CPU time of the runs, summed over threads. */
+  /** Wall-clock time of the runs, and processor time of the threads that make them; sums over threads. */
   readonly runMs: number;
   readonly cpuMs: number;
 }

@@ -199,7 +199,7 @@ export interface ForecastSums {
   readonly rowsWaiting: number;
   readonly runs: number;
   readonly forecasts: number;
-  /** Wall-clock and CPU time of the runs, summed over threads. */
+  /** Wall-clock time of the runs, and processor time of the threads that make them; sums over threads. */
   readonly runMs: number;
   readonly cpuMs: number;
 }
@@ -220,7 +220,7 @@ export function collectForecasts({ registry }: Pick<Metrics, 'registry'>, sums: 
   total('forecast_runs_total', 'Runs of a model, each of one batch', ({ runs }) => runs);
   total('forecast_rows_total', 'Forecasts made: rows of those batches', ({ forecasts }) => forecasts);
   total('forecast_run_seconds_total', 'Time inside the models, all threads', ({ runMs }) => runMs / 1_000);
-  total('forecast_cpu_seconds_total', 'Processor time of the models, all threads', ({ cpuMs }) => cpuMs / 1_000);
+  total('forecast_cpu_seconds_total', 'Processor time of the inference threads', ({ cpuMs }) => cpuMs / 1_000);
   new Gauge({
     name: 'tidewatch_forecast_rows_waiting',
     help: 'Forecasts that wait for an inference thread',
