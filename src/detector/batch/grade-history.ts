@@ -218,7 +218,7 @@ class HistoryEvents {
       offset: position,
       verdict,
       seen: members.flatMap((rows) => rows.seen() ?? []),
-      keptOf: (series) => members[Number(series)] ?? null,
+      keptOf: (series) => members.find((member) => member.series === series) ?? null,
     });
     if (event !== null) this.revisions.push(event);
   }

@@ -41,3 +41,24 @@ test('a graded history is forecast once at each cutoff, with quantiles at the fi
     assert.deepEqual([graded[i].forecast, graded[i].score], [medians, score]);
   }
 });
+
+/** Values with a dip, `back` rows from the end. */
+function dipping(length: number, back: number): Float64Array {
+  return Float64Array.from({ length }, (_, i) => {
+    return Math.sin(i / 5) + ((i * 7_919) % 13) / 40 - (i === length - back ? 4 : 0);
+  });
+}
+
+test('each series of a request has the events of the series alone, with their kinds', async () => {
+  const series = [700, 700, 700].map((length) => dipping(length, 40));
+  const request = { settings: SETTINGS, forecaster: contextForecaster((context) => context.at(-1)!), eventStepMs: 1 };
+  const together = await detectOnline({ ...request, series });
+  for (const [i, values] of series.entries()) {
+    const [{ events }] = await detectOnline({ ...request, series: [values] });
+    assert.equal(events.at(-1)?.kind, 'dip');
+    assert.deepEqual(
+      together[i].events,
+      events.map((event) => ({ ...event, series: String(i) })),
+    );
+  }
+});
