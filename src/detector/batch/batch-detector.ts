@@ -23,7 +23,7 @@ import {
   twoSidedThreshold,
 } from '../calibration/threshold.ts';
 import { PRIOR_ROWS } from '../grade/grade-terms.ts';
-import { gradeHistories, type HistoryTimes } from './grade-history.ts';
+import { gradeHistories, type HistoryPlaces } from './grade-history.ts';
 import {
   addForecast,
   contextBefore,
@@ -132,7 +132,10 @@ function priorFoldsOf(folds: readonly DetectionFold[], histories: readonly Histo
 /**
  * Judges the last `detectionSize` observations of every history, once all folds have their forecasts.
  */
-export function concludeDetection({ histories, settings }: DetectionPlan, times: HistoryTimes = {}): OnlineDetection[] {
+export function concludeDetection(
+  { histories, settings }: DetectionPlan,
+  places: HistoryPlaces = {},
+): OnlineDetection[] {
   const judged =
     settings.thresholdMethod === 'univariate'
       ? histories.map((history) => judgeAlone(history, settings))
@@ -141,7 +144,7 @@ export function concludeDetection({ histories, settings }: DetectionPlan, times:
     const ungraded = { ...verdictColumns([], settings), events: [] };
     return judged.map((detection) => ({ ...detection, ...ungraded }));
   }
-  const graded = gradeHistories(histories, settings, times);
+  const graded = gradeHistories(histories, settings, places);
   return judged.map((detection, i) => {
     const { verdicts, events } = graded[i];
     return { ...detection, ...verdictColumns(verdicts, settings), events };
@@ -163,16 +166,17 @@ function verdictColumns(verdicts: readonly Verdict[], { detectionSize }: Detecti
  * the newest ones they are rounded as in the ring of the stream.
  */
 function residualsBefore(history: History, end: number, size: CalibrationSize, settings: DetectionSettings) {
-  const residuals = new Float32Array(Math.max(0, end));
+  const first = firstCutoffOf(history, settings);
+  const residuals = new Float32Array(Math.max(0, end - first));
   const empty = emptyWindows(history, settings);
   let count = 0;
-  for (let position = 0; position < end; position++) {
+  for (let position = first; position < end; position++) {
     if (history.forecastCounts[position] === 0 || empty(position)) continue;
     const residual = Math.fround(history.values[position] - forecastAt(history, position));
     residuals[count++] = size === 'all' ? residual : roundToBfloat16(residual);
   }
   const offset = size === 'all' ? 0 : Math.max(0, count - size);
-  const places = residualPlaces(firstCutoffOf(history, settings), offset, settings);
+  const places = residualPlaces(first, offset, settings);
   return { residuals: residuals.subarray(offset, count), places };
 }
 

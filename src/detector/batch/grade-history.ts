@@ -32,23 +32,26 @@ export interface GradedHistory {
 export function gradeHistories(
   histories: readonly History[],
   settings: DetectionSettings,
-  { eventStepMs = null, startsMs = null }: HistoryTimes,
+  { eventStepMs = null, startsMs = null, first = 0 }: HistoryPlaces,
 ): GradedHistory[] {
   if (settings.thresholdMethod === 'multivariate') {
     const graded = gradeTogether(histories, settings, { eventStepMs, startMs: startsMs?.[0] ?? Number.NaN });
     return histories.map(() => graded);
   }
   return histories.map((history, index) => {
-    return gradeAlone({ history, index, startMs: startsMs?.[index] ?? Number.NaN }, settings, eventStepMs);
+    const startMs = startsMs?.[index] ?? Number.NaN;
+    return gradeAlone({ history, index: first + index, startMs }, settings, eventStepMs);
   });
 }
 
-/** Times that a history has. */
-export interface HistoryTimes {
+/** Where histories lie in time, and among the series. */
+export interface HistoryPlaces {
   /** Mean step of the series; null where no events are wanted. */
   readonly eventStepMs?: number | null | undefined;
   /** Event time of the first position of each; null where they are not known: then there is no long memory. */
   readonly startsMs?: readonly number[] | null | undefined;
+  /** Index of the first of them, 0 by default. */
+  readonly first?: number;
 }
 
 interface IndexedHistory {

@@ -1,3 +1,4 @@
+import { setImmediate as pause } from 'node:timers/promises';
 import {
   concludeDetection,
   type DetectionFold,
@@ -6,7 +7,7 @@ import {
   type OnlineDetection,
   planDetection,
 } from '../../../detector/batch/batch-detector.ts';
-import type { HistoryTimes } from '../../../detector/batch/grade-history.ts';
+import type { HistoryPlaces } from '../../../detector/batch/grade-history.ts';
 import { residualsOf, shiftForecasts } from '../../../detector/batch/history.ts';
 import type { ExogenousEffects } from '../../../forecast/exogenous-effects.ts';
 import { forecastFolds } from '../../../forecast/folds.ts';
@@ -20,7 +21,7 @@ import type { OnlineDetectionQuestion } from './online-detection-question.ts';
 export async function runOnlineDetection(
   question: OnlineDetectionQuestion,
   signal: AbortSignal,
-): Promise<OnlineDetection[]> {
+): Promise<readonly OnlineDetection[]> {
   const { series, settings, model, tuning, offsets, eventStepMs, startsMs } = question;
   const { h, detectionSize, context } = settings;
   // There is one window, at the end. Its values must not be used for training.
@@ -30,16 +31,78 @@ export async function runOnlineDetection(
   return detectOnline({ series: series.values, settings, forecaster, effects, offsets, eventStepMs, startsMs, signal });
 }
 
-interface DetectionRequest extends Pick<DetectionInput, 'series' | 'settings' | 'offsets'>, HistoryTimes {
+interface DetectionRequest extends Pick<DetectionInput, 'series' | 'settings' | 'offsets'>, HistoryPlaces {
   readonly forecaster: Forecaster;
   /** Effects of exogenous variables, one for each series. */
   readonly effects?: readonly ExogenousEffects[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
+/**
+ * Values of a part of the series. Its histories are planned, and judged where alarms are off, in one turn of the event
+ * loop, and its memory is free when it is judged.
+ */
+const PART_VALUES = 262_144;
+/** One is forecast while another one is planned or judged. */
+const PARTS_AT_ONCE = 2;
+/** Values that are graded before other requests have their turn. */
+const GRADED_VALUES = 2_048;
+
 /** Online detection over whole histories with a model. Rejects when the model fails or `signal` aborts. */
-export async function detectOnline(request: DetectionRequest): Promise<OnlineDetection[]> {
-  const { effects } = request;
+export async function detectOnline(request: DetectionRequest): Promise<readonly OnlineDetection[]> {
+  const { series, settings, offsets } = request;
+  if (offsets !== undefined || settings.thresholdMethod === 'multivariate') return detectPart(request);
+  const detections: OnlineDetection[] = [];
+  const running: Promise<readonly OnlineDetection[]>[] = [];
+  const takeFirst = async () => {
+    for (const detection of await running.shift()!) detections.push(detection);
+  };
+  for (const range of partsOf(series, PART_VALUES)) {
+    if (running.length === PARTS_AT_ONCE) await takeFirst();
+    const part = detectPart(partOf(request, range));
+    // A rejection is handled when the part is taken. It must not count as unhandled before.
+    part.catch(() => {});
+    running.push(part);
+  }
+  while (running.length > 0) await takeFirst();
+  return detections;
+}
+
+/** Series from `start` to before `end`. */
+interface SeriesPart {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Consecutive series with at most so many values, or one of them. */
+function partsOf(series: readonly ArrayLike<number>[], valuesMax: number): SeriesPart[] {
+  const ranges: SeriesPart[] = [];
+  let start = 0;
+  let values = 0;
+  for (const [i, { length }] of series.entries()) {
+    if (i > start && values + length > valuesMax) {
+      ranges.push({ start, end: i });
+      [start, values] = [i, 0];
+    }
+    values += length;
+  }
+  if (start < series.length) ranges.push({ start, end: series.length });
+  return ranges;
+}
+
+function partOf(request: DetectionRequest, { start, end }: SeriesPart): DetectionRequest {
+  const { series, effects, startsMs, first = 0 } = request;
+  return {
+    ...request,
+    series: series.slice(start, end),
+    effects: effects?.slice(start, end),
+    startsMs: startsMs?.slice(start, end),
+    first: first + start,
+  };
+}
+
+async function detectPart(request: DetectionRequest): Promise<readonly OnlineDetection[]> {
+  const { effects, settings } = request;
   const plan = planDetection({ ...request, cleaned: effects?.map(({ subtracted }) => subtracted) });
   const together = plan.folds.timeOf !== undefined;
   await forecastPlan(plan, request, together ? [] : plan.priorFolds);
@@ -51,7 +114,16 @@ export async function detectOnline(request: DetectionRequest): Promise<OnlineDet
     const added = await effects?.[i]?.added(residualsOf(history));
     if (added !== undefined) shiftForecasts(history, added);
   }
-  return concludeDetection(plan, request);
+  if (settings.thresholdMethod === 'multivariate' || settings.alarmRate === null)
+    return concludeDetection(plan, request);
+  const detections: OnlineDetection[] = [];
+  for (const range of partsOf(request.series, GRADED_VALUES)) {
+    if (detections.length > 0) await pause();
+    request.signal?.throwIfAborted();
+    const histories = plan.histories.slice(range.start, range.end);
+    detections.push(...concludeDetection({ ...plan, histories }, partOf(request, range)));
+  }
+  return detections;
 }
 
 /** @param prior the folds of which every quantile is forecast, for the first rows of a grade */

@@ -62,3 +62,48 @@ test('each series of a request has the events of the series alone, with their ki
     );
   }
 });
+
+test('series that are detected in several parts have the results and the events of each alone', async () => {
+  const series = [140_000, 700, 140_000, 300, 500].map((length, i) => dipping(length, 40 + i));
+  const forecaster = contextForecaster((context) => context.at(-1)!);
+  const request = { settings: SETTINGS, forecaster, eventStepMs: 3_600_000 };
+  const together = await detectOnline({ ...request, series });
+  assert.equal(together.length, series.length);
+  for (const [i, values] of series.entries()) {
+    const [{ events, ...alone }] = await detectOnline({ ...request, series: [values] });
+    const { events: found, ...numbers } = together[i];
+    assert.deepEqual(numbers, alone);
+    assert.ok(events.length > 0);
+    assert.deepEqual(
+      found,
+      events.map((event) => ({ ...event, series: String(i) })),
+    );
+  }
+});
+
+test('other requests have their turn between series that are graded', async () => {
+  const forecaster = contextForecaster((context) => context.at(-1)!);
+  let turns = 0;
+  let turnsForecast = 0;
+  const counted: QuantileForecaster = {
+    ...forecaster,
+    async forecast(batch) {
+      const made = await forecaster.forecast(batch);
+      turnsForecast = turns;
+      return made;
+    },
+  };
+  let counting = true;
+  const count = () => {
+    turns++;
+    if (counting) setImmediate(count);
+  };
+  setImmediate(count);
+  const series = Array.from({ length: 12 }, (_, i) => dipping(1_100 + i, 40));
+  await detectOnline({ series, settings: SETTINGS, forecaster: counted });
+  counting = false;
+  assert.ok(
+    turns - turnsForecast >= 11,
+    `${turns - turnsForecast} turns while 12 series of more than 1,100 rows were graded`,
+  );
+});
