@@ -68,7 +68,8 @@ export function takeBodies(app: App, { budget, rate, threads }: BodyParts): void
     if (Number(length) > bytesMax) throw bodyTooLarge(bytesMax);
     const { id: keyId } = callerOf(request).key;
     const encoding = rawBody && given === SNAPPY ? undefined : given;
-    const bytes = await readBytes(payload, { encoding, budget, keyId, rate, bytesMax });
+    const declared = length === undefined ? undefined : Number(length);
+    const bytes = await readBytes(payload, { encoding, budget, keyId, rate, bytesMax, length: declared });
     held.get(request)?.hold(keyId, bytes.length);
     return bytes;
   };

@@ -34,6 +34,8 @@ interface BodyReading {
   /** The key whose share of the budget the body takes. */
   readonly keyId: string;
   readonly bytesMax: number;
+  /** The declared length of a body that is not compressed, where there is one. */
+  readonly length?: number | undefined;
   readonly rate?: TransferRate;
 }
 
@@ -44,7 +46,7 @@ interface BodyReading {
  */
 export async function readBytes(
   payload: Readable,
-  { encoding, budget, keyId, bytesMax, rate = TRANSFER_RATE }: BodyReading,
+  { encoding, budget, keyId, bytesMax, length, rate = TRANSFER_RATE }: BodyReading,
 ): Promise<Buffer> {
   const name = encoding?.trim().toLowerCase() || 'identity';
   if (name !== 'identity' && !Object.hasOwn(INFLATORS, name)) {
@@ -58,13 +60,20 @@ export async function readBytes(
   const source: Readable = inflator === null ? payload : payload.pipe(inflator);
   payload.once('aborted', () => inflator?.destroy());
   const chunks: Buffer[] = [];
+  let whole: Buffer | null = null;
   let bytes = 0;
   try {
     for await (const chunk of untilTooSlow(payload, source, rate)) {
       if (bytes + chunk.length > bytesMax) throw bodyTooLarge(bytesMax);
       if (!budget.take(keyId, chunk.length)) throw overloaded('Too many large requests at once, try again');
+      // In place: chunks beside the whole would be its memory twice. A length alone, without bytes, reserves nothing.
+      if (whole === null && inflator === null && length !== undefined && bytes >= SLICE_BYTES) {
+        whole = Buffer.allocUnsafeSlow(length);
+        Buffer.concat(chunks.splice(0)).copy(whole);
+      }
+      if (whole === null) chunks.push(chunk);
+      else chunk.copy(whole, bytes);
       bytes += chunk.length;
-      chunks.push(chunk);
     }
   } catch (error) {
     budget.release(keyId, bytes);
@@ -74,7 +83,7 @@ export async function readBytes(
     if (error instanceof HttpProblem) throw error;
     throw new HttpProblem(400, `The body cannot be read as ${name}: ${(error as Error).message}`);
   }
-  return joinedInSlices(chunks, bytes);
+  return whole ?? joinedInSlices(chunks, bytes);
 }
 
 /** Bytes that are copied before other requests have a turn: about a millisecond. */

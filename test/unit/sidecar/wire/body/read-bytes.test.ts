@@ -27,6 +27,25 @@ test('every content encoding decodes to the same body', async () => {
   assert.equal(budget.held, 4 * text.length);
 });
 
+test('a large body of declared length lies in memory of that length, and has every byte', async () => {
+  const large = Buffer.from(Uint8Array.from({ length: 9_000_001 }, (_, i) => i * 7));
+  const sizes = [1, 65_536, 4_194_304, 3, 700_000];
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < large.length; ) {
+    const size = sizes[chunks.length % sizes.length];
+    chunks.push(large.subarray(at, at + size));
+    at += size;
+  }
+  for (const length of [large.length, undefined]) {
+    const budget = new BodyBudget(BODIES_BYTES_MAX);
+    const options = { encoding: undefined, budget, keyId: 'k', bytesMax, length };
+    const read = await readBytes(Readable.from(chunks), options);
+    assert.ok(read.equals(large));
+    assert.equal(read.buffer.byteLength, large.length);
+    assert.equal(budget.held, large.length);
+  }
+});
+
 test('a body beyond the limit while decompressing gets 413 and releases its budget', async () => {
   const bomb = Buffer.alloc(50_000_000, 32);
   for (const [encoding, bytes] of [
