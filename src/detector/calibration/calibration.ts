@@ -1,4 +1,3 @@
-import { layout } from './layout.ts';
 import type { CalibrationMethod } from './settings.ts';
 
 /** Mean and variance of residuals under "normal". Variances are sample variances (ddof 1). */
@@ -10,30 +9,6 @@ export interface Calibration {
   readonly variance: number;
   /** What each further step of the horizon adds to the variance; 0 where the variance is pooled. */
   readonly growth: number;
-}
-
-/** A calibration as it is kept beside the scalars of a series. */
-export const CALIBRATION_STATE = layout({ samples: 1, mean: 1, variance: 1, growth: 1 });
-const { samples: SAMPLES, mean: MEAN, variance: VARIANCE, growth: GROWTH } = CALIBRATION_STATE.at;
-
-export function keepCalibration(
-  state: Float64Array,
-  start: number,
-  { samples, mean, variance, growth }: Calibration,
-): void {
-  state[start + SAMPLES] = samples;
-  state[start + MEAN] = mean;
-  state[start + VARIANCE] = variance;
-  state[start + GROWTH] = growth;
-}
-
-export function keptCalibration(state: Float64Array, start: number): Calibration {
-  return {
-    samples: state[start + SAMPLES],
-    mean: state[start + MEAN],
-    variance: state[start + VARIANCE],
-    growth: state[start + GROWTH],
-  };
 }
 
 /** How the i-th residual of an array was forecast. */

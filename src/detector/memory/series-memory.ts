@@ -1,7 +1,8 @@
-import { ALARM_BEFORE_FORMAT_5, ALARM_STATE } from '../alarm/alarm.ts';
+import { ALARM_STATE } from '../alarm/alarm.ts';
 import { BFLOAT_NAN } from '../calibration/bfloat16.ts';
-import { CALIBRATION_STATE, CalibrationColumns } from '../calibration/calibration.ts';
+import { CalibrationColumns } from '../calibration/calibration.ts';
 import { firstCutoff } from '../calibration/cutoff-grid.ts';
+import { CALIBRATION_STATE, RESIDUAL_SUMS } from '../calibration/kept-calibration.ts';
 import { layout } from '../calibration/layout.ts';
 import { PRECISION_STATE, startPrecision } from '../calibration/precision.ts';
 import { RESOLUTION_STATE, startResolution } from '../calibration/resolution.ts';
@@ -44,30 +45,19 @@ const PLACES = layout({
   residualRun: 1,
 });
 export const SCALARS = PLACES.at;
-/** Event times that are kept of a series: those of position 0 and, behind it, of its newest value. */
-const EVENT_TIMES = 2;
+/**
+ * Event times that are kept of a series, for its owner: of position 0, of its newest value, and the newest of any of
+ * its records whose time is confirmed.
+ */
+export const EVENT_TIMES = layout({ origin: 1, newest: 1, arrived: 1 });
 /** Most scalars that a state holds. */
 export const SCALARS_MAX = PLACES.count;
-/** How many scalars states before format 5 hold; an index is a format. Later ones stand behind those of format 2. */
-export const SCALARS_OF_FORMATS = [
-  0,
-  0,
-  SCALARS.alarm + ALARM_BEFORE_FORMAT_5,
-  SCALARS.alarm + ALARM_BEFORE_FORMAT_5 + 2,
-];
-
-/** The place of a scalar of a state of some format. */
-export function scalarOfFormat(format: number, scalar: number): number {
-  const isLater = format < 5 && scalar >= SCALARS.alarm + ALARM_BEFORE_FORMAT_5;
-  return isLater ? scalar + ALARM_STATE.count - ALARM_BEFORE_FORMAT_5 : scalar;
-}
-
 /**
  * What the series of one detector have in common: its settings, and how the numbers of each lie in memory. That is one
  * block of bytes in a slab shared by many series, since typed arrays of its own would cost more than their contents.
  * What a row needs lies together.
  *
- *   float64:  [ scalars | calibration | origin | event times; see SeriesRings ]
+ *   float64:  [ scalars | calibration | origin | event times | sums of residuals, without a ring; see SeriesRings ]
  *   float32:  [ context ring | extremes of earlier values ]
  *   bfloat16: [ residual ring | distances of the shape search, nearest lag ]
  *   float16:  [ slots of the long memory; see profile-layout.ts ]
@@ -95,6 +85,8 @@ export interface SeriesLayout {
   readonly scalars: number;
   readonly originAt: number;
   readonly eventTimesAt: number;
+  /** Where residuals are not kept, but their sums. */
+  readonly residualSumsAt: number;
   readonly forecastLength: number;
   readonly laterLength: number;
   /** Whether forecasts overlap. */
@@ -132,7 +124,8 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
   const scalars = alarmRate === null ? SCALARS.termSquares : PLACES.count;
   const originAt = scalars + CALIBRATION_STATE.count;
   const eventTimesAt = originAt + 1;
-  const plainDoubles = eventTimesAt + EVENT_TIMES;
+  const residualSumsAt = eventTimesAt + EVENT_TIMES.count;
+  const plainDoubles = residualSumsAt + (residualCapacity === 0 ? RESIDUAL_SUMS.count : 0);
   const doubles = plainDoubles + (overlapping ? sums : 0) + (profile === null ? 0 : PROFILE_DOUBLES.count);
   const floats = plainFloats + (overlapping ? 0 : sums) + (profile === null ? 0 : PROFILE_FLOATS.count);
   const bfloats = residualCapacity + (lags === 0 ? 0 : lags + 1);
@@ -150,6 +143,7 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
     scalars,
     originAt,
     eventTimesAt,
+    residualSumsAt,
     forecastLength,
     laterLength,
     overlapping,
@@ -261,7 +255,11 @@ export class SeriesMemory {
     bfloats.fill(0, bfloatStart + layout.residualCapacity, bfloatStart + layout.bfloats);
     startResolution(doubles, doubleStart + SCALARS.resolution);
     startPrecision(doubles, doubleStart + SCALARS.precision);
-    doubles[doubleStart + layout.eventTimesAt + 1] = Number.NaN;
+    doubles.fill(
+      Number.NaN,
+      doubleStart + layout.eventTimesAt + EVENT_TIMES.at.newest,
+      doubleStart + layout.residualSumsAt,
+    );
     if (layout.profile !== null) startProfile(profileState(block, layout.profile));
     return block;
   }

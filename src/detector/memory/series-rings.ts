@@ -1,5 +1,11 @@
 import { bfloatBits, ofBfloatBits } from '../calibration/bfloat16.ts';
-import { type Calibration, keepCalibration, keptCalibration } from '../calibration/calibration.ts';
+import type { Calibration, ResidualSums } from '../calibration/calibration.ts';
+import {
+  keepCalibration,
+  keepResidualSums,
+  keptCalibration,
+  keptResidualSums,
+} from '../calibration/kept-calibration.ts';
 import { observePrecision } from '../calibration/precision.ts';
 import { observeResolution } from '../calibration/resolution.ts';
 import type { ProfileState } from '../profile/profile-layout.ts';
@@ -7,6 +13,7 @@ import { EXTREME_FLOATS } from './extreme-blocks.ts';
 import {
   bfloatStartOf,
   doubleStartOf,
+  EVENT_TIMES,
   floatStartOf,
   profileState,
   SCALARS,
@@ -72,11 +79,20 @@ export class SeriesRings implements SeriesBlock {
 
   /** Newest event time; NaN before the first. */
   get newestMs(): number {
-    return this.doubles[this.doubleStart + this.layout.eventTimesAt + 1];
+    return this.doubles[this.doubleStart + this.layout.eventTimesAt + EVENT_TIMES.at.newest];
   }
 
   set newestMs(ms: number) {
-    this.doubles[this.doubleStart + this.layout.eventTimesAt + 1] = ms;
+    this.doubles[this.doubleStart + this.layout.eventTimesAt + EVENT_TIMES.at.newest] = ms;
+  }
+
+  /** As `newestMs`, of the records that wait, too. */
+  get arrivedMs(): number {
+    return this.doubles[this.doubleStart + this.layout.eventTimesAt + EVENT_TIMES.at.arrived];
+  }
+
+  set arrivedMs(ms: number) {
+    this.doubles[this.doubleStart + this.layout.eventTimesAt + EVENT_TIMES.at.arrived] = ms;
   }
 
   /** The doubles that hold the scalars, and the index of one of them. */
@@ -117,6 +133,15 @@ export class SeriesRings implements SeriesBlock {
 
   set calibration(calibration: Calibration) {
     keepCalibration(this.doubles, this.scalarIndex(this.layout.scalars), calibration);
+  }
+
+  /** Sums of all residuals, where none of them is kept. */
+  get residualSums(): ResidualSums {
+    return keptResidualSums(this.doubles, this.doubleStart + this.layout.residualSumsAt);
+  }
+
+  set residualSums(sums: ResidualSums) {
+    keepResidualSums(this.doubles, this.doubleStart + this.layout.residualSumsAt, sums);
   }
 
   /** The numbers that hold the sums of forecasts, and where they begin; see open-window.ts. */

@@ -10,7 +10,6 @@ import {
   calibrationOfSums,
   NO_RESIDUALS,
   type ResidualPlaces,
-  type ResidualSums,
 } from '../calibration/calibration.ts';
 import { forecastedPositions, isCutoff, residualPlaces, stepOfHorizon } from '../calibration/cutoff-grid.ts';
 import { precisionLost, startPrecision } from '../calibration/precision.ts';
@@ -46,17 +45,12 @@ import { judgeInSeason } from '../memory/series-season.ts';
 export class SeriesDetector extends SeriesRings {
   /** Positions seen; the next observation has this position. */
   positions = 0;
-  /** First position of the open detection window. */
-  windowStart = 0;
   /** Forecasted positions before the open window, without empty windows: where the residual ring stands. */
   residualCount = 0;
   /** Windows that have closed with something observed in them. */
   closedWindows = 0;
-  residualSums: ResidualSums = NO_RESIDUALS;
   /** A forecast from the present position is needed before the next observation. */
   forecastDue = false;
-  /** false: the restored state has no scalars, and `restored` derives them. */
-  scalarsKept = true;
 
   constructor(memory: SeriesMemory) {
     super(memory);
@@ -73,11 +67,15 @@ export class SeriesDetector extends SeriesRings {
     return this.layout.settings;
   }
 
+  /** First position of the open detection window. */
+  get windowStart(): number {
+    return this.positions - (this.positions % this.settings.detectionSize);
+  }
+
   /** Sets a fresh detector to the beginning of a window, as if everything before had been missing. */
   startAt(windowStart: number): void {
     this.rings.setScalar(SCALARS.contextStart, windowStart);
     this.positions = windowStart;
-    this.windowStart = windowStart;
     this.residualCount = forecastedPositions(windowStart, this.settings);
     this.closedWindows = windowStart / this.settings.detectionSize;
     this.forecastDue = isCutoff(windowStart, this.settings);
@@ -123,7 +121,7 @@ export class SeriesDetector extends SeriesRings {
       ...verdict,
     };
     this.positions = position + 1;
-    if (this.positions === windowStart + this.settings.detectionSize) this.#closeWindow();
+    if (this.positions === windowStart + this.settings.detectionSize) this.#closeWindow(windowStart);
     this.forecastDue = isCutoff(this.positions, this.settings);
     return detection;
   }
@@ -195,9 +193,12 @@ export class SeriesDetector extends SeriesRings {
     return residualPlaces(this.layout.firstCutoff, this.residualCount - kept, this.settings);
   }
 
-  /** Recomputes what is derived from rings, scalars and sums, after all of them were restored. */
+  /**
+   * Recomputes what is derived from rings, scalars and sums, after all of them were restored. Scalars that were not
+   * kept, with a floor of NaN, are derived, too.
+   */
   restored(): void {
-    if (!this.scalarsKept) this.#deriveScalars();
+    if (Number.isNaN(this.rings.scalar(SCALARS.floor))) this.#deriveScalars();
     if (this.layout.isGraded) restoreShapes(this.rings, this.positions);
     this.#recalibrate();
   }
@@ -206,7 +207,7 @@ export class SeriesDetector extends SeriesRings {
     const { rings } = this;
     const { calibration } = this.settings;
     if (this.layout.residualCapacity === 0) {
-      rings.calibration = calibrationOfSums(this.residualSums, calibration);
+      rings.calibration = calibrationOfSums(rings.residualSums, calibration);
       return;
     }
     const kept = rings.residualsForNow(this.residualCount);
@@ -229,18 +230,17 @@ export class SeriesDetector extends SeriesRings {
 
   /** As if the values in the ring were all that was observed so far. */
   #deriveScalars(): void {
-    this.scalarsKept = true;
-    const { rings } = this;
+    const { rings, windowStart } = this;
     const oldest = Math.max(0, this.positions - this.layout.contextCapacity);
     for (let position = oldest; position < this.positions; position++) {
-      if (position === this.windowStart) this.#openWindow();
+      if (position === windowStart) this.#openWindow();
       const distance = rings.distanceAt(position);
       const value = this.origin + distance;
       const forecast = keptForecast(this, position);
       this.#verdictOn(this.layout.isGraded ? observeTerms(this.rings, { position, value, distance, forecast }) : null);
       this.rings.observeScalars(value, distance);
     }
-    if (this.positions === this.windowStart) this.#openWindow();
+    if (this.positions === windowStart) this.#openWindow();
   }
 
   #openWindow(): void {
@@ -257,17 +257,16 @@ export class SeriesDetector extends SeriesRings {
   }
 
   /** Every forecast of the window has joined: its residuals become calibration, and the next window opens. */
-  #closeWindow(): void {
-    const { detectionSize } = this.settings;
-    const alone = this.settings.thresholdMethod === 'univariate' && this.windowStart >= this.layout.firstCutoff;
+  #closeWindow(start: number): void {
+    const end = this.positions;
+    const alone = this.settings.thresholdMethod === 'univariate' && start >= this.layout.firstCutoff;
     // After an outage the residuals before it go on to calibrate. Members of a group keep in step with each other.
-    if (!alone || this.rings.hasValue(this.windowStart, this.windowStart + detectionSize)) {
-      for (let i = 0; i < detectionSize; i++) this.#closePosition(this.windowStart + i);
+    if (!alone || this.rings.hasValue(start, end)) {
+      for (let position = start; position < end; position++) this.#closePosition(start, position);
       this.closedWindows++;
     }
     shiftWindow(this.rings);
-    observeExtremes(this, this.windowStart, this.windowStart + detectionSize);
-    this.windowStart += detectionSize;
+    observeExtremes(this, start, end);
     if (precisionLost(this.rings.doubles, this.rings.scalarIndex(SCALARS.precision))) this.#forgetContext();
     this.#openWindow();
     this.#recalibrate();
@@ -281,8 +280,8 @@ export class SeriesDetector extends SeriesRings {
     forgetForecasts(this.rings, this.windowStart);
   }
 
-  #closePosition(position: number): void {
-    const forecast = finalForecast(this.rings, this.windowStart, position);
+  #closePosition(windowStart: number, position: number): void {
+    const forecast = finalForecast(this.rings, windowStart, position);
     if (forecast === null) return;
     const residual = Math.fround(this.rings.distanceAt(position) - forecast);
     if (this.layout.residualCapacity === 0) {
@@ -290,7 +289,7 @@ export class SeriesDetector extends SeriesRings {
         method: this.settings.calibration,
         places: residualPlaces(this.layout.firstCutoff, 0, this.settings),
       };
-      this.residualSums = addResidual(this.residualSums, residual, this.residualCount, how);
+      this.rings.residualSums = addResidual(this.rings.residualSums, residual, this.residualCount, how);
     } else this.rings.keepResidual(this.residualCount, residual);
     this.residualCount++;
   }

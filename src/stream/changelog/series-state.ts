@@ -1,12 +1,7 @@
 import { bfloatBits, ofBfloatBits } from '../../detector/calibration/bfloat16.ts';
 import { forecastedPositions, isCutoff } from '../../detector/calibration/cutoff-grid.ts';
 import { SINCE } from '../../detector/memory/extreme-blocks.ts';
-import {
-  SCALARS_MAX,
-  SCALARS_OF_FORMATS,
-  type SeriesLayout,
-  scalarOfFormat,
-} from '../../detector/memory/series-memory.ts';
+import { SCALARS, SCALARS_MAX, type SeriesLayout } from '../../detector/memory/series-memory.ts';
 import type { SeriesDetector } from '../../detector/series/series-detector.ts';
 import type { ChangelogSeries } from './changelog-series.ts';
 import {
@@ -17,6 +12,7 @@ import {
   writeProfile,
   writeProfileChange,
 } from './profile-state.ts';
+import { SCALARS_OF_FORMATS, scalarOfFormat } from './scalar-formats.ts';
 import { STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.ts';
 import { readSums, readSums1, writeSums } from './sums-state.ts';
 
@@ -37,7 +33,7 @@ export function writeDetectorState(writer: StateWriter, detector: SeriesDetector
   for (let position = windowStart; position < positions; position++) writer.f32(rings.distanceAt(position));
   writeForecasts(writer, detector, occupied(detector));
   writeScalars(writer, detector);
-  if (layout.residualCapacity === 0) writeSums(writer, detector.residualSums);
+  if (layout.residualCapacity === 0) writeSums(writer, rings.residualSums);
   writeProfile(writer, detector.rings.profile);
 }
 
@@ -61,7 +57,7 @@ export function readDetectorState(reader: StateReader, detector: SeriesDetector)
   readDistances(reader, detector, detector.windowStart);
   readForecasts(reader, detector);
   readScalars(reader, detector);
-  if (layout.residualCapacity === 0) detector.residualSums = readSums(reader);
+  if (layout.residualCapacity === 0) detector.rings.residualSums = readSums(reader);
   if (reader.format >= PROFILE_FORMAT) readProfile(reader, detector.rings.profile);
 }
 
@@ -181,13 +177,13 @@ function readEarlierState(reader: StateReader, detector: SeriesDetector): void {
   detector.residualCount = counts?.residuals ?? detector.residualCount;
   detector.closedWindows = counts?.windows ?? detector.closedWindows;
   readDistances(reader, detector, detector.windowStart);
-  detector.scalarsKept = reader.format > 1;
+  if (reader.format === 1) rings.setScalar(SCALARS.floor, Number.NaN);
   for (let i = 0; i < sumsOf(layout); i++) rings.sums[rings.sumStart + i] = reader.f64();
   for (let scalar = 0; scalar < SCALARS_OF_FORMATS[reader.format]; scalar++) {
     keepScalar(detector, scalarOfFormat(reader.format, scalar), reader.f64());
   }
   if (layout.residualCapacity === 0) {
-    detector.residualSums = reader.format === 1 ? readSums1(reader, detector.settings) : readSums(reader);
+    rings.residualSums = reader.format === 1 ? readSums1(reader, detector.settings) : readSums(reader);
   }
 }
 

@@ -81,7 +81,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   /** Steps of the past that the detector has not seen so far, as if they came with the record at `offset`. */
   #past: { readonly kept: GroupPast; readonly offset: number; next: number } | null = null;
 
-  constructor({ key, group, bound, memory, place }: UnitOptions & { readonly key: string; readonly group: string }) {
+  constructor({ key, group, home: { bound, memory, place } }: UnitOptions & { readonly group: string }) {
     this.key = key;
     this.group = group;
     this.bound = bound;

@@ -59,7 +59,7 @@ export interface PartitionUnitsOptions {
 /** The series and groups of a partition: which there are, how they come and go. */
 export class PartitionUnits {
   readonly #options: PartitionUnitsOptions;
-  readonly #memories = new UnitMemories();
+  readonly #memories: UnitMemories;
   readonly sources = new SeriesSources();
   readonly units = new Map<string, DetectionUnit>();
   /** Open states that cannot be continued, until an observation of their series arrives. */
@@ -74,6 +74,7 @@ export class PartitionUnits {
 
   constructor(options: PartitionUnitsOptions) {
     this.#options = options;
+    this.#memories = new UnitMemories(options.place);
     this.backfills = new Backfills(options.pace, (stale, unit, sink) => this.#replace(stale, unit, sink));
   }
 
@@ -115,11 +116,11 @@ export class PartitionUnits {
   }
 
   create(key: string, group: string | null, bound: BoundDetector): DetectionUnit {
-    const memory = this.#memories.of(bound);
+    const home = this.#memories.homeOf(bound);
     const unit =
       group === null
-        ? new SeriesUnit({ key, bound, memory, place: this.#options.place, source: this.sources.sourceOf(key, key) })
-        : new GroupUnit({ key, group, bound, memory, place: this.#options.place });
+        ? new SeriesUnit({ key, home, source: this.sources.sourceOf(key, key) })
+        : new GroupUnit({ key, home, group });
     this.units.set(key, unit);
     const { places, place } = this.#options;
     if (group !== null || !places.has(key)) places.set(key, place.partition);
@@ -222,7 +223,7 @@ export class PartitionUnits {
 
   /** A unit of settings of the past, whose values are read; `group` is null for a series. */
   createRetired(key: string, group: string | null, bound: BoundDetector): SeriesUnit | GroupUnit {
-    const options = { key, bound, memory: this.#memories.ofRetired(bound), place: this.#options.place };
+    const options = { key, home: this.#memories.homeOfRetired(bound) };
     return group === null ? new SeriesUnit(options) : new GroupUnit({ ...options, group });
   }
 

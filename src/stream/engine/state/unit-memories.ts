@@ -1,26 +1,32 @@
 import { SeriesMemory } from '../../../detector/memory/series-memory.ts';
+import type { InputPlace } from '../../../record/input-place.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
-import type { DetectionUnit } from '../unit/detection-unit.ts';
+import type { DetectionUnit, UnitHome } from '../unit/detection-unit.ts';
 
 /** Memory for the series of a partition: slabs by detector, since settings decide how much a series takes. */
 export class UnitMemories {
-  readonly #memories = new Map<BoundDetector, SeriesMemory>();
+  readonly #place: InputPlace;
+  readonly #homes = new Map<BoundDetector, UnitHome>();
   /** How many units each detector of the past has. */
   readonly #retired = new Map<BoundDetector, number>();
 
-  of(bound: BoundDetector): SeriesMemory {
-    let memory = this.#memories.get(bound);
-    if (memory === undefined) {
-      memory = new SeriesMemory(bound.layout);
-      this.#memories.set(bound, memory);
-    }
-    return memory;
+  constructor(place: InputPlace) {
+    this.#place = place;
   }
 
-  /** As `of`, for a unit of settings of the past. */
-  ofRetired(bound: BoundDetector): SeriesMemory {
+  homeOf(bound: BoundDetector): UnitHome {
+    let home = this.#homes.get(bound);
+    if (home === undefined) {
+      home = { bound, memory: new SeriesMemory(bound.layout), place: this.#place };
+      this.#homes.set(bound, home);
+    }
+    return home;
+  }
+
+  /** As `homeOf`, for a unit of settings of the past. */
+  homeOfRetired(bound: BoundDetector): UnitHome {
     this.#retired.set(bound, (this.#retired.get(bound) ?? 0) + 1);
-    return this.of(bound);
+    return this.homeOf(bound);
   }
 
   /** Memory of settings that no unit has any more is given back. */
@@ -30,12 +36,12 @@ export class UnitMemories {
     this.#retired.set(retired.bound, left);
     if (left > 0) return;
     this.#retired.delete(retired.bound);
-    this.#memories.delete(retired.bound);
+    this.#homes.delete(retired.bound);
   }
 
   get bytes(): number {
     let bytes = 0;
-    for (const memory of this.#memories.values()) bytes += memory.bytes;
+    for (const { memory } of this.#homes.values()) bytes += memory.bytes;
     return bytes;
   }
 }

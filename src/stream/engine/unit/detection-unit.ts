@@ -10,12 +10,18 @@ import type { BoundDetector } from './bound-detector.ts';
 import type { UnitEvents } from './unit-events.ts';
 import type { WaitingArrivals } from './waiting-arrivals.ts';
 
-/** What a unit is made with. */
-export interface UnitOptions {
+/** What the units of a detector in a partition have in common. */
+export interface UnitHome {
   readonly bound: BoundDetector;
   readonly memory: SeriesMemory;
-  /** The partition that owns the unit. */
+  /** The partition that owns the units. */
   readonly place: InputPlace;
+}
+
+/** What a unit is made with. */
+export interface UnitOptions {
+  readonly key: string;
+  readonly home: UnitHome;
   /** For a series the id of its name and labels, where a template made its key. */
   readonly source?: string | null;
 }

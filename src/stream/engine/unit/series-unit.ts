@@ -4,7 +4,7 @@ import type { Detection } from '../../../detector/alarm/detection.ts';
 import { SCALARS } from '../../../detector/memory/series-memory.ts';
 import { contextValues } from '../../../detector/series/context-values.ts';
 import { SeriesDetector } from '../../../detector/series/series-detector.ts';
-import { type InputPlace, inputAt } from '../../../record/input-place.ts';
+import { inputAt } from '../../../record/input-place.ts';
 import type { RestartReason, SilenceCause } from '../../../record/score-record.ts';
 import type { ArrivalState, FoundSilence } from '../../changelog/arrival-state.ts';
 import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
@@ -18,17 +18,16 @@ import {
 } from '../../changelog/series-entry.ts';
 import type { StateReader, StateWriter } from '../../changelog/state-bytes.ts';
 import type { ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome.ts';
-import type { BoundDetector } from './bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
 import { whyLate } from './lateness.ts';
 import { learn, learnedOf } from './long-memory.ts';
-import { OpenSteps } from './open-steps.ts';
+import { SeriesFields } from './series-fields.ts';
 import type { SeriesPast } from './series-past.ts';
 import { seriesScore } from './series-score.ts';
 import { isNewsSilent, isYoung, silenceRecord } from './silence-records.ts';
-import { type EventOwner, type HeldEvents, UnitEvents } from './unit-events.ts';
+import { type EventOwner, UnitEvents } from './unit-events.ts';
 import { isScorable, refuseValue } from './unusable-values.ts';
-import { type ArrivalOwner, type HeldArrivals, WaitingArrivals } from './waiting-arrivals.ts';
+import { type ArrivalOwner, WaitingArrivals } from './waiting-arrivals.ts';
 
 interface FollowedRow extends Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> {
   readonly missing: number;
@@ -40,36 +39,20 @@ interface ReportedSilence extends Pick<ReceivedObservation, 'record' | 'timestam
 }
 
 /** A series that is scored alone. It exists from its first observation on. */
-export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner, ArrivalOwner {
+export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesState, EventOwner, ArrivalOwner {
   readonly key: string;
-  readonly group = null;
-  readonly source: string | null;
-  readonly bound: BoundDetector;
-  readonly place: InputPlace;
-  readonly steps: OpenSteps | null;
-  heldEvents: HeldEvents | null = null;
-  heldArrivals: HeldArrivals | null = null;
   detector: SeriesDetector;
   startOffset = -1;
   newestOffset = -1;
-  arrivedMs = Number.NaN;
-  heardMs = Number.NEGATIVE_INFINITY;
-  silent = false;
-  restartUnsaid = false;
   journalRecord: JournalRecord | null = null;
   openStateBytes = 0;
   changeBytes = 0;
   written = -1;
-  /** Values of the past that the detector has not seen so far; null for none. */
-  #past: { readonly kept: SeriesPast; next: number } | null = null;
 
-  constructor({ key, bound, memory, place, source = null }: UnitOptions & { readonly key: string }) {
+  constructor({ key, home, source = null }: UnitOptions) {
+    super(home, source);
     this.key = key;
-    this.source = source;
-    this.bound = bound;
-    this.place = place;
-    this.steps = OpenSteps.of(bound.config.settings, { ...place, group: null });
-    this.detector = new SeriesDetector(memory);
+    this.detector = new SeriesDetector(home.memory);
   }
 
   get events(): UnitEvents {
@@ -89,6 +72,14 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner, Arriv
     this.detector.rings.originMs = ms;
   }
 
+  get arrivedMs(): number {
+    return this.detector.rings.arrivedMs;
+  }
+
+  set arrivedMs(ms: number) {
+    this.detector.rings.arrivedMs = ms;
+  }
+
   /** As `arrivedMs`, of the records that were taken. */
   get takenMs(): number {
     return this.detector.rings.newestMs;
@@ -105,16 +96,17 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner, Arriv
 
   /** A fresh unit begins with values that another one kept: they are its history from position 0. */
   continueFrom(kept: SeriesPast): void {
-    this.#past = { kept, next: 0 };
+    this.unseen = { kept, next: 0 };
   }
 
   startOver(reason: RestartReason | null): void {
     if (this.detector.positions > 0) {
-      const { memory } = this.detector.rings.slab;
+      const { arrivedMs, takenMs } = this;
       const learned = reason === 'gap' ? learnedOf(this.detector) : null;
       this.release();
-      this.detector = new SeriesDetector(memory);
-      learn(this.detector, learned, this.takenMs);
+      this.detector = new SeriesDetector(this.home.memory);
+      this.arrivedMs = arrivedMs;
+      learn(this.detector, learned, takenMs);
     }
     this.restartUnsaid = reason !== null;
     this.startOffset = -1;
@@ -190,7 +182,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner, Arriv
   }
 
   replay(first: ReceivedObservation, sink: ReplaySink): boolean {
-    const past = this.#past;
+    const past = this.unseen;
     if (past === null) return true;
     if (this.startOffset === -1) this.#begin(first);
     const { values, originMs, profile } = past.kept;
@@ -202,7 +194,7 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner, Arriv
       const timestampMs = isLearned ? undefined : gridTime(freq, originMs, past.next);
       this.#observe(values[past.next++], sink, timestampMs);
     }
-    this.#past = null;
+    this.unseen = null;
     sink.backfilled(values.length);
     return true;
   }
@@ -260,9 +252,10 @@ export class SeriesUnit implements DetectionUnit, SeriesState, EventOwner, Arriv
 
   #begin({ record, timestampMs }: ReceivedObservation): void {
     this.startOffset = Math.abs(record.offset);
-    this.originMs = this.#past?.kept.originMs ?? timestampMs;
-    if (this.#past === null) return;
-    const { newestMs, profile } = this.#past.kept;
+    const { unseen } = this;
+    this.originMs = unseen?.kept.originMs ?? timestampMs;
+    if (unseen === null) return;
+    const { newestMs, profile } = unseen.kept;
     this.detector.rings.newestMs = newestMs;
     learn(this.detector, profile, newestMs);
   }
