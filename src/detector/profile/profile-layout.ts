@@ -5,7 +5,7 @@ const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
 const WEEK_DAYS = 7;
 
-/** That more than one slot closed since the state was written, or that all have another unit. */
+/** That more than one slot closed since the state was written, that all have another unit, or that it has begun. */
 export const CLOSED_MORE = 2;
 
 /** Numbers of a profile that need all digits: raw values and times. */
@@ -57,6 +57,22 @@ export const PROFILE_FLOATS = layout({
   /** Values in a row that are not what their hours always show. */
   beside: 1,
 });
+
+/** Those that change with every value; the others change as a slot closes, and with the first value. */
+export const ROW_DOUBLES = [PROFILE_DOUBLES.at.sum];
+export const ROW_FLOATS = [
+  PROFILE_FLOATS.at.rows,
+  PROFILE_FLOATS.at.expectedRows,
+  PROFILE_FLOATS.at.squares,
+  PROFILE_FLOATS.at.zSquares,
+  PROFILE_FLOATS.at.recent,
+  PROFILE_FLOATS.at.distance,
+  PROFILE_FLOATS.at.distanceRows,
+  PROFILE_FLOATS.at.threshold,
+  PROFILE_FLOATS.at.episodes,
+  PROFILE_FLOATS.at.unarmed,
+  PROFILE_FLOATS.at.beside,
+];
 
 /** The parts of the 16-bit numbers: usual day, usual week, and by the time of the day the deviation and the share. */
 export type SlotPart = 'day' | 'week' | 'spread' | 'share';

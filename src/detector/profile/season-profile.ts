@@ -42,7 +42,7 @@ const DISTANCE_MAX = 1e9;
 
 /** Moves on to the slot of a value. Returns the place of its time step from the middle of the slot, in slots. */
 export function enterSlot(state: ProfileState, timestampMs: number, value: number): number {
-  const { doubles, doubleStart: d, layout } = state;
+  const { doubles, doubleStart: d, floats, floatStart: f, layout } = state;
   // By the middle of the time step, so that clocks that are a little off move no value to another slot.
   const localMs = timestampMs + offsetAt(layout.calendar, timestampMs) + layout.stepMs / 2;
   const slot = Math.floor(localMs / layout.slotMs);
@@ -50,6 +50,7 @@ export function enterSlot(state: ProfileState, timestampMs: number, value: numbe
     doubles[d + FIRST_MS] = timestampMs;
     doubles[d + ORIGIN] = value;
     doubles[d + SLOT] = slot;
+    floats[f + F.closed] = CLOSED_MORE;
   } else if (slot !== doubles[d + SLOT]) {
     closeSlot(state);
     doubles[d + SLOT] = slot;

@@ -5,6 +5,8 @@ import {
   PROFILE_FLOATS,
   type ProfileState,
   placesOfSlot,
+  ROW_DOUBLES,
+  ROW_FLOATS,
   slotPlaces,
 } from '../../detector/profile/profile-layout.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
@@ -12,8 +14,11 @@ import type { StateReader, StateWriter } from './state-bytes.ts';
 /** Earlier formats have no long memory: it begins empty. */
 export const PROFILE_FORMAT = 5;
 
-/** How much of the long memory follows in a change: its numbers, with the slot that closed since, or everything. */
-const NUMBERS = 0;
+/** Changes of earlier formats have all numbers, whatever closed. */
+const ROWS_FORMAT = 6;
+
+/** How much of the long memory follows in a change: numbers of rows, all of them with the slot that closed, or all. */
+const ROWS = 0;
 const ONE_SLOT = 1;
 const EVERYTHING = CLOSED_MORE;
 
@@ -46,7 +51,8 @@ export function writeProfileChange(writer: StateWriter, state: ProfileState | nu
   if (state === null) return;
   const closed = state.floats[state.floatStart + CLOSED];
   writer.u8(closed);
-  writeNumbers(writer, state);
+  if (closed === ROWS) writeRows(writer, state);
+  else writeNumbers(writer, state);
   if (closed === EVERYTHING) writeSlots(writer, state);
   if (closed !== ONE_SLOT) return;
   const weekSlot = state.floats[state.floatStart + CLOSED_SLOT];
@@ -58,6 +64,10 @@ export function readProfileChange(reader: StateReader, state: ProfileState | nul
   if (daySlots === 0) return;
   const taken = state?.layout.daySlots === daySlots ? state : null;
   const closed = reader.u8();
+  if (closed === ROWS && reader.format >= ROWS_FORMAT) {
+    readRows(reader, taken);
+    return;
+  }
   const weekSlot = readNumbers(reader, taken);
   if (closed === EVERYTHING) readSlots(reader, taken, slotPlaces(daySlots).count);
   if (closed !== ONE_SLOT) return;
@@ -67,9 +77,25 @@ export function readProfileChange(reader: StateReader, state: ProfileState | nul
   }
 }
 
+function writeRows(writer: StateWriter, { doubles, doubleStart, floats, floatStart }: ProfileState): void {
+  for (const at of ROW_DOUBLES) writer.number(doubles[doubleStart + at]);
+  for (const at of ROW_FLOATS) writer.number(floats[floatStart + at]);
+}
+
+function readRows(reader: StateReader, state: ProfileState | null): void {
+  for (const at of ROW_DOUBLES) {
+    const number = reader.number();
+    if (state !== null) state.doubles[state.doubleStart + at] = number;
+  }
+  for (const at of ROW_FLOATS) {
+    const number = reader.number();
+    if (state !== null) state.floats[state.floatStart + at] = number;
+  }
+}
+
 /** From then on changes count from here. */
 function writeNumbers(writer: StateWriter, { doubles, doubleStart, floats, floatStart }: ProfileState): void {
-  floats[floatStart + CLOSED] = NUMBERS;
+  floats[floatStart + CLOSED] = ROWS;
   for (let at = 0; at < PROFILE_DOUBLES.count; at++) writer.number(doubles[doubleStart + at]);
   for (let at = 0; at < PROFILE_FLOATS.count; at++) writer.number(floats[floatStart + at]);
 }

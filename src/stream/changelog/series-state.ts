@@ -18,6 +18,8 @@ import { readSums, readSums1, writeSums } from './sums-state.ts';
 
 /** Earlier formats have residuals as float32. They are rounded as they are read. */
 const BFLOAT_FORMAT = 6;
+/** Changes of earlier formats have what is fixed while a window is open, too. */
+const FIXED_FORMAT = 6;
 
 /**
  * The state of a series has two parts. The open window changes with every observation: `writeDetectorState` writes it
@@ -32,7 +34,9 @@ export function writeDetectorState(writer: StateWriter, detector: SeriesDetector
   writer.number(rings.extremes()[SINCE]);
   for (let position = windowStart; position < positions; position++) writer.f32(rings.distanceAt(position));
   writeForecasts(writer, detector, occupied(detector));
-  writeScalars(writer, detector);
+  writer.number(detector.origin);
+  writeHead(writer, detector, false);
+  for (let scalar = 0; scalar < layout.scalars; scalar++) writer.number(rings.scalar(scalar));
   if (layout.residualCapacity === 0) writeSums(writer, rings.residualSums);
   writeProfile(writer, detector.rings.profile);
 }
@@ -56,7 +60,8 @@ export function readDetectorState(reader: StateReader, detector: SeriesDetector)
   detector.rings.extremes()[SINCE] = reader.number();
   readDistances(reader, detector, detector.windowStart);
   readForecasts(reader, detector);
-  readScalars(reader, detector);
+  detector.origin = reader.number();
+  readScalars(reader, detector, readHead(reader, detector).scalars, true);
   if (layout.residualCapacity === 0) detector.rings.residualSums = readSums(reader);
   if (reader.format >= PROFILE_FORMAT) readProfile(reader, detector.rings.profile);
 }
@@ -68,13 +73,22 @@ export function isChangeOf(written: number, { positions, windowStart }: SeriesDe
   return written > 0 && written >= windowStart && written <= positions;
 }
 
-/** Writes values and forecasts of the open window since the detector stood at `written`, and what always changes. */
+/**
+ * Writes values and forecasts of the open window since the detector stood at `written`, and what changes with every
+ * value. The floor of the deviation is fixed while a window is open, and so is the origin, from the first value on.
+ */
 export function writeDetectorChange(writer: StateWriter, detector: SeriesDetector, written: number): void {
   for (let position = written; position < detector.positions; position++) {
     writer.f32(detector.rings.distanceAt(position));
   }
   writeForecasts(writer, detector, forecastSince(written, detector));
-  writeScalars(writer, detector);
+  const { rings, layout, origin, positions } = detector;
+  const isBegun = !rings.hasValue(Math.max(rings.contextStart, positions - layout.contextCapacity), written);
+  writeHead(writer, detector, isBegun);
+  if (isBegun) writer.number(origin);
+  for (let scalar = 0; scalar < layout.scalars; scalar++) {
+    if (scalar !== SCALARS.floor) writer.number(rings.scalar(scalar));
+  }
   writeProfileChange(writer, detector.rings.profile);
 }
 
@@ -84,7 +98,11 @@ export function readDetectorChange(reader: StateReader, detector: SeriesDetector
   detector.positions = positions;
   readDistances(reader, detector, written);
   readForecasts(reader, detector);
-  readScalars(reader, detector);
+  const isWhole = reader.format < FIXED_FORMAT;
+  if (isWhole) detector.origin = reader.number();
+  const { scalars, isBegun } = readHead(reader, detector);
+  if (isBegun) detector.origin = reader.number();
+  readScalars(reader, detector, scalars, isWhole);
   if (reader.format >= PROFILE_FORMAT) readProfileChange(reader, detector.rings.profile);
 }
 
@@ -145,18 +163,23 @@ function readForecasts(reader: StateReader, { rings }: SeriesDetector): void {
   for (let at = start; at < start + length; at++) rings.sums[at] = isFloat32 ? reader.f32() : reader.f64();
 }
 
-function writeScalars(writer: StateWriter, { origin, forecastDue, rings, layout }: SeriesDetector): void {
-  writer.number(origin);
-  writer.u8(layout.scalars * 2 + (forecastDue ? 1 : 0));
-  const start = rings.scalarIndex(0);
-  for (let at = start; at < start + layout.scalars; at++) writer.number(rings.doubles[at]);
+/** How many scalars follow, whether a forecast is due, and whether the origin follows. */
+function writeHead(writer: StateWriter, { forecastDue, layout }: SeriesDetector, isBegun: boolean): void {
+  writer.u8(layout.scalars * 4 + (isBegun ? 2 : 0) + (forecastDue ? 1 : 0));
 }
 
-function readScalars(reader: StateReader, detector: SeriesDetector): void {
-  detector.origin = reader.number();
+/** Earlier formats do not know of the origin. */
+function readHead(reader: StateReader, detector: SeriesDetector): { scalars: number; isBegun: boolean } {
   const head = reader.u8();
   detector.forecastDue = head % 2 === 1;
-  for (let scalar = 0; scalar < Math.floor(head / 2); scalar++) {
+  const flags = reader.format < FIXED_FORMAT ? 2 : 4;
+  return { scalars: Math.floor(head / flags), isBegun: flags === 4 && (head & 2) !== 0 };
+}
+
+/** @param isWhole whether the floor is among them */
+function readScalars(reader: StateReader, detector: SeriesDetector, scalars: number, isWhole: boolean): void {
+  for (let scalar = 0; scalar < scalars; scalar++) {
+    if (!isWhole && scalar === SCALARS.floor) continue;
     keepScalar(detector, scalarOfFormat(reader.format, scalar), reader.number());
   }
 }
