@@ -36,8 +36,8 @@ export interface GateOutlets {
  */
 export class ArrivalGate {
   readonly clock = new EventClock();
-  readonly silent = new DeadlineWatch<DetectionUnit | StaleUnit>(silenceDeadline);
-  readonly idle = new DeadlineWatch<DetectionUnit | StaleUnit>(idleDeadline);
+  readonly silent = new DeadlineWatch<DetectionUnit | StaleUnit>(1, silenceDeadline);
+  readonly idle = new DeadlineWatch<DetectionUnit | StaleUnit>(2, idleDeadline);
   readonly steps = new StepWatch();
   readonly #holding = new Set<DetectionUnit>();
   /** Before this time of the clock it agrees with no record that is held. */

@@ -1,26 +1,37 @@
 const NONE: readonly never[] = [];
 
+/** What may be watched. There is much of it: a set of those that are would take more memory than the entries. */
+export interface UnderWatch {
+  readonly key: string;
+  /** A bit for each watch that has an entry of it. */
+  watches: number;
+}
+
 /**
  * Finds the units whose deadline has passed: a binary heap by deadline. A record moves the deadline of its unit, and
  * nothing here: an entry that has become too early is put back when it comes up. So a unit has one entry, which moves
  * once a deadline and not once a record.
  */
-export class DeadlineWatch<U extends { readonly key: string }> {
+export class DeadlineWatch<U extends UnderWatch> {
+  readonly #bit: number;
   readonly #deadlineOf: (unit: U) => number;
   #deadlines: number[] = [];
   #units: U[] = [];
-  #watched = new WeakSet<U>();
 
-  /** @param deadlineOf a time that never moves back for a unit; one without a finite deadline is not watched */
-  constructor(deadlineOf: (unit: U) => number) {
+  /**
+   * @param bit of `watches`: another one for each watch of the same units
+   * @param deadlineOf a time that never moves back for a unit; one without a finite deadline is not watched
+   */
+  constructor(bit: number, deadlineOf: (unit: U) => number) {
+    this.#bit = bit;
     this.#deadlineOf = deadlineOf;
   }
 
   watch(unit: U): void {
-    if (this.#watched.has(unit)) return;
+    if ((unit.watches & this.#bit) !== 0) return;
     const deadline = this.#deadlineOf(unit);
     if (!Number.isFinite(deadline)) return;
-    this.#watched.add(unit);
+    unit.watches |= this.#bit;
     this.#push(deadline, unit);
   }
 
@@ -39,16 +50,19 @@ export class DeadlineWatch<U extends { readonly key: string }> {
       if (deadline >= timeMs) this.#push(deadline, unit);
       else due.push(unit);
     }
-    for (const unit of due) this.#watched.delete(unit);
+    for (const unit of due) unit.watches &= ~this.#bit;
     const deadlineOf = this.#deadlineOf;
     return due.length < 2 ? due : due.sort((a, b) => deadlineOf(a) - deadlineOf(b) || (a.key < b.key ? -1 : 1));
   }
 
   /** Keeps the entries of these units alone: the others are gone. */
   keepOnly(isHeld: (unit: U) => boolean): void {
-    const units = this.#units.filter(isHeld);
-    [this.#deadlines, this.#units, this.#watched] = [[], [], new WeakSet()];
-    for (const unit of units) this.watch(unit);
+    const units = this.#units;
+    [this.#deadlines, this.#units] = [[], []];
+    for (const unit of units) {
+      unit.watches &= ~this.#bit;
+      if (isHeld(unit)) this.watch(unit);
+    }
   }
 
   #push(deadline: number, unit: U): void {

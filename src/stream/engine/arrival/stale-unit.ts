@@ -6,6 +6,7 @@ import type { GroupUnit } from '../group/group-unit.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
 import type { SeriesUnit } from '../unit/series-unit.ts';
+import type { UnderWatch } from './deadline-watch.ts';
 
 /** When a unit or stale state had its last record, in event time; NaN where that is not known. */
 export interface LastHeard {
@@ -16,7 +17,7 @@ export interface LastHeard {
 export const NEVER_HEARD: LastHeard = { arrivedMs: Number.NaN, heardMs: Number.NEGATIVE_INFINITY };
 
 /** A unit that cannot be continued as it is. It waits for the next observation of its series. */
-export interface StaleUnit extends StaleState, LastHeard {
+export interface StaleUnit extends StaleState, LastHeard, UnderWatch {
   /** Moves on as a pause of its detector ends. */
   heardMs: number;
   /** Input offset of its newest record; -1 where it is not known. */
@@ -54,6 +55,7 @@ export function staleBytes({ bytes, changes }: Pick<OpenState, 'bytes' | 'change
     retired: null,
     taker: null,
     successor: null,
+    watches: 0,
     windowKeys: [],
     journalRecord: null as JournalRecord | null,
     ...openStateSize({ bytes, changes }),
@@ -71,6 +73,7 @@ export function retiredUnit(
   const stale: StaleUnit = {
     taker,
     successor: null,
+    watches: 0,
     key: unit.key,
     arrivedMs: unit.arrivedMs,
     heardMs: unit.heardMs,

@@ -4,12 +4,11 @@ import type { ReceivedObservation, ScoreSink } from '../unit/batch-outcome.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
 import { whyLate } from '../unit/lateness.ts';
 import { OPEN_POINTS_MAX, type OpenSteps } from '../unit/open-steps.ts';
-import { DeadlineWatch } from './deadline-watch.ts';
+import { DeadlineWatch, type UnderWatch } from './deadline-watch.ts';
 import type { EventClock } from './event-clock.ts';
 
 /** A series with open steps. */
-interface WatchedSteps {
-  readonly key: string;
+interface WatchedSteps extends UnderWatch {
   readonly unit: DetectionUnit;
   readonly steps: OpenSteps;
   readonly points: PointsOfSeries;
@@ -17,7 +16,7 @@ interface WatchedSteps {
 
 /** Closes the steps of series that have sent nothing, while the event time of the partition went on. */
 export class StepWatch {
-  readonly #watch = new DeadlineWatch<WatchedSteps>(({ steps, points }) => steps.deadlineMs(points));
+  readonly #watch = new DeadlineWatch<WatchedSteps>(1, ({ steps, points }) => steps.deadlineMs(points));
   #watched = new WeakMap<PointsOfSeries, WatchedSteps>();
 
   /** After a restore of the unit. */
@@ -61,7 +60,7 @@ export class StepWatch {
   #add(unit: DetectionUnit, steps: OpenSteps, points: PointsOfSeries): void {
     let watched = this.#watched.get(points);
     if (watched === undefined) {
-      watched = { key: unit.key + KEY_SEPARATOR + points.series, unit, steps, points };
+      watched = { key: unit.key + KEY_SEPARATOR + points.series, watches: 0, unit, steps, points };
       this.#watched.set(points, watched);
     }
     this.#watch.watch(watched);

@@ -74,6 +74,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   journalRecord: JournalRecord | null = null;
   openStateBytes = 0;
   changeBytes = 0;
+  watches = 0;
   readonly changes = new GroupChanges();
   /** Pending steps are scored without waiting, because the group is about to start over. */
   #flushing = false;

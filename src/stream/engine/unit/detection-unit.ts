@@ -35,6 +35,8 @@ export interface DetectionUnit extends JournalEntry {
   readonly events: UnitEvents;
   /** Input offset of the newest record. The unit that was idle for longest has the smallest. */
   newestOffset: number;
+  /** A bit for each watch of deadlines that has an entry of it. */
+  watches: number;
   /** Newest event time of any record whose time is confirmed; NaN where it is not known. */
   arrivedMs: number;
   /** Event time of the partition at the newest record of a unit that was far behind it; -Infinity for others. */

@@ -48,6 +48,7 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
   openStateBytes = 0;
   changeBytes = 0;
   written = -1;
+  watches = 0;
 
   constructor({ key, home, source = null }: UnitOptions) {
     super(home, source);
