@@ -41,8 +41,8 @@ export function benchDetector({ detectionSize, alarms }: BenchSettings): Detecto
       gapLimit: 512,
       jitterMs: 0,
       latenessMs: 0,
-      silenceAfter: null,
-      idleMs: null,
+      silenceAfter: 300,
+      idleMs: 7 * DAY_MS,
       grace: 1,
     },
   };
