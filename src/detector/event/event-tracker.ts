@@ -13,8 +13,12 @@ import { addShares, besideSeasons } from './member-shares.ts';
 import { conclude, type EventPeak, lastUntil, newEvent, type OpenEvent, reach, revise } from './open-event.ts';
 import { ringValues, stuckRows } from './ring-values.ts';
 
-/** An episode is held open while the severity is above this share of its peak, for at most so many gaps. */
+/**
+ * An episode is held open while the severity is above this share of its peak, and above what 95 of 100 ordinary rows
+ * have, for at most so many gaps.
+ */
 const HELD_SHARE = 0.5;
+const ORDINARY_SEVERITY = 16;
 const HELD_GAPS = 4;
 /** What it goes over to is another state than before: its return belongs to it. */
 const LASTING: readonly EventKind[] = ['level_shift', 'missing_season', 'stuck'];
@@ -201,7 +205,8 @@ export class EventTracker {
     const quiet = position - lastAlarm.position;
     if (quiet < gap) return false;
     if (kind === 'drift' && rules.onceInDrift) return quiet >= DRIFT_GAPS * gap;
-    const isHeld = LASTING.includes(kind) || verdict.severity > HELD_SHARE * (severity ?? 0);
+    const held = Math.max(HELD_SHARE * (severity ?? 0), ORDINARY_SEVERITY);
+    const isHeld = LASTING.includes(kind) || verdict.severity > held;
     return !isHeld || quiet >= HELD_GAPS * gap;
   }
 

@@ -86,6 +86,12 @@ test('a severity that stays up holds an event open, for four windows at most', (
   assert.deepEqual([closed?.type, closed?.updatedAtMs], ['closed', (30 + 4 * GAP) * STEP_MS]);
 });
 
+test('a severity that ordinary rows have holds no event open, however small its peak was', () => {
+  const ordinary: Row[] = calm(3 * GAP).map(([value, alarm]) => [value, alarm, 13]);
+  const closed = revisionsOf([...calm(30), [40, true, 20], ...ordinary]).at(-1);
+  assert.deepEqual([closed?.type, closed?.updatedAtMs], ['closed', (30 + GAP) * STEP_MS]);
+});
+
 test('an update comes when something is new, and once a window at most', () => {
   const alarms: Row[] = Array.from({ length: 20 }, (_, i) => [40 + i, true, 50 + i]);
   const revisions = revisionsOf([...calm(30), ...alarms]);
