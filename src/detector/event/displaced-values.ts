@@ -11,13 +11,16 @@ const SMOOTHED_ROWS = 13;
 /** A rise goes from a quarter to three quarters of what values are displaced by. */
 const RISE_FROM = 0.25;
 const RISE_TO = 0.75;
+const THIRD_ROWS = 8;
+const GROWTH_ROWS = 24;
+const STAYS_ROWS = 4;
 const AWAY_SHARE = 0.5;
 /** How far values are displaced: a quantile, so that no few of them decide. */
 const SIZE_QUANTILE = 0.75;
 
 /** How values left what was usual. */
 export interface Departure {
-  /** Rows from a quarter to three quarters of the way. */
+  /** Rows from a quarter to three quarters of the way, and what a rise that goes on counts besides. */
   readonly riseRows: number;
   /** Rows of the event at half of the way or farther. */
   readonly displacedRows: number;
@@ -53,25 +56,40 @@ export function departureOf({ rings }: RingValues, rows: DepartureRows): Departu
     ...lags.map((lag) => (row: number) => at(row) - at(row - lag * Math.max(1, Math.ceil((row - start + 1) / lag)))),
   ];
   const usual = ways.map((way) => spreadOf(rowsOf(from, from + USUAL_ROWS, way)));
-  const way = ways[usual.indexOf(Math.min(...usual.filter((spread) => !Number.isNaN(spread))))];
-  return way === undefined ? null : departureIn(smoothed(rowsOf(from, position + 1, way)), until - from);
+  const least = Math.min(...usual.filter((spread) => !Number.isNaN(spread)));
+  const way = ways[usual.indexOf(least)];
+  return way === undefined ? null : departureIn(smoothed(rowsOf(from, position + 1, way)), until - from, least);
 }
 
 /**
  * @param distances from what was usual, of LEAD_ROWS rows before the event and those since
- * @param until the row at which they may be back
+ * @param until the row at which they may be back; single values of a slow drift are ordinary long before
+ * @param usual how far values usually lie from what is usual
  */
-function departureIn(distances: readonly number[], until: number): Departure | null {
+function departureIn(distances: readonly number[], until: number, usual: number): Departure | null {
   const first = Math.min(LEAD_ROWS, distances.length - SMOOTHED_ROWS);
-  const side = Math.sign(presentMedian(distances.slice(first, until)));
+  const end = Math.max(until, first + SMOOTHED_ROWS);
+  const side = Math.sign(presentMedian(distances.slice(first, end)));
   const away = distances.map((value) => value * side);
-  const isAway = away[away.length - 1] >= AWAY_SHARE * sizeOf(away.slice(first, until));
-  const recent = away.slice(first, isAway ? away.length : until);
+  const isAway = away[away.length - 1] >= AWAY_SHARE * sizeOf(away.slice(first, end));
+  const recent = away.slice(first, isAway ? away.length : end);
   const size = sizeOf(recent);
-  if (!(size > 0)) return null;
+  if (!(size > usual)) return null;
   const reached = away.findIndex((value) => value >= RISE_TO * size);
   const left = away.findLastIndex((value, i) => i < reached && value < RISE_FROM * size);
-  return { riseRows: reached - left, displacedRows: recent.filter((value) => value >= AWAY_SHARE * size).length };
+  const displacedRows = recent.filter((value) => value >= AWAY_SHARE * size).length;
+  return { riseRows: reached - left + rowsToCome(recent, size), displacedRows };
+}
+
+/**
+ * What a rise that goes on counts besides: so many rows for the whole of the size between the first and the last third
+ * of an event. A level that stays counts less than none, since noise lengthens the way to it. A short event tells not.
+ */
+function rowsToCome(recent: readonly number[], size: number): number {
+  const third = Math.floor(recent.length / 3);
+  if (third < THIRD_ROWS) return 0;
+  const growth = (presentMedian(recent.slice(-third)) - presentMedian(recent.slice(0, third))) / size;
+  return Number.isNaN(growth) ? 0 : GROWTH_ROWS * growth - STAYS_ROWS;
 }
 
 /** NaN where few values are there. */
@@ -80,9 +98,25 @@ function sizeOf(values: readonly number[]): number {
   return present.length < SMOOTHED_ROWS / 2 ? Number.NaN : present[Math.floor(SIZE_QUANTILE * present.length)];
 }
 
+/** Medians of the rows around each. */
 function smoothed(values: readonly number[]): number[] {
   const half = SMOOTHED_ROWS >> 1;
-  return values.map((_, i) => presentMedian(values.slice(Math.max(0, i - half), i + half + 1)));
+  // The rows around one without those that are missing, ascending.
+  const around: number[] = [];
+  const medians: number[] = [];
+  for (let i = -half; i < values.length; i++) {
+    const [next, last] = [values[i + half] ?? Number.NaN, values[i - half - 1] ?? Number.NaN];
+    if (!Number.isNaN(last)) around.splice(around.indexOf(last), 1);
+    if (!Number.isNaN(next)) insert(around, next);
+    if (i >= 0) medians.push(around[around.length >> 1] ?? Number.NaN);
+  }
+  return medians;
+}
+
+function insert(ascending: number[], value: number): void {
+  let at = ascending.length;
+  for (; at > 0 && ascending[at - 1] > value; at--) ascending[at] = ascending[at - 1];
+  ascending[at] = value;
 }
 
 function spreadOf(values: readonly number[]): number {

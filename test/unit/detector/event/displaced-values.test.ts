@@ -12,13 +12,17 @@ const START = 400;
 const AT_START = { start: START, stepMs: HOUR_MS };
 
 /** A day of 24 rows, with noise of 1; `away` says how far values are displaced. */
-function departure(away: (since: number) => number, rows: number, { amplitude = 20, seed = 1 } = {}) {
+function departure(
+  away: (since: number) => number,
+  rows: number,
+  { amplitude = 20, seed = 1, until = START + rows } = {},
+) {
   const noise = whiteNoise(seed);
   const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ context: CONTEXT }))));
   for (let row = 0; row < START + rows; row++) {
     rings.keepDistance(row, amplitude * Math.sin((2 * Math.PI * row) / 24) + noise() + away(row - START));
   }
-  return departureOf({ rings, origin: 0 }, { ...AT_START, until: START + rows, position: START + rows - 1 });
+  return departureOf({ rings, origin: 0 }, { ...AT_START, until, position: START + rows - 1 });
 }
 
 test('a step takes no rows, and a drift as many as it rises', () => {
@@ -28,7 +32,7 @@ test('a step takes no rows, and a drift as many as it rises', () => {
       assert.ok(step.riseRows <= 9, `a step of ${step.riseRows} rows, seed ${seed}`);
       assert.ok(step.displacedRows > 40, `${step.displacedRows} displaced`);
       const drift = departure((since) => Math.max(0, Math.min(15, (since + 10) / 3)), 60, { amplitude, seed })!;
-      assert.ok(drift.riseRows >= 12 && drift.riseRows <= 36, `a drift of ${drift.riseRows} rows, seed ${seed}`);
+      assert.ok(drift.riseRows >= 12 && drift.riseRows <= 42, `a drift of ${drift.riseRows} rows, seed ${seed}`);
     }
   }
 });
@@ -44,4 +48,20 @@ test('missing values tell nothing', () => {
     departure((since) => (since < 0 ? 0 : Number.NaN), 30),
     null,
   );
+});
+
+test('a slow drift rises while single values are ordinary again, and goes on to rise; a level stays', () => {
+  const departed = (away: (since: number) => number, until: number) =>
+    Array.from({ length: 40 }, (_, seed) => departure(away, 60, { amplitude: 20, seed, until })!.riseRows);
+  for (const until of [START + 2, START + 60]) {
+    const drifts = departed((since) => Math.max(0, (since + 40) / 8), until);
+    assert.ok(drifts.filter((rows) => rows >= 12).length >= 36, `drifts rise in ${drifts}`);
+    const levels = departed((since) => (since < 0 ? 0 : 8), until);
+    assert.ok(levels.filter((rows) => rows < 12).length >= 38, `levels rise in ${levels}`);
+  }
+});
+
+test('values that lie no farther from what is usual than they often do have seldom left', () => {
+  const departed = Array.from({ length: 40 }, (_, seed) => departure(() => 0, 1, { seed, until: START + 1 }));
+  assert.ok(departed.filter((each) => each !== null).length <= 16, JSON.stringify(departed));
 });
