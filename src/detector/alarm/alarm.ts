@@ -99,7 +99,10 @@ export interface Verdict {
 /** What a time of the week usually shows. */
 export interface SeasonAlarm {
   readonly expected: number;
+  /** How far single values lie from it at this hour. */
   readonly deviation: number;
+  /** What values were lately, on average. */
+  readonly lately: number;
   /** The long memory raised the alarm; otherwise the forecasts did. */
   readonly raised: boolean;
   /** The time by the clock of the series, as if that were UTC. */

@@ -103,22 +103,35 @@ export function rarityText({ side, rows }: Rarity, stepMs: number): string | nul
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const;
 /** What a time of the week usually shows lies within so many deviations. */
 export const USUAL_DEVIATIONS = 2;
-const RANGE_DIGITS = 3;
 /** Its centre is what was expected. */
 const TELLS_RANGE = /\(usually .+\)$/;
 
-/** `lower than usual for a Tuesday 09:00 (usually 900 to 1080)`; null where forecasts alone find it so. */
+/**
+ * `lower than usual for a Tuesday 09:00 (usually 900 to 1080)`; null where forecasts alone find it so. Where the long
+ * memory raised the alarm of values that are usual one by one: `on average lower than usual for a Tuesday 09:00
+ * (usually around 990)`.
+ */
 export function seasonText(value: number, season: SeasonAlarm, unit: string | null): string | null {
-  const { expected, deviation, raised, localMs } = season;
-  if (!raised && Math.abs(value - expected) <= USUAL_DEVIATIONS * deviation) return null;
-  const way = value < expected ? 'lower' : 'higher';
+  const { expected, deviation, lately, raised, localMs } = season;
+  const margin = USUAL_DEVIATIONS * deviation;
+  const isUsual = Math.abs(value - expected) <= margin;
+  if (!raised && isUsual) return null;
+  const way = (isUsual ? lately : value) < expected ? 'lower' : 'higher';
   const weekday = WEEKDAYS[weekdayOf(Math.floor(localMs / DAY_MS))];
-  const time = new Date(localMs).toISOString().slice(11, 16);
-  const range = [-USUAL_DEVIATIONS, USUAL_DEVIATIONS].map((times) => {
-    return Number((expected + times * deviation).toPrecision(RANGE_DIGITS));
-  });
-  const [from, to] = unit === null ? range.map(String) : quantityTexts(range, unit);
-  return `${way} than usual for a ${weekday} ${time} (usually ${from} to ${to})`;
+  const time = `${weekday} ${new Date(localMs).toISOString().slice(11, 16)}`;
+  const textsOf = (...values: number[]) => {
+    const rounded = values.map((each) => roundedBy(each, margin));
+    return unit === null ? plainTexts(rounded) : quantityTexts(rounded, unit);
+  };
+  if (isUsual) return `on average ${way} than usual for a ${time} (usually around ${textsOf(expected)[0]})`;
+  const [from, to] = textsOf(expected - margin, expected + margin);
+  return `${way} than usual for a ${time} (usually ${from} to ${to})`;
+}
+
+/** Two digits of a margin: what is farther from the centre is farther from the text of the margin, too. */
+function roundedBy(value: number, margin: number): number {
+  const quantum = 10 ** (Math.floor(Math.log10(2 * margin)) - 1);
+  return quantum > 0 ? Number((Math.round(value / quantum) * quantum).toPrecision(DIGITS_MAX)) : value;
 }
 
 const UNITS = [

@@ -168,7 +168,9 @@ export class EventTracker {
     const rarity = rarityOf(seen, { value, position, side, start, windowSize: gap });
     const rare = rarity === null ? null : rarityText(rarity, stepMs);
     const season = seasonOfSeen(seen, verdict);
-    const usual = season === null ? null : seasonText(value, season, this.#subject.unit ?? null);
+    // Forecasts that follow an incident lie beyond its values. Then it is told where they lie beside what was expected.
+    const isAlike = season?.raised || value < expected === value < (season?.expected ?? Number.NaN);
+    const usual = season !== null && isAlike ? seasonText(value, season, this.#subject.unit ?? null) : null;
     return {
       timestampMs,
       grade: finite(verdict.grade),

@@ -70,8 +70,8 @@ export function passSeason(
 /** What an event of a row tells. */
 export function seasonAlarm(
   { calendar }: ProfileLayout,
-  { expected, deviation, timestampMs }: SeasonVerdict,
+  { expected, deviation, lately, timestampMs }: SeasonVerdict,
   raised: boolean,
 ): SeasonAlarm {
-  return { expected, deviation, raised, localMs: timestampMs + offsetAt(calendar, timestampMs) };
+  return { expected, deviation, lately, raised, localMs: timestampMs + offsetAt(calendar, timestampMs) };
 }

@@ -35,9 +35,11 @@ export interface SeasonVerdict {
   readonly unusual: number;
   /** The value is what this hour always shows. */
   readonly isUsual: boolean;
-  /** What was expected, and the deviation at this hour. */
+  /** What was expected, and the deviation of single values at this hour. */
   readonly expected: number;
   readonly deviation: number;
+  /** What it would be with the mean deviation from the profile lately. */
+  readonly lately: number;
   readonly timestampMs: number;
 }
 
@@ -63,6 +65,7 @@ export function observeSeason(
   const smallest = square(floor / unit);
   floats[f + F.recent] += layout.recentRate * (distance - floats[f + F.recent]);
   const recent = floats[f + F.recent];
+  const meanSquare = Math.max(floats[f + F.distance], smallest);
   const z = distanceRatio(state, Math.abs(distance), smallest);
   floats[f + F.expectedRows]++;
   floats[f + F.squares] += recent * recent;
@@ -77,12 +80,13 @@ export function observeSeason(
     SPREAD_SHARE_MIN * all,
     smallest,
   );
-  const share = shareOfHour(state, hour);
+  const share = Math.max(shareOfHour(state, hour), SHARE_MIN);
   return {
     unusual: variance > 0 ? Math.abs(recent) / Math.sqrt(variance) : 0,
-    isUsual: z / Math.sqrt(Math.max(share, SHARE_MIN)) < USUAL,
+    isUsual: z / Math.sqrt(share) < USUAL,
     expected: valueAt(state, expected),
-    deviation: Math.sqrt(variance) * unit,
+    deviation: Math.sqrt(meanSquare * share) * unit,
+    lately: valueAt(state, expected + recent),
     timestampMs,
   };
 }

@@ -69,13 +69,13 @@ test('a duration has two of its unit at least, where there are so many', () => {
 
 test('what is unusual for a time of the week names weekday, local time and what is usual', () => {
   const at = (value: number, localMs: number, expected = 990, deviation = 45) => {
-    return seasonText(value, { expected, deviation, raised: true, localMs }, null);
+    return seasonText(value, { expected, deviation, lately: value, raised: true, localMs }, null);
   };
   const tuesday = Date.UTC(2026, 2, 3, 9);
   assert.equal(at(171, tuesday), 'lower than usual for a Tuesday 09:00 (usually 900 to 1080)');
   assert.equal(at(1_400, tuesday), 'higher than usual for a Tuesday 09:00 (usually 900 to 1080)');
   assert.equal(at(171, Date.UTC(2026, 2, 8, 23, 55)), 'lower than usual for a Sunday 23:55 (usually 900 to 1080)');
-  assert.equal(at(0, Date.UTC(1969, 11, 29), 5, 1.23456), 'lower than usual for a Monday 00:00 (usually 2.53 to 7.47)');
+  assert.equal(at(0, Date.UTC(1969, 11, 29), 5, 1.23456), 'lower than usual for a Monday 00:00 (usually 2.5 to 7.5)');
 });
 
 test('values that stay where they went are told by since when', () => {
@@ -121,7 +121,7 @@ function eight(seen: Seen): readonly string[] {
   const event = told(seen);
   const value = seen.value ?? Number.NaN;
   const side = value > 990 ? 'highest' : 'lowest';
-  const season = { expected: 990, deviation: 45, raised: true, localMs: START_MS };
+  const season = { expected: 990, deviation: 45, lately: 700, raised: true, localMs: START_MS };
   const rare = { ...event, unusual: rarityText({ side, rows: 14 * 24 }, HOUR_MS) };
   const unusual = { ...event, unusual: seasonText(value, season, null) };
   return [
@@ -213,9 +213,24 @@ test('what is said of a silence', () => {
 
 test('less than a day says nothing of how rare a value is, nor does what forecasts alone find', () => {
   assert.equal(rarityText({ side: 'highest', rows: 5 }, HOUR_MS), null);
-  const season = { expected: 990, deviation: 45, raised: false, localMs: START_MS };
+  const season = { expected: 990, deviation: 45, lately: 700, raised: false, localMs: START_MS };
   assert.equal(seasonText(950, season, null), null);
   assert.match(seasonText(171, season, 'bytes') ?? '', /^lower than usual for a Tuesday 09:00 \(usually .* to .*\)$/);
+});
+
+test('values that are usual one by one are told as what they are on average', () => {
+  const season = { expected: 990, deviation: 45, lately: 1042.4, raised: true, localMs: START_MS };
+  const text = 'on average higher than usual for a Tuesday 09:00 (usually around 990)';
+  assert.deepEqual([seasonText(1055, season, null), seasonText(980, season, null)], [text, text]);
+  const summary = summaryOf({ ...spike, value: 1055, unusual: text }, lasted(MINUTE_MS));
+  assert.equal(summary, `Spike: 1055, ${text}, for 1 minute`);
+});
+
+test('a usual range that is narrow beside its level has as many digits as it is wide', () => {
+  const season = { expected: 100_049, deviation: 250, lately: 100_900, raised: false, localMs: START_MS };
+  assert.match(seasonText(100_900, season, null) ?? '', /^higher than usual .* \(usually 99500 to 100500\)$/);
+  const fine = { ...season, expected: 1.00012, deviation: 0.00001 };
+  assert.match(seasonText(1.0002, fine, null) ?? '', /\(usually 1\.0001 to 1\.00014\)$/);
 });
 
 test('where times are not known a sentence tells none', () => {

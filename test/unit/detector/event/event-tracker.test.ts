@@ -238,7 +238,7 @@ test('an alarm of the long memory is told by what its time of the week usually s
       grade: 0.1,
       severity: alarm ? 1 : 0,
       alarm,
-      season: alarm ? { expected: 20, deviation: 2, raised: true, localMs: Date.UTC(2026, 2, 3, 9) } : null,
+      season: alarm ? { expected: 20, deviation: 2, lately: 12, raised: true, localMs: Date.UTC(2026, 2, 3, 9) } : null,
       elevated: 0,
       beside: Math.max(0, 32 - position),
     },
@@ -255,11 +255,31 @@ test('an alarm of the long memory is told by what its time of the week usually s
   assert.deepEqual([told!.startedAtMs, closed!.endedAtMs], [29 * STEP_MS, 32 * STEP_MS]);
 });
 
+test('a value below its forecast that is high for its hour is told by the forecast', () => {
+  const subject = { detector: 'd', series: 's', group: null, labels: {}, gap: GAP, stepMs: STEP_MS };
+  const tracker = new EventTracker({ ...subject, rules: NO_RULES, idOf: String });
+  const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ detectionSize: GAP, context: 64 }))));
+  const localMs = Date.UTC(2026, 2, 3, 9);
+  const season = { expected: 20, deviation: 2, lately: 30, raised: false, localMs };
+  const toldOf = (value: number) =>
+    tracker.observe({
+      position: 0,
+      timestampMs: 0,
+      offset: 0,
+      verdict: { grade: 0.5, severity: 20, alarm: true, season, elevated: 1, beside: 1 },
+      seen: [{ series: 's', value, expected: 40, lo: 38, hi: 42, sharp: 20, rings, origin: 0 }],
+      keptOf: () => null,
+    })?.summary;
+  assert.equal(toldOf(30), 'Spike: 30 where 40 was expected');
+  tracker.close('evicted', 0);
+  assert.equal(toldOf(10), 'Spike: 10, lower than usual for a Tuesday 09:00 (usually 16 to 24)');
+});
+
 test('an event of a group that the long memory of one member raised is of that member', () => {
   const memory = new SeriesMemory(seriesLayout(streamSettings({ detectionSize: GAP, context: 64 })));
   const subject = { detector: 'd', series: null, group: 'g', labels: {}, gap: GAP, stepMs: STEP_MS };
   const tracker = new EventTracker({ ...subject, rules: NO_RULES, idOf: String });
-  const season = { expected: 20, deviation: 2, raised: true, localMs: Date.UTC(2026, 2, 3, 9) };
+  const season = { expected: 20, deviation: 2, lately: 12, raised: true, localMs: Date.UTC(2026, 2, 3, 9) };
   const bounds = { lo: Number.NaN, hi: Number.NaN, origin: 0 };
   const [odd, beside] = [40, 1].map((sharp, i) => {
     const own = i === 1 ? season : null;

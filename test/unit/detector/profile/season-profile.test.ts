@@ -12,6 +12,7 @@ import {
 } from '../../../../src/detector/profile/profile-layout.ts';
 import { observeSeason } from '../../../../src/detector/profile/season-verdict.ts';
 import { seededRandom } from '../../../fixture/seeded-random.ts';
+import { whiteNoise } from '../../../fixture/stream/backtest.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -74,6 +75,18 @@ test('a profile speaks after 14 days, of what it expects at this hour of the wee
   assert.ok(fifteenth.every((verdict) => verdict !== null));
   assert.ok(Math.abs(expectedAt(fifteenth, 0, 12) - 1_005) < 20, 'Monday noon');
   assert.ok(Math.abs(expectedAt(fifteenth, 5, 12) - 205) < 20, 'Saturday noon');
+});
+
+test('the deviation that a profile tells is that of single values, also where steps are short', () => {
+  const noise = whiteNoise(3);
+  const state = fresh({ stepMs: HOUR_MS / 12 });
+  const daily = (ms: number) => 100 + 40 * Math.sin((2 * Math.PI * ms) / DAY_MS) + 3 * noise();
+  feed(state, { days: 14, valueAt: daily });
+  const verdicts = feed(state, { days: 7, fromDay: 14, valueAt: daily }).filter((verdict) => verdict !== null);
+  const inside = verdicts.filter(({ isUsual }) => isUsual).length / verdicts.length;
+  const mean = verdicts.reduce((sum, { deviation }) => sum + deviation, 0) / verdicts.length;
+  assert.ok(Math.abs(mean - 3) < 0.5, `deviation ${mean}`);
+  assert.ok(inside > 0.9, `${inside} of the values within two deviations`);
 });
 
 test('a weekday like a Sunday is unusual, and a Sunday like a Monday; the days behind them are not', () => {
