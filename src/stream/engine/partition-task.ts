@@ -4,7 +4,7 @@ import { CommitWatch } from './commit/commit-watch.ts';
 import { firstCommit } from './commit/first-commit.ts';
 import { PendingCommit } from './commit/pending-commit.ts';
 import { QuietPartition } from './commit/quiet-partition.ts';
-import { type NextRecords, readNext, splitBytesMax } from './commit/take-records.ts';
+import { type DelayedRecords, type NextRecords, readNext, splitBytesMax } from './commit/take-records.ts';
 import { CommitSchedule, RETRY_MS_MAX, RETRY_MS_MIN } from './commit-schedule.ts';
 import { FailingRecords, isFatal, isRecordFailure, type TriedRecords } from './failing-records.ts';
 import { PartitionInput } from './partition-input.ts';
@@ -28,9 +28,9 @@ export const COMMIT_BYTES_MAX = 16 * 1024 * 1024;
  * With groups, it takes no record before the other partitions of the assignment are restored as well. Until then it
  * does not know which groups those partitions own.
  *
- * While a transaction commits, the next records are scored. Transactions begin `commitIntervalMs` apart. One that is
- * due does not wait for records whose series need a forecast that is on its way: these have changed nothing yet. With a
- * lag, a transaction begins when `commitRecordsMax` records are scored: fewer and larger transactions are cheaper.
+ * While a transaction commits, the next records are scored, as far as no series needs a forecast that is on its way.
+ * Transactions begin `commitIntervalMs` apart, and one that is due waits for no forecast. With a lag, one begins when
+ * `commitRecordsMax` records are scored: fewer and larger transactions are cheaper.
  */
 export class PartitionTask {
   readonly #options: PartitionTaskOptions;
@@ -219,20 +219,21 @@ export class PartitionTask {
           continue;
         }
         // Then the transaction is filled first, also where that waits for forecasts: a large one is cheaper.
-        const isLagging = next !== null && next.count + this.#input.records >= room;
+        const isLagging: boolean = next !== null && next.count + this.#input.records >= room;
         const mayCommit = committing === null && pending.isDue && !isLagging;
         const isFull = next === null && (room <= 0 || recreated);
         const waitMs = mayCommit ? schedule.waitMs(performance.now(), isFull) : null;
-        const awaits = next !== null && !isLagging && pending.isDue && this.#awaitForecasts(next);
+        const waiting: DelayedRecords | null = isLagging ? null : this.#awaitForecast(next);
+        const awaits = waiting !== null && waiting.ready === null;
         // What can be scored at once is part of a transaction that is due, for a moment.
         if (waitMs !== null && waitMs <= (next === null || awaits ? 0 : -schedule.lateMsMax)) {
           committing = commit(pending);
           pending = new PendingCommit(this.#options, nowMs, pending.nextOffset);
           bytesLeft = COMMIT_BYTES_MAX;
         } else if (next !== null && !awaits) {
-          if (await this.#score(next, pending, task)) quiet.observe();
-          bytesLeft -= nextBytes;
-          next = null;
+          if (await this.#score(waiting?.ready ?? next, pending, task)) quiet.observe();
+          if (waiting === null) bytesLeft -= nextBytes;
+          next = waiting?.rest ?? null;
         } else if (waitMs !== null || next !== null) await this.#sleeper.sleep(state.backfills.sleepMs(waitMs));
         else if (recreated && committing === null) return;
         else if (committing === null && (quiet.waitMs ?? 1) <= 0) await quiet.report(state, pending, signal);
@@ -283,12 +284,11 @@ export class PartitionTask {
     return state.advances > advances;
   }
 
-  /** Whether records wait for forecasts that are on their way. It is woken when these are there. */
-  #awaitForecasts(next: NextRecords): boolean {
-    const forecasts = next.forecasts();
-    const wake = () => this.#sleeper.wake();
-    forecasts?.then(wake, wake);
-    return forecasts !== null;
+  /** Those that wait for a forecast, and those before them. It is woken when that is there. */
+  #awaitForecast(next: NextRecords | null): DelayedRecords | null {
+    const waiting = next?.waiting() ?? null;
+    waiting?.forecast.catch(() => undefined).then(() => this.#sleeper.wake());
+    return waiting;
   }
 
   /** Backfills in the background, a round at a time. */

@@ -68,6 +68,26 @@ export async function toObservations(
   return { records, observations, refused, withoutValue };
 }
 
+/** In two: what was decoded of the first `count` records, and of those behind them. */
+export function divideDecoded(
+  { records, observations, refused, withoutValue }: DecodedRecords,
+  count: number,
+): readonly [DecodedRecords, DecodedRecords] {
+  const first = new Set(records.slice(0, count));
+  const isFirst = ({ record }: { readonly record: InputRecord }) => first.has(record);
+  const [observed, letters] = [observations.filter(isFirst), refused.filter(isFirst)];
+  const without = count - observed.length - letters.length;
+  return [
+    { records: records.slice(0, count), observations: observed, refused: letters, withoutValue: without },
+    {
+      records: records.slice(count),
+      observations: observations.slice(observed.length),
+      refused: refused.slice(letters.length),
+      withoutValue: withoutValue - without,
+    },
+  ];
+}
+
 /** Scores what was decoded in this state. Rejects as `scoreRecords`. */
 export async function scoreDecoded(
   { records, observations, refused, withoutValue }: DecodedRecords,

@@ -1,7 +1,14 @@
 import type { InputRecord } from '../../log/log.ts';
+import type { PartitionState } from '../state/partition-state.ts';
 import type { PendingCommit } from './pending-commit.ts';
 import { type RecordRoute, routeRecords } from './route-records.ts';
-import { type DecodingContext, scoreDecoded, toObservations } from './score-records.ts';
+import {
+  type DecodedRecords,
+  type DecodingContext,
+  divideDecoded,
+  scoreDecoded,
+  toObservations,
+} from './score-records.ts';
 
 /** What becomes of the records of a partition. */
 export interface RecordTaking {
@@ -24,10 +31,18 @@ export function splitBytesMax(bytesLeft: number, { outputCount }: PendingCommit)
 export interface NextRecords {
   readonly count: number;
   readonly nextOffset: number;
-  /** Settles when the forecasts are there that they would wait for, of those that are on their way; null: none is. */
-  forecasts(): Promise<unknown> | null;
+  /** null: none of them waits for a forecast that is on its way. */
+  waiting(): DelayedRecords | null;
   /** Scores them, or passes them on. Rejects as `scoreRecords` does. */
   takeInto(pending: PendingCommit, signal: AbortSignal): Promise<void>;
+}
+
+export interface DelayedRecords {
+  /** Those before the first that waits; null: it is the first of all. */
+  readonly ready: NextRecords | null;
+  readonly rest: NextRecords;
+  /** Settles when the forecast is there that the first of the rest waits for. */
+  readonly forecast: Promise<unknown>;
 }
 
 /** Rejects when the registry fails. */
@@ -36,17 +51,31 @@ export async function readNext(
   { route }: RecordTaking,
   context: DecodingContext,
 ): Promise<NextRecords> {
-  const [count, nextOffset] = [records.length, (records.at(-1)?.offset ?? 0) + 1];
-  if (route !== null) {
-    const takeInto = (pending: PendingCommit) => routeRecords(records, { ...context, route, pending });
-    return { count, nextOffset, forecasts: () => null, takeInto };
-  }
-  const { state } = context;
-  const decoded = await toObservations(records, context);
-  return {
-    count,
-    nextOffset,
-    forecasts: () => state.forecastsFor(decoded.observations),
+  if (route === null) return toScore(await toObservations(records, context), context.state);
+  const takeInto = (pending: PendingCommit) => routeRecords(records, { ...context, route, pending });
+  return { ...placeOf(records), waiting: () => null, takeInto };
+}
+
+function toScore(decoded: DecodedRecords, state: PartitionState): NextRecords {
+  const { records, observations } = decoded;
+  const next: NextRecords = {
+    ...placeOf(records),
+    waiting() {
+      for (const observation of observations) {
+        const forecast = state.forecastFor(observation);
+        if (forecast === null) continue;
+        const count = records.indexOf(observation.record);
+        if (count === 0) return { ready: null, rest: next, forecast };
+        const [ready, rest] = divideDecoded(decoded, count);
+        return { ready: toScore(ready, state), rest: toScore(rest, state), forecast };
+      }
+      return null;
+    },
     takeInto: (pending, signal) => scoreDecoded(decoded, { state, pending, signal }),
   };
+  return next;
+}
+
+function placeOf(records: readonly InputRecord[]): Pick<NextRecords, 'count' | 'nextOffset'> {
+  return { count: records.length, nextOffset: (records.at(-1)?.offset ?? 0) + 1 };
 }

@@ -250,13 +250,10 @@ export class PartitionState {
     return this.#gate.advances;
   }
 
-  /**
-   * Settles when the forecasts are there that these observations would wait for, of those that are on their way; null:
-   * there are none.
-   */
-  forecastsFor(observations: readonly RoutedObservation[]): Promise<unknown> | null {
-    const units = observations.map((observation) => this.units.get(unitKeyOf(observation)));
-    return this.#forecasts.underWay(units.filter((unit) => unit !== undefined));
+  /** What settles when the forecast is there that this observation would wait for; null: it waits for none. */
+  forecastFor(observation: RoutedObservation): Promise<unknown> | null {
+    const unit = this.units.get(unitKeyOf(observation));
+    return unit === undefined ? null : this.#forecasts.underWay(unit);
   }
 
   /** Memory of its series. */

@@ -4,17 +4,20 @@ import { type DueForecasts, dueForecasts, supplyBatch } from './supply-forecasts
 
 /** Most contexts of a partition that wait for the model at a time. Bounds their memory and the queue of the model. */
 export const FORECAST_ROWS_MAX = 1_024;
+/** Rows of one request: a full run at context 512. Those of a longer one would wait for its last run. */
+export const REQUEST_ROWS_MAX = 32;
 
 /**
  * The forecasts of a partition that are on their way. Each is requested once, as soon as it is due, and whoever needs
- * it waits for it alone: not for those that were requested before, unless they are more than FORECAST_ROWS_MAX.
+ * it waits for its run alone: not for those that were requested before, unless they are more than FORECAST_ROWS_MAX.
  */
 export class RequestedForecasts {
   /** What settles with the forecast of a detector. One that has failed stays. */
   readonly #requests = new Map<SeriesDetector, Promise<void>>();
-  /** Settles with all of them so far. */
-  #all: Promise<void> = Promise.resolve();
+  /** Rows that the model has. */
   #rows = 0;
+  /** Requests that wait for room, in their order. */
+  #waiting: { readonly rows: number; readonly enter: () => void }[] = [];
   #hasFailed = false;
 
   /**
@@ -22,46 +25,61 @@ export class RequestedForecasts {
    * aborts, also where it did so in an earlier call: then the state must be discarded.
    */
   async supply(units: readonly DetectionUnit[], signal: AbortSignal): Promise<void> {
-    const batches = dueForecasts(units, { rowsMax: FORECAST_ROWS_MAX, except: this.#requests });
+    const batches = dueForecasts(units, { rowsMax: REQUEST_ROWS_MAX, except: this.#requests });
     for (const batch of batches) this.#request(batch, signal);
-    await this.#of(units);
+    const requests = new Set(units.flatMap((unit) => this.#of(unit)));
+    await Promise.all(requests);
   }
 
   /**
-   * Settles when the forecasts are there that `units` wait for and that were requested; null: there are none. After a
+   * Settles when the forecasts are there that a unit waits for and that were requested; null: there are none. After a
    * failure nothing is worth waiting for.
    */
-  underWay(units: Iterable<DetectionUnit>): Promise<unknown> | null {
-    return this.#hasFailed ? null : this.#of(units);
+  underWay(unit: DetectionUnit): Promise<unknown> | null {
+    if (this.#hasFailed || this.#requests.size === 0) return null;
+    const requests = this.#of(unit);
+    return requests.length === 0 ? null : Promise.all(requests);
   }
 
-  #of(units: Iterable<DetectionUnit>): Promise<unknown> | null {
-    if (this.#requests.size === 0) return null;
-    const requests = new Set<Promise<void>>();
-    for (const unit of units) {
-      for (const detector of unit.forecastsDue()) {
-        const request = this.#requests.get(detector);
-        if (request !== undefined) requests.add(request);
-      }
-    }
-    return requests.size === 0 ? null : Promise.all(requests);
+  #of(unit: DetectionUnit): Promise<void>[] {
+    return unit.forecastsDue().flatMap((detector) => this.#requests.get(detector) ?? []);
   }
 
   #request(batch: DueForecasts, signal: AbortSignal): void {
     const { detectors } = batch;
     const rows = detectors.length;
-    const fits = this.#rows === 0 || this.#rows + rows <= FORECAST_ROWS_MAX;
-    const request = (fits ? supplyBatch(batch, signal) : this.#all.then(() => supplyBatch(batch, signal))).then(() => {
-      this.#rows -= rows;
-      for (const detector of detectors) this.#requests.delete(detector);
-    });
-    this.#rows += rows;
+    const supply = () => supplyBatch(batch, signal);
+    const request = (this.#enter(rows)?.then(supply) ?? supply())
+      .then(() => {
+        for (const detector of detectors) this.#requests.delete(detector);
+      })
+      .finally(() => this.#leave(rows));
     for (const detector of detectors) this.#requests.set(detector, request);
-    // Without the results: an array of them would hold that of the request before, and so on.
-    this.#all = Promise.all([this.#all, request]).then(() => {});
     // It is thrown by the next call that needs one of these forecasts.
-    this.#all.catch(() => {
+    request.catch(() => {
       this.#hasFailed = true;
     });
+  }
+
+  /** null where there is room; otherwise what settles when there is. */
+  #enter(rows: number): Promise<void> | null {
+    if (this.#waiting.length === 0 && this.#fits(rows)) {
+      this.#rows += rows;
+      return null;
+    }
+    return new Promise((enter) => this.#waiting.push({ rows, enter }));
+  }
+
+  #leave(rows: number): void {
+    this.#rows -= rows;
+    for (let next = this.#waiting[0]; next !== undefined && this.#fits(next.rows); next = this.#waiting[0]) {
+      this.#waiting.shift();
+      this.#rows += next.rows;
+      next.enter();
+    }
+  }
+
+  #fits(rows: number): boolean {
+    return this.#rows + rows <= FORECAST_ROWS_MAX;
   }
 }

@@ -323,8 +323,11 @@ test('a restore reads the changelog once', async () => {
   assert.equal(reads, 1);
 });
 
-/** A stream with a series whose next record waits for a forecast that is on its way, and is held. */
-async function streamThatWaits() {
+/**
+ * A stream with a series whose next record waits for a forecast that is on its way, and is held. Before that comes a
+ * record of another series, in the same answer of the broker or in one of its own.
+ */
+async function streamThatWaits({ together = false } = {}) {
   const forecaster = arithmeticForecaster();
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let held = promise;
@@ -349,7 +352,7 @@ async function streamThatWaits() {
     await run.settled();
   }
   const other = append('other', step);
-  await sleep(5);
+  if (!together) await sleep(5);
   append('waits', step);
   const release = (error?: Error) => {
     held = Promise.resolve();
@@ -363,6 +366,18 @@ test('a transaction that is due does not wait for records whose forecast is on i
   const { broker, worker, other, release, settled, scores, expected } = await streamThatWaits();
   await until('the other series is committed', () => broker.committedOffset(0) === other + 1);
   assert.equal(scores().length, expected - 1);
+  release();
+  await settled();
+  assert.deepEqual(
+    scores().map(({ input }) => input.offset),
+    Array.from({ length: expected }, (_, offset) => offset),
+  );
+  await worker.stop();
+});
+
+test('records before one that waits for its forecast are committed, also those of one answer of the broker', async () => {
+  const { broker, worker, other, release, settled, scores, expected } = await streamThatWaits({ together: true });
+  await until('the other series is committed', () => broker.committedOffset(0) === other + 1);
   release();
   await settled();
   assert.deepEqual(

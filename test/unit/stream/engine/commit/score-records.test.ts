@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type DecodedRecords, divideDecoded } from '../../../../../src/stream/engine/commit/score-records.ts';
 import type { InputRecord, SkippedRange, StreamLog } from '../../../../../src/stream/log/log.ts';
 import {
   observationRecord,
@@ -84,4 +85,24 @@ test('a score has the event time as its timestamp, and the headers that pass thr
       [clockMs, {}],
     ],
   );
+});
+
+test('decoded records divide at any place, each with what was decoded of it', () => {
+  const kinds = ['scored', 'refused', 'scored', 'without-value', 'without-value', 'scored'];
+  const records = kinds.map((_, offset) => ({ partition: 0, offset, timestampMs: 0, key: null, value: null }));
+  const cause = { reason: 'series-unknown', detail: '' } as const;
+  const of = (kind: string) => records.filter(({ offset }) => kinds[offset] === kind);
+  const decodedOf = (from: number, end: number) => {
+    const isIn = ({ offset }: InputRecord) => offset >= from && offset < end;
+    return {
+      records: records.slice(from, end),
+      observations: of('scored').flatMap((record) => (isIn(record) ? [{ record }] : [])),
+      refused: of('refused').flatMap((record) => (isIn(record) ? [{ record, cause }] : [])),
+      withoutValue: of('without-value').filter(isIn).length,
+    };
+  };
+  const whole = decodedOf(0, records.length) as unknown as DecodedRecords;
+  for (let count = 0; count <= records.length; count++) {
+    assert.deepEqual(divideDecoded(whole, count), [decodedOf(0, count), decodedOf(count, records.length)]);
+  }
 });

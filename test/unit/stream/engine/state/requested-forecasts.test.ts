@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SeriesDetector } from '../../../../../src/detector/series/series-detector.ts';
 import type { ForecastBatch } from '../../../../../src/forecast/forecaster.ts';
-import { FORECAST_ROWS_MAX, RequestedForecasts } from '../../../../../src/stream/engine/state/requested-forecasts.ts';
+import {
+  FORECAST_ROWS_MAX,
+  REQUEST_ROWS_MAX,
+  RequestedForecasts,
+} from '../../../../../src/stream/engine/state/requested-forecasts.ts';
 import type { DetectionUnit } from '../../../../../src/stream/engine/unit/detection-unit.ts';
 
 const { signal } = new AbortController();
@@ -45,28 +49,57 @@ test('each unit waits for its own forecast alone, which is requested once', asyn
   await quickOne;
   assert.equal(quick.forecastsDue().length, 0);
   assert.equal(slow.forecastsDue().length, 1);
-  assert.equal(forecasts.underWay([quick]), null);
-  assert.notEqual(forecasts.underWay([quick, slow]), null);
+  assert.equal(forecasts.underWay(quick), null);
+  assert.notEqual(forecasts.underWay(slow), null);
   runs[0].end();
   await Promise.all(slowOnes);
   assert.equal(slow.forecastsDue().length, 0);
 });
 
-test('more rows than may wait for the model are requested after those before them', async () => {
+test('units that are requested together settle with their runs, in the order of requests', async () => {
   const { runs, forecaster } = heldModel();
   const forecasts = new RequestedForecasts();
+  const units = Array.from({ length: REQUEST_ROWS_MAX + 1 }, () => unitOf(forecaster));
+  const all = forecasts.supply(units, signal);
+  const rows = runs.map((run) => run.rows);
+  assert.deepEqual(rows, [REQUEST_ROWS_MAX, 1]);
+  runs[0].end();
+  await forecasts.underWay(units[0]);
+  assert.deepEqual(
+    units.map((unit) => unit.forecastsDue().length),
+    [...Array.from({ length: REQUEST_ROWS_MAX }, () => 0), 1],
+  );
+  runs[1].end();
+  await all;
+});
+
+test('more rows than may wait for the model are requested in their order, as soon as there is room', async () => {
+  const { runs, forecaster } = heldModel();
+  const forecasts = new RequestedForecasts();
+  const full = FORECAST_ROWS_MAX / REQUEST_ROWS_MAX;
   const first = forecasts.supply([unitOf(forecaster, FORECAST_ROWS_MAX - 1)], signal);
   const second = forecasts.supply([unitOf(forecaster, 2)], signal);
-  assert.deepEqual(
-    runs.map(({ rows }) => rows),
-    [FORECAST_ROWS_MAX - 1],
-  );
-  runs[0].end();
-  await first;
+  const third = forecasts.supply([unitOf(forecaster, 1)], signal);
+  assert.equal(runs.length, full);
+  runs[full - 1].end();
   await new Promise((resolve) => setImmediate(resolve));
-  runs[1].end();
+  assert.deepEqual(
+    runs.slice(full).map(({ rows }) => rows),
+    [2, 1],
+  );
+  for (const { end } of runs) end();
+  await Promise.all([first, second, third]);
+});
+
+test('what waits for room behind a request that fails is requested all the same', async () => {
+  const { runs, forecaster } = heldModel();
+  const forecasts = new RequestedForecasts();
+  const first = forecasts.supply([unitOf(forecaster, FORECAST_ROWS_MAX)], signal);
+  const second = forecasts.supply([unitOf(forecaster)], signal);
+  runs[0].fail(new Error('the model failed'));
+  await assert.rejects(first, /the model failed/);
+  runs.at(-1)!.end();
   await second;
-  assert.equal(runs.length, 2);
 });
 
 test('a failure is thrown by every later call that needs the forecast, and nobody waits for one on its way', async () => {
@@ -79,5 +112,6 @@ test('a failure is thrown by every later call that needs the forecast, and nobod
   runs[0].fail(new Error('the model failed'));
   await assert.rejects(failing, /the model failed/);
   await assert.rejects(forecasts.supply([unit], signal), /the model failed/);
-  assert.equal(forecasts.underWay([unit, other]), null);
+  assert.equal(forecasts.underWay(unit), null);
+  assert.equal(forecasts.underWay(other), null);
 });
