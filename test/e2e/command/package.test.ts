@@ -1,14 +1,16 @@
 /** What `npm pack` makes works without the repository: in an empty folder, for a user with an empty home. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import { startCommand } from '../../fixture/command.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { until } from '../../fixture/until.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../../..');
@@ -53,6 +55,27 @@ test('an installed package scores a CSV file, and the clone stays without a buil
   assert.match(backtest.err.join('\n'), /^a: 400 observations, \d+ scored, \d+ anomalies, 1 alarm episodes/m);
   await assert.rejects(access(join(ROOT, 'lib')));
   await access(join(folder, 'node_modules/tidewatch/deploy/book/running.md'));
+});
+
+test('SIGTERM to npx ends the service that it started', async (t) => {
+  const npx = spawn('npx', ['--no-install', 'tidewatch', 'serve'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, DATA_DIR: join(folder, 'served'), ...env },
+    detached: true, // a group of processes, which a failed test kills as a whole
+  });
+  let served = false;
+  createInterface({ input: npx.stdout }).on('line', (line) => {
+    served ||= line.includes('"serving"');
+  });
+  let ended = false; // the service holds the pipe open for as long as it lives
+  npx.once('close', () => {
+    ended = true;
+  });
+  npx.stderr.resume();
+  t.after(() => !ended && process.kill(-npx.pid!, 'SIGKILL'));
+  await until('the service listens', () => served);
+  npx.kill('SIGTERM');
+  await until('the service has ended', () => ended);
 });
 
 kafkaTest('an installed package starts the demo, serves the console, and runs programs in the sandbox', async () => {
