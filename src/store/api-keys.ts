@@ -29,14 +29,8 @@ export interface ApiKey extends KeyLimits {
   readonly revokedAtMs: number | null;
 }
 
-export interface NewApiKey extends KeyLimits {
-  readonly id: string;
-  readonly owner: string;
-  readonly name: string;
-  readonly role: KeyRole;
+export interface NewApiKey extends Omit<ApiKey, 'prefix' | 'revokedAtMs'> {
   readonly secret: string;
-  readonly createdAtMs: number;
-  readonly expiresAtMs: number | null;
 }
 
 /** The audit actor of the command line. */
@@ -51,21 +45,10 @@ export interface OperatorAct {
 /** Advisory lock for creating the first key. */
 const FIRST_KEY_LOCK = 7_433_929;
 
-interface KeyRow {
-  readonly id: string;
-  readonly owner: string;
-  readonly name: string;
-  readonly role: KeyRole;
-  readonly prefix: string;
-  readonly digest: Uint8Array;
-  readonly created_at: number;
-  readonly expires_at: number | null;
-  readonly revoked_at: number | null;
-  readonly models: string | null;
-  readonly calls_per_minute: number | null;
-  readonly calls_at_once: number | null;
-  readonly credits: number | null;
-}
+type KeyRow = Omit<ApiKey, 'models'> & { readonly models: string | null };
+
+const COLUMNS = `id, owner, name, role, prefix, created_at AS "createdAtMs", expires_at AS "expiresAtMs",
+  revoked_at AS "revokedAtMs", models, calls_per_minute AS "callsPerMinute", calls_at_once AS "callsAtOnce", credits`;
 
 /** Whether the key is neither revoked nor expired. */
 export function isUsable({ expiresAtMs, revokedAtMs }: ApiKey, nowMs: number): boolean {
@@ -148,7 +131,7 @@ async function insertBootstrapKey(sql: Sql, key: NewApiKey): Promise<void> {
  */
 async function endBootstrapKey(sql: Sql, nowMs: number): Promise<KeyRow | null> {
   const rows = await sql.query<KeyRow>(
-    'SELECT * FROM api_keys WHERE bootstrap = 1 AND revoked_at IS NULL ORDER BY created_at, id',
+    `SELECT ${COLUMNS} FROM api_keys WHERE bootstrap = 1 AND revoked_at IS NULL ORDER BY created_at, id`,
   );
   for (const { id } of rows) await endKey(sql, id, { nowMs, actor: OPERATOR });
   return rows.at(-1) ?? null;
@@ -157,19 +140,26 @@ async function endBootstrapKey(sql: Sql, nowMs: number): Promise<KeyRow | null> 
 /** The key of a secret, also a revoked one; null for an unknown secret. Only digests are compared, in constant time. */
 export async function findApiKey(sql: Sql, secret: string): Promise<ApiKey | null> {
   const digest = digestOf(secret);
-  const [row] = await sql.query<KeyRow>('SELECT * FROM api_keys WHERE digest = $1', [digest]);
-  return row !== undefined && timingSafeEqual(row.digest, digest) ? keyOf(row) : null;
+  const text = `SELECT digest, ${COLUMNS} FROM api_keys WHERE digest = $1`;
+  for (const { digest: known, ...row } of await sql.query<KeyRow & KeyDigest>(text, [digest])) {
+    if (timingSafeEqual(known, digest)) return keyOf(row);
+  }
+  return null;
+}
+
+interface KeyDigest {
+  readonly digest: Uint8Array;
 }
 
 /** The digests of all keys that are not revoked. */
 export async function keyDigests(sql: Sql): Promise<Uint8Array[]> {
-  const rows = await sql.query<Pick<KeyRow, 'digest'>>('SELECT digest FROM api_keys WHERE revoked_at IS NULL');
+  const rows = await sql.query<KeyDigest>('SELECT digest FROM api_keys WHERE revoked_at IS NULL');
   return rows.map(({ digest }) => digest);
 }
 
 /** The key of an id, also a revoked one. */
 export async function findKeyById(sql: Sql, id: string): Promise<ApiKey | null> {
-  const [row] = await sql.query<KeyRow>('SELECT * FROM api_keys WHERE id = $1', [id]);
+  const [row] = await sql.query<KeyRow>(`SELECT ${COLUMNS} FROM api_keys WHERE id = $1`, [id]);
   return row === undefined ? null : keyOf(row);
 }
 
@@ -182,7 +172,7 @@ export async function matchApiKeys(sql: Sql, named: string): Promise<ApiKey[]> {
 
 /** All keys, oldest first. */
 export async function listApiKeys(sql: Sql): Promise<ApiKey[]> {
-  return (await sql.query<KeyRow>('SELECT * FROM api_keys ORDER BY created_at, id')).map(keyOf);
+  return (await sql.query<KeyRow>(`SELECT ${COLUMNS} FROM api_keys ORDER BY created_at, id`)).map(keyOf);
 }
 
 /** Jobs of a revoked key can be seen this long by other keys of its owner. */
@@ -199,8 +189,8 @@ export async function revokeApiKey(database: Database, id: string, act: Operator
 }
 
 async function endKey(sql: Sql, id: string, { nowMs, actor }: OperatorAct): Promise<boolean> {
-  const rows = await sql.query<KeyRow>(
-    'UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL RETURNING *',
+  const rows = await sql.query<{ owner: string }>(
+    'UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL RETURNING owner',
     [id, nowMs],
   );
   for (const { owner } of rows) {
@@ -216,7 +206,8 @@ export async function changeRole(
   { nowMs, actor }: OperatorAct,
 ): Promise<boolean> {
   return database.transaction(async (sql) => {
-    const rows = await sql.query<KeyRow>('UPDATE api_keys SET role = $2 WHERE id = $1 RETURNING *', [id, role]);
+    const text = 'UPDATE api_keys SET role = $2 WHERE id = $1 RETURNING owner';
+    const rows = await sql.query<{ owner: string }>(text, [id, role]);
     for (const { owner } of rows) {
       const entry = { happenedAtMs: nowMs, actor, owner, action: 'key-role-changed', subject: id } as const;
       await recordAudit(sql, { ...entry, detail: { role } });
@@ -235,8 +226,8 @@ export async function grantCredits(
   { nowMs, actor }: OperatorAct,
 ): Promise<number | null> {
   return database.transaction(async (sql) => {
-    const [row] = await sql.query<KeyRow>(
-      'UPDATE api_keys SET credits = COALESCE(credits, 0) + $2 WHERE id = $1 RETURNING *',
+    const [row] = await sql.query<{ owner: string; credits: number }>(
+      'UPDATE api_keys SET credits = COALESCE(credits, 0) + $2 WHERE id = $1 RETURNING owner, credits',
       [id, tokens],
     );
     if (row === undefined) return null;
@@ -254,19 +245,6 @@ async function insertGrant(
   await sql.query('INSERT INTO credit_grants (key_id, granted_at, tokens) VALUES ($1, $2, $3)', [keyId, nowMs, tokens]);
 }
 
-function keyOf(row: KeyRow): ApiKey {
-  return {
-    id: row.id,
-    owner: row.owner,
-    name: row.name,
-    role: row.role,
-    prefix: row.prefix,
-    createdAtMs: row.created_at,
-    expiresAtMs: row.expires_at,
-    revokedAtMs: row.revoked_at,
-    models: row.models === null ? null : (JSON.parse(row.models) as string[]),
-    callsPerMinute: row.calls_per_minute,
-    callsAtOnce: row.calls_at_once,
-    credits: row.credits,
-  };
+function keyOf({ models, ...key }: KeyRow): ApiKey {
+  return { ...key, models: models === null ? null : (JSON.parse(models) as string[]) };
 }

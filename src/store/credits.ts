@@ -79,12 +79,6 @@ export async function beginCall(sql: Sql, call: CallRequest): Promise<CallBegin>
   return { kind: 'begun', standing: { minute, credits: credits === null ? null : credits - held } };
 }
 
-/** An admitted call. */
-export interface OpenCall {
-  readonly keyId: string;
-  readonly holdId: string;
-}
-
 /**
  * Settles a call. If its hold has expired, the call is charged from the balance. If the balance does not suffice, or
  * the key was revoked in the meantime, nothing is charged, and the call must not be answered.
@@ -112,7 +106,10 @@ export async function settleCall(
 }
 
 /** Releases the hold of a call that was not answered. Has no effect when it was released before. */
-export async function releaseCall(sql: Sql, { holdId, keyId }: OpenCall): Promise<void> {
+export async function releaseCall(
+  sql: Sql,
+  { holdId, keyId }: AdmittedCall & { readonly holdId: string },
+): Promise<void> {
   await lockKey(sql, keyId);
   await addCredits(sql, keyId, (await takeHold(sql, holdId)) ?? 0);
 }

@@ -6,19 +6,9 @@ export interface EventReviewRecord {
   readonly startedAtMs: number;
   /** The event as it was at the newest review, JSON: the history forgets, labels stay. */
   readonly record: string;
-  readonly acknowledged: { readonly atMs: number; readonly by: string; readonly note: string | null } | null;
-  readonly muted: {
-    readonly atMs: number;
-    readonly by: string;
-    readonly untilMs: number;
-    readonly reason: string;
-  } | null;
-  readonly label: {
-    readonly atMs: number;
-    readonly by: string;
-    readonly real: boolean;
-    readonly note: string | null;
-  } | null;
+  readonly acknowledged: Acknowledgement | null;
+  readonly muted: EventMute | null;
+  readonly label: EventLabel | null;
 }
 
 export type ReviewedEvent = Pick<EventReviewRecord, 'eventId' | 'startedAtMs' | 'record'>;
@@ -28,10 +18,22 @@ export interface ReviewAct {
   readonly by: string;
 }
 
-interface ReviewRow {
-  readonly event_id: string;
-  readonly started_at: number;
-  readonly record: string;
+export interface Acknowledgement extends ReviewAct {
+  readonly note: string | null;
+}
+
+export interface EventMute extends ReviewAct {
+  readonly untilMs: number;
+  readonly reason: string;
+}
+
+export interface EventLabel extends ReviewAct {
+  readonly real: boolean;
+  readonly note: string | null;
+}
+
+/** The columns that reviews of events and of incidents have. */
+export interface AttentionRow {
   readonly acknowledged_at: number | null;
   readonly acknowledged_by: string;
   readonly acknowledged_note: string | null;
@@ -39,6 +41,12 @@ interface ReviewRow {
   readonly muted_by: string;
   readonly muted_until: number;
   readonly muted_reason: string;
+}
+
+interface ReviewRow extends AttentionRow {
+  readonly event_id: string;
+  readonly started_at: number;
+  readonly record: string;
   readonly labelled_at: number | null;
   readonly labelled_by: string;
   readonly label: number;
@@ -66,20 +74,11 @@ export async function labelledReviews(
   return rows.map(reviewOf);
 }
 
-/** Ids of acknowledged events. */
-export async function acknowledgedEvents(sql: Sql, sinceMs: number): Promise<string[]> {
-  const rows = await sql.query<{ event_id: string }>(
-    'SELECT event_id FROM event_reviews WHERE acknowledged_at IS NOT NULL AND started_at >= $1',
-    [sinceMs],
-  );
-  return rows.map(({ event_id: id }) => id);
-}
-
 /** @param act null takes it back */
 export async function acknowledgeEvent(
   sql: Sql,
   event: ReviewedEvent,
-  act: (ReviewAct & { readonly note: string | null }) | null,
+  act: Acknowledgement | null,
 ): Promise<EventReviewRecord> {
   return (await acknowledgeEvents(sql, [event], act))[0];
 }
@@ -88,22 +87,18 @@ export async function acknowledgeEvent(
 export async function acknowledgeEvents(
   sql: Sql,
   events: readonly ReviewedEvent[],
-  act: (ReviewAct & { readonly note: string | null }) | null,
+  act: Acknowledgement | null,
 ): Promise<EventReviewRecord[]> {
   return review(sql, events, acknowledgedColumns(act));
 }
 
-export function acknowledgedColumns(act: (ReviewAct & { readonly note: string | null }) | null): ReviewColumns {
+export function acknowledgedColumns(act: Acknowledgement | null): ReviewColumns {
   const values = [act?.atMs ?? null, act?.by ?? null, act?.note ?? null];
   return { columns: ['acknowledged_at', 'acknowledged_by', 'acknowledged_note'], values };
 }
 
 /** @param act null ends it */
-export async function muteEvent(
-  sql: Sql,
-  event: ReviewedEvent,
-  act: (ReviewAct & { readonly untilMs: number; readonly reason: string }) | null,
-): Promise<EventReviewRecord> {
+export async function muteEvent(sql: Sql, event: ReviewedEvent, act: EventMute | null): Promise<EventReviewRecord> {
   return (await muteEvents(sql, [event], act))[0];
 }
 
@@ -111,24 +106,18 @@ export async function muteEvent(
 export async function muteEvents(
   sql: Sql,
   events: readonly ReviewedEvent[],
-  act: (ReviewAct & { readonly untilMs: number; readonly reason: string }) | null,
+  act: EventMute | null,
 ): Promise<EventReviewRecord[]> {
   return review(sql, events, mutedColumns(act));
 }
 
-export function mutedColumns(
-  act: (ReviewAct & { readonly untilMs: number; readonly reason: string }) | null,
-): ReviewColumns {
+export function mutedColumns(act: EventMute | null): ReviewColumns {
   const values = [act?.atMs ?? null, act?.by ?? null, act?.untilMs ?? null, act?.reason ?? null];
   return { columns: ['muted_at', 'muted_by', 'muted_until', 'muted_reason'], values };
 }
 
 /** @param act null takes it back */
-export async function labelEvent(
-  sql: Sql,
-  event: ReviewedEvent,
-  act: (ReviewAct & { readonly real: boolean; readonly note: string | null }) | null,
-): Promise<EventReviewRecord> {
+export async function labelEvent(sql: Sql, event: ReviewedEvent, act: EventLabel | null): Promise<EventReviewRecord> {
   const label = act === null ? null : Number(act.real);
   const values = [act?.atMs ?? null, act?.by ?? null, label, act?.note ?? null];
   const columns = ['labelled_at', 'labelled_by', 'label', 'label_note'];
@@ -168,19 +157,18 @@ async function review(
 }
 
 function reviewOf(row: ReviewRow): EventReviewRecord {
-  const { acknowledged_at: acknowledgedAt, muted_at: mutedAt, labelled_at: labelledAt } = row;
+  const { event_id: eventId, started_at: startedAtMs, record, labelled_at: atMs, labelled_by: by } = row;
+  const label = atMs === null ? null : { atMs, by, real: row.label === 1, note: row.label_note };
+  return { eventId, startedAtMs, record, ...attentionOf(row), label };
+}
+
+export function attentionOf(row: AttentionRow): Pick<EventReviewRecord, 'acknowledged' | 'muted'> {
+  const { acknowledged_at: acknowledgedAt, muted_at: mutedAt } = row;
   return {
-    eventId: row.event_id,
-    startedAtMs: row.started_at,
-    record: row.record,
     acknowledged:
       acknowledgedAt === null ? null : { atMs: acknowledgedAt, by: row.acknowledged_by, note: row.acknowledged_note },
     muted:
       mutedAt === null ? null : { atMs: mutedAt, by: row.muted_by, untilMs: row.muted_until, reason: row.muted_reason },
-    label:
-      labelledAt === null
-        ? null
-        : { atMs: labelledAt, by: row.labelled_by, real: row.label === 1, note: row.label_note },
   };
 }
 

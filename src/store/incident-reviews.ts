@@ -1,11 +1,14 @@
 import type { Sql } from './database/database.ts';
 import {
+  type Acknowledgement,
+  type AttentionRow,
   acknowledgedColumns,
   acknowledgeEvents,
+  attentionOf,
+  type EventMute,
   type EventReviewRecord,
   mutedColumns,
   muteEvents,
-  type ReviewAct,
   type ReviewColumns,
   type ReviewedEvent,
 } from './event-reviews.ts';
@@ -40,15 +43,8 @@ export interface VerdictRecord extends VerdictSubject {
   readonly note: string | null;
 }
 
-interface IncidentReviewRow {
+interface IncidentReviewRow extends AttentionRow {
   readonly incident_id: string;
-  readonly acknowledged_at: number | null;
-  readonly acknowledged_by: string;
-  readonly acknowledged_note: string | null;
-  readonly muted_at: number | null;
-  readonly muted_by: string;
-  readonly muted_until: number;
-  readonly muted_reason: string;
 }
 
 /** Reviews of these incidents; those that nobody reviewed are absent. */
@@ -61,14 +57,14 @@ export async function incidentReviewsOf(
     `SELECT * FROM incident_reviews WHERE incident_id IN (${marks(incidentIds)})`,
     incidentIds,
   );
-  return new Map(rows.map((row) => [row.incident_id, reviewOf(row)]));
+  return new Map(rows.map((row) => [row.incident_id, attentionOf(row)]));
 }
 
 /** An incident is acknowledged with all of its events. @param act null takes it back */
 export async function acknowledgeIncident(
   sql: Sql,
   incident: ReviewedIncident,
-  act: Parameters<typeof acknowledgeEvents>[2],
+  act: Acknowledgement | null,
 ): Promise<IncidentReviewRecord> {
   await acknowledgeEvents(sql, incident.events, act);
   return review(sql, incident, acknowledgedColumns(act));
@@ -78,7 +74,7 @@ export async function acknowledgeIncident(
 export async function muteIncident(
   sql: Sql,
   incident: ReviewedIncident,
-  act: Parameters<typeof muteEvents>[2],
+  act: EventMute | null,
 ): Promise<IncidentReviewRecord> {
   await muteEvents(sql, incident.events, act);
   return review(sql, incident, mutedColumns(act));
@@ -100,7 +96,7 @@ async function review(
       RETURNING *`,
     [incidentId, ...values],
   );
-  return reviewOf(row);
+  return attentionOf(row);
 }
 
 /** @param act null takes it back */
@@ -108,7 +104,7 @@ export async function giveVerdict(
   sql: Sql,
   { incidentId, mergedIds }: WholeIncident,
   { verdict, subject }: VerdictSubject,
-  act: (ReviewAct & { readonly note: string | null }) | null,
+  act: Acknowledgement | null,
 ): Promise<void> {
   const all = [...mergedIds, incidentId];
   await sql.query(
@@ -128,27 +124,11 @@ export async function giveVerdict(
 /** Verdicts about these incidents, oldest first. */
 export async function verdictsOf(sql: Sql, incidentIds: readonly string[]): Promise<readonly VerdictRecord[]> {
   if (incidentIds.length === 0) return [];
-  const rows = await sql.query<VerdictRow>(
-    `SELECT * FROM incident_verdicts WHERE incident_id IN (${marks(incidentIds)}) ORDER BY given_at, verdict, subject`,
+  return sql.query(
+    `SELECT incident_id AS "incidentId", verdict, subject, given_at AS "atMs", given_by AS "by", note
+      FROM incident_verdicts WHERE incident_id IN (${marks(incidentIds)}) ORDER BY given_at, verdict, subject`,
     incidentIds,
   );
-  return rows.map((row) => ({
-    incidentId: row.incident_id,
-    verdict: row.verdict,
-    subject: row.subject,
-    atMs: row.given_at,
-    by: row.given_by,
-    note: row.note,
-  }));
-}
-
-interface VerdictRow {
-  readonly incident_id: string;
-  readonly verdict: IncidentVerdict;
-  readonly subject: string;
-  readonly given_at: number;
-  readonly given_by: string;
-  readonly note: string | null;
 }
 
 /** In how many incidents each of these was the origin, by the verdict of people. */
@@ -164,14 +144,4 @@ export async function countOrigins(sql: Sql, subjects: readonly string[]): Promi
 
 function marks(values: readonly string[]): string {
   return values.map((_, i) => `$${i + 1}`).join(', ');
-}
-
-function reviewOf(row: IncidentReviewRow): IncidentReviewRecord {
-  const { acknowledged_at: acknowledgedAt, muted_at: mutedAt } = row;
-  return {
-    acknowledged:
-      acknowledgedAt === null ? null : { atMs: acknowledgedAt, by: row.acknowledged_by, note: row.acknowledged_note },
-    muted:
-      mutedAt === null ? null : { atMs: mutedAt, by: row.muted_by, untilMs: row.muted_until, reason: row.muted_reason },
-  };
 }

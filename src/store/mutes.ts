@@ -22,17 +22,10 @@ export interface MuteRecord extends ReviewAct {
 /** Advisory lock of those who add a mute: of equal ones at the same time one is kept, and no more hold than may. */
 const MUTES_LOCK = 7_433_932;
 
-interface MuteRow {
-  readonly id: string;
-  readonly series_match: string | null;
-  readonly detector_match: string | null;
-  readonly muted_at: number;
-  readonly muted_by: string;
-  readonly muted_until: number;
-  readonly muted_reason: string;
-  readonly ended_at: number | null;
-  readonly ended_by: string;
-}
+type MuteRow = Omit<MuteRecord, 'ended'> & { readonly endedAtMs: number | null; readonly endedBy: string };
+
+const COLUMNS = `id, series_match AS "match", detector_match AS detector, muted_at AS "atMs", muted_by AS "by",
+  muted_until AS "untilMs", muted_reason AS reason, ended_at AS "endedAtMs", ended_by AS "endedBy"`;
 
 const HOLDS = 'ended_at IS NULL AND muted_until > $1';
 
@@ -45,7 +38,7 @@ export async function addMute(sql: Sql, mute: Omit<MuteRecord, 'ended'>): Promis
   const { id, match, detector, atMs, by, untilMs, reason } = mute;
   if (sql.dialect === 'postgres') await sql.query('SELECT pg_advisory_xact_lock($1)', [MUTES_LOCK]);
   const [same] = await sql.query<MuteRow>(
-    `SELECT * FROM series_mutes WHERE ${HOLDS} AND muted_until = $2 AND muted_reason = $3
+    `SELECT ${COLUMNS} FROM series_mutes WHERE ${HOLDS} AND muted_until = $2 AND muted_reason = $3
       AND series_match IS NOT DISTINCT FROM $4 AND detector_match IS NOT DISTINCT FROM $5 LIMIT 1`,
     [atMs, untilMs, reason, match, detector],
   );
@@ -70,34 +63,26 @@ export async function addMute(sql: Sql, mute: Omit<MuteRecord, 'ended'>): Promis
 
 /** Mutes that hold, the next end first. */
 export async function holdingMutes(sql: Sql, nowMs: number): Promise<MuteRecord[]> {
-  const order = 'ORDER BY muted_until, id';
-  return (await sql.query<MuteRow>(`SELECT * FROM series_mutes WHERE ${HOLDS} ${order}`, [nowMs])).map(muteOf);
+  const text = `SELECT ${COLUMNS} FROM series_mutes WHERE ${HOLDS} ORDER BY muted_until, id`;
+  return (await sql.query<MuteRow>(text, [nowMs])).map(muteOf);
 }
 
 /** Mutes that hold no more, the newest first. */
 export async function endedMutes(sql: Sql, nowMs: number): Promise<MuteRecord[]> {
-  const order = `ORDER BY COALESCE(ended_at, muted_until) DESC, id LIMIT ${ENDED_MUTES_KEPT}`;
-  return (await sql.query<MuteRow>(`SELECT * FROM series_mutes WHERE NOT (${HOLDS}) ${order}`, [nowMs])).map(muteOf);
+  const text = `SELECT ${COLUMNS} FROM series_mutes WHERE NOT (${HOLDS})
+    ORDER BY COALESCE(ended_at, muted_until) DESC, id LIMIT ${ENDED_MUTES_KEPT}`;
+  return (await sql.query<MuteRow>(text, [nowMs])).map(muteOf);
 }
 
 /** Ends a mute that holds. null: there is no such one. */
 export async function endMute(sql: Sql, id: string, { atMs, by }: ReviewAct): Promise<MuteRecord | null> {
   const rows = await sql.query<MuteRow>(
-    `UPDATE series_mutes SET ended_at = $1, ended_by = $2 WHERE id = $3 AND ${HOLDS} RETURNING *`,
+    `UPDATE series_mutes SET ended_at = $1, ended_by = $2 WHERE id = $3 AND ${HOLDS} RETURNING ${COLUMNS}`,
     [atMs, by, id],
   );
   return rows.length === 0 ? null : muteOf(rows[0]);
 }
 
-function muteOf(row: MuteRow): MuteRecord {
-  return {
-    id: row.id,
-    match: row.series_match,
-    detector: row.detector_match,
-    atMs: row.muted_at,
-    by: row.muted_by,
-    untilMs: row.muted_until,
-    reason: row.muted_reason,
-    ended: row.ended_at === null ? null : { atMs: row.ended_at, by: row.ended_by },
-  };
+function muteOf({ endedAtMs, endedBy, ...mute }: MuteRow): MuteRecord {
+  return { ...mute, ended: endedAtMs === null ? null : { atMs: endedAtMs, by: endedBy } };
 }

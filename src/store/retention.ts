@@ -1,5 +1,5 @@
 import type { Database } from './database/database.ts';
-import { addUsage } from './usage.ts';
+import { addUsage, type UsageIncrease } from './usage.ts';
 
 const DAY_MS = 86_400_000;
 /** More than a year, so that a month can be compared with that of the year before. */
@@ -22,13 +22,7 @@ export function pruneAudit(database: Database, nowMs: number): Promise<number> {
   });
 }
 
-interface Minute {
-  readonly key: string;
-  readonly calls: number;
-  readonly requests: number;
-  readonly tokens: number;
-  readonly charged: number;
-}
+type Minute = Required<UsageIncrease> & { readonly key: string };
 
 /**
  * Condenses usage older than USAGE_DAYS into one row per key, so that the ledger still balances. Returns the number of
@@ -52,14 +46,9 @@ export function condenseUsage(database: Database, nowMs: number): Promise<number
   );
 }
 
-function sumOf(minutes: readonly Minute[]): Omit<Minute, 'key'> {
-  const sum = (of: (minute: Minute) => number) => minutes.reduce((all, minute) => all + of(minute), 0);
-  return {
-    calls: sum(({ calls }) => calls),
-    requests: sum(({ requests }) => requests),
-    tokens: sum(({ tokens }) => tokens),
-    charged: sum(({ charged }) => charged),
-  };
+function sumOf(minutes: readonly Minute[]): Required<UsageIncrease> {
+  const sum = (name: keyof UsageIncrease) => minutes.reduce((all, minute) => all + minute[name], 0);
+  return { calls: sum('calls'), requests: sum('requests'), tokens: sum('tokens'), charged: sum('charged') };
 }
 
 /** Repeats until a batch is not full. */
