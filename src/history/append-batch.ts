@@ -72,18 +72,15 @@ function keepPositions(sql: HistorySql, positions: readonly SourcePosition[]): P
   });
 }
 
-interface KeepingScores {
-  readonly ids: SeriesIds;
-  readonly nowMs: number;
-}
-
-async function keepScores(sql: HistoryWritingSql, scores: readonly KeptScore[], keeping: KeepingScores): Promise<void> {
-  const { ids, nowMs } = keeping;
+async function keepScores(
+  sql: HistoryWritingSql,
+  scores: readonly KeptScore[],
+  { ids, nowMs }: { readonly ids: SeriesIds; readonly nowMs: number },
+): Promise<void> {
   const idOf = await ids.resolve(sql, scores);
   const observed = scores.filter((score) => !isSilence(score));
   if (observed.length > 0) await keepObserved(sql, observed, { idOf, nowMs });
-  const newest = newestOf(scores);
-  await updateNewest(sql, newest, { idOf, nowMs });
+  await updateNewest(sql, newestOf(scores), { idOf, nowMs });
 }
 
 interface KeepingRows {

@@ -2,20 +2,28 @@ import type { AnomalyEvent } from '../record/anomaly-event.ts';
 
 /** What is kept of events: how it is chosen, and what is found. Part of the port of the history. */
 
-export interface EventSelection {
+/** The sort key of the last row of a page. */
+export type PageKey = readonly (string | number)[];
+
+/** A page of events or incidents. */
+export interface SpanSelection {
   readonly open: boolean | null;
-  readonly series: string | null;
-  readonly group: string | null;
-  /** A glob or matchers: of the series, of a member of the group, or of the group. */
+  /** A glob or matchers: of the series, a member of the group, or the group. Incidents: of one of their events. */
   readonly match: string | null;
+  /** Incidents: that of one of their events. */
   readonly detector: string | null;
   readonly kind: string | null;
-  /** Only events of this incident, or of the one that it is part of now. */
-  readonly incident: string | null;
   readonly fromMs: number | null;
   readonly toMs: number | null;
   readonly limit: number;
-  readonly after: readonly (string | number)[] | null;
+  readonly after: PageKey | null;
+}
+
+export interface EventSelection extends SpanSelection {
+  readonly series: string | null;
+  readonly group: string | null;
+  /** Only events of this incident, or of the one that it is part of now. */
+  readonly incident: string | null;
 }
 
 /** The newest revision of an event. */
@@ -28,5 +36,5 @@ export interface EventRows {
   /** Open ones first, then newest first. */
   readonly events: readonly KnownEvent[];
   readonly totalOpen: number;
-  readonly next: readonly (string | number)[] | null;
+  readonly next: PageKey | null;
 }

@@ -4,7 +4,7 @@ import { ServiceError } from '../service-error.ts';
 import { openDuckdb } from './duckdb-history.ts';
 import type { HistorySql } from './history-database.ts';
 import { listParts, partsWithin, partTable } from './score-parts.ts';
-import { IS_ALARM, IS_ANOMALY, STATE_OF_FLAGS } from './score-row.ts';
+import { IS_ALARM, IS_ANOMALY, STATE_PLACE } from './score-row.ts';
 import { makeTables } from './tables.ts';
 
 export interface ExportedScores {
@@ -36,7 +36,7 @@ export async function exportScores({ history, memoryMb, ...range }: ExportedScor
 
 type ExportedRange = Pick<ExportedScores, 'fromMs' | 'toMs' | 'out'>;
 
-const STATES = `[${SCORE_STATES.map((state) => `'${state}'`).join(', ')}][${STATE_OF_FLAGS} + 1]`;
+const STATES = `[${SCORE_STATES.map((state) => `'${state}'`).join(', ')}][${STATE_PLACE} + 1]`;
 const COLUMNS = [
   'name AS series, detector, member_of AS "group", epoch_ms(kept.time) AS timestamp',
   'kept.value, kept.forecast, kept.lo, kept.hi, kept.score AS anomaly_score, kept.grade, kept.severity',

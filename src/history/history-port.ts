@@ -1,7 +1,7 @@
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import type { Incident } from '../record/incident.ts';
 import type { ScoreRecord, ScoreState } from '../record/score-record.ts';
-import type { EventRows, EventSelection, KnownEvent } from './event-port.ts';
+import type { EventRows, EventSelection, KnownEvent, PageKey } from './event-port.ts';
 import type {
   FoundIncident,
   IncidentRows,
@@ -108,8 +108,8 @@ export interface SeriesSelection {
   /** Newest values of each series. */
   readonly recent: number;
   readonly limit: number;
-  /** The sort key of the last row of the page before; null on the first page. */
-  readonly after: readonly (string | number)[] | null;
+  /** The last row of the page before; null on the first page. */
+  readonly after: PageKey | null;
 }
 
 /** The newest score of a series. */
@@ -121,8 +121,8 @@ export interface SeriesRow extends KeptFields {
 export interface SeriesRows {
   readonly series: readonly SeriesRow[];
   readonly total: number;
-  /** The sort key of the last row; null on the last page. */
-  readonly next: readonly (string | number)[] | null;
+  /** The last row; null on the last page. */
+  readonly next: PageKey | null;
 }
 
 export interface ScoreRange {
@@ -215,10 +215,16 @@ export interface DetectorRow {
   readonly events: number;
 }
 
-export interface DeadLetterRow extends HistoryPlace {
-  readonly reason: string;
-  readonly atMs: number;
-  readonly record: string;
+export interface DeadLetterSelection {
+  readonly reason: string | null;
+  readonly limit: number;
+  readonly after: PageKey | null;
+}
+
+export interface DeadLetterRows {
+  /** Newest first. */
+  readonly letters: readonly KeptDeadLetter[];
+  readonly next: PageKey | null;
 }
 
 export interface HistoryState {
@@ -249,12 +255,8 @@ export interface HistoryReader {
   listGroups(selection: GroupSelection): Promise<readonly GroupRow[]>;
   published(selection: PublishedSelection): Promise<PublishedScores>;
   detectors(): Promise<readonly DetectorRow[]>;
-  listDeadLetters(selection: {
-    readonly reason: string | null;
-    readonly limit: number;
-    readonly after: readonly (string | number)[] | null;
-  }): Promise<{ readonly letters: readonly DeadLetterRow[]; readonly next: readonly (string | number)[] | null }>;
-  findDeadLetter(place: HistoryPlace): Promise<DeadLetterRow | null>;
+  listDeadLetters(selection: DeadLetterSelection): Promise<DeadLetterRows>;
+  findDeadLetter(place: HistoryPlace): Promise<KeptDeadLetter | null>;
   state(): Promise<HistoryState>;
   standing(): Promise<SeriesStanding>;
 }

@@ -1,20 +1,11 @@
 import type { Incident } from '../record/incident.ts';
+import type { PageKey, SpanSelection } from './event-port.ts';
 
 /** What is kept of incidents: how it is chosen, and what is found. Part of the port of the history. */
 
-export interface IncidentSelection {
-  readonly open: boolean | null;
+export interface IncidentSelection extends SpanSelection {
   /** true: only incidents of the kind `single`; false: only others. */
   readonly single: boolean | null;
-  /** A glob or matchers, as of events: of one of its events. */
-  readonly match: string | null;
-  /** That of one of its events. */
-  readonly detector: string | null;
-  readonly kind: string | null;
-  readonly fromMs: number | null;
-  readonly toMs: number | null;
-  readonly limit: number;
-  readonly after: readonly (string | number)[] | null;
 }
 
 /** Incidents that were merged into another one are part of it, and not listed. */
@@ -23,7 +14,7 @@ export interface IncidentRows {
   readonly incidents: readonly Incident[];
   /** Open ones, whatever the filters but `single`. */
   readonly totalOpen: number;
-  readonly next: readonly (string | number)[] | null;
+  readonly next: PageKey | null;
 }
 
 /** An earlier incident of the same series. */

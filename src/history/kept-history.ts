@@ -2,6 +2,7 @@ import { appendBatch, readPositions } from './append-batch.ts';
 import type { EventSelection } from './event-port.ts';
 import type { HistoryDatabase, HistorySql } from './history-database.ts';
 import type {
+  DeadLetterSelection,
   DetectorRow,
   GroupSelection,
   HistoryBatch,
@@ -117,7 +118,7 @@ class KeptHistory implements HistoryStore {
     return this.#database.read(readDetectors);
   }
 
-  listDeadLetters(selection: Parameters<HistoryStore['listDeadLetters']>[0]) {
+  listDeadLetters(selection: DeadLetterSelection) {
     return this.#database.read((sql) => readDeadLetters(sql, selection));
   }
 
@@ -141,12 +142,6 @@ class KeptHistory implements HistoryStore {
   }
 }
 
-interface Counted {
-  readonly detector: string;
-  readonly counted: number;
-  readonly open: number;
-}
-
 async function readDetectors(sql: HistorySql): Promise<DetectorRow[]> {
   const series = await sql.query<{ detector: string; series: number; groups: number }>(
     `SELECT detector, COUNT(*) AS series, COUNT(DISTINCT member_of) AS groups FROM history_series
@@ -156,15 +151,14 @@ async function readDetectors(sql: HistorySql): Promise<DetectorRow[]> {
     `SELECT detector, CAST(SUM(observations) AS INT8) AS observations, CAST(SUM(alarms) AS INT8) AS alarms,
       MIN(hour) AS since FROM history_hours GROUP BY detector`,
   );
-  const events = await sql.query<Counted>(
+  const events = await sql.query<{ detector: string; counted: number; open: number }>(
     `SELECT detector, COUNT(*) AS counted, CAST(SUM(CASE WHEN ended IS NULL THEN 1 ELSE 0 END) AS INT4) AS open
       FROM history_events GROUP BY detector`,
   );
   const names = new Set([...series, ...hours, ...events].map(({ detector }) => detector));
-  const rowOf = <T extends { readonly detector: string }>(rows: readonly T[], name: string) =>
-    rows.find(({ detector }) => detector === name);
   return [...names].sort().map((detector) => {
-    const [of, kept, raised] = [rowOf(series, detector), rowOf(hours, detector), rowOf(events, detector)];
+    const isOf = (row: { readonly detector: string }) => row.detector === detector;
+    const [of, kept, raised] = [series.find(isOf), hours.find(isOf), events.find(isOf)];
     return {
       detector,
       series: of?.series ?? 0,

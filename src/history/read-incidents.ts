@@ -10,19 +10,11 @@ import {
   MERGED_MAX,
   type SimilarIncident,
 } from './incident-port.ts';
-
-interface IncidentRow {
-  readonly id: string;
-  readonly started: number;
-  readonly is_open: number;
-  readonly record: string;
-}
+import { eventChosen, readSpans } from './read-spans.ts';
 
 const SIMILAR_MAX = 5;
 /** An event is in an incident sooner than that, where a process makes them. */
 const NAMED_WITHIN_MS = 30_000;
-
-const IS_OPEN = 'CASE WHEN ended IS NULL THEN 1 ELSE 0 END';
 
 /** The incident that the one of a parameter is part of now. */
 export function survivingId(mark: string): string {
@@ -31,41 +23,17 @@ export function survivingId(mark: string): string {
 
 /** Open incidents first, then newest first. */
 export async function readIncidents(sql: HistorySql, selection: IncidentSelection): Promise<IncidentRows> {
-  const { open, single, match, detector, kind, fromMs, toMs, limit, after } = selection;
+  const { single, match, detector, kind } = selection;
   const page = unmerged(single).equals('kind', kind);
-  if (open !== null) page.add(open ? 'ended IS NULL' : 'ended IS NOT NULL');
   if (detector !== null) page.add(hasEvent(`detector = ${page.mark(detector)}`));
-  if (match !== null) {
-    const [own, member] = ['COALESCE(series, member_of)', 'series'].map((column) =>
-      page.choice(column, match, sql.dialect),
-    );
-    page.add(hasEvent(`${own} OR event_id IN (SELECT event_id FROM history_members WHERE ${member})`));
-  }
-  if (fromMs !== null) page.add(`(ended IS NULL OR ended >= ${page.mark(fromMs)})`);
-  if (toMs !== null) page.add(`started < ${page.mark(toMs)}`);
-  if (after !== null) {
-    const [isOpen, started, id] = after.map((key) => page.mark(key));
-    const before = `CAST(${isOpen} AS INT4)`;
-    const sameOpen = `started < ${started} OR (started = ${started} AND id > ${id})`;
-    page.add(`(${IS_OPEN} < ${before} OR (${IS_OPEN} = ${before} AND (${sameOpen})))`);
-  }
-  const rows = await sql.query<IncidentRow>(
-    `SELECT id, started, ${IS_OPEN} AS is_open, record FROM history_incidents ${page.where}
-      ORDER BY is_open DESC, started DESC, id LIMIT ${page.mark(limit + 1)}`,
-    page.values,
-  );
+  if (match !== null) page.add(hasEvent(eventChosen(page, 'event_id', match, sql)));
+  const { rows, next } = await readSpans(sql, { table: 'history_incidents' }, page, selection);
   const counted = unmerged(single).add('ended IS NULL');
   const [{ total }] = await sql.query<{ total: number }>(
     `SELECT COUNT(*) AS total FROM history_incidents ${counted.where}`,
     counted.values,
   );
-  const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1) : undefined;
-  return {
-    incidents: shown.map(({ record }) => JSON.parse(record) as Incident),
-    totalOpen: total,
-    next: last === undefined ? null : [last.is_open, last.started, last.id],
-  };
+  return { incidents: rows.map(({ record }) => JSON.parse(record) as Incident), totalOpen: total, next };
 }
 
 function unmerged(single: boolean | null): Conditions {

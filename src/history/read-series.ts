@@ -51,7 +51,7 @@ export async function readSeries(sql: HistorySql, selection: SeriesSelection): P
     page.values,
   );
   const shown = rows.slice(0, limit);
-  const values = recent === 0 ? new Map<number, (number | null)[]>() : await recentValues(sql, shown, recent);
+  const values = await recentValues(sql, shown, recent);
   const last = rows.length > limit ? shown.at(-1) : undefined;
   const next = last === undefined ? null : sort === 'name' ? [last.name] : [last.grade ?? NO_GRADE, last.name];
   return { series: shown.map((row) => seriesRow(row, values.get(row.id) ?? [])), total, next };
@@ -74,8 +74,7 @@ export function seriesRow(row: NewestRow, recent: readonly (number | null)[]): S
 /** Newest values of some series, of the two newest parts: older values are no recent ones. */
 async function recentValues(sql: HistorySql, rows: readonly NewestRow[], count: number) {
   const parts = (await listParts(sql)).filter((part) => part.rows > 0).slice(-2);
-  const values = new Map<number, (number | null)[]>();
-  if (parts.length === 0 || rows.length === 0) return values;
+  if (count === 0 || parts.length === 0 || rows.length === 0) return new Map<number, (number | null)[]>();
   const ids = rows.map(({ id }) => id).join(', ');
   const sources = parts.map((part) => {
     return `SELECT series, time, value FROM ${partTable(sql, part)} WHERE series IN (${ids})`;
@@ -87,12 +86,8 @@ async function recentValues(sql: HistorySql, rows: readonly NewestRow[], count: 
     ) AS numbered WHERE newest <= $1 ORDER BY series, time`,
     [count],
   );
-  for (const { series, value } of found) {
-    const known = values.get(series);
-    if (known === undefined) values.set(series, [value]);
-    else known.push(value);
-  }
-  return values;
+  const bySeries = Map.groupBy(found, ({ series }) => series);
+  return new Map([...bySeries].map(([series, kept]) => [series, kept.map(({ value }) => value)]));
 }
 
 interface StateNow {
@@ -117,26 +112,15 @@ export async function readStanding(sql: HistorySql): Promise<Omit<SeriesStanding
   };
 }
 
-interface GroupNow {
-  readonly member_of: string;
-  readonly detector: string;
-  readonly members: number;
-  readonly time: number;
-  readonly grade: number | null;
-  readonly severity: number | null;
-  readonly alarms: number;
-}
-
 /** Groups, worst first. */
 export async function readGroups(sql: HistorySql, { detector, match, limit }: GroupSelection): Promise<GroupRow[]> {
   const conditions = new Conditions().add('member_of IS NOT NULL').equals('detector', detector);
   conditions.chosen('member_of', match, sql.dialect);
-  const rows = await sql.query<GroupNow>(
-    `SELECT member_of, detector, COUNT(*) AS members, MAX(time) AS time, MAX(grade) AS grade,
+  return sql.query(
+    `SELECT member_of AS "group", detector, COUNT(*) AS members, MAX(time) AS "timestampMs", MAX(grade) AS grade,
         MAX(severity) AS severity, CAST(SUM(CASE WHEN ${IS_ALARM} THEN 1 ELSE 0 END) AS INT4) AS alarms
       FROM history_series ${conditions.where} GROUP BY member_of, detector
       ORDER BY COALESCE(MAX(grade), ${NO_GRADE}) DESC, member_of LIMIT ${conditions.mark(limit)}`,
     conditions.values,
   );
-  return rows.map(({ member_of: group, time: timestampMs, ...row }) => ({ group, timestampMs, ...row }));
 }

@@ -18,27 +18,12 @@ export interface ScorePart {
   readonly filledAtMs: number | null;
 }
 
-interface PartRow {
-  readonly part: number;
-  readonly sealed: number;
-  readonly score_rows: number;
-  readonly from_time: number | null;
-  readonly to_time: number | null;
-  readonly opened_at: number;
-  readonly filled_at: number | null;
-}
-
 /** All parts, oldest first. */
-export async function listParts(sql: HistorySql): Promise<ScorePart[]> {
-  return (await sql.query<PartRow>('SELECT * FROM history_parts ORDER BY part')).map((row) => ({
-    part: row.part,
-    sealed: row.sealed === 1,
-    rows: row.score_rows,
-    fromMs: row.from_time,
-    toMs: row.to_time,
-    openedAtMs: row.opened_at,
-    filledAtMs: row.filled_at,
-  }));
+export function listParts(sql: HistorySql): Promise<ScorePart[]> {
+  return sql.query<ScorePart>(
+    `SELECT part, sealed = 1 AS sealed, score_rows AS rows, from_time AS "fromMs", to_time AS "toMs",
+      opened_at AS "openedAtMs", filled_at AS "filledAtMs" FROM history_parts ORDER BY part`,
+  );
 }
 
 /** Parts that may hold rows of the range. */

@@ -1,5 +1,6 @@
 import type { HistorySql, HistoryWritingSql } from './history-database.ts';
 import type { KeptScore } from './history-port.ts';
+import { SCORE_COLUMNS } from './score-row.ts';
 
 /** Series whose ids are held in memory; the map is cleared when it is full. */
 const IDS_MAX = 1_000_000;
@@ -44,17 +45,14 @@ export class SeriesIds {
   async #add(sql: HistoryWritingSql, names: readonly string[]): Promise<void> {
     const [{ last }] = await sql.query<{ last: number }>('SELECT COALESCE(MAX(id), 0) AS last FROM history_series');
     const ids = names.map((_, i) => last + 1 + i);
-    const empty = (type: 'int8' | 'float8' | 'float4' | 'int2' | 'text') => (name: string) => {
-      return { name, type, values: names.map(() => null) };
-    };
+    const values = names.map(() => null);
     await sql.insert('history_series', [
       { name: 'id', type: 'int4', values: ids },
       { name: 'name', type: 'text', values: names },
-      ...['detector', 'member_of'].map(empty('text')),
-      ...['kept_at', 'time'].map(empty('int8')),
-      ...['value'].map(empty('float8')),
-      ...['forecast', 'lo', 'hi', 'score', 'grade', 'severity'].map(empty('float4')),
-      ...['flags'].map(empty('int2')),
+      { name: 'detector', type: 'text', values },
+      { name: 'member_of', type: 'text', values },
+      { name: 'kept_at', type: 'int8', values },
+      ...SCORE_COLUMNS.map(({ name, type }) => ({ name, type, values })),
     ]);
     for (const [i, name] of names.entries()) this.#known.set(name, ids[i]);
   }

@@ -8,8 +8,8 @@ const SCORE = SCORE_COLUMNS.map(({ name, type }) => `${name} ${type}`).join(', '
 const VERSION = 2;
 
 /**
- * Tables beside the parts of scores, which part-table.ts makes. Names are compared as bytes in both databases. `series`
- * holds the newest score of each series; `batch` is filled and emptied by each append.
+ * Tables beside the parts of scores, which score-parts.ts makes. Names are compared as bytes in both databases.
+ * `history_series` holds the newest score of each series.
  */
 function statements(dialect: HistorySql['dialect']): readonly string[] {
   const text = dialect === 'postgres' ? 'TEXT COLLATE "C"' : 'TEXT';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { DeadLetterRow } from '../../../history/history-port.ts';
+import type { KeptDeadLetter } from '../../../history/history-port.ts';
 import type { DeadLetterRecord } from '../../../record/dead-letter.ts';
 import { noteRedriven, redrivenLetters } from '../../../store/event-reviews.ts';
 import { listFinetunedModels } from '../../../store/finetuned-models.ts';
@@ -166,7 +166,7 @@ function addDeadLetters(app: App, { operations, store, nowMs }: AppServices): vo
 /** Longer keys and values are cut where they are shown. */
 const SHOWN_LENGTH_MAX = 10_000;
 
-function shownLetter({ partition, offset, record }: DeadLetterRow, redriven: ReadonlySet<string>) {
+function shownLetter({ partition, offset, record }: KeptDeadLetter, redriven: ReadonlySet<string>) {
   const id = `${partition}-${offset}`;
   const { reason, detail, series, detector, input, atMs, key, value, truncated } = JSON.parse(
     record,
@@ -182,7 +182,7 @@ function textOf(base64: string | null): string | null {
 }
 
 /** The record of a dead letter as it was read. Throws an HttpProblem where the letter does not hold all of it. */
-function letterToRedrive({ record }: DeadLetterRow) {
+function letterToRedrive({ record }: KeptDeadLetter) {
   const { input, key, value, truncated } = JSON.parse(record) as DeadLetterRecord;
   if (truncated || input.lastOffset !== undefined) {
     throw new HttpProblem(409, 'The dead letter does not hold the whole record, so it cannot be sent again');
