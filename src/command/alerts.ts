@@ -2,13 +2,12 @@ import type { Routes } from '../alerts/routes/alert-route.ts';
 import { sendTestAlert } from '../alerts/test-alert.ts';
 import { changeOptions } from '../config/change-options.ts';
 import { readFlags } from '../config/command-line.ts';
-import type { KafkaConfig, LoadedConfig } from '../config/config.ts';
 import { loadProcessConfig, routesPath } from '../config/load.ts';
 import { commandFlag, withDefault } from '../config/option.ts';
 import { alertOptions, processOptions, storeOptions } from '../config/options.ts';
 import { boolean, text } from '../config/schema/kinds.ts';
 import { mustBe, nearestOf } from '../config/schema/problems.ts';
-import { loadRoutes, runAlerts, stateTopicOf } from '../run/alerts/run-alerts.ts';
+import { loadRoutes, type RunAlertsOptions, runAlerts, stateTopicOf } from '../run/alerts/run-alerts.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED } from '../terminal/command-io.ts';
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 import { printDeadLetters } from './dead-alerts.ts';
@@ -47,21 +46,12 @@ export const alertsCommand: RunnableCommand = {
     const config = { ...loaded.config, kafka: loaded.config.kafka! };
     if (deadLetters)
       return printDeadLetters({ kafka: config.kafka, stateTopic: stateTopicOf(routes.config, config), json }, io);
-    return send(
-      { config, routes: routes.config, from: read.values.fromBeginning ? 'earliest' : 'latest', redeliver },
-      io,
-    );
+    const from = read.values.fromBeginning ? 'earliest' : 'latest';
+    return send({ config, routes: routes.config, from, redeliver }, io);
   },
 };
 
-interface AlertsToSend {
-  readonly config: LoadedConfig & { readonly kafka: KafkaConfig };
-  readonly routes: Routes;
-  readonly from: 'earliest' | 'latest';
-  readonly redeliver: boolean;
-}
-
-function send(sending: AlertsToSend, io: CommandIo): Promise<ExitCode> {
+function send(sending: Omit<RunAlertsOptions, 'metrics' | 'logger'>, io: CommandIo): Promise<ExitCode> {
   return runService(
     {
       config: sending.config,

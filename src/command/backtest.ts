@@ -5,6 +5,7 @@ import { BacktestReport, writeReportFile } from '../backtest/backtest-report.ts'
 import { inferFrequency } from '../calendar/infer-frequency.ts';
 import { readFlags } from '../config/command-line.ts';
 import type { Config, ConfigResult, LoadedConfig, RecordMapping } from '../config/config.ts';
+import type { OptionValues } from '../config/given-options.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag } from '../config/option.ts';
 import { processOptions, storeOptions, streamOptions, workerLimits } from '../config/options.ts';
@@ -18,7 +19,7 @@ import { resolveWithModels } from '../run/run-worker.ts';
 import { seriesIdentity } from '../series/series-identity.ts';
 import { ServiceError } from '../service-error.ts';
 import { type PastObservation, scoreHistory } from '../stream/engine/commit/score-history.ts';
-import { type CommandIo, DONE, type ExitCode, FAILED } from '../terminal/command-io.ts';
+import { type CommandIo, DONE, FAILED } from '../terminal/command-io.ts';
 import { csvFlags, csvReading } from '../terminal/csv/flags.ts';
 import { openInput } from '../terminal/csv/input.ts';
 import { readObservations } from '../terminal/csv/observations.ts';
@@ -80,13 +81,9 @@ export const backtestCommand: RunnableCommand = {
       if (result.kind === 'problems') {
         return printProblems(fromFile ? result.problems : result.problems.map(inTermsOfFlags), io);
       }
-      const { out, eventsOut, incidents, report, group = null } = values;
-      await score(
-        history,
-        { config: result.config, models, source: path, group, out, eventsOut, incidents, report },
-        io,
-      );
-      return exitCode(pull);
+      const { group = null } = values;
+      await score(history, { ...values, config: result.config, models, source: path, group }, io);
+      return pull.refusals.count > 0 || pull.problems.length > 0 ? FAILED : DONE;
     } catch (error) {
       if (!io.stop.aborted) throw error;
       io.err('Stopped before the end.');
@@ -96,10 +93,6 @@ export const backtestCommand: RunnableCommand = {
     }
   },
 };
-
-function exitCode({ refusals, problems }: CsvPull): ExitCode {
-  return refusals.count > 0 || problems.length > 0 ? FAILED : DONE;
-}
 
 /** Without the labels that the input drops. The ids of a template would hide others: series keep theirs. */
 async function readHistory({ observations }: CsvPull, { dropLabels }: RecordMapping): Promise<PastObservation[]> {
@@ -127,42 +120,39 @@ function withFlags(
   const bySeries = [...Map.groupBy(history, ({ series }) => series).values()];
   const freq = values.freq ?? inferFrequency(bySeries.map((past) => past.map(({ timestampMs }) => timestampMs)));
   if (freq === null) {
-    return {
-      kind: 'problems',
-      problems: ['no two observations of a series follow each other: give their step, --freq'],
-    };
+    const problem = 'no two observations of a series follow each other: give their step, --freq';
+    return { kind: 'problems', problems: [problem] };
   }
   const made = detectorOfFlags(values, freq);
   if (made.kind === 'problems') return made;
-  const { h, detectionSize, stepSize, level, calibration, calibrationSize, alarmRate } = made.detector.settings;
+  const detector = made.config;
+  const { h, detectionSize, stepSize, level, calibration, calibrationSize, alarmRate } = detector.settings;
   const calibrated = `${calibration} calibration on ${calibrationSize}`;
   const points = [values.aggregate ?? [], values.as ?? []].flat().map((reading) => `, ${reading} of the points`);
   const lengths = `h ${h}, detection size ${detectionSize}, step size ${stepSize}, ${calibrated}`;
   const promise = alarmRate === null ? 'no alarms' : `a false alarm in ${Math.round(1 / alarmRate)} rows`;
   const origin = values.freq === undefined ? ' (the median step)' : '';
-  const { model } = made.detector;
+  const { model } = detector;
   io.err(
     `Detector: freq ${freq.alias}${origin}${points.join('')}, ${lengths}, level ${level}, ${promise}, model ${model}`,
   );
-  return { kind: 'config', config: { ...loaded, stream: { ...loaded.stream, detectors: [made.detector] } } };
+  return { kind: 'config', config: { ...loaded, stream: { ...loaded.stream, detectors: [detector] } } };
 }
 
 function inTermsOfFlags(problem: string): string {
   return problem.replace('detectors[0].', '--');
 }
 
-interface BacktestScoring {
+type OutputFiles = Pick<OptionValues<typeof ownFlags>, 'out' | 'eventsOut' | 'incidents' | 'report'>;
+
+interface BacktestScoring extends OutputFiles {
   readonly config: Config;
   readonly models: DetectorModels;
   readonly source: string;
   readonly group: string | null;
-  readonly out: string | undefined;
-  readonly eventsOut: string | undefined;
-  /** File of the incidents. */
-  readonly incidents: string | undefined;
-  /** File of the page. */
-  readonly report: string | undefined;
 }
+
+const jsonLines = (records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
 
 async function score(history: readonly PastObservation[], scoring: BacktestScoring, io: CommandIo): Promise<void> {
   const { config, models, source, group, out, eventsOut, incidents: incidentsOut, report: page } = scoring;
@@ -209,13 +199,8 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
       },
       io.stop,
     );
-    await eventsOutput?.appendFile(events.revisions.map((event) => `${JSON.stringify(event)}\n`).join(''));
-    await incidentsOutput?.appendFile(
-      incidents!
-        .lines()
-        .map((line) => `${JSON.stringify(line)}\n`)
-        .join(''),
-    );
+    await eventsOutput?.appendFile(jsonLines(events.revisions));
+    await incidentsOutput?.appendFile(jsonLines(incidents!.lines()));
     for (const line of events.lines()) io.err(line);
     const title = `Backtest of ${source === '-' ? 'standard input' : source}`;
     if (page !== undefined && pages !== null) await writeReportFile(page, pages.data(title));

@@ -1,8 +1,9 @@
 import type { Frequency } from '../calendar/frequency.ts';
 import { completeDetector } from '../config/complete-detector.ts';
-import type { WrittenDetector } from '../config/config.ts';
+import type { ConfigResult, WrittenDetector } from '../config/config.ts';
+import type { OptionValues } from '../config/given-options.ts';
 import { detectorKinds } from '../config/keys/detector-keys.ts';
-import { commandFlag, type Option } from '../config/option.ts';
+import { commandFlag } from '../config/option.ts';
 import { mustBe } from '../config/schema/problems.ts';
 
 const DETECTION_SIZE_DEFAULT = 24;
@@ -51,16 +52,10 @@ export const detectorFlags = {
   model: commandFlag('model', detectorKinds.model, 'a model there is (default: tsmodel-1)'),
 };
 
-export type DetectorFlagValues = {
-  readonly [K in keyof typeof detectorFlags]: (typeof detectorFlags)[K] extends Option<infer T> ? T | undefined : never;
-};
-
-export type FlagDetector =
-  | { readonly kind: 'detector'; readonly detector: WrittenDetector }
-  | { readonly kind: 'problems'; readonly problems: readonly string[] };
+export type DetectorFlagValues = OptionValues<typeof detectorFlags>;
 
 /** One detector for all series, completed and checked like an entry of a detectors file. */
-export function detectorOfFlags(values: DetectorFlagValues, freq: Frequency): FlagDetector {
+export function detectorOfFlags(values: DetectorFlagValues, freq: Frequency): ConfigResult<WrittenDetector> {
   const problems: string[] = [];
   const { h, thresholdMethod, stepSize, level, calibration, calibrationSize, falseAlarms, model, timezone, profile } =
     values;
@@ -74,14 +69,9 @@ export function detectorOfFlags(values: DetectorFlagValues, freq: Frequency): Fl
     { ...fields, name: 'backtest', series: ['*'], freq, h: h ?? detectionSize, detectionSize },
     {
       has: (key) => (key === 'group' ? group : stepSize) !== undefined,
-      problem: (key, expected, got) => void problems.push(mustBe(flagOf(key), expected, got)),
+      problem: (key, expected, got) => void problems.push(mustBe(`--${key.replaceAll('_', '-')}`, expected, got)),
     },
   );
   if (detector === null || problems.length > 0) return { kind: 'problems', problems };
-  return { kind: 'detector', detector };
-}
-
-/** `detection_size` of a detectors file is `--detection-size`. */
-function flagOf(key: string): string {
-  return `--${key.replaceAll('_', '-')}`;
+  return { kind: 'config', config: detector };
 }

@@ -1,5 +1,5 @@
-import { readFlags } from '../config/command-line.ts';
-import type { Flags } from '../config/given-options.ts';
+import { alignedLines, readFlags } from '../config/command-line.ts';
+import type { OptionValues } from '../config/given-options.ts';
 import { detectorKinds } from '../config/keys/detector-keys.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag } from '../config/option.ts';
@@ -43,13 +43,13 @@ const ownFlags = {
   ),
 };
 
-type OwnFlags = Extract<ReturnType<typeof readFlags<typeof ownFlags>>, { kind: 'values' }>['values'];
+type OwnFlags = OptionValues<typeof ownFlags>;
 
 /** API keys of the HTTP service. A running service applies every change within seconds. */
 export const keysCommand: RunnableCommand = {
   operands: ['ACTION', '[KEY]'],
   options: [...Object.values(ownFlags), processOptions.dataDir, ...Object.values(storeOptions)],
-  async run([action, named], flags: Flags, io) {
+  async run([action, named], flags, io) {
     const loaded = loadProcessConfig(flags, []);
     const read = readFlags(flags, ownFlags);
     if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
@@ -117,28 +117,11 @@ async function create(database: Database, flags: OwnFlags, io: CommandIo): Promi
 async function list(database: Database, io: CommandIo): Promise<ExitCode> {
   const nowMs = Date.now();
   const titles = [
-    'ID',
-    'BEGINS',
-    'NAME',
-    'OWNER',
-    'ROLE',
-    'STATE',
-    'CREATED',
-    'EXPIRES',
-    'A MINUTE',
-    'AT ONCE',
-    'CREDITS',
-    'MODELS',
+    ...['ID', 'BEGINS', 'NAME', 'OWNER', 'ROLE', 'STATE', 'CREATED', 'EXPIRES'],
+    ...['A MINUTE', 'AT ONCE', 'CREDITS', 'MODELS'],
   ];
-  const rows = [titles, ...(await listApiKeys(database)).map((key) => cellsOf(key, nowMs))];
-  const widths = titles.map((_, column) => Math.max(...rows.map((row) => row[column].length)));
-  for (const row of rows)
-    io.out(
-      row
-        .map((cell, column) => cell.padEnd(widths[column]))
-        .join('  ')
-        .trimEnd(),
-    );
+  const rows = (await listApiKeys(database)).map((key) => cellsOf(key, nowMs));
+  for (const line of alignedLines([titles, ...rows])) io.out(line);
   return DONE;
 }
 

@@ -1,5 +1,6 @@
 import { readFlags } from '../config/command-line.ts';
 import type { Config, KafkaConfig, Topics } from '../config/config.ts';
+import type { OptionValues } from '../config/given-options.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag } from '../config/option.ts';
 import { workerOptions } from '../config/options.ts';
@@ -71,7 +72,7 @@ export const stateCommand: RunnableCommand = {
   },
 };
 
-type StateFlags = Extract<ReturnType<typeof readFlags<typeof ownFlags>>, { kind: 'values' }>['values'];
+type StateFlags = OptionValues<typeof ownFlags>;
 
 interface GivenState extends StateFlags {
   readonly action: Action;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFlags } from '../config/command-line.ts';
 import type { LoadedConfig } from '../config/config.ts';
+import type { OptionValues } from '../config/given-options.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, withDefault } from '../config/option.ts';
 import { httpUrl } from '../config/option-kinds.ts';
@@ -58,7 +59,7 @@ const ownFlags = {
   out: commandFlag('out', text, 'file for the detectors (default: standard output)'),
 };
 
-type OwnValues = Extract<ReturnType<typeof readFlags<typeof ownFlags>>, { kind: 'values' }>['values'];
+type OwnValues = OptionValues<typeof ownFlags>;
 
 interface Asked {
   readonly values: OwnValues;

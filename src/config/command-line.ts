@@ -110,14 +110,15 @@ function commandHelp({ name, summary }: ListedCommand, { operands = [], options 
   return `${use}\n\n${summary}.${settings}`;
 }
 
-/** Left-aligned columns, two spaces apart. */
 function table(rows: readonly (readonly string[])[]): string {
+  return alignedLines(rows)
+    .map((line) => `  ${line}`)
+    .join('\n');
+}
+
+/** Left-aligned columns, two spaces apart. */
+export function alignedLines(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]))
-      .join('  ')
-      .trimEnd(),
-  );
-  return lines.map((line) => `  ${line}`).join('\n');
+  const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column])).join('  '));
+  return lines.map((line) => line.trimEnd());
 }

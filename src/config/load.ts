@@ -7,6 +7,7 @@ import { type Flags, GivenOptions, type OptionSources } from './given-options.ts
 import { options, workerLimits } from './options.ts';
 import { isPointsFormat } from './rekeyed-input.ts';
 import { readNamedFile } from './schema/named-file.ts';
+import { topicNameOf } from './topic-name.ts';
 import { unknownVariables } from './unknown-variables.ts';
 
 /** Flags that only one command has are ignored. */
@@ -38,7 +39,7 @@ function withChangelog(
   groupId: string,
   topics: WrittenTopics,
 ): { readonly topics: Topics; readonly earlierChangelog: string | null } {
-  const changelog = topics.changelog ?? `${groupId.replaceAll(/[^a-zA-Z0-9._-]/g, '-').slice(0, 239)}-changelog`;
+  const changelog = topics.changelog ?? `${topicNameOf(groupId, 239)}-changelog`;
   const isEarlier = topics.changelog !== null || changelog === EARLIER_CHANGELOG;
   return { topics: { ...topics, changelog }, earlierChangelog: isEarlier ? null : EARLIER_CHANGELOG };
 }

@@ -1,4 +1,5 @@
 import type { PointsRecordFormat, RecordFormat, RecordMapping, StreamConfig, Topics } from './config.ts';
+import { topicNameOf } from './topic-name.ts';
 
 type RekeyedStream = Pick<StreamConfig, 'groupId' | 'input' | 'topics'>;
 
@@ -14,7 +15,7 @@ export interface RekeyedInput {
 /** null where the input is scored as it is. */
 export function repartitionOf({ groupId, input, topics }: RekeyedStream): RekeyedInput | null {
   if (input.repartition !== true) return null;
-  const topic = `${groupId.replaceAll(/[^a-zA-Z0-9._-]/g, '-').slice(0, 220)}-repartition`;
+  const topic = `${topicNameOf(groupId, 220)}-repartition`;
   const { observations, deadLetters } = topics;
   return {
     groupId: `${groupId}-repartition`,

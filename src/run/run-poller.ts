@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadedConfig } from '../config/config.ts';
+import { topicNameOf } from '../config/topic-name.ts';
 import { Poller, type PollReports } from '../ingest/prometheus/poller.ts';
 import { prometheusRanges, type QueryRange } from '../ingest/prometheus/query-range.ts';
 import { keyPartitioner } from '../kafka/produce/key-partition.ts';
@@ -8,6 +9,7 @@ import { createKafkaLog } from '../stream/log/kafka-log.ts';
 import { ensureStateTopic } from '../stream/topics/topic-admin.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { loggedConnection } from './logged-connection.ts';
 import { followPointWriter, type PointWriterOptions } from './point-writer.ts';
 
 export interface RunningPoller {
@@ -28,12 +30,12 @@ export async function runPoller(options: RunPollerOptions): Promise<RunningPolle
   const { stream, sources, prometheusAuthorization: authorization } = config;
   const connection = { config: kafka };
   const inputTopic = stream.topics.observations;
-  const positionsTopic = `${stream.groupId.replaceAll(/[^a-zA-Z0-9._-]/g, '-').slice(0, 220)}-positions`;
+  const positionsTopic = `${topicNameOf(stream.groupId, 220)}-positions`;
   await ensureStateTopic(connection, { topic: positionsTopic, like: inputTopic });
   const common = { ...connection, sessionMs: config.worker.sessionMs };
   const log = createKafkaLog({
     ...common,
-    log: (level, text, detail) => logger[level](detail ?? {}, text),
+    ...loggedConnection(kafka, logger),
     topics: {
       observations: positionsTopic,
       changelog: positionsTopic,

@@ -4,7 +4,7 @@ import { KeyRing } from '../sidecar/accounts/key-ring.ts';
 import { startReceiverServer } from '../sidecar/http/server.ts';
 import { openDatabase } from '../store/database/open-store.ts';
 import { StoreClock } from '../store/database/store-clock.ts';
-import { type StoreTiming, timedDatabase } from '../store/database/timed-database.ts';
+import { timedDatabase } from '../store/database/timed-database.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { firstKey } from './first-key.ts';
@@ -30,8 +30,7 @@ export interface ReceiverServiceOptions {
 export async function runReceiverService(options: ReceiverServiceOptions): Promise<RunningReceiverService> {
   const { config, receivePoints, metrics, logger } = options;
   const { http, worker, dataDir, storeUrl } = config;
-  const timing: StoreTiming = (operation, seconds) => metrics.storeSeconds.observe({ operation }, seconds);
-  const store = timedDatabase(await openDatabase({ dataDir, url: storeUrl }), timing);
+  const store = timedDatabase(await openDatabase({ dataDir, url: storeUrl }), metrics.storeSeconds);
   try {
     const clock = await StoreClock.start(store);
     const { nowMs } = clock;

@@ -9,6 +9,7 @@ import { createKafkaLog } from '../stream/log/kafka-log.ts';
 import { checkRepartition, deleteCommitted } from '../stream/topics/repartition-topics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import { loggedConnection } from './logged-connection.ts';
 
 /** How often records that were scored are deleted; at an orderly end, too. */
 const DELETE_EVERY_MS = 60_000;
@@ -33,12 +34,11 @@ export interface RepartitionParts {
  */
 export async function startRepartition(parts: RepartitionParts): Promise<Worker> {
   const { repartition, kafka, stream, limits, partitions, logger } = parts;
-  const connection = { config: kafka };
+  const connection = loggedConnection(kafka, logger);
   await checkRepartition(connection, repartition);
   const { topic, topics, groupId } = repartition;
   const log = createKafkaLog({
     ...connection,
-    log: (level, text, detail) => logger[level](detail ?? {}, text),
     topics,
     groupId,
     instanceId: stream.groupInstanceId,

@@ -30,7 +30,7 @@ import { isUsable, listApiKeys } from '../store/api-keys.ts';
 import type { Database } from '../store/database/database.ts';
 import { openDatabase, weightsFolder } from '../store/database/open-store.ts';
 import { StoreClock } from '../store/database/store-clock.ts';
-import { type StoreTiming, timedDatabase } from '../store/database/timed-database.ts';
+import { timedDatabase } from '../store/database/timed-database.ts';
 import { FinetunedWeights } from '../store/finetuned-weights.ts';
 import { jobBacklog } from '../store/job-backlog.ts';
 import { hasRole } from '../store/key-role.ts';
@@ -80,7 +80,7 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
   const { http, worker: limits, dataDir, storeUrl } = config;
   const models = modelsOf(catalog);
   const place = { dataDir, url: storeUrl };
-  const store = timedDatabase(await openDatabase(place), timingOf(metrics));
+  const store = timedDatabase(await openDatabase(place), metrics.storeSeconds);
   const opened: (() => Promise<unknown>)[] = [() => store.close()];
   const closeAll = async () => {
     for (const close of opened.splice(0).reverse()) await close();
@@ -156,10 +156,6 @@ function modelsOf(catalog: ModelCatalog) {
   const models = catalog.names.map((name) => catalog.get(name));
   if (models.length === 0) throw new ServiceError('configuration', 'there is no model to serve; set MODELS_DIR');
   return models;
-}
-
-function timingOf({ storeSeconds }: Metrics): StoreTiming {
-  return (operation, seconds) => storeSeconds.observe({ operation }, seconds);
 }
 
 /** A session of an admin's key, as whoever starts the service is one. */

@@ -20,6 +20,7 @@ import { checkTopics } from '../stream/topics/topic-admin.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { collectForecasts, createMetrics, type ForecastSums, type Metrics } from '../telemetry/metrics.ts';
 import { startOpsServer } from '../telemetry/ops-server.ts';
+import { loggedConnection } from './logged-connection.ts';
 import { startRepartition } from './run-repartition.ts';
 import { loadHistory, type NamedHistory } from './warm-history.ts';
 
@@ -160,8 +161,7 @@ async function startStream(
   const { findings } = reports;
   findings.detectorsSet(stream.detectors);
   const log = createKafkaLog({
-    config: kafka,
-    log: (level, text, detail) => logger[level](detail ?? {}, text),
+    ...loggedConnection(kafka, logger),
     topics: stream.topics,
     groupId: stream.groupId,
     instanceId: stream.groupInstanceId,
@@ -186,7 +186,7 @@ async function startStream(
   const bind: StartedStream['bind'] = (detector, found) =>
     bindToModel(detector, found, (...spec) => timed(forecasters.forecasterFor(...spec)));
   const detectors = stream.detectors.map((detector) => bind(detector, models));
-  const options = {
+  const worker = await startWorker({
     log,
     stream,
     limits,
@@ -198,8 +198,7 @@ async function startStream(
     schemas: registry,
     reports,
     nowMs: Date.now,
-  };
-  const worker = await startWorker(options);
+  });
   onOpened(() => worker.stop());
   if (repartition === null) return { worker, forecasters, bind, findings };
   const shared = { kafka, stream, limits, detectors, version, schemas: registry, partitions, metrics, logger };

@@ -6,6 +6,7 @@ import { readRoutesFile } from '../../alerts/routes/routes-file.ts';
 import type { ConfigResult, KafkaConfig, LoadedConfig } from '../../config/config.ts';
 import { readNamedFile } from '../../config/schema/named-file.ts';
 import { processSecrets } from '../../config/schema/read-settings.ts';
+import { topicNameOf } from '../../config/topic-name.ts';
 import { createEventDecoder } from '../../stream/codec/event-codec.ts';
 import { createIncidentDecoder } from '../../stream/codec/incident-codec.ts';
 import { connectRegistry } from '../../stream/codec/registry.ts';
@@ -13,22 +14,17 @@ import { ensureOutputTopic, ensureStateTopic } from '../../stream/topics/topic-a
 import type { Logger } from '../../telemetry/logger.ts';
 import { collectAlerts, type Metrics } from '../../telemetry/metrics.ts';
 import { followChanges } from '../changes/follow-changes.ts';
+import { loggedConnection } from '../logged-connection.ts';
 import { createKafkaOwnedLog, followRecords } from '../owner/kafka-owned-log.ts';
 import { readAcknowledgements } from './acknowledgements.ts';
 
 /** Name of the group whose processes send these alerts, and of the topic of its state. */
-export function alertsGroup({ stream: { groupId } }: Pick<LoadedConfig, 'stream'>): string {
+function alertsGroup({ stream: { groupId } }: Pick<LoadedConfig, 'stream'>): string {
   return `${groupId}-alerts`;
 }
 
 export function stateTopicOf(routes: Routes, config: Pick<LoadedConfig, 'stream'>): string {
-  // What a topic cannot be named is no part of it.
-  return (
-    routes.stateTopic ??
-    alertsGroup(config)
-      .replaceAll(/[^a-zA-Z0-9._-]/g, '-')
-      .slice(0, 249)
-  );
+  return routes.stateTopic ?? topicNameOf(alertsGroup(config));
 }
 
 /** The routes file at `path`, or all its problems; null without a path. */
@@ -53,11 +49,7 @@ export interface RunAlertsOptions {
 export async function runAlerts(options: RunAlertsOptions): Promise<AlertService> {
   const { config, routes, from, redeliver, metrics, logger } = options;
   const { kafka, stream, worker, registry: registryConfig, incidents } = config;
-  const connection = {
-    config: kafka,
-    log: (level: 'debug' | 'info' | 'warn' | 'error', text: string, detail?: object) =>
-      logger[level](detail ?? {}, text),
-  };
+  const connection = loggedConnection(kafka, logger);
   const { events: eventsTopic } = stream.topics;
   const stateTopic = stateTopicOf(routes, config);
   await ensureStateTopic(connection, { topic: stateTopic, like: eventsTopic });

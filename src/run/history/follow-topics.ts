@@ -42,11 +42,26 @@ export async function followTopics(topics: FollowedTopics, following: Following)
     else problems.set(topic, problem);
     following.onProblem(problems.values().next().value ?? null);
   };
+  const scoreOf = createScoreDecoder(format, registry);
+  const eventOf = createEventDecoder(format, registry);
+  const incidentOf = createIncidentDecoder(format, registry);
   const reads: Readonly<Record<HistorySource, { readonly topic: string; readonly read: ReadBatch }>> = {
-    scores: { topic: topics.topics.scores, read: scoreBatches(createScoreDecoder(format, registry)) },
-    events: { topic: topics.topics.events, read: eventBatches(createEventDecoder(format, registry)) },
-    incidents: { topic: incidentsTopic, read: incidentBatches(createIncidentDecoder(format, registry)) },
-    'dead-letters': { topic: topics.topics.deadLetters, read: letterBatches },
+    scores: {
+      topic: topics.topics.scores,
+      read: async (records) => ({ ...NOTHING, scores: await keptScores(records, scoreOf) }),
+    },
+    events: {
+      topic: topics.topics.events,
+      read: async (records) => ({ ...NOTHING, events: await keptEvents(records, eventOf) }),
+    },
+    incidents: {
+      topic: incidentsTopic,
+      read: async (records) => ({ ...NOTHING, incidents: await keptIncidents(records, incidentOf) }),
+    },
+    'dead-letters': {
+      topic: topics.topics.deadLetters,
+      read: async (records) => ({ ...NOTHING, deadLetters: await keptLetters(records) }),
+    },
   };
   following.onProblem(null);
   try {
@@ -67,20 +82,6 @@ export async function followTopics(topics: FollowedTopics, following: Following)
 }
 
 const NOTHING = { scores: [], events: [], incidents: [], deadLetters: [] };
-
-const scoreBatches =
-  (decode: ReturnType<typeof createScoreDecoder>): ReadBatch =>
-  async (records) => ({ ...NOTHING, scores: (await keptScores(records, decode)).kept });
-
-const eventBatches =
-  (decode: ReturnType<typeof createEventDecoder>): ReadBatch =>
-  async (records) => ({ ...NOTHING, events: (await keptEvents(records, decode)).kept });
-
-const incidentBatches =
-  (decode: ReturnType<typeof createIncidentDecoder>): ReadBatch =>
-  async (records) => ({ ...NOTHING, incidents: (await keptIncidents(records, decode)).kept });
-
-const letterBatches: ReadBatch = async (records) => ({ ...NOTHING, deadLetters: (await keptLetters(records)).kept });
 
 interface FollowedTopic extends Following {
   readonly source: HistorySource;

@@ -5,14 +5,8 @@ import type { DecodeEvent } from '../../stream/codec/event-codec.ts';
 import type { DecodeIncident } from '../../stream/codec/incident-codec.ts';
 import type { DecodeScore } from '../../stream/codec/score-decoder.ts';
 
-/** Records that could be read, and how many could not: other programs may write to a topic. */
-export interface ReadRecords<T> {
-  readonly kept: readonly T[];
-  readonly unreadable: number;
-}
-
 /** Rejects when a schema cannot be fetched; the records are read again then. */
-export function keptScores(records: readonly TopicRecord[], decode: DecodeScore): Promise<ReadRecords<KeptScore>> {
+export function keptScores(records: readonly TopicRecord[], decode: DecodeScore): Promise<KeptScore[]> {
   // Fields one by one: there are tens of thousands of records a second, and spreads take longer than parsing them.
   return readEach(records, async (value, { partition, offset }) => {
     const score = await decode(value);
@@ -37,22 +31,19 @@ export function keptScores(records: readonly TopicRecord[], decode: DecodeScore)
   });
 }
 
-export function keptEvents(records: readonly TopicRecord[], decode: DecodeEvent): Promise<ReadRecords<KeptEvent>> {
+export function keptEvents(records: readonly TopicRecord[], decode: DecodeEvent): Promise<KeptEvent[]> {
   return readEach(records, async (value, { partition, offset }) => {
     return { partition, offset, event: await decode(value) };
   });
 }
 
-export function keptIncidents(
-  records: readonly TopicRecord[],
-  decode: DecodeIncident,
-): Promise<ReadRecords<IncidentRevision>> {
+export function keptIncidents(records: readonly TopicRecord[], decode: DecodeIncident): Promise<IncidentRevision[]> {
   return readEach(records, async (value, { partition, offset }) => {
     return { partition, offset, incident: await decode(value) };
   });
 }
 
-export function keptLetters(records: readonly TopicRecord[]): Promise<ReadRecords<KeptDeadLetter>> {
+export function keptLetters(records: readonly TopicRecord[]): Promise<KeptDeadLetter[]> {
   return readEach(records, async (value, { partition, offset }) => {
     const record = value.toString();
     const { reason, atMs } = JSON.parse(record) as { readonly reason: unknown; readonly atMs: unknown };
@@ -61,20 +52,19 @@ export function keptLetters(records: readonly TopicRecord[]): Promise<ReadRecord
   });
 }
 
+/** What can be read: other programs may write to a topic. */
 async function readEach<T>(
   records: readonly TopicRecord[],
   read: (value: Buffer, record: TopicRecord) => Promise<T>,
-): Promise<ReadRecords<T>> {
+): Promise<T[]> {
   const kept: T[] = [];
-  let unreadable = 0;
   for (const record of records) {
     if (record.value === null) continue;
     try {
       kept.push(await read(record.value, record));
     } catch (error) {
       if (error instanceof ServiceError) throw error;
-      unreadable++;
     }
   }
-  return { kept, unreadable };
+  return kept;
 }

@@ -4,7 +4,6 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { KafkaConfig, RegistryConfig, StreamConfig } from '../../config/config.ts';
 import { openDuckdb } from '../../history/duckdb-history.ts';
 import { HISTORY_FILE, type HistoryDatabase } from '../../history/history-database.ts';
 import type { HistoryReader, HistoryStore, SeriesScores } from '../../history/history-port.ts';
@@ -14,15 +13,10 @@ import type { HistoryBounds } from '../../history/maintain.ts';
 import { postgresHistory } from '../../history/postgres-history.ts';
 import type { HistoryMessage, HistoryQuestion } from '../../history/remote-history.ts';
 import { postgresDatabase } from '../../store/database/postgres-database.ts';
-import { followTopics } from './follow-topics.ts';
+import { type FollowedTopics, followTopics } from './follow-topics.ts';
 
 /** What the thread is started with. */
-export interface HistoryThreadData {
-  readonly kafka: KafkaConfig;
-  readonly registry: RegistryConfig | null;
-  readonly topics: StreamConfig['topics'];
-  readonly incidentsTopic: string;
-  readonly format: StreamConfig['output']['format'];
+export interface HistoryThreadData extends FollowedTopics {
   readonly dataDir: string;
   /** `postgres://…`; null: DuckDB in the folder. */
   readonly url: string | null;

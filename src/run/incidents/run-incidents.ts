@@ -1,5 +1,6 @@
 import { meanStepMs } from '../../calendar/frequency.ts';
 import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
+import { topicNameOf } from '../../config/topic-name.ts';
 import { IncidentRun, type IncidentRunOptions } from '../../incidents/incident-run.ts';
 import type { IncidentStateOptions } from '../../incidents/incident-state.ts';
 import { Dependencies } from '../../incidents/membership/dependencies.ts';
@@ -10,6 +11,7 @@ import { connectRegistry } from '../../stream/codec/registry.ts';
 import { ensureOutputTopic, ensureStateTopic } from '../../stream/topics/topic-admin.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { collectIncidents, type Metrics } from '../../telemetry/metrics.ts';
+import { loggedConnection } from '../logged-connection.ts';
 import { createKafkaOwnedLog, followRecords } from '../owner/kafka-owned-log.ts';
 
 /** The step of a detector that the file does not name any more. */
@@ -23,7 +25,7 @@ export interface RunIncidentsOptions {
 }
 
 /** Name of the group whose processes make these incidents, and of the topic of its state. */
-export function incidentsGroup({ stream: { groupId } }: Pick<LoadedConfig, 'stream'>): string {
+function incidentsGroup({ stream: { groupId } }: Pick<LoadedConfig, 'stream'>): string {
   return `${groupId}-incidents`;
 }
 
@@ -32,16 +34,9 @@ export async function runIncidents(options: RunIncidentsOptions): Promise<OwnedS
   const { config, from, metrics, logger } = options;
   const { kafka, stream, worker, registry: registryConfig, incidents } = config;
   const { topic: incidentsTopic, quietMs } = incidents;
-  const connection = {
-    config: kafka,
-    log: (level: 'debug' | 'info' | 'warn' | 'error', text: string, detail?: object) =>
-      logger[level](detail ?? {}, text),
-  };
+  const connection = loggedConnection(kafka, logger);
   const { events: eventsTopic } = stream.topics;
-  // What a topic cannot be named is no part of it.
-  const stateTopic = incidentsGroup(config)
-    .replaceAll(/[^a-zA-Z0-9._-]/g, '-')
-    .slice(0, 249);
+  const stateTopic = topicNameOf(incidentsGroup(config));
   await ensureStateTopic(connection, { topic: stateTopic, like: eventsTopic });
   await ensureOutputTopic(connection, { topic: incidentsTopic, like: eventsTopic });
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);

@@ -22,11 +22,6 @@ export function describeDetectors(text: string): Awaited<ReturnType<DetectorsPor
   return { kind: 'detectors', detectors: file.stream.detectors.map(described) };
 }
 
-/** What the groups have in common, as their ids show it. */
-function groupText(by: readonly string[]): string {
-  return `{${by.join(',')}}`;
-}
-
 type Written = LoadedConfig['stream']['detectors'][number];
 
 function described({ name, series, group, by, model, settings, events, unit, timezone }: Written): DescribedDetector {
@@ -60,7 +55,8 @@ function described({ name, series, group, by, model, settings, events, unit, tim
   return {
     name,
     series,
-    group: by === null ? group : groupText(by),
+    // What the groups have in common, as their ids show it.
+    group: by === null ? group : `{${by.join(',')}}`,
     model,
     settings: shown,
     digest,

@@ -11,6 +11,7 @@ import { createKafkaLog } from '../../stream/log/kafka-log.ts';
 import type { InputRecord } from '../../stream/log/log.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
+import { loggedConnection } from '../logged-connection.ts';
 import { BandPartition } from './band-partition.ts';
 import { BandPartitions } from './band-partitions.ts';
 import { BandReports } from './band-reports.ts';
@@ -30,23 +31,16 @@ export interface RunningRemoteWrite {
   stop(): Promise<void>;
 }
 
-/** The consumer group whose committed offsets say up to where bands are written. */
-export function remoteWriteGroup({ stream: { groupId } }: Pick<LoadedConfig, 'stream'>): string {
-  return `${groupId}-remote-write`;
-}
-
 /** Writes the value bands of the partitions that the group assigns to this process. Throws a ServiceError. */
 export async function runRemoteWrite(options: RemoteWriteOptions): Promise<RunningRemoteWrite> {
   const { config, from, metrics, logger } = options;
   const { kafka, remoteWrite, stream, worker } = config;
   const { scores: topic } = stream.topics;
-  const connection = {
-    config: kafka,
-    log: (level: 'debug' | 'info' | 'warn' | 'error', text: string, detail?: object) =>
-      logger[level](detail ?? {}, text),
-  };
+  const connection = loggedConnection(kafka, logger);
   const topics = { observations: topic, scores: topic, events: topic, changelog: topic, deadLetters: topic };
-  const log = createKafkaLog({ ...connection, topics, groupId: remoteWriteGroup(config), sessionMs: worker.sessionMs });
+  // The committed offsets of this group say up to where bands are written.
+  const groupId = `${stream.groupId}-remote-write`;
+  const log = createKafkaLog({ ...connection, topics, groupId, sessionMs: worker.sessionMs });
   const registry = config.registry === null ? null : await connectRegistry(config.registry);
   const { promise: finished, resolve: finish } = Promise.withResolvers<Error | null>();
   const reports = new BandReports(metrics, logger);
@@ -97,13 +91,11 @@ export async function runRemoteWrite(options: RemoteWriteOptions): Promise<Runni
   return { finished, notReady, stop };
 }
 
-interface WrittenScores {
-  readonly series: string;
-  readonly reports: BandReports;
-}
-
 /** The scores of records whose bands are written. */
-function writtenScores(decode: DecodeScore, { series, reports }: WrittenScores) {
+function writtenScores(
+  decode: DecodeScore,
+  { series, reports }: { readonly series: string; readonly reports: BandReports },
+) {
   const isWritten = seriesPattern([series]);
   return async (records: readonly InputRecord[]): Promise<readonly ScoreRecord[]> => {
     const scores: ScoreRecord[] = [];

@@ -1,16 +1,18 @@
 import type { Database } from './database.ts';
 
-/** Observes how long an operation of the store took, waiting included, also when it failed. */
-export type StoreTiming = (operation: 'query' | 'transaction', seconds: number) => void;
+/** How long an operation of the store took, waiting included, also when it failed. */
+interface StoreSeconds {
+  observe(labels: { readonly operation: 'query' | 'transaction' }, seconds: number): void;
+}
 
 /** A database whose operations are timed. */
-export function timedDatabase(database: Database, onTimed: StoreTiming): Database {
+export function timedDatabase(database: Database, taken: StoreSeconds): Database {
   const timed = async <T>(operation: 'query' | 'transaction', run: () => Promise<T>): Promise<T> => {
     const startedMs = performance.now();
     try {
       return await run();
     } finally {
-      onTimed(operation, (performance.now() - startedMs) / 1_000);
+      taken.observe({ operation }, (performance.now() - startedMs) / 1_000);
     }
   };
   return {

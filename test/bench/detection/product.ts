@@ -110,7 +110,7 @@ export function defaultDetector({ name, times, channels }: SeriesInput): Written
   const flags = { ...unset, ...(channels.length > 1 && { thresholdMethod: 'multivariate' }) };
   const made = detectorOfFlags(flags as unknown as DetectorFlagValues, freq);
   if (made.kind === 'problems') throw new Error(made.problems.join('; '));
-  return made.detector;
+  return made.config;
 }
 
 export function boundTo(detector: WrittenDetector, forecasters: Forecasters, model: Model): BoundDetector {
