@@ -2,7 +2,7 @@ import type { EventType } from '../record/anomaly-event.ts';
 import type { IncidentType } from '../record/incident.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { DeadAlertReason } from './message/notification.ts';
+import type { AlertDeath } from './message/notification.ts';
 import type { DeliveryOutcome } from './receivers/receiver.ts';
 import type { Suppression } from './state/alert.ts';
 
@@ -11,7 +11,7 @@ export interface AlertReports {
   observed(what: 'event' | 'incident', type: EventType | IncidentType): void;
   suppressed(suppression: Suppression): void;
   attempted(receiver: string, outcome: DeliveryOutcome, tookMs: number): void;
-  gaveUp(receiver: string, death: { readonly reason: DeadAlertReason; readonly detail: string }): void;
+  gaveUp(receiver: string, death: AlertDeath): void;
   redelivered(count: number): void;
   /** Acknowledgements and mutes cannot be read. */
   unacknowledged(error: Error): void;

@@ -3,11 +3,9 @@ import type { AnomalyEvent, EventType } from '../record/anomaly-event.ts';
 import { identify, openingOf } from './message/notification.ts';
 import { type OpenReceiver, openReceivers } from './receivers/open-receivers.ts';
 import type { DeliveryOutcome } from './receivers/receiver.ts';
-import type { ReceiverTarget, Routes } from './routes/alert-route.ts';
+import { type Routes, replacesShown } from './routes/alert-route.ts';
 
 const ROUTE = 'test';
-/** Receivers that keep what is open: what a test opens is closed at once. */
-const KEEPS_OPEN: readonly ReceiverTarget['kind'][] = ['pagerduty', 'alertmanager'];
 
 export interface TestAnswer {
   readonly type: EventType;
@@ -25,16 +23,12 @@ export async function sendTestAlert(
 ): Promise<readonly TestAnswer[]> {
   const [open] = openReceivers({ receivers: receivers.filter((receiver) => receiver.name === name), allowPrivate });
   const opened = testEvent(nowMs);
-  const closed: AnomalyEvent = {
-    ...opened,
-    type: 'closed',
-    revision: 1,
-    endedAtMs: nowMs,
-    closeReason: 'recovered',
-  };
+  const end = { type: 'closed', revision: 1, endedAtMs: nowMs, closeReason: 'recovered' } as const;
+  const closed: AnomalyEvent = { ...opened, ...end };
   const answers: TestAnswer[] = [];
   try {
-    for (const event of KEEPS_OPEN.includes(open.settings.target.kind) ? [opened, closed] : [opened]) {
+    // Where a receiver keeps what is open, what the test opens is closed at once.
+    for (const event of replacesShown(open.settings.target) ? [opened, closed] : [opened]) {
       const outcome = await send(open, event, stop);
       answers.push({ type: event.type, outcome });
       if (outcome.kind !== 'accepted') break;

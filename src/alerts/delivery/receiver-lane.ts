@@ -1,4 +1,4 @@
-import type { DeadAlertReason, Notification } from '../message/notification.ts';
+import type { AlertDeath, Notification } from '../message/notification.ts';
 import { dedupKeyOf } from '../message/subject.ts';
 import type { OpenReceiver } from '../receivers/open-receivers.ts';
 import type { DeliveryOutcome } from '../receivers/receiver.ts';
@@ -19,7 +19,7 @@ export const LANE_BACKOFF: LaneBackoff = { initialMs: 500, delayMsMax: 300_000 }
 
 export interface LaneHandlers {
   accepted(key: string): void;
-  failed(key: string, death: { readonly reason: DeadAlertReason; readonly detail: string }): void;
+  failed(key: string, death: AlertDeath): void;
   /** After each attempt. */
   onAttempt(outcome: DeliveryOutcome, tookMs: number): void;
 }

@@ -44,12 +44,16 @@ export interface Notification {
   readonly createdAtMs: number;
 }
 
-/** A notification that was given up. */
-export interface AlertDeadLetter {
-  readonly notification: Notification;
+/** Why a notification was given up. */
+export interface AlertDeath {
   readonly reason: DeadAlertReason;
   /** One sentence, without secrets. */
   readonly detail: string;
+}
+
+/** A notification that was given up. */
+export interface AlertDeadLetter extends AlertDeath {
+  readonly notification: Notification;
   readonly atMs: number;
 }
 

@@ -56,27 +56,23 @@ const openBlock = (block: OpenBlock['block'], name = ''): OpenBlock => ({ block,
 export function parseTemplate(source: string): ParsedTemplate {
   if (source.length > TEMPLATE_CHARACTERS_MAX) return problem(`at most ${TEMPLATE_CHARACTERS_MAX} characters`);
   const open: OpenBlock[] = [openBlock('top')];
-  const add = (node: TemplateNode) => {
-    const { body, otherwise } = open[open.length - 1];
-    (otherwise ?? body).push(node);
-  };
   let end = 0;
   for (const tag of source.matchAll(TAG)) {
-    if (tag.index > end) add({ kind: 'text', text: source.slice(end, tag.index) });
+    if (tag.index > end) addTo(open, { kind: 'text', text: source.slice(end, tag.index) });
     end = tag.index + tag[0].length;
-    const wrong = applyTag(tag[1], open, add);
+    const wrong = applyTag(tag[1], open);
     const advice = wrong === KNOWN_FIELDS ? adviceFor(tag[1]) : '';
     if (wrong !== null) return problem(`a template with ${wrong}, got ${tag[0]}${advice}`);
   }
   const rest = source.slice(end);
-  if (rest !== '') add({ kind: 'text', text: rest });
+  if (rest !== '') addTo(open, { kind: 'text', text: rest });
   if (/\{\{|\}\}/.test(source.replace(TAG, ''))) return problem('a template whose {{ and }} belong together');
   if (open.length > 1) return problem(`a template that closes its {{#${open[open.length - 1].block}}}`);
   return { kind: 'template', template: { nodes: open[0].body } };
 }
 
 /** Applies a tag to the open blocks; what was expected instead, or null. */
-function applyTag(tag: string, open: OpenBlock[], add: (node: TemplateNode) => void): string | null {
+function applyTag(tag: string, open: OpenBlock[]): string | null {
   const top = open[open.length - 1];
   const [word, name = ''] = tag.split(/\s+/, 2);
   if (word === '#if' || word === '#each') {
@@ -101,7 +97,7 @@ function applyTag(tag: string, open: OpenBlock[], add: (node: TemplateNode) => v
     return null;
   }
   if (!isField(tag)) return KNOWN_FIELDS;
-  add({ kind: 'field', name: tag });
+  addTo(open, { kind: 'field', name: tag });
   return null;
 }
 

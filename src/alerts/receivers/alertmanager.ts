@@ -9,7 +9,7 @@ import { type Worded, wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
 import type { AlertmanagerTarget, ReceiverSettings } from '../routes/alert-route.ts';
 import { postAlert } from './http-receiver.ts';
-import { ACCEPTED, type Receiver } from './receiver.ts';
+import { ACCEPTED, type Send } from './receiver.ts';
 
 const ALERTS_PATH = '/api/v2/alerts';
 const ORIGINS_SENT_MAX = 3;
@@ -20,33 +20,28 @@ export const ALERT_LIFE_MS = 4 * 60_000;
  * Alertmanager, API v2. It forgets: what is open is sent again every minute, so that it outlives a restart of
  * Alertmanager, and ends by itself where this service is gone for good.
  */
-export function createAlertmanager(
-  { name, wording, timeoutMs }: ReceiverSettings,
+export function sendToAlertmanager(
+  { wording, timeoutMs }: ReceiverSettings,
   target: AlertmanagerTarget,
   poster: HttpPoster,
-): Receiver {
+): Send {
   const { url, authorization } = target;
-  return {
-    name,
-    forgets: true,
-    async send(notification, signal) {
-      const { notices } = notification;
-      const headers = authorization === null ? {} : { authorization };
-      // An event that opened and closed within one message: Alertmanager keeps the later of two posts.
-      for (const part of [notices.filter(isOpen), notices.filter((notice) => !isOpen(notice))]) {
-        if (part.length === 0) continue;
-        const nowMs = Date.now();
-        const alerts = part.map((notice) => {
-          const words = wordsOf(wording, { ...notification, notices: [notice] });
-          return postableAlert(notice, { ...words, link: consoleLink(wording.consoleUrl, notice), ...target }, nowMs);
-        });
-        const body = JSON.stringify(alerts);
-        const outcome = await postAlert({ poster, url: url + ALERTS_PATH, headers, body, timeoutMs, signal });
-        if (outcome.kind !== 'accepted') return outcome;
-      }
-      return ACCEPTED;
-    },
-    close: () => {},
+  return async (notification, signal) => {
+    const { notices } = notification;
+    const headers = authorization === null ? {} : { authorization };
+    // An event that opened and closed within one message: Alertmanager keeps the later of two posts.
+    for (const part of [notices.filter(isOpen), notices.filter((notice) => !isOpen(notice))]) {
+      if (part.length === 0) continue;
+      const nowMs = Date.now();
+      const alerts = part.map((notice) => {
+        const words = wordsOf(wording, { ...notification, notices: [notice] });
+        return postableAlert(notice, { ...words, link: consoleLink(wording.consoleUrl, notice), ...target }, nowMs);
+      });
+      const body = JSON.stringify(alerts);
+      const outcome = await postAlert({ poster, url: url + ALERTS_PATH, headers, body, timeoutMs, signal });
+      if (outcome.kind !== 'accepted') return outcome;
+    }
+    return ACCEPTED;
   };
 }
 

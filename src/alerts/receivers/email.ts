@@ -6,33 +6,24 @@ import { dedupKeyOf } from '../message/subject.ts';
 import { type Worded, wordsOf } from '../message/wording.ts';
 import { type AddressGuard, AddressRefused, resolveGuarded } from '../network/guarded-lookup.ts';
 import type { EmailTarget, ReceiverSettings } from '../routes/alert-route.ts';
-import { ACCEPTED, type DeliveryOutcome, type Receiver } from './receiver.ts';
+import { ACCEPTED, type DeliveryOutcome, type Send } from './receiver.ts';
 
 const ANSWER_BYTES_MAX = 16_384;
 
 /** Mail by SMTP, as plain text. Each message has a connection of its own. */
-export function createEmail(
-  { name, wording, timeoutMs }: ReceiverSettings,
-  target: EmailTarget,
-  guard: AddressGuard,
-): Receiver {
-  return {
-    name,
-    forgets: false,
-    async send(notification, signal) {
-      const mail = mailMessage(notification, wordsOf(wording, notification), target);
-      const timeout = AbortSignal.timeout(timeoutMs);
-      try {
-        // The connection is made to the address that was checked, not to the name, which may lead elsewhere by then.
-        const address = await resolveGuarded(guard, target.host.toLowerCase());
-        await deliver(mail, { target, address, timeoutMs, signal: AbortSignal.any([signal, timeout]) });
-        return ACCEPTED;
-      } catch (error) {
-        if (timeout.aborted) return failed(`no end within ${timeoutMs} ms`);
-        return judge(error as Error & { responseCode?: number });
-      }
-    },
-    close: () => {},
+export function sendMail({ wording, timeoutMs }: ReceiverSettings, target: EmailTarget, guard: AddressGuard): Send {
+  return async (notification, signal) => {
+    const mail = mailMessage(notification, wordsOf(wording, notification), target);
+    const timeout = AbortSignal.timeout(timeoutMs);
+    try {
+      // The connection is made to the address that was checked, not to the name, which may lead elsewhere by then.
+      const address = await resolveGuarded(guard, target.host.toLowerCase());
+      await deliver(mail, { target, address, timeoutMs, signal: AbortSignal.any([signal, timeout]) });
+      return ACCEPTED;
+    } catch (error) {
+      if (timeout.aborted) return failed(`no end within ${timeoutMs} ms`);
+      return judge(error as Error & { responseCode?: number });
+    }
   };
 }
 

@@ -2,13 +2,13 @@ import { oneLine } from '../message/plain-text.ts';
 import type { AddressGuard } from '../network/guarded-lookup.ts';
 import { HttpPoster } from '../network/http-post.ts';
 import type { ReceiverSettings, ReceiverTarget, Routes } from '../routes/alert-route.ts';
-import { createAlertmanager } from './alertmanager.ts';
-import { createEmail } from './email.ts';
-import { createPagerDuty } from './pagerduty.ts';
-import type { Receiver } from './receiver.ts';
+import { sendToAlertmanager } from './alertmanager.ts';
+import { sendMail } from './email.ts';
+import { sendToPagerDuty } from './pagerduty.ts';
+import type { Receiver, Send } from './receiver.ts';
 import { SecretWords, secretsOf } from './secret-words.ts';
-import { createSlack } from './slack.ts';
-import { createWebhook } from './webhook.ts';
+import { sendToSlack } from './slack.ts';
+import { sendToWebhook } from './webhook.ts';
 
 /** Longest detail of a failure. */
 const DETAIL_CHARACTERS_MAX = 200;
@@ -28,49 +28,44 @@ export function openReceivers({ receivers, allowPrivate }: Pick<Routes, 'receive
 /** Each has connections of its own, so that one which hangs does not use up those of others. */
 export function openReceiver(settings: ReceiverSettings, guard: AddressGuard): Receiver {
   const { target } = settings;
-  if (target.kind === 'email') return withoutSecrets(createEmail(settings, target, guard), target);
   const poster = new HttpPoster(guard);
-  const receiver = withoutSecrets(openPosting(settings, target, poster), target);
-  return { ...receiver, close: () => poster.close() };
+  const send = withoutSecrets(sendTo(settings, poster, guard), target);
+  return { forgets: target.kind === 'alertmanager', send, close: () => poster.close() };
 }
 
-/** The receiver, with details of its failures that hold no word of a secret setting and are short. */
-function withoutSecrets(receiver: Receiver, target: ReceiverTarget): Receiver {
+/** Details of failures are short, and hold no word of a secret setting. */
+function withoutSecrets(send: Send, target: ReceiverTarget): Send {
   const words = new SecretWords(secretsOf(target));
   // Hidden before it is cut: of half a secret nobody knows that it is one.
   const shown = (detail: string) => oneLine(words.hide(detail), DETAIL_CHARACTERS_MAX).trim();
-  return {
-    ...receiver,
-    async send(notification, signal) {
-      try {
-        const outcome = await receiver.send(notification, signal);
-        if (outcome.kind === 'accepted') return outcome;
-        // This detail is ours: it has the host that the routes file can allow.
-        return outcome.kind === 'refused' && outcome.reason === 'address-refused'
-          ? outcome
-          : { ...outcome, detail: shown(outcome.detail) };
-      } catch (error) {
-        // A bug. The notification must not be lost by it, nor the secret be found in its message.
-        const detail = shown(`unexpected: ${error instanceof Error ? error.message : String(error)}`);
-        return { kind: 'failed', detail, retryAfterMs: null };
-      }
-    },
+  return async (notification, signal) => {
+    try {
+      const outcome = await send(notification, signal);
+      if (outcome.kind === 'accepted') return outcome;
+      // This detail is ours: it has the host that the routes file can allow.
+      return outcome.kind === 'refused' && outcome.reason === 'address-refused'
+        ? outcome
+        : { ...outcome, detail: shown(outcome.detail) };
+    } catch (error) {
+      // A bug. The notification must not be lost by it, nor the secret be found in its message.
+      const detail = shown(`unexpected: ${error instanceof Error ? error.message : String(error)}`);
+      return { kind: 'failed', detail, retryAfterMs: null };
+    }
   };
 }
 
-function openPosting(
-  settings: ReceiverSettings,
-  target: Exclude<ReceiverSettings['target'], { readonly kind: 'email' }>,
-  poster: HttpPoster,
-): Receiver {
+function sendTo(settings: ReceiverSettings, poster: HttpPoster, guard: AddressGuard): Send {
+  const { target } = settings;
   switch (target.kind) {
     case 'webhook':
-      return createWebhook(settings, target, poster);
+      return sendToWebhook(settings, target, poster);
     case 'slack':
-      return createSlack(settings, target, poster);
+      return sendToSlack(settings, target, poster);
     case 'pagerduty':
-      return createPagerDuty(settings, target, poster);
+      return sendToPagerDuty(settings, target, poster);
     case 'alertmanager':
-      return createAlertmanager(settings, target, poster);
+      return sendToAlertmanager(settings, target, poster);
+    case 'email':
+      return sendMail(settings, target, guard);
   }
 }

@@ -7,7 +7,7 @@ import { wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
 import type { PagerDutyTarget, ReceiverSettings } from '../routes/alert-route.ts';
 import { postAlert } from './http-receiver.ts';
-import { ACCEPTED, type Receiver } from './receiver.ts';
+import { ACCEPTED, type Send } from './receiver.ts';
 
 /** Limit of PagerDuty. */
 const SUMMARY_CHARACTERS_MAX = 1_024;
@@ -19,36 +19,25 @@ const ORIGINS_SENT_MAX = 3;
  * PagerDuty Events API v2. An incident of PagerDuty is one event or one incident, so a message of several becomes
  * several requests.
  */
-export function createPagerDuty(
-  { name, wording, timeoutMs }: ReceiverSettings,
+export function sendToPagerDuty(
+  { wording, timeoutMs }: ReceiverSettings,
   { url, routingKey }: PagerDutyTarget,
   poster: HttpPoster,
-): Receiver {
-  return {
-    name,
-    forgets: false,
-    async send(notification, signal) {
-      for (const notice of notification.notices) {
-        const { title } = wordsOf(wording, { ...notification, notices: [notice] });
-        const body = JSON.stringify(
-          pagerDutyEvent(notice, {
-            notification,
-            routingKey,
-            title,
-            link: consoleLink(wording.consoleUrl, notice),
-          }),
-        );
-        const outcome = await postAlert({ poster, url, body, timeoutMs, signal });
-        // What was accepted is sent again, too: the same key, so the same incident.
-        if (outcome.kind !== 'accepted') return outcome;
-      }
-      return ACCEPTED;
-    },
-    close: () => {},
+): Send {
+  return async (notification, signal) => {
+    for (const notice of notification.notices) {
+      const { title } = wordsOf(wording, { ...notification, notices: [notice] });
+      const link = consoleLink(wording.consoleUrl, notice);
+      const body = JSON.stringify(pagerDutyEvent(notice, { notification, routingKey, title, link }));
+      const outcome = await postAlert({ poster, url, body, timeoutMs, signal });
+      // What was accepted is sent again, too: the same key, so the same incident.
+      if (outcome.kind !== 'accepted') return outcome;
+    }
+    return ACCEPTED;
   };
 }
 
-export interface PagerDutyContext {
+interface PagerDutyContext {
   readonly notification: Pick<Notification, 'route' | 'escalatedAfterMinutes'>;
   readonly routingKey: string;
   readonly title: string;

@@ -8,13 +8,15 @@ export type DeliveryOutcome =
   /** A repetition does not help. */
   | { readonly kind: 'refused'; readonly reason: 'refused' | 'address-refused'; readonly detail: string };
 
+/** Ends soon when `signal` aborts. */
+export type Send = (notification: Notification, signal: AbortSignal) => Promise<DeliveryOutcome>;
+
 /** A channel to people or to another alerting system. */
 export interface Receiver {
-  readonly name: string;
   /** Whether what is open must be sent again and again, or the receiver takes it for closed. */
   readonly forgets: boolean;
-  /** Never rejects. Ends soon when `signal` aborts. */
-  send(notification: Notification, signal: AbortSignal): Promise<DeliveryOutcome>;
+  /** Never rejects. */
+  readonly send: Send;
   close(): void;
 }
 

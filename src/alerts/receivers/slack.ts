@@ -5,7 +5,7 @@ import { type Worded, type Wording, wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
 import type { ReceiverSettings, SlackTarget } from '../routes/alert-route.ts';
 import { postAlert } from './http-receiver.ts';
-import type { Receiver } from './receiver.ts';
+import type { Send } from './receiver.ts';
 
 /** Limits of Slack. */
 const HEADER_CHARACTERS_MAX = 150;
@@ -14,19 +14,10 @@ const SECTIONS_MAX = 5;
 const LINKS_MAX = 10;
 
 /** An incoming webhook of Slack. */
-export function createSlack(
-  { name, wording, timeoutMs }: ReceiverSettings,
-  { url }: SlackTarget,
-  poster: HttpPoster,
-): Receiver {
-  return {
-    name,
-    forgets: false,
-    send: (notification, signal) => {
-      const body = JSON.stringify(slackMessage(notification, wordsOf(wording, notification), wording));
-      return postAlert({ poster, url, body, timeoutMs, signal });
-    },
-    close: () => {},
+export function sendToSlack({ wording, timeoutMs }: ReceiverSettings, { url }: SlackTarget, poster: HttpPoster): Send {
+  return (notification, signal) => {
+    const body = JSON.stringify(slackMessage(notification, wordsOf(wording, notification), wording));
+    return postAlert({ poster, url, body, timeoutMs, signal });
   };
 }
 

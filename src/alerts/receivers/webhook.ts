@@ -5,30 +5,25 @@ import { type Worded, type Wording, wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
 import type { ReceiverSettings, WebhookTarget } from '../routes/alert-route.ts';
 import { postAlert } from './http-receiver.ts';
-import type { Receiver } from './receiver.ts';
+import type { Send } from './receiver.ts';
 
 /** A webhook of Standard Webhooks: signed, with an id that a repetition shares. */
-export function createWebhook(
-  { name, wording, timeoutMs }: ReceiverSettings,
+export function sendToWebhook(
+  { wording, timeoutMs }: ReceiverSettings,
   { url, secret, authorization }: WebhookTarget,
   poster: HttpPoster,
-): Receiver {
+): Send {
   const signer = secret === null ? null : new Webhook(secret);
-  return {
-    name,
-    forgets: false,
-    send: (notification, signal) => {
-      const body = JSON.stringify(webhookPayload(notification, wordsOf(wording, notification), wording));
-      const now = new Date();
-      const headers = {
-        'webhook-id': notification.id,
-        'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
-        ...(signer && { 'webhook-signature': signer.sign(notification.id, now, body) }),
-        ...(authorization !== null && { authorization }),
-      };
-      return postAlert({ poster, url, headers, body, timeoutMs, signal });
-    },
-    close: () => {},
+  return (notification, signal) => {
+    const body = JSON.stringify(webhookPayload(notification, wordsOf(wording, notification), wording));
+    const now = new Date();
+    const headers = {
+      'webhook-id': notification.id,
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
+      ...(signer && { 'webhook-signature': signer.sign(notification.id, now, body) }),
+      ...(authorization !== null && { authorization }),
+    };
+    return postAlert({ poster, url, headers, body, timeoutMs, signal });
   };
 }
 

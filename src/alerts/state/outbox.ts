@@ -1,5 +1,5 @@
 import { Entries, type StateChanges } from '../../record/entries.ts';
-import { type AlertDeadLetter, type DeadAlertReason, identify, type Notification } from '../message/notification.ts';
+import { type AlertDeadLetter, type AlertDeath, identify, type Notification } from '../message/notification.ts';
 import { dedupKeyOf } from '../message/subject.ts';
 
 /** Notifications that wait for one receiver. Further ones become dead letters. */
@@ -22,7 +22,7 @@ const SETTLED_MAX = 10_000;
 export interface SettledNotification {
   readonly notification: Notification;
   /** null: the receiver has accepted it. */
-  readonly death: { readonly reason: DeadAlertReason; readonly detail: string } | null;
+  readonly death: AlertDeath | null;
 }
 
 /** Notifications that no receiver has accepted yet, and those that were given up. Both are kept. */
@@ -127,7 +127,7 @@ export class Outbox {
   }
 
   /** It is given up. */
-  failed(key: string, death: { readonly reason: DeadAlertReason; readonly detail: string }, nowMs: number): void {
+  failed(key: string, death: AlertDeath, nowMs: number): void {
     const notification = this.#take(key);
     if (notification !== undefined) this.#bury(notification, death, nowMs);
   }
@@ -161,11 +161,7 @@ export class Outbox {
     this.#queuedOf.set(receiver, (this.#queuedOf.get(receiver) ?? 0) + change);
   }
 
-  #bury(
-    notification: Notification,
-    { reason, detail }: { readonly reason: DeadAlertReason; readonly detail: string },
-    atMs: number,
-  ): void {
+  #bury(notification: Notification, { reason, detail }: AlertDeath, atMs: number): void {
     this.#deadLetters.set(notification.id, { notification, reason, detail, atMs });
     this.#settle({ notification, death: { reason, detail } });
     if (this.#deadLetters.size <= DEAD_LETTERS_MAX) return;

@@ -28,7 +28,6 @@ routes: [{ name: all, receivers: hook }]`);
   const attempts: string[] = [];
   const settled: string[] = [];
   const receiver = {
-    name: 'hook',
     forgets: false,
     send: async (notification: Notification) => {
       const name = nameOf(notification);
