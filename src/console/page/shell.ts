@@ -13,7 +13,7 @@ import {
   useRoute,
   useStored,
 } from './element/hooks.ts';
-import { classes, html, type Shown } from './element/html.ts';
+import { classes, html, type Shown, typedIn } from './element/html.ts';
 import { Icon } from './element/icons.ts';
 import { Failure } from './element/page-states.ts';
 import { Units } from './element/units.ts';
@@ -214,7 +214,7 @@ interface ZoneChoiceProps {
 function ZoneChoice({ zone, zones, onZone }: ZoneChoiceProps): Shown {
   const browser = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const others = new Set(['UTC', ...zones, ...(zone === '' ? [] : [zone])]);
-  const choose = (event: Event) => onZone((event.target as HTMLSelectElement).value);
+  const choose = (event: Event) => onZone(typedIn(event));
   return html`<div class="zone"><${Icon} name="clock" /><select aria-label="Times in" value=${zone} onChange=${choose}>
       <option value="">${browser} (browser)</option>
       ${[...others].map(

@@ -1,6 +1,6 @@
 import { groupChoices, type LabelGroup, type Labelled } from '../../view/label-groups.ts';
 import { counted } from '../../view/number-words.ts';
-import { html, type Shown } from './html.ts';
+import { html, type Shown, typedIn } from './html.ts';
 
 interface GroupChoiceProps {
   /** What is shown. */
@@ -12,7 +12,7 @@ interface GroupChoiceProps {
 /** By what a list is grouped and coloured. */
 export function GroupChoice({ all, by, onBy }: GroupChoiceProps): Shown {
   return html`<label class="sr" for="f-by">Group by</label>
-    <select id="f-by" value=${by} onChange=${(event: Event) => onBy((event.target as HTMLSelectElement).value)}>
+    <select id="f-by" value=${by} onChange=${(event: Event) => onBy(typedIn(event))}>
       <option value="">not grouped</option>
       ${groupChoices(all, by).map(([key, name]) => html`<option value=${key}>by ${name}</option>`)}</select>`;
 }

@@ -175,16 +175,20 @@ export function useOpenEvents({ openEvents }: Console): OpenEventsState {
 }
 
 /** Acts on the service; `failure` says why the last act failed. `after` follows an act that succeeded. */
-export function useAct(after: () => Promise<void> | void) {
+export function useAct(after: () => Promise<void> | void = () => {}) {
   const [failure, setFailure] = useState<string | null>(null);
-  const act = async (action: () => Promise<void>) => {
+  const [busy, setBusy] = useState(false);
+  const act = async (action: () => Promise<unknown>) => {
+    setBusy(true);
     try {
       await action();
       setFailure(null);
       await after();
     } catch (error) {
       setFailure((error as Error).message);
+    } finally {
+      setBusy(false);
     }
   };
-  return { act, failure };
+  return { act, failure, busy };
 }

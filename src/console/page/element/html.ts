@@ -7,6 +7,9 @@ export const html = htm.bind(h) as (strings: TemplateStringsArray, ...values: un
 /** What a component may return. */
 export type Shown = ComponentChild;
 
+/** What is typed or chosen in the element of an event. */
+export const typedIn = (event: Event) => (event.target as HTMLInputElement).value;
+
 /** Class names; those of a false condition are left out. */
 export function classes(...names: readonly (string | false | null | undefined)[]): string {
   return names.filter(Boolean).join(' ');

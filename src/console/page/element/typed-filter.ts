@@ -1,5 +1,5 @@
 import { useTyped } from './hooks.ts';
-import { html, type Shown } from './html.ts';
+import { html, type Shown, typedIn } from './html.ts';
 
 interface TypedFilterProps {
   readonly name: string;
@@ -16,5 +16,5 @@ export function TypedFilter({ name, label, hint = name, value, onTyped }: TypedF
   const [typed, setTyped] = useTyped(value, onTyped);
   return html`<label class="sr" for=${`f-${name}`}>${label}</label>
     <input id=${`f-${name}`} type="search" placeholder=${hint} value=${typed} autocomplete="off"
-      onInput=${(event: Event) => setTyped((event.target as HTMLInputElement).value)} />`;
+      onInput=${(event: Event) => setTyped(typedIn(event))} />`;
 }

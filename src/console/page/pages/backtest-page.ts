@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { BacktestAnswer } from '../../../sidecar/wire/schema/backtest-schema.ts';
 import { counted } from '../../view/number-words.ts';
 import type { Console } from '../element/hooks.ts';
-import { classes, html, type Shown } from '../element/html.ts';
+import { classes, html, type Shown, typedIn } from '../element/html.ts';
 import { Failure } from '../element/page-states.ts';
 import { postJson } from '../source/service-calls.ts';
 
@@ -65,8 +65,7 @@ export function BacktestPage({ app }: { readonly app: Console }): Shown {
         label,
         usual,
       ]) => html`<label>${label}<input name=${name} placeholder=${usual} value=${settings[name] ?? ''}
-        onInput=${(event: Event) =>
-          setSettings({ ...settings, [name]: (event.target as HTMLInputElement).value })} /></label>`,
+        onInput=${(event: Event) => setSettings({ ...settings, [name]: typedIn(event) })} /></label>`,
     )}</div></div>
     <label class=${classes('drop', over && 'over')} onDrop=${drop} onDragLeave=${() => setOver(false)}
       onDragOver=${(event: DragEvent) => {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SourceFailure } from '../../view/console-source.ts';
-import { html, type Shown } from '../element/html.ts';
+import { html, type Shown, typedIn } from '../element/html.ts';
 import { Wave } from '../element/wave.ts';
 import { type Session, signIn, signInElsewhere } from '../source/service-calls.ts';
 
@@ -42,7 +42,7 @@ export function LoginPage({ onSession, provider, refusal }: LoginPageProps): Sho
       <label for="key">API key</label>
       <input id="key" ref=${input} type="password" autocomplete="current-password" spellcheck=${false} required
         value=${key} aria-describedby="key-hint" aria-invalid=${failure !== null}
-        onInput=${(event: Event) => setKey((event.target as HTMLInputElement).value)} />
+        onInput=${(event: Event) => setKey(typedIn(event))} />
       ${failure !== null && html`<p class="failure" role="alert">${failure}</p>`}
       <button class=${provider === null && 'primary'} type="submit"
         disabled=${busy || key.trim() === ''}>Sign in</button>

@@ -5,7 +5,7 @@ import { counted } from '../../view/number-words.ts';
 import { type Route, routeTo } from '../../view/route.ts';
 import { zonedText } from '../../view/time-words.ts';
 import { type Console, useAct, useLoaded } from '../element/hooks.ts';
-import { html, type Shown } from '../element/html.ts';
+import { html, type Shown, typedIn } from '../element/html.ts';
 import { Empty, Failure, Loading } from '../element/page-states.ts';
 import { getJson, postJson } from '../source/service-calls.ts';
 
@@ -84,7 +84,7 @@ function NewMuteForm({ onMute }: { readonly onMute: (mute: object) => void }): S
     const chosen = { match: textOf(form, 'match'), detector: textOf(form, 'detector') };
     onMute({ ...chosen, until: Date.now() + ms, reason: textOf(form, 'reason') });
   };
-  const choose = (event: Event) => setMs(Number((event.target as HTMLSelectElement).value));
+  const choose = (event: Event) => setMs(Number(typedIn(event)));
   return html`<form class="panel new-mute" onSubmit=${send}><h2>Mute series or a detector</h2>
     <label>Series<input name="match" autocomplete="off" placeholder='web-1/* or {host="web-1"}' /></label>
     <label>Detector<input name="detector" autocomplete="off" placeholder="all" /></label>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { DetectorsAnswer } from '../../../../sidecar/wire/schema/operations/detectors-schema.ts';
 import { zonedText } from '../../../view/time-words.ts';
 import type { Console } from '../../element/hooks.ts';
-import { html, type Shown } from '../../element/html.ts';
+import { html, type Shown, typedIn } from '../../element/html.ts';
 import { SaveDetectors } from './save-detectors.ts';
 
 /** As GET and PUT /v1/detectors name the file among the versions. */
@@ -29,7 +29,7 @@ export function DetectorsEditor({ app, file, onSaved }: DetectorsEditorProps): S
   return html`<details class="panel"><summary>The detectors file${file.versions.length > 0 ? ', and its versions' : ''}
     </summary>
     <textarea class="code" rows="18" spellcheck=${false} aria-label="Detectors file" readonly=${!app.mayAdminister}
-      value=${text} onInput=${(event: Event) => setEdited((event.target as HTMLTextAreaElement).value)} />
+      value=${text} onInput=${(event: Event) => setEdited(typedIn(event))} />
     ${
       app.mayAdminister &&
       html`<div class="buttons"><${SaveDetectors} file=${file} next=${{ text }} comment="edited in the console"

@@ -1,7 +1,6 @@
-import { useState } from 'preact/hooks';
 import type { RuleProposals } from '../../../../sidecar/wire/schema/what-if-schema.ts';
 import { kindName } from '../../../view/event-words.ts';
-import { type Console, useLoaded } from '../../element/hooks.ts';
+import { type Console, useAct, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';
 import { getJson } from '../../source/service-calls.ts';
@@ -14,11 +13,10 @@ type Proposal = RuleProposals['proposals'][number];
 /** Rules for what people said is not real. Each is tried on what is kept before anybody can save it. */
 export function ProposedRules({ app, detector }: { readonly app: Console; readonly detector: string }): Shown | null {
   const { value } = useLoaded('proposals', () => getJson<RuleProposals>('/v1/detectors/proposals'), EVERY_MS);
-  const [failure, setFailure] = useState<string | null>(null);
+  const { act, failure } = useAct();
   const own = (value?.proposals ?? []).filter((proposal) => proposal.detector === detector);
   if (own.length === 0) return null;
-  const attempt = ({ changes }: Proposal) =>
-    void tryOnAll(detector, { after: changes }).catch((error: Error) => setFailure(error.message));
+  const attempt = ({ changes }: Proposal) => act(() => tryOnAll(detector, { after: changes }));
   return html`<section class="panel" aria-label="Proposed by your answers"><h2>Proposed by your answers</h2>
     <ul class="proposals">${own.map((proposal) => {
       const { kind, verdicts, series, changes, why } = proposal;

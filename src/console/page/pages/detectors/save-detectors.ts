@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DetectorsAnswer, DetectorsSaved } from '../../../../sidecar/wire/schema/operations/detectors-schema.ts';
+import { useAct } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';
 import { postJson } from '../../source/service-calls.ts';
@@ -20,20 +21,12 @@ const put = (body: object) => postJson<DetectorsSaved>('/v1/detectors', body, 'P
 export function SaveDetectors(props: SaveDetectorsProps): Shown {
   const { file, next, comment, onSaved, title = 'Check and save …' } = props;
   const [checked, setChecked] = useState<DetectorsSaved | null>(null);
-  const [failure, setFailure] = useState<string | null>(null);
   const [saved, setSaved] = useState<number | null>(null);
-  const attempt = async (action: () => Promise<void>) => {
-    try {
-      setFailure(null);
-      await action();
-    } catch (error) {
-      setFailure((error as Error).message);
-    }
-  };
+  const { act, failure } = useAct();
   const body = { ...next, base_version: file.version };
-  const check = () => attempt(async () => setChecked(await put({ ...body, dry_run: true })));
+  const check = () => act(async () => setChecked(await put({ ...body, dry_run: true })));
   const save = () =>
-    attempt(async () => {
+    act(async () => {
       const { version } = await put({ ...body, comment });
       setChecked(null);
       setSaved(version);

@@ -6,8 +6,8 @@ import { kindName } from '../../../view/event-words.ts';
 import { counted, numberText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
 import { timeText } from '../../../view/time-words.ts';
-import { type Console, useLoaded } from '../../element/hooks.ts';
-import { classes, html, type Shown } from '../../element/html.ts';
+import { type Console, useAct, useLoaded } from '../../element/hooks.ts';
+import { classes, html, type Shown, typedIn } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
 import { Failure } from '../../element/page-states.ts';
 import { postJson } from '../../source/service-calls.ts';
@@ -49,22 +49,10 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
   const [changes, setChanges] = useState<Readonly<Record<string, string>>>({});
   const [span, setSpan] = useState(SPANS[1][1]);
   const [result, setResult] = useState<WhatIfAnswer | null>(null);
-  const [failure, setFailure] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { act, failure, busy } = useAct();
   const isGrouped = detector.group !== null;
   const tried = series === '' ? (names.value?.series[0]?.series ?? '') : series;
   const given = Object.entries(changes).filter(([, text]) => text.trim() !== '');
-  const attempt = async (work: () => Promise<void>) => {
-    setBusy(true);
-    try {
-      await work();
-      setFailure(null);
-    } catch (error) {
-      setFailure((error as Error).message);
-    } finally {
-      setBusy(false);
-    }
-  };
   const valuedChanges = () =>
     Object.fromEntries(given.map(([name, text]) => [name, WHOLE.has(name) ? Number(text) : text.trim()] as const));
   const from = () => Math.round(app.source.nowMs() - span);
@@ -72,14 +60,14 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
     event.preventDefault();
     return isGrouped
       ? submitAll()
-      : attempt(async () => {
+      : act(async () => {
           const body = { series: tried, from: from(), changes: valuedChanges() };
           setResult(await postJson<WhatIfAnswer>('/v1/what-if', body));
         });
   };
-  const submitAll = () => attempt(() => tryOnAll(detector.name, { from: from(), after: valuedChanges() }));
+  const submitAll = () => act(() => tryOnAll(detector.name, { from: from(), after: valuedChanges() }));
   const change = (name: string) => (event: Event) => {
-    setChanges({ ...changes, [name]: (event.target as HTMLInputElement).value });
+    setChanges({ ...changes, [name]: typedIn(event) });
     // What was tried is no longer what stands in the form.
     setResult(null);
   };
@@ -92,13 +80,13 @@ export function WhatIf({ app, detector, file, onSaved }: WhatIfProps): Shown {
             ${
               !isGrouped &&
               html`<label>Series<input list="what-if-series" value=${tried}
-              onChange=${(event: Event) => setSeries((event.target as HTMLInputElement).value)} /></label>
+              onChange=${(event: Event) => setSeries(typedIn(event))} /></label>
             <datalist id="what-if-series">${names.value?.series.map(
               ({ series: id }) => html`<option value=${id} />`,
             )}</datalist>`
             }
             <label>Over<select value=${span}
-              onChange=${(event: Event) => setSpan(Number((event.target as HTMLSelectElement).value))}>
+              onChange=${(event: Event) => setSpan(Number(typedIn(event)))}>
               ${SPANS.map(([name, ms]) => html`<option value=${ms}>${name}</option>`)}</select></label>
             ${FIELDS.map(
               ([name, label, example]) => html`<label>${label}<input name=${name} value=${changes[name] ?? ''}

@@ -8,7 +8,7 @@ import { type Route, routeTo } from '../../../view/route.ts';
 import { EventTimeline } from '../../chart/event-timeline.ts';
 import { GroupChoice } from '../../element/grouped.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
-import { html, type Shown } from '../../element/html.ts';
+import { html, type Shown, typedIn } from '../../element/html.ts';
 import { Empty, Failure, Loading } from '../../element/page-states.ts';
 import { TypedFilter } from '../../element/typed-filter.ts';
 import { EventTable } from './event-table.ts';
@@ -95,7 +95,7 @@ interface EventFiltersProps {
 function EventFilters({ query, events }: EventFiltersProps): Shown {
   const { open = '', kind = '', detector = '', series = '', days = '', by = '' } = query;
   const go = (name: string, value: string) => location.replace(routeTo('events', null, { ...query, [name]: value }));
-  const choose = (name: string) => (event: Event) => go(name, (event.target as HTMLInputElement).value);
+  const choose = (name: string) => (event: Event) => go(name, typedIn(event));
   return html`<form class="filters" onSubmit=${(event: Event) => event.preventDefault()}>
     <label class="sr" for="f-open">State</label>
     <select id="f-open" value=${open} onChange=${choose('open')}>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { HOUR_MS, MUTE_TIMES, type MuteScope } from '../../../view/mute-words.ts';
-import { html, type Shown } from '../../element/html.ts';
+import { html, type Shown, typedIn } from '../../element/html.ts';
 
 interface MuteDialogProps {
   readonly what?: string;
@@ -28,17 +28,17 @@ export function MuteDialog({ what = 'event', scopes = [], onClose, onMute }: Mut
       ${
         scopes.length > 1 &&
         html`<label for="mute-what">Of</label><select id="mute-what" value=${scope}
-          onChange=${(event: Event) => setScope(Number((event.target as HTMLSelectElement).value))}>
+          onChange=${(event: Event) => setScope(Number(typedIn(event)))}>
           ${scopes.map(({ name }, i) => html`<option value=${i}>${name}</option>`)}</select>`
       }
       <label for="mute-for">For</label>
       <select id="mute-for" value=${ms}
-        onChange=${(event: Event) => setMs(Number((event.target as HTMLSelectElement).value))}>
+        onChange=${(event: Event) => setMs(Number(typedIn(event)))}>
         ${MUTE_TIMES.map(([text, length]) => html`<option value=${length}>${text}</option>`)}
       </select>
       <label for="mute-why">Because</label>
       <input id="mute-why" required maxlength="500" value=${reason} placeholder="planned maintenance"
-        onInput=${(event: Event) => setReason((event.target as HTMLInputElement).value)} />
+        onInput=${(event: Event) => setReason(typedIn(event))} />
       <div class="buttons"><button type="button" class="plain" onClick=${onClose}>Cancel</button>
         <button type="submit" class="primary" disabled=${reason.trim() === ''}>Mute</button></div>
     </form>

@@ -5,7 +5,7 @@ import { counted, numberText, shortDuration } from '../../../view/number-words.t
 import { type Route, routeTo } from '../../../view/route.ts';
 import { timeText, zonedText } from '../../../view/time-words.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
-import { classes, html, type Shown } from '../../element/html.ts';
+import { classes, html, type Shown, typedIn } from '../../element/html.ts';
 import { Empty, Failure, Loading } from '../../element/page-states.ts';
 
 const PAGE_ROWS = 100;
@@ -21,7 +21,7 @@ export function IncidentsPage({ app, route: { query } }: { readonly app: Console
   const { value, failure } = useLoaded(JSON.stringify([flags, limit]), load, EVERY_MS);
   const nowMs = useNow(app.source, 5_000);
   const go = (name: string) => (event: Event) =>
-    location.replace(routeTo('incidents', null, { ...query, [name]: (event.target as HTMLSelectElement).value }));
+    location.replace(routeTo('incidents', null, { ...query, [name]: typedIn(event) }));
   return html`<div class="page">
     <header class="page-head"><h1>Incidents</h1>
       <p class="aside">${

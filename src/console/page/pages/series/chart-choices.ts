@@ -3,7 +3,7 @@ import type { OverlayChoice } from '../../../view/overlay.ts';
 import type { TimeRange } from '../../../view/time-range.ts';
 import { momentOf, momentText, zoneOfTimes } from '../../../view/time-words.ts';
 import type { ValueAxis } from '../../chart/score-chart.ts';
-import { html, type Shown } from '../../element/html.ts';
+import { html, type Shown, typedIn } from '../../element/html.ts';
 
 const AXES: Readonly<Record<ValueAxis, string>> = {
   fit: 'fitted to the values',
@@ -27,8 +27,6 @@ interface ChartChoicesProps {
   readonly onCsv: () => void;
   readonly onPng: () => void;
 }
-
-const typedIn = (event: Event) => (event.target as HTMLInputElement).value;
 
 /** What a chart shows and how: exact times, an earlier stretch beside, the axis; and what it shows as a file. */
 export function ChartChoices(props: ChartChoicesProps): Shown {

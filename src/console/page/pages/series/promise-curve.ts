@@ -4,7 +4,7 @@ import { kindName } from '../../../view/event-words.ts';
 import { counted, numberText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
 import { timeText } from '../../../view/time-words.ts';
-import type { Console } from '../../element/hooks.ts';
+import { type Console, useAct } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';
 import { postJson } from '../../source/service-calls.ts';
@@ -20,21 +20,13 @@ interface PromiseCurveProps {
 /** Which events the series has by which promise: `2 a week: these 5 events; 1 a week: these 3`. */
 export function PromiseCurve({ app, series }: PromiseCurveProps): Shown | null {
   const [curve, setCurve] = useState<PromisesAnswer | null>(null);
-  const [failure, setFailure] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { act, failure, busy } = useAct();
   if (!app.mayOperate) return null;
   const nowMs = app.source.nowMs();
-  const compare = async () => {
-    setBusy(true);
-    try {
+  const compare = () =>
+    act(async () => {
       setCurve(await postJson<PromisesAnswer>('/v1/what-if/promises', { series, from: Math.round(nowMs - SPAN_MS) }));
-      setFailure(null);
-    } catch (error) {
-      setFailure((error as Error).message);
-    } finally {
-      setBusy(false);
-    }
-  };
+    });
   return html`<section class="panel" aria-label="What each promise shows"><h2>What each promise shows</h2>
     ${
       curve === null

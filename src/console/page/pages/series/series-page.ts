@@ -6,7 +6,7 @@ import { type Route, routeTo } from '../../../view/route.ts';
 import type { ShownSeries } from '../../../view/shown-scores.ts';
 import { GroupChoice, GroupName, groupClass } from '../../element/grouped.ts';
 import { type Console, useLoaded, useTyped } from '../../element/hooks.ts';
-import { classes, html, type Shown } from '../../element/html.ts';
+import { classes, html, type Shown, typedIn } from '../../element/html.ts';
 import { Empty, Failure, Loading } from '../../element/page-states.ts';
 import { OneSeries } from './one-series.ts';
 import { SeriesTile } from './series-tile.ts';
@@ -60,14 +60,12 @@ function SeriesList({ app, route }: { readonly app: Console; readonly route: Rou
       <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
         <label class="sr" for="search">Search series</label>
         <input id="search" type="search" placeholder="Search, or {job=…}" value=${typed} autocomplete="off"
-          onInput=${(event: Event) => setTyped((event.target as HTMLInputElement).value)} />
+          onInput=${(event: Event) => setTyped(typedIn(event))} />
         <${GroupChoice} all=${rows.map(labelledSeries)} by=${by} onBy=${(chosen: string) =>
           location.replace(routeTo('series', null, { ...route.query, by: chosen }))} />
         <label class="sr" for="sort">Order</label>
         <select id="sort" value=${sort} onChange=${(event: Event) =>
-          location.replace(
-            routeTo('series', null, { ...route.query, sort: (event.target as HTMLSelectElement).value }),
-          )}>
+          location.replace(routeTo('series', null, { ...route.query, sort: typedIn(event) }))}>
           <option value="grade">Most unusual first</option><option value="name">By name</option>
         </select>
       </form>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { DeadLettersAnswer, ServiceState } from '../../../../sidecar/wire/schema/service-schema.ts';
 import { counted } from '../../../view/number-words.ts';
 import { zonedText } from '../../../view/time-words.ts';
-import { type Console, useLoaded } from '../../element/hooks.ts';
+import { type Console, useAct, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';
 import { getJson, postJson } from '../../source/service-calls.ts';
@@ -40,17 +40,11 @@ interface LettersProps {
 function Letters({ app, reason, onChanged }: LettersProps): Shown {
   const load = () => getJson<DeadLettersAnswer>('/v1/dead-letters', { reason, limit: LETTERS_MAX });
   const { value, failure, reload } = useLoaded(reason, load);
-  const [refusal, setRefusal] = useState<string | null>(null);
-  const redrive = async (id: string) => {
-    try {
-      await postJson(`/v1/dead-letters/${encodeURIComponent(id)}/redrive`, {});
-      setRefusal(null);
-      reload();
-      onChanged();
-    } catch (error) {
-      setRefusal((error as Error).message);
-    }
-  };
+  const { act, failure: refusal } = useAct(() => {
+    reload();
+    onChanged();
+  });
+  const redrive = (id: string) => act(() => postJson(`/v1/dead-letters/${encodeURIComponent(id)}/redrive`, {}));
   const letters = value?.dead_letters ?? [];
   return html`<div class="letters">
     ${[failure, refusal].map((text) => text !== null && html`<${Failure} text=${text} />`)}

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Keys, KeyUsageAnswer, NewKeyAnswer } from '../../../../sidecar/wire/schema/admin-schema.ts';
 import { countText } from '../../../view/number-words.ts';
-import { useLoaded } from '../../element/hooks.ts';
+import { useAct, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';
 import { getJson, postJson } from '../../source/service-calls.ts';
@@ -10,16 +10,7 @@ import { getJson, postJson } from '../../source/service-calls.ts';
 export function KeysView(): Shown {
   const { value, failure, reload } = useLoaded('keys', () => getJson<Keys>('/v1/keys'));
   const [made, setMade] = useState<string | null>(null);
-  const [refusal, setRefusal] = useState<string | null>(null);
-  const act = async (action: () => Promise<unknown>) => {
-    try {
-      await action();
-      setRefusal(null);
-      reload();
-    } catch (error) {
-      setRefusal((error as Error).message);
-    }
-  };
+  const { act, failure: refusal } = useAct(reload);
   const create = (event: Event) => {
     event.preventDefault();
     const form = event.target as HTMLFormElement;

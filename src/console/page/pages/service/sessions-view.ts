@@ -1,7 +1,6 @@
-import { useState } from 'preact/hooks';
 import type { Sessions } from '../../../../sidecar/wire/schema/session-schema.ts';
 import { zonedText } from '../../../view/time-words.ts';
-import { type Console, useLoaded } from '../../element/hooks.ts';
+import { type Console, useAct, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';
 import { getJson, postJson } from '../../source/service-calls.ts';
@@ -10,16 +9,8 @@ import { getJson, postJson } from '../../source/service-calls.ts';
 export function SessionsView({ app }: { readonly app: Console }): Shown {
   const of = app.mayAdminister ? 'all' : 'own';
   const { value, failure, reload } = useLoaded('sessions', () => getJson<Sessions>('/v1/sessions', { of }));
-  const [refusal, setRefusal] = useState<string | null>(null);
-  const end = async (path: string) => {
-    try {
-      await postJson(path, {}, 'DELETE');
-      setRefusal(null);
-      reload();
-    } catch (error) {
-      setRefusal((error as Error).message);
-    }
-  };
+  const { act, failure: refusal } = useAct(reload);
+  const end = (path: string) => act(() => postJson(path, {}, 'DELETE'));
   return html`<section class="panel sessions"><h2>Sessions</h2>
     ${[failure, refusal].map((text) => text !== null && html`<${Failure} text=${text} />`)}
     <div class="table-frame" tabindex="0" role="region" aria-label="Sessions"><table class="table">
