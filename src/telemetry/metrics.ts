@@ -75,11 +75,11 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
 
 function makersOf(registry: Registry) {
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-    new Counter<L>({ name: `tidewatch_${name}`, help, labelNames, registers: [registry] });
+    new Counter<L>({ ...named(name, help), labelNames, registers: [registry] });
   const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
-    new Gauge<L>({ name: `tidewatch_${name}`, help, labelNames, registers: [registry] });
+    new Gauge<L>({ ...named(name, help), labelNames, registers: [registry] });
   const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
-    new Histogram<L>({ name: `tidewatch_${name}`, help, buckets, labelNames, registers: [registry] });
+    new Histogram<L>({ ...named(name, help), buckets, labelNames, registers: [registry] });
 
   return { counter, gauge, histogram };
 }
@@ -137,35 +137,30 @@ export function collectIncidents(
   { registry }: Pick<Metrics, 'registry'>,
   figures: () => { readonly open: number; readonly events: number } | null,
 ): void {
-  const gauge = (name: string, help: string, of: 'open' | 'events') =>
+  const gauge = readGauges(registry, figures);
+  gauge('incidents_open', 'Incidents that are open, those of one event among them', (read) => read?.open ?? 0);
+  gauge('incident_open_events', 'Events of open incidents', (read) => read?.events ?? 0);
+}
+
+/** Gauges that are read at each scrape. */
+function readGauges<F>(registry: Registry, read: () => F) {
+  return (name: string, help: string, of: (figures: F) => number) =>
     new Gauge({
-      name: `tidewatch_${name}`,
-      help,
+      ...named(name, help),
       registers: [registry],
       collect() {
-        this.set(figures()?.[of] ?? 0);
+        this.set(of(read()));
       },
     });
-  gauge('incidents_open', 'Incidents that are open, those of one event among them', 'open');
-  gauge('incident_open_events', 'Events of open incidents', 'events');
 }
 
 /** Registers the gauges of the alerts. `figures` is called at each scrape. */
 export function collectAlerts({ registry }: Pick<Metrics, 'registry'>, figures: () => AlertGauges): void {
-  const gauge = (name: string, help: string, read: (figures: AlertGauges) => number) =>
-    new Gauge({
-      name: `tidewatch_${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read(figures()));
-      },
-    });
+  const gauge = readGauges(registry, figures);
   gauge('alerts_open', 'Events that are open, counted once a route', ({ open }) => open);
   gauge('alert_dead_letters', 'Notifications that were given up and are kept', ({ deadLetters }) => deadLetters);
   new Gauge({
-    name: 'tidewatch_alert_queue_notifications',
-    help: 'Notifications that wait for their receiver',
+    ...named('alert_queue_notifications', 'Notifications that wait for their receiver'),
     labelNames: ['receiver'],
     registers: [registry],
     collect() {
@@ -206,12 +201,10 @@ export interface ForecastSums {
 
 /** Registers the metrics of the inference threads. `sums` is called at each scrape. */
 export function collectForecasts({ registry }: Pick<Metrics, 'registry'>, sums: () => ForecastSums): void {
-  const registers = [registry];
   const total = (name: string, help: string, read: (sums: ForecastSums) => number) =>
     new Counter({
-      name: `tidewatch_${name}`,
-      help,
-      registers,
+      ...named(name, help),
+      registers: [registry],
       collect() {
         this.reset();
         this.inc(read(sums()));
@@ -221,14 +214,8 @@ export function collectForecasts({ registry }: Pick<Metrics, 'registry'>, sums: 
   total('forecast_rows_total', 'Forecasts made: rows of those batches', ({ forecasts }) => forecasts);
   total('forecast_run_seconds_total', 'Time inside the models, all threads', ({ runMs }) => runMs / 1_000);
   total('forecast_cpu_seconds_total', 'Processor time of the inference threads', ({ cpuMs }) => cpuMs / 1_000);
-  new Gauge({
-    name: 'tidewatch_forecast_rows_waiting',
-    help: 'Forecasts that wait for an inference thread',
-    registers,
-    collect() {
-      this.set(sums().rowsWaiting);
-    },
-  });
+  const gauge = readGauges(registry, sums);
+  gauge('forecast_rows_waiting', 'Forecasts that wait for an inference thread', ({ rowsWaiting }) => rowsWaiting);
 }
 
 /** What the HTTP service holds, as of a scrape. Jobs are those of all replicas. */
@@ -253,8 +240,7 @@ export function collectService({ registry }: Pick<Metrics, 'registry'>, read: ()
   };
   const gauge = (name: string, help: string, of: (state: ServiceHoldings) => number) =>
     new Gauge({
-      name: `tidewatch_${name}`,
-      help,
+      ...named(name, help),
       registers: [registry],
       async collect() {
         const state = await shared();

@@ -1,9 +1,10 @@
 import { OwnerQueues } from '../../sandbox/turns.ts';
+import { OpenCounts } from './open-counts.ts';
 
 /** Limits how much work of one owner runs at once. Further work waits, first in, first out. */
 export class OwnerSlots {
   readonly #slotsMax: number;
-  readonly #running = new Map<string, number>();
+  readonly #running = new OpenCounts();
   readonly #queues = new OwnerQueues();
 
   constructor(slotsMax: number) {
@@ -15,21 +16,13 @@ export class OwnerSlots {
    */
   async run<T>(owner: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
-    const running = this.#running.get(owner) ?? 0;
-    if (running < this.#slotsMax) this.#running.set(owner, running + 1);
+    if (this.#running.of(owner) < this.#slotsMax) this.#running.add(owner);
     else await this.#queues.wait(owner, signal);
     try {
       return await work();
     } finally {
-      this.#passOn(owner);
+      // The slot goes to the next work at once, so that nobody comes between.
+      if (!this.#queues.begin(owner)) this.#running.remove(owner);
     }
-  }
-
-  #passOn(owner: string): void {
-    // The slot goes to the next work at once, so that nobody comes between.
-    if (this.#queues.begin(owner)) return;
-    const left = (this.#running.get(owner) ?? 1) - 1;
-    if (left > 0) this.#running.set(owner, left);
-    else this.#running.delete(owner);
   }
 }

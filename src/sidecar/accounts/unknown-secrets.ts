@@ -28,11 +28,8 @@ export class UnknownSecrets {
     const attempts = this.#current(address, nowMs) ?? { sinceMs: nowMs, count: 0 };
     attempts.count++;
     this.#attempts.set(address, attempts);
-    if (this.#attempts.size <= ADDRESSES_MAX) return;
-    for (const first of this.#attempts.keys()) {
-      this.#attempts.delete(first);
-      return;
-    }
+    const [first] = this.#attempts.keys();
+    if (this.#attempts.size > ADDRESSES_MAX) this.#attempts.delete(first);
   }
 
   #current(address: string, nowMs: number): Attempts | null {
