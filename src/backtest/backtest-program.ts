@@ -1,23 +1,19 @@
 /** The program of the sandbox that scores files and kept values. */
 import { catalogModels } from '../detector-models.ts';
-import { catalogOf, type Model } from '../model/catalog.ts';
+import { catalogOf } from '../model/catalog.ts';
 import { Forecasters } from '../model/onnx-forecaster.ts';
 import type { Sandboxed } from '../sandbox/program.ts';
 import { decodeEnvelope, encodeEnvelope } from '../sidecar/jobs/envelope.ts';
+import type { ModelsSetup } from '../sidecar/jobs/job-program.ts';
 import { type BacktestAnswerHeader, type BacktestHeader, scoreBacktest } from './backtest-scoring.ts';
 import type { ProblemsHeader, ScoringModels } from './scoring-models.ts';
 import { scoreWhatIf, type WhatIfAnswerHeader, type WhatIfHeader } from './what-if-scoring.ts';
-
-export interface BacktestSetup {
-  readonly models: readonly Model[];
-  readonly aliases: Readonly<Record<string, string>>;
-}
 
 export type ScoringHeader = BacktestHeader | WhatIfHeader;
 export type ScoringAnswerHeader = ProblemsHeader | BacktestAnswerHeader | WhatIfAnswerHeader;
 
 export const sandboxed: Sandboxed = async (setup) => {
-  const { models, aliases }: BacktestSetup = JSON.parse(Buffer.from(setup).toString());
+  const { models, aliases }: ModelsSetup = JSON.parse(Buffer.from(setup).toString());
   // The service has checked the models.
   const forecasters = await Forecasters.start(models, { threads: 1, rare: models });
   const catalog = catalogOf(models, aliases);

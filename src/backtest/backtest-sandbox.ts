@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
-import { dirname } from 'node:path';
 import { loadFinetuned } from '../detector-models.ts';
 import type { ModelCatalog } from '../model/catalog.ts';
 import { bytesOfWeights } from '../model/tuned-weights.ts';
@@ -9,7 +8,7 @@ import type { SandboxOutcome } from '../sandbox/sandbox-run.ts';
 import { Turns } from '../sandbox/turns.ts';
 import { ServiceError } from '../service-error.ts';
 import { decodeEnvelope, type Envelope, encodeEnvelope } from '../sidecar/jobs/envelope.ts';
-import { slotsOf, usableMemoryMb } from '../sidecar/jobs/job-sandbox.ts';
+import { programWithModels, slotsOf, usableMemoryMb } from '../sidecar/jobs/job-sandbox.ts';
 import type {
   BacktestFile,
   BacktestOutcome,
@@ -23,7 +22,7 @@ import { tooManyCalls } from '../sidecar/wire/problem.ts';
 import type { Database } from '../store/database/database.ts';
 import type { FinetunedWeights } from '../store/finetuned-weights.ts';
 import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
-import type { BacktestSetup, ScoringAnswerHeader, ScoringHeader } from './backtest-program.ts';
+import type { ScoringAnswerHeader, ScoringHeader } from './backtest-program.ts';
 import { noDetector } from './detector-of-text.ts';
 
 export interface BacktestLimits {
@@ -81,14 +80,7 @@ export class BacktestSandbox implements Backtests {
     const { catalog, limits } = parts;
     this.#parts = parts;
     this.#limits = { ...BACKTEST_LIMITS, ...limits };
-    const models = catalog.names.map((name) => catalog.get(name));
-    const aliases = Object.fromEntries(catalog.aliases.map((alias) => [alias, catalog.get(alias).name]));
-    const setup: BacktestSetup = { models, aliases };
-    const program = {
-      entry: new URL('./backtest-program.ts', import.meta.url),
-      setup: Buffer.from(JSON.stringify(setup)),
-      readable: [...new Set(models.map(({ graphPath }) => dirname(graphPath)))],
-    };
+    const program = programWithModels(new URL('./backtest-program.ts', import.meta.url), catalog);
     const { places } = this.#limits;
     const memory = { memoryMbMax: MEMORY_MB_MAX, heapMbMax: HEAP_MB_MAX };
     this.#sandboxes = Array.from({ length: places }, () => new Sandbox(program, memory));
@@ -117,10 +109,8 @@ export class BacktestSandbox implements Backtests {
     const tuned = await loadFinetuned(model, { database, kept, catalog });
     if (tuned?.weights == null) return { kind: 'problems', problems: [`${name}: there is no model ${model}`] };
     const { theta } = tuned.weights;
-    return {
-      kind: 'detector',
-      detector: { name, model, pretrained: tuned.model.name, weights: bytesOfWeights(theta) },
-    };
+    const detector = { name, model, pretrained: tuned.model.name, weights: bytesOfWeights(theta) };
+    return { kind: 'detector', detector };
   }
 
   async whatIf(

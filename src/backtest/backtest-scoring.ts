@@ -67,14 +67,8 @@ export async function scoreBacktest(
 
 async function readHistory(name: string, bytes: Uint8Array, signal: AbortSignal) {
   const notes: string[] = [];
-  const reading = csvReading(name, {
-    seriesColumn: undefined,
-    timeColumn: undefined,
-    valueColumn: undefined,
-    series: undefined,
-    timeUnit: undefined,
-  });
-  const pull = pullObservations(readObservations(inPieces(bytes, signal), reading), (remark) => notes.push(remark));
+  const observations = readObservations(inPieces(bytes, signal), csvReading(name, {}));
+  const pull = pullObservations(observations, (remark) => notes.push(remark));
   const history: PastObservation[] = [];
   const problems: string[] = [];
   for await (const { series, timestampMs, value } of pull.observations) {
@@ -112,20 +106,12 @@ function detectorFor(
   const freq =
     settings.freq ?? inferFrequency(bySeries.map((past) => past.map(({ timestampMs }) => timestampMs)))?.alias;
   if (freq === undefined) {
-    return {
-      kind: 'problems' as const,
-      problems: ['no two observations of a series follow each other: give their step'],
-    };
+    const problems = ['no two observations of a series follow each other: give their step'];
+    return { kind: 'problems' as const, problems };
   }
   const detectionSize = settings.detection_size ?? settings.h ?? WINDOW_DEFAULT;
-  const detector = {
-    name: 'backtest',
-    series: '*',
-    h: detectionSize,
-    detection_size: detectionSize,
-    ...settings,
-    freq,
-  };
+  const lengths = { h: detectionSize, detection_size: detectionSize };
+  const detector = { name: 'backtest', series: '*', ...lengths, ...settings, freq };
   // JSON is YAML.
   return detectorOfText(JSON.stringify({ detectors: [detector] }), history[0].series, models);
 }

@@ -61,14 +61,8 @@ export async function scoreWhatIf(
   const scored: ScoredAlternative[] = [];
   for (const { text, found } of changed) {
     if (found.kind === 'problems') continue;
-    const raised = await raisedBy(ofKeptValues(found.detector), {
-      past,
-      group,
-      models: scoring,
-      forecasterFor,
-      signal,
-    });
-    scored.push({ ...raised, text });
+    const raising = { past, group, models: scoring, forecasterFor, signal };
+    scored.push({ ...(await raisedBy(ofKeptValues(found.detector), raising)), text });
   }
   return { header: { kind: 'what-if', observations, alternatives: scored }, bytes: NO_BYTES };
 }

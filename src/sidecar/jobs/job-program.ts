@@ -12,7 +12,8 @@ import type { TaskName } from '../wire/task-names.ts';
 import { answerTask } from './answer-job.ts';
 import { decodeEnvelope, encodeEnvelope } from './envelope.ts';
 
-export interface JobSetup {
+/** What a program with the models of a catalog is started with. */
+export interface ModelsSetup {
   readonly models: readonly Model[];
   /** Aliases of the models. */
   readonly aliases: Readonly<Record<string, string>>;
@@ -43,7 +44,7 @@ export type AnswerHeader =
   | { readonly kind: 'failed'; readonly error: string };
 
 export const sandboxed: Sandboxed = async (setup) => {
-  const { models, aliases }: JobSetup = JSON.parse(Buffer.from(setup).toString());
+  const { models, aliases }: ModelsSetup = JSON.parse(Buffer.from(setup).toString());
   // One thread per job: the other cores serve synchronous requests. The service has checked the models.
   const forecasters = await Forecasters.start(models, { threads: 1, rare: models });
   // Belongs to the running job; a sandbox runs one job at a time.
@@ -64,18 +65,11 @@ export const sandboxed: Sandboxed = async (setup) => {
     const named = model === null ? null : { model, weights: shareWeights(bytes.slice(requestBytes)) };
     const answer = await answerTask({ task, request, named, signal }, served);
     if (answer.kind === 'failed') return encodeEnvelope<AnswerHeader>({ header: answer, bytes: Buffer.alloc(0) });
-    const { kind, tokens, result, made = null } = answer;
-    if (made === null) {
-      return encodeEnvelope<AnswerHeader>({
-        header: { kind, tokens, resultBytes: result.length, made },
-        bytes: result,
-      });
-    }
+    const { kind, tokens, result, made } = answer;
+    const answered = { kind, tokens, resultBytes: result.length };
+    if (!made) return encodeEnvelope<AnswerHeader>({ header: { ...answered, made: null }, bytes: result });
     const { weights, ...tuned } = made;
     const whole = Buffer.concat([result, bytesOfWeights(weights.theta)]);
-    return encodeEnvelope<AnswerHeader>({
-      header: { kind, tokens, resultBytes: result.length, made: tuned },
-      bytes: whole,
-    });
+    return encodeEnvelope<AnswerHeader>({ header: { ...answered, made: tuned }, bytes: whole });
   };
 };

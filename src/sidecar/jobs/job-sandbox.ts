@@ -3,6 +3,7 @@ import { totalmem } from 'node:os';
 import { dirname } from 'node:path';
 import type { ModelCatalog } from '../../model/catalog.ts';
 import { bytesOfWeights, shareWeights } from '../../model/tuned-weights.ts';
+import type { SandboxProgram } from '../../sandbox/program.ts';
 import { Sandbox } from '../../sandbox/sandbox.ts';
 import { SANDBOX_LIMITS, type SandboxLimits, type SandboxOutcome } from '../../sandbox/sandbox-run.ts';
 import {
@@ -14,7 +15,7 @@ import {
 } from '../models/tuning-progress.ts';
 import { decodeEnvelope, encodeEnvelope } from './envelope.ts';
 import { INTERNAL_ERROR, type JobExecutor, type JobOutcome, type JobRun } from './job.ts';
-import type { AnswerHeader, JobHeader, JobSetup, TuningNews } from './job-program.ts';
+import type { AnswerHeader, JobHeader, ModelsSetup, TuningNews } from './job-program.ts';
 
 /** Outcomes of fine-tunings that ended with the sandbox. */
 const TUNING_ENDS = {
@@ -48,6 +49,15 @@ export function slotsOf(cores: number, memoryMb: number, jobMemoryMbMax: number)
   return Math.max(1, Math.min(cores, fitting, SLOTS_MAX));
 }
 
+/** A program that has the models of a catalog. */
+export function programWithModels(entry: URL, catalog: ModelCatalog): SandboxProgram {
+  const models = catalog.names.map((name) => catalog.get(name));
+  const aliases = Object.fromEntries(catalog.aliases.map((alias) => [alias, catalog.get(alias).name]));
+  const setup: ModelsSetup = { models, aliases };
+  const readable = [...new Set(models.map(({ graphPath }) => dirname(graphPath)))];
+  return { entry, setup: Buffer.from(JSON.stringify(setup)), readable };
+}
+
 /** Runs jobs in sandboxed child processes that have the models loaded. A child starts with its first job. */
 export class JobSandbox implements JobExecutor {
   /** Those that run nothing. */
@@ -62,15 +72,8 @@ export class JobSandbox implements JobExecutor {
     { observe = noObserver, slots = 1 }: JobSandboxOptions = {},
   ) {
     this.#observe = observe;
-    const models = catalog.names.map((name) => catalog.get(name));
-    const aliases = Object.fromEntries(catalog.aliases.map((alias) => [alias, catalog.get(alias).name]));
-    const setup: JobSetup = { models, aliases };
     this.#limits = { ...SANDBOX_LIMITS, ...limits };
-    const program = {
-      entry: new URL('./job-program.ts', import.meta.url),
-      setup: Buffer.from(JSON.stringify(setup)),
-      readable: [...new Set(models.map(({ graphPath }) => dirname(graphPath)))],
-    };
+    const program = programWithModels(new URL('./job-program.ts', import.meta.url), catalog);
     this.#sandboxes = Array.from({ length: slots }, () => new Sandbox(program, this.#limits));
     this.#free = [...this.#sandboxes];
   }

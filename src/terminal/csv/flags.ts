@@ -1,3 +1,4 @@
+import type { OptionValues } from '../../config/given-options.ts';
 import { commandFlag } from '../../config/option.ts';
 import { oneOf, text } from '../../config/schema/kinds.ts';
 import { seriesOfFile } from './input.ts';
@@ -16,11 +17,7 @@ export const csvFlags = {
 };
 
 /** How to read a file, by the values of these flags. */
-export function csvReading(
-  path: string,
-  flags: Readonly<Record<Exclude<keyof typeof csvFlags, 'group' | 'timeUnit'>, string | undefined>> &
-    Pick<CsvReading, 'timeUnit'>,
-): CsvReading {
+export function csvReading(path: string, flags: Partial<Omit<OptionValues<typeof csvFlags>, 'group'>>): CsvReading {
   const { seriesColumn, timeColumn, valueColumn, series, timeUnit } = flags;
   return {
     series: seriesColumn,
