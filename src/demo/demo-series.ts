@@ -9,15 +9,7 @@ import {
 import { STEPS_PER_DAY, STEPS_PER_HOUR, STEPS_PER_WEEK } from './demo-time.ts';
 import { noiseAt, seedOf, wanderAt } from './hash-noise.ts';
 
-/** A metric of the demo: a function of its step alone. */
-export interface DemoSeries {
-  readonly id: string;
-  /** The group that it is scored in; null where it is scored alone. */
-  readonly group: string | null;
-  /** The kind of its incidents; null where it has none. */
-  readonly incident: DemoIncidentKind | null;
-  /** Step of its first incident, modulo INCIDENT_PERIOD. */
-  readonly phase: number;
+interface Shape {
   /** Mean of the series. */
   readonly base: number;
   /** Amplitude of the day and of the week, in units of the metric. */
@@ -25,17 +17,30 @@ export interface DemoSeries {
   readonly weekly: number;
   /** Amplitude of a cycle of three hours, such as that of a cooling system; 0 where there is none. */
   readonly cycle: number;
-  /** Step of the day at which it is highest. */
-  readonly peak: number;
   /** Deviation of the noise from step to step, in units of the metric. */
   readonly noise: number;
   /** Decimals of its values. */
   readonly decimals: number;
 }
 
-interface Metric extends Pick<DemoSeries, 'incident' | 'base' | 'daily' | 'weekly' | 'cycle' | 'noise' | 'decimals'> {
+/** A metric of the demo: a function of its step alone. */
+export interface DemoSeries extends Shape {
+  readonly id: string;
+  /** The group that it is scored in; null where it is scored alone. */
+  readonly group: string | null;
+  /** The kind of its incidents; null where it has none. */
+  readonly incident: DemoIncidentKind | null;
+  /** Step of its first incident, modulo INCIDENT_PERIOD. */
+  readonly phase: number;
+  /** Step of the day at which it is highest. */
+  readonly peak: number;
+}
+
+interface Metric {
   readonly name: string;
   readonly of: readonly string[];
+  readonly incident: DemoIncidentKind | null;
+  readonly shape: Shape;
 }
 
 /** Every kind of metric has one kind of incident, so that the name of a flagged series hints at what to look for. */
@@ -44,89 +49,49 @@ const METRICS: readonly Metric[] = [
     name: 'request-rate',
     of: ['web-1', 'web-2', 'web-3', 'api-1', 'api-2'],
     incident: 'spike',
-    base: 420,
-    daily: 160,
-    weekly: 40,
-    cycle: 0,
-    noise: 9,
-    decimals: 1,
+    shape: { base: 420, daily: 160, weekly: 40, cycle: 0, noise: 9, decimals: 1 },
   },
   {
     name: 'latency-p95',
     of: ['web-1', 'web-2', 'api-1', 'db-1', 'db-2', 'cache-1'],
     incident: 'level-shift',
-    base: 85,
-    daily: 18,
-    weekly: 5,
-    cycle: 0,
-    noise: 2.2,
-    decimals: 1,
+    shape: { base: 85, daily: 18, weekly: 5, cycle: 0, noise: 2.2, decimals: 1 },
   },
   {
     name: 'memory-used',
     of: ['host-1', 'host-2', 'host-3', 'host-4', 'db-1', 'db-2'],
     incident: 'drift',
-    base: 46,
-    daily: 5,
-    weekly: 1,
-    cycle: 0,
-    noise: 0.5,
-    decimals: 2,
+    shape: { base: 46, daily: 5, weekly: 1, cycle: 0, noise: 0.5, decimals: 2 },
   },
   {
     name: 'temperature',
     of: ['rack-1', 'rack-2', 'rack-3', 'rack-4', 'rack-5', 'rack-6'],
     incident: 'stuck',
-    base: 24,
-    daily: 2,
-    weekly: 0.5,
-    cycle: 2.5,
-    noise: 0.2,
-    decimals: 2,
+    shape: { base: 24, daily: 2, weekly: 0.5, cycle: 2.5, noise: 0.2, decimals: 2 },
   },
   {
     name: 'orders',
     of: ['shop-eu', 'shop-us', 'shop-asia'],
     incident: 'dropped-season',
-    base: 260,
-    daily: 140,
-    weekly: 25,
-    cycle: 0,
-    noise: 6,
-    decimals: 1,
+    shape: { base: 260, daily: 140, weekly: 25, cycle: 0, noise: 6, decimals: 1 },
   },
   {
     name: 'depth',
     of: ['queue-orders', 'queue-mail', 'queue-invoices'],
     incident: 'dropped-season',
-    base: 70,
-    daily: 32,
-    weekly: 5,
-    cycle: 0,
-    noise: 1.5,
-    decimals: 1,
+    shape: { base: 70, daily: 32, weekly: 5, cycle: 0, noise: 1.5, decimals: 1 },
   },
   {
     name: 'cpu',
     of: ['host-1', 'host-2', 'host-3', 'host-4', 'db-1', 'db-2'],
     incident: 'burst',
-    base: 48,
-    daily: 17,
-    weekly: 4,
-    cycle: 0,
-    noise: 1.1,
-    decimals: 2,
+    shape: { base: 48, daily: 17, weekly: 4, cycle: 0, noise: 1.1, decimals: 2 },
   },
   {
     name: 'connections',
     of: ['db-1', 'db-2'],
     incident: null,
-    base: 130,
-    daily: 45,
-    weekly: 12,
-    cycle: 0,
-    noise: 3,
-    decimals: 1,
+    shape: { base: 130, daily: 45, weekly: 12, cycle: 0, noise: 3, decimals: 1 },
   },
 ];
 
@@ -139,34 +104,19 @@ const CHECKOUT: readonly Metric[] = [
     name: 'payments',
     of: ['checkout'],
     incident: 'level-shift',
-    base: 95,
-    daily: 34,
-    weekly: 8,
-    cycle: 0,
-    noise: 2.4,
-    decimals: 1,
+    shape: { base: 95, daily: 34, weekly: 8, cycle: 0, noise: 2.4, decimals: 1 },
   },
   {
     name: 'latency',
     of: ['checkout'],
     incident: 'level-shift',
-    base: 210,
-    daily: 30,
-    weekly: 9,
-    cycle: 0,
-    noise: 5,
-    decimals: 1,
+    shape: { base: 210, daily: 30, weekly: 9, cycle: 0, noise: 5, decimals: 1 },
   },
   {
     name: 'errors',
     of: ['checkout'],
     incident: 'level-shift',
-    base: 14,
-    daily: 4,
-    weekly: 1,
-    cycle: 0,
-    noise: 0.4,
-    decimals: 2,
+    shape: { base: 14, daily: 4, weekly: 1, cycle: 0, noise: 0.4, decimals: 2 },
   },
 ];
 
@@ -211,20 +161,24 @@ interface Placement {
   readonly phase: number;
 }
 
-function plan(metric: Metric, { owner, group, phase }: Placement): DemoSeries {
-  const { name, of: _, ...shape } = metric;
+function plan({ name, incident, shape }: Metric, { owner, group, phase }: Placement): DemoSeries {
   const id = `${owner}/${name}`;
   // Series of the same metric differ a little.
   const scale = 0.7 + 0.6 * (seedOf(id) / 2 ** 32);
-  const { base, daily, weekly, cycle, noise } = shape;
-  const scaled = {
+  const { base, daily, weekly, cycle, noise, decimals } = shape;
+  return {
+    id,
+    group,
+    incident,
+    phase,
+    peak: peakOf(incident, phase, id),
+    decimals,
     base: base * scale,
     daily: daily * scale,
     weekly: weekly * scale,
     cycle: cycle * scale,
     noise: noise * scale,
   };
-  return { ...shape, ...scaled, id, group, phase, peak: peakOf(metric.incident, phase, id) };
 }
 
 /**

@@ -92,26 +92,25 @@ async function startView(
   const events = new DemoEvents(liveStart, style);
   const faults = new DemoFaults({ covered, liveStart, style });
   if (view.live) for (const line of [`Continuing at ${formatTime(timeOf(liveStart))}.`, ...view.header]) io.out(line);
-  const show = async (records: readonly TopicRecord[]) => {
-    const scores = await Promise.all(records.flatMap(({ value }) => (value === null ? [] : [decode(value)])));
+  const show = async (values: readonly Buffer[]) => {
+    const scores = await Promise.all(values.map((value) => decode(value)));
     for (const line of view.take(scores, Date.now())) io.out(line);
     for (const line of [...faults.takeScores(scores, view.live), ...faults.release(view.live)]) io.out(line);
     for (const line of events.summary(view.live, Date.now())) io.out(line);
   };
-  const showEvents = async (records: readonly TopicRecord[]) => {
-    const made = await Promise.all(records.flatMap(({ value }) => (value === null ? [] : [decodeEvent(value)])));
+  const showEvents = async (values: readonly Buffer[]) => {
+    const made = await Promise.all(values.map((value) => decodeEvent(value)));
     for (const line of events.take(made, view.live)) io.out(line);
   };
-  const showLetters = async (records: readonly TopicRecord[]) => {
-    const letters = records.flatMap(({ value }) =>
-      value === null ? [] : [JSON.parse(value.toString()) as SeenLetter],
-    );
+  const showLetters = async (values: readonly Buffer[]) => {
+    const letters: SeenLetter[] = values.map((value) => JSON.parse(value.toString()));
     for (const line of faults.takeLetters(letters, view.live)) io.out(line);
   };
   let showing = Promise.resolve();
   // A record that is another one was written by another program.
-  const inTurn = (shown: (records: readonly TopicRecord[]) => Promise<void>) => (records: readonly TopicRecord[]) => {
-    showing = showing.then(() => shown(records)).catch(() => undefined);
+  const inTurn = (shown: (values: readonly Buffer[]) => Promise<void>) => (records: readonly TopicRecord[]) => {
+    const values = records.flatMap(({ value }) => (value === null ? [] : [value]));
+    showing = showing.then(() => shown(values)).catch(() => undefined);
   };
   const onConnection = (error: Error | null) =>
     io.err(error === null ? 'Kafka is back.' : `${error.message}. Trying again ...`);
