@@ -1,4 +1,3 @@
-import { meanStepMs } from '../calendar/frequency.ts';
 import type { SeriesProfile } from './series-profile.ts';
 import { MISSING_SHARE_MAX, type NotWatched, type SuggestedDetector, stepsToMature } from './suggested-detector.ts';
 import { type SuggestedGroup, suggestedGroups } from './suggested-groups.ts';
@@ -63,20 +62,8 @@ function sourceLines({ name, url, query, step }: SuggestedSource): string[] {
 }
 
 function detectorLines(detector: SuggestedDetector, { previews, timeZone }: SuggestionContext): string[] {
-  const {
-    name,
-    family,
-    freq,
-    h,
-    detectionSize,
-    silenceAfter,
-    direction,
-    minDeviation,
-    reasons,
-    as,
-    aggregate,
-    seasonal,
-  } = detector;
+  const { name, family, freq, h, detectionSize, as, aggregate, seasonal } = detector;
+  const { silenceAfter, direction, minDeviation, reasons } = detector;
   const because = (key: string) => (reasons[key] === undefined ? '' : ` # ${reasons[key]}`);
   const preview = previews.get(name);
   const rules = [
@@ -194,8 +181,7 @@ function named(members: readonly SeriesProfile[], max = NAMED_MAX): string {
 
 /** Whatever an id is, it stays in its comment. */
 function inLine(text: string): string {
-  const quotedText = quoted(text.length > NAME_LENGTH_MAX ? `${text.slice(0, NAME_LENGTH_MAX)}...` : text);
-  return quotedText;
+  return quoted(text.length > NAME_LENGTH_MAX ? `${text.slice(0, NAME_LENGTH_MAX)}...` : text);
 }
 
 /** A text of YAML in quotes. JSON is YAML but for what breaks lines there. */
@@ -220,9 +206,4 @@ function count(n: number, what: string): string {
 
 function timeText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
-}
-
-/** Weeks of so many steps. */
-export function weeksOf(steps: number, freq: SuggestedDetector['freq']): number {
-  return (steps * meanStepMs(freq)) / (7 * 86_400_000);
 }

@@ -1,7 +1,7 @@
 import { meanStepMs } from '../calendar/frequency.ts';
 import { type Family, familiesOf } from './families.ts';
 import type { SeriesColumns } from './series-columns.ts';
-import { profileSeries, type SeriesProfile } from './series-profile.ts';
+import { profileSeries } from './series-profile.ts';
 import { judgeFamily, type NotWatched, type SuggestedDetector } from './suggested-detector.ts';
 
 /** What is suggested for some data. */
@@ -21,15 +21,9 @@ const NAME_LENGTH_MAX = 60;
 
 /** Looks at every series, and says how to watch it. There must be an observation. */
 export function suggest(columns: SeriesColumns): Suggestion {
-  const profiles: SeriesProfile[] = [];
-  for (const column of columns.all()) {
-    profiles.push(profileSeries(column));
-  }
-  let [beginMs, endMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const { firstMs, lastMs } of profiles) {
-    beginMs = Math.min(beginMs, firstMs);
-    endMs = Math.max(endMs, lastMs);
-  }
+  const profiles = Array.from(columns.all(), profileSeries);
+  const beginMs = profiles.reduce((first, { firstMs }) => Math.min(first, firstMs), Number.POSITIVE_INFINITY);
+  const endMs = profiles.reduce((last, { lastMs }) => Math.max(last, lastMs), Number.NEGATIVE_INFINITY);
   const verdicts = familiesOf(profiles).map((family) => judgeFamily(family, endMs));
   const found = verdicts.flatMap((verdict) => (verdict.kind === 'detector' ? [verdict.detector] : []));
   return {
