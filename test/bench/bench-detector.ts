@@ -5,6 +5,7 @@ import { alarmRateOf } from '../../src/detector/alarm/false-alarms.ts';
 import { NO_RULES } from '../../src/detector/event/event-rules.ts';
 import type { Forecaster } from '../../src/forecast/forecaster.ts';
 import { type BoundDetector, bindDetector } from '../../src/stream/engine/unit/bound-detector.ts';
+import { recordMapping } from '../fixture/stream/record-mapping.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -59,14 +60,7 @@ export function benchStream(topics: Topics, groupId: string, settings: BenchSett
     groupId,
     groupInstanceId: null,
     topics,
-    input: {
-      format: 'json',
-      series: ['series'],
-      time: 'timestamp',
-      timeUnit: 'ms',
-      value: 'value',
-      futureMsMax: DAY_MS,
-    },
+    input: recordMapping({ futureMsMax: DAY_MS }),
     earlierChangelog: null,
     output: { format: 'json', compression: 'none', timestamps: 'event-time', headers: [] },
     detectors: [benchDetector(settings)],

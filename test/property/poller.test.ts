@@ -6,6 +6,7 @@ import { readRangeAnswer } from '../../src/ingest/prometheus/range-answer.ts';
 import { ServiceError } from '../../src/service-error.ts';
 import { compilePointRecords } from '../../src/stream/codec/points/point-records.ts';
 import { MemoryBroker } from '../fixture/stream/memory-log.ts';
+import { recordMapping } from '../fixture/stream/record-mapping.ts';
 
 const MIN = 60_000;
 const BEGIN = 1_767_225_600_000;
@@ -17,15 +18,7 @@ const TOPICS = {
   changelog: 'positions',
   deadLetters: 'input',
 };
-const MAPPING = {
-  format: 'json',
-  series: ['series'],
-  time: 'timestamp',
-  timeUnit: 'ms',
-  value: 'value',
-  futureMsMax: null,
-} as const;
-const recordsOf = compilePointRecords({ mapping: MAPPING, groupPathOf: () => null });
+const recordsOf = compilePointRecords({ mapping: recordMapping({ futureMsMax: null }), groupPathOf: () => null });
 
 const source = (name: string, stepMs: number) => ({
   name,

@@ -5,17 +5,11 @@ import fc from 'fast-check';
 import { recordsOfBodies } from '../../src/ingest/received-records.ts';
 import type { PointsFormat } from '../../src/record/received-points.ts';
 import { emittedLine, emittedOtlp, snappyBlock, writeRequest } from '../fixture/stream/emitted-metrics.ts';
+import { recordMapping } from '../fixture/stream/record-mapping.ts';
 
 const NOW = 1_767_225_600_000;
-const mapping = {
-  format: 'json',
-  series: ['series'],
-  time: 'timestamp',
-  timeUnit: 'ms',
-  value: 'value',
-  futureMsMax: null,
-} as const;
-const receive = recordsOfBodies({ mapping, groupPathOf: () => null });
+const reading = { mapping: recordMapping({ futureMsMax: null }), groupPathOf: () => null };
+const receive = recordsOfBodies(reading);
 
 const request = Buffer.from(
   writeRequest([
@@ -54,7 +48,7 @@ test('mutated bodies of every format are records, refused or unreadable, and not
       const kept = Buffer.concat([bytes.subarray(0, from), bytes.subarray(from + length)]);
       const body = { format, snappy, precision: 'ns', bytes: Buffer.concat(Array(repeat + 1).fill(kept)) } as const;
       // What earlier bodies named changes nothing in how a body is read.
-      assert.deepEqual(receive(body, NOW), recordsOfBodies({ mapping, groupPathOf: () => null })(body, NOW));
+      assert.deepEqual(receive(body, NOW), recordsOfBodies(reading)(body, NOW));
     }),
     { numRuns: 2_000 },
   );

@@ -9,6 +9,7 @@ import { isSilence, type ScoreRecord } from '../../../src/record/score-record.ts
 import { createScoreDecoder } from '../../../src/stream/codec/score-decoder.ts';
 import { startWorker } from '../../../src/stream/engine/stream-worker.ts';
 import type { BoundDetector } from '../../../src/stream/engine/unit/bound-detector.ts';
+import { recordMapping } from '../../fixture/stream/record-mapping.ts';
 import { ignoredReports } from '../../fixture/stream/stream-run.ts';
 import { benchWorker } from '../bench-worker.ts';
 import type { SeriesInput } from '../detection/labelled-data.ts';
@@ -120,7 +121,7 @@ function streamOf(topics: Topics, groupId: string, detectors: readonly BoundDete
     groupId,
     groupInstanceId: null,
     topics,
-    input: { format: 'json', series: ['series'], time: 'timestamp', timeUnit: 'ms', value: 'value', futureMsMax: null },
+    input: recordMapping({ futureMsMax: null }),
     earlierChangelog: null,
     output: { format: 'json', compression: 'none', timestamps: 'event-time', headers: [] },
     detectors: detectors.map(({ config }) => config),

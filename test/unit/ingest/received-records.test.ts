@@ -1,22 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RecordMapping } from '../../../src/config/config.ts';
 import { REFUSED_LINES_MAX, recordsOfBodies } from '../../../src/ingest/received-records.ts';
 import type { PointsFormat } from '../../../src/record/received-points.ts';
 import { emittedOtlp, snappyBlock, writeRequest } from '../../fixture/stream/emitted-metrics.ts';
+import { recordMapping } from '../../fixture/stream/record-mapping.ts';
 
 const NOW = 1_767_225_600_000;
-const MAPPING: RecordMapping = {
-  format: 'json',
-  series: ['series'],
-  time: 'timestamp',
-  timeUnit: 'ms',
-  value: 'value',
-  futureMsMax: 60_000,
-};
-
 const receiver = recordsOfBodies({
-  mapping: MAPPING,
+  mapping: recordMapping(),
   groupPathOf: (series) => (series.startsWith('unwatched') ? 'unwatched' : series.startsWith('rack') ? 'rack' : null),
 });
 

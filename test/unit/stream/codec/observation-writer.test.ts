@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GroupSource, RecordMapping } from '../../../../src/config/config.ts';
 import { compileObservationWriter } from '../../../../src/stream/codec/observation-writer.ts';
+import { recordMapping } from '../../../fixture/stream/record-mapping.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const observation = {
@@ -10,21 +11,13 @@ const observation = {
   timestampMs: Date.UTC(2025, 5, 1, 12, 0, 0, 250),
   value: 0.1 + 0.2,
 };
-const plain: RecordMapping = {
-  format: 'json',
-  series: ['series'],
-  time: 'timestamp',
-  timeUnit: 'ms',
-  value: 'value',
-  futureMsMax: 60_000,
-};
 
 function write(
   mapping: Partial<RecordMapping>,
   changes: Partial<Record<keyof typeof observation, unknown>> = {},
   groupPath: GroupSource = null,
 ) {
-  const writeObservation = compileObservationWriter({ ...plain, ...mapping }, () => groupPath);
+  const writeObservation = compileObservationWriter(recordMapping(mapping), () => groupPath);
   const written = writeObservation({ ...observation, ...changes } as typeof observation, NOW);
   if (written.kind === 'refused') return written.reason;
   return [written.key.toString(), JSON.parse(written.value.toString())];
