@@ -112,9 +112,7 @@ async function continueFrom({ detector, committed, observations, changelog }: Go
   await session.commit(records, committed);
   await session.close();
   const run = runOf(detector, broker);
-  const worker = await run.start();
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll();
   return goldenScores(run.scores());
 }
 

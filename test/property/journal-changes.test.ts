@@ -69,17 +69,13 @@ for (const [name, detector] of Object.entries(DETECTORS)) {
         const records = recordsOf(chosen);
         const whole = streamRun({ detectors: [detector] });
         for (const { key, value } of records) whole.broker.append(0, key, value);
-        const worker = await whole.start();
-        await whole.settled();
-        await worker.stop();
+        await whole.scoreAll();
 
         const run = streamRun({ detectors: [detector], limits: { commitRecordsMax: 7 } });
         for (let at = 0, i = 0; at < records.length; i++) {
           const end = at + chunks[i % chunks.length];
           for (const { key, value } of records.slice(at, end)) run.broker.append(0, key, value);
-          const next = await run.start();
-          await run.settled();
-          await next.stop();
+          await run.scoreAll();
           at = end;
         }
         assert.deepEqual(sorted(run.scores()), sorted(whole.scores()));

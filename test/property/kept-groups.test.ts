@@ -62,9 +62,7 @@ const recordsOf = (some: Rows, first: number) =>
 async function runUnder(detector: DetectorConfig, records: ReturnType<typeof recordsOf>, broker?: MemoryBroker) {
   const run = streamRun({ detectors: [detector], ...(broker && { broker }) });
   for (const { key, value } of records) run.broker.append(0, key, value);
-  const worker = await run.start();
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll();
   return run;
 }
 

@@ -45,9 +45,7 @@ function append(broker: MemoryBroker, records: readonly InputRecord[], partition
 
 async function scored(broker: MemoryBroker, chosen: readonly DetectorConfig[] = configs) {
   const run = streamRun({ detectors: chosen, partitions: broker.partitions, broker });
-  const worker = await run.start();
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll();
   return Array.from({ length: broker.partitions }, (_, partition) => run.scores(partition)).flat();
 }
 

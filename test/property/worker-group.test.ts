@@ -139,9 +139,7 @@ async function simulate(seed: number): Promise<ScoreRecord[]> {
 async function undisturbed(): Promise<ScoreRecord[]> {
   const run = streamRun({ partitions: PARTITIONS, detectors: DETECTORS, nowMs: () => 2e12 });
   for (const { partition, key, value } of INPUT) run.broker.append(partition, key, value);
-  const worker = await run.start();
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll();
   return scoresOf(run.broker);
 }
 

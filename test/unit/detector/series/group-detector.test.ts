@@ -64,9 +64,7 @@ test('a restart changes no score of a group whose member left and returned', asy
     const run = streamRun({ detectors: [detector], broker: new MemoryBroker(TOPICS, 1), forecaster: forecaster() });
     for (let start = 0; start < records.length; start += steps) {
       for (const { key, value } of records.slice(start, start + steps).flat()) run.broker.append(0, key, value);
-      const worker = await run.start();
-      await run.settled();
-      await worker.stop();
+      await run.scoreAll();
     }
     return run.scores();
   }

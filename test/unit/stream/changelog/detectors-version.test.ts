@@ -29,10 +29,7 @@ const bound = (configs: readonly DetectorConfig[]) =>
 
 function appended(run: ReturnType<typeof streamRun>, from: number, to: number): void {
   for (let step = from; step < to; step++) {
-    for (const series of ['kept', 'other']) {
-      const { key, value } = observationRecord(series, step, (step * 7) % 5);
-      run.broker.append(0, key, value);
-    }
+    for (const series of ['kept', 'other']) run.broker.appendRecord(0, observationRecord(series, step, (step * 7) % 5));
   }
 }
 
@@ -63,14 +60,10 @@ test('a series that is concerned begins with the values it kept, and scores as a
   const run = await changedAt(60);
   const restarted = streamRun({ detectors: before });
   appended(restarted, 0, 60);
-  const first = await restarted.start();
-  await restarted.settled();
-  await first.stop();
+  await restarted.scoreAll();
   const second = streamRun({ detectors: after, broker: restarted.broker });
   appended(second, 60, 100);
-  const worker = await second.start();
-  await second.settled();
-  await worker.stop();
+  await second.scoreAll();
   assert.deepEqual(run.scores(), second.scores());
   const other = run.scores().filter(({ series }) => series === 'other');
   assert.deepEqual(

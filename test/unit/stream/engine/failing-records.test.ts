@@ -22,8 +22,7 @@ function failingRun(isPoison: (offset: number) => boolean) {
   };
   const start = () => run.start({ encodeScore: encodeScore as never }, events);
   for (let step = 0; step < RECORDS; step++) {
-    const { key, value } = observationRecord(`s${step % 7}`, Math.floor(step / 7), step % 5);
-    run.broker.append(0, key, value);
+    run.broker.appendRecord(0, observationRecord(`s${step % 7}`, Math.floor(step / 7), step % 5));
   }
   return { run, start, failed, restores: () => restores };
 }
@@ -50,9 +49,7 @@ test('a record that the broker refuses for its size is searched as well', async 
   const { run } = failingRun(() => false);
   const encodeScore = (score: { input: { offset: number } }) =>
     score.input.offset === 50 ? Buffer.alloc(2 * 1024 * 1024) : Buffer.from(JSON.stringify(score));
-  const worker = await run.start({ encodeScore: encodeScore as never });
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll({ encodeScore: encodeScore as never });
   assert.deepEqual(
     run.deadLetters().map(({ reason, input }) => [reason, input.offset]),
     [['record-failed', 50]],

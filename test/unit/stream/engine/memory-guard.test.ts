@@ -27,8 +27,7 @@ test('a worker beyond its memory limit pauses its partitions and says why, and g
   const pauses: boolean[] = [];
   const worker = await run.start({ usedBytes: () => usedBytes }, { paused: (_, paused) => void pauses.push(paused) });
   const append = (step: number) => {
-    const { key, value } = observationRecord('s', step, 1);
-    run.broker.append(0, key, value);
+    run.broker.appendRecord(0, observationRecord('s', step, 1));
   };
   append(0);
   await run.settled();

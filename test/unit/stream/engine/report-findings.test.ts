@@ -28,8 +28,7 @@ async function reported(detectors: readonly DetectorConfig[], partitions = 1) {
   const feed = async (series: readonly string[], from: number, to: number, every = 1) => {
     for (let step = from; step < to; step += every) {
       series.forEach((one, i) => {
-        const { key, value } = observationRecord(one, step, Math.sin(step));
-        run.broker.append(i % partitions, key, value);
+        run.broker.appendRecord(i % partitions, observationRecord(one, step, Math.sin(step)));
       });
     }
     await run.settled();
@@ -80,10 +79,7 @@ test('the members of a group are counted apart', async () => {
   const grouped = detectorConfig({ group: 'group', settings: streamSettings(settings) });
   const { run, worker, found } = await reported([grouped]);
   for (let step = 0; step < 400; step += 5) {
-    for (const member of names(3)) {
-      const { key, value } = observationRecord(member, step, Math.sin(step), 'g');
-      run.broker.append(0, key, value);
-    }
+    for (const member of names(3)) run.broker.appendRecord(0, observationRecord(member, step, Math.sin(step), 'g'));
   }
   await run.settled();
   assert.deepEqual(found(), []);

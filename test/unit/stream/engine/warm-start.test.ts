@@ -29,10 +29,7 @@ function historyOf(series: readonly string[], from: number, to: number): WarmObs
 
 function feed(run: StreamRun, series: readonly string[], from: number, to: number): void {
   for (let step = from; step < to; step++) {
-    for (const id of series) {
-      const { key, value } = observationRecord(id, step, valueAt(step));
-      run.broker.append(0, key, value);
-    }
+    for (const id of series) run.broker.appendRecord(0, observationRecord(id, step, valueAt(step)));
   }
 }
 

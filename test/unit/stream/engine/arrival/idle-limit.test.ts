@@ -163,8 +163,7 @@ test('a group that is gone is forgotten, after the steps that wait for a member 
   const run = streamRun({ detectors: [grouped, detectorConfig({ settings })] });
   const worker = await run.start();
   const feed = (series: string, step: number, group?: string) => {
-    const { key, value } = observationRecord(series, step, step % 5, group);
-    run.broker.append(0, key, value);
+    run.broker.appendRecord(0, observationRecord(series, step, step % 5, group));
   };
   for (let step = 0; step < 100; step++) {
     if (step < 40) feed('m1', step, 'g');
@@ -206,8 +205,7 @@ test('states of earlier settings count for the limit of series, and are evicted 
     run = streamRun({ detectors: [grouped], limits: { seriesMax }, ...(run && { broker: run.broker }) });
     const worker = await run.start();
     for (let series = 0; series < seriesMax; series++) {
-      const { key, value } = observationRecord(`s${series}`, change, 1, `g${series}`);
-      run.broker.append(0, key, value);
+      run.broker.appendRecord(0, observationRecord(`s${series}`, change, 1, `g${series}`));
     }
     await run.settled();
     await worker.stop();

@@ -88,8 +88,7 @@ test('a silence is an event that is opened, and closed when the series returns; 
   const run = streamRun({ detectors: [detector] });
   const worker = await run.start();
   for (const [series, step] of steps(0, 90, (at) => at < 30 || at >= 60)) {
-    const { key, value } = observationRecord(series, step, series === 'stops' && step === 29 ? 900 : step % 4);
-    run.broker.append(0, key, value);
+    run.broker.appendRecord(0, observationRecord(series, step, series === 'stops' && step === 29 ? 900 : step % 4));
   }
   await run.settled();
   await worker.stop();
@@ -130,8 +129,7 @@ test('a restart neither repeats nor loses what was said', async () => {
   for (let sent = 0; sent < observations.length; sent += 7) {
     const worker = await run.start();
     for (const observation of observations.slice(sent, sent + 7)) {
-      const { key, value } = observationRecord(...observation);
-      run.broker.append(0, key, value);
+      run.broker.appendRecord(0, observationRecord(...observation));
     }
     await run.settled();
     await worker.stop();

@@ -18,15 +18,12 @@ async function withOpenEvent(first: DetectorConfig = watching) {
   const broker = new MemoryBroker(TOPICS, 1);
   let step = 0;
   const feed = (series: string, value: number) => {
-    const record = observationRecord(series, step, value, first.group === null ? undefined : 'g');
-    broker.append(0, record.key, record.value);
+    broker.appendRecord(0, observationRecord(series, step, value, first.group === null ? undefined : 'g'));
   };
   const worked = async (detectors: readonly DetectorConfig[], steps: number, valueAt: (step: number) => number) => {
     for (const end = step + steps; step < end; step++) for (const series of ['s', 'other']) feed(series, valueAt(step));
     const run = streamRun({ detectors, broker });
-    const worker = await run.start();
-    await run.settled();
-    await worker.stop();
+    await run.scoreAll();
     return run.events().filter(({ series }) => series === 's' || series === null);
   };
   const opened = await worked([first], 62, (at) => (at >= 60 ? 900 : 10 + (at % 3)));

@@ -62,9 +62,7 @@ test('records whose series cannot be read keep their keys', async () => {
   const run = streamRun({ detectors });
   run.broker.append(0, Buffer.from('k'), Buffer.from('{'));
   run.broker.append(0, null, null);
-  const worker = await run.start({ route });
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll({ route });
   assert.deepEqual(
     carried(run)
       .map(({ key, value }) => [key, value])

@@ -40,9 +40,7 @@ async function streamed(history: readonly PastObservation[], detector: DetectorC
     assert.equal(written.kind, 'record');
     run.broker.append(0, written.key, written.value);
   }
-  const worker = await run.start();
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll();
   return { scores: run.scores(), tallies: run.tallies };
 }
 

@@ -39,9 +39,7 @@ test('a skipped range of offsets is one dead letter and is counted, and the comm
   const run = streamRun();
   append(run, 5);
   const skipped: SkippedRange = { first: 2, last: 4, reason: 'records-expired' };
-  const worker = await run.start({ log: skippingLog(run.broker.openLog(), skipped) });
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll({ log: skippingLog(run.broker.openLog(), skipped) });
   const restarted = await run.start();
   append(run, 1);
   await run.settled();
@@ -74,9 +72,7 @@ test('a score has the event time as its timestamp, and the headers that pass thr
   run.broker.appendRecord(0, { ...observationRecord('s', 1, 1), headers, timestampMs: 7 });
   // Ahead of the clock, as far as may be: brokers refuse timestamps in the future.
   run.broker.append(0, Buffer.from('s'), observationRecord('s', 2, 1).value);
-  const worker = await run.start();
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll();
   assert.deepEqual(
     run.broker.read(TOPICS.scores, 0).map((score) => [score.timestampMs, score.headers]),
     [

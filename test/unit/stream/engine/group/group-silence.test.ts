@@ -31,11 +31,9 @@ async function scored(
   let worker = await run.start();
   for (let step = 0; step < 90; step++) {
     for (const series of MEMBERS.filter((one) => sends(one, step))) {
-      const { key, value } = observationRecord(series, step, (step * 7 + series.charCodeAt(0)) % 5, 'g');
-      run.broker.append(0, key, value);
+      run.broker.appendRecord(0, observationRecord(series, step, (step * 7 + series.charCodeAt(0)) % 5, 'g'));
     }
-    const { key, value } = observationRecord('other', step, step % 3);
-    run.broker.append(0, key, value);
+    run.broker.appendRecord(0, observationRecord('other', step, step % 3));
     if (!restartAt.includes(step)) continue;
     await run.settled();
     await worker.stop();
@@ -148,15 +146,12 @@ test('a group that stops before its settings change, and is silent after it, say
     const feed = (from: number, to: number, members: readonly string[]) => {
       for (let step = from; step < to; step++) {
         for (const series of [...members, 'other']) {
-          const { key, value } = observationRecord(series, step, step % 5, series === 'other' ? undefined : 'g');
-          run.broker.append(0, key, value);
+          run.broker.appendRecord(0, observationRecord(series, step, step % 5, series === 'other' ? undefined : 'g'));
         }
       }
     };
     feed(0, 30, MEMBERS);
-    const first = await run.start();
-    await run.settled();
-    await first.stop();
+    await run.scoreAll();
     feed(30, 50, []);
     const second = streamRun({ detectors: [alone, after], broker: run.broker });
     const worker = await second.start();
@@ -175,8 +170,7 @@ test('a group that stops before its settings change, and is silent after it, say
 test('a group that catches up, far behind the others, is not silent while its records come', async () => {
   const run = streamRun({ detectors });
   const feed = (series: string, step: number, group?: string) => {
-    const { key, value } = observationRecord(series, step, step % 5, group);
-    run.broker.append(0, key, value);
+    run.broker.appendRecord(0, observationRecord(series, step, step % 5, group));
   };
   for (let step = 0; step < 120; step++) feed('other', step);
   for (let step = 0; step < 60; step++) for (const series of MEMBERS) feed(series, step, 'g');

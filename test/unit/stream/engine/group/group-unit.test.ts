@@ -26,9 +26,7 @@ async function scoreAll(observed: readonly Observed[], keyOf: (series: string) =
     const record = observationRecord(series, step, value, 'g');
     run.broker.append(0, Buffer.from(keyOf(series)), record.value);
   }
-  const worker = await run.start();
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll();
   return run;
 }
 
@@ -180,8 +178,7 @@ test('a member whose record has another key than the group is never scored alone
 });
 
 function append({ broker }: StreamRun, partition: number, series: string, step: number): void {
-  const { key, value } = observationRecord(series, step, step, 'g');
-  broker.append(partition, key, value);
+  broker.appendRecord(partition, observationRecord(series, step, step, 'g'));
 }
 
 test('a member on another partition than its group is never scored alone', async () => {
@@ -201,9 +198,7 @@ test('a member on another partition than its group is never scored alone', async
 test('a member on another partition than its group is recognised after a restart, whichever partition is restored first', async () => {
   const run = streamRun({ detectors, partitions: 2 });
   append(run, 0, 'a', 0);
-  const before = await run.start();
-  await run.settled();
-  await before.stop();
+  await run.scoreAll();
   append(run, 1, 'b', 1);
   const log = run.broker.openLog();
   const restored: number[] = [];
@@ -217,9 +212,7 @@ test('a member on another partition than its group is recognised after a restart
     restored.push(partition);
     if (partition === 1) onOtherRestored();
   };
-  const worker = await run.start({ log: { ...log, openPartition } }, { restored: onRestored });
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll({ log: { ...log, openPartition } }, { restored: onRestored });
   assert.deepEqual(restored, [1, 0]);
   assert.deepEqual(
     run.deadLetters().map(({ reason, series }) => [reason, series]),
@@ -276,13 +269,8 @@ const members = (from: number, to: number) => Array.from({ length: to - from }, 
 
 async function scoreCrowd(observed: readonly Observed[]) {
   const run = streamRun({ detectors: crowded });
-  for (const [series, step] of observed) {
-    const { key, value } = observationRecord(series, step, 1, 'g');
-    run.broker.append(0, key, value);
-  }
-  const worker = await run.start();
-  await run.settled();
-  await worker.stop();
+  for (const [series, step] of observed) run.broker.appendRecord(0, observationRecord(series, step, 1, 'g'));
+  await run.scoreAll();
   return run;
 }
 
@@ -318,8 +306,7 @@ test('a member that a full group refuses leaves no empty pending step behind', a
 test('an evicted group may start over on another partition', async () => {
   const run = streamRun({ detectors, partitions: 2, limits: { seriesMax: 2 } });
   const append = (partition: number, group: string) => {
-    const { key, value } = observationRecord('a', 0, 1, group);
-    run.broker.append(partition, key, value);
+    run.broker.appendRecord(partition, observationRecord('a', 0, 1, group));
   };
   const worker = await run.start();
   for (const group of ['first', 'second', 'third']) append(0, group);
@@ -349,8 +336,7 @@ test('a member that left and returned is restored without its earlier windows', 
     for (const part of [observed.slice(0, records), observed.slice(records)]) {
       const worker = await run.start();
       for (const [series, step] of part) {
-        const { key, value } = observationRecord(series, step, (step * 7 + series.charCodeAt(0)) % 5, 'g');
-        run.broker.append(0, key, value);
+        run.broker.appendRecord(0, observationRecord(series, step, (step * 7 + series.charCodeAt(0)) % 5, 'g'));
       }
       await run.settled();
       await worker.stop();
@@ -371,13 +357,9 @@ test("a member's score has the headers of its own record, also when its step wai
     run.broker.appendRecord(0, { key: Buffer.from('g'), value, headers, timestampMs: 0 });
   };
   for (const [series, step] of [...both(0, 3), ['a', 3] as const]) append(series, step);
-  const first = await run.start();
-  await run.settled();
-  await first.stop();
+  await run.scoreAll();
   append('b', 3);
-  const second = await run.start();
-  await run.settled();
-  await second.stop();
+  await run.scoreAll();
   const passed = run.broker.read('anomaly-scores', 0).map(({ headers }) => headers.traceparent);
   assert.deepEqual(passed, ['a0', 'b0', 'a1', 'b1', 'a2', 'b2', 'a3', 'b3']);
 });

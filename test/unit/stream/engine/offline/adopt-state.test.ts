@@ -13,16 +13,13 @@ const BEFORE = 7;
 function append({ broker }: StreamRun, from: number, to: number): void {
   for (let step = from; step < to; step++) {
     for (const series of SERIES) {
-      const { key, value } = observationRecord(series, step, (step % 5) + (step === 70 ? 40 : 0));
-      broker.append(0, key, value);
+      broker.appendRecord(0, observationRecord(series, step, (step % 5) + (step === 70 ? 40 : 0)));
     }
   }
 }
 
 async function score(run: StreamRun): Promise<void> {
-  const worker = await run.start();
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll();
 }
 
 async function adopt(broker: MemoryBroker) {

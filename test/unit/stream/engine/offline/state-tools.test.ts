@@ -31,15 +31,12 @@ async function scored() {
   const append = (from: number, to: number) => {
     for (let step = from; step < to; step++) {
       for (const series of ['web-1', 'web-2', 'db']) {
-        const { key, value } = observationRecord(series, step, step % 4);
-        run.broker.append(0, key, value);
+        run.broker.appendRecord(0, observationRecord(series, step, step % 4));
       }
     }
   };
   append(0, 50);
-  const worker = await run.start();
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll();
   return { run, append };
 }
 
@@ -75,12 +72,9 @@ test('an export has the digits that were sent, not those of single precision', a
   const run = streamRun();
   const sent = [21.1, 21.3203, 1e-7, -4000.25, 123456.789, 21.1, 0.3];
   sent.forEach((value, step) => {
-    const record = observationRecord('db', step, value);
-    run.broker.append(0, record.key, record.value);
+    run.broker.appendRecord(0, observationRecord('db', step, value));
   });
-  const worker = await run.start();
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll();
   const session = await run.broker.openLog().openPartition(0);
   const rows = [...keptObservations(await restoreForTools(session, TOPICS.observations, lookup), 'db')];
   assert.deepEqual(
@@ -96,9 +90,7 @@ test('a series that is reset starts over, and the others go on where they were',
   assert.equal(await resetSeries(found, { glob: 'web-1', topics: TOPICS }), 1);
   await session.close();
   append(50, 52);
-  const worker = await run.start();
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll();
   assert.deepEqual(
     run
       .scores()

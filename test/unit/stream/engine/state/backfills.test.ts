@@ -29,10 +29,7 @@ const SLOW = { backfillForecastsPerSMax: 1 };
 
 function append({ broker }: StreamRun, steps: readonly number[], series: readonly string[] = SERIES): void {
   for (const step of steps) {
-    for (const id of series) {
-      const { key, value } = observationRecord(id, step, ((step * 7) % 11) + id.length);
-      broker.append(0, key, value);
-    }
+    for (const id of series) broker.appendRecord(0, observationRecord(id, step, ((step * 7) % 11) + id.length));
   }
 }
 
@@ -42,9 +39,7 @@ const range = (from: number, to: number) => Array.from({ length: to - from }, (_
 async function scoredFleet(): Promise<StreamRun> {
   const run = streamRun({ detectors: before });
   append(run, range(0, 60));
-  const worker = await run.start();
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll();
   return run;
 }
 

@@ -27,8 +27,7 @@ type Sends = (series: string, step: number) => boolean;
 
 function append(run: StreamRun, step: number, series: readonly string[], group?: string): void {
   for (const one of series) {
-    const { key, value } = observationRecord(one, step, (step * 7 + one.length) % 5, group);
-    run.broker.append(0, key, value);
+    run.broker.appendRecord(0, observationRecord(one, step, (step * 7 + one.length) % 5, group));
   }
 }
 

@@ -35,8 +35,7 @@ function append({ broker }: StreamRun, series: readonly string[], steps: readonl
   const first = broker.read(TOPICS.observations, 0).length;
   for (const step of steps) {
     for (const id of series) {
-      const { key, value } = observationRecord(id, step, step % 4, id.startsWith('m') ? 'group' : undefined);
-      broker.append(0, key, value);
+      broker.appendRecord(0, observationRecord(id, step, step % 4, id.startsWith('m') ? 'group' : undefined));
     }
   }
   return first;

@@ -41,10 +41,7 @@ test('another topic id starts over at the oldest record; an unknown one does not
 const WINDOW = 4;
 
 function append({ broker }: StreamRun, series: string, fromStep: number, toStep: number): void {
-  for (let step = fromStep; step < toStep; step++) {
-    const { key, value } = observationRecord(series, step, step % 3);
-    broker.append(0, key, value);
-  }
+  for (let step = fromStep; step < toStep; step++) broker.appendRecord(0, observationRecord(series, step, step % 3));
 }
 
 async function scoreAll(run: StreamRun, events = {}): Promise<void> {

@@ -65,8 +65,7 @@ test('a series that was forgotten may go on in another partition', async () => {
   const run = streamRun({ partitions: 2, detectors: [idle] });
   const worker = await run.start();
   const send = async (partition: number, series: string, step: number) => {
-    const { key, value } = observationRecord(series, step, 1);
-    run.broker.append(partition, key, value);
+    run.broker.appendRecord(partition, observationRecord(series, step, 1));
   };
   await send(0, 'moves', 0);
   for (let step = 0; step < 40; step++) for (const series of ['x', 'y']) await send(0, series, step);

@@ -29,17 +29,12 @@ function detectors(settings: Partial<StreamDetectionSettings>): DetectorConfig[]
 async function scoreAll(points: readonly Point[], options: StreamRunOptions): Promise<StreamRun> {
   const run = streamRun(options);
   append(run, points);
-  const worker = await run.start();
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll();
   return run;
 }
 
 function append({ broker }: StreamRun, points: readonly Point[]): void {
-  for (const [step, value, series = 's'] of points) {
-    const { key, value: bytes } = observationRecord(series, step, value);
-    broker.append(0, key, bytes);
-  }
+  for (const [step, value, series = 's'] of points) broker.appendRecord(0, observationRecord(series, step, value));
 }
 
 const scored = (run: StreamRun) =>

@@ -14,9 +14,7 @@ import {
 async function scoreAll(records: readonly ReturnType<typeof observationRecord>[], options = {}) {
   const run = streamRun(options);
   for (const { key, value } of records) run.broker.append(0, key, value);
-  const worker = await run.start();
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll();
   return run;
 }
 
@@ -122,16 +120,11 @@ test('series whose settings changed begin with the values they kept, marked as r
   const run = streamRun({ detectors });
   const append = (from: number, to: number) => {
     for (let step = from; step < to; step++) {
-      for (const series of ['a1', 'b1']) {
-        const { key, value } = observationRecord(series, step, step % 3);
-        run.broker.append(0, key, value);
-      }
+      for (const series of ['a1', 'b1']) run.broker.appendRecord(0, observationRecord(series, step, step % 3));
     }
   };
   append(0, 30);
-  const worker = await run.start();
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll();
   const changed = [
     detectors[0],
     detectorConfig({ name: 'b', series: ['b*'], settings: streamSettings({ gapLimit: 5 }) }),
