@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { App } from '../../src/sidecar/http/exchange/fastify-app.ts';
 import { createApiKey } from '../../src/store/api-keys.ts';
-import { ask } from '../fixture/http/ask.ts';
+import { ask, sender } from '../fixture/http/ask.ts';
 import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
 import { openMemoryStore } from '../fixture/store/memory-store.ts';
 import { newKey } from '../fixture/store/new-key.ts';
@@ -18,12 +18,7 @@ async function start(role: 'operator' | 'admin' = 'admin') {
 }
 
 const forecastWith = (app: App, secret: string) =>
-  app.inject({
-    method: 'POST',
-    url: '/v2/forecast',
-    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
-    payload: JSON.stringify(FORECAST),
-  });
+  sender(app, { authorization: `Bearer ${secret}` })('POST', '/v2/forecast', FORECAST);
 
 test('an admin creates a key, sees its usage, credits it, changes its role and revokes it, and all is audited', async () => {
   const { app, get } = await start();
@@ -31,19 +26,19 @@ test('an admin creates a key, sees its usage, credits it, changes its role and r
   assert.equal(made.status, 200, JSON.stringify(made.body));
   const { key: secret, id, ...record } = made.body;
   assert.deepEqual([record.role, record.owner, record.credits, record.state], ['operator', id, 42, 'valid']);
-  assert.equal((await forecastWith(app, secret)).statusCode, 200);
-  assert.equal((await forecastWith(app, secret)).statusCode, 429);
+  assert.equal((await forecastWith(app, secret)).status, 200);
+  assert.equal((await forecastWith(app, secret)).status, 429);
 
   const usage = await get(`/v1/keys/${id}/usage`);
   assert.deepEqual(usage.days, [{ day: '2026-10-31', calls: 1, requests: 1, tokens: 42, charged: 42 }]);
   assert.deepEqual(usage.month, { requests: 1, tokens: 42 });
 
   assert.equal((await ask(app, `/v1/keys/${id}/credit`, { tokens: 42 })).body.credits, 42);
-  assert.equal((await forecastWith(app, secret)).statusCode, 200);
+  assert.equal((await forecastWith(app, secret)).status, 200);
   assert.equal((await ask(app, `/v1/keys/${id}/role`, { role: 'viewer' })).body.role, 'viewer');
-  assert.equal((await forecastWith(app, secret)).statusCode, 403);
+  assert.equal((await forecastWith(app, secret)).status, 403);
   assert.equal((await ask(app, `/v1/keys/${id}/revoke`, {})).body.state, 'revoked');
-  assert.equal((await forecastWith(app, secret)).statusCode, 401);
+  assert.equal((await forecastWith(app, secret)).status, 401);
 
   const keys = await get('/v1/keys');
   assert.deepEqual(keys.keys.map((key: { name: string }) => key.name).sort(), ['key the-key', 'shop']);

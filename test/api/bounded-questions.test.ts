@@ -2,16 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { fakeOperations } from '../fixture/history/fake-operations.ts';
-import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
+import { sender } from '../fixture/http/ask.ts';
+import { startApp } from '../fixture/http/http-service.ts';
 
 const app = await startApp(undefined, { operations: await fakeOperations(), key: { role: 'admin' } });
 after(() => app.close());
-
-async function send(method: 'GET' | 'PUT', url: string, body?: object) {
-  const headers = { ...AUTHORIZED, ...(body && { 'content-type': 'application/json' }) };
-  const answer = await app.inject({ method, url, headers, ...(body && { payload: JSON.stringify(body) }) });
-  return { status: answer.statusCode, body: answer.json() };
-}
+const send = sender(app);
 
 test('a refusal repeats a bounded part of what was sent', async () => {
   for (const text of ['!', '[', '{', '&a '].map((part) => part.repeat(100_000 / part.length))) {

@@ -10,7 +10,8 @@ import {
   MINUTE_MS,
   START_MS,
 } from '../fixture/history/kept-records.ts';
-import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
+import { sender } from '../fixture/http/ask.ts';
+import { startApp } from '../fixture/http/http-service.ts';
 import { incident } from '../fixture/incidents/incident.ts';
 
 const BEGIN = START_MS + 90 * MINUTE_MS;
@@ -18,13 +19,7 @@ const BEGIN = START_MS + 90 * MINUTE_MS;
 async function start(role: KeyRole = 'operator') {
   const operations = await fakeOperations();
   const app = await startApp(undefined, { operations, key: { role, name: 'ann' }, nowMs: () => BEGIN });
-  const send = async (method: 'GET' | 'POST' | 'DELETE', url: string, body?: unknown) => {
-    const headers = { ...AUTHORIZED, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-    const payload = typeof body === 'string' ? body : JSON.stringify(body);
-    const answer = await app.inject({ method, url, headers, ...(body === undefined ? {} : { payload }) });
-    return { status: answer.statusCode, body: answer.json() };
-  };
-  return { operations, send };
+  return { operations, send: sender(app) };
 }
 
 const textsOf = ({ body }: { body: { changes: readonly { text: string }[] } }) => body.changes.map(({ text }) => text);
@@ -56,7 +51,7 @@ test('a change is written, listed by time and what it concerns, and taken back',
 
 test('a change that cannot be used is refused with its fields, and nobody but operators writes one', async () => {
   const { send } = await start();
-  const refused = async (body: unknown) => {
+  const refused = async (body: object | string) => {
     const answer = await send('POST', '/v1/changes', body);
     return [answer.status, answer.body.detail.map?.(({ loc }: { loc: readonly string[] }) => loc.join('.'))];
   };

@@ -11,6 +11,7 @@ import {
   MINUTE_MS,
   START_MS,
 } from '../fixture/history/kept-records.ts';
+import { sender } from '../fixture/http/ask.ts';
 import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
 
 const NOW = START_MS + 60 * MINUTE_MS;
@@ -18,16 +19,7 @@ const NOW = START_MS + 60 * MINUTE_MS;
 async function start(changes: Parameters<typeof fakeOperations>[0] = {}, role: KeyRole = 'operator') {
   const operations = await fakeOperations(changes);
   const app = await startApp(undefined, { operations, key: { role, name: 'ann' }, nowMs: () => NOW });
-  const get = async (url: string) => {
-    const { statusCode, json } = await app.inject({ url, headers: AUTHORIZED });
-    return { status: statusCode, body: json() };
-  };
-  const send = async (method: 'POST' | 'PUT', url: string, body: object) => {
-    const headers = { ...AUTHORIZED, 'content-type': 'application/json' };
-    const answer = await app.inject({ method, url, headers, payload: JSON.stringify(body) });
-    return { status: answer.statusCode, body: answer.json() };
-  };
-  return { app, operations, get, send };
+  return { app, operations, send: sender(app) };
 }
 
 const EVENT = 'ab'.repeat(16);
@@ -53,9 +45,9 @@ async function filled({ history }: FakeOperations): Promise<void> {
 }
 
 test('series are listed worst first with their newest values, a page after the other', async () => {
-  const { operations, get } = await start();
+  const { operations, send } = await start();
   await filled(operations);
-  const first = (await get('/v1/series?limit=3&recent=2')).body;
+  const first = (await send('GET', '/v1/series?limit=3&recent=2')).body;
   assert.deepEqual(
     first.series.map(({ id }: { id: string }) => id),
     ['host/3 <b>', 'host/2 <b>', 'host/1 <b>'],
@@ -81,10 +73,10 @@ test('series are listed worst first with their newest values, a page after the o
     recent: [35, 39],
   });
   assert.equal(first.total, 4);
-  const rest = (await get(`/v1/series?limit=3&cursor=${first.next_cursor}`)).body;
+  const rest = (await send('GET', `/v1/series?limit=3&cursor=${first.next_cursor}`)).body;
   assert.deepEqual([rest.series.length, rest.next_cursor], [1, null]);
-  assert.equal((await get('/v1/series?group=g&sort=name')).body.total, 2);
-  assert.equal((await get('/v1/series?alarm=true&search=HOST')).body.total, 1);
+  assert.equal((await send('GET', '/v1/series?group=g&sort=name')).body.total, 2);
+  assert.equal((await send('GET', '/v1/series?alarm=true&search=HOST')).body.total, 1);
   for (const wrong of [
     'limit=-1',
     'limit=0',
@@ -95,16 +87,16 @@ test('series are listed worst first with their newest values, a page after the o
     'alarm=1',
     'recent=x',
   ]) {
-    const { status, body } = await get(`/v1/series?${wrong}`);
+    const { status, body } = await send('GET', `/v1/series?${wrong}`);
     assert.deepEqual([status, body.detail[0].loc[0]], [422, 'query'], wrong);
   }
 });
 
 test('scores of a series come in columns; a long range in buckets', async () => {
-  const { operations, get } = await start();
+  const { operations, send } = await start();
   await filled(operations);
   const url = `/v1/series/${encodeURIComponent('host/3 <b>')}/scores`;
-  const { body } = await get(url);
+  const { body } = await send('GET', url);
   assert.deepEqual(
     [body.series, body.group, body.bucket_ms, body.value],
     ['host/3 <b>', 'g', null, [3, 7, 11, 15, 19, 23, 27, 31, 35, 39]],
@@ -118,12 +110,12 @@ test('scores of a series come in columns; a long range in buckets', async () => 
     1,
   );
   assert.deepEqual([body.timestampMs, body.anomalyScore], [body.timestamp, body.anomaly_score]);
-  const buckets = (await get(`${url}?points=2`)).body;
+  const buckets = (await send('GET', `${url}?points=2`)).body;
   assert.deepEqual([buckets.bucket_ms, buckets.observations], [30 * MINUTE_MS, [7, 3]]);
-  const part = (await get(`${url}?from=${START_MS + 7 * MINUTE_MS}&to=${START_MS + 15 * MINUTE_MS}`)).body;
+  const part = (await send('GET', `${url}?from=${START_MS + 7 * MINUTE_MS}&to=${START_MS + 15 * MINUTE_MS}`)).body;
   assert.deepEqual(part.value, [7, 11]);
-  assert.equal((await get('/v1/series/unheard/scores')).status, 404);
-  assert.deepEqual((await get('/v1/groups')).body, {
+  assert.equal((await send('GET', '/v1/series/unheard/scores')).status, 404);
+  assert.deepEqual((await send('GET', '/v1/groups')).body, {
     groups: [
       {
         group: 'g',
@@ -141,9 +133,9 @@ test('scores of a series come in columns; a long range in buckets', async () => 
 });
 
 test('events are acknowledged, muted and labelled; labels are exported', async () => {
-  const { operations, get, send, app } = await start();
+  const { operations, send, app } = await start();
   await filled(operations);
-  const { events, total_open: open } = (await get('/v1/events')).body;
+  const { events, total_open: open } = (await send('GET', '/v1/events')).body;
   assert.deepEqual([events.length, open, events[0].eventId, events[0].endedAtMs], [2, 1, EVENT, null]);
   for (const event of events) {
     const { event_id, series_id, group_id, started_at, peak_at, updated_at, ended_at, close_reason, series_count } =
@@ -166,11 +158,11 @@ test('events are acknowledged, muted and labelled; labels are exported', async (
   const until = NOW + MINUTE_MS;
   assert.equal((await send('POST', `/v1/events/${EVENT}/mute`, { until, reason: 'release' })).status, 200);
   assert.equal((await send('POST', `/v1/events/${EVENT}/label`, { real: true, note: '=cmd, "x"' })).status, 200);
-  const one = (await get(`/v1/events/${EVENT}`)).body;
+  const one = (await send('GET', `/v1/events/${EVENT}`)).body;
   assert.deepEqual(one.muted, { ...by, until, reason: 'release', mute_id: null });
   assert.deepEqual(one.label, { ...by, real: true, note: '=cmd, "x"' });
-  assert.equal((await get('/v1/events?acknowledged=false')).body.events.length, 1);
-  assert.equal((await get(`/v1/events?series=${encodeURIComponent('host/1 <b>')}`)).body.events.length, 1);
+  assert.equal((await send('GET', '/v1/events?acknowledged=false')).body.events.length, 1);
+  assert.equal((await send('GET', `/v1/events?series=${encodeURIComponent('host/1 <b>')}`)).body.events.length, 1);
   const csv = await app.inject({ url: '/v1/labels', headers: AUTHORIZED });
   assert.match(String(csv.headers['content-type']), /^text\/csv/);
   const [header, row, end] = csv.body.split('\r\n');
@@ -207,8 +199,8 @@ test('settings that watch nothing are shown with the detectors, and before they 
     duplicates: 0,
     missing: 300,
   } as const;
-  const { operations, get, send } = await start({}, 'admin');
-  const text = (await get('/v1/detectors')).body.text as string;
+  const { operations, send } = await start({}, 'admin');
+  const text = (await send('GET', '/v1/detectors')).body.text as string;
   const first = '  - { name: first, series: "*", freq: h, h: 4, detection_size: 4 }\n';
   const shadowed = text.replace('detectors:\n', `detectors:\n${first}`);
   const warning =
@@ -218,7 +210,7 @@ test('settings that watch nothing are shown with the detectors, and before they 
   const { fileText: _, ...rest } = operations.detectors;
   const cluster = { ...operations.cluster, findings: async () => [found] };
   const other = await start({ detectors: { ...rest, fileText: async () => shadowed }, cluster });
-  const { findings } = (await other.get('/v1/detectors')).body;
+  const { findings } = (await other.send('GET', '/v1/detectors')).body;
   assert.match(findings[0].text, warning);
   assert.deepEqual(findings.at(-1), {
     kind: 'gaps',
@@ -230,9 +222,9 @@ test('settings that watch nothing are shown with the detectors, and before they 
 });
 
 test('detectors are shown, compared, saved as the next version, and rolled back; 60,000 aliases are refused', async () => {
-  const { operations, get, send } = await start({}, 'admin');
+  const { operations, send } = await start({}, 'admin');
   await filled(operations);
-  const shown = (await get('/v1/detectors')).body;
+  const shown = (await send('GET', '/v1/detectors')).body;
   assert.deepEqual([shown.version, shown.can_save, shown.versions], [null, true, []]);
   const [detector] = shown.detectors;
   assert.deepEqual(
@@ -260,7 +252,7 @@ test('detectors are shown, compared, saved as the next version, and rolled back;
   assert.equal(back.body.version, 2);
   const rolled = await put({ roll_back_to: 1, base_version: 2 });
   assert.deepEqual([rolled.body.version, operations.published.map(({ version }) => version).at(-1)], [3, 3]);
-  assert.deepEqual((await get('/v1/detectors')).body.versions.at(-1), {
+  assert.deepEqual((await send('GET', '/v1/detectors')).body.versions.at(-1), {
     version: 1,
     saved_at: NOW,
     saved_by: 'ann',
@@ -277,15 +269,15 @@ test('detectors are shown, compared, saved as the next version, and rolled back;
   }
   const fixed = await start({ detectors: { ...operations.detectors, publish: null } }, 'admin');
   assert.equal((await fixed.send('PUT', '/v1/detectors', { text, base_version: null })).status, 409);
-  assert.equal((await fixed.get('/v1/detectors')).body.can_save, false);
+  assert.equal((await fixed.send('GET', '/v1/detectors')).body.can_save, false);
   const operator = await start();
   assert.equal((await operator.send('PUT', '/v1/detectors', { text, base_version: null })).status, 403);
 });
 
 test('the service shows lag, dead letters and workers, also where Kafka does not answer', async () => {
-  const { operations, get, send } = await start();
+  const { operations, send } = await start();
   await filled(operations);
-  const { body } = await get('/v1/service');
+  const { body } = await send('GET', '/v1/service');
   assert.deepEqual(body.history.partitions[1], {
     topic: 'anomaly-events',
     partition: 0,
@@ -302,26 +294,30 @@ test('the service shows lag, dead letters and workers, also where Kafka does not
   };
   assert.deepEqual(body.workers, workers);
   assert.deepEqual(body.dead_letters, [{ reason: 'record-unreadable', letters: 2, newest_at: START_MS + 1 }]);
-  const { dead_letters: letters } = (await get('/v1/dead-letters?limit=1')).body;
+  const { dead_letters: letters } = (await send('GET', '/v1/dead-letters?limit=1')).body;
   assert.deepEqual([letters[0].id, letters[0].value, letters[0].redriven], ['0-1', '{"series":', false]);
   assert.equal((await send('POST', '/v1/dead-letters/0-1/redrive', {})).status, 200);
   assert.deepEqual(operations.redriven, [{ partition: 3, key: Buffer.from('a'), value: Buffer.from('{"series":') }]);
   assert.equal((await send('POST', '/v1/dead-letters/0-1/redrive', {})).status, 409);
-  assert.equal((await get('/v1/dead-letters?limit=1')).body.dead_letters[0].redriven, true);
+  assert.equal((await send('GET', '/v1/dead-letters?limit=1')).body.dead_letters[0].redriven, true);
   assert.equal((await send('POST', '/v1/dead-letters/0-9/redrive', {})).status, 404);
   const away = () => Promise.reject(new Error('Kafka is away'));
   const alone = await start({ cluster: { historyEnds: away, workers: away, findings: away, redrive: away } });
   await filled(alone.operations);
-  assert.equal((await alone.get('/v1/service')).body.workers, null);
+  assert.equal((await alone.send('GET', '/v1/service')).body.workers, null);
   assert.equal((await alone.send('POST', '/v1/dead-letters/0-1/redrive', {})).status, 500);
-  assert.equal((await alone.get('/v1/dead-letters')).body.dead_letters[0].redriven, false, 'it may be sent later');
+  assert.equal(
+    (await alone.send('GET', '/v1/dead-letters')).body.dead_letters[0].redriven,
+    false,
+    'it may be sent later',
+  );
 });
 
 test('a viewer reads everything and changes nothing', async () => {
-  const { operations, get, send } = await start({}, 'viewer');
+  const { operations, send } = await start({}, 'viewer');
   await filled(operations);
   for (const url of ['/v1/series', '/v1/groups', '/v1/events', '/v1/detectors', '/v1/service', '/v1/dead-letters']) {
-    assert.equal((await get(url)).status, 200, url);
+    assert.equal((await send('GET', url)).status, 200, url);
   }
   for (const url of [`/v1/events/${EVENT}/acknowledge`, `/v1/events/${EVENT}/mute`, `/v1/events/${EVENT}/label`]) {
     assert.equal((await send('POST', url, {})).status, 403, url);
@@ -341,11 +337,11 @@ test('a service without Kafka says so', async () => {
 });
 
 test('a pause of a detector has the number of its series, and no series; events kept by earlier versions have neither', async () => {
-  const { operations, get } = await start();
+  const { operations, send } = await start();
   const pause = anomalyEvent(EVENT, { kind: 'silence', series: null, group: null, seriesCount: 1_500 });
   const { seriesCount: _, ...earlier } = anomalyEvent('cd'.repeat(16), { startedAtMs: START_MS - MINUTE_MS });
   await operations.history.append(batchOf({ events: [keptEvent(0, pause), keptEvent(1, earlier as typeof pause)] }));
-  const { events } = (await get('/v1/events')).body;
+  const { events } = (await send('GET', '/v1/events')).body;
   assert.deepEqual(
     events.map((event: Record<string, unknown>) => [event.series_id, event.group_id, event.series_count]),
     [
@@ -353,11 +349,11 @@ test('a pause of a detector has the number of its series, and no series; events 
       [earlier.series, null, null],
     ],
   );
-  assert.equal((await get('/v1/events?detector=cpu')).status, 200);
+  assert.equal((await send('GET', '/v1/events?detector=cpu')).status, 200);
 });
 
 test('series and events are chosen by labels, which events show', async () => {
-  const { operations, get } = await start();
+  const { operations, send } = await start();
   const series = 'up{instance="a:1",job="web-1"}';
   const seriesLabels = { __name__: 'up', instance: 'a:1', job: 'web-1' };
   const events = [
@@ -366,29 +362,29 @@ test('series and events are chosen by labels, which events show', async () => {
   ];
   await operations.history.append(batchOf({ scores: [keptScore(0, { series }), keptScore(1)], events }));
   const match = encodeURIComponent('{job=~"web-.*"}');
-  const listed = (await get(`/v1/events?match=${match}`)).body.events;
+  const listed = (await send('GET', `/v1/events?match=${match}`)).body.events;
   assert.deepEqual(
     listed.map((event: Record<string, unknown>) => [event.series_id, event.series_labels]),
     [[series, seriesLabels]],
   );
   assert.deepEqual(
-    (await get(`/v1/series?match=${match}`)).body.series.map(({ id }: { id: string }) => id),
+    (await send('GET', `/v1/series?match=${match}`)).body.series.map(({ id }: { id: string }) => id),
     [series],
   );
-  assert.deepEqual((await get(`/v1/groups?match=${match}`)).body.groups, []);
+  assert.deepEqual((await send('GET', `/v1/groups?match=${match}`)).body.groups, []);
   for (const url of ['/v1/events', '/v1/series', '/v1/groups', '/v1/live']) {
-    const { status, body } = await get(`${url}?match=${encodeURIComponent('{job=~"[a]"}')}`);
+    const { status, body } = await send('GET', `${url}?match=${encodeURIComponent('{job=~"[a]"}')}`);
     assert.deepEqual([status, /match must be matchers .* has "\["/.test(body.detail[0].msg)], [422, true], url);
   }
 });
 
 test('labels that ids do not give are refused in a list of series, and globs are not', async () => {
-  const { operations, get } = await start({ idsHideLabels: true });
+  const { operations, send } = await start({ idsHideLabels: true });
   await filled(operations);
-  const match = (text: string) => get(`/v1/series?match=${encodeURIComponent(text)}`);
+  const match = (text: string) => send('GET', `/v1/series?match=${encodeURIComponent(text)}`);
   const { status, body } = await match('{job="web"}');
   assert.equal(status, 422);
   assert.match(body.detail[0].msg, /match must be a glob over ids: input\.id/);
   assert.equal((await match('host/1*')).body.total, 1);
-  assert.equal((await get(`/v1/events?match=${encodeURIComponent('{job="web"}')}`)).status, 200);
+  assert.equal((await send('GET', `/v1/events?match=${encodeURIComponent('{job="web"}')}`)).status, 200);
 });

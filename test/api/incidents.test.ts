@@ -12,7 +12,8 @@ import {
   MINUTE_MS,
   START_MS,
 } from '../fixture/history/kept-records.ts';
-import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
+import { sender } from '../fixture/http/ask.ts';
+import { startApp } from '../fixture/http/http-service.ts';
 import { incident } from '../fixture/incidents/incident.ts';
 
 const NOW = START_MS + 120 * MINUTE_MS;
@@ -22,16 +23,7 @@ const SERIES = ['db-1/latency', 'web-1/errors'];
 async function start(role: KeyRole = 'operator') {
   const operations = await fakeOperations();
   const app = await startApp(undefined, { operations, key: { role, name: 'ann' }, nowMs: () => NOW });
-  const get = async (url: string) => {
-    const { statusCode, json } = await app.inject({ url, headers: AUTHORIZED });
-    return { status: statusCode, body: json() };
-  };
-  const post = async (url: string, body: object) => {
-    const headers = { ...AUTHORIZED, 'content-type': 'application/json' };
-    const answer = await app.inject({ method: 'POST', url, headers, payload: JSON.stringify(body) });
-    return { status: answer.statusCode, body: answer.json() };
-  };
-  return { operations, get, post };
+  return { operations, send: sender(app) };
 }
 
 const eventId = (of: string, series: string) => `${of}-${series.replace('/', '-')}`;
@@ -81,10 +73,10 @@ async function filled({ history }: Awaited<ReturnType<typeof fakeOperations>>) {
 }
 
 test('incidents are listed with filters as events are, a page after the other', async () => {
-  const { operations, get } = await start();
+  const { operations, send } = await start();
   await filled(operations);
   const ids = async (query: string) => {
-    const { body } = await get(`/v1/incidents${query}`);
+    const { body } = await send('GET', `/v1/incidents${query}`);
     return body.incidents.map(({ incidentId }: { incidentId: string }) => incidentId);
   };
   assert.deepEqual(await ids(''), ['mail', 'now', 'before']);
@@ -92,21 +84,21 @@ test('incidents are listed with filters as events are, a page after the other', 
   assert.deepEqual(await ids('?match=mail-*'), ['mail']);
   assert.deepEqual(await ids('?detector=cpu&kind=single'), ['mail']);
   assert.deepEqual(await ids(`?from=${START_MS}&to=${START_MS + 2}`), ['before']);
-  const first = (await get('/v1/incidents?limit=2')).body;
+  const first = (await send('GET', '/v1/incidents?limit=2')).body;
   assert.deepEqual([first.total_open, first.incidents.length], [2, 2]);
   assert.deepEqual(await ids(`?limit=2&cursor=${first.next_cursor}`), ['before']);
-  assert.equal((await get('/v1/incidents?single=false')).body.total_open, 1);
-  const refused = await get('/v1/incidents?match=%7Bnot&cursor=x');
+  assert.equal((await send('GET', '/v1/incidents?single=false')).body.total_open, 1);
+  const refused = await send('GET', '/v1/incidents?match=%7Bnot&cursor=x');
   assert.deepEqual([refused.status, refused.body.detail[0].loc], [422, ['query', 'match']]);
-  const [{ events, ...listed }] = (await get('/v1/incidents?single=false')).body.incidents;
+  const [{ events, ...listed }] = (await send('GET', '/v1/incidents?single=false')).body.incidents;
   assert.equal(events, undefined, 'a list has no events');
   assert.deepEqual(listed.openedOrigins, incident().openedOrigins);
 });
 
 test('an incident has its events, an origin by all scores, what moved without an event, and what was like it', async () => {
-  const { operations, get } = await start();
+  const { operations, send } = await start();
   await filled(operations);
-  const { body } = await get('/v1/incidents/now');
+  const { body } = await send('GET', '/v1/incidents/now');
   assert.deepEqual(
     body.events.map((event: { eventId: string }) => event.eventId),
     SERIES.map((series) => eventId('now', series)),
@@ -118,13 +110,13 @@ test('an incident has its events, an origin by all scores, what moved without an
   assert.deepEqual(body.moved, [{ series: 'cache-1/misses', times: 15 }]);
   const [like, ...more] = body.similar;
   assert.deepEqual([like.incident.incidentId, like.commonSeries, more], ['before', 2, []]);
-  assert.equal((await get('/v1/incidents/unheard')).status, 404);
+  assert.equal((await send('GET', '/v1/incidents/unheard')).status, 404);
 });
 
 test('an event names its incident, and events are listed by it', async () => {
-  const { operations, get } = await start();
+  const { operations, send } = await start();
   await filled(operations);
-  const { events } = (await get('/v1/events?incident=now')).body;
+  const { events } = (await send('GET', '/v1/events?incident=now')).body;
   assert.deepEqual(
     events.map((event: { eventId: string; incidentId: string }) => [event.eventId, event.incidentId]),
     [
@@ -132,16 +124,16 @@ test('an event names its incident, and events are listed by it', async () => {
       [eventId('now', SERIES[0]), 'now'],
     ],
   );
-  assert.equal((await get(`/v1/events/${eventId('mail', 'mail-1/queue')}`)).body.incidentId, 'mail');
+  assert.equal((await send('GET', `/v1/events/${eventId('mail', 'mail-1/queue')}`)).body.incidentId, 'mail');
 });
 
 test('an incident is acknowledged and muted with its events, also with those that join later', async () => {
-  const { operations, get, post } = await start();
+  const { operations, send } = await start();
   await filled(operations);
   const until = NOW + MINUTE_MS;
-  assert.equal((await post('/v1/incidents/now/mute', { until })).status, 422, 'a mute needs a reason');
-  await post('/v1/incidents/now/mute', { until, reason: 'release' });
-  const { body } = await post('/v1/incidents/now/acknowledge', { note: 'looking' });
+  assert.equal((await send('POST', '/v1/incidents/now/mute', { until })).status, 422, 'a mute needs a reason');
+  await send('POST', '/v1/incidents/now/mute', { until, reason: 'release' });
+  const { body } = await send('POST', '/v1/incidents/now/acknowledge', { note: 'looking' });
   const acknowledged = { at: NOW, by: 'ann', note: 'looking' };
   const muted = { at: NOW, by: 'ann', until, reason: 'release' };
   assert.deepEqual(body, { incidentId: 'now', acknowledged, muted, verdicts: [] });
@@ -152,24 +144,24 @@ test('an incident is acknowledged and muted with its events, also with those tha
       incidents: [keptIncident(9, late)],
     }),
   );
-  const { events } = (await get('/v1/events?incident=now')).body;
+  const { events } = (await send('GET', '/v1/events?incident=now')).body;
   assert.deepEqual(
     events.map((event: typeof body) => [event.acknowledged, event.muted]),
     [1, 2, 3].map(() => [acknowledged, { ...muted, mute_id: null }]),
   );
-  await post('/v1/incidents/now/acknowledge', { acknowledged: false });
-  assert.equal((await get('/v1/events?incident=now&acknowledged=true')).body.events.length, 0);
+  await send('POST', '/v1/incidents/now/acknowledge', { acknowledged: false });
+  assert.equal((await send('GET', '/v1/events?incident=now&acknowledged=true')).body.events.length, 0);
   const viewer = await start('viewer');
-  assert.equal((await viewer.post('/v1/incidents/now/acknowledge', {})).status, 403);
+  assert.equal((await viewer.send('POST', '/v1/incidents/now/acknowledge', {})).status, 403);
 });
 
 test('what was said of a merged incident was said of the one that it is part of, until that is reviewed', async () => {
-  const { operations, get, post } = await start();
+  const { operations, send } = await start();
   await filled(operations);
   const verdict = { verdict: 'origin', subject: 'db-1' };
-  await post('/v1/incidents/now/acknowledge', { note: 'looking' });
-  await post('/v1/incidents/now/mute', { until: NOW + MINUTE_MS, reason: 'release' });
-  await post('/v1/incidents/now/verdict', verdict);
+  await send('POST', '/v1/incidents/now/acknowledge', { note: 'looking' });
+  await send('POST', '/v1/incidents/now/mute', { until: NOW + MINUTE_MS, reason: 'release' });
+  await send('POST', '/v1/incidents/now/verdict', verdict);
   const merged = incidentOf('now', [], { type: 'merged', revision: 1, mergedInto: 'mail' });
   await operations.history.append(batchOf({ incidents: [keptIncident(9, merged)] }));
   const acts = ({ acknowledged, muted, verdicts }: { acknowledged: unknown; muted: object; verdicts: object[] }) => [
@@ -178,23 +170,23 @@ test('what was said of a merged incident was said of the one that it is part of,
     verdicts.length,
   ];
   const acknowledged = { at: NOW, by: 'ann', note: 'looking' };
-  const [listed] = (await get('/v1/incidents')).body.incidents;
+  const [listed] = (await send('GET', '/v1/incidents')).body.incidents;
   assert.deepEqual([listed.incidentId, ...acts(listed)], ['mail', acknowledged, true, 1]);
-  assert.deepEqual(acts((await get('/v1/incidents/now')).body), [acknowledged, true, 1]);
-  const { events } = (await get('/v1/events?incident=mail&acknowledged=true')).body;
+  assert.deepEqual(acts((await send('GET', '/v1/incidents/now')).body), [acknowledged, true, 1]);
+  const { events } = (await send('GET', '/v1/events?incident=mail&acknowledged=true')).body;
   assert.equal(events.length, 3);
-  assert.deepEqual(acts((await post('/v1/incidents/mail/verdict', verdict)).body), [acknowledged, true, 1]);
-  assert.deepEqual((await get('/v1/incidents/mail')).body.confirmed, [{ subject: 'db-1', incidents: 1 }]);
-  await post('/v1/incidents/mail/verdict', { ...verdict, given: false });
-  await post('/v1/incidents/mail/mute', { until: null });
-  const { body } = await post('/v1/incidents/mail/acknowledge', { acknowledged: false });
+  assert.deepEqual(acts((await send('POST', '/v1/incidents/mail/verdict', verdict)).body), [acknowledged, true, 1]);
+  assert.deepEqual((await send('GET', '/v1/incidents/mail')).body.confirmed, [{ subject: 'db-1', incidents: 1 }]);
+  await send('POST', '/v1/incidents/mail/verdict', { ...verdict, given: false });
+  await send('POST', '/v1/incidents/mail/mute', { until: null });
+  const { body } = await send('POST', '/v1/incidents/mail/acknowledge', { acknowledged: false });
   assert.deepEqual(acts(body), [null, false, 0]);
 });
 
 test('verdicts are shown and counted; what is no part of the incident is refused', async () => {
-  const { operations, get, post } = await start();
+  const { operations, send } = await start();
   await filled(operations);
-  const judge = (id: string, body: object) => post(`/v1/incidents/${id}/verdict`, body);
+  const judge = (id: string, body: object) => send('POST', `/v1/incidents/${id}/verdict`, body);
   const origin = { verdict: 'origin', subject: 'db-1' };
   await judge('before', origin);
   await judge('now', { ...origin, note: 'disk' });
@@ -206,7 +198,7 @@ test('verdicts are shown and counted; what is no part of the incident is refused
     { ...origin, ...given, note: 'disk' },
   ];
   assert.deepEqual(body.verdicts, both);
-  const shown = (await get('/v1/incidents/now')).body;
+  const shown = (await send('GET', '/v1/incidents/now')).body;
   assert.deepEqual([shown.verdicts, shown.confirmed], [both, [{ subject: 'db-1', incidents: 2 }]]);
   assert.deepEqual((await judge('now', { ...alien, given: false })).body.verdicts, both.slice(1));
   const refused = await judge('now', { verdict: 'not-related', subject: eventId('mail', 'mail-1/queue') });

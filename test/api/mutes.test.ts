@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import type { KeyRole } from '../../src/store/key-role.ts';
 import { fakeOperations } from '../fixture/history/fake-operations.ts';
 import { anomalyEvent, batchOf, keptEvent } from '../fixture/history/kept-records.ts';
-import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
+import { sender } from '../fixture/http/ask.ts';
+import { startApp } from '../fixture/http/http-service.ts';
 
 const NOW = Date.UTC(2026, 4, 2, 12);
 const UNTIL = NOW + 60_000;
@@ -12,13 +13,7 @@ async function start(role: KeyRole = 'operator') {
   const operations = await fakeOperations();
   const clock = { nowMs: NOW };
   const app = await startApp(undefined, { operations, key: { role, name: 'ann' }, nowMs: () => clock.nowMs });
-  const send = async (method: 'GET' | 'POST' | 'DELETE', url: string, body?: object) => {
-    const headers = body === undefined ? AUTHORIZED : { ...AUTHORIZED, 'content-type': 'application/json' };
-    const payload = body === undefined ? {} : { payload: JSON.stringify(body) };
-    const answer = await app.inject({ method, url, headers, ...payload });
-    return { status: answer.statusCode, body: answer.json() };
-  };
-  return { operations, clock, send };
+  return { operations, clock, send: sender(app) };
 }
 
 test('series and detectors are muted until a time, listed with who did it, and their events are shown as muted', async () => {

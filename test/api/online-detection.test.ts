@@ -9,17 +9,18 @@ import { ask as post } from '../fixture/http/ask.ts';
 import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http/http-service.ts';
 import { arithmeticForecaster } from '../fixture/model/arithmetic-forecaster.ts';
 
+const URL = '/v2/online_anomaly_detection';
 const app = await startApp();
 
-async function ask(body: Record<string, unknown>) {
-  const payload = { freq: 'h', h: 4, detection_size: 6, model: 'timegpt-2.1', ...body };
-  const answer = await app.inject({
-    method: 'POST',
-    url: '/v2/online_anomaly_detection',
-    headers: { ...AUTHORIZED, 'content-type': 'application/json' },
-    payload: JSON.stringify(payload),
+async function ask(fields: object) {
+  const { status, body } = await post(app, URL, {
+    freq: 'h',
+    h: 4,
+    detection_size: 6,
+    model: 'timegpt-2.1',
+    ...fields,
   });
-  return { status: answer.statusCode, body: answer.json() };
+  return { status, body };
 }
 
 const wave = (length: number, phase = 0) =>
@@ -73,13 +74,8 @@ test('the results of a series do not depend on other series of the request', asy
 test('interval keys use the literal of the level', async () => {
   for (const text of ['99.0', '99.99', '0', '5e1']) {
     const payload = JSON.stringify({ series: { y: a, sizes: [120] }, freq: 'h', h: 4, detection_size: 6 });
-    const answer = await app.inject({
-      method: 'POST',
-      url: '/v2/online_anomaly_detection',
-      headers: { ...AUTHORIZED, 'content-type': 'application/json' },
-      payload: payload.replace(/}$/, `,"level":${text}}`),
-    });
-    assert.deepEqual(Object.keys(answer.json().intervals), [`lo-${text}`, `hi-${text}`]);
+    const { body } = await post(app, URL, payload.replace(/}$/, `,"level":${text}}`));
+    assert.deepEqual(Object.keys(body.intervals), [`lo-${text}`, `hi-${text}`]);
   }
 });
 

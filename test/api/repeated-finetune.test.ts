@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ANSWERS_KEPT_MS, pruneAnswers } from '../../src/store/idempotent-answers.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
-import { ask } from '../fixture/http/ask.ts';
+import { ask, sender } from '../fixture/http/ask.ts';
 import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
 import { openMemoryStore } from '../fixture/store/memory-store.ts';
 import { until } from '../fixture/until.ts';
@@ -13,11 +13,8 @@ const TUNING = { series: { y, sizes: [60] }, freq: 'h', finetune_steps: 3, outpu
 async function start() {
   const store = await openMemoryStore();
   const app = await startApp(undefined, { store, key: { credits: 1_000 }, nowMs: () => 1_000 });
-  const send = async (payload: object, key?: string) => {
-    const headers = { ...AUTHORIZED, ...(key !== undefined && { 'idempotency-key': key }) };
-    const answer = await app.inject({ method: 'POST', url: '/v2/finetune', headers, payload });
-    return { status: answer.statusCode, headers: answer.headers, body: answer.json() };
-  };
+  const send = (body: object, key?: string) =>
+    sender(app, { ...AUTHORIZED, ...(key !== undefined && { 'idempotency-key': key }) })('POST', '/v2/finetune', body);
   const credits = async () => (await store.query<{ credits: number }>('SELECT credits FROM api_keys'))[0].credits;
   return { store, send, credits };
 }
