@@ -110,7 +110,9 @@ function assertWellFormed({ events, scores }: Ran): number {
     updates.forEach((atMs, i) => {
       assert.ok(i === 0 || atMs - updates[i - 1] >= GAP * STEP_MS, 'at most one update a detection window');
     });
-    for (const { closeReason, endedAtMs, type } of revisions) {
+    for (const { closeReason, endedAtMs, type, kind, observations } of revisions) {
+      const isShort = closeReason === 'recovered' && observations < 4;
+      assert.ok(!isShort || (kind !== 'level_shift' && kind !== 'drift'), `a ${kind} of ${observations} rows`);
       assert.deepEqual([closeReason !== null, endedAtMs !== null], [type === 'closed', type === 'closed']);
     }
     for (const event of revisions) {

@@ -79,7 +79,9 @@ export function whyFlagged(event: EventAnswer, nowMs: number): readonly string[]
   if (widths !== null) {
     const beyond = beyondText(event.kind, widths);
     const isTold = event.summary.includes('(usually ');
-    sentences.push(isTold ? sentenceOf(beyond) : `Between ${loText} and ${hiText} was usual then; ${beyond}.`);
+    if (!isTold) sentences.push(`Between ${loText} and ${hiText} was usual then; ${beyond}.`);
+    // What is unusual on average alone is told by the summary.
+    else if (widths > 0) sentences.push(sentenceOf(beyond));
   }
   if (event.unusual !== null && !event.summary.includes(event.unusual)) sentences.push(sentenceOf(event.unusual));
   if (grade !== null)

@@ -67,13 +67,23 @@ const TELLING: readonly (readonly EventKind[])[] = [
 const DISPLACED_RANK = 1;
 
 /**
- * A kind is refined by what comes, and never taken back: at the end an incident looks less like itself. A level shift
+ * A kind is refined by what comes, and not taken back: at the end an incident looks less like itself. A level shift
  * becomes a drift, or the other way round, while it is known how values left what was usual.
  */
 export function refined(kind: EventKind, next: EventKind, departure: Departure | null): EventKind {
   const rank = (of: EventKind) => TELLING.findIndex((kinds) => kinds.includes(of));
   const isTurn = rank(kind) === DISPLACED_RANK && rank(next) === DISPLACED_RANK;
   return rank(next) >= rank(kind) && (departure !== null || !isTurn) ? next : kind;
+}
+
+/** The kind of an event of so many rows behind which values are back: no level, and no drift, is as short. */
+export function recoveredKind(kind: EventKind, rows: number, isBelow: boolean): EventKind {
+  const isShort = TELLING[DISPLACED_RANK].includes(kind) && rows < DISPLACED_ROWS_MIN;
+  return isShort ? pointKind(isBelow) : kind;
+}
+
+function pointKind(isBelow: boolean): EventKind {
+  return isBelow ? 'dip' : 'spike';
 }
 
 /** The kind of an event, as far as its rows show by now. O(rows). */
@@ -84,7 +94,7 @@ export function kindOf(evidence: KindEvidence): EventKind {
   const { extreme, lasts } = displacement(evidence);
   const { departure, isBySeason, leading } = evidence;
   const isAway = isBySeason && departure !== null && departure.displacedRows >= DISPLACED_ROWS_MIN;
-  if (!lasts && !isAway) return evidence.isBelow ? 'dip' : 'spike';
+  if (!lasts && !isAway) return pointKind(evidence.isBelow);
   const isOnItsWay = leading * Math.sign(extreme) > DRIFT_LEADING * Math.abs(extreme);
   return (departure === null ? isOnItsWay : departure.riseRows >= DRIFT_ROWS) ? 'drift' : 'level_shift';
 }

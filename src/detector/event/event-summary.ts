@@ -27,7 +27,7 @@ const DAY_MS = 86_400_000;
 interface Summarised
   extends Pick<
     AnomalyEvent,
-    'kind' | 'direction' | 'value' | 'expected' | 'unusual' | 'members' | 'seriesCount' | 'unit'
+    'kind' | 'direction' | 'value' | 'expected' | 'lo' | 'hi' | 'unusual' | 'members' | 'seriesCount' | 'unit'
   > {
   /** Days in a row on which an event began at this time. */
   readonly days: number;
@@ -56,23 +56,33 @@ const ALIKE_SHARE = 0.5;
 export function summaryOf(event: Summarised, length: EventLength): string {
   const { kind, direction, unusual, members, days } = event;
   const way = DIRECTED.includes(kind) ? DIRECTION_NAMES[direction] : '';
-  // A value that is stuck is none that was seen or not before.
-  const more = [kind === 'stuck' ? null : unusual, habitText(days), lengthText(kind, length)];
+  // What one value is like says nothing of values that repeat, or hardly vary.
+  const isOfValue = kind !== 'stuck' && kind !== 'missing_season';
+  const more = [isOfValue ? unusual : null, habitText(days), lengthText(kind, length)];
   const told = more.filter((text) => text !== null).map((text) => `, ${text}`);
   return `${KIND_NAMES[kind]}${way}${seenText(event)}${memberText(members)}${told.join('')}`;
 }
 
-function seenText({ kind, value, expected, unusual, seriesCount, unit, members, of }: Summarised): string {
+function seenText({ kind, value, unusual, seriesCount, unit, members, of, ...bounds }: Summarised): string {
   if (kind === 'silence') {
     return seriesCount === null ? ': no value where one was due' : `: no value of any of ${seriesCount} series`;
   }
+  if (kind === 'missing_season') return ': values vary by less than half of what is usual';
   if (value === null) return '';
+  const expected = shownExpected(value, bounds);
   const values = [value, expected];
   const [valueText, expectedText] = unit === null ? plainTexts(values) : quantityTexts(values, unit);
   const member = of === undefined || of === members[0]?.series ? '' : ` in ${of}`;
   if (kind === 'stuck') return `: ${valueText}${member} again and again`;
   const isTold = expected === null || (unusual !== null && TELLS_RANGE.test(unusual));
   return `: ${valueText}${member}${isTold ? '' : ` where ${expectedText} was expected`}`;
+}
+
+/** What was expected, in two digits of its interval: it is known no better. It stays on its side of the value. */
+function shownExpected(value: number, { expected, lo, hi }: Pick<Summarised, 'expected' | 'lo' | 'hi'>): number | null {
+  if (expected === null || lo === null || hi === null) return expected;
+  const rounded = roundedBy(expected, (hi - lo) / 2);
+  return Math.sign(value - rounded) === Math.sign(value - expected) ? rounded : expected;
 }
 
 function memberText(members: AnomalyEvent['members']): string {

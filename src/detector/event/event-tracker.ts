@@ -3,7 +3,7 @@ import { leadingResidual, scaleOfChanges, scaleOfResiduals } from '../grade/grad
 import { type DailyHabit, habitWith, isOver } from './daily-habit.ts';
 import { departureOf } from './displaced-values.ts';
 import { type RingValues, rarityOf } from './event-extremes.ts';
-import { isStillStuck, kindOf, refined, staysWithoutSeason } from './event-kind.ts';
+import { isStillStuck, kindOf, recoveredKind, refined, staysWithoutSeason } from './event-kind.ts';
 import { hasReturned, levelBefore } from './event-return.ts';
 import { type EventRow, type EventSubject, inSeason, type SeenValue, seasonOfSeen } from './event-row.ts';
 import { type EventRules, isInvalid, isWanted } from './event-rules.ts';
@@ -192,6 +192,7 @@ export class EventTracker {
       if (event.ordinaryRows === 0) this.#closedAt = row.position;
       const kept = row.keptOf(event.leader);
       const isBack = kept === null || hasReturned(event, kept, { position: row.position, gap, stepMs });
+      if (isBack) event.kind = recoveredKind(event.kind, event.until.position - event.start, isBelow(event));
       return conclude(event, isBack ? 'recovered' : 'new_level', row.timestampMs);
     }
     const isFirst = event.checked.position === event.firstAlarm.position;
@@ -229,7 +230,7 @@ export class EventTracker {
         start,
         residuals: event.residuals,
         leading: event.leading,
-        isBelow: event.peak.expected !== null && (event.peak.value ?? 0) < event.peak.expected,
+        isBelow: isBelow(event),
         span: event.lastAlarm.position - event.firstAlarm.position + 1,
         changeScale: event.changeScale,
         departure,
@@ -243,6 +244,10 @@ export class EventTracker {
         : event.kind === 'missing_season' && staysWithoutSeason(values, event.start - oldest);
     if (goesOn) lastUntil(event, { position, timestampMs }, this.#subject.stepMs);
   }
+}
+
+function isBelow({ peak: { value, expected } }: OpenEvent): boolean {
+  return expected !== null && (value ?? 0) < expected;
 }
 
 function repeatsValue(kept: RingValues | null, position: number): boolean {

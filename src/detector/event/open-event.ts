@@ -204,7 +204,7 @@ function revisionOf(
     observations: Math.max(1, until.position - start),
     closeReason,
     summary: summaryOf(
-      { kind, direction, value, expected, unusual, members, seriesCount, unit, of, days: event.days ?? 1 },
+      { kind, direction, value, expected, lo, hi, unusual, members, seriesCount, unit, of, days: event.days ?? 1 },
       { startedAtMs, endedAtMs, closeReason, originMs: event.originMs === undefined ? 0 : event.originMs },
     ),
     unusual,

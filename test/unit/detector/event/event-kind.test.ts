@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Departure } from '../../../../src/detector/event/displaced-values.ts';
-import { kindOf, refined } from '../../../../src/detector/event/event-kind.ts';
+import { kindOf, recoveredKind, refined } from '../../../../src/detector/event/event-kind.ts';
 import type { EventKind } from '../../../../src/record/anomaly-event.ts';
 import { whiteNoise } from '../../../fixture/stream/backtest.ts';
 
@@ -174,4 +174,12 @@ test('what the long memory raised is displaced where values are, though forecast
   const evidence = { values, start: ROWS, residuals: [5], leading: 4, isBelow: false, span: 1, changeScale: 1 };
   assert.equal(kindOf({ ...evidence, ...followed }), 'level_shift');
   assert.equal(kindOf({ ...evidence, ...followed, isBySeason: false }), 'spike');
+});
+
+test('what is back within three rows is no level shift and no drift in the end', () => {
+  assert.deepEqual([recoveredKind('level_shift', 3, false), recoveredKind('drift', 1, true)], ['spike', 'dip']);
+  assert.equal(recoveredKind('level_shift', 4, false), 'level_shift');
+  for (const kind of ['stuck', 'missing_season', 'burst', 'spike'] as const) {
+    assert.equal(recoveredKind(kind, 1, true), kind);
+  }
 });

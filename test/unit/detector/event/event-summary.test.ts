@@ -8,6 +8,8 @@ const spike = {
   direction: 'up',
   value: 1234.5678,
   expected: 40,
+  lo: null,
+  hi: null,
   unusual: 'highest in 14 days',
   members: [],
   seriesCount: null,
@@ -111,7 +113,16 @@ interface Seen {
   readonly expected: number | null;
 }
 
-const told = (seen: Seen) => ({ ...seen, unusual: null, members: [], seriesCount: null, unit: null, days: 1 });
+const told = (seen: Seen) => ({
+  ...seen,
+  lo: null,
+  hi: null,
+  unusual: null,
+  members: [],
+  seriesCount: null,
+  unit: null,
+  days: 1,
+});
 const MEMBERS = [
   { series: 'web-1/cpu', share: 0.61 },
   { series: 'web-2/cpu', share: 0.39 },
@@ -152,6 +163,7 @@ function sentences(kind: string, value: string, [side, way, stays]: readonly [st
   ];
 }
 
+const HARDLY = 'Missing season: values vary by less than half of what is usual';
 const HIGH = ['highest', 'higher', 'at a new level'] as const;
 const LOW = ['lowest', 'lower', 'at a new level'] as const;
 
@@ -162,7 +174,16 @@ const KINDS: readonly (readonly [Seen, readonly string[]])[] = [
   [{ kind: 'drift', direction: 'up', value: 1_310, expected: 990 }, sentences('Drift up', '1310', HIGH)],
   [
     { kind: 'missing_season', direction: 'down', value: 402.5, expected: 990 },
-    sentences('Missing season', '402.5', ['lowest', 'lower', 'without a season']),
+    [
+      HARDLY,
+      `${HARDLY}, for 5 minutes`,
+      HARDLY,
+      `${HARDLY}, for 3 hours`,
+      `${HARDLY}, third day in a row at this time`,
+      `${HARDLY}, day 12 in a row at this time, for 90 minutes`,
+      `${HARDLY}, mostly web-1/cpu (61 %), for 36 hours`,
+      `${HARDLY}, without a season since 2026-03-03 09:00 UTC`,
+    ],
   ],
   [
     { kind: 'stuck', direction: 'down', value: 612, expected: 610 },
@@ -231,6 +252,16 @@ test('a usual range that is narrow beside its level has as many digits as it is 
   assert.match(seasonText(100_900, season, null) ?? '', /^higher than usual .* \(usually 99500 to 100500\)$/);
   const fine = { ...season, expected: 1.00012, deviation: 0.00001 };
   assert.match(seasonText(1.0002, fine, null) ?? '', /\(usually 1\.0001 to 1\.00014\)$/);
+});
+
+test('what was expected has two digits of its interval, and stays on its side of the value', () => {
+  const seen = (value: number, expected: number, lo: number, hi: number) =>
+    summaryOf({ ...spike, value, expected, lo, hi, unusual: null }, open);
+  assert.equal(seen(26.5, -0.01423, -7.79, 8.52), 'Spike: 26.5 where 0 was expected');
+  assert.equal(seen(336_431_000, 210_860, -959_690, 1_340_100), 'Spike: 336431000 where 200000 was expected');
+  assert.equal(seen(5_234_830, 67.08, 49.9, 87.1), 'Spike: 5234830 where 67 was expected');
+  assert.equal(seen(280.4, 280.9, 130, 430), 'Spike: 280.4 where 280.9 was expected');
+  assert.equal(seen(14.83, 0.25, 0.25, 0.25), 'Spike: 14.83 where 0.25 was expected');
 });
 
 test('where times are not known a sentence tells none', () => {
