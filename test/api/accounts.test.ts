@@ -37,6 +37,27 @@ async function start(key: Partial<NewApiKey>, forecaster: QuantileForecaster = q
   return { app, store, clock, creditsLeft };
 }
 
+/** A forecaster whose calls wait until `finish`. */
+function slowForecaster() {
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const model = quantileForecaster();
+  const slow: QuantileForecaster = {
+    ...model,
+    async forecast(batch, signal) {
+      begin();
+      await finished;
+      return model.forecast(batch, signal);
+    },
+    async forecastQuantiles(batch, signal) {
+      begin();
+      await finished;
+      return model.forecastQuantiles(batch, signal);
+    },
+  };
+  return { slow, begun, finish };
+}
+
 const usage = async ({ app }: World) => (await app.inject({ url: '/usage', headers: AUTHORIZED })).json();
 
 test('every endpoint charges exactly the tokens of its answer', async () => {
@@ -147,17 +168,7 @@ test('calls per minute and concurrent calls are limited, with Retry-After', asyn
   minute.clock.nowMs += 10_000;
   assert.equal((await ask(minute.app, '/v2/forecast', FORECAST)).status, 200);
 
-  const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
-  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-  const model = quantileForecaster();
-  const slow: QuantileForecaster = {
-    ...model,
-    async forecastQuantiles(batch, signal) {
-      begin();
-      await finished;
-      return model.forecastQuantiles(batch, signal);
-    },
-  };
+  const { slow, begun, finish } = slowForecaster();
   const once = await start({ callsAtOnce: 1 }, slow);
   const first = ask(once.app, '/v2/forecast', { ...FORECAST, level: [80] });
   await begun;
@@ -201,17 +212,7 @@ test('a revoked or expired key gets 401', async () => {
 
 test('a call of a key that is revoked before its answer gets 401, and costs nothing', async () => {
   for (const limits of [{}, { credits: 1_000 }]) {
-    const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
-    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-    const model = quantileForecaster();
-    const slow: QuantileForecaster = {
-      ...model,
-      async forecast(batch, signal) {
-        begin();
-        await finished;
-        return model.forecast(batch, signal);
-      },
-    };
+    const { slow, begun, finish } = slowForecaster();
     const world = await start(limits, slow);
     const asked = ask(world.app, '/v2/forecast', FORECAST);
     await begun;
@@ -226,15 +227,7 @@ test('a call of a key that is revoked before its answer gets 401, and costs noth
 });
 
 test('a job is charged when it succeeds and free when cancelled; both are audited', async () => {
-  const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
-  const model = quantileForecaster();
-  const slow: QuantileForecaster = {
-    ...model,
-    async forecastQuantiles(batch, signal) {
-      await finished;
-      return model.forecastQuantiles(batch, signal);
-    },
-  };
+  const { slow, finish } = slowForecaster();
   const world = await start({ credits: 1_000 }, slow);
   const submit = async () =>
     (await ask(world.app, '/v2/forecast/async', { ...FORECAST, level: [80] })).body.job_id as string;

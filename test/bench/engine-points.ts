@@ -7,19 +7,13 @@ import { scoreRecords } from '../../src/stream/engine/commit/score-records.ts';
 import { PartitionState } from '../../src/stream/engine/state/partition-state.ts';
 import { bindDetector } from '../../src/stream/engine/unit/bound-detector.ts';
 import type { InputRecord } from '../../src/stream/log/log.ts';
+import { TOPICS } from '../fixture/stream/stream-run.ts';
 import { benchDetector, benchStream, FREE_FORECASTER } from './bench-detector.ts';
 import { START_MS, valueAt } from './synthetic-series.ts';
 
 const SERIES = 500;
 /** Steps are a minute long. */
 const STEP_MS = 60_000;
-const TOPICS = {
-  observations: 'observations',
-  scores: 'scores',
-  events: 'events',
-  changelog: 'changelog',
-  deadLetters: 'letters',
-};
 const NO_BYTES = Buffer.alloc(0);
 const NEVER = new AbortController().signal;
 

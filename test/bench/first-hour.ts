@@ -10,6 +10,7 @@ import { freePort } from '../../src/local-kafka/free-port.ts';
 import { ensureTopics } from '../../src/stream/topics/topic-admin.ts';
 import { startAlertmanager, whyNoAlertmanager } from '../fixture/alerts/alertmanager.ts';
 import { type RunningPrometheus, startPrometheus, whyNoPrometheus } from '../fixture/http/prometheus.ts';
+import { TOPICS } from '../fixture/stream/stream-run.ts';
 import { until } from '../fixture/until.ts';
 import type { Bench } from './bench.ts';
 import { withBroker } from './local-broker.ts';
@@ -18,13 +19,6 @@ import { printTable } from './table.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const KEY = 'the-key-of-the-first-hour-alone';
-const TOPICS = {
-  observations: 'observations',
-  scores: 'anomaly-scores',
-  events: 'anomaly-events',
-  changelog: 'tidewatch-changelog',
-  deadLetters: 'dead-letters',
-};
 /** How long Prometheus has sent, a point a second, before somebody asks what to watch. */
 const OBSERVED_S = 180;
 const WAIT = { waitMsMax: 600_000, everyMs: 250 };

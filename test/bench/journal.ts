@@ -6,19 +6,13 @@ import { Journal } from '../../src/stream/changelog/journal.ts';
 import { PendingCommit } from '../../src/stream/engine/commit/pending-commit.ts';
 import { PartitionState } from '../../src/stream/engine/state/partition-state.ts';
 import { bindDetector } from '../../src/stream/engine/unit/bound-detector.ts';
+import { TOPICS } from '../fixture/stream/stream-run.ts';
 import type { Figures } from './bench.ts';
 import { benchDetector, FREE_FORECASTER } from './bench-detector.ts';
 import { START_MS, STEP_MS, valueAt } from './synthetic-series.ts';
 import { printTable, rounded } from './table.ts';
 
 const NO_BYTES = Buffer.alloc(0);
-const TOPICS = {
-  observations: 'observations',
-  scores: 'scores',
-  events: 'events',
-  changelog: 'changelog',
-  deadLetters: 'letters',
-};
 
 interface Case {
   readonly series: number;

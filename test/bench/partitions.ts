@@ -4,6 +4,7 @@ import { readTopicEnds } from '../../src/kafka/admin/consumer-group.ts';
 import type { KafkaConnection } from '../../src/kafka/cluster/connection.ts';
 import { type BulkProducer, openBulkProducer } from '../../src/kafka/produce/bulk-producer.ts';
 import { ensureTopics } from '../../src/stream/topics/topic-admin.ts';
+import { TOPICS } from '../fixture/stream/stream-run.ts';
 import type { Figures } from './bench.ts';
 import { type Child, startChild } from './child.ts';
 import { withBroker } from './local-broker.ts';
@@ -66,17 +67,10 @@ export async function run(args: readonly string[]): Promise<Figures> {
 }
 
 async function prepare(connection: KafkaConnection, partitions: number): Promise<PartitionsOptions> {
-  const topics = {
-    observations: 'observations',
-    scores: 'scores',
-    events: 'events',
-    changelog: 'changelog',
-    deadLetters: 'dead-letters',
-  };
   const creation = { partitions, replicationFactor: 1, retentionMs: null };
   // So many partitions have leaders long after they were made.
-  await ensureTopics(connection, topics, creation).catch(() => untilKnown(connection, Object.values(topics)));
-  return { kafka: connection.config, topics, groupId: 'partitions' };
+  await ensureTopics(connection, TOPICS, creation).catch(() => untilKnown(connection, Object.values(TOPICS)));
+  return { kafka: connection.config, topics: TOPICS, groupId: 'partitions' };
 }
 
 async function untilKnown(connection: KafkaConnection, topics: readonly string[]): Promise<void> {

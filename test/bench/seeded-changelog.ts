@@ -6,6 +6,7 @@ import { PartitionState } from '../../src/stream/engine/state/partition-state.ts
 import { PARTITION_COUNT_KEY } from '../../src/stream/engine/state/restore-partition.ts';
 import type { BoundDetector } from '../../src/stream/engine/unit/bound-detector.ts';
 import type { OutputRecord } from '../../src/stream/log/log.ts';
+import { TOPICS } from '../fixture/stream/stream-run.ts';
 import { type BenchSettings, boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
 import { PARTITIONS } from './local-broker.ts';
 import { partitionOf, START_MS, STEP_MS, seriesId, valueAt } from './synthetic-series.ts';
@@ -84,18 +85,11 @@ async function* commitsOf(
   state: PartitionState,
   journal: Journal,
 ): AsyncGenerator<OutputRecord[]> {
-  const topics = {
-    observations: 'observations',
-    scores: 'scores',
-    events: 'events',
-    changelog: 'changelog',
-    deadLetters: 'letters',
-  };
   const newPending = () =>
     new PendingCommit(
       {
         place: state.place,
-        topics,
+        topics: TOPICS,
         encodeScore: () => NO_BYTES,
         encodeEvent: () => NO_BYTES,
         timestamps: 'event-time' as const,
@@ -122,7 +116,7 @@ async function* commitsOf(
       const isLast = step === steps - 1 && i === members.length - 1;
       if (observations.length < OBSERVATIONS_PER_COMMIT && !isLast) continue;
       await state.score(observations, pending, signal);
-      yield pending.outputs(journal, null).filter(({ topic }) => topic === topics.changelog);
+      yield pending.outputs(journal, null).filter(({ topic }) => topic === TOPICS.changelog);
       pending = newPending();
       observations = [];
     }

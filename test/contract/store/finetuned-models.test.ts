@@ -73,32 +73,15 @@ storeTest('ids are unique and the quota holds under concurrency', async (store) 
   const kinds = Map.groupBy(made, ({ kind }) => kind);
   assert.equal(kinds.get('created')?.length, 6);
   assert.equal(await countFinetunedModels(databases[0], 'ann'), 6);
-  assert.deepEqual(
-    await createFinetunedModel(databases[0], newModel('one-more'), {
-      weights: null,
-      recordEvent: unrecorded,
-      modelsMax: 6,
-    }),
-    {
-      kind: 'too-many',
-    },
-  );
+  const create = async (id: string) => {
+    const made = { weights: null, recordEvent: unrecorded, modelsMax: 6 };
+    return (await createFinetunedModel(databases[0], newModel(id), made)).kind;
+  };
+  assert.equal(await create('one-more'), 'too-many');
   const [{ id }] = await listFinetunedModels(databases[0], 'ann');
-  assert.deepEqual(
-    await createFinetunedModel(databases[0], newModel(id), { weights: null, recordEvent: unrecorded, modelsMax: 6 }),
-    { kind: 'id-taken' },
-  );
+  assert.equal(await create(id), 'id-taken');
   await deleteFinetunedModel(databases[0], 'ann', id);
-  assert.deepEqual(
-    await createFinetunedModel(databases[0], newModel('one-more'), {
-      weights: null,
-      recordEvent: unrecorded,
-      modelsMax: 6,
-    }),
-    {
-      kind: 'created',
-    },
-  );
+  assert.equal(await create('one-more'), 'created');
 });
 
 storeTest('a model of an earlier release has its own name', async (store) => {

@@ -217,32 +217,33 @@ test('TIDEWATCH_API_KEY has at least 24 characters', () => {
   assert.equal(load({ env: { TIDEWATCH_API_KEY: 'x'.repeat(24) } }).kind, 'config');
 });
 
+const SECRETS = {
+  KAFKA_SASL_PASSWORD: 'swordfish',
+  SCHEMA_REGISTRY_PASSWORD: 'open-sesame',
+  TIDEWATCH_API_KEY: 'abracadabra-abracadabra-abracadabra',
+  STORE_URL: 'postgres://ann:shibboleth@db/tidewatch',
+  HISTORY_URL: 'postgres://ann:shibboleth@db/history',
+};
+const BESIDE_SECRETS = {
+  KAFKA_BROKERS: 'a:9092',
+  KAFKA_SASL_MECHANISM: 'plain',
+  KAFKA_SASL_USERNAME: 'ada',
+  SCHEMA_REGISTRY_URL: 'https://registry',
+  SCHEMA_REGISTRY_USERNAME: 'ada',
+};
+
 test('every secret may stand in a file instead', () => {
-  const secrets = {
-    KAFKA_SASL_PASSWORD: 'swordfish',
-    SCHEMA_REGISTRY_PASSWORD: 'open-sesame',
-    TIDEWATCH_API_KEY: 'a-key-of-24-characters-x',
-    STORE_URL: 'postgres://ann:shibboleth@db/tidewatch',
-    HISTORY_URL: 'postgres://ann:shibboleth@db/history',
-  };
-  const others = {
-    KAFKA_BROKERS: 'a:9092',
-    KAFKA_SASL_MECHANISM: 'plain',
-    KAFKA_SASL_USERNAME: 'ada',
-    SCHEMA_REGISTRY_URL: 'https://registry',
-    SCHEMA_REGISTRY_USERNAME: 'ada',
-  };
-  const named = Object.fromEntries(Object.keys(secrets).map((name) => [`${name}_FILE`, `/secrets/${name}`]));
-  const files = Object.fromEntries(Object.entries(secrets).map(([name, text]) => [`/secrets/${name}`, `${text}\n`]));
-  const inFiles = load({ env: { ...others, ...named }, files });
-  assert.deepEqual(inFiles, load({ env: { ...others, ...secrets } }));
+  const named = Object.fromEntries(Object.keys(SECRETS).map((name) => [`${name}_FILE`, `/secrets/${name}`]));
+  const files = Object.fromEntries(Object.entries(SECRETS).map(([name, text]) => [`/secrets/${name}`, `${text}\n`]));
+  const inFiles = load({ env: { ...BESIDE_SECRETS, ...named }, files });
+  assert.deepEqual(inFiles, load({ env: { ...BESIDE_SECRETS, ...SECRETS } }));
   assert.equal(inFiles.kind, 'config');
   const short = problemsOf(load({ env: { TIDEWATCH_API_KEY_FILE: 'k' }, files: { k: 'short' } }));
   assert.deepEqual(short, [
     'TIDEWATCH_API_KEY_FILE must name a file that holds 24 or more characters of printable ASCII without spaces, ' +
       'got a value that is not shown',
   ]);
-  const both = { ...secrets, ...named, ...others };
+  const both = { ...SECRETS, ...named, ...BESIDE_SECRETS };
   assert.equal(problemsOf(load({ env: both, files })).length, 5);
 });
 
@@ -270,24 +271,8 @@ test('proxies, origins and certificates are checked when the service starts', ()
 });
 
 test('no secret appears in a problem or in the description of a configuration', () => {
-  const secrets = {
-    KAFKA_SASL_PASSWORD: 'swordfish',
-    SCHEMA_REGISTRY_PASSWORD: 'open-sesame',
-    TIDEWATCH_API_KEY: 'abracadabra-abracadabra-abracadabra',
-    STORE_URL: 'postgres://ann:shibboleth@db/tidewatch',
-    HISTORY_URL: 'postgres://ann:shibboleth@db/history',
-  };
-  const env = {
-    KAFKA_BROKERS: 'a:9092',
-    KAFKA_TLS: 'true',
-    KAFKA_TLS_CERT: 'cert.pem',
-    KAFKA_TLS_KEY: 'key.pem',
-    KAFKA_SASL_MECHANISM: 'plain',
-    KAFKA_SASL_USERNAME: 'ada',
-    SCHEMA_REGISTRY_URL: 'https://registry',
-    SCHEMA_REGISTRY_USERNAME: 'ada',
-    ...secrets,
-  };
+  const tls = { KAFKA_TLS: 'true', KAFKA_TLS_CERT: 'cert.pem', KAFKA_TLS_KEY: 'key.pem' };
+  const env = { ...BESIDE_SECRETS, ...tls, ...SECRETS };
   const result = load({ env, files: FILES });
   assert.equal(result.kind, 'config');
   const described = JSON.stringify(describeConfig(result.config));
@@ -299,7 +284,7 @@ test('no secret appears in a problem or in the description of a configuration', 
     TIDEWATCH_API_KEY: 'abracadabra-abracadabra-abracadabra x',
   };
   const problems = problemsOf(load({ env: wrong, files: FILES })).join('\n');
-  for (const secret of [...Object.values(secrets), 'BEGIN CERTIFICATE']) {
+  for (const secret of [...Object.values(SECRETS), 'BEGIN CERTIFICATE']) {
     assert.ok(!described.includes(secret), described);
     assert.ok(!problems.includes(secret), problems);
   }

@@ -1,25 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type TurnLimits, Turns } from '../../../src/sandbox/turns.ts';
+import { recordedWork } from '../../fixture/recorded-work.ts';
 
 const never = new AbortController().signal;
 
-/** Work that the test ends, and the order in which pieces of work began. */
 function recorded(limits?: TurnLimits) {
   const turns = new Turns(limits);
-  const begun: string[] = [];
-  const ends = new Map<string, () => void>();
-  const run = (owner: string, name: string, signal = never) =>
-    turns.run(owner, signal, async () => {
-      begun.push(name);
-      await new Promise<void>((resolve) => ends.set(name, resolve));
-      return name;
-    });
-  const end = async (name: string) => {
-    ends.get(name)?.();
-    for (let i = 0; i < 10; i++) await null;
-  };
-  return { turns, begun, run, end };
+  return { turns, ...recordedWork(turns) };
 }
 
 test('five tunings of one owner do not hold up that of another: owners take turns', async () => {

@@ -1,27 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { OwnerSlots } from '../../../../src/sidecar/accounts/owner-slots.ts';
+import { recordedWork } from '../../../fixture/recorded-work.ts';
 
 const never = new AbortController().signal;
 
-function recorded(slotsMax: number) {
-  const slots = new OwnerSlots(slotsMax);
-  const begun: string[] = [];
-  const ends = new Map<string, () => void>();
-  const run = (owner: string, name: string, signal = never) =>
-    slots.run(owner, signal, async () => {
-      begun.push(name);
-      await new Promise<void>((resolve) => ends.set(name, resolve));
-    });
-  const end = async (name: string) => {
-    ends.get(name)?.();
-    for (let i = 0; i < 10; i++) await null;
-  };
-  return { begun, run, end };
-}
-
 test('work of one owner beyond its slots waits in order, that of another begins at once', async () => {
-  const { begun, run, end } = recorded(2);
+  const { begun, run, end } = recordedWork(new OwnerSlots(2));
   const all = ['a1', 'a2', 'a3', 'a4'].map((name) => run('ann', name));
   all.push(run('bob', 'b1'));
   assert.deepEqual(begun, ['a1', 'a2', 'b1']);
@@ -37,7 +22,7 @@ test('work of one owner beyond its slots waits in order, that of another begins 
 });
 
 test('a caller that hung up while it waited loses its place, and failed work frees its slot', async () => {
-  const { begun, run, end } = recorded(1);
+  const { begun, run, end } = recordedWork(new OwnerSlots(1));
   const stop = new AbortController();
   const first = run('ann', 'first');
   const gone = run('ann', 'gone', stop.signal);
