@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, writeFile } from 'node:fs/promises';
 import { request, type Server } from 'node:https';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { readTls, renewTls } from '../../src/sidecar/http/tls-files.ts';
 import { isExposed } from '../../src/sidecar/http/web-settings.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
+import { freshFolder } from '../fixture/fresh-folder.ts';
 import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
 import { until } from '../fixture/until.ts';
 
@@ -18,8 +18,7 @@ const noOpenssl = await run('openssl', ['version']).then(
   () => false as const,
   () => 'there is no openssl to make certificates with',
 );
-const folder = await mkdtemp(join(tmpdir(), 'tidewatch-tls-'));
-after(() => rm(folder, { recursive: true }));
+const folder = freshFolder();
 
 /** A certificate of `name` and its key, as files. */
 async function certificateOf(name: string) {

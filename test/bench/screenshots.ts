@@ -4,15 +4,14 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import type { EventAnswer, EventsAnswer } from '../../src/sidecar/wire/schema/event-schema.ts';
 import type { IncidentAnswer, IncidentsAnswer } from '../../src/sidecar/wire/schema/incident-schema.ts';
 import { startChromium } from '../fixture/console/chromium.ts';
 import { goTo, signIn } from '../fixture/console/page-steps.ts';
+import { freshFolder } from '../fixture/fresh-folder.ts';
 import { until } from '../fixture/until.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -131,7 +130,7 @@ async function takePicture(page: Page, name: string): Promise<void> {
   }
 }
 
-const folder = await mkdtemp(join(tmpdir(), 'tidewatch-screenshots-'));
+const folder = freshFolder();
 const demo = await startDemo(folder);
 try {
   const shown = await shownThings(demo.url);
@@ -140,5 +139,4 @@ try {
   await browser.close();
 } finally {
   await demo.stop();
-  await rm(folder, { recursive: true, force: true });
 }

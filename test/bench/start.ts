@@ -4,13 +4,13 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readTopicEnds } from '../../src/kafka/admin/consumer-group.ts';
 import type { KafkaConnection } from '../../src/kafka/cluster/connection.ts';
 import { produceRecords } from '../../src/kafka/produce/bulk-producer.ts';
+import { freshFolder } from '../fixture/fresh-folder.ts';
 import { until } from '../fixture/until.ts';
 import type { Bench } from './bench.ts';
 import { makeTopics, withBroker } from './local-broker.ts';
@@ -31,31 +31,27 @@ interface Start {
 }
 
 export const run: Bench = async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'tidewatch-start-'));
-  try {
-    const help = await best(() => started(['--help'], folder, {}, (child) => once(child, 'exit')));
-    const serve = await best(() => {
-      return started(['serve'], folder, { DATA_DIR: join(folder, crypto.randomUUID()) }, (child) =>
-        said(child, 'serving'),
-      );
-    });
-    const worker = await withBroker((connection) => best((round) => firstScore(connection, folder, round)));
-    const rows = Object.entries({ '--help': help, serve, 'worker, first score': worker });
-    printTable(
-      `Starts, the best of ${ROUNDS}`,
-      ['command', 's', 'processor s'],
-      rows.map(([name, { seconds, cpuSeconds }]) => [name, seconds, cpuSeconds]),
+  const folder = freshFolder();
+  const help = await best(() => started(['--help'], folder, {}, (child) => once(child, 'exit')));
+  const serve = await best(() => {
+    return started(['serve'], folder, { DATA_DIR: join(folder, crypto.randomUUID()) }, (child) =>
+      said(child, 'serving'),
     );
-    return {
-      help_s: rounded(help.seconds),
-      serve_ready_s: rounded(serve.seconds),
-      serve_ready_cpu_s: rounded(serve.cpuSeconds),
-      first_score_s: rounded(worker.seconds),
-      first_score_cpu_s: rounded(worker.cpuSeconds),
-    };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
+  const worker = await withBroker((connection) => best((round) => firstScore(connection, folder, round)));
+  const rows = Object.entries({ '--help': help, serve, 'worker, first score': worker });
+  printTable(
+    `Starts, the best of ${ROUNDS}`,
+    ['command', 's', 'processor s'],
+    rows.map(([name, { seconds, cpuSeconds }]) => [name, seconds, cpuSeconds]),
+  );
+  return {
+    help_s: rounded(help.seconds),
+    serve_ready_s: rounded(serve.seconds),
+    serve_ready_cpu_s: rounded(serve.cpuSeconds),
+    first_score_s: rounded(worker.seconds),
+    first_score_cpu_s: rounded(worker.cpuSeconds),
+  };
 };
 
 /** The first round is left out: it may compile. */

@@ -1,8 +1,7 @@
 /** What `suggest` is worth on labelled series, beside the defaults, and how long it takes for many series. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -11,6 +10,7 @@ import { readDetectorsFile } from '../../src/config/detectors-file.ts';
 import { SeriesColumns } from '../../src/suggest/series-columns.ts';
 import { suggest } from '../../src/suggest/suggestion.ts';
 import { suggestionText } from '../../src/suggest/suggestion-text.ts';
+import { freshFolder } from '../fixture/fresh-folder.ts';
 import type { Figures } from './bench.ts';
 import { segmentsOf } from './detection/event-segments.ts';
 import { isReported, type LabelledInput, readLabelled, type SeriesInput } from './detection/labelled-data.ts';
@@ -139,21 +139,17 @@ function eventCounts(judged: readonly JudgedInput[]) {
 
 /** The command, for a file of many series, with the events of some. */
 async function onFleet(): Promise<Figures> {
-  const folder = await mkdtemp(join(tmpdir(), 'tidewatch-suggest-'));
-  try {
-    const path = join(folder, 'fleet.csv');
-    await writeFleet(path);
-    const begun = performance.now();
-    const args = [MAIN, 'suggest', path, '--out', join(folder, 'detectors.yaml')];
-    const [exitCode] = await once(spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] }), 'close');
-    const seconds = (performance.now() - begun) / 1_000;
-    if (exitCode !== 0) throw new Error(`suggest ended with ${exitCode}`);
-    const observations = FLEET_SERIES * FLEET_STEPS;
-    printTable('the command on many series', ['series', 'observations', 's'], [[FLEET_SERIES, observations, seconds]]);
-    return { suggest_10000_series_s: rounded(seconds) };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const folder = freshFolder();
+  const path = join(folder, 'fleet.csv');
+  await writeFleet(path);
+  const begun = performance.now();
+  const args = [MAIN, 'suggest', path, '--out', join(folder, 'detectors.yaml')];
+  const [exitCode] = await once(spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] }), 'close');
+  const seconds = (performance.now() - begun) / 1_000;
+  if (exitCode !== 0) throw new Error(`suggest ended with ${exitCode}`);
+  const observations = FLEET_SERIES * FLEET_STEPS;
+  printTable('the command on many series', ['series', 'observations', 's'], [[FLEET_SERIES, observations, seconds]]);
+  return { suggest_10000_series_s: rounded(seconds) };
 }
 
 async function writeFleet(path: string): Promise<void> {

@@ -3,13 +3,11 @@
  * model.
  */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import type { ForecastBatch, Forecaster } from '../../src/forecast/forecaster.ts';
 import { type Model, openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/onnx-forecaster.ts';
+import { freshFolder } from '../fixture/fresh-folder.ts';
 import { arithmeticForecaster } from '../fixture/model/arithmetic-forecaster.ts';
 import { writeModel } from '../fixture/model/model-folder.ts';
 
@@ -22,13 +20,12 @@ interface Implementation {
   readonly tolerance: number;
 }
 
-const dir = await mkdtemp(join(tmpdir(), 'tidewatch-contract-'));
+const dir = freshFolder();
 const pretrained = await openCatalog({ modelsDir: null });
 const models: Model[] = [await writeModel(dir, 'mean'), ...pretrained.names.map(pretrained.get)];
 const forecasters = await Forecasters.start(models, { threads: 2 });
 after(async () => {
   await forecasters.close();
-  await rm(dir, { recursive: true });
 });
 
 const implementations: Implementation[] = [

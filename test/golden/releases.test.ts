@@ -3,11 +3,10 @@
  * the alerts as entries of their topic. The present version reads each of them and goes on with it.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { openDuckdb } from '../../src/history/duckdb-history.ts';
 import { openHistory } from '../../src/history/kept-history.ts';
 import { findApiKey } from '../../src/store/api-keys.ts';
@@ -18,6 +17,7 @@ import { reviewsOf } from '../../src/store/event-reviews.ts';
 import { KeptAlerts, saidBy } from '../fixture/alerts/kept-alerts.ts';
 import { revisionsOf } from '../fixture/alerts/notification.ts';
 import { routesOf } from '../fixture/alerts/routes.ts';
+import { freshFolder } from '../fixture/fresh-folder.ts';
 import { anomalyEvent, batchOf, keptEvent, keptScore } from '../fixture/history/kept-records.ts';
 
 const FOLDER = new URL('./', import.meta.url);
@@ -27,17 +27,6 @@ const written = (release: string, file: string) => readFileSync(new URL(`release
 const WRITTEN_MS = Date.UTC(2026, 10, 23);
 const MEMORY = { memoryMb: 256 };
 const BOUNDS = { bounds: { days: 3_650, gb: 1 } };
-
-const folders: string[] = [];
-after(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
-function freshFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tidewatch-release-'));
-  folders.push(folder);
-  return folder;
-}
 
 for (const release of releases) {
   test(`the store of ${release} is migrated: its keys, sessions and reviews go on`, async () => {

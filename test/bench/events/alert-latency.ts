@@ -1,10 +1,9 @@
 /** From the transaction of an event to a webhook: the command alerts in a process of its own. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +12,7 @@ import type { KafkaConnection } from '../../../src/kafka/cluster/connection.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
 import { firstEvent } from '../../fixture/alerts/first-event.ts';
 import { revisionsOf } from '../../fixture/alerts/notification.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import type { Figures } from '../bench.ts';
 import { makeTopics, withBroker } from '../local-broker.ts';
 import { printTable, rounded } from '../table.ts';
@@ -72,7 +72,7 @@ async function receiveAlerts() {
 
 /** Runs `alerts` as its users do, until it says that it sends. */
 async function startAlerts({ config }: KafkaConnection, topics: Topics, url: string): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), 'tidewatch-bench-'));
+  const folder = freshFolder();
   const [routes, detectors] = [join(folder, 'routes.yaml'), join(folder, 'detectors.yaml')];
   await writeFile(
     routes,
@@ -100,7 +100,6 @@ routes: [{ name: all, receivers: hook }]`,
   return async () => {
     child.kill();
     await exit;
-    await rm(folder, { recursive: true, force: true });
   };
 }
 

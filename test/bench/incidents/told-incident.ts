@@ -1,10 +1,9 @@
 /** From the last of 10,000 events of a minute to the messages that have all of them: both commands, over real Kafka. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +11,7 @@ import type { KafkaConnection } from '../../../src/kafka/cluster/connection.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import type { AnomalyEvent } from '../../../src/record/anomaly-event.ts';
 import { revisionsOf } from '../../fixture/alerts/notification.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import type { Figures } from '../bench.ts';
 import { makeTopics, withBroker } from '../local-broker.ts';
 import { printTable, rounded } from '../table.ts';
@@ -118,7 +118,7 @@ async function startHook() {
 
 /** Runs `incidents` and `alerts` as their users do, until both say that they own their state. */
 async function startCommands({ config }: KafkaConnection, topic: string, url: string): Promise<() => Promise<void>> {
-  const folder = await mkdtemp(join(tmpdir(), 'tidewatch-bench-'));
+  const folder = freshFolder();
   const [routes, detectors] = [join(folder, 'routes.yaml'), join(folder, 'detectors.yaml')];
   await writeFile(
     routes,
@@ -145,6 +145,5 @@ routes: [{ name: all, on: incidents, receivers: hook, updates: true, group_wait:
   const stops = [await start(['incidents']), await start(['alerts', '--routes', routes])];
   return async () => {
     for (const stop of stops) await stop();
-    await rm(folder, { recursive: true, force: true });
   };
 }

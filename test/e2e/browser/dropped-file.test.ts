@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { startCommand } from '../../fixture/command.ts';
 import { openFile, openSignedIn } from '../../fixture/console/opened-page.ts';
-import { freshFolder } from '../../fixture/http/served.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 
 const API_KEY = 'the-key-of-the-one-who-drops-files';
 
@@ -19,7 +19,7 @@ function csv(): string {
 }
 
 test('a CSV file that is dropped is scored in a sandbox, and shown in the same pages', async () => {
-  const env = { DATA_DIR: await freshFolder(), HTTP_PORT: '0', OPS_PORT: '0', INFERENCE_THREADS: '1' };
+  const env = { DATA_DIR: freshFolder(), HTTP_PORT: '0', OPS_PORT: '0', INFERENCE_THREADS: '1' };
   const command = startCommand(['serve'], { ...env, TIDEWATCH_API_KEY: API_KEY });
   const started = () => command.out.find((line) => line.includes('"serving"'));
   await command.until(() => started() !== undefined);
@@ -42,7 +42,7 @@ test('a CSV file that is dropped is scored in a sandbox, and shown in the same p
     await page.getByText('Backtest of past.csv').waitFor();
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Save as a file' }).click();
-    const file = join(await freshFolder(), 'report.html');
+    const file = join(freshFolder(), 'report.html');
     await (await saved).saveAs(file);
     const { page: shared, troubles } = await openFile(pathToFileURL(file).href);
     await shared.locator('tbody th a', { hasText: 'web-2/cpu' }).first().waitFor();

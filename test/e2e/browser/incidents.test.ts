@@ -6,8 +6,9 @@ import type { Incident } from '../../../src/record/incident.ts';
 import { ensureOutputTopic } from '../../../src/stream/topics/topic-admin.ts';
 import { openSignedIn } from '../../fixture/console/opened-page.ts';
 import { axeFindings, goTo, untilCount } from '../../fixture/console/page-steps.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { anomalyEvent } from '../../fixture/history/kept-records.ts';
-import { freshFolder, serve, stop } from '../../fixture/http/served.ts';
+import { serve, stop } from '../../fixture/http/served.ts';
 import { incident } from '../../fixture/incidents/incident.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
@@ -68,7 +69,7 @@ async function say(url: string, change: object): Promise<void> {
 kafkaTest('an incident is shown live, first of all, and its page has origins, onsets and verdicts', async () => {
   const connection = await kafkaConnection();
   const topics = await freshTopics(1);
-  const DATA_DIR = await freshFolder();
+  const DATA_DIR = freshFolder();
   const DETECTORS = join(DATA_DIR, 'detectors.yaml');
   const INCIDENTS_TOPIC = `${topics.observations}-incidents`;
   const { observations, changelog } = topics;

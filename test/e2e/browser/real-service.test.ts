@@ -10,7 +10,7 @@ import { startCommand } from '../../fixture/command.ts';
 import { openPage, openSignedIn } from '../../fixture/console/opened-page.ts';
 import { axeFindings, goTo, signIn, untilCount } from '../../fixture/console/page-steps.ts';
 import { type RealService, startRealService } from '../../fixture/console/real-service.ts';
-import { freshFolder } from '../../fixture/http/served.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaConnection, kafkaTest, ownKafka } from '../../fixture/kafka/kafka.ts';
 import { until } from '../../fixture/until.ts';
 
@@ -109,7 +109,7 @@ kafkaTest(
 
 /** Sends all events to an Alertmanager. */
 async function startAlerts(t: TestContext, alertmanager: string): Promise<void> {
-  const folder = await freshFolder();
+  const folder = freshFolder();
   const [routes, detectors] = [join(folder, 'routes.yaml'), join(folder, 'detectors.yaml')];
   await writeFile(
     routes,

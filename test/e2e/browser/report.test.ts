@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { startCommand } from '../../fixture/command.ts';
 import { openFile } from '../../fixture/console/opened-page.ts';
 import { axeFindings, goTo } from '../../fixture/console/page-steps.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'tidewatch-report-'));
-after(() => rm(folder, { recursive: true }));
+const folder = freshFolder();
 
 const ROWS = 900;
 const HOSTILE = '</script><img src=x onerror=window.hit=1>';

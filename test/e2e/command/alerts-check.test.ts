@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
 import { runCommand } from '../../fixture/command.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'tidewatch-alerts-check-'));
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = freshFolder();
 
 async function routesFile(content: string): Promise<string> {
   const path = join(folder, 'routes.yaml');

@@ -3,10 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startCommand } from '../../fixture/command.ts';
-import { freshFolder } from '../../fixture/http/served.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 
 test('a backtest drops the labels that the input drops, as the stream does', async () => {
-  const folder = await freshFolder();
+  const folder = freshFolder();
   const [csv, out, file] = ['pair.csv', 'scores.csv', 'detectors.yaml'].map((name) => join(folder, name));
   const lines = Array.from({ length: 80 }, (_, i) => {
     const id = `"up{job=""web"",replica=""${i % 2 === 0 ? 'a' : 'b'}""}"`;

@@ -1,21 +1,20 @@
 /** The chart, rendered by Helm and read by Kubernetes' own types. It was never installed in a cluster here. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse, parseAllDocuments } from 'yaml';
 import { chartTools, chartToolsAreBuilt } from '../../fixture/chart/chart-tools.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 
 const CHART = join(import.meta.dirname, '../../../deploy/helm/tidewatch');
 const why = chartToolsAreBuilt() ? null : 'Helm is not built; npm run chart-tools builds it';
 const chartTest = (law: string, check: () => void) =>
   why === null ? test(law, check) : test(`${law} (skipped: ${why})`, { skip: why }, check);
 
-const folder = mkdtempSync(join(tmpdir(), 'tidewatch-chart-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = freshFolder();
 
 const MINIMAL = {
   settings: { KAFKA_BROKERS: 'kafka:9092' },

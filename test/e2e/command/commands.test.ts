@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import type { Topics } from '../../../src/config/config.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
@@ -11,14 +10,14 @@ import type { ScoreRecord } from '../../../src/record/score-record.ts';
 import { connectRegistry } from '../../../src/stream/codec/registry.ts';
 import { createScoreEncoder } from '../../../src/stream/codec/score-encoder.ts';
 import { runCommand, startCommand } from '../../fixture/command.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest, ownKafka } from '../../fixture/kafka/kafka.ts';
 import { startSchemaRegistry } from '../../fixture/kafka/schema-registry.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
 
 const broker = ownKafka();
 
-const folder = await mkdtemp(join(tmpdir(), 'tidewatch-commands-'));
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = freshFolder();
 
 const ROWS = 700;
 const SPIKE = 650;

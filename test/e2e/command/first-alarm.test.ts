@@ -8,8 +8,8 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../../src/local-kafka/free-port.ts';
 import { startAlertmanager, whyNoAlertmanager } from '../../fixture/alerts/alertmanager.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { startPrometheus, whyNoPrometheus } from '../../fixture/http/prometheus.ts';
-import { freshFolder } from '../../fixture/http/served.ts';
 import { whyWithoutKafka } from '../../fixture/kafka/kafka.ts';
 import { until } from '../../fixture/until.ts';
 
@@ -86,7 +86,7 @@ test(`the page of the first alarm: each of its commands does what it says${suffi
   skip: reason !== null,
   timeout: 600_000,
 }, async (t) => {
-  const cwd = await freshFolder();
+  const cwd = freshFolder();
   const { shells, files, at } = await blocks();
   const [detectors, prometheusFile, routes] = files;
   await writeFile(join(cwd, 'first.yaml'), detectors);

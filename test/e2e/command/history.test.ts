@@ -5,14 +5,14 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { openDuckdb } from '../../../src/history/duckdb-history.ts';
 import { openHistory } from '../../../src/history/kept-history.ts';
 import { runCommand } from '../../fixture/command.ts';
-import { freshHistoryFolder } from '../../fixture/history/histories.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { batchOf, keptScore, MINUTE_MS, START_MS } from '../../fixture/history/kept-records.ts';
 
 const isoAt = (minute: number) => new Date(START_MS + minute * MINUTE_MS).toISOString();
 
 /** A history of 60 scores of two series in three parts, the newest of them open. */
 async function keptInFolder() {
-  const DATA_DIR = await freshHistoryFolder();
+  const DATA_DIR = freshFolder();
   const database = await openDuckdb(join(DATA_DIR, 'history.duckdb'), { memoryMb: 256 });
   const parts = { rowsMax: 25, ageMsMax: 86_400_000 };
   const history = await openHistory(database, { bounds: { days: 10_000, gb: 1 }, parts });
@@ -85,7 +85,7 @@ test('history export writes the scores of a range, and a reader of Parquet has t
 });
 
 test('history export names what it cannot do', async () => {
-  const DATA_DIR = await freshHistoryFolder();
+  const DATA_DIR = freshFolder();
   const cases: readonly (readonly [readonly string[], Record<string, string>, RegExp])[] = [
     [['history', 'import'], {}, /ACTION must be export, got import|ACTION must be export/],
     [['history', 'export'], {}, /There is no history .*: set DATA_DIR/],

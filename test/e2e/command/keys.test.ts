@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../../../src/store/database/open-store.ts';
 import { createFinetunedModel, listFinetunedModels } from '../../../src/store/finetuned-models.ts';
 import { runCommand, startCommand } from '../../fixture/command.ts';
-import { freshFolder, serve, statusOf, stop } from '../../fixture/http/served.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
+import { serve, statusOf, stop } from '../../fixture/http/served.ts';
 import { newModel, unrecorded } from '../../fixture/store/new-model.ts';
 import { postgresTest } from '../../fixture/store/stores.ts';
 
@@ -36,7 +37,7 @@ const forecast = (url: string, secret: string, model = 'mean') =>
   });
 
 test('keys are created, shown once, listed without secrets, credited and revoked on a running service', async () => {
-  const env = { DATA_DIR: await freshFolder() };
+  const env = { DATA_DIR: freshFolder() };
   const service = await serve({ ...env, TIDEWATCH_API_KEY: 'the-configured-key-of-a-test' });
   const { id, secret } = await create(env, '--name', 'shop', '--credits', '15', '--models', 'mean', '--expires', '30d');
   assert.equal(await statusOf(service.url, secret), 200);
@@ -93,7 +94,7 @@ test('a service whose store is unavailable reports it in one sentence', async ()
 });
 
 test('a copy of the data folder of an idle service has every key and model', async () => {
-  const [original, copy] = [await freshFolder(), join(await freshFolder(), 'copy')];
+  const [original, copy] = [freshFolder(), join(freshFolder(), 'copy')];
   const service = await serve({ DATA_DIR: original });
   const { secret } = await create({ DATA_DIR: original }, '--owner', 'ann');
   const database = await openDatabase({ dataDir: original, url: null });

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -18,19 +16,17 @@ import { isSilence, type ScoreRecord } from '../../../src/record/score-record.ts
 import { ensureTopics } from '../../../src/stream/topics/topic-admin.ts';
 import { formatTime } from '../../../src/terminal/score-line.ts';
 import { startCommand } from '../../fixture/command.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { TOPICS } from '../../fixture/stream/stream-run.ts';
 
 const program = join(import.meta.dirname, '../../../src/main.ts');
 const PARTITIONS = 4;
 
-const dataDir = await mkdtemp(join(tmpdir(), 'tidewatch-start-'));
+const dataDir = freshFolder();
 let running: ChildProcess | null = null;
 
-after(async () => {
-  running?.kill('SIGKILL');
-  await rm(dataDir, { recursive: true, force: true });
-});
+after(() => running?.kill('SIGKILL'));
 
 /** Runs a command until a line matches, ends it as Ctrl-C does, and gives what it has said. */
 async function runUntil(

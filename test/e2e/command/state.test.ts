@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { countPartitions, raisePartitions } from '../../../src/kafka/admin/raise-partitions.ts';
 import type { ProducerRecord } from '../../../src/kafka/produce/bulk-producer.ts';
 import type { ScoreRecord } from '../../../src/record/score-record.ts';
 import { runCommand, startCommand } from '../../fixture/command.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { observationRecord, START_MS, STEP_MS } from '../../fixture/stream/stream-run.ts';
 import { until } from '../../fixture/until.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'tidewatch-state-'));
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = freshFolder();
 
 const DETECTORS = [
   '{ name: racks, series: "rack-*", freq: min, h: 4, detection_size: 4, context: 32, threshold_method: multivariate, group: group }',

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runCommand } from '../../fixture/command.ts';
-import { freshFolder } from '../../fixture/http/served.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 
 const BEGIN = 1_767_225_600_000;
 
@@ -19,14 +19,14 @@ async function writtenFile(): Promise<string> {
     }
     rows.push(`a/up,${time},1`);
   }
-  const path = join(await freshFolder(), 'metrics.csv');
+  const path = join(freshFolder(), 'metrics.csv');
   await writeFile(path, `${rows.join('\n')}\n`);
   return path;
 }
 
 test('a suggestion counts the events of its detectors, and backtest takes it as it is', async () => {
   const path = await writtenFile();
-  const out = join(await freshFolder(), 'detectors.yaml');
+  const out = join(freshFolder(), 'detectors.yaml');
   const { exitCode, err } = await runCommand(['suggest', path, '--out', out]);
   assert.equal(exitCode, 0, err.join('\n'));
   const text = await readFile(out, 'utf8');
@@ -39,7 +39,7 @@ test('a suggestion counts the events of its detectors, and backtest takes it as 
 });
 
 test('where there is nothing to watch no file is written, and the command says why', async () => {
-  const path = join(await freshFolder(), 'flat.csv');
+  const path = join(freshFolder(), 'flat.csv');
   await writeFile(
     path,
     `timestamp,value\n${Array.from({ length: 50 }, (_, i) => `${BEGIN + i * 60_000},1`).join('\n')}\n`,

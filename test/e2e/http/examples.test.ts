@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { startCommand } from '../../fixture/command.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { CLIENTS, pythonWith, whyNoPython } from '../../fixture/http/python.ts';
 
 const run = promisify(execFile);
@@ -49,7 +49,7 @@ before(async () => {
   const started = () => service.out.find((line) => line.includes('"serving"'));
   await service.until(() => started() !== undefined);
   env = { ...process.env, URL: JSON.parse(started()!).url, TIDEWATCH_API_KEY: KEY };
-  folder = await mkdtemp(join(tmpdir(), 'tidewatch-examples-'));
+  folder = freshFolder();
   if (!curlThere) return;
   const script = shell.map((code, i) => `{\n${code}} > ${join(folder, String(i))}\n`).join('');
   await run('sh', ['-euc', script], { env }).catch((error) => console.error(error.stderr));
@@ -59,7 +59,6 @@ before(async () => {
 after(async () => {
   service.interrupt();
   await service.exitCode;
-  await rm(folder, { recursive: true });
 });
 
 for (const [i, code] of shell.entries()) {

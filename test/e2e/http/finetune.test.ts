@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type RunningCommand, runCommand, startCommand } from '../../fixture/command.ts';
-import { freshFolder } from '../../fixture/http/served.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { writeModelFolder } from '../../fixture/model/model-folder.ts';
 import { until } from '../../fixture/until.ts';
 
@@ -19,8 +19,8 @@ const series = { y, sizes: [y.length] };
 let service: RunningCommand;
 let url: string;
 let ops: string;
-const folder = await freshFolder();
-const modelsDir = await freshFolder();
+const folder = freshFolder();
+const modelsDir = freshFolder();
 const env = { DATA_DIR: folder, MODELS_DIR: modelsDir, OPS_PORT: '0', HTTP_PORT: '0', INFERENCE_THREADS: '1' };
 
 before(async () => {

@@ -8,7 +8,8 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { runCommand } from '../../fixture/command.ts';
-import { freshFolder, serve } from '../../fixture/http/served.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
+import { serve } from '../../fixture/http/served.ts';
 import { writeModelFolder } from '../../fixture/model/model-folder.ts';
 
 const MINE = 'mine-and-nobody-elses-key';
@@ -23,7 +24,7 @@ const noTorch = await run(PYTHON, ['-c', 'import importlib.util as u; assert u.f
 );
 
 async function folder(name: string): Promise<string> {
-  const path = join(await freshFolder(), name);
+  const path = join(freshFolder(), name);
   await mkdir(path);
   return path;
 }
@@ -33,7 +34,7 @@ const wave = (step: number) => 10 + Math.sin(step / 3);
 async function assertServed(modelsDir: string, name: string, context: number): Promise<void> {
   const { command, url } = await serve({
     MODELS_DIR: modelsDir,
-    DATA_DIR: await freshFolder(),
+    DATA_DIR: freshFolder(),
     TIDEWATCH_API_KEY: MINE,
   });
   const ask = async (path: string, body?: object) => {
@@ -97,7 +98,7 @@ test('models that cannot be used are refused together, each by its folder and wi
   for (const command of ['models', 'serve']) {
     const refused = await runCommand([command], {
       MODELS_DIR: modelsDir,
-      DATA_DIR: await freshFolder(),
+      DATA_DIR: freshFolder(),
       HTTP_PORT: '0',
       OPS_PORT: '0',
     });

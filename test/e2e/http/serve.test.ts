@@ -5,7 +5,8 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runCommand, startCommand } from '../../fixture/command.ts';
-import { freshFolder, serve, statusOf } from '../../fixture/http/served.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
+import { serve, statusOf } from '../../fixture/http/served.ts';
 import { until } from '../../fixture/until.ts';
 
 const MINE = 'mine-and-nobody-elses-key';
@@ -20,7 +21,7 @@ const body = JSON.stringify({
 const path = '/v2/online_anomaly_detection';
 
 test('without a key one is made, shown once and never logged; it opens the door, after a restart as well', async () => {
-  const DATA_DIR = await freshFolder();
+  const DATA_DIR = freshFolder();
   const { command, url } = await serve({ DATA_DIR });
   const shown = command.err.join('\n');
   const key = /tw_[\w-]{43}/.exec(shown)![0];
@@ -100,7 +101,7 @@ test('a service that other machines reach without TLS warns at its start', async
 });
 
 test('the first key may stand in a file, and is an admin', async () => {
-  const DATA_DIR = await freshFolder();
+  const DATA_DIR = freshFolder();
   const path = join(DATA_DIR, 'key');
   await writeFile(path, `${MINE}\n`);
   const { command, url } = await serve({ DATA_DIR, TIDEWATCH_API_KEY_FILE: path });

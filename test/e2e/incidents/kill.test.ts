@@ -1,16 +1,15 @@
 /** Incidents are exactly once over kill -9. */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import type { AnomalyEvent } from '../../../src/record/anomaly-event.ts';
 import type { Incident } from '../../../src/record/incident.ts';
 import { revisionsOf } from '../../fixture/alerts/notification.ts';
 import { startCommand } from '../../fixture/command.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { endedIncidents } from '../../fixture/incidents/kept-incidents.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { until } from '../../fixture/until.ts';
@@ -22,8 +21,7 @@ const FAULTS = 4;
 const HOSTS = 15;
 const KILLS = 4;
 
-const folder = mkdtempSync(join(tmpdir(), 'tidewatch-incidents-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = freshFolder();
 
 /** All revisions of an event of a host, in their order. */
 function life(number: number, host: number, atMs: number): readonly AnomalyEvent[] {

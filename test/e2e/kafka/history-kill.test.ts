@@ -8,8 +8,9 @@ import { openBulkProducer, produceRecords } from '../../../src/kafka/produce/bul
 import { newestSaved } from '../../../src/run/newest-detectors.ts';
 import { encodeDeadLetter } from '../../../src/stream/codec/dead-letter-json.ts';
 import { ensureOutputTopic } from '../../../src/stream/topics/topic-admin.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { anomalyEvent } from '../../fixture/history/kept-records.ts';
-import { freshFolder, type Served, serve, stop } from '../../fixture/http/served.ts';
+import { type Served, serve, stop } from '../../fixture/http/served.ts';
 import { incident } from '../../fixture/incidents/incident.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
@@ -37,7 +38,7 @@ function scoresAt(step: number) {
 kafkaTest('a server that is killed again and again keeps every score, event and dead letter exactly once', async () => {
   const connection = await kafkaConnection();
   const topics = await freshTopics(PARTITIONS);
-  const DATA_DIR = await freshFolder();
+  const DATA_DIR = freshFolder();
   const detectors = join(DATA_DIR, 'detectors.yaml');
   const { observations, scores, events, changelog, deadLetters } = topics;
   const outputs = { observations, scores, events, changelog, dead_letters: deadLetters };

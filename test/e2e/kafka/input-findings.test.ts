@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import { runCommand } from '../../fixture/command.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { observationRecord } from '../../fixture/stream/stream-run.ts';
 import { until } from '../../fixture/until.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'tidewatch-findings-'));
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = freshFolder();
 
 /** Series of one observation every five minutes; a step of a record is a minute. */
 function everyFiveMinutes(from: number, to: number) {

@@ -5,7 +5,8 @@ import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
 import { revisionsOf } from '../../fixture/alerts/notification.ts';
 import { runCommand, startCommand } from '../../fixture/command.ts';
-import { freshFolder, serve, stop } from '../../fixture/http/served.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
+import { serve, stop } from '../../fixture/http/served.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { until } from '../../fixture/until.ts';
 
@@ -16,7 +17,7 @@ const BEGIN = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
 async function world() {
   const { config } = await kafkaConnection();
   const { observations, scores, events, changelog, deadLetters } = await freshTopics(1);
-  const DATA_DIR = await freshFolder();
+  const DATA_DIR = freshFolder();
   const DETECTORS = join(DATA_DIR, 'detectors.yaml');
   const topics = { observations, scores, events, changelog, dead_letters: deadLetters };
   const detectors = [{ name: 'cpu', series: '*', freq: 'min', h: 4, detection_size: 4 }];

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
 import type { KafkaConnection } from '../../../src/kafka/cluster/connection.ts';
 import { readTail } from '../../../src/kafka/fetch/topic-tail.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import { ensureTopics } from '../../../src/stream/topics/topic-admin.ts';
 import { startBrokerCluster } from '../../fault/cluster/broker-cluster.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile } from '../../fixture/kafka/kafka-stream.ts';
 import { startWorkerProcess, type WorkerProcess } from '../../fixture/kafka/worker-process.ts';
@@ -29,12 +27,9 @@ async function makeTopics(connection: KafkaConnection): Promise<void> {
 }
 
 kafkaTest('an output partition without a leader is named in readiness and once in the log', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'tidewatch-leaderless-'));
+  const folder = freshFolder();
   const cluster = await startBrokerCluster(folder);
-  t.after(async () => {
-    await cluster.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  t.after(() => cluster.close());
   await makeTopics(cluster.direct);
   const worker = await startWorkerProcess({
     detectors: detectorsFile(TOPICS, [QUICK_DETECTOR]),

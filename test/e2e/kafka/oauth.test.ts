@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { renameSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { securedKafka, USER } from '../../fixture/kafka/secured-kafka.ts';
@@ -15,8 +14,7 @@ import { until } from '../../fixture/until.ts';
 const SECRET = 'a+secret/with=signs';
 /** kafkajs logs in again 10 s before: so after three seconds. */
 const LIFETIME_S = 13;
-const folder = await mkdtemp(join(tmpdir(), 'tidewatch-oauth-'));
-after(() => rm(folder, { recursive: true }));
+const folder = freshFolder();
 
 const secured = async () => ({ ...(await securedKafka()), KAFKA_SASL_MECHANISM: 'oauthbearer', LOG_LEVEL: 'debug' });
 

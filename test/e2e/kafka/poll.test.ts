@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Topics } from '../../../src/config/config.ts';
 import { type RunningCommand, startCommand } from '../../fixture/command.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { startPrometheus, whyNoPrometheus } from '../../fixture/http/prometheus.ts';
-import { freshFolder } from '../../fixture/http/served.ts';
 import { committedRecords, freshTopics, kafkaConnection, whyWithoutKafka } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile } from '../../fixture/kafka/kafka-stream.ts';
 import { until } from '../../fixture/until.ts';
@@ -74,7 +74,7 @@ test(`weeks of a real Prometheus are polled once each, though pollers are killed
   const url = await proxied(t, prometheus.url, (count) => atAnswer(count));
   const topics = await freshTopics(PARTITIONS);
   const connection = await kafkaConnection();
-  const file = join(await freshFolder(), 'detectors.yaml');
+  const file = join(freshFolder(), 'detectors.yaml');
   const history = `${HOURS + 1}h`;
   const source = `source:
   - { prometheus: "${url}", query: load, step: 10s, history: ${history}, delay: 1s }

@@ -10,8 +10,8 @@ import { promisify } from 'node:util';
 import { InfluxDB, Point } from '@influxdata/influxdb-client';
 import { readTail } from '../../../src/kafka/fetch/topic-tail.ts';
 import { startCommand } from '../../fixture/command.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { startPrometheus, whyNoPrometheus } from '../../fixture/http/prometheus.ts';
-import { freshFolder } from '../../fixture/http/served.ts';
 import { freshTopics, kafkaConnection, kafkaTest, ownKafka, whyWithoutKafka } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile } from '../../fixture/kafka/kafka-stream.ts';
 import { emittedOtlp, snappyBlock, writeRequest } from '../../fixture/stream/emitted-metrics.ts';
@@ -33,7 +33,7 @@ interface Observation {
 async function receiver(t: TestContext, detectors: readonly string[] = []) {
   const topics = await freshTopics(PARTITIONS);
   const connection = await kafkaConnection();
-  const file = join(await freshFolder(), 'detectors.yaml');
+  const file = join(freshFolder(), 'detectors.yaml');
   const entries = detectors.length > 0 ? detectors : ['{ name: all, series: "*", freq: min, h: 4, detection_size: 4 }'];
   await writeFile(file, detectorsFile(topics, entries));
   const command = startCommand(['receive'], {
@@ -127,7 +127,7 @@ kafkaTest('the examples of the documentation are accepted', async (t) => {
   const page = await readFile(new URL('../../../src/sidecar/README.md', import.meta.url), 'utf8');
   const examples = [...page.matchAll(/^```shell\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
   assert.equal(examples.length, 4);
-  const cwd = await freshFolder();
+  const cwd = freshFolder();
   await writeFile(join(cwd, 'otlp.json'), await emittedOtlp('json', 'cumulative'));
   const request = writeRequest([{ labels: { __name__: 'up' }, samples: [[Date.now(), 1]] }]);
   await writeFile(join(cwd, 'write-request.snappy'), snappyBlock(request));

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { repartitionOf } from '../../../src/config/rekeyed-input.ts';
 import { raisePartitions } from '../../../src/kafka/admin/raise-partitions.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
@@ -10,6 +9,7 @@ import { keyPartitioner } from '../../../src/kafka/produce/key-partition.ts';
 import type { ScoreRecord } from '../../../src/record/score-record.ts';
 import { deleteCommitted, ensureRepartition } from '../../../src/stream/topics/repartition-topics.ts';
 import { runCommand } from '../../fixture/command.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { committedRecords, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile, type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { observationRecord, streamConfig } from '../../fixture/stream/stream-run.ts';
@@ -134,7 +134,7 @@ kafkaTest('records that cannot be read go on with their keys, and become dead le
 kafkaTest('the command makes the topics: those that wait to be scored are kept for ever', async () => {
   const connection = await kafkaConnection();
   const id = randomUUID().slice(0, 8);
-  const file = join(await mkdtemp(join(tmpdir(), 'tidewatch-topics-')), 'detectors.yaml');
+  const file = join(freshFolder(), 'detectors.yaml');
   const topics = { observations: `in-${id}`, scores: `s-${id}`, events: `e-${id}`, changelog: `c-${id}` };
   await writeFile(file, detectorsFile({ ...topics, deadLetters: `d-${id}` }, [DETECTOR], INPUT));
   const env = { KAFKA_BROKERS: connection.config.brokers.join(), KAFKA_GROUP_ID: id, DETECTORS: file };
@@ -144,5 +144,4 @@ kafkaTest('the command makes the topics: those that wait to be scored are kept f
     assert.ok(made.out.includes(`made ${name}`), `${name}: ${made.out}`);
   }
   assert.equal((await runCommand(['topics', '--partitions', '3'], env)).out.length, 1);
-  await rm(dirname(file), { recursive: true });
 });

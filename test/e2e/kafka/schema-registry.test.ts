@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { after, before } from 'node:test';
 import { Compatibility, SchemaRegistryClient } from '@confluentinc/schemaregistry/dist/schemaregistry-client.js';
 import { AvroSerializer } from '@confluentinc/schemaregistry/dist/serde/avro.js';
@@ -13,6 +11,7 @@ import { createRecordDecoder } from '../../../src/stream/codec/record-decoder.ts
 import { connectRegistry, type SchemaRegistry } from '../../../src/stream/codec/registry.ts';
 import { createScoreDecoder } from '../../../src/stream/codec/score-decoder.ts';
 import { createScoreEncoder } from '../../../src/stream/codec/score-encoder.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaTest, whyWithoutKafka } from '../../fixture/kafka/kafka.ts';
 import { type LocalRegistry, startSchemaRegistry } from '../../fixture/kafka/schema-registry.ts';
 import { CLOCK_MS, recordMapping } from '../../fixture/stream/record-mapping.ts';
@@ -31,7 +30,7 @@ let client: SchemaRegistryClient;
 
 before(async () => {
   if (whyWithoutKafka !== null) return;
-  logDir = await mkdtemp(join(tmpdir(), 'tidewatch-registry-'));
+  logDir = freshFolder();
   local = await startSchemaRegistry({ cacheDir: cacheFolder(), logDir });
   registry = await connectRegistry({ url: local.url });
   client = new SchemaRegistryClient({ baseURLs: [local.url] });
@@ -42,7 +41,6 @@ after(async () => {
   await client.close();
   await registry.close();
   await local.kill();
-  await rm(logDir, { recursive: true });
 });
 
 async function decode(format: RecordFormat, value: Buffer) {

@@ -6,7 +6,8 @@ import { repartitionOf } from '../../../src/config/rekeyed-input.ts';
 import { ensureRepartition } from '../../../src/stream/topics/repartition-topics.ts';
 import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
 import { startCommand } from '../../fixture/command.ts';
-import { freshFolder, serve, stop } from '../../fixture/http/served.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
+import { serve, stop } from '../../fixture/http/served.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { snappyBlock, writeRequest } from '../../fixture/stream/emitted-metrics.ts';
@@ -71,7 +72,7 @@ kafkaTest('series are chosen by labels: by detectors, in events, by a route of a
   assert.equal((await stream.deadLetters()).length, 0);
   await worker.stop();
 
-  const folder = await freshFolder();
+  const folder = freshFolder();
   const [detectors, routes] = [join(folder, 'detectors.yaml'), join(folder, 'routes.yaml')];
   const [chosen, others] = [await startHttpReceiver(), await startHttpReceiver()];
   await writeFile(detectors, stream.detectors);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startCommand } from '../../fixture/command.ts';
-import { freshFolder } from '../../fixture/http/served.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { until } from '../../fixture/until.ts';
 
@@ -17,7 +17,7 @@ for (const name of ['receive', 'poll', 'remote-write', 'alerts', 'incidents']) {
   kafkaTest(
     `${name} that starts before its brokers waits for them, not ready, instead of ending at once`,
     async (t) => {
-      const folder = await freshFolder();
+      const folder = freshFolder();
       await writeFile(join(folder, 'detectors.yaml'), DETECTORS);
       await writeFile(join(folder, 'routes.yaml'), ROUTES);
       const command = startCommand([name], {

@@ -6,8 +6,8 @@ import { test } from 'node:test';
 import { readDetectorsFile } from '../../../src/config/detectors-file.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import { runCommand } from '../../fixture/command.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { startPrometheus, whyNoPrometheus } from '../../fixture/http/prometheus.ts';
-import { freshFolder } from '../../fixture/http/served.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 
 const MIN = 60_000;
@@ -34,7 +34,7 @@ kafkaTest(
       return { key: Buffer.from(record.id), value: Buffer.from(JSON.stringify(record)) };
     });
     await produceRecords(connection, topic, [...records, { key: null, value: Buffer.from('no JSON') }]);
-    const file = join(await freshFolder(), 'detectors.yaml');
+    const file = join(freshFolder(), 'detectors.yaml');
     const entry = 'detectors: [{ name: a, series: "*", freq: min, h: 4, detection_size: 4 }]';
     await writeFile(file, `input:\n  series: id # not the default\n\n${entry}\n`);
     const env = { KAFKA_BROKERS: connection.config.brokers.join(), DETECTORS: file };

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after } from 'node:test';
 import type { ScoreRecord } from '../../../src/record/score-record.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile, type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { QUICK_DETECTOR } from '../../fixture/stream/scored-stream.ts';
@@ -15,8 +14,7 @@ const BEGIN = 90;
 const END = 130;
 const FILLED = 'series begin with a history';
 
-const folder = await mkdtemp(join(tmpdir(), 'tidewatch-history-'));
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = freshFolder();
 
 const valueAt = (series: string, step: number) => Math.sin(step / 4) * 10 + ((step * 7 + series.charCodeAt(0)) % 5);
 

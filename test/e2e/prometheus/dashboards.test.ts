@@ -9,8 +9,9 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../../../src/local-kafka/free-port.ts';
 import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
 import { type RunningCommand, startCommand } from '../../fixture/command.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { startPrometheus, whyNoPrometheus } from '../../fixture/http/prometheus.ts';
-import { freshFolder, serve } from '../../fixture/http/served.ts';
+import { serve } from '../../fixture/http/served.ts';
 import { kafkaConnection, whyWithoutKafka } from '../../fixture/kafka/kafka.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { alertRules, dashboards } from '../../fixture/monitoring.ts';
@@ -61,7 +62,7 @@ async function started(command: RunningCommand, message: string, field: string):
 /** All services of one stream; what they expose, as host:port. */
 async function services(t: TestContext, prometheusUrl: string) {
   const stream = await kafkaStream(1, [DETECTOR]);
-  const folder = await freshFolder();
+  const folder = freshFolder();
   const [DETECTORS, POLLED, ROUTES] = ['detectors.yaml', 'polled.yaml', 'routes.yaml'].map((name) =>
     join(folder, name),
   );

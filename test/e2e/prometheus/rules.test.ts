@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { debianProgram } from '../../fixture/debian-program.ts';
-import { freshFolder } from '../../fixture/http/served.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { alertRules } from '../../fixture/monitoring.ts';
 
 const RULES = fileURLToPath(new URL('../../../deploy/monitoring/rules.yaml', import.meta.url));
@@ -123,7 +123,7 @@ test(`each rule fires on an hour of what it is for, and not on an hour of what i
       ],
     })),
   );
-  const file = join(await freshFolder(), 'tests.yaml');
+  const file = join(freshFolder(), 'tests.yaml');
   await writeFile(file, JSON.stringify({ rule_files: [RULES], evaluation_interval: '1m', tests }));
   assert.match(await promtool('test', 'rules', file), /^\s*Unit Testing:[^\n]*\n\s*SUCCESS\s*$/);
 });

@@ -9,9 +9,10 @@ import { freePort } from '../../../src/local-kafka/free-port.ts';
 import type { AnomalyEvent } from '../../../src/record/anomaly-event.ts';
 import type { ScoreRecord } from '../../../src/record/score-record.ts';
 import { type RunningCommand, startCommand } from '../../fixture/command.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { anomalyEvent } from '../../fixture/history/kept-records.ts';
 import { startPrometheus, whyNoPrometheus } from '../../fixture/http/prometheus.ts';
-import { freshFolder, serve, stop } from '../../fixture/http/served.ts';
+import { serve, stop } from '../../fixture/http/served.ts';
 import { freshTopics, kafkaConnection, whyWithoutKafka } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile } from '../../fixture/kafka/kafka-stream.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
@@ -25,7 +26,7 @@ const LOAD = (instance: string) => `node_load1{instance="${instance}",job="node"
 async function stream(partitions = 1) {
   const topics = await freshTopics(partitions);
   const { config } = await kafkaConnection();
-  const DETECTORS = join(await freshFolder(), 'detectors.yaml');
+  const DETECTORS = join(freshFolder(), 'detectors.yaml');
   await writeFile(DETECTORS, detectorsFile(topics, ['{ name: cpu, series: "*", freq: min, h: 4, detection_size: 4 }']));
   return { topics, env: { KAFKA_BROKERS: config.brokers.join(), DETECTORS } };
 }

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
 import { tailTopic } from '../../../src/kafka/fetch/topic-tail.ts';
 import { ensureTopics } from '../../../src/stream/topics/topic-admin.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile } from '../../fixture/kafka/kafka-stream.ts';
 import { startWorkerProcess } from '../../fixture/kafka/worker-process.ts';
@@ -23,9 +21,9 @@ const PARTITIONS = 6;
 const WRITES_REFUSED = ['fewer in-sync replicas', 'The group coordinator is not available'];
 
 kafkaTest('neither the kill of any broker of three nor a frozen one costs a session', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'tidewatch-brokers-'));
+  const folder = freshFolder();
   const cluster = await startBrokerCluster(folder);
-  const closing: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true }), cluster.close];
+  const closing: (() => Promise<unknown>)[] = [cluster.close];
   t.after(async () => {
     for (const close of closing.reverse()) await close();
   });

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
 import type { KafkaConnection } from '../../../src/kafka/cluster/connection.ts';
 import { tailTopic } from '../../../src/kafka/fetch/topic-tail.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
 import { ensureTopics } from '../../../src/stream/topics/topic-admin.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { deliveredFrom, placed } from '../../fixture/stream/listener.ts';
 import { TOPICS } from '../../fixture/stream/stream-run.ts';
@@ -29,12 +27,9 @@ async function makeTopics(connection: KafkaConnection): Promise<void> {
 kafkaTest(
   'records that an unclean leader replaced are named, and the new ones at their offsets are read',
   async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'tidewatch-truncation-'));
+    const folder = freshFolder();
     const cluster = await startBrokerCluster(folder);
-    t.after(async () => {
-      await cluster.close();
-      await rm(folder, { recursive: true, force: true });
-    });
+    t.after(() => cluster.close());
     const [first, second] = cluster.nodes;
     const append = async (values: readonly string[]) => {
       const records = values.map((value) => ({ partition: 0, key: null, value: Buffer.from(value) }));

@@ -3,8 +3,7 @@
  * from what was copied: both score the same records to the same scores.
  */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
@@ -12,6 +11,7 @@ import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import { type LocalKafka, startKafka } from '../../../src/local-kafka/kafka-broker.ts';
 import { runCommand, startCommand } from '../../fixture/command.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { isAtEnd, openConnection, readQuiet } from '../../fixture/kafka/group-progress.ts';
 import { observationRecord, TOPICS } from '../../fixture/stream/stream-run.ts';
 import { until } from '../../fixture/until.ts';
@@ -24,11 +24,10 @@ const [MOVED, STEPS] = [60, 90];
 /** Records of each partition that the other cluster has before: no offset is the same. */
 const BEFORE = 7;
 
-const folder = await mkdtemp(join(tmpdir(), 'tidewatch-move-'));
+const folder = freshFolder();
 const clusters: LocalKafka[] = [];
 after(async () => {
   for (const kafka of clusters) await kafka.kill();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const detectors = join(folder, 'detectors.yaml');

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import type { ReplicaOptions, ReplicaReport } from '../../fixture/http/job-replica.ts';
 import { writeModelFolder } from '../../fixture/model/model-folder.ts';
 import { imbalances } from '../../fixture/store/ledger.ts';
@@ -32,14 +32,13 @@ interface Replica {
 }
 
 async function world(store: TestStore, t: TestContext) {
-  const dir = await mkdtemp(join(tmpdir(), 'tidewatch-replicas-'));
+  const dir = freshFolder();
   const noModelsDir = join(dir, 'none');
   await mkdir(noModelsDir);
   await writeModelFolder(join(dir, 'models'), 'tsmodel-1');
   const children: ChildProcess[] = [];
   t.after(async () => {
     for (const child of children) child.kill('SIGKILL');
-    await rm(dir, { recursive: true, force: true });
   });
   const { place } = store;
   const start = async (): Promise<Replica> => {

@@ -10,10 +10,8 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { pythonWith } from '../../fixture/http/python.ts';
 
 const PACKAGES = ['schemathesis==4.32.5'];
@@ -31,8 +29,7 @@ interface Service {
 
 async function startService(): Promise<Service> {
   const main = join(import.meta.dirname, '../../../src/main.ts');
-  const dataDir = mkdtempSync(join(tmpdir(), 'tidewatch-fuzzed-'));
-  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
+  const dataDir = freshFolder();
   const ports = { HTTP_PORT: '0', OPS_PORT: '0', INFERENCE_THREADS: '1' };
   const env = { PATH: process.env.PATH, DATA_DIR: dataDir, TIDEWATCH_API_KEY: KEY, ...ports };
   const child = spawn(process.execPath, [main, 'serve'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -83,7 +80,7 @@ async function round(python: string, url: string, seed: number, folder: string):
 }
 
 const python = await pythonWith(PACKAGES);
-const folder = await mkdtemp(join(tmpdir(), 'tidewatch-schemathesis-'));
+const folder = freshFolder();
 const service = await startService();
 let failedRounds = 0;
 let byStatus = new Map<number, number>();
@@ -95,7 +92,6 @@ try {
   }
 } finally {
   await service.stop();
-  await rm(folder, { recursive: true });
 }
 const failures = [...byStatus].filter(([status]) => status >= 500 && status !== 503);
 console.log(

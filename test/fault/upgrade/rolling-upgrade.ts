@@ -5,8 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +14,7 @@ import { openBulkProducer } from '../../../src/kafka/produce/bulk-producer.ts';
 import { startKafka } from '../../../src/local-kafka/kafka-broker.ts';
 import type { ScoreRecord } from '../../../src/record/score-record.ts';
 import { startCommand } from '../../fixture/command.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { isAtEnd, openConnection, readQuiet } from '../../fixture/kafka/group-progress.ts';
 import { observationRecord } from '../../fixture/stream/stream-run.ts';
 import { until } from '../../fixture/until.ts';
@@ -28,13 +28,10 @@ const STEP_MS = 100;
 /** Steps before the first worker is replaced, so that alarms are raised; between two, and after them. */
 const [BEFORE, BETWEEN] = [250, 100];
 
-const folder = mkdtempSync(join(tmpdir(), 'tidewatch-upgrade-'));
+const folder = freshFolder();
 const kafka = await startKafka({ cacheDir: cacheFolder(), dataDir: join(folder, 'kafka') });
 const connection = openConnection(kafka);
-after(async () => {
-  await kafka.kill();
-  rmSync(folder, { recursive: true, force: true });
-});
+after(() => kafka.kill());
 
 /** The program of the release, from the history of the repository. */
 function checkedOut(release: string): string {

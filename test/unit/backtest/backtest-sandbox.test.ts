@@ -10,11 +10,11 @@ import {
 } from '../../../src/sidecar/operations/scoring-price.ts';
 import { HttpProblem } from '../../../src/sidecar/wire/problem.ts';
 import { FinetunedWeights } from '../../../src/store/finetuned-weights.ts';
-import { freshFolder } from '../../fixture/http/served.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { writeModelFolder } from '../../fixture/model/model-folder.ts';
 import { openMemoryStore } from '../../fixture/store/memory-store.ts';
 
-const [modelsDir, pretrainedDir] = [await freshFolder(), await freshFolder()];
+const [modelsDir, pretrainedDir] = [freshFolder(), freshFolder()];
 await writeModelFolder(modelsDir, 'tsmodel-1');
 const catalog = await openCatalog({ modelsDir, pretrainedDir });
 const database = await openMemoryStore();

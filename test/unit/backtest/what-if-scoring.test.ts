@@ -5,7 +5,7 @@ import { openCatalog } from '../../../src/model/catalog.ts';
 import { describeDetectors } from '../../../src/run/operations/describe-detectors.ts';
 import type { KeptValues, RaisedEvents, WhatIfOutcome } from '../../../src/sidecar/operations/backtests.ts';
 import { FinetunedWeights } from '../../../src/store/finetuned-weights.ts';
-import { freshFolder } from '../../fixture/http/served.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { writeModelFolder } from '../../fixture/model/model-folder.ts';
 import { openMemoryStore } from '../../fixture/store/memory-store.ts';
 
@@ -19,7 +19,7 @@ detectors:
     false_alarms: 1/week
   - { name: groups, series: "g-*", freq: min, h: 4, detection_size: 4, threshold_method: multivariate, group: group }
 `;
-const [modelsDir, pretrainedDir] = [await freshFolder(), await freshFolder()];
+const [modelsDir, pretrainedDir] = [freshFolder(), freshFolder()];
 await writeModelFolder(modelsDir, 'tsmodel-1');
 const catalog = await openCatalog({ modelsDir, pretrainedDir });
 const database = await openMemoryStore();

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { keysCommand } from '../../../src/command/keys.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 
-const folder = await mkdtemp(join(tmpdir(), 'tidewatch-keys-'));
-after(() => rm(folder, { recursive: true, force: true }));
+const folder = freshFolder();
 
 async function keys(operands: readonly string[], flags: Readonly<Record<string, string>> = {}) {
   const [out, err]: [string[], string[]] = [[], []];

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openDuckdb } from '../../../src/history/duckdb-history.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 
 test('DuckDB has the memory that it was given, and two threads', async (t) => {
   const database = await openDuckdb(':memory:', { memoryMb: 96 });
@@ -21,12 +20,9 @@ test('whole numbers of a statement have 64 bits, as columns have: with 128 a sum
 });
 
 test('space is reclaimed later where a read began before the last write: maintenance failed, and the history seemed to be away', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'tidewatch-history-'));
+  const folder = freshFolder();
   const database = await openDuckdb(join(folder, 'history.duckdb'), { memoryMb: 96 });
-  t.after(async () => {
-    await database.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  t.after(() => database.close());
   await database.write((sql) => sql.query('CREATE TABLE counted AS SELECT range AS number FROM range(1_000)'));
   const meanwhile = await database.read(async (sql) => {
     await sql.query('SELECT SUM(number) FROM counted');

@@ -1,23 +1,22 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
 import { openCatalog } from '../../../src/model/catalog.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { writeModelFolder } from '../../fixture/model/model-folder.ts';
 
 /** Folders as in a deployment: the pretrained models and the operator's own. */
-async function folders(t: TestContext): Promise<{ pretrainedDir: string; modelsDir: string }> {
-  const dir = await mkdtemp(join(tmpdir(), 'tidewatch-catalog-'));
-  t.after(() => rm(dir, { recursive: true }));
+async function folders(): Promise<{ pretrainedDir: string; modelsDir: string }> {
+  const dir = freshFolder();
   const [pretrainedDir, modelsDir] = [join(dir, 'pretrained'), join(dir, 'models')];
   await mkdir(pretrainedDir);
   await mkdir(modelsDir);
   return { pretrainedDir, modelsDir };
 }
 
-test('models of both folders are listed by name, sorted, without files and hidden folders', async (t) => {
-  const { pretrainedDir, modelsDir } = await folders(t);
+test('models of both folders are listed by name, sorted, without files and hidden folders', async () => {
+  const { pretrainedDir, modelsDir } = await folders();
   await writeModelFolder(pretrainedDir, 'tsmodel-1');
   await writeModelFolder(modelsDir, 'own');
   await mkdir(join(modelsDir, '.partial'));
@@ -29,8 +28,8 @@ test('models of both folders are listed by name, sorted, without files and hidde
   assert.equal(digest, manifest.sha256);
 });
 
-test('an unknown model is refused with the names and aliases that are known', async (t) => {
-  const { pretrainedDir, modelsDir } = await folders(t);
+test('an unknown model is refused with the names and aliases that are known', async () => {
+  const { pretrainedDir, modelsDir } = await folders();
   await writeModelFolder(pretrainedDir, 'tsmodel-1');
   const aliases = { first: 'tsmodel-1', absent: 'tsmodel-9' };
   const catalog = await openCatalog({ pretrainedDir, modelsDir, aliases });
@@ -40,8 +39,8 @@ test('an unknown model is refused with the names and aliases that are known', as
   assert.throws(() => catalog.get('constructor'), { code: 'model-unknown' });
 });
 
-test("a model's own name takes precedence over an alias", async (t) => {
-  const { pretrainedDir } = await folders(t);
+test("a model's own name takes precedence over an alias", async () => {
+  const { pretrainedDir } = await folders();
   await writeModelFolder(pretrainedDir, 'tsmodel-1');
   await writeModelFolder(pretrainedDir, 'timegpt-1');
   const catalog = await openCatalog({ pretrainedDir, modelsDir: null });
@@ -49,8 +48,8 @@ test("a model's own name takes precedence over an alias", async (t) => {
   assert.equal(catalog.get('timegpt-2').name, 'tsmodel-1');
 });
 
-test('all damaged folders, a duplicate name and a name that is an alias are reported together', async (t) => {
-  const { pretrainedDir, modelsDir } = await folders(t);
+test('all damaged folders, a duplicate name and a name that is an alias are reported together', async () => {
+  const { pretrainedDir, modelsDir } = await folders();
   await writeModelFolder(pretrainedDir, 'tsmodel-1');
   await writeModelFolder(modelsDir, 'tsmodel-1');
   await writeModelFolder(modelsDir, 'bad', { changes: { patch: -1 } });
@@ -67,8 +66,8 @@ test('all damaged folders, a duplicate name and a name that is an alias are repo
   });
 });
 
-test('a models folder that cannot be read is refused', async (t) => {
-  const { pretrainedDir, modelsDir } = await folders(t);
+test('a models folder that cannot be read is refused', async () => {
+  const { pretrainedDir, modelsDir } = await folders();
   await assert.rejects(openCatalog({ pretrainedDir, modelsDir: join(modelsDir, 'absent') }), {
     code: 'model-invalid',
     message: /models folder .*absent cannot be read: ENOENT/,

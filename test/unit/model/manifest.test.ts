@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
 import { checkManifest, readModelFolder } from '../../../src/model/manifest.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { manifestOf, writeModelFolder } from '../../fixture/model/model-folder.ts';
-
-async function emptyFolder(t: TestContext): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'tidewatch-model-'));
-  t.after(() => rm(dir, { recursive: true }));
-  return dir;
-}
 
 function problemsOf(changes: Record<string, unknown>): readonly string[] {
   const reading = checkManifest(manifestOf('mean', Buffer.from('graph'), changes));
@@ -87,8 +81,8 @@ test('a manifest that is no object is refused', () => {
   assert.deepEqual(checkManifest([]), { kind: 'problems', problems: ['the manifest must be an object, got []'] });
 });
 
-test('a model folder is read with its manifest', async (t) => {
-  const folder = await writeModelFolder(await emptyFolder(t), 'mean');
+test('a model folder is read with its manifest', async () => {
+  const folder = await writeModelFolder(freshFolder(), 'mean');
   const { name, contextBuckets, horizonMax, inputs } = await readModelFolder(folder);
   assert.deepEqual(
     { name, contextBuckets, horizonMax, inputs },
@@ -101,8 +95,8 @@ test('a model folder is read with its manifest', async (t) => {
   );
 });
 
-test('a graph with another digest than in its manifest is refused, with both digests', async (t) => {
-  const folder = await writeModelFolder(await emptyFolder(t), 'mean');
+test('a graph with another digest than in its manifest is refused, with both digests', async () => {
+  const folder = await writeModelFolder(freshFolder(), 'mean');
   await appendFile(join(folder, 'forecast.onnx'), 'x');
   await assert.rejects(readModelFolder(folder), (error: Error & { code?: string }) => {
     assert.equal(error.code, 'model-invalid');
@@ -111,15 +105,15 @@ test('a graph with another digest than in its manifest is refused, with both dig
   });
 });
 
-test('a folder of another name and a missing graph are reported together', async (t) => {
-  const folder = await writeModelFolder(await emptyFolder(t), 'mean', { changes: { name: 'other' } });
+test('a folder of another name and a missing graph are reported together', async () => {
+  const folder = await writeModelFolder(freshFolder(), 'mean', { changes: { name: 'other' } });
   await rm(join(folder, 'forecast.onnx'));
   const expected = /name must be that of the folder, got "other"; forecast\.onnx cannot be read: ENOENT/;
   await assert.rejects(readModelFolder(folder), { code: 'model-invalid', message: expected });
 });
 
-test('a manifest that is no JSON is refused', async (t) => {
-  const folder = await writeModelFolder(await emptyFolder(t), 'mean');
+test('a manifest that is no JSON is refused', async () => {
+  const folder = await writeModelFolder(freshFolder(), 'mean');
   await writeFile(join(folder, 'manifest.json'), '{');
   await assert.rejects(readModelFolder(folder), { code: 'model-invalid', message: /manifest\.json cannot be read/ });
 });

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rename, writeFile } from 'node:fs/promises';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
@@ -9,12 +7,12 @@ import type { ForecastBatch } from '../../../src/forecast/forecaster.ts';
 import { type Model, openCatalog } from '../../../src/model/catalog.ts';
 import { type ForecasterLimits, Forecasters } from '../../../src/model/onnx-forecaster.ts';
 import { runForOwner } from '../../../src/model/request-owner.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { type Fault, writeModel } from '../../fixture/model/model-folder.ts';
 import { seededRandom } from '../../fixture/seeded-random.ts';
 
-async function writeModels(t: TestContext, faults: Record<string, Fault>): Promise<Model[]> {
-  const dir = await mkdtemp(join(tmpdir(), 'tidewatch-forecaster-'));
-  t.after(() => rm(dir, { recursive: true }));
+function writeModels(faults: Record<string, Fault>): Promise<Model[]> {
+  const dir = freshFolder();
   return Promise.all(Object.entries(faults).map(([name, fault]) => writeModel(dir, name, { fault })));
 }
 
@@ -24,7 +22,7 @@ async function start(
   limits: Partial<ForecasterLimits> = {},
   faults: Record<string, Fault> = { mean: 'none' },
 ): Promise<Forecasters> {
-  const forecasters = await Forecasters.start(await writeModels(t, faults), { threads: 1, ...limits });
+  const forecasters = await Forecasters.start(await writeModels(faults), { threads: 1, ...limits });
   t.after(() => forecasters.close());
   return forecasters;
 }
@@ -101,7 +99,7 @@ test('context lengths, horizons and models do not share a run', async (t) => {
 });
 
 test('a duplicate model is loaded once', async (t) => {
-  const [model] = await writeModels(t, { mean: 'none' });
+  const [model] = await writeModels({ mean: 'none' });
   const workers = catchWorkers(t);
   const forecasters = await Forecasters.start([model, model], { threads: 1 });
   t.after(() => forecasters.close());
@@ -206,7 +204,7 @@ test('runs of a thread that ends by itself are rejected as internal', async (t) 
 
 test('requests are rejected while no thread is left and none can be started', async (t) => {
   const workers = catchWorkers(t);
-  const [model] = await writeModels(t, { mean: 'none' });
+  const [model] = await writeModels({ mean: 'none' });
   const forecasters = await Forecasters.start([model], { threads: 1 });
   const { forecast } = forecasters.forecasterFor('mean', 1);
   await rename(model.graphPath, `${model.graphPath}.away`);
@@ -244,8 +242,8 @@ test('close finishes accepted requests and rejects new ones', async (t) => {
   await forecasters.close();
 });
 
-test('an invalid graph, and one with another output shape than in its manifest, are refused by folder, all at once', async (t) => {
-  const [model, other] = await writeModels(t, { mean: 'none', other: 'none' });
+test('an invalid graph, and one with another output shape than in its manifest, are refused by folder, all at once', async () => {
+  const [model, other] = await writeModels({ mean: 'none', other: 'none' });
   const quantiles = [0.5, 0.9];
   const wrong = { ...other, manifest: { ...other.manifest, quantiles } };
   await writeFile(model.graphPath, 'no graph');
@@ -268,8 +266,8 @@ for (const [fault, reason] of [
   ['looks-aside', /the graph forecasts a series differently from run to run, or beside other series, at context 8/],
   ['draws', /the graph forecasts a series differently from run to run, or beside other series, at context 8/],
 ] as const) {
-  test(`a graph that ${fault} is refused after a test run, with the reason`, async (t) => {
-    const models = await writeModels(t, { own: fault });
+  test(`a graph that ${fault} is refused after a test run, with the reason`, async () => {
+    const models = await writeModels({ own: fault });
     await assert.rejects(Forecasters.start(models, { threads: 1 }), (error: Error & { code?: string }) => {
       assert.equal(error.code, 'model-invalid');
       assert.match(error.message, /^model folder \S+\/own: /);
@@ -279,8 +277,8 @@ for (const [fault, reason] of [
   });
 }
 
-test('all inputs and outputs that the graph does not have are reported before a run', async (t) => {
-  const [model] = await writeModels(t, { own: 'fails' });
+test('all inputs and outputs that the graph does not have are reported before a run', async () => {
+  const [model] = await writeModels({ own: 'fails' });
   const inputs = { values: 'x', observed: 'observed', future: 'h' };
   const wrong = { ...model, manifest: { ...model.manifest, inputs, output: 'y' } };
   await assert.rejects(Forecasters.start([wrong], { threads: 1 }), {
@@ -293,7 +291,7 @@ test('all inputs and outputs that the graph does not have are reported before a 
 });
 
 test('a rare model is opened on first use: an invalid one fails its own forecasts alone', async (t) => {
-  const [model, rare] = await writeModels(t, { mean: 'none', rare: 'none' });
+  const [model, rare] = await writeModels({ mean: 'none', rare: 'none' });
   await writeFile(rare.graphPath, 'no graph');
   const forecasters = await Forecasters.start([model, rare], { threads: 2, rare: [rare] });
   t.after(() => forecasters.close());
@@ -302,14 +300,14 @@ test('a rare model is opened on first use: an invalid one fails its own forecast
 });
 
 test('a rare model forecasts like another one', async (t) => {
-  const [model, rare] = await writeModels(t, { mean: 'none', rare: 'none' });
+  const [model, rare] = await writeModels({ mean: 'none', rare: 'none' });
   const forecasters = await Forecasters.start([model, rare], { threads: 1, rare: [rare] });
   t.after(() => forecasters.close());
   assert.deepEqual([...(await forecasters.forecasterFor('rare', 1).forecast(levels([1, 2])))], [1, 2]);
 });
 
-test('a graph of medians that cannot be loaded is refused by its name', async (t) => {
-  const [model] = await writeModels(t, { own: 'none' });
+test('a graph of medians that cannot be loaded is refused by its name', async () => {
+  const [model] = await writeModels({ own: 'none' });
   const median = { graph: 'medians.onnx', sha256: 'a'.repeat(64), rowsUnit: 4 };
   const wrong = { ...model, manifest: { ...model.manifest, median } };
   await assert.rejects(Forecasters.start([wrong], { threads: 1 }), {

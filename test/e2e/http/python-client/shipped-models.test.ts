@@ -1,11 +1,11 @@
 import { after } from 'node:test';
 import { type RunningCommand, startCommand } from '../../../fixture/command.ts';
+import { freshFolder } from '../../../fixture/fresh-folder.ts';
 import { testWithClients } from '../../../fixture/http/client-checks.ts';
-import { freshFolder } from '../../../fixture/http/served.ts';
 
 const SCRIPT = new URL('./with_shipped_models.py', import.meta.url);
 const KEY = 'the-key-that-the-tests-use';
-const folder = await freshFolder();
+const folder = freshFolder();
 let service: RunningCommand | null = null;
 
 after(async () => {

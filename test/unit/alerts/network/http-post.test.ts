@@ -3,15 +3,15 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { AddressGuard } from '../../../../src/alerts/network/guarded-lookup.ts';
 import { HttpPoster } from '../../../../src/alerts/network/http-post.ts';
 import { type AnswerPost, startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
+import { freshFolder } from '../../../fixture/fresh-folder.ts';
 
 const noOpenssl =
   spawnSync('openssl', ['version']).status === 0 ? false : 'there is no openssl to make a certificate with';
@@ -102,9 +102,8 @@ test('a receiver that hangs up is unreachable', async () => {
   assert.equal(answer.kind, 'unreachable');
 });
 
-test('a receiver whose certificate nobody vouches for gets nothing', { skip: noOpenssl }, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'tidewatch-tls-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+test('a receiver whose certificate nobody vouches for gets nothing', { skip: noOpenssl }, async () => {
+  const folder = freshFolder();
   const [keyPath, certPath] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
   const subject = ['-subj', '/CN=it', '-addext', 'subjectAltName=IP:127.0.0.1'];

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { tlsOptions } from '../../../../src/kafka/cluster/tls-options.ts';
+import { freshFolder } from '../../../fixture/fresh-folder.ts';
 
 const pem = (content: string) => `-----BEGIN CERTIFICATE-----\n${content}\n-----END CERTIFICATE-----\n`;
 
-test('client certificates are read again when they change, and the last whole one counts', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'tidewatch-pem-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+test('client certificates are read again when they change, and the last whole one counts', () => {
+  const folder = freshFolder();
   const cert = join(folder, 'cert.pem');
   let changes = 0;
   const write = (content: string) => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { openCatalog } from '../../../../src/model/catalog.ts';
 import { Tuner } from '../../../../src/model/tuning/tuner.ts';
 import type { TuningRequest } from '../../../../src/model/tuning/tuning-bytes.ts';
+import { freshFolder } from '../../../fixture/fresh-folder.ts';
 
 const catalog = await openCatalog({ modelsDir: null });
 const models = catalog.names.map(catalog.get);
@@ -99,8 +99,7 @@ test('close aborts the running tuning and those in the queue', async () => {
 });
 
 test('weights that could not be read are read again by the next tuning', async (t) => {
-  const folder = await mkdtemp(join(tmpdir(), 'tidewatch-tuner-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = freshFolder();
   const [{ graphPath, manifest }] = models;
   assert.ok(manifest.tuning !== null);
   const missing = manifest.tuning.source.graph;

@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { readAcknowledgements } from '../../../../src/run/alerts/acknowledgements.ts';
 import { openDatabase } from '../../../../src/store/database/open-store.ts';
@@ -11,10 +8,10 @@ import { addMute } from '../../../../src/store/mutes.ts';
 import { listSent } from '../../../../src/store/sent-alerts.ts';
 import { eventId, notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
 import { load } from '../../../fixture/configuration.ts';
+import { freshFolder } from '../../../fixture/fresh-folder.ts';
 
-test('events and incidents that somebody acknowledged or muted are found, once there is a store', async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tidewatch-store-'));
-  t.after(() => rmSync(dataDir, { recursive: true }));
+test('events and incidents that somebody acknowledged or muted are found, once there is a store', async () => {
+  const dataDir = freshFolder();
   const loaded = load({ env: { DATA_DIR: dataDir } });
   if (loaded.kind === 'problems') throw new Error(loaded.problems.join());
   const acknowledgements = readAcknowledgements(loaded.config);

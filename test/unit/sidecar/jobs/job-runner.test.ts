@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ServiceError } from '../../../../src/service-error.ts';
@@ -15,6 +12,7 @@ import { cancelJob } from '../../../../src/store/job-cancel.ts';
 import { claimJob } from '../../../../src/store/job-claim.ts';
 import { findJob, submitJob } from '../../../../src/store/jobs.ts';
 import { createLogger } from '../../../../src/telemetry/logger.ts';
+import { freshFolder } from '../../../fixture/fresh-folder.ts';
 import { newKey } from '../../../fixture/store/new-key.ts';
 
 const TOKENS = { input_tokens: 1, output_tokens: 2, finetune_tokens: 0 };
@@ -23,7 +21,7 @@ const ANSWER: JobOutcome = { kind: 'answered', result: new Uint8Array([7]), toke
 type Run = (run: JobRun) => Promise<JobOutcome>;
 
 async function world(t: TestContext, run: Run, slots = 1) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'tidewatch-runner-'));
+  const dataDir = freshFolder();
   const database = await openDatabase({ dataDir, url: null });
   const store = { away: false };
   const look = () => {
@@ -62,7 +60,6 @@ async function world(t: TestContext, run: Run, slots = 1) {
   t.after(async () => {
     await runner.close();
     await database.close();
-    await rm(dataDir, { recursive: true });
   });
   const submit = async (id: string, owner = 'ann') => {
     const of = { id, task: 'forecast', owner, keyId: 'key', holdId: null, timeoutSeconds: 9 };

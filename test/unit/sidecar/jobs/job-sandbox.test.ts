@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { type ModelCatalog, openCatalog } from '../../../../src/model/catalog.ts';
 import { Forecasters } from '../../../../src/model/onnx-forecaster.ts';
@@ -12,6 +11,7 @@ import { JobSandbox, slotsOf, usableMemoryMb } from '../../../../src/sidecar/job
 import { serveModels } from '../../../../src/sidecar/models/served-models.ts';
 import { tuneInProcess } from '../../../../src/sidecar/models/tuned-models.ts';
 import type { TaskName } from '../../../../src/sidecar/wire/task-names.ts';
+import { freshFolder } from '../../../fixture/fresh-folder.ts';
 import { runHere } from '../../../fixture/http/job-service.ts';
 import { writeModelFolder } from '../../../fixture/model/model-folder.ts';
 
@@ -30,13 +30,11 @@ let dir: string;
 let catalog: ModelCatalog;
 
 before(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'tidewatch-job-sandbox-'));
+  dir = freshFolder();
   await mkdir(join(dir, 'none'));
   await writeModelFolder(join(dir, 'models'), 'tsmodel-1');
   catalog = await openCatalog({ modelsDir: join(dir, 'models'), pretrainedDir: join(dir, 'none') });
 });
-
-after(() => rm(dir, { recursive: true }));
 
 const jobOf = (body: object, changes: Partial<JobRun> = {}): JobRun => {
   const request = zstdCompressSync(JSON.stringify(body));
