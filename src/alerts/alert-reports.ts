@@ -1,3 +1,4 @@
+import type { OwnerReports } from '../owner/owned-service.ts';
 import type { EventType } from '../record/anomaly-event.ts';
 import type { IncidentType } from '../record/incident.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -7,7 +8,7 @@ import type { DeliveryOutcome } from './receivers/receiver.ts';
 import type { Suppression } from './state/alert.ts';
 
 /** What happens, for metrics and log. Nothing of it is a secret. */
-export interface AlertReports {
+export interface AlertReports extends OwnerReports {
   observed(what: 'event' | 'incident', type: EventType | IncidentType): void;
   suppressed(suppression: Suppression): void;
   attempted(receiver: string, outcome: DeliveryOutcome, tookMs: number): void;
@@ -17,11 +18,6 @@ export interface AlertReports {
   unacknowledged(error: Error): void;
   /** What was sent is missing from the list of it. */
   unkept(error: Error): void;
-  /** Whether this process is the one that sends. */
-  owner(owns: boolean): void;
-  connection(error: Error | null): void;
-  /** A run failed; the next one continues. */
-  interrupted(error: Error): void;
 }
 
 export function reportAlerts(metrics: Metrics, logger: Logger): AlertReports {

@@ -1,4 +1,5 @@
 import { startOwnedService } from '../owner/owned-service.ts';
+import type { AlertGauges } from '../telemetry/metrics.ts';
 import { AlertRun, type AlertRunOptions } from './alert-run.ts';
 
 export interface AlertService {
@@ -7,17 +8,11 @@ export interface AlertService {
   /** One sentence each; empty while events are read, or another process reads them. */
   notReady(): string[];
   /** What the gauges show. */
-  figures(): AlertFigures;
+  figures(): AlertGauges;
   stop(): Promise<void>;
 }
 
-export interface AlertFigures {
-  readonly open: number;
-  readonly deadLetters: number;
-  readonly waiting: ReadonlyMap<string, number>;
-}
-
-const NOTHING: AlertFigures = { open: 0, deadLetters: 0, waiting: new Map() };
+const NOTHING: AlertGauges = { open: 0, deadLetters: 0, waiting: new Map() };
 
 /** Sends alerts whenever this process is the one that does. Throws a ServiceError when it cannot take part. */
 export async function startAlertService(options: AlertRunOptions): Promise<AlertService> {

@@ -19,18 +19,11 @@ const SESSION_MS_MAX = 60_000;
 const UNUSED_CLAIM = 'unsecuredLoginStringClaim_sub="broker"';
 const SCRAM_MECHANISMS = ['SCRAM-SHA-256', 'SCRAM-SHA-512'];
 
-export interface LocalKafka {
+export interface LocalKafka extends Omit<JavaProcess, 'ended'> {
   /** For KAFKA_BROKERS: `['127.0.0.1:PORT']`. */
   readonly brokers: readonly string[];
   /** Resolves when the running broker has ended, for whatever reason. */
   ended(): Promise<void>;
-  /** Stops the broker; its data stay. */
-  stop(): Promise<void>;
-  /** Kills the broker (SIGKILL), as in a crash. */
-  kill(): Promise<void>;
-  /** Stops answering (SIGSTOP) until `thaw`. */
-  freeze(): void;
-  thaw(): void;
   /** Starts it again on the same port and data, after `stop` or `kill`. */
   restart(): Promise<void>;
 }

@@ -66,15 +66,8 @@ export interface AnsweredJob extends JobRecord {
 }
 
 /** A claimed job. A later claim has a higher `attempt`. */
-export interface ClaimedJob {
-  readonly id: string;
-  readonly task: string;
-  readonly owner: string;
-  readonly keyId: string;
-  readonly holdId: string | null;
+export interface ClaimedJob extends Omit<NewJob, 'createdAtMs' | 'idempotency'> {
   readonly attempt: number;
-  readonly timeoutSeconds: number;
-  readonly request: Uint8Array;
   /** Id of the request that submitted it; null for jobs of earlier releases. */
   readonly requestId: string | null;
 }

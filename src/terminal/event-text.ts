@@ -1,19 +1,14 @@
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import type { SeriesPattern } from '../series/series-pattern.ts';
-import { formatGrade, formatTime, printable, type ScoreLineStyle } from './score-line.ts';
+import { dimmed, formatGrade, formatTime, GRADE_WIDTH, marked, printable, type ScoreLineStyle } from './score-line.ts';
 
 const TYPE_WIDTH = 7;
-const GRADE_WIDTH = 5;
-
-const RED_BOLD = '\u001b[1;31m';
-const DIM = '\u001b[2m';
-const RESET = '\u001b[0m';
 
 /** Column titles of `eventLine`. */
 export function eventLineHeader({ colour, seriesWidth }: ScoreLineStyle): string {
   const titles = ['  time (UTC)'.padEnd(21), 'event'.padEnd(TYPE_WIDTH), 'series'.padEnd(seriesWidth)];
   const header = [...titles, 'grade'.padStart(GRADE_WIDTH), 'what'].join('  ');
-  return colour ? `${DIM}${header}${RESET}` : header;
+  return colour ? dimmed(header) : header;
 }
 
 /**
@@ -33,7 +28,7 @@ export function eventLine(event: AnomalyEvent, { colour, seriesWidth }: ScoreLin
     `${printable(summary)}${reason}`,
   ].join('  ');
   if (!colour) return line;
-  return type === 'opened' ? `${RED_BOLD}${line}${RESET}` : type === 'closed' ? `${DIM}${line}${RESET}` : line;
+  return type === 'opened' ? marked(line) : type === 'closed' ? dimmed(line) : line;
 }
 
 /** Whether an event is about a series whose id matches. A pause of a detector is: it names none of its series. */

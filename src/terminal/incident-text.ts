@@ -1,8 +1,7 @@
 import type { Incident } from '../record/incident.ts';
-import { formatGrade, formatTime, printable, type ScoreLineStyle } from './score-line.ts';
+import { formatGrade, formatTime, GRADE_WIDTH, marked, printable, type ScoreLineStyle } from './score-line.ts';
 
 const TYPE_WIDTH = 7;
-const GRADE_WIDTH = 5;
 const EVENTS_WIDTH = 6;
 
 /** Column titles of `incidentLine`. */
@@ -28,5 +27,5 @@ export function incidentLine(
     formatGrade(grade).padStart(GRADE_WIDTH),
     printable(told),
   ].join('  ');
-  return colour && type === 'opened' ? `\u001b[1;31m${line}\u001b[0m` : line;
+  return colour && type === 'opened' ? marked(line) : line;
 }

@@ -15,13 +15,13 @@ export const SCORE_LINE_STYLE: ScoreLineStyle = { colour: false, seriesWidth: 24
 const NUMBER_WIDTH = 11;
 const INTERVAL_WIDTH = 2 * NUMBER_WIDTH + 2;
 const SCORE_WIDTH = 9;
-const GRADE_WIDTH = 5;
+export const GRADE_WIDTH = 5;
 const SIGNIFICANT_DIGITS = 6;
 const NOTHING = '-';
 
-const RED_BOLD = '\u001b[1;31m';
-const DIM = '\u001b[2m';
-const RESET = '\u001b[0m';
+/** What a terminal shows red and bold, or dim. */
+export const marked = (line: string) => `\u001b[1;31m${line}\u001b[0m`;
+export const dimmed = (line: string) => `\u001b[2m${line}\u001b[0m`;
 
 interface Cells {
   readonly mark: string;
@@ -50,7 +50,7 @@ const TITLES: Cells = {
 /** Column titles of `scoreLine`. */
 export function scoreLineHeader(style: ScoreLineStyle): string {
   const header = columns(TITLES, style);
-  return style.colour ? `${DIM}${header}${RESET}` : header;
+  return style.colour ? dimmed(header) : header;
 }
 
 /**
@@ -77,10 +77,10 @@ export function scoreLine(score: ScoreRecord, style: ScoreLineStyle = SCORE_LINE
     },
     style,
   );
-  const marked = score.restarted ? `${line}, started over` : line;
-  if (!style.colour) return marked;
-  if (flagged) return `${RED_BOLD}${marked}${RESET}`;
-  return state === 'scored' ? marked : `${DIM}${marked}${RESET}`;
+  const told = score.restarted ? `${line}, started over` : line;
+  if (!style.colour) return told;
+  if (flagged) return marked(told);
+  return state === 'scored' ? told : dimmed(told);
 }
 
 /** `2014-02-14 14:30:00`, with milliseconds only where there are any. UTC. */
