@@ -13,7 +13,7 @@ import {
   writeProfileChange,
 } from './profile-state.ts';
 import { SCALARS_OF_FORMATS, scalarOfFormat } from './scalar-formats.ts';
-import { STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.ts';
+import { STATE_FORMAT, type StateReader, StateWriter } from './state-bytes.ts';
 import { readSums, readSums1, writeSums } from './sums-state.ts';
 
 /** Earlier formats have residuals as float32. They are rounded as they are read. */
@@ -23,7 +23,7 @@ const FIXED_FORMAT = 6;
 
 /**
  * The state of a series has two parts. The open window changes with every observation: `writeDetectorState` writes it
- * whole, and `writeDetectorChange` what was added since. A closed window never changes: `writeClosedWindow` writes it
+ * whole, and `writeDetectorChange` what was added since. A closed window never changes: `closedWindowRecord` has it
  * once. All together restore the rings of values and residuals exactly.
  */
 export function writeDetectorState(writer: StateWriter, detector: SeriesDetector): void {
@@ -218,7 +218,7 @@ function sumsOf({ forecastLength, laterLength }: SeriesLayout): number {
  * Writes the newest closed window: its values, the extremes by its end, then the residuals of its forecasted positions.
  * Call it when the window closes.
  */
-export function writeClosedWindow(writer: StateWriter, { startOffset, detector }: ChangelogSeries): void {
+function writeClosedWindow(writer: StateWriter, { startOffset, detector }: ChangelogSeries): void {
   const { settings, layout, windowStart } = detector;
   const start = windowStart - settings.detectionSize;
   writer.u8(STATE_FORMAT);
@@ -279,10 +279,17 @@ export function relocatedWindow(
   return relocated;
 }
 
-/** Key of the newest closed window. A series has few keys and writes them in turn. */
-export function closedWindowKey({ key, detector }: ChangelogSeries): Buffer {
-  const { layout, closedWindows } = detector;
-  return Buffer.from(`w/${(closedWindows - 1) % (layout.windowsKept + 1)}/${key}`);
+/** All closed windows of a thread are written with it, one after the other. */
+const WRITER = new StateWriter();
+
+/** The newest closed window, when it closes. A series has few keys and writes them in turn. */
+export function closedWindowRecord(series: ChangelogSeries): { readonly key: Buffer; readonly value: Buffer } {
+  // What a write that failed has left.
+  WRITER.length = 0;
+  writeClosedWindow(WRITER, series);
+  const { layout, closedWindows } = series.detector;
+  const key = Buffer.from(`w/${(closedWindows - 1) % (layout.windowsKept + 1)}/${series.key}`);
+  return { key, value: WRITER.take() };
 }
 
 /** Every key that closed windows of a series may have. */

@@ -1,7 +1,6 @@
 import { meanStepMs } from '../../calendar/frequency.ts';
 import type { WorkerLimits } from '../../config/config.ts';
-import { closedWindowKey, closedWindowKeys, writeClosedWindow } from '../changelog/series-state.ts';
-import { StateWriter } from '../changelog/state-bytes.ts';
+import { closedWindowKeys, closedWindowRecord } from '../changelog/series-state.ts';
 import type { ClockState } from '../changelog/stored-position.ts';
 import { encodeWarmStarts, WARM_STARTS_KEY } from '../changelog/warm-starts.ts';
 import type { PartitionSession } from '../log/log.ts';
@@ -153,11 +152,10 @@ async function scorePast(
 /** Keeps what belongs to the state, and publishes nothing. */
 function stateSink(windows: Map<string, Buffer>, refused: Record<string, number>): ScoreSink {
   const ignore = () => {};
-  const writer = new StateWriter();
   return {
     windowClosed(series) {
-      writeClosedWindow(writer, series);
-      windows.set(closedWindowKey(series).toString(), writer.take());
+      const { key, value } = closedWindowRecord(series);
+      windows.set(key.toString(), value);
     },
     windowsDeleted(keys) {
       for (const key of keys) windows.delete(key.toString());

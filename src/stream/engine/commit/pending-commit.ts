@@ -6,8 +6,7 @@ import type { RestartReason, ScoreRecord } from '../../../record/score-record.ts
 import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
 import type { Journal, JournalEntry, JournalWrite } from '../../changelog/journal.ts';
 import { encodePauses, type OpenPauses, PAUSES_KEY } from '../../changelog/open-pauses.ts';
-import { closedWindowKey, writeClosedWindow } from '../../changelog/series-state.ts';
-import { StateWriter } from '../../changelog/state-bytes.ts';
+import { closedWindowRecord } from '../../changelog/series-state.ts';
 import { type ClockState, encodePosition, POSITION_KEY } from '../../changelog/stored-position.ts';
 import { deadLetterHeaders, encodeDeadLetter } from '../../codec/dead-letter-json.ts';
 import type { EncodeEvent } from '../../codec/event-codec.ts';
@@ -51,7 +50,6 @@ function byPlace(a: Published, b: Published): number {
 export class PendingCommit implements ScoreSink {
   readonly #format: CommitFormat;
   readonly #nowMs: () => number;
-  readonly #writer = new StateWriter();
   #published: Published[] = [];
   #ordered = true;
   #changelog: OutputRecord[] = [];
@@ -252,8 +250,8 @@ export class PendingCommit implements ScoreSink {
   }
 
   windowClosed(series: ChangelogSeries): void {
-    writeClosedWindow(this.#writer, series);
-    this.writeState(closedWindowKey(series), this.#writer.take());
+    const { key, value } = closedWindowRecord(series);
+    this.writeState(key, value);
   }
 
   touched(unit: JournalEntry): void {

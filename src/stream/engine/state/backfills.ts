@@ -1,7 +1,6 @@
 import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
 import type { JournalEntry, JournalWrite } from '../../changelog/journal.ts';
-import { closedWindowKey, writeClosedWindow } from '../../changelog/series-state.ts';
-import { StateWriter } from '../../changelog/state-bytes.ts';
+import { closedWindowRecord } from '../../changelog/series-state.ts';
 import type { StaleUnit } from '../arrival/stale-unit.ts';
 import type { ReceivedObservation, ReplaySink, ScoreSink } from '../unit/batch-outcome.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
@@ -59,7 +58,6 @@ export class Backfills {
   #detached: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
   #continuing = 0;
-  readonly #writer = new StateWriter();
 
   constructor(pace: WorkerPace, replace: Replace) {
     this.#pace = pace;
@@ -212,8 +210,8 @@ export class Backfills {
     const keep = (key: Buffer, value: Buffer | null) => void windows.set(key.toString('latin1'), { key, value });
     return {
       windowClosed: (series: ChangelogSeries) => {
-        writeClosedWindow(this.#writer, series);
-        keep(closedWindowKey(series), this.#writer.take());
+        const { key, value } = closedWindowRecord(series);
+        keep(key, value);
       },
       windowsDeleted: (keys) => {
         for (const key of keys) keep(key, null);
