@@ -18,12 +18,14 @@ export interface FoldPlan<F> {
   readonly quantilesOf?: ((fold: F) => Quantiles) | undefined;
   /** Time of a fold's cutoff. Folds of equal time are a group. Absent: every fold is forecast alone. */
   readonly timeOf?: ((fold: F) => number) | undefined;
+  /** Rows in flight at most: one batch at least, two by default. */
+  readonly rowsInFlightMax?: number | undefined;
   /** Receives a fold's forecast; null where its context has no observation. */
   take(fold: F, forecast: Float32Array | null): void;
 }
 
 /** Rows of one batch; bounds the memory of a large request. */
-const BATCH_ROWS_MAX = 512;
+export const BATCH_ROWS_MAX = 512;
 /**
  * Rows in flight: while some are forecast, others are filled and taken. A small request is in flight as a whole and
  * uses all threads.
@@ -47,6 +49,7 @@ export async function forecastFolds<F>(
   plan: FoldPlan<F>,
   { contextBuckets }: Pick<ForecastLimits, 'contextBuckets'>,
 ): Promise<void> {
+  const { rowsInFlightMax = ROWS_IN_FLIGHT_MAX } = plan;
   const inFlight: { readonly rows: number; readonly made: Promise<MadeBatch<F>> }[] = [];
   let rows = 0;
   // In the order of submission: sums of floating-point numbers depend on the order.
@@ -56,7 +59,7 @@ export async function forecastFolds<F>(
     rows -= first.rows;
   };
   for (const batch of batchesOf(plan, contextBuckets)) {
-    while (rows + batch.folds.length > ROWS_IN_FLIGHT_MAX) await takeFirst();
+    while (inFlight.length > 0 && rows + batch.folds.length > rowsInFlightMax) await takeFirst();
     const made = makeBatch(plan, batch);
     // A rejection is handled when the batch is taken. It must not count as unhandled before, or when an earlier batch
     // fails.

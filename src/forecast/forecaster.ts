@@ -53,6 +53,8 @@ export interface QuantileForecaster extends Forecaster {
 export interface Inference {
   readonly forecaster: QuantileForecaster;
   readonly signal?: AbortSignal | undefined;
+  /** Rows in flight at most; see folds.ts. */
+  readonly rowsInFlightMax?: number | undefined;
 }
 
 export function hasQuantiles(forecaster: Forecaster): forecaster is QuantileForecaster {

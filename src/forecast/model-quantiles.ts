@@ -37,7 +37,7 @@ export interface ModelQuantileSettings<P> {
 export async function forecastModelQuantiles<P extends ForecastPoint>(
   points: readonly P[],
   { h, context, quantiles, onForecast }: ModelQuantileSettings<NoInfer<P>>,
-  { forecaster, signal }: Inference,
+  { forecaster, signal, rowsInFlightMax }: Inference,
 ): Promise<void> {
   let levels: readonly number[] = [0.5];
   const grouped = points[0]?.time !== undefined;
@@ -46,6 +46,7 @@ export async function forecastModelQuantiles<P extends ForecastPoint>(
       timeOf: grouped ? ({ point }) => point.time! : undefined,
       folds: points.map((point) => contextOf(point, context)),
       horizon: h,
+      rowsInFlightMax,
       contextLengthOf: ({ point, start }) => point.cutoff - start,
       fill({ point, start, origin }, target) {
         for (let i = 0; i < target.length; i++) target[i] = clampToFloat32(point.values[start + i] - origin);

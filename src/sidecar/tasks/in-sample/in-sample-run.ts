@@ -3,6 +3,7 @@ import { calibrateInSample } from '../../../detector/calibration/in-sample-detec
 import { forecastInSample, type InSampleForecast } from '../../../forecast/in-sample.ts';
 import { contextsOf, tuneForRequest } from '../../models/tuned-models.ts';
 import { attribute, type ForecastEffect } from '../series/attribution.ts';
+import { inParts } from '../series/request-parts.ts';
 import { fitSeriesEffects } from '../series/series-effects.ts';
 import type { InSampleQuestion } from './in-sample-question.ts';
 
@@ -21,7 +22,12 @@ export async function runInSample(question: InSampleQuestion, signal: AbortSigna
   const scope = { series: series.values, horizon: h, contexts: contextsOf(model, frequency) };
   const { forecaster } = await tuneForRequest(tuning, model, { ...scope, signal });
   const effects = await fitSeriesEffects(question, 0, signal);
-  const forecasts = await forecastInSample(series.values, { h, context, effects }, { forecaster, signal });
+  const forecasts = await inParts(series.values, async ({ start, end }, rowsInFlightMax) => {
+    const settings = { h, context, effects: effects?.slice(start, end) };
+    const inference = { forecaster, signal, rowsInFlightMax };
+    const made = await forecastInSample(series.values.slice(start, end), settings, inference);
+    return made.map((forecast) => ({ ...forecast, calibration: calibrateInSample(forecast) }));
+  });
   const attributed = (effects ?? []).map((effect, i) => ({
     weights: effect.weights(),
     contributions: contributions === null ? [] : effect.contributions(),
@@ -31,7 +37,6 @@ export async function runInSample(question: InSampleQuestion, signal: AbortSigna
   }));
   const shown = await attribute(attributed, { series, contributions, held: 0, signal });
   return forecasts.map((forecast, i) => {
-    const calibration = calibrateInSample(forecast);
-    return { ...forecast, calibration, deviation: deviationAt(calibration, 0, 0), effect: shown[i] ?? null };
+    return { ...forecast, deviation: deviationAt(forecast.calibration, 0, 0), effect: shown[i] ?? null };
   });
 }

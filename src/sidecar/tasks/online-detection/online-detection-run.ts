@@ -14,6 +14,7 @@ import { forecastFolds } from '../../../forecast/folds.ts';
 import { type Forecaster, hasQuantiles } from '../../../forecast/forecaster.ts';
 import { deviationOfQuantiles } from '../../../forecast/quantile-spread.ts';
 import { tuneForRequest } from '../../models/tuned-models.ts';
+import { inParts, type RequestPart, requestParts } from '../series/request-parts.ts';
 import { fitSeriesEffects } from '../series/series-effects.ts';
 import type { OnlineDetectionQuestion } from './online-detection-question.ts';
 
@@ -36,15 +37,10 @@ interface DetectionRequest extends Pick<DetectionInput, 'series' | 'settings' | 
   /** Effects of exogenous variables, one for each series. */
   readonly effects?: readonly ExogenousEffects[] | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Rows in flight at most; see folds.ts. */
+  readonly rowsInFlightMax?: number | undefined;
 }
 
-/**
- * Values of a part of the series. Its histories are planned, and judged where alarms are off, in one turn of the event
- * loop, and its memory is free when it is judged.
- */
-const PART_VALUES = 262_144;
-/** One is forecast while another one is planned or judged. */
-const PARTS_AT_ONCE = 2;
 /** Values that are graded before other requests have their turn. */
 const GRADED_VALUES = 2_048;
 
@@ -52,45 +48,10 @@ const GRADED_VALUES = 2_048;
 export async function detectOnline(request: DetectionRequest): Promise<readonly OnlineDetection[]> {
   const { series, settings, offsets } = request;
   if (offsets !== undefined || settings.thresholdMethod === 'multivariate') return detectPart(request);
-  const detections: OnlineDetection[] = [];
-  const running: Promise<readonly OnlineDetection[]>[] = [];
-  const takeFirst = async () => {
-    for (const detection of await running.shift()!) detections.push(detection);
-  };
-  for (const range of partsOf(series, PART_VALUES)) {
-    if (running.length === PARTS_AT_ONCE) await takeFirst();
-    const part = detectPart(partOf(request, range));
-    // A rejection is handled when the part is taken. It must not count as unhandled before.
-    part.catch(() => {});
-    running.push(part);
-  }
-  while (running.length > 0) await takeFirst();
-  return detections;
+  return inParts(series, (part, rowsInFlightMax) => detectPart({ ...partOf(request, part), rowsInFlightMax }));
 }
 
-/** Series from `start` to before `end`. */
-interface SeriesPart {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Consecutive series with at most so many values, or one of them. */
-function partsOf(series: readonly ArrayLike<number>[], valuesMax: number): SeriesPart[] {
-  const ranges: SeriesPart[] = [];
-  let start = 0;
-  let values = 0;
-  for (const [i, { length }] of series.entries()) {
-    if (i > start && values + length > valuesMax) {
-      ranges.push({ start, end: i });
-      [start, values] = [i, 0];
-    }
-    values += length;
-  }
-  if (start < series.length) ranges.push({ start, end: series.length });
-  return ranges;
-}
-
-function partOf(request: DetectionRequest, { start, end }: SeriesPart): DetectionRequest {
+function partOf(request: DetectionRequest, { start, end }: RequestPart): DetectionRequest {
   const { series, effects, startsMs, first = 0 } = request;
   return {
     ...request,
@@ -117,11 +78,11 @@ async function detectPart(request: DetectionRequest): Promise<readonly OnlineDet
   if (settings.thresholdMethod === 'multivariate' || settings.alarmRate === null)
     return concludeDetection(plan, request);
   const detections: OnlineDetection[] = [];
-  for (const range of partsOf(request.series, GRADED_VALUES)) {
+  for (const part of requestParts(request.series, GRADED_VALUES)) {
     if (detections.length > 0) await pause();
     request.signal?.throwIfAborted();
-    const histories = plan.histories.slice(range.start, range.end);
-    detections.push(...concludeDetection({ ...plan, histories }, partOf(request, range)));
+    const histories = plan.histories.slice(part.start, part.end);
+    detections.push(...concludeDetection({ ...plan, histories }, partOf(request, part)));
   }
   return detections;
 }
@@ -129,7 +90,7 @@ async function detectPart(request: DetectionRequest): Promise<readonly OnlineDet
 /** @param prior the folds of which every quantile is forecast, for the first rows of a grade */
 async function forecastPlan(
   { folds: plan, histories }: DetectionPlan,
-  { forecaster, signal }: DetectionRequest,
+  { forecaster, signal, rowsInFlightMax }: DetectionRequest,
   prior: readonly DetectionFold[],
 ): Promise<void> {
   const { horizon } = plan;
@@ -138,6 +99,7 @@ async function forecastPlan(
   await forecastFolds(
     {
       ...plan,
+      rowsInFlightMax,
       quantilesOf: (fold) => (all.has(fold) ? 'all' : 'median'),
       async forecast(batch, quantiles) {
         if (quantiles === 'median' || !hasQuantiles(forecaster)) return forecaster.forecast(batch, signal);

@@ -107,3 +107,22 @@ test('other requests have their turn between series that are graded', async () =
     `${turns - turnsForecast} turns while 12 series of more than 1,100 rows were graded`,
   );
 });
+
+test('a request in parts has no more rows in flight than two batches', async () => {
+  const forecaster = contextForecaster((context) => context.at(-1)!);
+  let rows = 0;
+  let most = 0;
+  const counted: QuantileForecaster = {
+    ...forecaster,
+    async forecast(batch) {
+      rows += batch.rows;
+      most = Math.max(most, rows);
+      await new Promise(setImmediate);
+      rows -= batch.rows;
+      return forecaster.forecast(batch);
+    },
+  };
+  const series = [140_000, 140_000, 140_000].map((length) => dipping(length, 40));
+  await detectOnline({ series, settings: { ...SETTINGS, alarmRate: null }, forecaster: counted });
+  assert.equal(most, 1_024);
+});
