@@ -1,4 +1,4 @@
-import { readPattern } from '../series/series-pattern.ts';
+import { type ReadPattern, readPattern } from '../series/series-pattern.ts';
 import type { Finding } from './finding.ts';
 
 /** Stands for every character that is in neither glob. */
@@ -11,23 +11,41 @@ interface NamedGlobs {
   readonly series: readonly string[];
 }
 
+/** A glob with its first and last characters that are none of `*` and `?`, or matchers. */
+interface ReadGlob {
+  readonly text: string;
+  readonly pattern: ReadPattern;
+  readonly prefix: string;
+  readonly suffix: string;
+}
+
 /** Globs and matchers that take no series, because one of a detector before theirs takes all of them. */
 export function shadowedGlobs(detectors: readonly NamedGlobs[]): Finding[] {
-  return detectors.flatMap(({ name: detector, series }, at) =>
-    series.flatMap((glob): Finding[] => {
-      const taker = detectors.slice(0, at).find((earlier) => earlier.series.some((other) => takesAll(other, glob)));
-      return taker === undefined ? [] : [{ kind: 'shadowed', detector, glob, by: taker.name }];
+  const read = detectors.map(({ series }) => series.map(readGlob));
+  return detectors.flatMap(({ name: detector }, at) =>
+    read[at].flatMap((glob): Finding[] => {
+      const by = read.findIndex((globs, earlier) => earlier >= at || globs.some((other) => takesAll(other, glob)));
+      return by === at ? [] : [{ kind: 'shadowed', detector, glob: glob.text, by: detectors[by].name }];
     }),
   );
 }
 
+function readGlob(text: string): ReadGlob {
+  const [[prefix], [suffix]] = [/^[^*?]*/.exec(text)!, /[^*?]*$/.exec(text)!];
+  return { text, pattern: readPattern(text), prefix, suffix };
+}
+
 /**
- * Globs are compared exactly. Matchers are covered by `*`, and by matchers that are all among them: what else they
- * may have in common is not looked for.
+ * Globs are compared exactly, where their ends do not tell them apart: there may be thousands of detectors. Matchers
+ * are covered by `*`, and by matchers that are all among them: what else they may have in common is not looked for.
  */
-function takesAll(outer: string, inner: string): boolean {
-  const [one, other] = [readPattern(outer), readPattern(inner)];
-  if (one.kind === 'glob') return other.kind === 'glob' ? covers(outer, inner) : covers(outer, '*');
+function takesAll(outer: ReadGlob, inner: ReadGlob): boolean {
+  const [one, other] = [outer.pattern, inner.pattern];
+  if (one.kind === 'glob') {
+    if (other.kind !== 'glob') return covers(outer.text, '*');
+    if (!inner.prefix.startsWith(outer.prefix) || !inner.suffix.endsWith(outer.suffix)) return false;
+    return covers(outer.text, inner.text);
+  }
   if (one.kind === 'problem' || other.kind !== 'matchers') return false;
   return one.matchers.every((matcher) =>
     other.matchers.some(({ label, operator, value }) => {

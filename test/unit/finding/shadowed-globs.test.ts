@@ -53,6 +53,22 @@ test('what covers says agrees with the matching of every short text', () => {
   }
 });
 
+test('no ends of two globs hide that one of them covers the other', () => {
+  const globs = [...new Set(words(3, ['a', 'b', '*', '?']))];
+  for (const outer of globs) {
+    const detectors = [
+      { name: 'outer', series: [outer] },
+      { name: 'inner', series: globs },
+    ];
+    const found = shadowedGlobs(detectors).flatMap((one) => (one.kind === 'shadowed' ? [one.glob] : []));
+    assert.deepEqual(
+      found,
+      globs.filter((inner) => covers(outer, inner)),
+      outer,
+    );
+  }
+});
+
 function words(length: number, letters = ['a', 'b', '\u{1F30A}']): string[] {
   if (length === 0) return [];
   const shorter = words(length - 1, letters);
