@@ -17,6 +17,9 @@ for (const [value, unit, text] of [
   [41_267.8, null, '41,268'],
   [1_408_000_000_000, null, '1.408T'],
   [0.000_012_34, null, '1.23E-5'],
+  [1e15, null, '1000T'],
+  [-1.2345e29, null, '-1.235E29'],
+  [1.7e38, 'bytes', '1.51E23 PiB'],
   [null, 'bytes', '–'],
 ] as const) {
   test(`${value} in ${unit ?? 'no unit'} is ${text}`, () => {
