@@ -77,7 +77,9 @@ function departureIn(distances: readonly number[], until: number, usual: number)
   if (!(size > usual)) return null;
   const reached = away.findIndex((value) => value >= RISE_TO * size);
   const left = away.findLastIndex((value, i) => i < reached && value < RISE_FROM * size);
-  const displacedRows = recent.filter((value) => value >= AWAY_SHARE * size).length;
+  // Rows before the event tell how far values are displaced, but none of them is displaced by it.
+  const own = recent.slice(LEAD_ROWS - first);
+  const displacedRows = own.filter((value) => value >= AWAY_SHARE * size).length;
   return { riseRows: reached - left + rowsToCome(recent, size), displacedRows };
 }
 

@@ -37,6 +37,18 @@ test('a step takes no rows, and a drift as many as it rises', () => {
   }
 });
 
+test('a first row is no level shift by the noise before it', () => {
+  let known = 0;
+  for (let seed = 0; seed < 20; seed++) {
+    for (const rows of [1, 3]) {
+      const spike = departure((since) => (since === 0 ? 12 : 0), rows, { seed });
+      if (spike !== null) known++;
+      assert.ok(spike === null || spike.displacedRows <= rows, `${spike?.displacedRows} of ${rows} rows, seed ${seed}`);
+    }
+  }
+  assert.ok(known > 0);
+});
+
 test('nothing is known where the rows before the event are not kept', () => {
   const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ context: CONTEXT }))));
   for (let row = 0; row < 900; row++) rings.keepDistance(row, row);
