@@ -1,4 +1,5 @@
 import { layout } from '../calibration/layout.ts';
+import { inSinglePrecision } from '../calibration/precision.ts';
 
 /**
  * Severity and alarm of one series or group: one recurrence over its rows. A fresh state is all 0.
@@ -156,8 +157,8 @@ export function judgeRow(
   const { sharp, wide, unexplained = sharp } = unusual;
   const held = Math.max(wide, HELD_SHARE * state[start + HELD]);
   const energy = state[start + ENERGY] + ENERGY_RATE * (Math.min(wide, ENERGY_MAX) ** 2 - state[start + ENERGY]);
-  state[start + HELD] = held;
-  state[start + ENERGY] = energy;
+  state[start + HELD] = inSinglePrecision(held);
+  state[start + ENERGY] = inSinglePrecision(energy);
   const promised = Math.min(rate, ALARM_RATE_MAX);
   const threshold = startOf(promised, isGroup) * Math.exp(state[start + THRESHOLD]);
   const isExceeded = together > threshold;
@@ -181,7 +182,7 @@ export function judgeRow(
 function alarmStatistic(state: Float64Array, start: number, sharp: number): number {
   const before = Math.max(state[start + PREVIOUS], state[start + BEFORE_PREVIOUS]);
   state[start + BEFORE_PREVIOUS] = state[start + PREVIOUS];
-  state[start + PREVIOUS] = sharp;
+  state[start + PREVIOUS] = inSinglePrecision(sharp);
   return sharp + Math.min(before, BEFORE_SHARE_MAX * sharp);
 }
 

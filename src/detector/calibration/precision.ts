@@ -20,6 +20,16 @@ const ERROR_SHARE_MAX = 2 ** -10;
 /** The smallest normal float32: values that differ by less are equal from any origin. */
 const RANGE_MIN = 2 ** -126;
 
+/**
+ * A number of a state in single precision where that holds it: the changelog has it in 4 bytes then. Squares of very
+ * large or small values stay as they are.
+ */
+export function inSinglePrecision(number: number): number {
+  const single = Math.fround(number);
+  const magnitude = Math.abs(single);
+  return magnitude >= RANGE_MIN && magnitude < Number.POSITIVE_INFINITY ? single : number;
+}
+
 export function startPrecision(state: Float64Array, start: number): void {
   state[start + LOW] = Number.POSITIVE_INFINITY;
   state[start + HIGH] = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,5 @@
 import type { Unusualness } from '../alarm/alarm.ts';
+import { inSinglePrecision } from '../calibration/precision.ts';
 import { deviationFloor, digitDeviation, isFlatSoFar } from '../calibration/resolution.ts';
 import { SCALARS } from '../memory/series-memory.ts';
 import type { SeriesRings } from '../memory/series-rings.ts';
@@ -133,13 +134,16 @@ function leastUnit({ doubles, origin }: SeriesRings, resolutionAt: number, value
 
 function keepRecent(rings: SeriesRings, residual: number): void {
   const recent = rings.scalar(SCALARS.recentResidual);
-  rings.setScalar(SCALARS.recentResidual, recent + RECENT_RATE * (residual - recent));
+  rings.setScalar(SCALARS.recentResidual, inSinglePrecision(recent + RECENT_RATE * (residual - recent)));
 }
 
 function seed(rings: SeriesRings, position: number, floor: number): void {
   const changes = rings.scalar(SCALARS.termRows + CHANGE);
   const scale = Math.max(Math.sqrt(rings.scalar(SCALARS.termSquares + CHANGE)), floor);
-  rings.setScalar(SCALARS.innovationMax, changes > CLAMP_ROWS_MIN ? CLIP * scale : Number.POSITIVE_INFINITY);
+  rings.setScalar(
+    SCALARS.innovationMax,
+    changes > CLAMP_ROWS_MIN ? inSinglePrecision(CLIP * scale) : Number.POSITIVE_INFINITY,
+  );
   seedShapes(rings, position);
 }
 
@@ -173,7 +177,7 @@ function scaled(
   const clip = rows + prior < CLIP_ROWS_MIN ? Number.POSITIVE_INFINITY : scale;
   rings.setScalar(SCALARS.termRows + term, rows + 1);
   if (term !== RESIDUAL || !goesOn(rings, { rows, size, clip })) {
-    rings.setScalar(SCALARS.termSquares + term, nextSquare({ rows, mean, size, clip, floor }));
+    rings.setScalar(SCALARS.termSquares + term, inSinglePrecision(nextSquare({ rows, mean, size, clip, floor })));
   }
   const most = least > 0 ? Math.min(rows + 1, TERM_MAX) : TERM_MAX;
   return known ? Math.min(size / Math.max(scale, least), most) : 0;

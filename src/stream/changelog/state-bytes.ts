@@ -12,7 +12,8 @@ import { ServiceError } from '../../service-error.ts';
  *   4  changes of open states, numbers in as few bytes as they need, headers of records; groups: silence of members
  *   5  the long memory of hours and weekdays, unusualness of the last two rows; points of open steps and of counters,
  *      where a detector has them
- *   6  residuals of closed windows as bfloat16; groups: long memories of members that left
+ *   6  residuals of closed windows as bfloat16; changes without what is fixed in a window, or in a slot of the long
+ *      memory; groups: long memories of members that left
  */
 export const STATE_FORMAT = 6;
 const STATE_FORMAT_MIN = 1;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  inSinglePrecision,
   observePrecision,
   PRECISION_STATE,
   precisionLost,
@@ -27,4 +28,11 @@ test('a flat window is not lost, however far away, and neither is an empty one',
   assert.equal(lost(0, [500, 500, 500]), false);
   assert.equal(lost(0.1, [1e9, 1e9]), false);
   assert.equal(lost(0, [Number.NaN]), false);
+});
+
+test('a number is rounded to single precision where that holds it, and kept as it is where it does not', () => {
+  for (const number of [0.1, -1 / 3, 1e30, 1e-30]) assert.equal(inSinglePrecision(number), Math.fround(number));
+  for (const number of [0, 1e39, -1e300, 1e-39, 1e-300, Number.POSITIVE_INFINITY, Number.NaN]) {
+    assert.equal(inSinglePrecision(number), number);
+  }
 });
