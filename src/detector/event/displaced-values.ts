@@ -14,6 +14,8 @@ const RISE_TO = 0.75;
 const THIRD_ROWS = 8;
 const GROWTH_ROWS = 24;
 const STAYS_ROWS = 4;
+/** Growth of values that go back: it tells nothing of how they rose. */
+const RETURN_GROWTH = -0.25;
 const AWAY_SHARE = 0.5;
 /** How far values are displaced: a quantile, so that no few of them decide. */
 const SIZE_QUANTILE = 0.75;
@@ -85,13 +87,14 @@ function departureIn(distances: readonly number[], until: number, usual: number)
 
 /**
  * What a rise that goes on counts besides: so many rows for the whole of the size between the first and the last third
- * of an event. A level that stays counts less than none, since noise lengthens the way to it. A short event tells not.
+ * of an event. A level that stays counts less than none, since noise lengthens the way to it. A short event, and one
+ * whose values go back, tell not.
  */
 function rowsToCome(recent: readonly number[], size: number): number {
   const third = Math.floor(recent.length / 3);
   if (third < THIRD_ROWS) return 0;
   const growth = (presentMedian(recent.slice(-third)) - presentMedian(recent.slice(0, third))) / size;
-  return Number.isNaN(growth) ? 0 : GROWTH_ROWS * growth - STAYS_ROWS;
+  return growth >= RETURN_GROWTH ? GROWTH_ROWS * growth - STAYS_ROWS : 0;
 }
 
 /** NaN where few values are there. */

@@ -73,6 +73,12 @@ test('a slow drift rises while single values are ordinary again, and goes on to 
   }
 });
 
+test('a drift is one still when its values go back', () => {
+  const away = (since: number) => (since < 40 ? Math.max(0, Math.min(12, (since + 6) / 3)) : 0);
+  const risen = Array.from({ length: 40 }, (_, seed) => departure(away, 60, { seed })!.riseRows);
+  assert.ok(risen.filter((each) => each >= 12).length >= 36, `drifts rise in ${risen}`);
+});
+
 test('values that lie no farther from what is usual than they often do have seldom left', () => {
   const departed = Array.from({ length: 40 }, (_, seed) => departure(() => 0, 1, { seed, until: START + 1 }));
   assert.ok(departed.filter((each) => each !== null).length <= 16, JSON.stringify(departed));
