@@ -7,7 +7,7 @@ import { textOf } from '../config/schema/kinds.ts';
 import { mustBe } from '../config/schema/problems.ts';
 import { instant } from '../config/schema/times.ts';
 import { exportScores } from '../history/export-scores.ts';
-import { HISTORY_FILE } from '../history/history-database.ts';
+import { HISTORY_FILE } from '../history/sql/history-database.ts';
 import { DONE, WRONG_USE } from '../terminal/command-io.ts';
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 

@@ -1,13 +1,13 @@
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import { isSilence } from '../record/score-record.ts';
-import type { ColumnValues, HistorySql, HistoryWritingSql } from './history-database.ts';
-import type { HistoryBatch, HistoryPlace, HistorySource, KeptScore, SourcePosition } from './history-port.ts';
 import { keepIncidents } from './keep-incidents.ts';
-import { fillPart, openPart } from './score-parts.ts';
-import { SCORE_COLUMNS } from './score-row.ts';
-import type { SeriesIds } from './series-ids.ts';
-import { makeBatchTable, NEWEST_BATCH } from './tables.ts';
-import { upsertRows } from './upsert-rows.ts';
+import type { HistoryBatch, HistoryPlace, HistorySource, KeptScore, SourcePosition } from './port/history-port.ts';
+import type { ColumnValues, HistorySql, HistoryWritingSql } from './sql/history-database.ts';
+import { fillPart, openPart } from './sql/score-parts.ts';
+import { SCORE_COLUMNS } from './sql/score-row.ts';
+import type { SeriesIds } from './sql/series-ids.ts';
+import { makeBatchTable, NEWEST_BATCH } from './sql/tables.ts';
+import { upsertRows } from './sql/upsert-rows.ts';
 
 const HOUR_MS = 3_600_000;
 

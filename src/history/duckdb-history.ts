@@ -19,7 +19,7 @@ import type {
   HistorySql,
   HistoryValue,
   HistoryWritingSql,
-} from './history-database.ts';
+} from './sql/history-database.ts';
 
 const TYPES: Readonly<Record<ColumnType, DuckDBType>> = {
   int2: SMALLINT,

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { SCORE_STATES } from '../record/score-record.ts';
 import { ServiceError } from '../service-error.ts';
 import { openDuckdb } from './duckdb-history.ts';
-import type { HistorySql } from './history-database.ts';
-import { listParts, partsWithin, partTable } from './score-parts.ts';
-import { IS_ALARM, IS_ANOMALY, STATE_PLACE } from './score-row.ts';
-import { makeTables } from './tables.ts';
+import type { HistorySql } from './sql/history-database.ts';
+import { listParts, partsWithin, partTable } from './sql/score-parts.ts';
+import { IS_ALARM, IS_ANOMALY, STATE_PLACE } from './sql/score-row.ts';
+import { makeTables } from './sql/tables.ts';
 
 export interface ExportedScores {
   /** Event times: `fromMs <= time < toMs`, milliseconds since the epoch. */

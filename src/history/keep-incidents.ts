@@ -1,6 +1,6 @@
-import type { HistorySql } from './history-database.ts';
-import type { HistoryBatch } from './history-port.ts';
-import { upsertRows } from './upsert-rows.ts';
+import type { HistoryBatch } from './port/history-port.ts';
+import type { HistorySql } from './sql/history-database.ts';
+import { upsertRows } from './sql/upsert-rows.ts';
 
 /**
  * Revisions in the order they were written: the last one of an incident counts. Each names the events that joined, so

@@ -1,6 +1,6 @@
 import { appendBatch, readPositions } from './append-batch.ts';
-import type { EventSelection } from './event-port.ts';
-import type { HistoryDatabase, HistorySql } from './history-database.ts';
+import { dropExcess, type HistoryBounds, PART_LIMITS, type PartLimits, partRowsMax, sealFull } from './maintain.ts';
+import type { EventSelection } from './port/event-port.ts';
 import type {
   DeadLetterSelection,
   DetectorRow,
@@ -12,17 +12,17 @@ import type {
   PublishedSelection,
   ScoreRange,
   SeriesSelection,
-} from './history-port.ts';
-import type { IncidentSelection, MoveSelection } from './incident-port.ts';
-import { dropExcess, type HistoryBounds, PART_LIMITS, type PartLimits, partRowsMax, sealFull } from './maintain.ts';
-import { readDeadLetter, readDeadLetters, readEvent, readEvents } from './read-events.ts';
-import { readIncident, readIncidentStanding, readIncidents, readMerged } from './read-incidents.ts';
-import { readMoved } from './read-moved.ts';
-import { readPublished } from './read-published.ts';
-import { readScores } from './read-scores.ts';
-import { readGroups, readSeries, readStanding } from './read-series.ts';
-import { SeriesIds } from './series-ids.ts';
-import { makeTables } from './tables.ts';
+} from './port/history-port.ts';
+import type { IncidentSelection, MoveSelection } from './port/incident-port.ts';
+import { readDeadLetter, readDeadLetters, readEvent, readEvents } from './read/read-events.ts';
+import { readIncident, readIncidentStanding, readIncidents, readMerged } from './read/read-incidents.ts';
+import { readMoved } from './read/read-moved.ts';
+import { readPublished } from './read/read-published.ts';
+import { readScores } from './read/read-scores.ts';
+import { readGroups, readSeries, readStanding } from './read/read-series.ts';
+import type { HistoryDatabase, HistorySql } from './sql/history-database.ts';
+import { SeriesIds } from './sql/series-ids.ts';
+import { makeTables } from './sql/tables.ts';
 
 export interface KeptHistoryOptions {
   readonly bounds: HistoryBounds;

@@ -1,7 +1,7 @@
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import type { Incident } from '../record/incident.ts';
 import { isSilence } from '../record/score-record.ts';
-import type { HistoryBatch, KeptScore, LiveSecond } from './history-port.ts';
+import type { HistoryBatch, KeptScore, LiveSecond } from './port/history-port.ts';
 
 /** Revisions of events, and of incidents, of one second; after a restart thousands may arrive at once. */
 const EVENTS_MAX = 1_000;

@@ -1,5 +1,5 @@
-import type { HistoryDatabase, HistorySql } from './history-database.ts';
-import { dropPart, listParts, sealPart } from './score-parts.ts';
+import type { HistoryDatabase, HistorySql } from './sql/history-database.ts';
+import { dropPart, listParts, sealPart } from './sql/score-parts.ts';
 
 export interface HistoryBounds {
   /** What arrived longer ago is dropped. */

@@ -1,5 +1,11 @@
 import type { Database, Sql } from '../store/database/database.ts';
-import type { ColumnType, ColumnValues, HistoryDatabase, HistoryValue, HistoryWritingSql } from './history-database.ts';
+import type {
+  ColumnType,
+  ColumnValues,
+  HistoryDatabase,
+  HistoryValue,
+  HistoryWritingSql,
+} from './sql/history-database.ts';
 
 /** Advisory lock of writers: replicas append in turns. */
 const WRITER_LOCK = 7_433_931;

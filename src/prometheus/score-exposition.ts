@@ -1,4 +1,4 @@
-import type { PublishedScores, SeriesRow } from '../history/history-port.ts';
+import type { PublishedScores, SeriesRow } from '../history/port/history-port.ts';
 import { labelsOfId } from '../series/series-id.ts';
 import { SCORE_GAUGES } from '../telemetry/metrics.ts';
 import { scoreLabels } from './score-labels.ts';

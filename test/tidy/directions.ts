@@ -112,6 +112,10 @@ const FOLDER_DIRECTIONS = directionsOf(`
   run/prometheus: .
   terminal:
   terminal/csv:
+  history: read sql port
+  history/read: sql port
+  history/sql: port
+  history/port:
   incidents: membership origins
   incidents/membership:
   incidents/origins: membership

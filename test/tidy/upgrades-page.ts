@@ -24,7 +24,7 @@ test('the page of upgrades names the formats of today', () => {
   assert.deepEqual(said, {
     state: `format ${STATE_FORMAT}`,
     store: `schema ${MIGRATIONS.length}`,
-    history: `version ${constantOf('src/history/tables.ts', 'VERSION')}`,
+    history: `version ${constantOf('src/history/sql/tables.ts', 'VERSION')}`,
     alerts: `format ${constantOf('src/alerts/state/alert-state.ts', 'FORMAT')}`,
     incidents: `format ${constantOf('src/incidents/incident-state.ts', 'FORMAT')}`,
   });

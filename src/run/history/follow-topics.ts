@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KafkaConfig, RegistryConfig, StreamConfig } from '../../config/config.ts';
-import type { HistoryBatch, HistorySource, HistoryStore, SourcePosition } from '../../history/history-port.ts';
+import type { HistoryBatch, HistorySource, HistoryStore, SourcePosition } from '../../history/port/history-port.ts';
 import type { TailPlace } from '../../kafka/fetch/tail-place.ts';
 import { type TopicRecord, type TopicTail, tailTopic } from '../../kafka/fetch/topic-tail.ts';
 import { ServiceError } from '../../service-error.ts';

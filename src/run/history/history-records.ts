@@ -1,4 +1,4 @@
-import type { IncidentRevision, KeptDeadLetter, KeptEvent, KeptScore } from '../../history/history-port.ts';
+import type { IncidentRevision, KeptDeadLetter, KeptEvent, KeptScore } from '../../history/port/history-port.ts';
 import type { TopicRecord } from '../../kafka/fetch/topic-tail.ts';
 import { ServiceError } from '../../service-error.ts';
 import type { DecodeEvent } from '../../stream/codec/event-codec.ts';

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { openDuckdb } from '../../history/duckdb-history.ts';
-import { HISTORY_FILE, type HistoryDatabase } from '../../history/history-database.ts';
-import type { HistoryReader, HistoryStore, SeriesScores } from '../../history/history-port.ts';
 import { openHistory } from '../../history/kept-history.ts';
 import { LiveSeconds } from '../../history/live-seconds.ts';
 import type { HistoryBounds } from '../../history/maintain.ts';
+import type { HistoryReader, HistoryStore, SeriesScores } from '../../history/port/history-port.ts';
 import { postgresHistory } from '../../history/postgres-history.ts';
 import type { HistoryMessage, HistoryQuestion } from '../../history/remote-history.ts';
+import { HISTORY_FILE, type HistoryDatabase } from '../../history/sql/history-database.ts';
 import { postgresDatabase } from '../../store/database/postgres-database.ts';
 import { type FollowedTopics, followTopics } from './follow-topics.ts';
 

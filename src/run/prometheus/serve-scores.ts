@@ -1,5 +1,5 @@
 import type { LoadedConfig } from '../../config/config.ts';
-import type { HistoryReader } from '../../history/history-port.ts';
+import type { HistoryReader } from '../../history/port/history-port.ts';
 import { EXPOSITION_TYPE, scoreMetrics } from '../../prometheus/score-exposition.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { type OpsServer, startOpsServer } from '../../telemetry/ops-server.ts';

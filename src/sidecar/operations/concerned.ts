@@ -1,6 +1,6 @@
 import { CHANGES_TOLD_MAX } from '../../changes/change-limits.ts';
 import type { ConcernedSubject, KnownChanges } from '../../changes/known-changes.ts';
-import type { HistoryReader } from '../../history/history-port.ts';
+import type { HistoryReader } from '../../history/port/history-port.ts';
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import type { Incident, IncidentOrigin } from '../../record/incident.ts';
 import { changeText, type KnownChange } from '../../record/known-change.ts';

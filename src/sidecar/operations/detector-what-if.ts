@@ -1,4 +1,4 @@
-import type { HistoryReader, SeriesSelection } from '../../history/history-port.ts';
+import type { HistoryReader, SeriesSelection } from '../../history/port/history-port.ts';
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import { patternProblem } from '../../series/series-pattern.ts';
 import type { Sql } from '../../store/database/database.ts';

@@ -1,4 +1,4 @@
-import type { KnownEvent } from '../../history/event-port.ts';
+import type { KnownEvent } from '../../history/port/event-port.ts';
 import { type AnomalyEvent, withEventDefaults } from '../../record/anomaly-event.ts';
 import { spreadsheetField } from '../../record/csv-field.ts';
 import { mutingOf } from '../../series/muted-series.ts';

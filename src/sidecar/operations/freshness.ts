@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SeriesStanding } from '../../history/history-port.ts';
+import type { SeriesStanding } from '../../history/port/history-port.ts';
 import type { ScoreState } from '../../record/score-record.ts';
 import type { Freshness } from '../wire/schema/operations/freshness-schema.ts';
 import type { Operations } from './operations.ts';

@@ -1,7 +1,7 @@
 import type { KnownChanges } from '../../changes/known-changes.ts';
-import type { KnownEvent } from '../../history/event-port.ts';
-import type { HistoryReader } from '../../history/history-port.ts';
-import type { FoundIncident } from '../../history/incident-port.ts';
+import type { KnownEvent } from '../../history/port/event-port.ts';
+import type { HistoryReader } from '../../history/port/history-port.ts';
+import type { FoundIncident } from '../../history/port/incident-port.ts';
 import type { Incident } from '../../record/incident.ts';
 import type { ReviewedEvent } from '../../store/event-reviews.ts';
 import {

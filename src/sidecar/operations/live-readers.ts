@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { HistoryFeed, KeptScore, LiveSecond } from '../../history/history-port.ts';
+import type { HistoryFeed, KeptScore, LiveSecond } from '../../history/port/history-port.ts';
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import type { Incident } from '../../record/incident.ts';
 import { choosesSubject } from '../../series/muted-series.ts';

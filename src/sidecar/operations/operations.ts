@@ -1,6 +1,6 @@
 import type { KnownChanges } from '../../changes/known-changes.ts';
 import type { Finding } from '../../finding/finding.ts';
-import type { HistoryFeed, HistoryProblem, HistoryReader, HistoryState } from '../../history/history-port.ts';
+import type { HistoryFeed, HistoryProblem, HistoryReader, HistoryState } from '../../history/port/history-port.ts';
 import type { Dependency } from '../../incidents/membership/dependencies.ts';
 import type { KnownChange } from '../../record/known-change.ts';
 import type { DetectorVersion } from '../../store/detector-versions.ts';

@@ -1,4 +1,4 @@
-import type { HistoryReader } from '../../history/history-port.ts';
+import type { HistoryReader } from '../../history/port/history-port.ts';
 import type { Sql } from '../../store/database/database.ts';
 import {
   type IncidentReviewRecord,

@@ -1,4 +1,4 @@
-import type { HistoryReader } from '../../history/history-port.ts';
+import type { HistoryReader } from '../../history/port/history-port.ts';
 import { Dependencies } from '../../incidents/membership/dependencies.ts';
 import { FLAT_GRADE, QUIET_ROWS } from '../../incidents/origins/series-move.ts';
 import { rankWithScores, type ScoredRanking } from '../../incidents/rank-with-scores.ts';

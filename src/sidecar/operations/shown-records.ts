@@ -1,4 +1,4 @@
-import type { KeptFields } from '../../history/history-port.ts';
+import type { KeptFields } from '../../history/port/history-port.ts';
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import type { Incident } from '../../record/incident.ts';
 import type { EventAnswer, UnreviewedEvent } from '../wire/schema/event-schema.ts';

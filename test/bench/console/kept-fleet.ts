@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDuckdb } from '../../../src/history/duckdb-history.ts';
-import type { KeptScore } from '../../../src/history/history-port.ts';
 import { openHistory } from '../../../src/history/kept-history.ts';
 import { LiveSeconds } from '../../../src/history/live-seconds.ts';
+import type { KeptScore } from '../../../src/history/port/history-port.ts';
 import { type ConsoleService, startConsole } from '../../fixture/console/console-service.ts';
 import { Fleet, type FleetIncident, STEP_MS } from '../../fixture/console/fleet.ts';
 

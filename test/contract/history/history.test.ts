@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { HistoryStore, KeptScore } from '../../../src/history/history-port.ts';
+import type { HistoryStore, KeptScore } from '../../../src/history/port/history-port.ts';
 import { historyTest } from '../../fixture/history/histories.ts';
 import {
   anomalyEvent,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { HistoryStore } from '../../../src/history/history-port.ts';
+import type { HistoryStore } from '../../../src/history/port/history-port.ts';
 import type { Incident } from '../../../src/record/incident.ts';
 import { historyTest } from '../../fixture/history/histories.ts';
 import {

@@ -1,6 +1,6 @@
 import { type Finding, findingText } from '../../../finding/finding.ts';
 import { shadowedGlobs } from '../../../finding/shadowed-globs.ts';
-import type { DetectorRow } from '../../../history/history-port.ts';
+import type { DetectorRow } from '../../../history/port/history-port.ts';
 import { addDetectorVersion, type DetectorVersion, listDetectorVersions } from '../../../store/detector-versions.ts';
 import { audit } from '../../accounts/audit-log.ts';
 import { changedDetectors } from '../../operations/detector-changes.ts';

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { FoundIncident } from '../../../history/incident-port.ts';
+import type { FoundIncident } from '../../../history/port/incident-port.ts';
 import type { Incident } from '../../../record/incident.ts';
 import type { Sql } from '../../../store/database/database.ts';
 import type { ReviewAct } from '../../../store/event-reviews.ts';

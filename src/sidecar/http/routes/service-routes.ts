@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { KeptDeadLetter } from '../../../history/history-port.ts';
+import type { KeptDeadLetter } from '../../../history/port/history-port.ts';
 import type { DeadLetterRecord } from '../../../record/dead-letter.ts';
 import { noteRedriven, redrivenLetters } from '../../../store/event-reviews.ts';
 import { listFinetunedModels } from '../../../store/finetuned-models.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HistoryReader } from '../../../../src/history/history-port.ts';
+import type { HistoryReader } from '../../../../src/history/port/history-port.ts';
 import { freshnessReader } from '../../../../src/sidecar/operations/freshness.ts';
 import type { Operations } from '../../../../src/sidecar/operations/operations.ts';
 

@@ -1,5 +1,5 @@
+import type { KeptScore } from '../port/history-port.ts';
 import type { HistorySql, HistoryWritingSql } from './history-database.ts';
-import type { KeptScore } from './history-port.ts';
 import { SCORE_COLUMNS } from './score-row.ts';
 
 /** Series whose ids are held in memory; the map is cleared when it is full. */

@@ -1,6 +1,4 @@
-import type { Incident, IncidentEvent } from '../record/incident.ts';
-import { Conditions } from './conditions.ts';
-import type { HistorySql } from './history-database.ts';
+import type { Incident, IncidentEvent } from '../../record/incident.ts';
 import {
   type FoundIncident,
   INCIDENT_EVENTS_MAX,
@@ -9,7 +7,9 @@ import {
   type IncidentStanding,
   MERGED_MAX,
   type SimilarIncident,
-} from './incident-port.ts';
+} from '../port/incident-port.ts';
+import { Conditions } from '../sql/conditions.ts';
+import type { HistorySql } from '../sql/history-database.ts';
 import { eventChosen, readSpans } from './read-spans.ts';
 
 const SIMILAR_MAX = 5;

@@ -1,8 +1,8 @@
-import { type AnomalyEvent, withEventDefaults } from '../record/anomaly-event.ts';
-import { Conditions } from './conditions.ts';
-import type { EventRows, EventSelection, KnownEvent } from './event-port.ts';
-import type { HistorySql } from './history-database.ts';
-import type { DeadLetterRows, DeadLetterSelection, HistoryPlace, KeptDeadLetter } from './history-port.ts';
+import { type AnomalyEvent, withEventDefaults } from '../../record/anomaly-event.ts';
+import type { EventRows, EventSelection, KnownEvent } from '../port/event-port.ts';
+import type { DeadLetterRows, DeadLetterSelection, HistoryPlace, KeptDeadLetter } from '../port/history-port.ts';
+import { Conditions } from '../sql/conditions.ts';
+import type { HistorySql } from '../sql/history-database.ts';
 import { survivingId } from './read-incidents.ts';
 import { eventChosen, readSpans } from './read-spans.ts';
 

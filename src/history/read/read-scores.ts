@@ -1,7 +1,7 @@
-import type { HistorySql, HistoryValue } from './history-database.ts';
-import type { ScoreColumns, ScoreRange, SeriesScores } from './history-port.ts';
-import { listParts, partsWithin, partTable } from './score-parts.ts';
-import { IS_ALARM, IS_ANOMALY } from './score-row.ts';
+import type { ScoreColumns, ScoreRange, SeriesScores } from '../port/history-port.ts';
+import type { HistorySql, HistoryValue } from '../sql/history-database.ts';
+import { listParts, partsWithin, partTable } from '../sql/score-parts.ts';
+import { IS_ALARM, IS_ANOMALY } from '../sql/score-row.ts';
 
 /** Widths of buckets that a person can read, milliseconds. */
 const WIDTHS = [

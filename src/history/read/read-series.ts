@@ -1,6 +1,4 @@
-import type { ScoreState } from '../record/score-record.ts';
-import { Conditions } from './conditions.ts';
-import type { HistorySql } from './history-database.ts';
+import type { ScoreState } from '../../record/score-record.ts';
 import type {
   GroupRow,
   GroupSelection,
@@ -8,9 +6,11 @@ import type {
   SeriesRows,
   SeriesSelection,
   SeriesStanding,
-} from './history-port.ts';
-import { listParts, partTable } from './score-parts.ts';
-import { IS_ALARM, STATE_PLACE, scoreOfFlags, stateAt } from './score-row.ts';
+} from '../port/history-port.ts';
+import { Conditions } from '../sql/conditions.ts';
+import type { HistorySql } from '../sql/history-database.ts';
+import { listParts, partTable } from '../sql/score-parts.ts';
+import { IS_ALARM, STATE_PLACE, scoreOfFlags, stateAt } from '../sql/score-row.ts';
 
 export interface NewestRow {
   readonly id: number;

@@ -1,6 +1,6 @@
-import type { Conditions } from './conditions.ts';
-import type { PageKey, SpanSelection } from './event-port.ts';
-import type { HistorySql } from './history-database.ts';
+import type { PageKey, SpanSelection } from '../port/event-port.ts';
+import type { Conditions } from '../sql/conditions.ts';
+import type { HistorySql } from '../sql/history-database.ts';
 
 const IS_OPEN = 'CASE WHEN ended IS NULL THEN 1 ELSE 0 END';
 

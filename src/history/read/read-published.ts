@@ -1,6 +1,6 @@
-import { Conditions } from './conditions.ts';
-import type { HistorySql } from './history-database.ts';
-import type { PublishedScores, PublishedSelection } from './history-port.ts';
+import type { PublishedScores, PublishedSelection } from '../port/history-port.ts';
+import { Conditions } from '../sql/conditions.ts';
+import type { HistorySql } from '../sql/history-database.ts';
 import { readEvents } from './read-events.ts';
 import { type NewestRow, seriesRow } from './read-series.ts';
 

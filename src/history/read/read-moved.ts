@@ -1,7 +1,7 @@
-import type { HistorySql } from './history-database.ts';
-import type { MovedRow, MoveSelection } from './incident-port.ts';
-import { listParts, partsWithin, partTable, type ScorePart } from './score-parts.ts';
-import { IS_ALARM } from './score-row.ts';
+import type { MovedRow, MoveSelection } from '../port/incident-port.ts';
+import type { HistorySql } from '../sql/history-database.ts';
+import { listParts, partsWithin, partTable, type ScorePart } from '../sql/score-parts.ts';
+import { IS_ALARM } from '../sql/score-row.ts';
 
 /** Rows that are read before the start, and as many from it on: beyond it the past is shorter. */
 const ROWS_MAX = 2_000_000;

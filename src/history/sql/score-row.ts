@@ -1,6 +1,6 @@
-import { SCORE_STATES, type ScoreState } from '../record/score-record.ts';
+import { SCORE_STATES, type ScoreState } from '../../record/score-record.ts';
+import type { KeptScore } from '../port/history-port.ts';
 import type { ColumnType } from './history-database.ts';
-import type { KeptScore } from './history-port.ts';
 
 const ALARM = 1;
 const ANOMALY = 2;
