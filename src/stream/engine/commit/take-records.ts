@@ -61,6 +61,7 @@ function toScore(decoded: DecodedRecords, state: PartitionState): NextRecords {
   const next: NextRecords = {
     ...placeOf(records),
     waiting() {
+      if (!state.awaitsForecasts) return null;
       for (const observation of observations) {
         const forecast = state.forecastFor(observation);
         if (forecast === null) continue;

@@ -250,6 +250,11 @@ export class PartitionState {
     return this.#gate.advances;
   }
 
+  /** Whether any forecast is on its way that is worth waiting for. */
+  get awaitsForecasts(): boolean {
+    return this.#forecasts.anyUnderWay;
+  }
+
   /** What settles when the forecast is there that this observation would wait for; null: it waits for none. */
   forecastFor(observation: RoutedObservation): Promise<unknown> | null {
     const unit = this.units.get(unitKeyOf(observation));

@@ -31,12 +31,14 @@ export class RequestedForecasts {
     await Promise.all(requests);
   }
 
-  /**
-   * Settles when the forecasts are there that a unit waits for and that were requested; null: there are none. After a
-   * failure nothing is worth waiting for.
-   */
+  /** After a failure nothing is worth waiting for. */
+  get anyUnderWay(): boolean {
+    return !this.#hasFailed && this.#requests.size > 0;
+  }
+
+  /** Settles when the forecasts are there that a unit waits for and that were requested; null: there are none. */
   underWay(unit: DetectionUnit): Promise<unknown> | null {
-    if (this.#hasFailed || this.#requests.size === 0) return null;
+    if (!this.anyUnderWay) return null;
     const requests = this.#of(unit);
     return requests.length === 0 ? null : Promise.all(requests);
   }

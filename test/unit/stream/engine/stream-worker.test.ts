@@ -362,8 +362,9 @@ async function streamThatWaits({ together = false } = {}) {
   return { ...run, worker, other, release, expected: step + 2 };
 }
 
-test('a transaction that is due does not wait for records whose forecast is on its way', async () => {
-  const { broker, worker, other, release, settled, scores, expected } = await streamThatWaits();
+/** The record of the other series is committed, and once the forecast is there, every record is scored once. */
+async function everyRecordIsScored(waiting: Awaited<ReturnType<typeof streamThatWaits>>): Promise<void> {
+  const { broker, worker, other, release, settled, scores, expected } = waiting;
   await until('the other series is committed', () => broker.committedOffset(0) === other + 1);
   assert.equal(scores().length, expected - 1);
   release();
@@ -373,18 +374,14 @@ test('a transaction that is due does not wait for records whose forecast is on i
     Array.from({ length: expected }, (_, offset) => offset),
   );
   await worker.stop();
+}
+
+test('a transaction that is due does not wait for records whose forecast is on its way', async () => {
+  await everyRecordIsScored(await streamThatWaits());
 });
 
 test('records before one that waits for its forecast are committed, also those of one answer of the broker', async () => {
-  const { broker, worker, other, release, settled, scores, expected } = await streamThatWaits({ together: true });
-  await until('the other series is committed', () => broker.committedOffset(0) === other + 1);
-  release();
-  await settled();
-  assert.deepEqual(
-    scores().map(({ input }) => input.offset),
-    Array.from({ length: expected }, (_, offset) => offset),
-  );
-  await worker.stop();
+  await everyRecordIsScored(await streamThatWaits({ together: true }));
 });
 
 test('a forecast that fails while records wait for it is made again, and each record is scored once', async () => {
