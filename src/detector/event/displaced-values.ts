@@ -11,7 +11,9 @@ const SMOOTHED_ROWS = 13;
 /** A rise goes from a quarter to three quarters of what values are displaced by. */
 const RISE_FROM = 0.25;
 const RISE_TO = 0.75;
+/** Whether values still rise is seen in thirds of an event of so many rows or more. */
 const THIRD_ROWS = 8;
+/** Rows that growth by the whole size counts, and that noise alone adds to the rise of a level. */
 const GROWTH_ROWS = 24;
 const STAYS_ROWS = 4;
 /** Growth of values that go back: it tells nothing of how they rose. */

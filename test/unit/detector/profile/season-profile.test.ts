@@ -3,12 +3,10 @@ import test from 'node:test';
 import { type LocalCalendar, UTC_CALENDAR, zoneOffsets } from '../../../../src/calendar/local-calendar.ts';
 import {
   continueProfile,
+  emptyProfile,
   keptProfile,
-  PROFILE_DOUBLES,
-  PROFILE_FLOATS,
   type ProfileState,
   profileLayout,
-  startProfile,
 } from '../../../../src/detector/profile/profile-layout.ts';
 import { observeSeason } from '../../../../src/detector/profile/season-verdict.ts';
 import { seededRandom } from '../../../fixture/seeded-random.ts';
@@ -20,18 +18,7 @@ const DAY_MS = 24 * HOUR_MS;
 const START_MS = Date.UTC(2026, 2, 2);
 
 function fresh({ calendar = UTC_CALENDAR as LocalCalendar, stepMs = HOUR_MS / 4 } = {}): ProfileState {
-  const layout = profileLayout(calendar, stepMs)!;
-  const state = {
-    layout,
-    doubles: new Float64Array(PROFILE_DOUBLES.count),
-    doubleStart: 0,
-    floats: new Float32Array(PROFILE_FLOATS.count),
-    floatStart: 0,
-    halves: new Float16Array(layout.halves),
-    halfStart: 0,
-  };
-  startProfile(state);
-  return state;
+  return emptyProfile(profileLayout(calendar, stepMs)!);
 }
 
 /** Busy from 9 to 17 h on weekdays, by the clock of a distance from UTC. */
