@@ -46,6 +46,14 @@ test('a large body of declared length lies in memory of that length, and has eve
   }
 });
 
+test('a body that is shorter than declared has the bytes that were sent, and no others', async () => {
+  const sent = Buffer.alloc(9_000_000, 7);
+  const budget = new BodyBudget(BODIES_BYTES_MAX);
+  const options = { encoding: undefined, budget, keyId: 'k', bytesMax, length: 2 * sent.length };
+  const chunks = [sent.subarray(0, 5_000_000), sent.subarray(5_000_000)];
+  assert.ok((await readBytes(Readable.from(chunks), options)).equals(sent));
+});
+
 test('a body beyond the limit while decompressing gets 413 and releases its budget', async () => {
   const bomb = Buffer.alloc(50_000_000, 32);
   for (const [encoding, bytes] of [
