@@ -1,5 +1,5 @@
 /** Codes of failures. The list is closed: match the code, never the message. */
-export type ServiceErrorCode =
+type ServiceErrorCode =
   /** Invalid or contradictory settings. */
   | 'configuration'
   /** What is kept was written by a newer version. */

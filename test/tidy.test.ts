@@ -6,6 +6,7 @@ import './tidy/boundaries.ts';
 import './tidy/chart-values.ts';
 import './tidy/directions.ts';
 import './tidy/documents.ts';
+import './tidy/exports.ts';
 import './tidy/figures.ts';
 import './tidy/image.ts';
 import './tidy/monitoring.ts';

@@ -7,7 +7,7 @@ import { type Routes, replacesShown } from './routes/alert-route.ts';
 
 const ROUTE = 'test';
 
-export interface TestAnswer {
+interface TestAnswer {
   readonly type: EventType;
   readonly outcome: DeliveryOutcome;
 }

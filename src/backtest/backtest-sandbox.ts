@@ -59,7 +59,7 @@ export const BACKTEST_LIMITS: BacktestLimits = {
 /** `Retry-After` of an owner that has enough waiting. */
 const RETRY_AFTER_MS = 10_000;
 
-export interface BacktestParts {
+interface BacktestParts {
   readonly catalog: ModelCatalog;
   readonly database: Database;
   readonly kept: FinetunedWeights;

@@ -4,7 +4,7 @@ import { resolveDetectors } from '../config/resolve.ts';
 import type { DetectorModel } from '../detector-models.ts';
 import { matchDetectors } from '../stream/engine/unit/bound-detector.ts';
 
-export type DetectorOfText =
+type DetectorOfText =
   | { readonly kind: 'problems'; readonly problems: readonly string[] }
   /** `index`: its place in the detectors file. */
   | { readonly kind: 'detector'; readonly detector: DetectorConfig; readonly index: number };

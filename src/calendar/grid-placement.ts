@@ -7,13 +7,13 @@ import { type Frequency, gridPosition } from './frequency.ts';
  * - `late`: older than the newest one
  * - `restart`: the gap is above the limit; the series starts over
  */
-export type GridPlacement =
+type GridPlacement =
   | { readonly kind: 'next'; readonly missing: number }
   | { readonly kind: 'duplicate' }
   | { readonly kind: 'late' }
   | { readonly kind: 'restart'; readonly missing: number };
 
-export interface SeriesGrid {
+interface SeriesGrid {
   readonly freq: Frequency;
   /** Event time of position 0, as `followPhase` estimates it. */
   readonly originMs: number;

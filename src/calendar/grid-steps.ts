@@ -8,7 +8,7 @@ const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', '
 const SUNDAY_MS = 3 * DAY_MS;
 
 /** A time step, without its end. */
-export interface GridStep {
+interface GridStep {
   readonly startMs: number;
   readonly endMs: number;
 }

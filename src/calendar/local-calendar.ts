@@ -9,7 +9,7 @@ export interface LocalCalendar {
   readonly specialDays: readonly SpecialDay[];
 }
 
-export type ZoneOffset = readonly [fromMs: number, offsetMs: number];
+type ZoneOffset = readonly [fromMs: number, offsetMs: number];
 /** Days since 1970-01-01 by local time; weekdays from 0, Monday. */
 export type SpecialDay = readonly [day: number, weekday: number];
 

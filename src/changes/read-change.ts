@@ -3,13 +3,13 @@ import type { KnownChange } from '../record/known-change.ts';
 import { patternProblem } from '../series/series-pattern.ts';
 import { CHANGE_TIME_MS, CHANGE_LIMITS as LIMITS } from './change-limits.ts';
 
-export interface ChangeProblem {
+interface ChangeProblem {
   readonly field: string;
   /** What it must be. */
   readonly expected: string;
 }
 
-export type ReadChange =
+type ReadChange =
   | { readonly kind: 'change'; readonly change: KnownChange }
   | { readonly kind: 'problems'; readonly problems: readonly ChangeProblem[] };
 

@@ -10,7 +10,7 @@ import { formatTime } from '../terminal/score-line.ts';
 const RECORDS_MAX = 10_000_000;
 const SUBJECTS_SHOWN_MAX = 3;
 
-export interface DeadLetterFlags {
+interface DeadLetterFlags {
   readonly kafka: KafkaConfig;
   readonly stateTopic: string;
   readonly json: boolean;

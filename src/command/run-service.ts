@@ -27,7 +27,7 @@ export const fromBeginning = (what: 'events' | 'scores') =>
   );
 
 /** What a command runs until it is stopped. */
-export interface CommandService {
+interface CommandService {
   /** null after `stop`; an error when it cannot continue. */
   readonly finished: Promise<Error | null>;
   /** One sentence each. */
@@ -36,7 +36,7 @@ export interface CommandService {
 }
 
 /** What a service is started with: what it reports to, and the address of the operators' port. */
-export interface ServiceParts {
+interface ServiceParts {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly ops: string;
@@ -45,7 +45,7 @@ export interface ServiceParts {
 /** What a process needs before it reaches Kafka. */
 type ProcessConfig = Pick<LoadedConfig, 'opsHost' | 'opsPort' | 'worker'> & { readonly kafka: KafkaConfig | null };
 
-export interface ServiceToRun {
+interface ServiceToRun {
   readonly config: ProcessConfig & Pick<LoadedConfig, 'logLevel'>;
   /** Why it is not ready before it has started. */
   readonly starting: string;

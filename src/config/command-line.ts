@@ -19,7 +19,7 @@ export interface Command {
   readonly options: readonly (Option<unknown> & { readonly fallback?: unknown })[];
 }
 
-export type CommandLine<C extends Command> =
+type CommandLine<C extends Command> =
   | { readonly kind: 'run'; readonly command: C; readonly operands: readonly string[]; readonly flags: Flags }
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'wrong-use'; readonly problems: readonly string[] };
@@ -83,7 +83,7 @@ function readArguments(args: readonly string[], { options, operands: expected = 
   return { flags, operands, problems };
 }
 
-export type ReadFlags<O> =
+type ReadFlags<O> =
   | { readonly kind: 'values'; readonly values: OptionValues<O> }
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 

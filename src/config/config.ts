@@ -157,7 +157,7 @@ export interface WorkerLimits {
 }
 
 /** What is kept of scores and events. */
-export interface HistoryConfig {
+interface HistoryConfig {
   readonly days: number;
   readonly gb: number;
   /** Memory limit of DuckDB. */
@@ -167,7 +167,7 @@ export interface HistoryConfig {
 }
 
 /** What Prometheus scrapes of scores. */
-export interface ScoresConfig {
+interface ScoresConfig {
   /** null: nothing; 0 takes any free port. */
   readonly port: number | null;
   /** Series beside those with open events, by a glob or matchers; null: none. */

@@ -4,7 +4,7 @@ import { dirname, extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /** A module of the page, ready for a browser. */
-export interface LinkedModule {
+interface LinkedModule {
   /** Unique among the modules of the page, such as `page/shell` or `preact/hooks`. */
   readonly name: string;
   readonly code: string;

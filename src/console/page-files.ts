@@ -5,7 +5,7 @@ import { reportPage } from './report-page.ts';
 import { REPORT_FILE } from './view/report-file.ts';
 
 /** A file of the console, without any knowledge of the server that sends it. */
-export interface PageFile {
+interface PageFile {
   /** Below the address of the server, such as `/console`. */
   readonly path: string;
   readonly contentType: string;
@@ -14,7 +14,7 @@ export interface PageFile {
   readonly immutable: boolean;
 }
 
-export interface ConsoleFiles {
+interface ConsoleFiles {
   readonly files: readonly PageFile[];
   /** The content security policy of every file. */
   readonly policy: string;

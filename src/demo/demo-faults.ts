@@ -8,7 +8,7 @@ import { outageBefore, stepOfSent } from './faults.ts';
 /** What there is to know of a dead letter. Its record holds more. */
 export type SeenLetter = Pick<DeadLetter, 'reason' | 'detail' | 'series'> & { readonly value: string | null };
 
-export interface DemoFaultsOptions {
+interface DemoFaultsOptions {
   /** Series whose scores are expected. */
   readonly covered: ReadonlySet<string>;
   /** First live step; earlier ones are history. */

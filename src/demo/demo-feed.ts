@@ -96,7 +96,7 @@ export function historySize({ start, liveStart }: FeedPlan, covered: ReadonlySet
   return size;
 }
 
-export interface FeedTarget {
+interface FeedTarget {
   /** Resolves when the records are written. */
   send(records: readonly DemoRecord[]): Promise<void>;
   readonly nowMs: () => number;

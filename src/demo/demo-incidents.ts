@@ -48,7 +48,7 @@ export interface Parts {
 }
 
 /** A series without its incidents. */
-export interface Undisturbed {
+interface Undisturbed {
   /** A distance that stands out of the noise. */
   readonly unit: number;
   readonly partsAt: (step: number) => Parts;

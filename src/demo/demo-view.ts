@@ -12,7 +12,7 @@ const SAMPLE_MS = 2_000;
 /** On a terminal a new line of progress overwrites the previous one. */
 const OVERWRITE = '\u001b[1A\u001b[2K';
 
-export interface DemoViewOptions {
+interface DemoViewOptions {
   /** Series whose scores are expected. */
   readonly covered: ReadonlySet<string>;
   /** First live step; earlier steps are history. */

@@ -47,7 +47,7 @@ export async function prepareDemo({ stream, kafka }: DemoConfig): Promise<FeedPl
   return planFeed(newestSteps(tails.flat().map(({ value }) => value)), Date.now());
 }
 
-export interface Demo {
+interface Demo {
   readonly config: DemoConfig;
   readonly plan: FeedPlan;
   /** Demo series that a detector scores. */

@@ -1,6 +1,6 @@
 import type { ForecastBatch, ForecastLimits, QuantileForecast, QuantileForecaster } from './forecaster.ts';
 
-export interface RolledOutLimits extends ForecastLimits {
+interface RolledOutLimits extends ForecastLimits {
   /** Longest horizon of one pass; longer ones are rolled out. */
   readonly passHorizonMax: number;
 }

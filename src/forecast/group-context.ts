@@ -1,19 +1,19 @@
 /** A cutoff in one of several series. A forecast at it uses positions before the cutoff only. */
-export interface SeriesCutoff {
+interface SeriesCutoff {
   /** Index of the series. */
   readonly series: number;
   readonly cutoff: number;
 }
 
 /** A cutoff of a group member. */
-export interface GroupPoint extends SeriesCutoff {
+interface GroupPoint extends SeriesCutoff {
   /** The cutoff on the common time axis. The cutoff of a series that ended before it lies beyond its end. */
   readonly time: number;
   /** Index of the requested point; null for a member that serves as context only. */
   readonly requested: number | null;
 }
 
-export interface GroupSeries {
+interface GroupSeries {
   readonly lengths: readonly number[];
   /** Position of the first value of each series on the common time axis. */
   readonly offsets: readonly number[];

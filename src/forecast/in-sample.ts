@@ -13,7 +13,7 @@ export interface InSampleForecast {
   readonly forwardStart: number;
 }
 
-export interface InSampleSettings {
+interface InSampleSettings {
   readonly h: number;
   readonly context: number;
   /** Effects of exogenous variables, one for each series. */

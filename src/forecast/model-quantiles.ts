@@ -20,7 +20,7 @@ export interface ModelQuantiles {
   readonly origin: number;
 }
 
-export interface ModelQuantileSettings<P> {
+interface ModelQuantileSettings<P> {
   readonly h: number;
   /** Longest context, in observations. */
   readonly context: number;

@@ -29,7 +29,7 @@ export function aggregationLookback({ stride, blocks, day }: TemporalAggregation
 }
 
 /** Backtests of a blend: horizon and distances from the cutoff, in values. */
-export interface BacktestPlan {
+interface BacktestPlan {
   /** Horizon of each backtest. None overlaps the forecast itself. */
   readonly h: number;
   /** Where both the fine and the aggregated forecast are made. */

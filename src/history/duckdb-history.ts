@@ -35,7 +35,7 @@ const CHUNK_ROWS = 2_048;
 /** Reads that run at once. Each uses the threads of the database. */
 const READERS = 3;
 
-export interface DuckdbLimits {
+interface DuckdbLimits {
   /** Memory of the database; beyond it sorting goes to disk. */
   readonly memoryMb: number;
   readonly threads?: number;

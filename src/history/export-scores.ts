@@ -7,7 +7,7 @@ import { listParts, partsWithin, partTable } from './sql/score-parts.ts';
 import { IS_ALARM, IS_ANOMALY, STATE_PLACE } from './sql/score-row.ts';
 import { makeTables } from './sql/tables.ts';
 
-export interface ExportedScores {
+interface ExportedScores {
   /** Event times: `fromMs <= time < toMs`, milliseconds since the epoch. */
   readonly fromMs: number;
   readonly toMs: number;

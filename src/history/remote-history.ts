@@ -21,7 +21,7 @@ const READS = [
   'standing',
 ] as const satisfies readonly (keyof HistoryReader)[];
 
-export type HistoryRead = (typeof READS)[number];
+type HistoryRead = (typeof READS)[number];
 
 export type HistoryQuestion =
   | { readonly kind: 'read'; readonly id: number; readonly read: HistoryRead; readonly args: readonly unknown[] }

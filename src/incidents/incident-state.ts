@@ -12,7 +12,7 @@ import { type Link, type Onset, OnsetLinks } from './membership/onset-links.ts';
 import { partsOf, sharedContexts } from './membership/series-parts.ts';
 
 /** Events of open incidents. Above it the incident that was quiet for longest ends. */
-export const MEMBERS_MAX = 50_000;
+const MEMBERS_MAX = 50_000;
 /** Events that one revision names. Further ones stand in further revisions. */
 export const NAMED_MAX = 1_000;
 /** Length of these as JSON: a record of Kafka must hold them. */
@@ -22,7 +22,7 @@ export const QUIET_MS = 60_000;
 /** At most so often a revision of an incident that is open. */
 export const UPDATE_MS = 1_000;
 /** Onsets of one incident lie within so many beginnings: it takes in no more after that. */
-export const SPAN_BEGINNINGS = 40;
+const SPAN_BEGINNINGS = 40;
 const FORMAT = 1;
 
 /** The events of an incident, with their first and last onset. */

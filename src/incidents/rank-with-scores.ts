@@ -10,7 +10,7 @@ const MOVED_TIMES = 2;
 const MOVED_MAX = 20;
 
 /** A series that moved without an event. */
-export interface MovedSeries {
+interface MovedSeries {
   readonly series: string;
   /** How many times as unusual as in its quiet time. */
   readonly times: number;
@@ -23,7 +23,7 @@ export interface ScoredRanking {
 }
 
 /** Events of the incident, and of other ones at the same time. */
-export interface RankedEvents {
+interface RankedEvents {
   readonly events: readonly AnomalyEvent[];
   readonly others: readonly AnomalyEvent[];
   readonly dependencies: Dependencies;

@@ -14,7 +14,7 @@ import { createRecordDecoder } from '../stream/codec/record-decoder.ts';
 export const REFUSED_LINES_MAX = 10_000;
 
 /** What becomes of the points of one body. */
-export interface ReceivedRecords extends PointRecords {
+interface ReceivedRecords extends PointRecords {
   readonly kind: 'records';
 }
 

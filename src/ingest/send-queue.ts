@@ -4,7 +4,7 @@ import type { KeyedRecord } from '../stream/codec/points/point-records.ts';
 /** Records of one send, so that none waits long behind another body. */
 const SEND_RECORDS_MAX = 20_000;
 
-export interface SendQueueOptions {
+interface SendQueueOptions {
   /** Resolves once every in-sync replica has the records. */
   send(records: readonly KeyedRecord[]): Promise<void>;
   /** Keys and values that wait or are being sent; beyond it a body is refused. */

@@ -42,7 +42,7 @@ export interface PartitionSession {
   close(): Promise<void>;
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   /** Connections to the cluster, with the metadata of all these topics. */
   readonly shared: SharedLink;
   readonly groupId: string;
@@ -64,7 +64,7 @@ export interface SessionOptions {
   readonly epochs: LeaderEpochs;
 }
 
-export interface SessionOpening {
+interface SessionOpening {
   readonly signal?: AbortSignal | undefined;
   readonly onFailure?: ((error: Error) => void) | undefined;
 }

@@ -22,7 +22,7 @@ export interface JavaProcess {
   thaw(): void;
 }
 
-export interface JavaServer {
+interface JavaServer {
   readonly name: string;
   readonly args: readonly string[];
   readonly cwd: string;

@@ -22,7 +22,7 @@ export interface ModelCatalog {
   get(name: string): Model;
 }
 
-export interface CatalogSources {
+interface CatalogSources {
   /** The operator's folder of model folders; null: none. */
   readonly modelsDir: string | null;
   /** Model names by alias. A model's own name takes precedence; an alias of an absent model is unknown. */

@@ -1,7 +1,7 @@
 import { holdOutliers } from './context-outliers.ts';
 
 /** Inputs of a graph that belong to its contexts. */
-export interface GraphContexts {
+interface GraphContexts {
   /** 1 where something was observed, else 0; as long as the values. */
   readonly observed: Float32Array<ArrayBuffer>;
   /** Divisor of each row; 1 for ordinary values. */

@@ -2,7 +2,7 @@ import type { RunForecasts } from './inference-thread.ts';
 import { type ModelManifest, ROWS_UNIT } from './manifest.ts';
 
 /** An input or output of a graph, as described by the runtime. */
-export interface GraphPort {
+interface GraphPort {
   readonly name: string;
   /** Element type; absent where it is no tensor. */
   readonly type?: string;

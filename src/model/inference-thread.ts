@@ -39,7 +39,7 @@ export interface RunForecasts {
   readonly cpuMs: number;
 }
 
-export type RunResult = RunForecasts | { readonly kind: 'failed'; readonly reason: string };
+type RunResult = RunForecasts | { readonly kind: 'failed'; readonly reason: string };
 
 export type ThreadMessage = { readonly kind: 'ready' } | RunResult;
 

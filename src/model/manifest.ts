@@ -61,7 +61,7 @@ interface MedianGraph extends GraphFile {
  */
 export const ROWS_UNIT = 4;
 
-export type ManifestReading =
+type ManifestReading =
   | { readonly kind: 'manifest'; readonly manifest: ModelManifest }
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 

@@ -7,7 +7,7 @@ import { InferenceThread, type ThreadModel } from './inference-thread.ts';
 const RETRY_MS_MIN = 1_000;
 const RETRY_MS_MAX = 30_000;
 
-export interface PoolEvents {
+interface PoolEvents {
   /** A thread was added: there may be work for it. */
   onAdded(): void;
   /** No thread is left, and one cannot be started now: `error` has the reason. Waiting work may be rejected. */
@@ -15,7 +15,7 @@ export interface PoolEvents {
 }
 
 /** Models of every thread. */
-export interface PoolModels {
+interface PoolModels {
   readonly models: readonly Model[];
   /** Those that a thread opens on first use, without a check. */
   readonly rare: ReadonlySet<Model>;

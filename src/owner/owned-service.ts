@@ -18,7 +18,7 @@ export interface OwnedRun {
   abandon(): Promise<void>;
 }
 
-export interface OwnedServiceOptions<R extends OwnedRun> {
+interface OwnedServiceOptions<R extends OwnedRun> {
   readonly log: OwnedLog;
   /** Takes the state over and continues from it. Rejects when `signal` aborts before. */
   start(signal: AbortSignal, onReading: (error: Error | null) => void): Promise<R>;

@@ -24,7 +24,7 @@ export interface WriterReports {
   stalled(reason: string | null): void;
 }
 
-export interface RemoteWriterOptions {
+interface RemoteWriterOptions {
   readonly config: Omit<RemoteWriteConfig, 'series'>;
   readonly reports: WriterReports;
   readonly random: () => number;

@@ -7,7 +7,7 @@ export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 const { grade, expected, lower, upper, scoredTime, openEvent, leftOut } = SCORE_GAUGES;
 
-export type ScoreNumbers = Pick<SeriesRow, 'grade' | 'forecast' | 'lo' | 'hi'>;
+type ScoreNumbers = Pick<SeriesRow, 'grade' | 'forecast' | 'lo' | 'hi'>;
 
 /** The numbers of a score, by their gauges. */
 export const SCORE_NUMBERS: readonly { readonly gauge: typeof grade; of(score: ScoreNumbers): number | null }[] = [

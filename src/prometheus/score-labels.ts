@@ -1,7 +1,7 @@
 import { NAME_LABEL, type SeriesLabels, sortedLabels } from '../series/series-id.ts';
 
 /** What a score has beside the labels of its series; null where it has none. */
-export interface OwnLabels {
+interface OwnLabels {
   readonly detector: string;
   readonly group: string | null;
   /** What an event is. */

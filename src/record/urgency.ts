@@ -1,5 +1,5 @@
 /** How urgent a grade is. PagerDuty and Alertmanager know all words but `usual`. */
-export const URGENCIES = ['usual', 'warning', 'error', 'critical'] as const;
+const URGENCIES = ['usual', 'warning', 'error', 'critical'] as const;
 export type Urgency = (typeof URGENCIES)[number];
 
 /** Lowest grades. About 1 row in 1,000 of most series reaches a half; an alarm of the default promise has about 0.7. */

@@ -10,7 +10,7 @@ import { type RunningWorker, resolveWithModels } from './run-worker.ts';
 const LOOK_MS = 2_000;
 const TOPIC_EVERY = 5;
 
-export interface LiveDetectorsOptions {
+interface LiveDetectorsOptions {
   readonly flags: Flags;
   readonly config: Config & { readonly kafka: KafkaConfig };
   readonly worker: RunningWorker;

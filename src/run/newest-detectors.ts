@@ -4,7 +4,7 @@ import { readTail, type TopicRecord } from '../kafka/fetch/topic-tail.ts';
 import { ServiceError } from '../service-error.ts';
 
 /** A version of the detectors file that was saved, as the service publishes it. */
-export interface SavedDetectors {
+interface SavedDetectors {
   readonly version: number;
   readonly text: string;
 }

@@ -14,7 +14,7 @@ const SESSION_MS = 10_000;
 /** All state moves in one transaction. This is what brokers allow one to take, unless they are configured otherwise. */
 const TRANSACTION_MS = 900_000;
 
-export interface RepartitionSource {
+interface RepartitionSource {
   readonly connection: KafkaConnection;
   readonly topics: Topics;
   readonly groupId: string;

@@ -12,14 +12,14 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { loggedConnection } from './logged-connection.ts';
 import { followPointWriter, type PointWriterOptions } from './point-writer.ts';
 
-export interface RunningPoller {
+interface RunningPoller {
   reasonsNotReady(): readonly string[];
   /** null after `stop`; an error when another poller took over, or Kafka refuses. */
   readonly finished: Promise<Error | null>;
   stop(): Promise<void>;
 }
 
-export interface RunPollerOptions extends PointWriterOptions {
+interface RunPollerOptions extends PointWriterOptions {
   readonly config: Pick<LoadedConfig, 'stream' | 'detectorsTopic' | 'sources' | 'prometheusAuthorization' | 'worker'>;
   readonly metrics: Metrics;
 }

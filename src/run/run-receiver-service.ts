@@ -10,7 +10,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { firstKey } from './first-key.ts';
 import { httpPlace } from './http-place.ts';
 
-export interface RunningReceiverService {
+interface RunningReceiverService {
   readonly url: string;
   /** The secret of a key that was created because there was none. The caller prints it once. */
   readonly madeKey: string | null;
@@ -19,7 +19,7 @@ export interface RunningReceiverService {
   stop(): Promise<void>;
 }
 
-export interface ReceiverServiceOptions {
+interface ReceiverServiceOptions {
   readonly config: Pick<LoadedConfig, 'http' | 'worker' | 'dataDir' | 'storeUrl'>;
   readonly receivePoints: ReceivePoints;
   readonly metrics: Metrics;

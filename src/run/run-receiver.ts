@@ -8,7 +8,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { followPointWriter, type PointWriterOptions } from './point-writer.ts';
 
 /** Bytes of records that wait for Kafka or are being sent; beyond it senders get 503 and come back. */
-export const RECEIVED_BYTES_MAX = 64 * 1024 * 1024;
+const RECEIVED_BYTES_MAX = 64 * 1024 * 1024;
 
 /** How often Kafka is asked whether it is there, and how long an answer may take. */
 const [PROBE_MS, PROBE_MS_MAX] = [2_000, 5_000];
@@ -21,7 +21,7 @@ export interface RunningReceiver {
   stop(): Promise<void>;
 }
 
-export interface ReceiverOptions extends PointWriterOptions {
+interface ReceiverOptions extends PointWriterOptions {
   readonly metrics: Pick<Metrics, 'pointsReceived' | 'brokerConnected'>;
 }
 

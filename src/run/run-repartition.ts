@@ -14,7 +14,7 @@ import { loggedConnection } from './logged-connection.ts';
 /** How often records that were scored are deleted; at an orderly end, too. */
 const DELETE_EVERY_MS = 60_000;
 
-export interface RepartitionParts {
+interface RepartitionParts {
   readonly repartition: RekeyedInput;
   readonly kafka: KafkaConfig;
   readonly stream: StreamConfig;

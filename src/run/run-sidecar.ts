@@ -39,7 +39,7 @@ import { collectService, type Metrics } from '../telemetry/metrics.ts';
 import { firstKey } from './first-key.ts';
 import { httpPlace } from './http-place.ts';
 
-export interface SignInLink {
+interface SignInLink {
   readonly url: string;
   readonly minutes: number;
 }
@@ -58,9 +58,9 @@ export interface RunningSidecar {
 }
 
 /** Configuration of store, jobs and HTTP server. */
-export type SidecarConfig = Pick<LoadedConfig, 'http' | 'worker' | 'dataDir' | 'storeUrl'>;
+type SidecarConfig = Pick<LoadedConfig, 'http' | 'worker' | 'dataDir' | 'storeUrl'>;
 
-export interface SidecarOptions {
+interface SidecarOptions {
   readonly config: SidecarConfig;
   readonly catalog: ModelCatalog;
   readonly metrics: Metrics;

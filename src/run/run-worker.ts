@@ -51,12 +51,12 @@ export async function resolveWithModels(loaded: LoadedConfig) {
 }
 
 /** A sidecar in the same process, reported at the same operator's port. */
-export interface Beside {
+interface Beside {
   readonly metrics: Metrics;
   forecasts(): ForecastSums;
 }
 
-export interface RunWorkerOptions {
+interface RunWorkerOptions {
   readonly config: Config & { readonly kafka: KafkaConfig };
   readonly models: DetectorModels;
   readonly logger: Logger;

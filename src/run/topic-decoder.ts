@@ -7,7 +7,7 @@ import { createRecordSplitter } from '../stream/codec/points/record-splitter.ts'
 import { createRecordDecoder } from '../stream/codec/record-decoder.ts';
 import type { SchemaSource } from '../stream/codec/schema-source.ts';
 
-export interface TopicDecoding {
+interface TopicDecoding {
   readonly groupSourceOf: GroupSourceOf;
   /** Points of other series are left out, where records hold many. */
   readonly isWatched: (series: string) => boolean;
@@ -15,9 +15,7 @@ export interface TopicDecoding {
 }
 
 /** What each record of a topic holds, whatever its format: an observation, many, or why not. */
-export type DecodeRecords = (
-  records: readonly TopicRecord[],
-) => Promise<(TopicRecord & { readonly decoded: Decoded })[]>;
+type DecodeRecords = (records: readonly TopicRecord[]) => Promise<(TopicRecord & { readonly decoded: Decoded })[]>;
 
 /** Decodes records that lie in a topic, as the input says. */
 export function topicDecoder(

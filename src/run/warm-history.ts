@@ -27,7 +27,7 @@ export interface NamedHistory {
   readonly group: string | null;
 }
 
-export interface HistoryParts {
+interface HistoryParts {
   readonly kafka: KafkaConfig;
   readonly stream: StreamConfig;
   /** Partitions of the input topic. */

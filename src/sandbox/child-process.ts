@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { WITHOUT_REPORTS } from '../config/library-reports.ts';
 
 /** The program of a child and its limits. */
-export interface ChildOptions {
+interface ChildOptions {
   /** The module that exports `sandboxed`. */
   readonly entry: URL;
   /** Readable folders and files, besides the sources and packages of this program. */

@@ -20,7 +20,7 @@ export function frameBytes(kind: FrameKind, payload: Uint8Array = new Uint8Array
   return [header, payload];
 }
 
-export type FrameReading =
+type FrameReading =
   | { readonly kind: 'frames'; readonly frames: readonly Frame[] }
   /** A frame above the limit; nothing after it can be read. */
   | { readonly kind: 'too-large'; readonly bytes: number }

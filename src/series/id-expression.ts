@@ -8,9 +8,9 @@ import { labelText, NAME_LABEL } from './series-id.ts';
 import { readPattern } from './series-pattern.ts';
 
 /** All of them hold; of the alternatives of one, any does. */
-export type IdConditions = readonly (readonly IdExpression[])[];
+type IdConditions = readonly (readonly IdExpression[])[];
 
-export interface IdExpression {
+interface IdExpression {
   readonly expression: string;
   /** Whether ids must match it, or must not. */
   readonly wanted: boolean;

@@ -2,7 +2,7 @@ import { ANY, type GlobPart, partsPattern, RUN, type TextPattern } from './glob.
 import { readQuoted } from './series-id.ts';
 
 export const MATCH_OPERATORS = ['=', '!=', '=~', '!~'] as const;
-export type MatchOperator = (typeof MATCH_OPERATORS)[number];
+type MatchOperator = (typeof MATCH_OPERATORS)[number];
 
 /** What one label of a series must be. */
 export interface LabelMatcher {
@@ -14,15 +14,15 @@ export interface LabelMatcher {
   readonly alternatives: readonly (readonly GlobPart[])[];
 }
 
-export type LabelMatchers =
+type LabelMatchers =
   | { readonly kind: 'matchers'; readonly matchers: readonly LabelMatcher[] }
   | { readonly kind: 'problem'; readonly problem: string };
 
 /** Length of a text of matchers, in characters. */
-export const MATCHERS_LENGTH_MAX = 4_096;
+const MATCHERS_LENGTH_MAX = 4_096;
 const EXPECTED = 'matchers such as {__name__="node_load1", job=~"web-.*"}';
 /** What the value of =~ and !~ may be. */
-export const PATTERN_EXPECTED =
+const PATTERN_EXPECTED =
   'alternatives of texts with .* (any run of characters), .+ (at least one) and . (one): "web-.*", "a|b|c", ".+"; ' +
   'other characters with a meaning in regular expressions stand behind a backslash';
 
@@ -122,7 +122,7 @@ function parsePattern(pattern: string): GlobPart[][] | string {
 /** The value of a label, by name; undefined is the same as an empty value. */
 export type LabelValues = Readonly<Record<string, string>>;
 
-export type MatchLabels = (labels: LabelValues) => boolean;
+type MatchLabels = (labels: LabelValues) => boolean;
 
 /** Whether all matchers hold. A series without a label has the empty value, as in Prometheus. */
 export function compileMatchers(matchers: readonly LabelMatcher[]): MatchLabels {

@@ -9,7 +9,7 @@ export interface MutedSeries {
 }
 
 /** What an event is about. */
-export interface MutableEvent {
+interface MutableEvent {
   readonly series: string | null;
   readonly group: string | null;
   /** An event that an earlier version kept has none: its id may show them. */

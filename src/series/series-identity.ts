@@ -1,7 +1,7 @@
 import { canonicalId, labelsOfId, NAME_LABEL, seriesOfId, sortedLabels } from './series-id.ts';
 
 /** What a series is called after it was read. */
-export interface SeriesIdentity {
+interface SeriesIdentity {
   /** The id that it is scored under. */
   readonly id: string;
   /** The id of its name and labels, without those that are dropped. Where there is no template it is `id`. */
@@ -10,7 +10,7 @@ export interface SeriesIdentity {
 
 export type IdentityOf = (written: string) => SeriesIdentity;
 
-export interface IdentitySettings {
+interface IdentitySettings {
   /** Labels that do not tell series apart. */
   readonly dropLabels?: readonly string[] | undefined;
   /** `{label}` stands for the value of a label, the empty text where the series does not have it. */

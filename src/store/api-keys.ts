@@ -89,7 +89,7 @@ export async function insertKey(sql: Sql, key: NewApiKey, actor: string): Promis
 }
 
 /** What `ensureFirstKey` did. */
-export interface FirstKey {
+interface FirstKey {
   /** The key of a configured secret. */
   readonly configured: ApiKey | null;
   /** Whether the offered key was created. */

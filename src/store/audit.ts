@@ -47,7 +47,7 @@ type AuditRow = NumberedAuditEntry & { readonly detail: string | null; readonly 
 const COLUMNS = `number, happened_at AS "happenedAtMs", actor, owner, action, subject, detail,
   request_id AS "requestId"`;
 
-export interface AuditSelection {
+interface AuditSelection {
   /** Only events with a smaller number. */
   readonly before: number;
   readonly size: number;

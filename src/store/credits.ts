@@ -120,7 +120,7 @@ export interface AdmittedCall {
   readonly holdId: string | null;
 }
 
-export interface CallEnd {
+interface CallEnd {
   /** The charge; null releases the hold, since the call was not answered. */
   readonly tokens: number | null;
   readonly nowMs: number;

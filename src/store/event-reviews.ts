@@ -27,7 +27,7 @@ export interface EventMute extends ReviewAct {
   readonly reason: string;
 }
 
-export interface EventLabel extends ReviewAct {
+interface EventLabel extends ReviewAct {
   readonly real: boolean;
   readonly note: string | null;
 }

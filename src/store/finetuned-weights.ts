@@ -22,7 +22,7 @@ const OWNER_ONLY_FOLDER = 0o700;
 const ORPHAN_MS_MIN = 3_600_000;
 
 /** Written weights of a model that is not stored yet. */
-export interface PreparedWeights {
+interface PreparedWeights {
   /**
    * Stores the model.
    * @param sql a transaction

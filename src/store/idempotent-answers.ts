@@ -5,7 +5,7 @@ import type { Idempotency } from './jobs.ts';
 export const ANSWERS_KEPT_MS = 86_400_000;
 
 /** The answer to the first request of a key; `same` when that was the same request. */
-export interface KnownAnswer {
+interface KnownAnswer {
   readonly answer: object;
   readonly same: boolean;
 }

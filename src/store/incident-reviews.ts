@@ -28,9 +28,9 @@ export interface ReviewedIncident extends WholeIncident {
 
 /** What people say about a part of an incident: an event does not belong to it, or where it began. */
 export const INCIDENT_VERDICTS = ['not-related', 'origin'] as const;
-export type IncidentVerdict = (typeof INCIDENT_VERDICTS)[number];
+type IncidentVerdict = (typeof INCIDENT_VERDICTS)[number];
 
-export interface VerdictSubject {
+interface VerdictSubject {
   readonly verdict: IncidentVerdict;
   /** The event, or the series or what is common of an origin. */
   readonly subject: string;

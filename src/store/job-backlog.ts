@@ -3,7 +3,7 @@ import type { JobStatus } from './job-status.ts';
 import { IN_FLIGHT } from './jobs.ts';
 
 /** Jobs of all owners. */
-export interface JobBacklog {
+interface JobBacklog {
   readonly pending: number;
   readonly running: number;
   /** When the oldest pending job was submitted; null when none waits. */

@@ -1,7 +1,7 @@
 import type { Database } from './database/database.ts';
 import type { ClaimedJob, Lease } from './jobs.ts';
 
-export interface Claim extends Lease {
+interface Claim extends Lease {
   readonly nowMs: number;
   /** Jobs of one owner that this holder runs at once. */
   readonly runningOfOwnerMax?: number;

@@ -4,14 +4,14 @@ import { ROWS_AT_ONCE, untilDone } from './retention.ts';
 const HOUR_MS = 3_600_000;
 
 /** What is kept of the ended jobs of one owner, besides those that ended within the last hour. */
-export interface JobRetention {
+interface JobRetention {
   /** Bytes of results, compressed. Beyond them the oldest are removed; their jobs stay. */
   readonly resultBytesMax: number;
   /** Jobs. Beyond them the oldest are forgotten. */
   readonly jobsMax: number;
 }
 
-export const JOB_RETENTION: JobRetention = { resultBytesMax: 1_024 ** 3, jobsMax: 100_000 };
+const JOB_RETENTION: JobRetention = { resultBytesMax: 1_024 ** 3, jobsMax: 100_000 };
 
 /**
  * Holds the ended jobs of every owner to the retention. Returns the number of jobs and results that were removed. Safe

@@ -31,7 +31,7 @@ export interface InFlightLimits {
   readonly requestBytesMax: number;
 }
 
-export type SubmittedJob =
+type SubmittedJob =
   | { readonly kind: 'submitted' }
   /** A job was submitted under this idempotency key before; `same` when its request was the same. */
   | { readonly kind: 'known'; readonly id: string; readonly same: boolean }
@@ -183,7 +183,7 @@ export async function releaseJob(sql: Sql, { id, attempt }: ClaimedJob, holder: 
   await sql.query(`UPDATE jobs SET status = 'pending', ${LEFT} WHERE ${HELD}`, [id, attempt, holder]);
 }
 
-export interface LeaseExpiry {
+interface LeaseExpiry {
   readonly nowMs: number;
   /** Attempts of a job; after the last it has failed. */
   readonly attemptsMax: number;
@@ -192,7 +192,7 @@ export interface LeaseExpiry {
   readonly expiresAtMs: number;
 }
 
-export interface ExpiredLeases {
+interface ExpiredLeases {
   /** Ids of jobs that are pending again. */
   readonly waiting: readonly string[];
   /** Calls of the jobs that failed, to be released. */

@@ -1,7 +1,7 @@
 import type { Sql } from './database/database.ts';
 
 /** What is kept of what was sent: so many entries, the newest. An event or incident of a message is one entry. */
-export const SENT_KEPT_MAX = 100_000;
+const SENT_KEPT_MAX = 100_000;
 /** Entries of one statement. */
 const ROWS_AT_ONCE = 100;
 
@@ -26,7 +26,7 @@ export interface SentAlert {
   readonly detail: string | null;
 }
 
-export interface SentSelection {
+interface SentSelection {
   /** Ids of an event and its incident; empty: all. */
   readonly subjectIds: readonly string[];
   readonly receiver: string | null;

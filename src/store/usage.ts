@@ -2,13 +2,13 @@ import type { Sql } from './database/database.ts';
 
 export const MINUTE_MS = 60_000;
 
-export interface UsageCounts {
+interface UsageCounts {
   /** Answered requests. */
   readonly requests: number;
   readonly tokens: number;
 }
 
-export interface KeyUsage {
+interface KeyUsage {
   /** The current minute and month (UTC). */
   readonly minute: UsageCounts;
   readonly month: UsageCounts;
@@ -57,7 +57,7 @@ export async function usageOf(sql: Sql, keyId: string, nowMs: number): Promise<K
   return { minute, month };
 }
 
-export interface DayUsage extends UsageCounts {
+interface DayUsage extends UsageCounts {
   /** ISO date. */
   readonly day: string;
   readonly calls: number;

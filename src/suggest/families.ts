@@ -57,7 +57,7 @@ interface PlacedPattern {
 }
 
 /** The number of the first family whose patterns take a series, as the detectors of a file do; -1 without one. */
-export function takenBy(families: readonly Pick<Family, 'patterns'>[]): (series: string) => number {
+function takenBy(families: readonly Pick<Family, 'patterns'>[]): (series: string) => number {
   const byId = new Map<string, number>();
   const byName = new Map<string, number>();
   // Thousands of globs: only those are tried that begin as the series does.
@@ -125,7 +125,7 @@ function sameStep(a: Frequency | null, b: Frequency | null): boolean {
 }
 
 /** A text that takes this series. */
-export function exactly(id: string): string {
+function exactly(id: string): string {
   if (!GLOB_CHARACTERS.test(id) && !id.trimStart().startsWith('{') && id.trim() !== '') return id;
   const { name, labels } = seriesOfId(id);
   return canonicalId('', [[NAME_LABEL, name], ...labels]);

@@ -3,7 +3,7 @@ import { rateOf, SeriesColumns } from './series-columns.ts';
 import { isCounter } from './series-profile.ts';
 import type { SuggestedSource } from './suggestion-text.ts';
 
-export interface PrometheusData {
+interface PrometheusData {
   readonly url: string;
   /** Matchers of the series, in braces. */
   readonly match: string;
@@ -13,7 +13,7 @@ export interface PrometheusData {
   readonly window: string;
 }
 
-export interface SuggestedQueries {
+interface SuggestedQueries {
   readonly sources: readonly SuggestedSource[];
   /** What the sources would write: gauges as they are, and rates of counters. */
   readonly columns: SeriesColumns;
@@ -22,7 +22,7 @@ export interface SuggestedQueries {
 }
 
 /** Counters that are asked for, each by a query of its own; further ones are named. */
-export const COUNTERS_MAX = 40;
+const COUNTERS_MAX = 40;
 const BUCKET = /_bucket$/;
 const NAME_LENGTH_MAX = 58;
 

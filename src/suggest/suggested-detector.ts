@@ -39,7 +39,7 @@ export interface NotWatched {
   readonly why: 'constant' | 'sparse' | 'no-step' | 'short-lived';
 }
 
-export type FamilyVerdict =
+type FamilyVerdict =
   | { readonly kind: 'detector'; readonly detector: Omit<SuggestedDetector, 'name'> }
   | { readonly kind: 'not-watched'; readonly not: NotWatched };
 

@@ -19,7 +19,7 @@ export interface SuggestedSource {
   readonly step: string;
 }
 
-export interface SuggestionContext {
+interface SuggestionContext {
   /** The command that made it. */
   readonly command: string;
   readonly sources: readonly SuggestedSource[];

@@ -16,7 +16,7 @@ export interface Suggestion {
 }
 
 /** Detectors that are written by name; the others of a step are one. */
-export const DETECTORS_MAX = 200;
+const DETECTORS_MAX = 200;
 const NAME_LENGTH_MAX = 60;
 
 /** Looks at every series, and says how to watch it. There must be an observation. */

@@ -219,7 +219,7 @@ export function collectForecasts({ registry }: Pick<Metrics, 'registry'>, sums: 
 }
 
 /** What the HTTP service holds, as of a scrape. Jobs are those of all replicas. */
-export interface ServiceHoldings {
+interface ServiceHoldings {
   readonly jobsPending: number;
   readonly jobsRunning: number;
   /** How long the oldest pending job has waited; 0 when none waits. */

@@ -7,7 +7,7 @@ import type { Metrics } from './metrics.ts';
 const CONNECTIONS_MAX = 64;
 const REQUEST_MS_MAX = 10_000;
 
-export interface OpsServerOptions {
+interface OpsServerOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;

@@ -61,6 +61,9 @@ export const imports = importsOf(programs);
 export const sourceImports = imports.filter(({ path }) => path.startsWith('src/'));
 export const isRelative = ({ target }: Import) => target.startsWith('.');
 
+/** Every program of the sandbox exports this name: the child imports it from a path that it is given. */
+export const PROGRAM_NAME = 'sandboxed';
+
 /** Fails with every offence, one a line. */
 export function none(offences: readonly string[]): void {
   assert.equal(offences.length, 0, `\n${offences.join('\n')}`);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { posix } from 'node:path';
 import { test } from 'node:test';
-import { isRelative, matches, none, programs, ROOT, read, sourceImports, sources } from './project.ts';
+import { isRelative, matches, none, PROGRAM_NAME, programs, ROOT, read, sourceImports, sources } from './project.ts';
 
 /** Fewer are no idea of their own, where only one other file has a use for them. */
 const LINES_MIN = 8;
@@ -94,9 +94,6 @@ test('no file name stands twice in src', () => {
   const named = Map.groupBy(paths, (path) => posix.basename(path));
   none([...named.values()].filter(({ length }) => length > 1).map((twice) => twice.join(', ')));
 });
-
-/** Every program of the sandbox exports this name: it is what the child imports. */
-const PROGRAM_NAME = 'sandboxed';
 
 const DECLARATION = /^(?:export (?:async )?(?:function\*?|const|class|type|interface)|class|type|interface) (\w+)/gm;
 

@@ -24,7 +24,7 @@ export interface LaneHandlers {
   onAttempt(outcome: DeliveryOutcome, tookMs: number): void;
 }
 
-export interface LaneOptions {
+interface LaneOptions {
   readonly open: OpenReceiver;
   readonly handlers: LaneHandlers;
   readonly backoff: LaneBackoff;

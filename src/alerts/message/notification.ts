@@ -57,7 +57,7 @@ export interface AlertDeadLetter extends AlertDeath {
   readonly atMs: number;
 }
 
-export type DeadAlertReason =
+type DeadAlertReason =
   /** The receiver answered that a repetition does not help. */
   | 'refused'
   /** The address of the receiver is private and not allowed by name. */

@@ -31,7 +31,7 @@ export function dedupKeyOf(subject: Subject): string {
   return 'event' in subject ? subject.event.eventId : incidentKey(subject.incident.incidentId);
 }
 
-export function incidentKey(incidentId: string): string {
+function incidentKey(incidentId: string): string {
   return `incident-${incidentId}`;
 }
 
@@ -51,7 +51,7 @@ export function asOpen(subject: Subject): Subject {
 }
 
 /** What a link offers on the page of its event. It does nothing by itself: programs open links, too. */
-export type OfferedAct = 'acknowledge' | 'mute';
+type OfferedAct = 'acknowledge' | 'mute';
 
 /** The page of an event, which offers an act to those who are signed in; null for an incident. */
 export function actLink(consoleUrl: string | null, subject: Subject, act: OfferedAct): string | null {

@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { isPublicAddress } from './public-address.ts';
 
 /** Finds the addresses of a host. Tests replace it. */
-export type Resolve = (
+type Resolve = (
   host: string,
   callback: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
 ) => void;

@@ -4,7 +4,7 @@ import { ACCEPTED, type DeliveryOutcome } from './receiver.ts';
 /** Statuses besides 5xx after which a repetition may help: time-out, too early, too many requests. */
 const PASSING = new Set([408, 425, 429]);
 
-export interface JsonPost {
+interface JsonPost {
   readonly poster: HttpPoster;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;

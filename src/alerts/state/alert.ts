@@ -5,7 +5,7 @@ import { dedupKeyOf, recordOf, type Subject, type ToldIncident } from '../messag
 /** The newest revision of one event or incident on one route, from the first one that matches to its last message. */
 export type Alert = Subject & AlertProgress;
 
-export interface AlertProgress {
+interface AlertProgress {
   readonly route: string;
   /** As what it was first sent; null while it waits for a mute window, a cool-down or its group. */
   readonly opening: Opening | null;

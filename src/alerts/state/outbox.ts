@@ -171,7 +171,7 @@ export class Outbox {
 }
 
 /** A kept entry as it was written. */
-export interface KeptEntry {
+interface KeptEntry {
   readonly key: string;
   /** null where it was deleted. */
   readonly json: string | null;

@@ -9,7 +9,7 @@ export interface SecretSource {
 }
 
 /** A text of settings while it is read. */
-export interface SettingsReading {
+interface SettingsReading {
   readonly secrets: SecretSource;
   readonly found: LineProblem[];
 }

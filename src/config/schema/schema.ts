@@ -25,7 +25,7 @@ export interface Key<T> {
   readonly read: (written: string, place: MappingPlace) => T;
 }
 
-export type SectionKeys = Readonly<Record<string, Key<unknown>>>;
+type SectionKeys = Readonly<Record<string, Key<unknown>>>;
 /** What is read of a mapping. */
 export type SectionFields<K extends SectionKeys> = { readonly [P in keyof K]: K[P] extends Key<infer T> ? T : never };
 

@@ -22,13 +22,13 @@ export interface SettingsMapping {
   readonly entries: ReadonlyMap<string, { readonly keyLine: number; readonly value: SettingsNode }>;
 }
 
-export interface SettingsList {
+interface SettingsList {
   readonly kind: 'list';
   readonly line: number;
   readonly items: readonly SettingsNode[];
 }
 
-export interface SettingsScalar {
+interface SettingsScalar {
   readonly kind: 'scalar';
   readonly line: number;
   readonly value: unknown;

@@ -20,27 +20,27 @@ export interface EventQuery {
   readonly cursor?: string;
 }
 
-export interface IncidentQuery {
+interface IncidentQuery {
   readonly open?: boolean;
   readonly single?: boolean;
   readonly limit?: number;
 }
 
-export interface ChangeQuery {
+interface ChangeQuery {
   readonly series?: string;
   readonly incident?: string;
   readonly limit?: number;
 }
 
 /** What a person says of an event or origin of an incident. */
-export interface GivenVerdict {
+interface GivenVerdict {
   readonly verdict: 'not-related' | 'origin';
   readonly subject: string;
   readonly given: boolean;
 }
 
 /** What was sent about an event and its incident; without both about all. */
-export interface SentWanted {
+interface SentWanted {
   readonly event?: string;
   readonly incident?: string;
   readonly receiver?: string;
@@ -102,7 +102,7 @@ export interface LiveHandlers {
   onConnected(connected: boolean): void;
 }
 
-export interface DetectorWords {
+interface DetectorWords {
   /** Units of values by the names of detectors. */
   readonly units: Readonly<Record<string, string>>;
   /** Clocks that series follow, each once. */

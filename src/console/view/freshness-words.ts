@@ -3,7 +3,7 @@ import { counted, elapsedText } from './number-words.ts';
 import { timeText } from './time-words.ts';
 
 /** What the console knows of how current it is. */
-export interface KnownFreshness {
+interface KnownFreshness {
   /** The newest answer; undefined until there is one, null where there is no stream. */
   readonly freshness: Freshness | null | undefined;
   /** Why there is no newer one. */

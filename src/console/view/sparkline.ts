@@ -1,7 +1,7 @@
 import type { ShownScores } from './shown-scores.ts';
 import type { TimeRange } from './time-range.ts';
 
-export interface Sparkline {
+interface Sparkline {
   /** SVG path data of the observed values. */
   readonly line: string;
   /** SVG path data of the interval; empty where there is none. */
@@ -10,7 +10,7 @@ export interface Sparkline {
   readonly alarms: readonly { readonly x: number; readonly y: number }[];
 }
 
-export interface SparklineBox {
+interface SparklineBox {
   readonly width: number;
   readonly height: number;
   /** What the width stands for; left out: from the first to the last value. */

@@ -1,7 +1,7 @@
 import type { EventAnswer } from '../../sidecar/wire/schema/event-schema.ts';
 import type { TimeRange } from './time-range.ts';
 
-export interface LaneBar {
+interface LaneBar {
   readonly event: EventAnswer;
   /** Shares of the width, 0..1. */
   readonly left: number;

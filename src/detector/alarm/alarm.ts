@@ -120,7 +120,7 @@ export const NO_VERDICT: Verdict = {
 };
 
 /** What the user accepts. */
-export interface AlarmPromise {
+interface AlarmPromise {
   /** Accepted false alarm episodes a row, above 0. */
   readonly rate: number;
   /** Rows without an alarm that end an episode: the detection size. */

@@ -31,7 +31,7 @@ export function parseFalseAlarms(text: string): FalseAlarms | undefined {
 }
 
 /** The setting of accepted false alarms; undefined where there is none. */
-export interface AlarmWishes {
+interface AlarmWishes {
   readonly falseAlarms?: FalseAlarms | undefined;
   /** In percent; used where no rate is given: of 100 rows, 100 - level may be false alarms. */
   readonly level?: number | undefined;

@@ -16,7 +16,7 @@ import { judgeInSeason } from '../memory/series-season.ts';
 import { arrivalForecastAt, countingCutoffs, type History, originAt } from './history.ts';
 
 /** What a history came to, position by position. */
-export interface GradedHistory {
+interface GradedHistory {
   readonly verdicts: readonly Verdict[];
   /**
    * Revisions of its events, where they are wanted. Series are named by their index; times are positions times the

@@ -1,7 +1,7 @@
 import type { Aggregate, CounterReading } from './points.ts';
 
 /** Values of the points of a time step, by event time. */
-export interface StepValues {
+interface StepValues {
   readonly values: readonly number[];
   /** Seconds that each value stands for; those of rates weigh their mean. */
   readonly seconds: readonly number[] | null;
@@ -55,7 +55,7 @@ function percentile(values: readonly number[], share: number): number {
 }
 
 /** A value of a counter at an event time. */
-export interface CounterPoint {
+interface CounterPoint {
   readonly timestampMs: number;
   readonly value: number;
 }

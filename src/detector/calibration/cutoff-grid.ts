@@ -7,7 +7,7 @@ import type { ResidualPlaces } from './calibration.ts';
  *   c = n - h, n - h - s, n - h - 2s, ... >= CONTEXT_MIN        (n = positions when a detection window closes)
  */
 
-export interface CutoffGrid {
+interface CutoffGrid {
   readonly h: number;
   readonly stepSize: number;
 }

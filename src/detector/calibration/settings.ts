@@ -6,7 +6,7 @@ import type { Aggregate, CounterReading } from './points.ts';
  * How anomalies are distinguished from normal observations: each series alone, or all series of a group together at
  * one time step.
  */
-export type ThresholdMethod = 'univariate' | 'multivariate';
+type ThresholdMethod = 'univariate' | 'multivariate';
 
 /** How much of the past calibrates: every forecasted position, or the most recent N of them. */
 export type CalibrationSize = 'all' | number;

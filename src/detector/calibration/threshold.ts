@@ -38,7 +38,7 @@ export function floorOfRounded(floor: number, { mean }: Calibration): number {
 }
 
 /** How one residual compares with the calibration. Numbers are NaN where there is no residual or no deviation. */
-export interface Judgement {
+interface Judgement {
   readonly score: number;
   /** Bounds of the interval, as distances from the forecast. */
   readonly lo: number;
@@ -71,7 +71,7 @@ export function judge(
 }
 
 /** An observation and its standing forecast, as distances from the origin of their series. */
-export interface ForecastDistance {
+interface ForecastDistance {
   readonly distance: number;
   readonly forecast: number;
   /** Counts the steps of the horizon from 0. */
@@ -79,7 +79,7 @@ export interface ForecastDistance {
 }
 
 /** By what an observation was judged, and how it compares. */
-export interface JudgedDistance {
+interface JudgedDistance {
   readonly expected: number;
   readonly judgement: Judgement;
 }

@@ -46,7 +46,7 @@ export interface Rarity {
   readonly rows: number;
 }
 
-export interface RareValue {
+interface RareValue {
   /** Value of the row at `position`, the newest in the ring. */
   readonly value: number;
   readonly position: number;

@@ -2,7 +2,7 @@ import type { EventKind } from '../../record/anomaly-event.ts';
 import type { Departure } from './displaced-values.ts';
 
 /** What an event is classified by. Values and changes are in units of the series; NaN where a value is missing. */
-export interface KindEvidence {
+interface KindEvidence {
   /** Values that are kept, oldest first; the first alarm is at index `start`. */
   readonly values: Float32Array;
   readonly start: number;

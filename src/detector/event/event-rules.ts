@@ -42,7 +42,7 @@ export const NO_RULES: EventRules = {
 };
 
 /** What the rules look at. */
-export interface RuledRow {
+interface RuledRow {
   readonly timestampMs: number;
   readonly value: number;
   /** NaN where there is no forecast. */

@@ -70,7 +70,7 @@ export interface EventPeak extends Pick<AnomalyEvent, 'grade' | 'value' | 'expec
 }
 
 /** How an event begins. */
-export interface EventStart
+interface EventStart
   extends Pick<OpenEvent, 'eventId' | 'kind' | 'leader' | 'scale' | 'changeScale' | 'leading' | 'before' | 'peak'> {
   /** The first deviating row. */
   readonly begun: EventMoment;

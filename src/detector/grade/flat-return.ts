@@ -6,7 +6,7 @@ import type { SeriesRings } from '../memory/series-rings.ts';
 const FLAT_ROWS = 24;
 
 /** Values of a series by position, as distances from its origin. */
-export interface FlatPast {
+interface FlatPast {
   readonly distanceAt: (position: number) => number;
   /** The first position that is looked at. */
   readonly oldest: number;

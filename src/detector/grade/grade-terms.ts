@@ -56,7 +56,7 @@ const SHAPE_WEIGHT_WIDE = 2;
 const NOTHING_UNUSUAL: Unusualness = { sharp: 0, wide: 0 };
 
 /** One row as the detector has it; distances from the origin of the series. */
-export interface GradedRow {
+interface GradedRow {
   readonly position: number;
   /** NaN where it is missing. */
   readonly value: number;

@@ -9,7 +9,7 @@ import type { SeriesRings } from './series-rings.ts';
  *   later ones                    join when it has closed, for the calibration of the next
  */
 
-export interface WindowForecast {
+interface WindowForecast {
   readonly windowStart: number;
   readonly cutoff: number;
   /** Medians of the h positions from the cutoff on, at `medians[from..]`; null without anything to forecast from. */

@@ -75,7 +75,7 @@ export const ROW_FLOATS = [
 ];
 
 /** The parts of the 16-bit numbers: usual day, usual week, and by the time of the day the deviation and the share. */
-export type SlotPart = 'day' | 'week' | 'spread' | 'share';
+type SlotPart = 'day' | 'week' | 'spread' | 'share';
 
 /** Where the parts begin, by how many slots a day has. */
 export function slotPlaces(daySlots: number): Layout<SlotPart> {

@@ -9,7 +9,7 @@ export interface ExogenousVariable {
  * A column of the design matrix: a numeric variable or the indicator of a category, standardised over the training
  * rows. There is no reference category: the penalty makes the effects unique and treats all categories alike.
  */
-export interface DesignColumn {
+interface DesignColumn {
   readonly variable: number;
   /** null for a numeric variable. */
   readonly category: number | null;

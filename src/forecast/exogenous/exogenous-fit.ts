@@ -25,7 +25,7 @@ export const EFFECT_ROWS_MIN = 4;
 /** What a variable that the season explains is given of its effect. The rest belongs to the season. */
 const SEASONAL_SHARE = 0.05;
 
-export interface FitSettings {
+interface FitSettings {
   /** Rows in a season; null where the target is a model's residuals, which have no season. */
   readonly season: number | null;
   /** Yields to the event loop; called several times in a fit. */

@@ -19,7 +19,7 @@ const POINTS_MAX = 128;
 export const BACKTEST_FORECASTS_MAX = 2 * BACKTESTS_MAX;
 
 /** A cutoff in a series, with the exogenous variables. */
-export interface ExogenousPoint {
+interface ExogenousPoint {
   readonly values: Float64Array;
   readonly cutoff: number;
   /** Aligned with the values; only rows before the cutoff are used. */
@@ -40,7 +40,7 @@ export interface ExogenousForecast extends HorizonForecast {
   typical(): readonly number[];
 }
 
-export interface ExogenousSettings extends MultiResolutionSettings {
+interface ExogenousSettings extends MultiResolutionSettings {
   /** Whether the effect is subtracted before the model is applied, or fitted to the residuals of the model. */
   readonly cleanFirst: boolean;
   /** Horizon of the in-sample forecasts whose residuals are fitted, where the model is applied first. */

@@ -2,7 +2,7 @@ import type { ExogenousEffects } from '../exogenous-effects.ts';
 import type { ExogenousVariable } from './design.ts';
 import { fitExogenous, sumContributions } from './exogenous-fit.ts';
 
-export interface EffectsSettings {
+interface EffectsSettings {
   /** Whether the effect is subtracted before the model is applied, or fitted to the residuals of the model. */
   readonly cleanFirst: boolean;
   /** Variables without known future values: subtracted from the series, never added to a forecast. */

@@ -14,7 +14,7 @@ const UNEXPLAINED_MIN = 1e-6;
 /** Multiplications between two pauses: some milliseconds. */
 const PAUSE_AFTER = 4_000_000;
 
-export interface RidgeProblem {
+interface RidgeProblem {
   /** Finite; each as long as the target. */
   readonly columns: readonly Float64Array[];
   readonly target: Float64Array;

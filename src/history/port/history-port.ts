@@ -85,7 +85,7 @@ export interface HistoryBatch {
   readonly positions: readonly SourcePosition[];
 }
 
-export interface HistoryWriter {
+interface HistoryWriter {
   positions(): Promise<readonly SourcePosition[]>;
   /**
    * Stores rows and positions in one transaction. Rows below the stored position of their partition are there already

@@ -50,7 +50,7 @@ export async function openPart(sql: HistorySql, nowMs: number): Promise<ScorePar
   return opened;
 }
 
-export interface FilledRows {
+interface FilledRows {
   readonly ids: readonly number[];
   readonly columns: readonly (readonly (number | null)[])[];
   readonly fromMs: number;

@@ -17,7 +17,7 @@ const PAIRED_MAX = 40;
 /** Before events were seen one is expected in so many steps. */
 const PRIOR_STEPS = 4;
 /** An event is of level k from 16 x 2^k on. A level is expected half as often as the one before. */
-export const LEVELS = 4;
+const LEVELS = 4;
 const LEVEL_0 = 16;
 const LEVEL_PRIOR = 8;
 /** Above it a series has hardly varied before: its strength says nothing. */
@@ -26,7 +26,7 @@ const USUAL_QUANTILE = 0.95;
 const RATES_MAX = 4;
 
 /** What counts of an event. */
-export interface NotedEvent {
+interface NotedEvent {
   readonly series: string;
   readonly contexts: readonly string[];
   readonly atMs: number;

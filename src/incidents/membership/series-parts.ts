@@ -8,7 +8,7 @@ export interface SeriesParts {
   readonly dimensions: readonly SeriesDimension[];
 }
 
-export interface SeriesDimension {
+interface SeriesDimension {
   readonly name: string;
   readonly value: string;
 }

@@ -24,7 +24,7 @@ const REOPEN_MS = 1_000;
 /** What Kafka refuses for a shorter time is tried again without a word, such as while a coordinator begins. */
 const TROUBLE_MS = 5_000;
 
-export interface PollerOptions {
+interface PollerOptions {
   readonly sources: readonly PrometheusSource[];
   readonly rangesOf: (source: PrometheusSource) => QueryRange;
   /** Positions are its changelog, of one partition. Opening it fences an earlier poller. */
@@ -53,7 +53,7 @@ export interface PollReports {
   log(error: Error | null): void;
 }
 
-export interface WrittenPoints {
+interface WrittenPoints {
   readonly accepted: number;
   readonly unwatched: number;
   readonly refused: number;

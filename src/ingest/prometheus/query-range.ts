@@ -3,9 +3,9 @@ import { type RangeAnswer, type RangeRequest, readRangeAnswer } from './range-an
 /** Bytes of an answer, uncompressed; a longer one is asked for in parts. */
 export const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 /** How long an answer may take. */
-export const ANSWER_MS_MAX = 30_000;
+const ANSWER_MS_MAX = 30_000;
 
-export interface PrometheusPlace {
+interface PrometheusPlace {
   readonly url: string;
   /** The header; null for none. */
   readonly authorization: string | null;

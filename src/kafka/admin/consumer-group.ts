@@ -6,7 +6,7 @@ import { asAdmin } from './admin-client.ts';
 
 const UNTIL_COORDINATED: Backoff = { initialMs: 100, delayMsMax: 500, totalMsMax: 10_000 };
 
-export interface ConsumedPartition {
+interface ConsumedPartition {
   readonly partition: number;
   /** Up to where the group has committed; null before its first commit. */
   readonly nextOffset: number | null;
@@ -17,7 +17,7 @@ export interface ConsumedPartition {
   readonly metadata: string | null;
 }
 
-export interface ConsumerGroupState {
+interface ConsumerGroupState {
   readonly members: number;
   readonly partitions: readonly ConsumedPartition[];
 }

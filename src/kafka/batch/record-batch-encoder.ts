@@ -3,7 +3,7 @@ import { HEADER_BYTES, MAGIC, TRANSACTIONAL_FLAG } from './record-batch-layout.t
 import type { EncodableRecord } from './records.ts';
 import { varintBytes, varlongBytes, writeVarint, writeVarlong } from './varint.ts';
 
-export interface BatchIdentity {
+interface BatchIdentity {
   /** -1 for a producer without an identity. */
   readonly producerId: number;
   readonly producerEpoch: number;

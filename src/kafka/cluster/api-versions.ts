@@ -4,7 +4,7 @@ import { array, decodeFields, encodeRequest, i16, i32, since, string, struct, ta
 import { OLDEST_KAFKA, sendEncoded } from './protocol-request.ts';
 
 /** Versions of the requests that a broker knows, by api key, and levels of the features of its cluster. */
-export interface KnownVersions {
+interface KnownVersions {
   /** Kafka's error code; 0 is none. */
   readonly errorCode: number;
   readonly versions: NonNullable<Broker['versions']>;

@@ -19,7 +19,7 @@ const RETRY = { initialRetryTime: 50, maxRetryTime: 500, retries: 3, multiplier:
 /** After this time a disconnect destroys the sockets. */
 const DISCONNECT_MS_MAX = 3_000;
 
-export type ClientLogLevel = 'debug' | 'info' | 'warn' | 'error';
+type ClientLogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** How Kafka is reached, and where the client logs. Fault tests set `socketFactory`. */
 export interface KafkaConnection {

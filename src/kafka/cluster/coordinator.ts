@@ -42,7 +42,7 @@ export function retryWhileCompleted<T>(
   return retryWithBackoff(work, { isRetryable: isInCompletion, backoff: UNTIL_COMPLETED, signal, onRetry });
 }
 
-export interface CoordinatorOptions {
+interface CoordinatorOptions {
   readonly type: typeof GROUP_COORDINATOR | typeof TRANSACTION_COORDINATOR;
   /** Group id or transactional id. */
   readonly id: string;

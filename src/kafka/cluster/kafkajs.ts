@@ -252,7 +252,7 @@ class MetadataBroker extends KafkajsBroker {
   }
 }
 
-export interface ClusterSettings extends Omit<ConnectionSettings, keyof BrokerPlace> {
+interface ClusterSettings extends Omit<ConnectionSettings, keyof BrokerPlace> {
   /** `host:port` */
   readonly brokers: readonly string[];
   readonly metadataMaxAge: number;

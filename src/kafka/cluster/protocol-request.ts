@@ -8,7 +8,7 @@ interface Throttled {
   readonly clientSideThrottleTime: number;
 }
 
-export interface RequestVersions {
+interface RequestVersions {
   readonly name: string;
   readonly key: number;
   /** Those that this client knows, in ascending order. */
@@ -16,7 +16,7 @@ export interface RequestVersions {
 }
 
 /** A request that kafkajs does not have, or in an older version only. */
-export interface RequestSchema<Request, Answer> extends RequestVersions {
+interface RequestSchema<Request, Answer> extends RequestVersions {
   /** The first version in the compact encoding. */
   readonly compactSince: number;
   readonly request: StructFields<Request>;

@@ -18,7 +18,7 @@ export interface FetchLimits {
   readonly responseBytesMax: number;
 }
 
-export interface FetchRequest {
+interface FetchRequest {
   readonly topic: string;
   readonly positions: readonly FetchPosition[];
   readonly limits: FetchLimits;

@@ -4,7 +4,7 @@ import { refreshLeaders, topicIdOf } from '../cluster/leader.ts';
 import { type EpochRequest, fetchEpochEnd } from './epoch-end.ts';
 import { stableRange } from './partition-reader.ts';
 
-export interface LostPosition {
+interface LostPosition {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;

@@ -41,7 +41,7 @@ export interface TailOptions {
   readonly from: 'earliest' | 'latest' | TailPlace;
 }
 
-export interface TailHandlers {
+interface TailHandlers {
   /**
    * Records of each partition in offset order, and where the tail is after them. Markers of transactions move it, too,
    * so there may be no records. A returned promise is awaited before the next fetch; it must not reject.
@@ -109,7 +109,7 @@ export async function tailTopic(
   };
 }
 
-export interface NewestRecords {
+interface NewestRecords {
   readonly topic: string;
   readonly partition: number;
   readonly recordsMax: number;

@@ -30,14 +30,14 @@ const LOST = new Set(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION']);
 /** Another member has joined under the id of this static one. */
 const REPLACED = 'FENCED_INSTANCE_ID';
 
-export interface MembershipHandlers {
+interface MembershipHandlers {
   /** The assigned partitions, each time the group was joined; none when the membership was lost. */
   onAssignment(partitions: readonly number[]): void;
   onConnection(error: ServiceError | null): void;
   onFatal(error: ServiceError): void;
 }
 
-export interface GroupOptions {
+interface GroupOptions {
   readonly groupId: string;
   readonly topic: string;
   readonly sessionMs: number;

@@ -19,7 +19,7 @@ const ASSIGNMENT = {
 };
 const NOTHING = Buffer.alloc(0);
 
-export type OwnedPartitions = Pick<GroupMember, 'generation' | 'owned'>;
+type OwnedPartitions = Pick<GroupMember, 'generation' | 'owned'>;
 
 /** What a member states when it joins. */
 export function groupProtocols(topic: string, { generation, owned }: OwnedPartitions) {

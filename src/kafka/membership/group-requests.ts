@@ -65,7 +65,7 @@ const CONSUMER = 'consumer';
 /** An answer waits for the other members. */
 const NETWORK_MS = 5_000;
 
-export interface JoinGroupRequest extends MemberName {
+interface JoinGroupRequest extends MemberName {
   readonly sessionMs: number;
   readonly rebalanceMs: number;
   readonly protocols: readonly { readonly name: string; readonly metadata: Buffer }[];

@@ -6,7 +6,7 @@ import { sendRequest } from '../cluster/protocol-request.ts';
 import type { ProducerIdentity, TransactionProtocol } from './transaction-requests.ts';
 
 /** A partition as a consumer group sees it. */
-export interface GroupPartition {
+interface GroupPartition {
   readonly groupId: string;
   readonly topic: string;
   readonly partition: number;

@@ -15,7 +15,7 @@ export interface PartitionBatch {
   readonly batch: Buffer;
 }
 
-export interface ProduceOptions {
+interface ProduceOptions {
   /** null outside of transactions. */
   readonly transaction: { readonly id: string; readonly protocol: TransactionProtocol } | null;
   /** Ends the retries. */

@@ -48,7 +48,7 @@ export async function fetchTransactionState(
 }
 
 /** A fence, as the producer that made it knows it. */
-export interface Fence {
+interface Fence {
   /** The epoch that it gave. */
   readonly epoch: number;
   /** How often it was requested without an answer: each of them may have given an epoch as well. */

@@ -44,7 +44,7 @@ export interface TransactionalProducer {
   finish(places: readonly TopicPartitions[], groupId: string): Promise<void>;
 }
 
-export interface ProducerOptions {
+interface ProducerOptions {
   /** Ends the retries. */
   readonly signal?: AbortSignal | undefined;
   /** Receives each error that is retried. */

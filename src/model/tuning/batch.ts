@@ -19,7 +19,7 @@ export interface BatchShape {
 }
 
 /** Scale of a series, in its units; losses are relative to it. */
-export interface SeriesScale {
+interface SeriesScale {
   /** Standard deviation; 0 for a constant series. */
   readonly deviation: number;
   /** Mean absolute value. */
@@ -41,7 +41,7 @@ export function scaleOf(values: Float64Array): SeriesScale {
   return { deviation: Math.sqrt(squares / count), magnitude: magnitude / count };
 }
 
-export interface BatchSource {
+interface BatchSource {
   readonly series: readonly Float64Array[];
   /** One for each series. */
   readonly scales: readonly SeriesScale[];

@@ -28,9 +28,9 @@ export interface Interpolation {
 }
 
 /** Losses of weights on every validation window. */
-export type Validator = (theta: Float32Array) => Promise<number[]>;
+type Validator = (theta: Float32Array) => Promise<number[]>;
 
-export interface InterpolationTrial {
+interface InterpolationTrial {
   /** Train steps that used no validation values. */
   readonly trained: AsyncIterable<TrainStep>;
   readonly steps: number;

@@ -24,7 +24,7 @@ interface StepTime {
 }
 
 /** The parameters that decide how long a tuning takes. */
-export interface TuningSize {
+interface TuningSize {
   readonly steps: number;
   readonly depth: number;
 }

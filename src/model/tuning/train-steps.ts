@@ -34,7 +34,7 @@ const AVERAGE_DECAY = 0.9;
 const WARM_UP = 24;
 const RATE_LAST = 0.1;
 
-export interface TrainingSettings {
+interface TrainingSettings {
   /** Initial weights. */
   readonly base: Float32Array;
   readonly graph: StepGraph;

@@ -10,7 +10,7 @@ import { StepTimes } from './step-times.ts';
 import type { Tuned } from './tune.ts';
 import { inputBytes, readOutput, type TuningRequest } from './tuning-bytes.ts';
 
-export interface TunerLimits {
+interface TunerLimits {
   /** A tuning that takes longer is stopped. */
   readonly tuningMsMax: number;
   /** Memory of the child process, MiB. A tuning that needs more is stopped. */
@@ -21,7 +21,7 @@ export interface TunerLimits {
   readonly waitingMax: number;
 }
 
-export const TUNER_LIMITS: TunerLimits = {
+const TUNER_LIMITS: TunerLimits = {
   tuningMsMax: 300_000,
   memoryMbMax: 2_048,
   // Public clients wait 60 s for an answer.
@@ -38,7 +38,7 @@ const TELLING_SHARE = 0.2;
 /** How many owners may have full queues at once. */
 const OWNERS_WAITING_MAX = 4;
 
-export type TuningOutcome =
+type TuningOutcome =
   | { readonly kind: 'tuned'; readonly tuned: Tuned }
   /** Over the limits of time or memory; fewer steps or series may fit. */
   | { readonly kind: 'too-long' | 'too-large' }
@@ -48,7 +48,7 @@ export type TuningOutcome =
    */
   | { readonly kind: 'too-late'; readonly ms: number; readonly busy: boolean };
 
-export interface TuningCall {
+interface TuningCall {
   /** Name of the pretrained model. */
   readonly model: string;
   /** Initial weights; null: the pretrained ones. */

@@ -20,7 +20,7 @@ export interface TuningWindow {
 }
 
 /** Half of the training windows are augmented, against overfitting. */
-export interface Augmentation {
+interface Augmentation {
   /** Share of the context that is observed, the newest. */
   readonly contextShare: number;
   /** Cutoff of a second window of the same series, and the weight of the first one in the mixture (mixup). */
@@ -37,7 +37,7 @@ export interface CutoffRange {
   readonly horizon: number;
 }
 
-export interface WindowPlan {
+interface WindowPlan {
   /** Without the held-out values. */
   readonly training: readonly CutoffRange[];
   /** With the held-out values. */
@@ -105,7 +105,7 @@ function spread(windowsOf: readonly TuningWindow[][], rowsMax: number): TuningWi
   return windows;
 }
 
-export interface WindowSampling {
+interface WindowSampling {
   readonly count: number;
   /** Number of windows drawn before; series take turns. */
   readonly firstTurn: number;

@@ -16,7 +16,7 @@ import { keepSent, type SentAlert } from '../../store/sent-alerts.ts';
 const ASKED_MAX = 500;
 
 /** What people have taken on, as the HTTP service keeps it. */
-export interface Acknowledgements {
+interface Acknowledgements {
   /** Those of these that are acknowledged or muted. */
   among(asked: Reviewed): Promise<Reviewed>;
   /** Mutes of series and detectors that hold. */

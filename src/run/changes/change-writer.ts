@@ -3,7 +3,7 @@ import { type BulkProducer, openBulkProducer } from '../../kafka/produce/bulk-pr
 import type { KnownChange } from '../../record/known-change.ts';
 import { ensureChangesTopic } from '../../stream/topics/topic-admin.ts';
 
-export interface ChangesTopic {
+interface ChangesTopic {
   readonly topic: string;
   /** A topic with as many copies as this one is to have. */
   readonly like: string;

@@ -17,7 +17,7 @@ export interface FollowedChanges {
   stop(): Promise<void>;
 }
 
-export interface ChangesToFollow {
+interface ChangesToFollow {
   readonly kafka: KafkaConfig;
   readonly topic: string;
   readonly changes?: KnownChanges;

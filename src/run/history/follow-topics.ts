@@ -22,7 +22,7 @@ export interface FollowedTopics {
   readonly format: StreamConfig['output']['format'];
 }
 
-export interface Following {
+interface Following {
   readonly history: HistoryStore;
   readonly signal: AbortSignal;
   onStored(batch: HistoryBatch): void;

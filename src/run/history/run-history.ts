@@ -19,9 +19,9 @@ export interface RunningHistory {
   stop(): Promise<void>;
 }
 
-export type HistoryConfiguration = Pick<LoadedConfig, 'registry' | 'stream' | 'incidents' | 'dataDir' | 'history'>;
+type HistoryConfiguration = Pick<LoadedConfig, 'registry' | 'stream' | 'incidents' | 'dataDir' | 'history'>;
 
-export interface HistoryReports {
+interface HistoryReports {
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, 'historyScores' | 'historyStalled'>;
 }

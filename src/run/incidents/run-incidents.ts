@@ -17,7 +17,7 @@ import { createKafkaOwnedLog, followRecords } from '../owner/kafka-owned-log.ts'
 /** The step of a detector that the file does not name any more. */
 const STEP_MS_DEFAULT = 60_000;
 
-export interface RunIncidentsOptions {
+interface RunIncidentsOptions {
   readonly config: LoadedConfig & { readonly kafka: KafkaConfig };
   readonly from: 'earliest' | 'latest';
   readonly metrics: Metrics;

@@ -7,7 +7,7 @@ import type { ChangesPort, DetectorsPort, Operations } from '../../sidecar/opera
 import type { RunningHistory } from '../history/run-history.ts';
 import { readFindings } from './input-findings.ts';
 
-export interface OperationsOptions {
+interface OperationsOptions {
   readonly config: Pick<LoadedConfig, 'stream' | 'dependsOn' | 'incidents' | 'history'>;
   readonly history: RunningHistory;
   readonly detectors: DetectorsPort;

@@ -4,9 +4,9 @@ import type { DetectorVersion } from '../../store/detector-versions.ts';
 import { ensureStateTopic } from '../../stream/topics/topic-admin.ts';
 
 /** The only key of the topic: compaction keeps the newest version. */
-export const DETECTORS_KEY = 'detectors';
+const DETECTORS_KEY = 'detectors';
 
-export interface DetectorsTopic {
+interface DetectorsTopic {
   readonly kafka: KafkaConfig;
   readonly topic: string;
   /** A topic with as many copies as this one is to have. */

@@ -20,7 +20,7 @@ export interface RunningOperations {
   stop(): Promise<void>;
 }
 
-export interface OperationsToRun {
+interface OperationsToRun {
   readonly config: LoadedConfig;
   readonly logger: Logger;
   readonly metrics: Metrics;

@@ -11,7 +11,7 @@ import type { OutputRecord, PartitionSession, Subscription } from '../../stream/
 
 const DECODE_RETRY_MS = 1_000;
 
-export interface KafkaOwnedLogOptions extends KafkaConnection {
+interface KafkaOwnedLogOptions extends KafkaConnection {
   readonly readEvents: FollowRecords<AnomalyEvent>;
   /** Compacted, of one partition. */
   readonly stateTopic: string;
@@ -69,7 +69,7 @@ export function createKafkaOwnedLog(options: KafkaOwnedLogOptions): OwnedLog {
   };
 }
 
-export interface RecordTopic<T> {
+interface RecordTopic<T> {
   readonly topic: string;
   readonly decode: (value: Buffer) => Promise<T>;
   /** Where it begins without kept positions. */

@@ -12,7 +12,7 @@ const WAITING_MAX = 10_000;
 /** Records are gathered for so long, unless they are enough for a request. */
 const GATHER_MS = 500;
 
-export interface BandPartitionOptions {
+interface BandPartitionOptions {
   readonly partition: number;
   readonly subscription: Subscription;
   openSession(signal: AbortSignal): Promise<PartitionSession>;

@@ -6,7 +6,7 @@ import type { BandPartition } from './band-partition.ts';
 /** From a failure of a partition to the next attempt. */
 const RESTART_MS = 1_000;
 
-export interface BandPartitionsOptions {
+interface BandPartitionsOptions {
   open(partition: number): BandPartition;
   stalled(partition: number, reason: string | null): void;
   onFatal(error: Error): void;

@@ -16,14 +16,14 @@ import { BandPartition } from './band-partition.ts';
 import { BandPartitions } from './band-partitions.ts';
 import { BandReports } from './band-reports.ts';
 
-export interface RemoteWriteOptions {
+interface RemoteWriteOptions {
   readonly config: LoadedConfig & { readonly kafka: KafkaConfig; readonly remoteWrite: RemoteWriteConfig };
   readonly from: 'earliest' | 'latest';
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
 
-export interface RunningRemoteWrite {
+interface RunningRemoteWrite {
   /** null after `stop`; an error when it cannot continue. */
   readonly finished: Promise<Error | null>;
   /** One sentence each. */

@@ -6,7 +6,7 @@ import { type OpsServer, startOpsServer } from '../../telemetry/ops-server.ts';
 
 export type RunningScores = OpsServer;
 
-export interface ScoresToServe {
+interface ScoresToServe {
   readonly reader: Pick<HistoryReader, 'published'>;
   readonly logger: Pick<Logger, 'warn'>;
 }

@@ -11,10 +11,10 @@ import type { Preview } from '../../suggest/suggestion-text.ts';
 import { resolveWithModels } from '../run-worker.ts';
 
 /** Observations that are scored for the events of a suggestion, of all detectors together. */
-export const PREVIEW_OBSERVATIONS_MAX = 200_000;
+const PREVIEW_OBSERVATIONS_MAX = 200_000;
 const WEEK_MS = 7 * 86_400_000;
 
-export interface PreviewOptions {
+interface PreviewOptions {
   readonly config: LoadedConfig;
   /** Series of each detector that are looked at. */
   readonly seriesMax: number;

@@ -5,7 +5,7 @@ import { ServiceError } from '../../service-error.ts';
 import type { SeriesColumns } from '../../suggest/series-columns.ts';
 import { tooMany } from './file-columns.ts';
 
-export interface PrometheusOfSuggestion {
+interface PrometheusOfSuggestion {
   readonly url: string;
   readonly authorization: string | null;
   readonly query: string;

@@ -6,9 +6,9 @@ import type { SeriesColumns } from '../../suggest/series-columns.ts';
 import { topicDecoder } from '../topic-decoder.ts';
 
 /** Newest records that are read of a topic, of all partitions together. */
-export const TOPIC_RECORDS_MAX = 1_000_000;
+const TOPIC_RECORDS_MAX = 1_000_000;
 
-export interface TopicOfSuggestion {
+interface TopicOfSuggestion {
   readonly topic: string;
   readonly kafka: KafkaConfig;
   readonly registry: RegistryConfig | null;

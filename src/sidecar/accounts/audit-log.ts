@@ -9,7 +9,7 @@ interface AuditActor {
   readonly requestId: string;
 }
 
-export interface AuditEvent {
+interface AuditEvent {
   readonly happenedAtMs: number;
   readonly action: AuditAction;
   /** Id of the affected object. */

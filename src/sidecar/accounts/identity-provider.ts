@@ -16,7 +16,7 @@ const DISCOVERED_MS_MAX = 3_600_000;
 /** Characters of the id of a person's key: nobody finds another person with the same one. */
 const ID_CHARACTERS = 32;
 
-export interface ProviderSettings {
+interface ProviderSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;

@@ -1,5 +1,5 @@
 /** Digests are not read again for this long: secrets of other processes are known within it. */
-export const DIGESTS_CACHED_MS = 2_000;
+const DIGESTS_CACHED_MS = 2_000;
 
 /**
  * The digests of all secrets of a kind. An address that has tried too many unknown ones is answered from them, so that

@@ -19,7 +19,7 @@ import { minuteUsedUp } from './refused-calls.ts';
 import { type TokenCount, tokenSum } from './token-count.ts';
 
 /** Holds of a process expire this long after its last renewal. */
-export const LEASE_MS = 30_000;
+const LEASE_MS = 30_000;
 const RENEW_MS = LEASE_MS / 3;
 /** `Retry-After` while all concurrent calls of a key are in use. */
 const BUSY_RETRY_MS = 2_000;
@@ -49,7 +49,7 @@ export interface CallEffect {
 }
 
 /** An admitted call. The first of the two methods ends it. */
-export interface Call {
+interface Call {
   /** What its key has left. */
   readonly standing: KeyStanding;
   /**
@@ -61,7 +61,7 @@ export interface Call {
   release(): Promise<void>;
 }
 
-export interface CallsOptions {
+interface CallsOptions {
   readonly logger: Logger;
   readonly onSettled?: (keyId: string, tokens: number) => void;
 }

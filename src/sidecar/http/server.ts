@@ -20,10 +20,10 @@ interface ServerPlace
   readonly tls?: TlsPaths | null;
 }
 
-export type HttpServerOptions = GivenServices & ServerPlace;
-export type ReceiverServerOptions = ReceiverServices & ServerPlace;
+type HttpServerOptions = GivenServices & ServerPlace;
+type ReceiverServerOptions = ReceiverServices & ServerPlace;
 
-export interface HttpServer {
+interface HttpServer {
   readonly url: string;
   /** Why requests cannot be answered as they should; null when they can. */
   trouble(): string | null;

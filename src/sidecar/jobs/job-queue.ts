@@ -30,7 +30,7 @@ const RETRY_AFTER_S = 10;
 /** The format of job ids. Other ids are not looked up. */
 const JOB_ID = /^[a-z]{2}-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export interface JobQueueParts {
+interface JobQueueParts {
   readonly database: Database;
   readonly executor: JobExecutor<JobName>;
   readonly nowMs: () => number;
@@ -39,7 +39,7 @@ export interface JobQueueParts {
   readonly observe?: JobObserver;
 }
 
-export interface JobRequest {
+interface JobRequest {
   readonly task: JobName;
   readonly caller: Caller;
   /** The charge when the job succeeds. */

@@ -6,7 +6,7 @@ import type { NewlyTuned } from '../models/prepared-model.ts';
 import type { JobName, TaskName } from '../wire/task-names.ts';
 
 /** Fine-tuned weights and their pretrained base. */
-export interface NamedWeights {
+interface NamedWeights {
   readonly model: string;
   readonly weights: TunedWeights;
 }

@@ -5,7 +5,7 @@ import { compressedJson } from './answer-job.ts';
 import type { JobExecutor, JobOutcome, JobRun } from './job.ts';
 
 /** The request of a what-if: whose series are tried. */
-export interface WhatIfRequestOfJob extends DetectorQuestion {
+interface WhatIfRequestOfJob extends DetectorQuestion {
   readonly owner: string;
 }
 

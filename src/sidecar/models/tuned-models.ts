@@ -141,7 +141,7 @@ async function observed<T>(
 }
 
 /** Training data and scope of a fine-tuning. */
-export interface TuningScope {
+interface TuningScope {
   /** The part of each series that may be used for training. */
   readonly series: readonly Float64Array[];
   readonly horizon: number;

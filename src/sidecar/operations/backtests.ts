@@ -1,7 +1,7 @@
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import type { DescribedDetector } from './operations.ts';
 
-export interface SettingProblems {
+interface SettingProblems {
   readonly kind: 'problems';
   readonly problems: readonly string[];
 }

@@ -2,7 +2,7 @@ import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import { type LabelledEvent, overlapping, type RaisedBoth } from './labels-raised.ts';
 
 /** An event that one of two settings raises, or both. */
-export interface ComparedEvent {
+interface ComparedEvent {
   readonly event: AnomalyEvent;
   readonly raisedBy: 'before' | 'after' | 'both';
   /** What people said about an event of its time; null: nothing. One that is real counts. */

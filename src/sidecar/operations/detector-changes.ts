@@ -1,6 +1,6 @@
 import type { DescribedDetector } from './operations.ts';
 
-export interface DetectorChange {
+interface DetectorChange {
   readonly detector: string;
   readonly field: string;
   readonly before: string | null;

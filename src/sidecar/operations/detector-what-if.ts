@@ -33,7 +33,7 @@ export interface DetectorQuestion {
   readonly detectorsText: string;
 }
 
-export interface DetectorTurn extends ScoringTurn {
+interface DetectorTurn extends ScoringTurn {
   /** Called with the series that were scored, of all that will be. */
   readonly onProgress: (progress: { readonly step: number; readonly steps: number }) => void;
 }

@@ -8,7 +8,7 @@ export interface LabelledEvent {
 }
 
 /** Labelled events, and how many of them the settings raise before and after a change. */
-export interface LabelsRaised {
+interface LabelsRaised {
   readonly labelled: number;
   readonly before: number;
   readonly after: number;

@@ -17,7 +17,7 @@ const END_MS = 1_000;
 /** Bytes that wait for a slow reader. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
 
-export interface LiveSelection {
+interface LiveSelection {
   /** Every observation of this series is sent. */
   readonly series: string | null;
   /** Only series and events that this chooses, a glob or matchers, are sent otherwise; null: all. */
@@ -27,7 +27,7 @@ export interface LiveSelection {
 }
 
 /** Who reads. */
-export interface LiveReader {
+interface LiveReader {
   readonly owner: string;
   /** Whether its key or session may still read. A rejection leaves the answer to the next check. */
   isAdmitted(): Promise<boolean>;

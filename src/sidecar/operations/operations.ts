@@ -35,7 +35,7 @@ export interface DetectorsPort {
   readonly publish: ((next: DetectorVersion) => Promise<void>) | null;
 }
 
-export interface WorkerPartition {
+interface WorkerPartition {
   readonly topic: string;
   readonly partition: number;
   readonly nextOffset: number | null;
@@ -44,7 +44,7 @@ export interface WorkerPartition {
 }
 
 /** What is read of the cluster, and written to it. */
-export interface ClusterPort {
+interface ClusterPort {
   /** Ends of the partitions that the history reads. */
   historyEnds(): Promise<
     readonly { readonly source: string; readonly partition: number; readonly endOffset: number }[]

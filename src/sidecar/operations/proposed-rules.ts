@@ -4,10 +4,10 @@ import type { LabelledEvent } from './labels-raised.ts';
 import type { DescribedDetector } from './operations.ts';
 
 /** So many events of one kind that people said are not real propose a rule. */
-export const VERDICTS_MIN = 3;
+const VERDICTS_MIN = 3;
 
 /** Settings that would have raised less of what people said is not real. Nobody knows yet what they would lose. */
-export interface ProposedRule {
+interface ProposedRule {
   readonly detector: string;
   /** The series of all of these events; null where they are of several. */
   readonly series: string | null;

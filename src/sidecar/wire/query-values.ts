@@ -31,7 +31,7 @@ export function flagOf(text: string | undefined): boolean | null {
 }
 
 /** Opaque to clients: the sort key of the last row of a page. */
-export type Cursor = readonly (string | number)[];
+type Cursor = readonly (string | number)[];
 
 export function cursorText(cursor: Cursor | null): string | null {
   return cursor === null ? null : Buffer.from(JSON.stringify(cursor)).toString('base64url');

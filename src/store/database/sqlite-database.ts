@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../service-error.ts';
 import type { Database, Sql, SqlValue } from './database.ts';
 
-export interface SqliteLimits {
+interface SqliteLimits {
   /** Time to wait for a lock of another process. */
   readonly busyMsMax: number;
 }

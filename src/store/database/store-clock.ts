@@ -3,7 +3,7 @@ import type { Sql } from './database.ts';
 /** How often the clock of Postgres is read. In between the monotonic clock of this process counts. */
 const SYNC_MS = 30_000;
 
-export interface LocalClock {
+interface LocalClock {
   /** The time of this machine, which may be set. */
   nowMs(): number;
   /** Never set, of no particular start. */

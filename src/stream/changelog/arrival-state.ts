@@ -4,7 +4,7 @@ import { readHeaders, writeHeaders } from './record-headers.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
 /** A record whose time waits for confirmation, with the bytes of its dead letter. */
-export interface HeldRecord {
+interface HeldRecord {
   readonly series: string;
   readonly timestampMs: number;
   readonly value: number;

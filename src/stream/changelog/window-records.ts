@@ -2,7 +2,7 @@
  * Closed windows are kept up to this size while the changelog is read, until the open states are known. Beyond it they
  * are dropped, and the changelog is read a second time.
  */
-export const WINDOWS_BYTES_MAX = 256 * 1024 * 1024;
+const WINDOWS_BYTES_MAX = 256 * 1024 * 1024;
 /** What a buffer, its key and its place in a map take. */
 const ENTRY_BYTES = 250;
 

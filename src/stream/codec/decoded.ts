@@ -1,7 +1,7 @@
 import type { DeadLetterReason } from '../../record/dead-letter.ts';
 
 /** One value of one series at one event time. */
-export interface DecodedObservation {
+interface DecodedObservation {
   readonly kind: 'observation';
   /** Never empty, at most SERIES_ID_BYTES_MAX bytes of UTF-8, without NUL. */
   readonly series: string;
@@ -16,7 +16,7 @@ export interface DecodedObservation {
 }
 
 /** A record whose value is missing: NaN, which emitters also send as a staleness marker. */
-export interface MissingValue {
+interface MissingValue {
   readonly kind: 'missing';
   readonly series: string;
   /** As in `DecodedObservation`. */

@@ -29,7 +29,7 @@ export function isPlausible(timestampMs: number, latestMs: number): boolean {
   return timestampMs >= EVENT_TIME_MS_MIN && timestampMs < EVENT_TIME_MS_MAX && timestampMs <= latestMs;
 }
 
-export interface RefusedTime {
+interface RefusedTime {
   readonly unit: TimeUnit;
   readonly timestampMs: number;
   readonly latestMs: number;

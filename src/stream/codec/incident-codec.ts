@@ -5,7 +5,7 @@ import { createRecordWriter, finiteOrNull, type OutputFormat, type RecordDestina
 import type { SchemaSource } from './schema-source.ts';
 
 /** Encodes a record of the incidents topic. The buffer belongs to the caller. */
-export type EncodeIncident = (incident: Incident) => Buffer;
+type EncodeIncident = (incident: Incident) => Buffer;
 
 /** Rejects as `createRecordWriter` does. */
 export function createIncidentEncoder(format: OutputFormat, destination: RecordDestination): Promise<EncodeIncident> {

@@ -39,10 +39,10 @@ export interface MappingOptions {
 }
 
 /** Maps a parsed record to an observation. `nowMs` is the clock, milliseconds since the epoch. Never throws. */
-export type CompiledMapping = (record: unknown, nowMs: number) => Decoded;
+type CompiledMapping = (record: unknown, nowMs: number) => Decoded;
 
 /** What is read of `R` to make an observation. */
-export interface FieldReaders<R> {
+interface FieldReaders<R> {
   readonly series: (from: R) => string | Undecodable;
   readonly time: (from: R) => unknown;
   readonly value: (from: R) => unknown;
@@ -68,7 +68,7 @@ export function compileMapping(mapping: RecordMapping, options: MappingOptions =
 }
 
 /** A mapping of records that are read by `flatJson`. */
-export interface FlatMapping {
+interface FlatMapping {
   /** The fields that it needs. */
   readonly names: readonly string[];
   readonly read: (fields: FlatFields, nowMs: number) => Decoded;

@@ -3,7 +3,7 @@ import { groupIdOf, seriesIdentity } from '../../series/series-identity.ts';
 import { compileMapping, type FutureLimitOf, type GroupSourceOf } from './mapping.ts';
 import { parseRecordPath } from './record-path.ts';
 
-export interface WritableObservation {
+interface WritableObservation {
   readonly series: string;
   /** null where each series is scored alone. */
   readonly group: string | null;
@@ -12,7 +12,7 @@ export interface WritableObservation {
   readonly value: number;
 }
 
-export type WrittenObservation =
+type WrittenObservation =
   | { readonly kind: 'record'; readonly key: Buffer; readonly value: Buffer }
   | { readonly kind: 'refused'; readonly reason: string };
 

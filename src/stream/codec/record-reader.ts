@@ -5,7 +5,7 @@ import type { SchemaSource } from './schema-source.ts';
 import { readSchemaId, WIRE_HEADER_BYTES } from './wire-header.ts';
 
 /** What is read, and how it is called in errors: `a score record`. */
-export interface ReadableRecord<R> {
+interface ReadableRecord<R> {
   readonly name: string;
   /** Checks the fields. Throws an Error where the record is another one. */
   readonly check: (raw: unknown) => R;

@@ -15,7 +15,7 @@ export interface RecordDestination {
   readonly registrar: SchemaRegistrar | null;
 }
 
-export interface WritableRecord<R> {
+interface WritableRecord<R> {
   /** Name of its schemas. */
   readonly schema: string;
   /** The record as Avro takes it: a number that is not finite is null. */

@@ -20,7 +20,7 @@ interface ValueOfRecord {
 }
 
 /** The observations of a record, and what of it is none, in its order. */
-export type CompiledValues = (record: unknown, nowMs: number) => readonly Decoded[];
+type CompiledValues = (record: unknown, nowMs: number) => readonly Decoded[];
 
 /** Values of one record. */
 export const RECORD_VALUES_MAX = 10_000;

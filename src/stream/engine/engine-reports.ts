@@ -2,7 +2,7 @@ import type { Finding } from '../../finding/finding.ts';
 import type { SkippedRange } from '../log/log.ts';
 import type { Tally } from './unit/batch-outcome.ts';
 
-export interface CommittedRecords {
+interface CommittedRecords {
   readonly records: number;
   readonly seconds: number;
   /** The next input offset. */

@@ -4,7 +4,7 @@ const FRESH_MS = 250;
 /** Partitions continue below this share of the limit. */
 const RELEASED_SHARE = 0.95;
 
-export interface MemoryGuardOptions {
+interface MemoryGuardOptions {
   /** null: no limit. */
   readonly bytesMax: number | null;
   readonly usedBytes: () => number;

@@ -10,7 +10,7 @@ import type { MisplacedSeries } from './unit/misplaced-series.ts';
 /** Series that may be in several partitions and are named in the log; further ones are in the metric alone. */
 const MISPLACED_LOGGED = 1_000;
 
-export interface MetricReports extends EngineReports, WorkerReports {
+interface MetricReports extends EngineReports, WorkerReports {
   /** What is wrong with the input of the worker. */
   readonly findings: FindingReport;
 }

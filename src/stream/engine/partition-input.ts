@@ -8,7 +8,7 @@ export const QUEUE_BYTES_MAX = 32 * 1024 * 1024;
 /** How often a paused partition looks whether memory has become free. */
 const LOOK_MS = 500;
 
-export interface PartitionInputOptions {
+interface PartitionInputOptions {
   readonly partition: number;
   readonly queueRecordsMax: number;
   readonly onPaused: (paused: boolean) => void;

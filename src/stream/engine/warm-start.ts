@@ -29,7 +29,7 @@ export interface WarmStart {
   observationsOf(partition: number): readonly WarmObservation[];
 }
 
-export interface WarmStartOptions extends FirstCommitOptions, Scoring {
+interface WarmStartOptions extends FirstCommitOptions, Scoring {
   readonly warmStart: WarmStart | null;
   readonly reports: Pick<EngineReports, 'warmStarted'>;
   readonly limits: Pick<WorkerLimits, 'seriesMax'>;

@@ -13,7 +13,7 @@ import { type CommitReport, openPartitionSession } from '../../kafka/partition-s
 import { ServiceError } from '../../service-error.ts';
 import type { PartitionSession, StreamLog, Subscription, SubscriptionHandlers } from './log.ts';
 
-export interface KafkaLogOptions extends KafkaConnection {
+interface KafkaLogOptions extends KafkaConnection {
   readonly topics: Topics;
   readonly groupId: string;
   /**

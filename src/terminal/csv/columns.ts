@@ -17,7 +17,7 @@ export interface CsvColumns {
   readonly value: number;
 }
 
-export type FoundColumns =
+type FoundColumns =
   | { readonly kind: 'columns'; readonly columns: CsvColumns }
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 

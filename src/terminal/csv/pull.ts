@@ -2,7 +2,7 @@ import type { CsvItem } from './observations.ts';
 import { SEPARATORS } from './separator.ts';
 import { shortened } from './shortened.ts';
 
-export type CsvObservation = Extract<CsvItem, { kind: 'observation' }>;
+type CsvObservation = Extract<CsvItem, { kind: 'observation' }>;
 
 /** A file of observations while it is read. */
 export interface CsvPull {

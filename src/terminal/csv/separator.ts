@@ -7,7 +7,7 @@ const HEAD_BYTES_MAX = 64 * 1024;
 const FIRST_LINE = /^\s*\S.*[\r\n]/;
 
 /** The beginning of a file: the chunks that hold its first line. */
-export interface CsvHead {
+interface CsvHead {
   readonly chunks: readonly (Buffer | string)[];
   readonly separator: Separator;
 }

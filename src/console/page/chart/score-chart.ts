@@ -29,7 +29,7 @@ export interface ChartData {
 /** The axis of values: fitted to them, from zero on, or logarithmic. */
 export type ValueAxis = 'fit' | 'zero' | 'log';
 
-export interface ChartHandlers {
+interface ChartHandlers {
   /** A person chose another stretch of time. */
   onRange(range: TimeRange): void;
   /** The point under the cursor; null beside the chart. */

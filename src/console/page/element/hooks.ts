@@ -29,7 +29,7 @@ export function useRoute(): Route {
   return route;
 }
 
-export interface Loaded<T> {
+interface Loaded<T> {
   readonly value: T | null;
   /** Why there is none, or why it is not the newest. */
   readonly failure: string | null;

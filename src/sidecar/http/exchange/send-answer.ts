@@ -34,7 +34,7 @@ export function warn(reply: FastifyReply, { warning }: Work): void {
   if (warning) reply.header('warning', `${PERSISTENT} tidewatch "${warning}"`);
 }
 
-export interface Exchange {
+interface Exchange {
   readonly services: Pick<AppServices, 'calls' | 'largeWork'>;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;

@@ -10,7 +10,7 @@ import { explainedSeries, type RequestSeries } from './request-series.ts';
 export type ForecastEffect = Pick<ExogenousForecast, 'weights' | 'contributions'>;
 
 /** A forecast with the effect in it. */
-export interface AttributedForecast extends ForecastEffect, Pick<ExogenousForecast, 'mean' | 'typical'> {
+interface AttributedForecast extends ForecastEffect, Pick<ExogenousForecast, 'mean' | 'typical'> {
   /** Index of its series. */
   readonly series: number;
 }

@@ -36,7 +36,7 @@ export class JsonSyntaxError extends Error {
 const isDigit = (byte: number) => byte >= ZERO && byte <= NINE;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-export type ValueKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
+type ValueKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
 /** A position in the bytes of a JSON text. Reads what the caller requests, and skips the rest without building it. */
 export class JsonCursor {

@@ -76,7 +76,6 @@ interface Texts {
   readonly texts?: readonly number[];
 }
 
-export type HistoryBody = Type.Static<typeof Series> & Texts;
 export type SeriesBody = Type.Static<typeof SeriesWithFuture> & Texts;
 
 export const Freq = Type.String({ description: 'pandas alias, such as `h`, `15min`, `W-SUN`.' });

@@ -8,13 +8,13 @@ import { SeriesNames } from './series-names.ts';
 import type { PointsOfRecord } from './series-points.ts';
 
 /** Bytes of points after Snappy. */
-export const INFLATED_BYTES_MAX = 32 * 1024 * 1024;
+const INFLATED_BYTES_MAX = 32 * 1024 * 1024;
 
 /** JSON lines are records already. */
 export type PointsBody = ReceivedPoints & { readonly format: Exclude<ReceivedPoints['format'], 'json-lines'> };
 
 /** Never throws because of the bytes. `nowMs` is the time of lines that have none. */
-export type DecodePoints = (body: PointsBody, nowMs: number) => PointsOfRecord;
+type DecodePoints = (body: PointsBody, nowMs: number) => PointsOfRecord;
 
 /** Remembers the series that bodies name. */
 export function pointsDecoder(): DecodePoints {

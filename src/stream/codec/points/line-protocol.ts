@@ -7,7 +7,7 @@ type LinePrecision = 'ns' | 'us' | 'ms' | 's';
 
 const MS_OF: Readonly<Record<LinePrecision, number>> = { ns: 1e-6, us: 1e-3, ms: 1, s: 1_000 };
 
-export interface LineReading {
+interface LineReading {
   readonly precision: LinePrecision;
   /** The time of lines that have none. */
   readonly nowMs: number;

@@ -36,7 +36,7 @@ export interface OtlpPoint {
   readonly flags: number;
 }
 
-export interface OtlpHistogram {
+interface OtlpHistogram {
   readonly count: number;
   /** NaN where there is none. */
   readonly sum: number;

@@ -25,7 +25,7 @@ export interface PointRecords {
 /** What the detector of a series makes groups of; `unwatched` where there is no detector. */
 export type WatchedGroupPath = (series: string) => GroupSource | 'unwatched';
 
-export interface PointRecordOptions {
+interface PointRecordOptions {
   /** Where a record has its id, time and value. */
   readonly mapping: RecordMapping;
   readonly groupPathOf: WatchedGroupPath;

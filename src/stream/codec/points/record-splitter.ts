@@ -10,14 +10,14 @@ import { compilePointRecords, type PointRecords, type WatchedGroupPath } from '.
 import { RefusedPoints, type SeriesPoints } from './series-points.ts';
 
 /** What becomes of a record that may hold many observations: records of one, or nothing. */
-export type SplitRecord = (PointRecords & { readonly kind: 'records' }) | Undecodable;
+type SplitRecord = (PointRecords & { readonly kind: 'records' }) | Undecodable;
 
 export interface RecordSplitter extends Pick<RecordDecoder, 'missingSchema' | 'loadSchemas'> {
   /** Never throws because of the contents of a record. Its own time is that of a line without. */
   split(record: { readonly value: Buffer | null; readonly timestampMs: number }, nowMs: number): SplitRecord;
 }
 
-export interface SplitterOptions {
+interface SplitterOptions {
   readonly groupPathOf: WatchedGroupPath;
   readonly futureLimitOf: FutureLimitOf;
   readonly schemas: SchemaSource | null;

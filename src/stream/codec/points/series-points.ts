@@ -37,7 +37,7 @@ export type PointsOfRecord = ({ readonly kind: 'points' } & DecodedPoints) | Unr
 /** Points of one record or body and their series, with those that are missing or refused. More are unreadable. */
 export const RECORD_POINTS_MAX = 200_000;
 /** Reasons that are kept of what is refused. */
-export const REASONS_MAX = 20;
+const REASONS_MAX = 20;
 
 type OpenSeries = SeriesPoints & { readonly timestampsMs: number[]; readonly values: number[] };
 

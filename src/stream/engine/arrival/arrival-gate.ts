@@ -19,7 +19,7 @@ const JUMPS_HELD = 2;
 /** Hands an observation to its unit. */
 export type GiveObservation = (unit: DetectionUnit, observation: ReceivedObservation) => void;
 
-export interface GateOutlets {
+interface GateOutlets {
   readonly give: GiveObservation;
   readonly sink: ScoreSink;
 }

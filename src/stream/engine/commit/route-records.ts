@@ -13,7 +13,7 @@ export interface RecordRoute {
 /** Headers of a record that each of its points gets, too. Larger ones are left out. */
 const SPLIT_HEADERS_BYTES_MAX = 1_024;
 
-export interface Routing {
+interface Routing {
   readonly pending: PendingCommit;
   readonly scoring: Pick<Scoring, 'decoder' | 'splitter' | 'nowMs'>;
   readonly route: RecordRoute;

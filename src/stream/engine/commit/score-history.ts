@@ -12,7 +12,7 @@ export interface PastObservation {
   readonly value: number;
 }
 
-export interface HistoryOptions {
+interface HistoryOptions {
   /** Name of the history, for the scores' `input`. */
   readonly source: string;
   /** In the order of the detectors file. */

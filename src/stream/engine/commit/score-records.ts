@@ -26,7 +26,7 @@ export interface DecodingContext {
   readonly whyFailed?: (offset: number) => string | null;
 }
 
-export interface ScoringContext extends DecodingContext {
+interface ScoringContext extends DecodingContext {
   readonly pending: PendingCommit;
   readonly signal: AbortSignal;
 }

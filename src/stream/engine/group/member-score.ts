@@ -5,14 +5,14 @@ import type { PendingObservation } from '../../changelog/pending-steps.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 
 /** One member in a time step of its group. */
-export interface MemberRow {
+interface MemberRow {
   readonly group: GroupDetection;
   readonly member: GroupDetection['members'][number];
   readonly series: string;
   readonly observation: PendingObservation;
 }
 
-export interface MemberScoreOptions {
+interface MemberScoreOptions {
   readonly bound: BoundDetector;
   /** The group's id. */
   readonly group: string;

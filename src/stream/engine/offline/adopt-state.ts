@@ -3,7 +3,7 @@ import { decodePosition, encodePosition, POSITION_KEY, type StoredPosition } fro
 import type { PartitionSession } from '../../log/log.ts';
 
 /** What became of the state of a partition whose changelog was copied from another cluster. */
-export type Adoption =
+type Adoption =
   /** It goes on at this offset of the input here; there it was `before`. */
   | { readonly kind: 'adopted'; readonly offset: number; readonly before: number }
   /** It belongs to the input here already. */

@@ -61,7 +61,7 @@ function residentsOf({ state }: RestoredPartition): Resident[] {
 }
 
 /** The records of a series have its id as their key, those of a group the id of the group. */
-export function recordKeyOf(unitKey: string): Buffer {
+function recordKeyOf(unitKey: string): Buffer {
   const [first, group] = unitKey.split(KEY_SEPARATOR);
   return Buffer.from(group ?? first);
 }

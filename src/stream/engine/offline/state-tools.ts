@@ -32,7 +32,7 @@ export async function restoreForTools(
 }
 
 /** One line of an inspection. */
-export interface InspectedSeries {
+interface InspectedSeries {
   readonly series: string;
   readonly detector: string;
   /** Next position. */
@@ -66,7 +66,7 @@ function recordsWaiting({ unconfirmed, outOfOrder, steps }: DetectionUnit['waiti
 }
 
 /** One kept value of a series that is scored alone. */
-export interface KeptObservation {
+interface KeptObservation {
   readonly series: string;
   readonly timestampMs: number;
   readonly value: number;

@@ -31,7 +31,7 @@ interface Backfill {
 /** A unit replaces what it continues, in the state and in the changelog. */
 type Replace = (stale: StaleUnit, unit: DetectionUnit, sink: ScoreSink) => void;
 
-export interface BackfillOutlets {
+interface BackfillOutlets {
   readonly sink: ScoreSink;
   readonly signal: AbortSignal;
   /** Called when forecasts have arrived. */

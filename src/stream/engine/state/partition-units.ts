@@ -45,7 +45,7 @@ type UnitTaker = Pick<RoutedObservation, 'group' | 'bound'>;
 /** The first partition that had a series or group, by its key, across the partitions of this process. */
 export type UnitPlaces = Map<string, number>;
 
-export interface PartitionUnitsOptions {
+interface PartitionUnitsOptions {
   readonly place: InputPlace;
   /** Most series and groups; beyond it the longest idle are evicted. */
   readonly unitsMax: number;

@@ -2,7 +2,7 @@ import type { StoredPosition } from '../../changelog/stored-position.ts';
 import type { PartitionSession, SkippedRange } from '../../log/log.ts';
 
 /** What the log knows of a partition when it is taken over. */
-export type InputPosition = Pick<PartitionSession, 'committedOffset' | 'inputTopicId'>;
+type InputPosition = Pick<PartitionSession, 'committedOffset' | 'inputTopicId'>;
 
 /** Where reading continues after a restore. */
 export interface Resume {

@@ -7,7 +7,7 @@ import type { InputRecord } from '../../log/log.ts';
  * - `other-key`: its key is not the series, although the detectors file does not declare that keys are something else
  * - `two-partitions`: another partition of this worker has the series, too
  */
-export type MisplacedReason = 'null-key' | 'other-key' | 'two-partitions';
+type MisplacedReason = 'null-key' | 'other-key' | 'two-partitions';
 
 export interface MisplacedSeries {
   readonly series: string;

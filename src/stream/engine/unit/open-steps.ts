@@ -14,7 +14,7 @@ const SERIES_MAX = 1_000;
 const INCREASE_STEPS_MAX = 1.5;
 
 /** What becomes of a point. */
-export type TakenPoint = 'taken' | 'duplicate' | 'late' | 'step-full' | 'group-full';
+type TakenPoint = 'taken' | 'duplicate' | 'late' | 'step-full' | 'group-full';
 
 /**
  * Points of the series of a unit, where several of a time step become one observation, or the values are those of

@@ -6,8 +6,7 @@ import type { BoundDetector } from './bound-detector.ts';
 type ScoredRow = Omit<Detection, 'state' | 'unusual' | 'season' | 'elevated' | 'beside'> & Pick<ScoreRecord, 'state'>;
 
 /** What a detection does not know of its observation. */
-export interface ScoredObservation
-  extends Pick<ScoreRecord, 'series' | 'timestampMs' | 'value' | 'restarted' | 'input'> {
+interface ScoredObservation extends Pick<ScoreRecord, 'series' | 'timestampMs' | 'value' | 'restarted' | 'input'> {
   readonly bound: BoundDetector;
 }
 

@@ -11,7 +11,7 @@ import { seriesScore } from './series-score.ts';
 const IRREGULAR_GAPS = 3;
 
 /** A series that has stopped, or sends again. */
-export interface Silence {
+interface Silence {
   readonly state: 'silent' | 'returned';
   readonly cause: SilenceCause | null;
   readonly series: string;
