@@ -83,7 +83,7 @@ function passMembers(members: readonly JudgedMember[], timestampMs: number, rate
   const begun = states.filter(hasProfile).length;
   return members.map(({ unusual }, i) => {
     const season = unusual === null ? null : observed[i];
-    return { season, ...passSeason(states[i], season, rate / begun) };
+    return { season, ...passSeason(states[i], season, { rate: rate / begun, isMember: true }) };
   });
 }
 

@@ -8,6 +8,11 @@ const { threshold: THRESHOLD, episodes: EPISODES, unarmed: UNARMED, beside: BESI
 const HOUR_MS = 3_600_000;
 /** Deviations of an hour at which the alarm of the season starts. */
 const THRESHOLD_START = 7;
+/**
+ * Members of a group start lower. They share the promise, so a threshold falls the slower the more they are: of eight
+ * it would take weeks to come to where that of a series is within days.
+ */
+const THRESHOLD_START_MEMBER = 6;
 /** The threshold does not fall below it. */
 const ORDINARY = 5;
 /** The alarm is armed again after an hour below this share of the threshold. */
@@ -25,7 +30,7 @@ export function judgeSeason(
   season: SeasonVerdict | null,
   rate: number,
 ): Verdict {
-  const { raised, beside } = passSeason(state, season, rate);
+  const { raised, beside } = passSeason(state, season, { rate, isMember: false });
   if (season === null) return verdict;
   const alarm = raised || (verdict.alarm && !season.isUsual);
   const elevated = Math.min(verdict.elevated, beside);
@@ -43,17 +48,26 @@ export interface SeasonPassed {
   readonly beside: number;
 }
 
+/** What is accepted of the alarm of one season. */
+interface SeasonPromise {
+  /** Accepted false alarm episodes a row. */
+  readonly rate: number;
+  /** Of a group, in which others have seasons, too. */
+  readonly isMember: boolean;
+}
+
 /** Takes what is said of the next row; null where it is not known. */
 export function passSeason(
   { floats, floatStart: f, layout }: ProfileState,
   season: SeasonVerdict | null,
-  rate: number,
+  { rate, isMember }: SeasonPromise,
 ): SeasonPassed {
   const beside = season === null || season.isUsual ? 0 : floats[f + BESIDE] + 1;
   floats[f + BESIDE] = beside;
   if (season === null) return { raised: false, isAway: floats[f + UNARMED] > 0, beside };
   const promised = Math.min(rate, ALARM_RATE_MAX);
-  const threshold = THRESHOLD_START * Math.exp(floats[f + THRESHOLD]);
+  const start = isMember ? THRESHOLD_START_MEMBER : THRESHOLD_START;
+  const threshold = start * Math.exp(floats[f + THRESHOLD]);
   const { unusual } = season;
   let raised = false;
   if (unusual > threshold) {

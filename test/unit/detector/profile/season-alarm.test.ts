@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { UTC_CALENDAR } from '../../../../src/calendar/local-calendar.ts';
+import { emptyProfile, profileLayout } from '../../../../src/detector/profile/profile-layout.ts';
+import { passSeason } from '../../../../src/detector/profile/season-alarm.ts';
+
+const layout = profileLayout(UTC_CALENDAR, 3_600_000)!;
+const seasonOf = (unusual: number) => {
+  return { unusual, isUsual: false, expected: 0, deviation: 1, lately: unusual, timestampMs: 0 };
+};
+
+test('of a group, whose members share the promise, the season of each is an alarm at fewer deviations', () => {
+  const raises = (unusual: number, isMember: boolean) => {
+    return passSeason(emptyProfile(layout), seasonOf(unusual), { rate: 0.001, isMember }).raised;
+  };
+  assert.deepEqual(
+    [5.9, 6.5, 7.1].map((unusual) => raises(unusual, true)),
+    [false, true, true],
+  );
+  assert.deepEqual(
+    [5.9, 6.5, 7.1].map((unusual) => raises(unusual, false)),
+    [false, false, true],
+  );
+});
