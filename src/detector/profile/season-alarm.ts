@@ -52,7 +52,7 @@ export interface SeasonPassed {
 interface SeasonPromise {
   /** Accepted false alarm episodes a row. */
   readonly rate: number;
-  /** Of a group, in which others have seasons, too. */
+  /** The series is one of a group, in which others have seasons, too. */
   readonly isMember: boolean;
 }
 
