@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
+import type { Route } from 'playwright-core';
 import { COMPANY, type ConsoleService, PAST, startConsole, TROUBLES } from '../../fixture/console/console-service.ts';
 import { openPage, openSignedIn } from '../../fixture/console/opened-page.ts';
 import { axeFindings, goTo, signIn, untilCount } from '../../fixture/console/page-steps.ts';
@@ -71,6 +72,20 @@ test('a key opens the console, the browser keeps a session that scripts cannot r
   assert.equal(await page.locator('.tour').count(), 0, 'the tour is for the first visit');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.waitForSelector('#key');
+  await page.reload();
+  await page.waitForSelector('#key');
+  assert.deepEqual(troubles, []);
+});
+
+test('signing out ends the requests that are on their way, so that none is refused', async () => {
+  const { page, troubles } = await openSignedIn(service.url);
+  const held: Route[] = [];
+  await page.route('**/v1/**', (route) => void held.push(route));
+  await goTo(page, '#/service', '.page-head');
+  await until('requests are on their way', () => held.length > 0);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.waitForSelector('#key');
+  await Promise.all(held.map((route) => route.continue()));
   await page.reload();
   await page.waitForSelector('#key');
   assert.deepEqual(troubles, []);

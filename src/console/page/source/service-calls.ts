@@ -7,6 +7,9 @@ export function whenSignedOut(handler: () => void): void {
   onSignedOut = handler;
 }
 
+/** Those of one session. */
+let calls = new AbortController();
+
 type QueryValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** Throws a SourceFailure. */
@@ -56,12 +59,17 @@ export function signInElsewhere(): void {
   location.assign(`/console/login?${new URLSearchParams({ to: location.hash })}`);
 }
 
+/** Ends what is on its way, and what would follow before the answer: it would be refused. */
 export async function signOut(): Promise<void> {
-  await call(SESSION_PATH, { method: 'DELETE' });
+  calls.abort();
+  await call(SESSION_PATH, { method: 'DELETE', signal: null }).finally(() => {
+    calls = new AbortController();
+  });
 }
 
 async function call(path: string, init: RequestInit): Promise<unknown> {
-  const response = await fetch(path, { ...init, credentials: 'same-origin' }).catch(() => {
+  const { signal } = calls;
+  const response = await fetch(path, { signal, ...init, credentials: 'same-origin' }).catch(() => {
     throw new SourceFailure(0, 'The service cannot be reached. The page tries again.');
   });
   if (response.status === 204) return null;
