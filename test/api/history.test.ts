@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SETTINGS_ALIASES_MAX } from '../../src/config/schema/settings-text.ts';
 import type { KeyRole } from '../../src/store/key-role.ts';
 import { type FakeOperations, fakeOperations } from '../fixture/history/fake-operations.ts';
 import {
@@ -261,7 +262,7 @@ test('detectors are shown, compared, saved as the next version, and rolled back;
   for (const wrong of [{ text: 'detectors: 7' }, { roll_back_to: 9 }, {}, { text, roll_back_to: 1 }]) {
     assert.equal((await put({ ...wrong, base_version: 3 })).status, 422, JSON.stringify(wrong));
   }
-  const aliased = `a: &a x\ndetectors: [${'*a,'.repeat(60_000)}]`;
+  const aliased = `a: &a x\ndetectors: [${'*a,'.repeat(SETTINGS_ALIASES_MAX + 1)}]`;
   for (const dryRun of [true, false]) {
     const refused = await put({ text: aliased, base_version: 3, dry_run: dryRun });
     assert.deepEqual([refused.status, refused.body.detail.length], [422, 1]);
