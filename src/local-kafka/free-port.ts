@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 
@@ -9,23 +10,35 @@ let next = randomInt(PORTS);
 
 const nextPort = () => FIRST_PORT + (next++ % PORTS);
 
+/** Those that this process was given. */
+const reserved = new Set<number>();
+
 /**
- * A TCP port of the loopback interface that was free a moment ago.
- * @param wanted the port that is taken where it is free
+ * A TCP port of the loopback interface that nobody uses. No other process is given it until this one ends, so that a
+ * server can leave it and return to it.
+ * @param wanted the port that is taken where it is free. It is not held: whoever has its data may want it next
  */
 export async function freePort(wanted = 0): Promise<number> {
   for (let port = wanted || nextPort(); ; port = nextPort()) {
-    const server = createServer().listen(port, '127.0.0.1');
     try {
+      if (!reserved.has(port)) await reserve(port, port !== wanted);
+      const server = createServer().listen(port, '127.0.0.1');
       await once(server, 'listening');
+      server.close();
+      await once(server, 'close');
+      return port;
     } catch (error) {
       if (port !== wanted && (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-      continue;
     }
-    server.close();
-    await once(server, 'close');
-    return port;
   }
+}
+
+/** By the UDP port of the same number, which nothing here uses: the system frees it however this process ends. */
+async function reserve(port: number, isHeld: boolean): Promise<void> {
+  const socket = createSocket('udp4').bind({ port, address: '127.0.0.1', exclusive: true }).unref();
+  await once(socket, 'listening');
+  if (isHeld) reserved.add(port);
+  else socket.close();
 }
 
 /** Whether a port of the loopback interface accepts connections. */

@@ -58,25 +58,10 @@ interface Ports {
   readonly controller: number;
 }
 
-/** Another program may take a free port before its broker does; the cluster then starts with other ones. */
-const STARTS_MAX = 3;
-
-export async function startBrokerCluster(folder: string, options: ClusterOptions = {}): Promise<BrokerCluster> {
-  for (let start = 1; ; start++) {
-    const own = join(folder, `start-${start}`);
-    await mkdir(own, { recursive: true });
-    try {
-      return await startOnce(own, options);
-    } catch (error) {
-      if (start === STARTS_MAX) throw error;
-    }
-  }
-}
-
 /** Rejects where a broker does not start; the others are ended then, since they would keep the process alive. */
-async function startOnce(
+export async function startBrokerCluster(
   folder: string,
-  { brokers: count = 3, release = KAFKA_VERSION, features = {} }: ClusterOptions,
+  { brokers: count = 3, release = KAFKA_VERSION, features = {} }: ClusterOptions = {},
 ): Promise<BrokerCluster> {
   const classPath = await kafkaClassPath(cacheFolder(), release);
   const archive = join(cacheFolder(), `kafka-${release}-java-${await javaVersion()}.jsa`);
