@@ -10,6 +10,7 @@ import { type Dependencies, NO_DEPENDENCIES } from './membership/dependencies.ts
 import { beginningMs, FleetPast } from './membership/fleet-past.ts';
 import { type Link, type Onset, OnsetLinks } from './membership/onset-links.ts';
 import { partsOf, sharedContexts } from './membership/series-parts.ts';
+import { OpenMembers } from './open-members.ts';
 
 /** Events of open incidents. Above it the incident that was quiet for longest ends. */
 const MEMBERS_MAX = 50_000;
@@ -25,12 +26,7 @@ export const UPDATE_MS = 1_000;
 const SPAN_BEGINNINGS = 40;
 const FORMAT = 1;
 
-/** The events of an incident, with their first and last onset. */
-interface MemberGroup {
-  readonly events: Set<string>;
-  fromMs: number;
-  toMs: number;
-}
+type NamedMember = readonly [eventId: string, member: IncidentMember];
 
 /** What is kept of an incident beside its events. */
 interface KeptIncident {
@@ -70,12 +66,11 @@ export class IncidentState {
   readonly #changes: StateChanges = new Map();
   readonly #format = new KeptFormat('incidents', FORMAT, this.#changes);
   readonly #incidents = new Entries<KeptIncident>('incident/', this.#changes);
-  readonly #members = new Entries<IncidentMember>('event/', this.#changes);
+  readonly #members = new OpenMembers(this.#changes);
   readonly place = new KeptPlace(this.#changes);
   readonly #dependencies: Dependencies;
   readonly #past: FleetPast;
   readonly #links: OnsetLinks;
-  readonly #groups = new Map<string, MemberGroup>();
   readonly #written: Incident[] = [];
 
   constructor(options: IncidentStateOptions) {
@@ -103,8 +98,8 @@ export class IncidentState {
   restored(): void {
     this.#format.restored();
     this.#past.restored();
+    this.#members.restored();
     for (const [eventId, member] of this.#members.all()) {
-      this.#include(member.incidentId, eventId, member);
       if (!member.isPause) this.#links.add(this.#onsetOf(eventId, member), () => {});
     }
   }
@@ -123,10 +118,10 @@ export class IncidentState {
   /** Takes a revision of an event in. An older one, or the same again, changes nothing. */
   observe(event: AnomalyEvent, nowMs: number): void {
     const { eventId } = event;
-    const known = this.#members.get(eventId);
+    const known = this.#members.find(eventId);
     if (known !== undefined) {
       if (event.revision <= known.revision) return;
-      this.#members.set(eventId, refreshed(known, event));
+      this.#members.update(eventId, refreshed(known, event));
       this.#hear(known.incidentId, nowMs);
       return;
     }
@@ -134,7 +129,7 @@ export class IncidentState {
     if (event.type === 'closed') return;
     if (this.#members.size >= MEMBERS_MAX) this.#endQuietest();
     const member = memberOf(event, this.#options.stepOf(event.detector));
-    this.#members.set(eventId, member);
+    this.#members.add(eventId, member);
     this.#incidents.set(eventId, {
       revision: -1,
       kind: member.isPause ? 'pause' : 'single',
@@ -144,7 +139,6 @@ export class IncidentState {
       revisedAtMs: 0,
       isDirty: true,
     });
-    this.#include(eventId, eventId, member);
     if (member.isPause) this.#joinPauses(eventId, member, nowMs);
     else {
       const onset = this.#onsetOf(eventId, member);
@@ -168,26 +162,10 @@ export class IncidentState {
 
   /** All of its events have ended, and nothing was heard for as long as a beginning takes. */
   #isOver(incidentId: string, quietMs: number): boolean {
-    for (const eventId of this.#eventsOf(incidentId)) {
-      const { endedAtMs, stepMs } = this.#members.get(eventId)!;
+    for (const { endedAtMs, stepMs } of this.#members.of(incidentId)) {
       if (endedAtMs === null || quietMs < (this.#options.quietMs ?? beginningMs(stepMs))) return false;
     }
     return true;
-  }
-
-  #include(incidentId: string, eventId: string, { atMs }: IncidentMember): void {
-    const group = this.#groups.get(incidentId);
-    if (group === undefined) {
-      this.#groups.set(incidentId, { events: new Set([eventId]), fromMs: atMs, toMs: atMs });
-      return;
-    }
-    group.events.add(eventId);
-    group.fromMs = Math.min(group.fromMs, atMs);
-    group.toMs = Math.max(group.toMs, atMs);
-  }
-
-  #eventsOf(incidentId: string): ReadonlySet<string> {
-    return this.#groups.get(incidentId)!.events;
   }
 
   #onsetOf(eventId: string, member: IncidentMember): Onset {
@@ -210,26 +188,21 @@ export class IncidentState {
   }
 
   #join({ one, other, kind }: Link, nowMs: number): void {
-    const [a, b] = [this.#members.get(one)!.incidentId, this.#members.get(other)!.incidentId];
+    const [a, b] = [this.#members.get(one).incidentId, this.#members.get(other).incidentId];
     const least = Math.max(INCIDENT_KINDS.indexOf(kind), 0);
     if (a === b) {
       this.#raise(a, least);
       return;
     }
-    const [first, second] = [this.#groups.get(a)!, this.#groups.get(b)!];
+    const [first, second] = [this.#members.onsetsOf(a), this.#members.onsetsOf(b)];
     const spanMs = Math.max(first.toMs, second.toMs) - Math.min(first.fromMs, second.fromMs);
-    const stepMs = Math.max(this.#members.get(one)!.stepMs, this.#members.get(other)!.stepMs);
+    const stepMs = Math.max(this.#members.get(one).stepMs, this.#members.get(other).stepMs);
     if (spanMs > SPAN_BEGINNINGS * beginningMs(stepMs)) return;
     const [surviving, merged] = this.#survivor(a, b);
     const [into, kept] = [this.#incidents.get(surviving)!, this.#incidents.get(merged)!];
     const rank = Math.max(INCIDENT_KINDS.indexOf(into.kind), INCIDENT_KINDS.indexOf(kept.kind), least);
     if (kept.revision >= 0) this.#write(merged, 'merged', nowMs, { mergedInto: surviving });
-    for (const eventId of this.#eventsOf(merged)) {
-      const member = this.#members.get(eventId)!;
-      this.#members.set(eventId, { ...member, incidentId: surviving });
-      this.#include(surviving, eventId, member);
-    }
-    this.#groups.delete(merged);
+    this.#members.merge(merged, surviving);
     this.#incidents.delete(merged);
     const heardAtMs = Math.max(into.heardAtMs, kept.heardAtMs);
     this.#incidents.set(surviving, { ...into, kind: INCIDENT_KINDS[rank], heardAtMs, isDirty: true });
@@ -246,14 +219,14 @@ export class IncidentState {
   #countUsual(incidentId: string): void {
     const kept = this.#incidents.get(incidentId)!;
     if (kept.kind !== 'simultaneous') return;
-    const usualCount = this.#past.ratesAt(this.#groups.get(incidentId)!.fromMs).usual;
+    const usualCount = this.#past.ratesAt(this.#members.onsetsOf(incidentId).fromMs).usual;
     if (usualCount !== kept.usualCount) this.#incidents.set(incidentId, { ...kept, usualCount });
   }
 
   /** One that was written goes on; of two the earlier one. */
   #survivor(a: string, b: string): readonly [surviving: string, merged: string] {
     const isWritten = (id: string) => (this.#incidents.get(id)!.revision >= 0 ? 1 : 0);
-    const startOf = (id: string) => this.#groups.get(id)!.fromMs;
+    const startOf = (id: string) => this.#members.onsetsOf(id).fromMs;
     const order = isWritten(b) - isWritten(a) || startOf(a) - startOf(b) || (a < b ? -1 : 1);
     return order <= 0 ? [a, b] : [b, a];
   }
@@ -269,24 +242,17 @@ export class IncidentState {
   #close(incidentId: string, nowMs: number): void {
     if (this.#incidents.get(incidentId)!.revision < 0) this.#revise(incidentId, 'opened', nowMs);
     this.#revise(incidentId, 'closed', nowMs);
-    const members = this.#inOrder(incidentId).map((eventId) => [eventId, this.#members.get(eventId)!] as const);
+    const members = this.#members.inOrder(incidentId);
     if (this.#incidents.get(incidentId)!.kind !== 'pause') this.#past.learn(members.map(([, member]) => member));
     for (const [eventId, member] of members) {
       if (!member.isPause) this.#links.remove(this.#onsetOf(eventId, member));
-      this.#members.delete(eventId);
     }
-    this.#groups.delete(incidentId);
+    this.#members.remove(incidentId);
     this.#incidents.delete(incidentId);
   }
 
-  /** By their onsets: the same after a restart. */
-  #inOrder(incidentId: string): string[] {
-    const atMs = (eventId: string) => this.#members.get(eventId)!.atMs;
-    return [...this.#eventsOf(incidentId)].sort((a, b) => atMs(a) - atMs(b) || (a < b ? -1 : 1));
-  }
-
   #revise(incidentId: string, type: 'opened' | 'updated' | 'closed', nowMs: number): void {
-    const named = this.#inOrder(incidentId).filter((eventId) => !this.#members.get(eventId)!.isNamed);
+    const named = this.#members.inOrder(incidentId).filter(([, { isNamed }]) => !isNamed);
     // Every event is named once. A revision has room for so many.
     for (let room = this.#roomFor(named); room < named.length; room = this.#roomFor(named)) {
       const isFirst = this.#incidents.get(incidentId)!.revision < 0;
@@ -297,10 +263,10 @@ export class IncidentState {
   }
 
   /** How many of these events the next revision names, at least one. */
-  #roomFor(named: readonly string[]): number {
+  #roomFor(named: readonly NamedMember[]): number {
     let characters = 0;
-    for (const [i, eventId] of named.slice(0, NAMED_MAX).entries()) {
-      characters += JSON.stringify(incidentEvent(eventId, this.#members.get(eventId)!)).length;
+    for (const [i, [eventId, member]] of named.slice(0, NAMED_MAX).entries()) {
+      characters += JSON.stringify(incidentEvent(eventId, member)).length;
       if (i > 0 && characters > NAMED_CHARACTERS_MAX) return i;
     }
     return Math.min(named.length, NAMED_MAX);
@@ -310,21 +276,16 @@ export class IncidentState {
     incidentId: string,
     type: Incident['type'],
     nowMs: number,
-    { named = [], mergedInto = null }: { readonly named?: readonly string[]; readonly mergedInto?: string | null },
+    { named = [], mergedInto = null }: { readonly named?: readonly NamedMember[]; readonly mergedInto?: string | null },
   ): void {
     const kept = this.#incidents.get(incidentId)!;
-    const members = this.#inOrder(incidentId).map((eventId) => this.#members.get(eventId)!);
+    const members = this.#members.inOrder(incidentId).map(([, member]) => member);
     const { kind, usualCount, openedOrigins } = kept;
     const incident = incidentRevision(
       { incidentId, type, revision: kept.revision + 1, kind, usualCount, openedOrigins, mergedInto },
-      {
-        members,
-        named: named.map((eventId) => [eventId, this.#members.get(eventId)!] as const),
-        past: this.#past,
-        dependencies: this.#dependencies,
-      },
+      { members, named, past: this.#past, dependencies: this.#dependencies },
     );
-    for (const eventId of named) this.#members.set(eventId, { ...this.#members.get(eventId)!, isNamed: true });
+    for (const [eventId, member] of named) this.#members.update(eventId, { ...member, isNamed: true });
     this.#written.push(incident);
     const { revision } = incident;
     this.#incidents.set(incidentId, {

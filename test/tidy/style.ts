@@ -12,7 +12,6 @@ const LINES_MAX = 300;
 const MACHINE_LINES_MAX = 350;
 const MACHINES = [
   'src/alerts/state/alert-state.ts',
-  'src/incidents/incident-state.ts',
   'src/stream/engine/group/group-unit.ts',
   'src/stream/engine/unit/series-unit.ts',
 ];
