@@ -49,10 +49,6 @@ export class LiveReaders {
     this.#feed = feed;
   }
 
-  get count(): number {
-    return this.#readers.size;
-  }
-
   get full(): boolean {
     return this.#readers.size >= READERS_MAX;
   }
