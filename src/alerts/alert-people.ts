@@ -57,10 +57,10 @@ export class AlertPeople {
   async #acknowledge(): Promise<void> {
     const { acknowledged, nowMs, reports } = this.#options;
     if (acknowledged === null) return;
-    const due = this.#state.escalating(nowMs());
+    const due = this.#state.escalations.due(nowMs());
     if (due.events.size + due.incidents.size === 0) return;
     try {
-      this.#state.acknowledge(await acknowledged(due), nowMs());
+      this.#state.escalations.acknowledge(await acknowledged(due), nowMs());
     } catch (error) {
       reports.unacknowledged(error as Error);
     }

@@ -1,6 +1,6 @@
 import { KeptFormat } from '../owner/kept-format.ts';
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
-import { Entries, type StateChanges } from '../record/entries.ts';
+import { Entries, type StateChanges, takeChanges } from '../record/entries.ts';
 import { KeptPlace } from '../record/event-place.ts';
 import type { Incident, IncidentKind, IncidentOrigin } from '../record/incident.ts';
 import { INCIDENT_KINDS } from '../record/incident.ts';
@@ -105,9 +105,7 @@ export class IncidentState {
   }
 
   takeChanges(): StateChanges {
-    const changes = new Map(this.#changes);
-    this.#changes.clear();
-    return changes;
+    return takeChanges(this.#changes);
   }
 
   /** Revisions since the last call, in the order they are to be written. */

@@ -1,6 +1,12 @@
 /** Changes of the kept state since they were last taken: JSON by key; null where an entry was deleted. */
 export type StateChanges = Map<string, string | null>;
 
+export function takeChanges(changes: StateChanges): StateChanges {
+  const taken = new Map(changes);
+  changes.clear();
+  return taken;
+}
+
 /** Entries of one kind. Each change is noted, so that it can be written. */
 export class Entries<T> {
   readonly #prefix: string;

@@ -1,11 +1,11 @@
 import { KeptFormat } from '../../owner/kept-format.ts';
 import type { AnomalyEvent, EventType } from '../../record/anomaly-event.ts';
-import { Entries, type StateChanges } from '../../record/entries.ts';
+import { Entries, type StateChanges, takeChanges } from '../../record/entries.ts';
 import { KeptPlace } from '../../record/event-place.ts';
 import type { Incident } from '../../record/incident.ts';
-import { identify, type Notice, type Notification, openingOf } from '../message/notification.ts';
+import { identify, type Notice, openingOf } from '../message/notification.ts';
 import { asOpen, dedupKeyOf, hasEnded, recordOf, type Subject, subjectOf } from '../message/subject.ts';
-import { type AlertRoute, type EscalationStep, type Routes, replacesShown } from '../routes/alert-route.ts';
+import { type AlertRoute, type Routes, replacesShown } from '../routes/alert-route.ts';
 import { groupOf, matchesEvent, matchesIncident, routesOf } from '../routes/match-event.ts';
 import {
   type Alert,
@@ -18,7 +18,8 @@ import {
   type Suppression,
 } from './alert.ts';
 import { AlertGroups, type DueGroup } from './alert-groups.ts';
-import { IncidentEvents, type Reviewed } from './incident-events.ts';
+import { Escalations } from './escalations.ts';
+import { IncidentEvents } from './incident-events.ts';
 import { MutedRoutes } from './muted-routes.ts';
 import { Outbox } from './outbox.ts';
 
@@ -28,7 +29,6 @@ import { Outbox } from './outbox.ts';
  */
 const ALERTS_MAX = 100_000;
 
-const MINUTE_MS = 60_000;
 /** Format of what is kept. Since 2 there are incidents. */
 const FORMAT = 2;
 
@@ -59,6 +59,7 @@ export class AlertState {
   readonly outbox: Outbox;
   readonly #incidentEvents: IncidentEvents;
   readonly muted: MutedRoutes;
+  readonly escalations: Escalations;
   /** Receivers that replace what they show. */
   readonly #replacing: ReadonlySet<string>;
 
@@ -73,6 +74,13 @@ export class AlertState {
       receivers.map(({ name }) => name),
       this.#changes,
     );
+    this.escalations = new Escalations({
+      alerts: this.#alerts,
+      routeOf: (alert) => this.#routeOf(alert),
+      incidentEvents: this.#incidentEvents,
+      muted: this.muted,
+      outbox: this.outbox,
+    });
   }
 
   get open(): number {
@@ -113,9 +121,7 @@ export class AlertState {
 
   /** What has changed since the last call. */
   takeChanges(): StateChanges {
-    const changes = new Map(this.#changes);
-    this.#changes.clear();
-    return changes;
+    return takeChanges(this.#changes);
   }
 
   /** Takes a revision of an event in. An older one, or the same again, changes nothing. */
@@ -139,9 +145,7 @@ export class AlertState {
       return;
     }
     const names = new Set([...this.#routes.map(({ name }) => name), ...this.#formerRoutes]);
-    const known = [...names]
-      .map((name) => alertKey(name, subject))
-      .filter((key) => this.#alerts.get(key) !== undefined);
+    const known = Array.from(names, (name) => alertKey(name, subject)).filter((key) => this.#alerts.get(key));
     for (const key of known) this.#follow(key, subject, nowMs);
     if (hasEnded(subject)) return;
     const { updatedAtMs } = recordOf(subject);
@@ -163,25 +167,7 @@ export class AlertState {
     for (const group of this.#groups.takeDue(nowMs)) this.#flush(group, nowMs);
     for (const [key, alert] of this.#alerts.all()) {
       if (isHeld(alert)) this.#consider(key, nowMs, () => {});
-      else this.#escalate(key, alert, nowMs);
-    }
-  }
-
-  /** What would be escalated now, with everything whose review is one of it. */
-  escalating(nowMs: number): Reviewed {
-    return this.#incidentEvents.reviewsOfAll(
-      [...this.#alerts.values()].filter((alert) => this.#dueStep(alert, nowMs) !== undefined),
-    );
-  }
-
-  /** Somebody has taken these on: what they are, or are part of, is not escalated any more. */
-  acknowledge(acknowledged: Reviewed, nowMs: number): void {
-    for (const [key, alert] of this.#alerts.all()) {
-      if (this.#dueStep(alert, nowMs) === undefined) continue;
-      const { events, incidents } = this.#incidentEvents.reviewsOf(alert);
-      const all = events.size > 0 && [...events].every((id) => acknowledged.events.has(id));
-      if (!all && ![...incidents].some((id) => acknowledged.incidents.has(id))) continue;
-      this.#alerts.set(key, { ...alert, escalated: this.#routeOf(alert)?.escalation.length ?? 0 });
+      else this.escalations.advance(key, alert, nowMs);
     }
   }
 
@@ -263,9 +249,8 @@ export class AlertState {
     this.#alerts.delete(key);
     if (opening === null) return;
     const notices = [{ type: 'closed', ...subjectOf(alert), opening }] as const;
-    for (const receiver of toldTo) {
-      this.#queue({ receiver, route, group: null, notices, escalatedAfterMinutes: null, createdAtMs: nowMs });
-    }
+    const message = { route, group: null, notices, escalatedAfterMinutes: null, createdAtMs: nowMs };
+    for (const receiver of toldTo) this.outbox.add(identify({ ...message, receiver }));
   }
 
   #flush({ route: name, fields, alerts }: DueGroup, nowMs: number): void {
@@ -304,39 +289,6 @@ export class AlertState {
     }
     const message = { route: route.name, group, escalatedAfterMinutes: null, createdAtMs: nowMs };
     for (const [receiver, notices] of byReceiver) this.outbox.addAll({ ...message, receiver, notices });
-  }
-
-  /** Notifies further receivers of an alert that has been open for long. Within a mute window it waits. */
-  #escalate(key: string, alert: Alert, nowMs: number): void {
-    const { route, opening, escalated, toldTo } = alert;
-    const step = this.#dueStep(alert, nowMs);
-    if (opening === null || step === undefined) return;
-    this.#alerts.set(key, {
-      ...alert,
-      escalated: escalated + 1,
-      toldTo: [...new Set([...toldTo, ...step.receivers])],
-    });
-    const escalatedAfterMinutes = Math.round(step.afterMs / MINUTE_MS);
-    const notices = [{ type: 'opened', ...asOpen(subjectOf(alert)), opening }] as const;
-    for (const receiver of step.receivers) {
-      const message = { receiver, route, group: null, notices, escalatedAfterMinutes, createdAtMs: nowMs };
-      this.#queue(message);
-    }
-  }
-
-  /** The step of escalation whose time has come. */
-  #dueStep(alert: Alert, nowMs: number): EscalationStep | undefined {
-    const { toldAtMs, waiting, escalated } = alert;
-    const route = this.#routeOf(alert);
-    if (toldAtMs === null || waiting.includes('closed') || route === undefined) return undefined;
-    const step = route.escalation.at(escalated);
-    return step === undefined || toldAtMs + step.afterMs > nowMs || this.muted.has(route, alert, nowMs)
-      ? undefined
-      : step;
-  }
-
-  #queue(notification: Omit<Notification, 'id'>): void {
-    this.outbox.add(identify(notification));
   }
 
   /** Undefined where the file does not have it any more, or has it on the other. */

@@ -184,12 +184,12 @@ routes:
     alerts.state.advance(NOON + SECOND);
     alerts.restart(NOON + SECOND);
     const nowMs = NOON + 20 * MINUTE;
-    const asked = alerts.state.escalating(nowMs);
+    const asked = alerts.state.escalations.due(nowMs);
     assert.deepEqual(asked.events, new Set([1, 5].map(eventId)));
     const among = (ids: ReadonlySet<string>, taken: readonly number[]) =>
       new Set([...ids].filter((id) => taken.map(eventId).includes(id)));
     const reviewed = { events: among(asked.events, events), incidents: among(asked.incidents, incidents) };
-    alerts.state.acknowledge(reviewed, nowMs);
+    alerts.state.escalations.acknowledge(reviewed, nowMs);
     alerts.state.advance(nowMs);
     return saidBy(alerts.take()).filter((said) => said.startsWith('boss'));
   };
