@@ -1,6 +1,6 @@
 import { type DetectorConfig, type LoadedConfig, settingsDigest } from './config/config.ts';
 import type { Forecaster } from './forecast/forecaster.ts';
-import type { Model, ModelCatalog } from './model/catalog.ts';
+import { detectionNetwork, type Model, type ModelCatalog } from './model/catalog.ts';
 import type { Forecasters } from './model/onnx-forecaster.ts';
 import { shareWeights, type TunedWeights } from './model/tuned-weights.ts';
 import { weightCount } from './model/tuning-graphs.ts';
@@ -16,8 +16,10 @@ export interface DetectorModel {
   readonly model: Model;
   /** null: the weights of the model itself. */
   readonly weights: TunedWeights | null;
-  /** Scores and states of different digests are not comparable. */
+  /** Scores of different digests are not comparable. */
   readonly digest: string;
+  /** States of different digests are not continued. A new network of detection continues those of the one before. */
+  readonly stateDigest: string;
 }
 
 export interface DetectorModels {
@@ -51,7 +53,20 @@ export async function findDetectorModels(loaded: LoadedConfig, catalog: ModelCat
 /** The models of a catalog, by name and alias. */
 export function catalogModels(catalog: ModelCatalog): Map<string, DetectorModel> {
   const named = [...catalog.names, ...catalog.aliases].map((name) => [name, catalog.get(name)] as const);
-  return new Map(named.map(([name, model]) => [name, { model, weights: null, digest: model.digest }]));
+  return new Map(named.map(([name, model]) => [name, pretrained(model)]));
+}
+
+function pretrained(model: Model): DetectorModel {
+  return { model, weights: null, digest: detectionNetwork(model).digest, stateDigest: model.digest };
+}
+
+export function tunedModel(model: Model, weights: TunedWeights): DetectorModel {
+  return { model, weights, digest: weights.digest, stateDigest: weights.digest };
+}
+
+/** The network that forecasts for a detector: fine-tuned weights are those of the model itself. */
+function networkOf({ model, weights }: DetectorModel): Model {
+  return weights === null ? detectionNetwork(model) : model;
 }
 
 /** null where there is no fine-tuned model of this id. Throws a ServiceError for one that cannot be used. */
@@ -73,7 +88,7 @@ export async function loadFinetuned(
     throw new ServiceError('configuration', `${found}; fine-tune it again`);
   }
   const weights = shareWeights(await kept.read(record));
-  return { model: known, weights, digest: weights.digest };
+  return tunedModel(known, weights);
 }
 
 /** A detector with its model, ready to score. */
@@ -82,12 +97,12 @@ export function bindToModel(
   models: DetectorModels,
   forecasterFor: (...spec: Parameters<Forecasters['forecasterFor']>) => Forecaster,
 ): BoundDetector {
-  const { model, weights, digest } = models.byName.get(detector.model)!;
-  const forecaster = forecasterFor(model.name, detector.settings.h, weights);
-  return bindDetector(detector, { forecaster, digest }, settingsDigest(detector));
+  const found = models.byName.get(detector.model)!;
+  const forecaster = forecasterFor(networkOf(found).name, detector.settings.h, found.weights);
+  return bindDetector(detector, { ...found, forecaster }, settingsDigest(detector));
 }
 
-/** The pretrained models below these detectors. */
-export function modelsBelow(detectors: readonly DetectorConfig[], { byName }: DetectorModels): Model[] {
-  return detectors.map(({ model }) => byName.get(model)!.model);
+/** The networks that forecast for these detectors. */
+export function networksBelow(detectors: readonly DetectorConfig[], { byName }: DetectorModels): Model[] {
+  return detectors.map(({ model }) => networkOf(byName.get(model)!));
 }

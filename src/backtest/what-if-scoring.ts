@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { withChangedDetector } from '../config/changed-detector.ts';
 import type { DetectorConfig } from '../config/config.ts';
-import { bindToModel } from '../detector-models.ts';
+import { bindToModel, tunedModel } from '../detector-models.ts';
 import { shareWeights } from '../model/tuned-weights.ts';
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import type { ScoreRecord } from '../record/score-record.ts';
@@ -105,7 +105,7 @@ function withTuned(
   bytes: Uint8Array,
 ): ScoringModels {
   const weights = shareWeights(bytes);
-  const model = { model: models.catalog.get(base), weights, digest: weights.digest };
+  const model = tunedModel(models.catalog.get(base), weights);
   return { ...models, byName: new Map([...models.byName, [name, model]]) };
 }
 

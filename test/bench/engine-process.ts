@@ -1,6 +1,6 @@
 /** The worker in a process of its own. Reports `restored` when every partition is, then what it measured. */
 import type { KafkaConfig, Topics } from '../../src/config/config.ts';
-import { openCatalog } from '../../src/model/catalog.ts';
+import { detectionNetwork, openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/onnx-forecaster.ts';
 import { metricReports, timeForecasts } from '../../src/stream/engine/metric-reports.ts';
 import { startWorker } from '../../src/stream/engine/stream-worker.ts';
@@ -26,10 +26,10 @@ const options = childOptions<EngineOptions>();
 const { kafka, topics, groupId, model, inferenceThreads, observations } = options;
 const stopping = stopAsked();
 const stream = benchStream(topics, groupId, options);
-const models = model === 'free' ? [] : [(await openCatalog({ modelsDir: null })).get(model)];
+const models = model === 'free' ? [] : [detectionNetwork((await openCatalog({ modelsDir: null })).get(model))];
 const forecasters = models.length === 0 ? null : await Forecasters.start(models, { threads: inferenceThreads });
 const metrics = createMetrics({ collectProcess: false });
-const forecaster = forecasters?.forecasterFor(model, options.detectionSize) ?? FREE_FORECASTER;
+const forecaster = forecasters?.forecasterFor(models[0].name, options.detectionSize) ?? FREE_FORECASTER;
 const reports = metricReports(metrics, createLogger('error'));
 const meter = throughputMeter(observations, () => forecasters?.stats().cpuMs ?? 0, report);
 let restored = 0;

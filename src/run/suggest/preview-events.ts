@@ -1,7 +1,7 @@
 import { meanStepMs } from '../../calendar/frequency.ts';
 import type { LoadedConfig } from '../../config/config.ts';
 import { readDetectorsFile } from '../../config/detectors-file.ts';
-import { bindToModel, modelsBelow } from '../../detector-models.ts';
+import { bindToModel, networksBelow } from '../../detector-models.ts';
 import { Forecasters } from '../../model/onnx-forecaster.ts';
 import { ServiceError } from '../../service-error.ts';
 import { type PastObservation, scoreHistory } from '../../stream/engine/commit/score-history.ts';
@@ -45,7 +45,7 @@ export async function previewEvents(
   const counts = new Map<string, { events: number; rows: number }>(
     configs.map(({ name }) => [name, { events: 0, rows: 0 }]),
   );
-  const forecasters = await Forecasters.start(modelsBelow(configs, models), {
+  const forecasters = await Forecasters.start(networksBelow(configs, models), {
     threads: loaded.worker.inferenceThreads,
   });
   try {

@@ -1,7 +1,7 @@
 import { type RolledOutForecaster, rollOut } from '../../forecast/autoregressive-roll-out.ts';
 import { lookbackLength } from '../../forecast/multi-resolution.ts';
 import type { TemporalAggregation } from '../../forecast/temporal-aggregation.ts';
-import type { Model, ModelCatalog } from '../../model/catalog.ts';
+import { detectionNetwork, type Model, type ModelCatalog } from '../../model/catalog.ts';
 import type { Forecasters } from '../../model/onnx-forecaster.ts';
 import type { TunedWeights } from '../../model/tuned-weights.ts';
 import type { TuningRequest } from '../../model/tuning/tuning-bytes.ts';
@@ -15,6 +15,8 @@ export interface ServedModel {
   readonly name: string;
   /** Forecasts any horizon. */
   readonly forecaster: RolledOutForecaster;
+  /** The same for detection, by a smaller network where the model has one. */
+  readonly detectionForecaster: RolledOutForecaster;
   /** Seasons that one forecast covers. */
   readonly seasons: number;
   /** null: the model cannot be fine-tuned. */
@@ -93,7 +95,12 @@ function serve(served: ModelToServe, weights: TunedWeights | null): ServedModel 
     withWeights: (tuned) => serve(served, tuned),
     tune: (request, signal) => tune(name, weights, request, signal),
   };
-  return { name, forecaster: rollOut(forecasters.forecasterFor(name, 1, weights)), seasons, tunable };
+  const forecaster = rollOut(forecasters.forecasterFor(name, 1, weights));
+  const isSmaller = weights === null && model.detection !== null;
+  const detectionForecaster = isSmaller
+    ? rollOut(forecasters.forecasterFor(detectionNetwork(model).name, 1))
+    : forecaster;
+  return { name, forecaster, detectionForecaster, seasons, tunable };
 }
 
 /** The models that a key may use. `find` throws an HttpProblem 403 for the others. */

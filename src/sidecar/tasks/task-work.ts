@@ -57,7 +57,9 @@ export function crossValidationWork(body: CrossValidationBody, models: ServedMod
 
 export function inSampleDetectionWork(body: Static<typeof InSampleDetectionRequest>, models: ServedModels): Work {
   const question = readInSampleDetection(body, models);
-  return workOf(question, async (signal) => inSampleDetectionAnswer(question, await runInSample(question, signal)));
+  return workOf(question, async (signal) => {
+    return inSampleDetectionAnswer(question, await runInSample(question, signal, 'detection'));
+  });
 }
 
 export function historicForecastWork(body: Static<typeof HistoricForecastRequest>, models: ServedModels): Work {

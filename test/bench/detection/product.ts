@@ -6,7 +6,7 @@ import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from '../../.
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import { settingsDigest, type WrittenDetector } from '../../../src/config/config.ts';
 import { completedBy } from '../../../src/config/resolve.ts';
-import { openCatalog } from '../../../src/model/catalog.ts';
+import { detectionNetwork, openCatalog } from '../../../src/model/catalog.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
 import type { AnomalyEvent } from '../../../src/record/anomaly-event.ts';
 import type { ScoreRecord } from '../../../src/record/score-record.ts';
@@ -75,7 +75,7 @@ export type Model = ReturnType<Awaited<ReturnType<typeof openCatalog>>['get']>;
 
 /** Runs the default model on every core. */
 export async function withModel<R>(work: (forecasters: Forecasters, model: Model) => Promise<R>): Promise<R> {
-  const model = (await openCatalog({ modelsDir: null })).get(DEFAULT_MODEL);
+  const model = detectionNetwork((await openCatalog({ modelsDir: null })).get(DEFAULT_MODEL));
   const forecasters = await Forecasters.start([model], { threads: availableParallelism() });
   try {
     return await work(forecasters, model);

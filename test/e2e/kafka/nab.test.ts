@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { after, before, type TestContext, test } from 'node:test';
 import type { DetectionSettings } from '../../../src/detector/calibration/settings.ts';
 import type { ProducerRecord } from '../../../src/kafka/produce/bulk-producer.ts';
-import { openCatalog } from '../../../src/model/catalog.ts';
+import { detectionNetwork, openCatalog } from '../../../src/model/catalog.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
 import { isSilence, type ScoreRecord } from '../../../src/record/score-record.ts';
 import { detectOnline } from '../../../src/sidecar/tasks/online-detection/online-detection-run.ts';
@@ -74,9 +74,9 @@ function nabTest(law: string, check: (t: TestContext) => Promise<void>): void {
 }
 
 let forecasters: Forecasters;
-const catalog = await openCatalog({ modelsDir: null });
+const network = detectionNetwork((await openCatalog({ modelsDir: null })).get('tsmodel-1'));
 before(async () => {
-  forecasters = await Forecasters.start([catalog.get('tsmodel-1')], { threads: 1 });
+  forecasters = await Forecasters.start([network], { threads: 1 });
 });
 after(() => forecasters.close());
 
@@ -133,7 +133,7 @@ async function assertWindowsAsDefined(scores: readonly ScoreRecord[]): Promise<v
   if (first === undefined) return;
   const ends = [first.window.end, Math.floor(history.length / 2 / detectionSize) * detectionSize, history.length];
   for (const end of ends.map((end) => end - (end % detectionSize)).filter((end) => end >= first.window.end)) {
-    const forecaster = forecasters.forecasterFor('tsmodel-1', SETTINGS.h);
+    const forecaster = forecasters.forecasterFor(network.name, SETTINGS.h);
     const [expected] = await detectOnline({ series: [history.slice(0, end)], settings: DETECTION, forecaster });
     for (const score of life.filter(({ window }) => window.end === end)) {
       const k = score.position - (end - detectionSize);

@@ -17,16 +17,17 @@ export interface BoundDetector {
   readonly layout: SeriesLayout;
 }
 
+/** `stateDigest` stands for the model where state is told from that of other models; it is `digest` unless given. */
 export function bindDetector(
   config: DetectorConfig,
-  model: { readonly forecaster: Forecaster; readonly digest: string },
+  model: { readonly forecaster: Forecaster; readonly digest: string; readonly stateDigest?: string },
   settingsDigest: string,
 ): BoundDetector {
   return {
     config,
     forecaster: model.forecaster,
     modelDigest: model.digest,
-    digest: `${settingsDigest.slice(0, 12)}-${model.digest.slice(0, 12)}`,
+    digest: `${settingsDigest.slice(0, 12)}-${(model.stateDigest ?? model.digest).slice(0, 12)}`,
     layout: seriesLayout(config.settings),
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { rollOut } from '../../../../../src/forecast/autoregressive-roll-out.ts';
+import { type RolledOutForecaster, rollOut } from '../../../../../src/forecast/autoregressive-roll-out.ts';
 import { frequencyProfile } from '../../../../../src/sidecar/models/frequency-profile.ts';
 import { modelParams, type ServedModel } from '../../../../../src/sidecar/models/served-models.ts';
 import { alignSeries, parseTimestamp } from '../../../../../src/sidecar/tasks/series/alignment.ts';
@@ -8,13 +8,12 @@ import type { FieldProblem } from '../../../../../src/sidecar/wire/problem.ts';
 import { quantileForecaster } from '../../../../fixture/http/http-service.ts';
 import { groupForecaster, MEMBERS_MAX } from '../../../../fixture/model/group-forecaster.ts';
 
-const together: ServedModel = {
-  name: 'tsmodel-2.1',
-  forecaster: rollOut(groupForecaster()),
-  seasons: 1,
-  tunable: null,
-};
-const alone: ServedModel = { name: 'tsmodel-1', forecaster: rollOut(quantileForecaster()), seasons: 1, tunable: null };
+function served(name: string, forecaster: RolledOutForecaster, seasons = 1): ServedModel {
+  return { name, forecaster, detectionForecaster: forecaster, seasons, tunable: null };
+}
+
+const together = served('tsmodel-2.1', rollOut(groupForecaster()));
+const alone = served('tsmodel-1', rollOut(quantileForecaster()));
 
 function request(sizes: number[], starts?: string[] | null, freq = 'h') {
   const length = sizes.reduce((sum, size) => sum + size, 0);
@@ -80,8 +79,7 @@ test('problems of alignment name their fields', () => {
 test('the long-horizon model takes five weeks of hours to forecast one', () => {
   const { limits, ...forecaster } = quantileForecaster();
   const long = rollOut({ ...forecaster, limits: { ...limits, context: 1024, horizonMax: 192 } });
-  const params = (freq: string) =>
-    modelParams({ name: 'long', forecaster: long, seasons: 7, tunable: null }, frequencyProfile(freq));
+  const params = (freq: string) => modelParams(served('long', long, 7), frequencyProfile(freq));
   assert.deepEqual(params('h'), { inputSize: 840, horizon: 168 });
   assert.deepEqual(params('D'), { inputSize: 245, horizon: 49 });
   assert.deepEqual(params('W'), { inputSize: 1024, horizon: 192 });
