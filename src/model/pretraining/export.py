@@ -19,13 +19,15 @@ import torch
 
 from design import DESIGNS, TSMODEL_1, Design
 from graphs import export_graph, write_graph
-from median_graph import write_median_graph
+from detection_network import DetectionNetwork
+from median_graph import median_graph_of, write_median_graph
 from network import PATCH, QUANTILES, Network
 from serving import serving_network
 from train import network_of
 from tuning import write_tuning
 
 VERSION = "0.1.0"
+GRAPH, DETECTION = "forecast.onnx", "forecast-detection.onnx"
 PRETRAINED = Path(__file__).resolve().parent.parent / "pretrained"
 TOLERANCE = 2e-4  # of the largest magnitude in a series, ONNX Runtime against PyTorch
 TOLERANCE_QUANTISED = 6e-2  # the same with eight-bit products; evaluate.py measures their cost on real series
@@ -196,8 +198,8 @@ def write_manifest(folder: Path, network: Network, design: Design, state: dict, 
         "format": 1,
         "name": design.name,
         "version": VERSION,
-        "graph": "forecast.onnx",
-        "sha256": hashlib.sha256((folder / "forecast.onnx").read_bytes()).hexdigest(),
+        "graph": GRAPH,
+        "sha256": hashlib.sha256((folder / GRAPH).read_bytes()).hexdigest(),
         "patch": PATCH,
         "context": design.context,
         "context_buckets": list(design.contexts),
@@ -223,18 +225,53 @@ def write_manifest(folder: Path, network: Network, design: Design, state: dict, 
     (folder / "manifest.json").write_text(json_text(manifest))
 
 
+def write_detection(folder: Path, design: Design, checkpoint: Path) -> None:
+    """Writes and checks the graphs of detection, and names them in the manifest. evaluate.py fills in `quality`."""
+    state = torch.load(checkpoint, map_location="cpu", weights_only=True)
+    network = DetectionNetwork(design)
+    network.load_state_dict(state["average"])
+    network.eval()
+    graph, path = folder / DETECTION, folder / "manifest.json"
+    with tempfile.TemporaryDirectory() as exact:
+        plain = serving_network(network, design, quantised=False)
+        write_graph(export_graph(plain, opset=23), network, Path(exact) / DETECTION)
+        print("detection:", check(network, design, Path(exact) / DETECTION))
+    write_graph(export_graph(serving_network(network, design), opset=23), network, graph)
+    print("eight-bit products:", check(network, design, graph, TOLERANCE_QUANTISED))
+    manifest = json.loads(path.read_text())
+    manifest["detection"] = {
+        "graph": DETECTION,
+        "sha256": hashlib.sha256(graph.read_bytes()).hexdigest(),
+        "median": median_graph_of(graph, manifest),
+        "parameters": sum(p.numel() for p in network.parameters()),
+        "trained": {
+            "data": f"quantiles of {GRAPH} on synthetic series",
+            "steps": state["step"],
+            "series": state["series"],
+            "compute": f"{state['core_seconds'] / 3600:.1f} core hours, CPU only",
+        },
+        "quality": {},
+    }
+    order = ["format", "name", "version", "graph", "sha256", "median", "detection"]
+    path.write_text(json_text({key: manifest[key] for key in sorted(manifest, key=lambda k: order.index(k) if k in order else 9)}))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", choices=DESIGNS, default=TSMODEL_1.name)
     parser.add_argument("--checkpoint", type=Path, help="default: the model's cooled.pt")
     parser.add_argument("--out", type=Path, help="default: the model's folder")
     parser.add_argument("--float", action="store_true", help="no eight-bit products")
+    parser.add_argument("--detection", action="store_true", help="the graphs of detection alone, beside the others")
     args = parser.parse_args()
     design = DESIGNS[args.model]
     out = args.out or PRETRAINED / design.name
     out.mkdir(parents=True, exist_ok=True)
+    if args.detection:
+        write_detection(out, design, args.checkpoint or design.cache / "detection.pt")
+        return
     network, state = load(args.checkpoint or design.cache / "cooled.pt", design)
-    graph = out / "forecast.onnx"
+    graph = out / GRAPH
     group = bool(design.members)
     with tempfile.TemporaryDirectory() as folder:
         # Checked without eight-bit products first: with them an error could look like rounding.

@@ -1,7 +1,7 @@
-"""Writes forecast-median.onnx beside forecast.onnx: the same network with one output, the median, equal to the bit.
+"""Writes a graph of medians beside that of all quantiles: the same network with one output, equal to the bit.
 
-Detection asks for medians alone. The head then has 13 of 25 outputs for each step, and the steps between quantiles,
-their sum and its way back to the units of the series are left out. Weights are read from forecast.onnx, where they lie.
+Most callers ask for medians alone. The head then has 13 of 25 outputs for each step, and the steps between quantiles,
+their sum and its way back to the units of the series are left out. Weights are read from the other file, where they lie.
 
 A run of forecast.onnx has a multiple of four rows, since the runtime takes logarithms of four numbers at once and
 rounds the rest of one number a row in another way. Here each row has four numbers of its own, so that a run has a
@@ -21,7 +21,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 PATCH = 16
-GRAPH, MEDIAN_GRAPH = "forecast.onnx", "forecast-median.onnx"
+GRAPH = "forecast.onnx"
 # Smaller tensors stay in the graph.
 EXTERNAL_BYTES_MIN = 1_024
 # Numbers that a logarithm is taken of at once; rows of a run are a multiple of ROWS_UNIT.
@@ -117,26 +117,26 @@ def only(found):
     return one
 
 
-def refer_to_weights(model: onnx.ModelProto, source: bytes) -> None:
+def refer_to_weights(model: onnx.ModelProto, source: Path) -> None:
     """Tensors that are in the other file are read from there."""
+    content = source.read_bytes()
     for tensor in model.graph.initializer:
         raw = tensor.raw_data
-        at = source.find(raw) if len(raw) >= EXTERNAL_BYTES_MIN else -1
+        at = content.find(raw) if len(raw) >= EXTERNAL_BYTES_MIN else -1
         if at < 0:
             continue
         tensor.ClearField("raw_data")
         tensor.data_location = TensorProto.EXTERNAL
-        for key, value in (("location", GRAPH), ("offset", at), ("length", len(raw))):
+        for key, value in (("location", source.name), ("offset", at), ("length", len(raw))):
             tensor.external_data.add(key=key, value=str(value))
 
 
-def check_equal(folder: Path, manifest: dict) -> None:
+def check_equal(graphs: tuple[Path, Path], manifest: dict) -> None:
     """Medians of both graphs must be equal to the bit, at every context length."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # as in the service: threads would divide the rows
     whole, median = (
-        onnxruntime.InferenceSession(folder / name, options, providers=["CPUExecutionProvider"])
-        for name in (GRAPH, MEDIAN_GRAPH)
+        onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"]) for path in graphs
     )
     rng, middle = np.random.default_rng(1), manifest["quantiles"].index(0.5)
     for context in manifest["context_buckets"]:
@@ -155,17 +155,22 @@ def check_equal(folder: Path, manifest: dict) -> None:
                 assert equal, f"context {context}, horizon {horizon}: medians of {ROWS_UNIT} rows differ"
 
 
+def median_graph_of(source: Path, manifest: dict) -> dict[str, str | int]:
+    """Writes the graph of medians beside `source`; returns its entry in the manifest."""
+    path = source.with_name(f"{source.stem}-median.onnx")
+    model = onnx.load(source)
+    keep_median(model)
+    refer_to_weights(model, source)
+    onnx.save(model, path)
+    check_equal((source, path), manifest)
+    return {"graph": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "rows_unit": ROWS_UNIT}
+
+
 def write_median_graph(folder: Path) -> None:
     """Writes the graph and names it in the manifest."""
-    manifest = json.loads((folder / "manifest.json").read_text())
-    model = onnx.load(folder / GRAPH)
-    keep_median(model)
-    refer_to_weights(model, (folder / GRAPH).read_bytes())
-    onnx.save(model, folder / MEDIAN_GRAPH)
-    check_equal(folder, manifest)
-    digest = hashlib.sha256((folder / MEDIAN_GRAPH).read_bytes()).hexdigest()
     text = (folder / "manifest.json").read_text()
-    line = f'  "median": {{ "graph": "{MEDIAN_GRAPH}", "sha256": "{digest}", "rows_unit": {ROWS_UNIT} }},\n'
+    entry = median_graph_of(folder / GRAPH, json.loads(text))
+    line = f'  "median": {{ {json.dumps(entry)[1:-1]} }},\n'
     lines = [each for each in text.splitlines(keepends=True) if not each.startswith('  "median"')]
     at = next(index for index, each in enumerate(lines) if each.startswith('  "sha256"'))
     (folder / "manifest.json").write_text("".join([*lines[: at + 1], line, *lines[at + 1 :]]))
@@ -176,4 +181,4 @@ if __name__ == "__main__":
     parser.add_argument("folder", type=Path, nargs="+", help="model folders")
     for each in parser.parse_args().folder:
         write_median_graph(each)
-        print(each / MEDIAN_GRAPH, (each / MEDIAN_GRAPH).stat().st_size)
+        print(f"{each}: written")

@@ -154,12 +154,19 @@ class Network(nn.Module):
     """Quantiles of the unobserved values of a series."""
 
     def __init__(
-        self, design: Design = TSMODEL_1, width: int = 128, layers: int = 4, heads: int = 4, hidden: int = 384
+        self,
+        design: Design = TSMODEL_1,
+        width: int = 128,
+        layers: int = 4,
+        heads: int = 4,
+        hidden: int = 384,
+        inputs: int = PATCH * CHANNELS + SCALARS,
+        embedding: int = 256,
     ) -> None:
         super().__init__()
         self.cycles = design.cycles
         self.seasons = SeasonFinder(design.context, design.lag_max)
-        self.embed = ResidualMLP(PATCH * CHANNELS + SCALARS, 256, width)
+        self.embed = ResidualMLP(inputs, embedding, width)
         self.blocks = nn.ModuleList(Block(width, heads, hidden) for _ in range(layers))
         self.rotate = Rotary(width // heads, (design.context + design.horizon_max) // PATCH)
         self.norm = RMSNorm(width)
@@ -252,7 +259,7 @@ class Network(nn.Module):
         patches, seasonal, logs = self.features(s, future)
         x = self.encode(patches, s.observed, context // PATCH)
         steps = torch.arange(1, future.shape[1] + 1, device=values.device).to(values.dtype)
-        return self.decode(x, seasonal[:, context:], s.last, steps, s, logs), s, logs
+        return self.decode(x, seasonal[:, -future.shape[1] :], s.last, steps, s, logs), s, logs
 
     def forward(self, values: Tensor, observed: Tensor, future: Tensor) -> Tensor:
         """values, observed [B, T], future [B, H] -> quantiles [B, H, Q] in the units of `values`, ascending in Q."""

@@ -28,6 +28,11 @@ for model in ${MODEL:-tsmodel-1 tsmodel-1-long-horizon tsmodel-2.1}; do
   if [ "$model" = tsmodel-1-long-horizon ]; then far=--far; fi
   "$python" evaluate.py --model "$folder" --write $far --threads "$threads" \
     ${EVALUATION_DATA:+--data "$EVALUATION_DATA"}
+  if [ "$model" = tsmodel-1 ]; then
+    "$python" distil.py --threads "$threads"
+    "$python" export.py --detection
+    "$python" evaluate.py --detection --write --threads "$threads" ${EVALUATION_DATA:+--data "$EVALUATION_DATA"}
+  fi
   if [ "$model" = tsmodel-2.1 ]; then
     "$python" evaluate_groups.py --model "$folder" --write --threads "$threads" \
       ${EVALUATION_DATA:+--data "$EVALUATION_DATA"}
