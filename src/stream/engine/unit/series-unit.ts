@@ -1,12 +1,11 @@
 import { gridTime } from '../../../calendar/frequency.ts';
 import { followPhase, placeOnGrid } from '../../../calendar/grid-placement.ts';
 import type { Detection } from '../../../detector/alarm/detection.ts';
-import { SCALARS } from '../../../detector/memory/series-memory.ts';
 import { contextValues } from '../../../detector/series/context-values.ts';
 import { SeriesDetector } from '../../../detector/series/series-detector.ts';
 import { inputAt } from '../../../record/input-place.ts';
-import type { RestartReason, SilenceCause } from '../../../record/score-record.ts';
-import type { ArrivalState, FoundSilence } from '../../changelog/arrival-state.ts';
+import type { RestartReason } from '../../../record/score-record.ts';
+import type { ArrivalState } from '../../changelog/arrival-state.ts';
 import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
 import type { JournalRecord } from '../../changelog/journal.ts';
 import {
@@ -19,24 +18,19 @@ import {
 import type { StateReader, StateWriter } from '../../changelog/state-bytes.ts';
 import type { ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
+import { followRow } from './followed-row.ts';
 import { whyLate } from './lateness.ts';
 import { learn, learnedOf } from './long-memory.ts';
 import { SeriesFields } from './series-fields.ts';
 import type { SeriesPast } from './series-past.ts';
 import { seriesScore } from './series-score.ts';
-import { isNewsSilent, isYoung, silenceRecord } from './silence-records.ts';
+import { fallSilent, returnFromSilence } from './series-silence.ts';
+import { isNewsSilent } from './silence-records.ts';
 import { type EventOwner, UnitEvents } from './unit-events.ts';
 import { isScorable, refuseValue } from './unusable-values.ts';
 import { type ArrivalOwner, WaitingArrivals } from './waiting-arrivals.ts';
 
-interface FollowedRow extends Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> {
-  readonly missing: number;
-}
-
-interface ReportedSilence extends Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> {
-  readonly cause: SilenceCause | null;
-  readonly lastOffset: number;
-}
+type Row = Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> & { readonly missing: number };
 
 /** A series that is scored alone. It exists from its first observation on. */
 export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesState, EventOwner, ArrivalOwner {
@@ -116,8 +110,10 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
 
   take(observation: ReceivedObservation, sink: ScoreSink): boolean {
     if (!this.replay(observation, sink)) return false;
-    if (observation.silence !== undefined) this.#fallSilent(observation, observation.silence, sink);
-    if (observation.silence !== undefined) return true;
+    if (observation.silence !== undefined) {
+      fallSilent(this, { ...observation, silence: observation.silence }, sink);
+      return true;
+    }
     if (this.detector.forecastDue) return false;
     const { freq, gapLimit, jitterMs } = this.bound.config.settings;
     if (this.startOffset === -1) {
@@ -281,64 +277,21 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
   }
 
   /** A step without an observation. */
-  #pass(row: FollowedRow, sink: ScoreSink): void {
+  #pass(row: Row, sink: ScoreSink): void {
     const detection = this.#observe(Number.NaN, sink);
-    if (this.events.wants(false, Number.NaN)) this.#follow(detection, row, sink);
+    if (this.events.wants(false, Number.NaN)) followRow(this, { ...row, detection }, sink);
   }
 
-  #publish(detection: Detection, { record, timestampMs, value }: ReceivedObservation, sink: ScoreSink): void {
-    // A step that was open as its series fell silent, and has no point since, does not show that it is back.
-    if (this.silent && !(record.offset <= (this.steps?.silentOffset ?? Number.NaN)))
-      this.#reportSilence('returned', { record, timestampMs, value, cause: null, lastOffset: record.offset }, sink);
+  #publish(detection: Detection, observation: ReceivedObservation, sink: ScoreSink): void {
+    const { record, timestampMs, value } = observation;
+    if (this.silent) returnFromSilence(this, observation, sink);
     const { key: series, bound, restartUnsaid: restarted } = this;
     const input = inputAt(this.place, record.offset);
     const score = seriesScore(detection, { series, bound, timestampMs, value, restarted, input });
     sink.score(score, record.key, record.headers);
     this.restartUnsaid = false;
     if (this.events.wants(detection.alarm, value)) {
-      this.#follow(detection, { record, timestampMs, value, missing: 0 }, sink);
+      followRow(this, { record, timestampMs, value, detection, missing: 0 }, sink);
     }
-  }
-
-  #fallSilent({ record, timestampMs }: ReceivedObservation, found: FoundSilence, sink: ScoreSink): void {
-    const { detector } = this;
-    const { silenceAfter } = this.bound.config.settings;
-    if (isYoung(detector)) sink.endedYoung(this.bound, this.key);
-    if (this.silent || silenceAfter === null || !isNewsSilent(detector, silenceAfter)) return;
-    if (this.steps !== null) this.steps.silentOffset = found.lastOffset;
-    const value = detector.rings.scalar(SCALARS.resolution);
-    this.#reportSilence('silent', { record, timestampMs, value, ...found }, sink);
-  }
-
-  #reportSilence(state: 'silent' | 'returned', found: ReportedSilence, sink: ScoreSink): void {
-    this.silent = state === 'silent';
-    const { key: series, bound, detector } = this;
-    const { timestampMs, cause, record, lastOffset } = found;
-    const at = { timestampMs, offset: record.offset, position: detector.positions };
-    if (this.silent) this.events.fallSilent({ ...at, lastOffset, member: null, allSilent: true }, sink);
-    else this.events.returned(at, sink);
-    const input = inputAt(this.place, lastOffset);
-    const silence = silenceRecord({ state, cause, series, timestampMs, bound, detector, input }, found.value);
-    sink.silence(silence, record.offset);
-  }
-
-  /** Events of a row that may change them. `missing` rows lie between it and the observation that filled it in. */
-  #follow(detection: Detection, row: FollowedRow, sink: ScoreSink): void {
-    const { value, record, missing } = row;
-    const { position, forecast, lo, hi, unusual } = detection;
-    const { rings, origin } = this.detector;
-    const seen = { series: this.key, value, expected: forecast, lo, hi, sharp: unusual?.sharp ?? 0, rings, origin };
-    this.events.observe(
-      {
-        position,
-        timestampMs: row.timestampMs - Math.round(missing * this.events.stepMs),
-        offset: record.offset,
-        verdict: detection,
-        seen: Number.isNaN(value) ? [] : [seen],
-        keptOf: () => this.detector,
-      },
-      record.key,
-      sink,
-    );
   }
 }
