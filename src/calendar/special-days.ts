@@ -21,18 +21,44 @@ export function isDate(text: string): boolean {
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
 }
 
-/** The days of all dates, ascending. Of several for one day the last one counts. */
-export function specialDaysOf(all: readonly SpecialDates[]): SpecialDay[] {
+/** A date that stands in an entry, and in an earlier one. */
+interface RepeatedDate {
+  readonly date: string;
+  readonly entry: number;
+  /** Its place in the dates of the entry. */
+  readonly place: number;
+  readonly earlier: number;
+}
+
+/** Dates that stand in several entries: which of them counts would not be known. */
+export function repeatedDates(entries: readonly SpecialDates[]): RepeatedDate[] {
+  const entryOf = new Map<string, number>();
+  return entries.flatMap(({ dates }, entry) =>
+    dates.flatMap((date, place) => {
+      const earlier = entryOf.get(date) ?? entry;
+      entryOf.set(date, earlier);
+      return earlier === entry ? [] : [{ date, entry, place, earlier }];
+    }),
+  );
+}
+
+/** The days of all dates, ascending. Special days win over holidays, a date of one year over one of every year. */
+export function specialDaysOf(holidays: readonly SpecialDates[], special: readonly SpecialDates[]): SpecialDay[] {
   const days = new Map<number, number>();
-  for (const { dates, like } of all) {
+  const keep = ({ dates, like }: SpecialDates, isKept: (date: string) => boolean) => {
     const weekday = WEEKDAYS_OF_ISO.indexOf(like);
-    for (const day of dates.flatMap(daysOfDate)) days.set(day, weekday);
-  }
+    for (const day of dates.filter(isKept).flatMap(daysOfDate)) days.set(day, weekday);
+  };
+  for (const each of holidays) keep(each, () => true);
+  for (const each of special) keep(each, (date) => !isOfOneYear(date));
+  for (const each of special) keep(each, isOfOneYear);
   return [...days].sort(([a], [b]) => a - b);
 }
 
+const isOfOneYear = ({ length }: string) => length === 10;
+
 function daysOfDate(date: string): number[] {
-  if (date.length === 10) return [Date.parse(`${date}T00:00:00Z`) / DAY_MS];
+  if (isOfOneYear(date)) return [Date.parse(`${date}T00:00:00Z`) / DAY_MS];
   const years = Array.from({ length: LAST_YEAR - FIRST_YEAR + 1 }, (_, i) => FIRST_YEAR + i);
   return years.flatMap((year) => {
     const ms = Date.parse(`${year}-${date}T00:00:00Z`);

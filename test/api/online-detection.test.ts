@@ -4,6 +4,7 @@ import { Check } from 'typebox/value';
 import { ServiceError } from '../../src/service-error.ts';
 import { detectOnline } from '../../src/sidecar/tasks/online-detection/online-detection-run.ts';
 import { BodyBudget } from '../../src/sidecar/wire/body/body-budget.ts';
+import type { FieldProblem } from '../../src/sidecar/wire/problem.ts';
 import { OnlineDetectionAnswer } from '../../src/sidecar/wire/schema/online-detection-schema.ts';
 import { ask as post } from '../fixture/http/ask.ts';
 import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http/http-service.ts';
@@ -284,4 +285,41 @@ test('long memories judge a group whose series have one start', async () => {
     const { status, body } = await ask({ series, threshold_method: 'multivariate', model_parameters });
     assert.deepEqual([status, body.profile], [200, isJudged]);
   }
+});
+
+test('special days say which days of a series are judged like others, and each of their problems has its place', async () => {
+  const series = { y: wave(24 * 40), sizes: [24 * 40], start_datetime: ['2026-03-01T00:00:00'] };
+  const asked = (special_days: unknown) => ask({ series, model_parameters: { grade: true, special_days } });
+  const plain = await asked(null);
+  const special = await asked([
+    { dates: ['2026-03-20', '04-08'], like: 'sun' },
+    { dates: ['12-24'], like: 'sat' },
+  ]);
+  assert.deepEqual([plain.status, special.status, special.body.profile], [200, 200, true]);
+  const problems = async (written: unknown) => {
+    const { status, body } = await asked(written);
+    assert.equal(status, 422);
+    return body.detail.map(({ loc, msg }: FieldProblem) => `${loc.slice(3).join('.')}: ${msg}`);
+  };
+  assert.match(
+    (
+      await problems([
+        { dates: ['12-24'], like: 'sat' },
+        { dates: ['01-01', '12-24'], like: 'sun' },
+      ])
+    ).join(),
+    /^1\.dates\.1: Value error, 12-24 must be a date of one entry, and is in special_days\.0, too$/,
+  );
+  assert.deepEqual(await problems([{ dates: ['12-24'], like: 'sat' }, { dates: [5] }, 'sun']), [
+    '1.like: Field required',
+    '1.dates.0: Input should be a valid string',
+    '2: Input should be a valid dictionary or object to extract fields from',
+  ]);
+  assert.match((await problems([{ dates: ['02-30'], like: 'sat' }])).join(), /^0\.dates\.0: .* must be a date such as/);
+  const entry = { dates: ['12-24'], like: 'sat' };
+  assert.match((await problems(Array(5_000).fill(entry))).join(), /at most 1000 items after validation, not 5000$/);
+  assert.match(
+    (await problems([{ ...entry, dates: Array(4_000).fill('12-24') }])).join(),
+    /^0\.dates: .*at most 1000 items after validation, not 4000$/,
+  );
 });

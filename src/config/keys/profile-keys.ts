@@ -1,9 +1,9 @@
 import { type LocalCalendar, UTC_CALENDAR, zoneOffsets } from '../../calendar/local-calendar.ts';
 import { WEEKDAYS_OF_ISO } from '../../calendar/local-times.ts';
-import { type SpecialDates, specialDaysOf } from '../../calendar/special-days.ts';
+import { repeatedDates, type SpecialDates, specialDaysOf } from '../../calendar/special-days.ts';
 import { publicHolidays } from '../../holidays.ts';
 import { oneOf, textOf } from '../schema/kinds.ts';
-import { defaulted, listOf, oneOrMore, optional, required, section } from '../schema/schema.ts';
+import { defaulted, listOf, oneOrMore, optional, required, type Setting, section } from '../schema/schema.ts';
 import { date, timeZone } from '../schema/times.ts';
 
 const specialDays = section(
@@ -13,6 +13,25 @@ const specialDays = section(
   },
   ({ dates, like }): SpecialDates | undefined => (dates && like ? { dates, like } : undefined),
 );
+
+const listed = listOf(specialDays);
+
+/** Which of several entries of a date counts would not be known. */
+const specialDayList: Setting<readonly SpecialDates[]> = {
+  ...listed,
+  read(node, place) {
+    const entries = listed.read(node, place);
+    // Where an entry is refused, the places of the others are not known.
+    if (entries === undefined || node.kind !== 'list' || entries.length < node.items.length) return entries;
+    for (const { date, entry, earlier } of repeatedDates(entries)) {
+      const at = place.item(entry, node.items[entry]);
+      at.report(
+        `${at.path}.dates must be dates of one entry, got "${date}", which is in ${place.path}[${earlier}], too`,
+      );
+    }
+    return entries;
+  },
+};
 
 export const onOrOff = oneOf('on', 'off');
 
@@ -38,7 +57,10 @@ export const profileKeys = {
     oneOrMore(holidays),
     'Places whose public holidays resemble a Sunday, a country or a region of it: DE, DE-BY, US. `special_days` win.',
   ),
-  specialDays: optional(listOf(specialDays), 'Days that resemble another weekday than their own.'),
+  specialDays: optional(
+    specialDayList,
+    'Days that resemble another weekday than their own. A date stands in one entry; one with its year wins over 12-24.',
+  ),
 };
 
 /** What the keys say; undefined where a key is not written. */
@@ -54,7 +76,6 @@ export interface ProfileWishes {
 export function calendarOf(wishes: ProfileWishes): LocalCalendar | null {
   const { profile = 'on', timezone = 'UTC', holidays = [], specialDays = [] } = wishes;
   if (profile === 'off') return null;
-  const days = [...holidays, ...specialDays];
-  if (timezone === 'UTC' && days.length === 0) return UTC_CALENDAR;
-  return { offsets: zoneOffsets(timezone), specialDays: specialDaysOf(days) };
+  if (timezone === 'UTC' && holidays.length + specialDays.length === 0) return UTC_CALENDAR;
+  return { offsets: zoneOffsets(timezone), specialDays: specialDaysOf(holidays, specialDays) };
 }

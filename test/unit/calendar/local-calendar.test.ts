@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type LocalCalendar, offsetAt, weekdayOf, zoneOffsets } from '../../../src/calendar/local-calendar.ts';
-import { specialDaysOf } from '../../../src/calendar/special-days.ts';
+import { repeatedDates, type SpecialDates, specialDaysOf } from '../../../src/calendar/special-days.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -35,11 +35,12 @@ test('weekdays count from Monday, before 1970 too', () => {
   assert.equal(weekdayOf(day('1969-12-29')), 0);
 });
 
-test('special days are those of every year and of one year; the last rule for a day counts', () => {
-  const days = specialDaysOf([
-    { dates: ['12-24', '02-29'], like: 'sat' },
+test('special days are those of every year and of one year, which wins, and win over holidays', () => {
+  const special: SpecialDates[] = [
     { dates: ['2026-12-24'], like: 'sun' },
-  ]);
+    { dates: ['12-24', '02-29'], like: 'sat' },
+  ];
+  const days = specialDaysOf([{ dates: ['2025-12-24', '2026-12-24'], like: 'mon' }], special);
   const on = new Map(days.map(([day, weekday]) => [new Date(day * DAY_MS).toISOString().slice(0, 10), weekday]));
   assert.equal(on.get('2025-12-24'), 5);
   assert.equal(on.get('2026-12-24'), 6);
@@ -49,4 +50,13 @@ test('special days are those of every year and of one year; the last rule for a 
     days.map(([day]) => day),
     days.map(([day]) => day).sort((a, b) => a - b),
   );
+});
+
+test('a date of two entries is found with both of them; within one entry it may be repeated', () => {
+  const found = repeatedDates([
+    { dates: ['12-24', '12-24'], like: 'sat' },
+    { dates: ['2026-12-24'], like: 'sun' },
+    { dates: ['01-01', '12-24'], like: 'sun' },
+  ]);
+  assert.deepEqual(found, [{ date: '12-24', entry: 2, place: 1, earlier: 0 }]);
 });

@@ -74,6 +74,11 @@ test('the calendar of the long memory is resolved, and the memory can be off', (
   const on = (date: string) => days.get(Date.parse(date) / 86_400_000);
   assert.deepEqual([on('2026-01-06'), on('2026-05-14'), on('2026-05-15')], [6, 5, undefined]);
   assert.match(read(`detectors: [{ ${ENTRY}, holidays: XX }]`).problems[0], /holidays must be a country whose/);
+  const twice = read(
+    `detectors: [{ ${ENTRY}, special_days: [{ dates: 05-14, like: sat }, { dates: [05-13, 05-14], like: sun }] }]`,
+  );
+  assert.equal(twice.problems.length, 1);
+  assert.match(twice.problems[0], /special_days\[1\]\.dates must .*"05-14", which is in .*special_days\[0\], too/);
   const wrong = read(
     `detectors: [{ ${ENTRY}, timezone: Berlin, special_days: [{ dates: 2026-02-30, like: Sunday }] }]`,
   );

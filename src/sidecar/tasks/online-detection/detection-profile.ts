@@ -1,7 +1,7 @@
 import { type Frequency, meanStepMs } from '../../../calendar/frequency.ts';
 import { UTC_CALENDAR, zoneOffsets } from '../../../calendar/local-calendar.ts';
 import { isTimeZone } from '../../../calendar/local-times.ts';
-import { isDate, type SpecialDates, specialDaysOf } from '../../../calendar/special-days.ts';
+import { isDate, repeatedDates, type SpecialDates, specialDaysOf } from '../../../calendar/special-days.ts';
 import type { ProfileSettings } from '../../../detector/calibration/settings.ts';
 import { profileLayout } from '../../../detector/profile/profile-layout.ts';
 import { publicHolidays } from '../../../holidays.ts';
@@ -38,6 +38,10 @@ export function requestedProfile(
     const text = 'must be a date such as 2026-12-24, or 12-24 for every year';
     problems.push(fieldProblem([...PARAMETERS, 'special_days', i, 'dates', wrong], text));
   }
+  for (const { date, entry, place, earlier } of repeatedDates(specialDays ?? [])) {
+    const text = `${date} must be a date of one entry, and is in special_days.${earlier}, too`;
+    problems.push(fieldProblem([...PARAMETERS, 'special_days', entry, 'dates', place], text));
+  }
   const unknown = (holidays ?? []).findIndex((place) => publicHolidays(place, NO_YEARS) === null);
   if (unknown >= 0) {
     const text = 'must be a country whose holidays are known, or a region of it, such as DE or DE-BY';
@@ -61,8 +65,9 @@ export function requestedProfile(
   const holidayDates = (holidays ?? []).map((place): SpecialDates => {
     return { dates: publicHolidays(place, years) ?? [], like: 'sun' };
   });
-  const days = [...holidayDates, ...(specialDays ?? [])];
-  const calendar = isUtc ? UTC_CALENDAR : { offsets: zoneOffsets(timezone ?? 'UTC'), specialDays: specialDaysOf(days) };
+  const calendar = isUtc
+    ? UTC_CALENDAR
+    : { offsets: zoneOffsets(timezone ?? 'UTC'), specialDays: specialDaysOf(holidayDates, specialDays ?? []) };
   if (profileLayout(calendar, stepMs) === null) return null;
   return { settings: { calendar, stepMs }, startsMs: times };
 }

@@ -81,6 +81,7 @@ interface ObjectSchema {
   readonly properties?: Readonly<Record<string, ObjectSchema>>;
   readonly additionalProperties?: boolean;
   readonly patternProperties?: object;
+  readonly items?: ObjectSchema;
 }
 
 /** Fields whose values are not built as JavaScript values, by path. */
@@ -92,12 +93,16 @@ const CONVERTED: Readonly<Record<string, FieldShape>> = {
   seed: 'literals',
 };
 
+function nestedFields(of: ObjectSchema, prefix: string): FieldShape {
+  if (of.type?.includes('object')) return fieldsOf(of, prefix);
+  return of.type?.includes('array') && of.items?.type?.includes('object') ? [fieldsOf(of.items, prefix)] : null;
+}
+
 function fieldsOf(schema: ObjectSchema, prefix = ''): NamedFields {
   const { properties = {}, additionalProperties = true, patternProperties } = schema;
   const named = Object.entries(properties).map(([field, of]): [string, FieldShape] => {
     const path = `${prefix}${field}`;
-    const nested = () => (of.type?.includes('object') ? fieldsOf(of, `${path}.`) : null);
-    return [field, CONVERTED[path] ?? nested()];
+    return [field, CONVERTED[path] ?? nestedFields(of, `${path}.`)];
   });
   // Those of a map have names of their senders.
   const keepsOthers = !additionalProperties || patternProperties !== undefined;

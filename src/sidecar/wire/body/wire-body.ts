@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type FieldProblem, PROBLEMS_MAX } from '../problem.ts';
-import type { CheckValue } from '../schema/schema-problems.ts';
+import { type CheckValue, noteLength } from '../schema/schema-problems.ts';
 import type { WireLiteral } from '../wire-types.ts';
 import {
   CategoryReader,
@@ -17,10 +17,10 @@ export type WireReading =
   | { readonly kind: 'invalid'; readonly problems: readonly FieldProblem[] };
 
 /**
- * How a field is read: an object by its fields; a list of numbers; several of them; numbers with their literals; null:
- * a scalar or a list of scalars.
+ * How a field is read: an object by its fields; a list of objects by theirs; a list of numbers; several of them;
+ * numbers with their literals; null: a scalar or a list of scalars.
  */
-export type FieldShape = NamedFields | 'column' | 'columns' | 'literals' | null;
+export type FieldShape = NamedFields | readonly [NamedFields] | 'column' | 'columns' | 'literals' | null;
 
 /**
  * The fields of an object. Others are skipped. Those of a closed object, under `*`, are kept so that they are reported.
@@ -40,8 +40,8 @@ const SERIES = ['body', 'series'];
 
 /** Items that are kept of a list of scalars: one more than any schema allows, so that a longer list is refused. */
 const LIST_ITEMS_MAX = 1_000_001;
-/** The same for columns. */
-const COLUMNS_MAX = 1_001;
+/** The same for columns, for a list of objects, and for each list in one of them. */
+const NESTED_ITEMS_MAX = 1_001;
 /** Longer literals are written anew. */
 const LITERAL_LENGTH_MAX = 32;
 
@@ -65,6 +65,8 @@ export function readWireBody(bytes: Uint8Array, { check, fields }: BodyRules): W
     throw error;
   }
 }
+
+const isList = (shape: FieldShape): shape is readonly [NamedFields] => Array.isArray(shape);
 
 interface Columns {
   readonly y?: Float64Array;
@@ -90,28 +92,30 @@ class BodyReader {
     return value;
   }
 
-  #value(shape: FieldShape, name: string): unknown {
+  #value(shape: FieldShape, name: string, itemsMax = LIST_ITEMS_MAX): unknown {
     const kind = this.#cursor.kind();
     if (kind === 'array' && shape === 'column') {
       this.#columns.set(name, [readNumbers(this.#cursor, { loc: [...SERIES, name], exogenous: false })]);
       return [];
     }
     if (kind === 'array' && shape === 'columns') return this.#columnList(name);
-    if (kind === 'object' && typeof shape === 'object' && shape !== null) return this.#object(shape);
+    if (isList(shape)) {
+      if (kind === 'array') return this.#items(NESTED_ITEMS_MAX, () => this.#value(shape[0], name, NESTED_ITEMS_MAX));
+    } else if (kind === 'object' && typeof shape === 'object' && shape !== null) return this.#object(shape, itemsMax);
     this.#columns.delete(name);
     if (shape === 'literals') return this.#literals(name);
-    return kind === 'array' ? this.#list() : this.#scalar();
+    return kind === 'array' ? this.#items(itemsMax, () => this.#scalar()) : this.#scalar();
   }
 
   /** As JSON.parse does, the last of equal names counts. */
-  #object(fields: NamedFields): object {
+  #object(fields: NamedFields, itemsMax: number): object {
     const found = new Map<string, unknown>();
     // Columns of an earlier object of this name do not count.
     for (const name of Object.keys(fields)) this.#columns.delete(name);
     this.#cursor.fields((name) => {
       const known = Object.hasOwn(fields, name) && name !== '*';
       const kept = known || ('*' in fields && found.size < PROBLEMS_MAX);
-      if (kept) found.set(name, this.#value(known ? fields[name] : null, name));
+      if (kept) found.set(name, this.#value(known ? fields[name] : null, name, itemsMax));
       else this.#cursor.skipValue();
     });
     return Object.fromEntries(found);
@@ -121,7 +125,7 @@ class BodyReader {
     const columns: NumberColumn[] = [];
     const plain: unknown[] = [];
     this.#cursor.items((i) => {
-      if (i >= COLUMNS_MAX) this.#cursor.skipValue();
+      if (i >= NESTED_ITEMS_MAX) this.#cursor.skipValue();
       else if (this.#cursor.kind() === 'array') {
         columns.push(readNumbers(this.#cursor, { loc: [...SERIES, name, i], exogenous: true }));
         plain.push([]);
@@ -131,12 +135,15 @@ class BodyReader {
     return plain;
   }
 
-  #list(): unknown[] {
+  #items(itemsMax: number, read: () => unknown): unknown[] {
     const items: unknown[] = [];
+    let count = 0;
     this.#cursor.items((i) => {
-      if (i < LIST_ITEMS_MAX) items.push(this.#scalar());
+      count = i + 1;
+      if (i < itemsMax) items.push(read());
       else this.#cursor.skipValue();
     });
+    if (count > items.length) noteLength(items, count);
     return items;
   }
 

@@ -89,7 +89,7 @@ const DetectionParameters = Type.Optional(
         },
         description:
           'Days that resemble another weekday than their own, in local time: dates (`2026-12-24`, or `12-24` for ' +
-          'every year) and the weekday.',
+          'every year) and the weekday. A date stands in one entry; one of a year wins over one of every year.',
       },
       calibration_size: {
         type: ['integer', 'string', 'null'],

@@ -112,12 +112,20 @@ const WORDS: Readonly<Record<string, (params: SchemaError['params'], input: unkn
     return { msg, type: 'too_short', ctx: { field_type: 'List', min_length: limit, actual_length: actual } };
   },
   maxItems: ({ limit }, input) => {
-    const actual = Array.isArray(input) ? input.length : 0;
+    const actual = Array.isArray(input) ? (LENGTHS.get(input) ?? input.length) : 0;
     const msg = `List should have at most ${limit} items after validation, not ${actual}`;
     return { msg, type: 'too_long', ctx: { field_type: 'List', max_length: limit, actual_length: actual } };
   },
   boolean: () => ({ msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }),
 };
+
+/** Lengths of lists whose last items were not kept as they were read. */
+const LENGTHS = new WeakMap<readonly unknown[], number>();
+
+/** A list that is refused as too long is so with the length that it was sent with. */
+export function noteLength(list: readonly unknown[], length: number): void {
+  LENGTHS.set(list, length);
+}
 
 function patternMessage(pattern: string): string {
   const integer = integerWords(pattern);
