@@ -43,8 +43,9 @@ export function parseSettingsText(name: string, text: string, problems: string[]
     problems.push(`${name} must have at most ${SETTINGS_CHARACTERS_MAX} characters, got ${text.length}`);
     return null;
   }
-  if (hasMoreTokens(text, SETTINGS_TOKENS_MAX)) {
-    problems.push(`${name} must have at most ${SETTINGS_TOKENS_MAX} words and separators`);
+  const tokens = tokensOf(text);
+  if (tokens > SETTINGS_TOKENS_MAX) {
+    problems.push(`${name} must have at most ${SETTINGS_TOKENS_MAX} words and separators, got ${tokens}`);
     return null;
   }
   try {
@@ -68,15 +69,16 @@ function parseDocumentText(name: string, text: string, problems: string[]): Sett
     reading.fault(pos[0], code === 'BAD_ALIAS' ? quoteStar('*') : message);
   }
   const root = reading.node(document.contents);
+  reading.countAll();
   problems.push(...settingsProblems(name, reading.faults));
   return reading.faults.length > 0 ? null : root;
 }
 
 /** Tokens are cheap to count, and each costs the parser alike. */
-function hasMoreTokens(text: string, max: number): boolean {
+function tokensOf(text: string): number {
   let tokens = 0;
-  for (const _ of new Lexer().lex(text)) if (++tokens > max) return true;
-  return false;
+  for (const _ of new Lexer().lex(text)) tokens++;
+  return tokens;
 }
 
 /** What is wrong on a line of a settings text. */
@@ -111,6 +113,8 @@ class Reading {
   readonly #anchored = new Map<string, { readonly node: SettingsNode; readonly values: number } | null>();
   #aliases = 0;
   #values = 0;
+  /** Where there are too many for the first time. */
+  readonly #excess: { aliases: number | null; values: number | null } = { aliases: null, values: null };
 
   constructor(lines: LineCounter) {
     this.#lines = lines;
@@ -151,9 +155,7 @@ class Reading {
   #aliased(anchor: string, offset: number): SettingsNode {
     const nothing: SettingsNode = { kind: 'scalar', line: 0, value: null };
     if (anchor === '') return nothing;
-    if (++this.#aliases === SETTINGS_ALIASES_MAX + 1) {
-      this.fault(offset, `a settings text must have at most ${SETTINGS_ALIASES_MAX} aliases`);
-    }
+    if (++this.#aliases === SETTINGS_ALIASES_MAX + 1) this.#excess.aliases = offset;
     const target = this.#anchored.get(anchor);
     if (target === undefined) {
       this.fault(offset, `alias *${anchor} stands for nothing above it; ${quoteStar(`*${anchor}`)}`);
@@ -165,11 +167,16 @@ class Reading {
   #count(values: number, offset: number): void {
     const before = this.#values;
     this.#values += values;
-    if (before <= SETTINGS_VALUES_MAX && this.#values > SETTINGS_VALUES_MAX) {
-      this.fault(
-        offset,
-        `a settings text must have at most ${SETTINGS_VALUES_MAX} values, with its aliases written out`,
-      );
+    if (before <= SETTINGS_VALUES_MAX && this.#values > SETTINGS_VALUES_MAX) this.#excess.values = offset;
+  }
+
+  /** Faults of what is too much, once all of it is counted. */
+  countAll(): void {
+    const { aliases, values } = this.#excess;
+    const atMost = 'a settings text must have at most';
+    if (aliases !== null) this.fault(aliases, `${atMost} ${SETTINGS_ALIASES_MAX} aliases, got ${this.#aliases}`);
+    if (values !== null) {
+      this.fault(values, `${atMost} ${SETTINGS_VALUES_MAX} values, with its aliases written out, got ${this.#values}`);
     }
   }
 }

@@ -33,7 +33,9 @@ test('values have their lines, and an alias is the value that it stands for', ()
 test('60,000 aliases are refused, not written out', () => {
   const { root, problems } = parse(`a: &a 1\ndetectors: [${'*a,'.repeat(60_000)}]`);
   assert.equal(root, null);
-  assert.deepEqual(problems, [`s.yaml:2: a settings text must have at most ${SETTINGS_ALIASES_MAX} aliases`]);
+  assert.deepEqual(problems, [
+    `s.yaml:2: a settings text must have at most ${SETTINGS_ALIASES_MAX} aliases, got 60000`,
+  ]);
 });
 
 test('aliases of aliases count as what they write out', () => {
@@ -41,13 +43,16 @@ test('aliases of aliases count as what they write out', () => {
   const { root, problems } = parse(['l0: &l0 x', ...levels].join('\n'));
   assert.equal(root, null);
   assert.equal(problems.length, 1);
-  assert.match(problems[0], new RegExp(`at most ${SETTINGS_VALUES_MAX} values, with its aliases written out$`));
+  assert.match(
+    problems[0],
+    new RegExp(`at most ${SETTINGS_VALUES_MAX} values, with its aliases written out, got \\d+$`),
+  );
 });
 
 test('a text of separators is refused before it is parsed', () => {
   const { root, problems } = parse(`[${','.repeat(SETTINGS_TOKENS_MAX)}]`);
   assert.equal(root, null);
-  assert.deepEqual(problems, ['s.yaml must have at most 200000 words and separators']);
+  assert.deepEqual(problems, ['s.yaml must have at most 200000 words and separators, got 200003']);
 });
 
 test('a long text is refused before it is parsed', () => {
