@@ -14,9 +14,11 @@ import { SCALARS, SeriesMemory, seriesLayout } from '../memory/series-memory.ts'
 import { SeriesRings } from '../memory/series-rings.ts';
 import { judgeInSeason } from '../memory/series-season.ts';
 import { arrivalForecastAt, countingCutoffs, type History, originAt } from './history.ts';
+import type { TurnRows } from './turn-rows.ts';
 
-/** What a history came to, position by position. */
+/** What a history came to. */
 interface GradedHistory {
+  /** One for each of the last `detectionSize` positions. */
   readonly verdicts: readonly Verdict[];
   /**
    * Revisions of its events, where they are wanted. Series are named by their index; times are positions times the
@@ -26,22 +28,25 @@ interface GradedHistory {
 }
 
 /**
- * Grade, severity and alarm of every position of each history, from the same recurrence that the stream runs: position
- * by position, with the forecasts that it would have had. A group has its events in common. Alarms are on.
+ * Grade, severity and alarm of each history, from the same recurrence that the stream runs over every position: with
+ * the forecasts that it would have had. A group has its events in common. Alarms are on. Yields after each turn.
  */
-export function gradeHistories(
+export function* gradeHistories(
   histories: readonly History[],
   settings: DetectionSettings,
-  { eventStepMs = null, startsMs = null, first = 0 }: HistoryPlaces,
-): GradedHistory[] {
+  { eventStepMs = null, startsMs = null, first = 0, turn }: HistoryPlaces & { readonly turn: TurnRows },
+): Generator<void, GradedHistory[]> {
   if (settings.thresholdMethod === 'multivariate') {
-    const graded = gradeTogether(histories, settings, { eventStepMs, startMs: startsMs?.[0] ?? Number.NaN });
+    const startMs = startsMs?.[0] ?? Number.NaN;
+    const graded = yield* gradeTogether(histories, { settings, turn, eventStepMs, startMs });
     return histories.map(() => graded);
   }
-  return histories.map((history, index) => {
+  const graded: GradedHistory[] = [];
+  for (const [index, history] of histories.entries()) {
     const startMs = startsMs?.[index] ?? Number.NaN;
-    return gradeAlone({ history, index: first + index, startMs }, settings, eventStepMs);
-  });
+    graded.push(yield* gradeAlone(history, first + index, { settings, turn, eventStepMs, startMs }));
+  }
+  return graded;
 }
 
 /** Where histories lie in time, and among the series. */
@@ -54,17 +59,18 @@ export interface HistoryPlaces {
   readonly first?: number;
 }
 
-interface IndexedHistory {
-  readonly history: History;
-  readonly index: number;
+interface Grading {
+  readonly settings: DetectionSettings;
+  readonly turn: TurnRows;
+  readonly eventStepMs: number | null;
   readonly startMs: number;
 }
 
-function gradeAlone(
-  { history, index, startMs }: IndexedHistory,
-  settings: DetectionSettings,
-  eventStepMs: number | null,
-): GradedHistory {
+function* gradeAlone(
+  history: History,
+  index: number,
+  { settings, turn, eventStepMs, startMs }: Grading,
+): Generator<void, GradedHistory> {
   const rows = new HistoryRows(history, index, { settings, memory: new SeriesMemory(seriesLayout(settings)) });
   const events = new HistoryEvents(settings, {
     series: String(index),
@@ -74,7 +80,10 @@ function gradeAlone(
   });
   const state = new Float64Array(ALARM_STATE.count);
   const promise = { rate: settings.alarmRate ?? 0, gap: settings.detectionSize, isGroup: false };
-  const verdicts = Array.from(history.values, (_, position) => {
+  const verdicts: Verdict[] = [];
+  const windowStart = history.values.length - settings.detectionSize;
+  for (let position = 0; position < history.values.length; position++) {
+    if (turn.isOver(1)) yield;
     const unusual = rows.observe(position);
     const timestampMs = startMs + position * (settings.profile?.stepMs ?? Number.NaN);
     const row = { value: history.observed[position], timestampMs };
@@ -82,17 +91,16 @@ function gradeAlone(
     const verdict = judgeStuck(rows.rings, position, inSeason, settings.alarmRate);
     rows.closeWindow(position + 1);
     events.observe(position, verdict, [rows]);
-    return verdict;
-  });
+    if (position >= windowStart) verdicts.push(verdict);
+  }
   return { verdicts, events: events.revisions };
 }
 
 /** Histories of a group begin at one time. */
-function gradeTogether(
+function* gradeTogether(
   histories: readonly History[],
-  settings: DetectionSettings,
-  { eventStepMs, startMs }: { readonly eventStepMs: number | null; readonly startMs: number },
-): GradedHistory {
+  { settings, turn, eventStepMs, startMs }: Grading,
+): Generator<void, GradedHistory> {
   const memory = new SeriesMemory(seriesLayout(settings));
   const members = histories.map((history, index) => new HistoryRows(history, index, { settings, memory }));
   const events = new HistoryEvents(settings, {
@@ -103,7 +111,10 @@ function gradeTogether(
   });
   const states = { scales: new Float64Array(GROUP_SCALES.count), alarm: new Float64Array(ALARM_STATE.count) };
   const judged = { ...settings, alarmRate: settings.alarmRate ?? 0 };
-  const verdicts = Array.from(histories[0]?.values ?? [], (_, position) => {
+  const verdicts: Verdict[] = [];
+  const length = histories[0]?.values.length ?? 0;
+  for (let position = 0; position < length; position++) {
+    if (turn.isOver(members.length)) yield;
     const timestampMs = startMs + position * (settings.profile?.stepMs ?? Number.NaN);
     const rows = members.map((member) => member.row(position));
     const { verdict, seasons } = judgeGroup(states, rows, { timestampMs, settings: judged });
@@ -112,8 +123,8 @@ function gradeTogether(
       member.closeWindow(position + 1);
     });
     events.observe(position, verdict, members);
-    return verdict;
-  });
+    if (position >= length - settings.detectionSize) verdicts.push(verdict);
+  }
   return { verdicts, events: events.revisions };
 }
 

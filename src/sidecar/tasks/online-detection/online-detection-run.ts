@@ -14,7 +14,7 @@ import { forecastFolds } from '../../../forecast/folds.ts';
 import { type Forecaster, hasQuantiles } from '../../../forecast/forecaster.ts';
 import { deviationOfQuantiles } from '../../../forecast/quantile-spread.ts';
 import { tuneForRequest } from '../../models/tuned-models.ts';
-import { inParts, type RequestPart, requestParts } from '../series/request-parts.ts';
+import { inParts, type RequestPart } from '../series/request-parts.ts';
 import { fitSeriesEffects } from '../series/series-effects.ts';
 import type { OnlineDetectionQuestion } from './online-detection-question.ts';
 
@@ -42,9 +42,6 @@ interface DetectionRequest extends Pick<DetectionInput, 'series' | 'settings' | 
   readonly rowsInFlightMax?: number | undefined;
 }
 
-/** Values that are graded before other requests have their turn. */
-const GRADED_VALUES = 2_048;
-
 /** Online detection over whole histories with a model. Rejects when the model fails or `signal` aborts. */
 export async function detectOnline(request: DetectionRequest): Promise<readonly OnlineDetection[]> {
   const { series, settings, offsets } = request;
@@ -64,8 +61,9 @@ function partOf(request: DetectionRequest, { start, end }: RequestPart): Detecti
 }
 
 async function detectPart(request: DetectionRequest): Promise<readonly OnlineDetection[]> {
-  const { effects, settings } = request;
-  const plan = planDetection({ ...request, cleaned: effects?.map(({ subtracted }) => subtracted) });
+  const { effects } = request;
+  const cleaned = effects?.map(({ subtracted }) => subtracted);
+  const plan = await inTurns(planDetection({ ...request, cleaned }), request.signal);
   const together = plan.folds.timeOf !== undefined;
   await forecastPlan(plan, request, together ? [] : plan.priorFolds);
   if (together) {
@@ -76,16 +74,17 @@ async function detectPart(request: DetectionRequest): Promise<readonly OnlineDet
     const added = await effects?.[i]?.added(residualsOf(history));
     if (added !== undefined) shiftForecasts(history, added);
   }
-  if (settings.thresholdMethod === 'multivariate' || settings.alarmRate === null)
-    return concludeDetection(plan, request);
-  const detections: OnlineDetection[] = [];
-  for (const part of requestParts(request.series, GRADED_VALUES)) {
-    if (detections.length > 0) await pause();
-    request.signal?.throwIfAborted();
-    const histories = plan.histories.slice(part.start, part.end);
-    detections.push(...concludeDetection({ ...plan, histories }, partOf(request, part)));
+  return inTurns(concludeDetection(plan, request), request.signal);
+}
+
+/** Other requests have theirs between them. */
+async function inTurns<T>(turns: Generator<void, T>, signal?: AbortSignal): Promise<T> {
+  for (;;) {
+    const { done, value } = turns.next();
+    if (done) return value;
+    await pause();
+    signal?.throwIfAborted();
   }
-  return detections;
 }
 
 /** @param prior the folds of which every quantile is forecast, for the first rows of a grade */

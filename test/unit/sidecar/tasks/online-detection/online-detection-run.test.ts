@@ -81,32 +81,38 @@ test('series that are detected in several parts have the results and the events 
   }
 });
 
-test('other requests have their turn between series that are graded', async () => {
-  const forecaster = contextForecaster((context) => context.at(-1)!);
-  let turns = 0;
-  let turnsForecast = 0;
-  const counted: QuantileForecaster = {
-    ...forecaster,
-    async forecast(batch) {
-      const made = await forecaster.forecast(batch);
-      turnsForecast = turns;
-      return made;
-    },
-  };
-  let counting = true;
-  const count = () => {
-    turns++;
-    if (counting) setImmediate(count);
-  };
-  setImmediate(count);
-  const series = Array.from({ length: 12 }, (_, i) => dipping(1_100 + i, 40));
-  await detectOnline({ series, settings: SETTINGS, forecaster: counted });
-  counting = false;
-  assert.ok(
-    turns - turnsForecast >= 11,
-    `${turns - turnsForecast} turns while 12 series of more than 1,100 rows were graded`,
-  );
-});
+const dips = (lengths: readonly number[]) => lengths.map((length) => dipping(length, 40));
+for (const { name, series, settings = SETTINGS } of [
+  { name: 'many series', series: dips(Array(12).fill(1_100)) },
+  { name: 'one long series', series: dips([13_200]) },
+  {
+    name: 'a group',
+    series: dips(Array(4).fill(3_300)),
+    settings: { ...SETTINGS, thresholdMethod: 'multivariate' } as const,
+  },
+])
+  test(`other requests have their turn while 13,200 rows of ${name} are graded`, async () => {
+    const forecaster = contextForecaster((context) => context.at(-1)!);
+    let turns = 0;
+    let turnsForecast = 0;
+    const counted: QuantileForecaster = {
+      ...forecaster,
+      async forecast(batch) {
+        const made = await forecaster.forecast(batch);
+        turnsForecast = turns;
+        return made;
+      },
+    };
+    let counting = true;
+    const count = () => {
+      turns++;
+      if (counting) setImmediate(count);
+    };
+    setImmediate(count);
+    await detectOnline({ series, settings, forecaster: counted });
+    counting = false;
+    assert.ok(turns - turnsForecast >= 6, `${turns - turnsForecast} turns`);
+  });
 
 test('a request in parts has no more rows in flight than two batches', async () => {
   const forecaster = contextForecaster((context) => context.at(-1)!);
