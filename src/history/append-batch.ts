@@ -80,7 +80,7 @@ async function keepScores(
   const idOf = await ids.resolve(sql, scores);
   const observed = scores.filter((score) => !isSilence(score));
   if (observed.length > 0) await keepObserved(sql, observed, { idOf, nowMs });
-  await updateNewest(sql, newestOf(scores), { idOf, nowMs });
+  await updateNewest(sql, newestOf(scores), { idOf, nowMs, judged: judgedSpans(scores) });
 }
 
 interface KeepingRows {
@@ -103,9 +103,8 @@ async function keepObserved(
   await fillPart(sql, await openPart(sql, nowMs), filled, nowMs);
   await upsertRows(sql, {
     table: 'history_hours',
-    rows: byHour(scores).map(({ detector, hour, observations, alarms }) => [detector, hour, observations, alarms]),
-    onConflict: `(detector, hour) DO UPDATE SET observations = history_hours.observations + excluded.observations,
-      alarms = history_hours.alarms + excluded.alarms`,
+    rows: byHour(scores).map(({ detector, hour, observations }) => [detector, hour, observations]),
+    onConflict: '(detector, hour) DO UPDATE SET observations = history_hours.observations + excluded.observations',
   });
 }
 
@@ -118,10 +117,33 @@ function newestOf(scores: readonly KeptScore[]): KeptScore[] {
   return [...newest.values()];
 }
 
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** From when until when each series was judged, by the detector of its newest score. */
+function judgedSpans(scores: readonly KeptScore[]): ReadonlyMap<string, Span> {
+  const spans = new Map<string, Span & { readonly detector: string }>();
+  for (const { series, detector, state, timestampMs: ms } of scores) {
+    if (state !== 'scored') continue;
+    const known = spans.get(series);
+    const span = known?.detector === detector ? known : { fromMs: ms, toMs: ms };
+    spans.set(series, { detector, fromMs: Math.min(span.fromMs, ms), toMs: Math.max(span.toMs, ms) });
+  }
+  return spans;
+}
+
+/** What was known of the judged span counts unless another detector judges now. */
+const JUDGED_FROM = `CASE WHEN history_series.detector = b.detector AND history_series.judged_from IS NOT NULL
+  THEN history_series.judged_from ELSE b.judged_from END`;
+const JUDGED_TO = `CASE WHEN b.judged_to IS NULL AND history_series.detector = b.detector
+  THEN history_series.judged_to ELSE b.judged_to END`;
+
 async function updateNewest(
   sql: HistoryWritingSql,
   newest: readonly KeptScore[],
-  { idOf, nowMs }: KeepingRows,
+  { idOf, nowMs, judged }: KeepingRows & { readonly judged: ReadonlyMap<string, Span> },
 ): Promise<void> {
   await makeBatchTable(sql);
   const text = (name: string, of: (score: KeptScore) => string | null): ColumnValues => {
@@ -132,23 +154,25 @@ async function updateNewest(
     text('detector', ({ detector }) => detector),
     text('member_of', ({ group }) => group),
     { name: 'kept_at', type: 'int8', values: newest.map(() => nowMs) },
+    { name: 'judged_from', type: 'int8', values: newest.map(({ series }) => judged.get(series)?.fromMs ?? null) },
+    { name: 'judged_to', type: 'int8', values: newest.map(({ series }) => judged.get(series)?.toMs ?? null) },
     ...SCORE_COLUMNS.map(({ name, type, of }) => ({ name, type, values: newest.map(of) })),
   ]);
   const names = ['detector', 'member_of', 'kept_at', ...SCORE_COLUMNS.map(({ name }) => name)];
   await sql.query(
-    `UPDATE history_series SET ${names.map((name) => `${name} = b.${name}`).join(', ')} FROM ${NEWEST_BATCH} AS b
+    `UPDATE history_series SET judged_from = ${JUDGED_FROM}, judged_to = ${JUDGED_TO},
+        ${names.map((name) => `${name} = b.${name}`).join(', ')} FROM ${NEWEST_BATCH} AS b
       WHERE history_series.id = b.id AND (history_series.time IS NULL OR b.time >= history_series.time)`,
   );
 }
 
 function byHour(scores: readonly KeptScore[]) {
-  const hours = new Map<string, { detector: string; hour: number; observations: number; alarms: number }>();
-  for (const { detector, timestampMs, alarm } of scores) {
+  const hours = new Map<string, { detector: string; hour: number; observations: number }>();
+  for (const { detector, timestampMs } of scores) {
     const hour = timestampMs - (timestampMs % HOUR_MS);
     const key = `${hour} ${detector}`;
-    const sum = hours.get(key) ?? { detector, hour, observations: 0, alarms: 0 };
+    const sum = hours.get(key) ?? { detector, hour, observations: 0 };
     sum.observations++;
-    if (alarm) sum.alarms++;
     hours.set(key, sum);
   }
   return [...hours.values()];

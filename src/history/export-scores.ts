@@ -4,7 +4,7 @@ import { ServiceError } from '../service-error.ts';
 import { openDuckdb } from './duckdb-history.ts';
 import type { HistorySql } from './sql/history-database.ts';
 import { listParts, partsWithin, partTable } from './sql/score-parts.ts';
-import { IS_ALARM, IS_ANOMALY, STATE_PLACE } from './sql/score-row.ts';
+import { IS_ALARM, IS_ANOMALY, SCORE_COLUMNS, STATE_PLACE } from './sql/score-row.ts';
 import { makeTables } from './sql/tables.ts';
 
 interface ExportedScores {
@@ -47,8 +47,8 @@ const COLUMNS = [
 
 async function copy(sql: HistorySql, { fromMs, toMs, out }: ExportedRange): Promise<number> {
   const parts = partsWithin(await listParts(sql), fromMs, toMs).map((part) => `SELECT * FROM ${partTable(sql, part)}`);
-  const beside = '(id, name, detector, member_of, kept_at)';
-  const empty = `SELECT id AS series, * EXCLUDE ${beside} FROM history_series WHERE false`;
+  const columns = SCORE_COLUMNS.map(({ name }) => name).join(', ');
+  const empty = `SELECT id AS series, ${columns} FROM history_series WHERE false`;
   const kept = [empty, ...parts].join(' UNION ALL ');
   // A statement that copies takes no parameters.
   const [{ Count: rows }] = await sql.query<{ Count: number }>(

@@ -3,7 +3,6 @@ import { dropExcess, type HistoryBounds, PART_LIMITS, type PartLimits, partRowsM
 import type { EventSelection } from './port/event-port.ts';
 import type {
   DeadLetterSelection,
-  DetectorRow,
   GroupSelection,
   HistoryBatch,
   HistoryPlace,
@@ -14,6 +13,7 @@ import type {
   SeriesSelection,
 } from './port/history-port.ts';
 import type { IncidentSelection, MoveSelection } from './port/incident-port.ts';
+import { readDetectors } from './read/read-detectors.ts';
 import { readDeadLetter, readDeadLetters, readEvent, readEvents } from './read/read-events.ts';
 import { readIncident, readIncidentStanding, readIncidents, readMerged } from './read/read-incidents.ts';
 import { readMoved } from './read/read-moved.ts';
@@ -140,36 +140,6 @@ class KeptHistory implements HistoryStore {
   close(): Promise<void> {
     return this.#database.close();
   }
-}
-
-async function readDetectors(sql: HistorySql): Promise<DetectorRow[]> {
-  const series = await sql.query<{ detector: string; series: number; groups: number }>(
-    `SELECT detector, COUNT(*) AS series, COUNT(DISTINCT member_of) AS groups FROM history_series
-      WHERE time IS NOT NULL GROUP BY detector`,
-  );
-  const hours = await sql.query<{ detector: string; observations: number; alarms: number; since: number }>(
-    `SELECT detector, CAST(SUM(observations) AS INT8) AS observations, CAST(SUM(alarms) AS INT8) AS alarms,
-      MIN(hour) AS since FROM history_hours GROUP BY detector`,
-  );
-  const events = await sql.query<{ detector: string; counted: number; open: number }>(
-    `SELECT detector, COUNT(*) AS counted, CAST(SUM(CASE WHEN ended IS NULL THEN 1 ELSE 0 END) AS INT4) AS open
-      FROM history_events GROUP BY detector`,
-  );
-  const names = new Set([...series, ...hours, ...events].map(({ detector }) => detector));
-  return [...names].sort().map((detector) => {
-    const isOf = (row: { readonly detector: string }) => row.detector === detector;
-    const [of, kept, raised] = [series.find(isOf), hours.find(isOf), events.find(isOf)];
-    return {
-      detector,
-      series: of?.series ?? 0,
-      groups: of?.groups ?? 0,
-      observations: kept?.observations ?? 0,
-      alarms: kept?.alarms ?? 0,
-      sinceMs: kept?.since ?? null,
-      eventsOpen: raised?.open ?? 0,
-      events: raised?.counted ?? 0,
-    };
-  });
 }
 
 async function readState(sql: HistorySql): Promise<Omit<HistoryState, 'bytes'>> {

@@ -17,7 +17,8 @@ export interface PartLimits {
 
 export const PART_LIMITS: PartLimits = { rowsMax: 4_000_000, ageMsMax: 86_400_000 };
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const GB = 1e9;
 /** A part is at most this share of the size, so that dropping one leaves most of the history. */
 const SHARE_OF_SIZE = 0.1;
@@ -48,6 +49,7 @@ export async function dropExcess(database: HistoryDatabase, bounds: HistoryBound
       if (part.sealed && (part.filledAtMs ?? 0) < oldestMs) await dropPart(sql, part);
     }
     await dropOld(sql, oldestMs);
+    await dropHours(sql);
   });
   for (;;) {
     // What was dropped counts as long as it is not reclaimed: the next maintenance goes on.
@@ -69,7 +71,16 @@ async function dropOldest(sql: HistorySql, share: number): Promise<boolean> {
     await dropPart(sql, part);
     excess -= part.rows;
   }
+  await dropHours(sql);
   return oldest.length > 0;
+}
+
+/** Drops the counts of hours of which no score is kept any more. */
+async function dropHours(sql: HistorySql): Promise<void> {
+  await sql.query(
+    `DELETE FROM history_hours WHERE hour + ${HOUR_MS} <=
+      COALESCE((SELECT MIN(from_time) FROM history_parts), hour + ${HOUR_MS})`,
+  );
 }
 
 async function dropOld(sql: HistorySql, oldestMs: number): Promise<void> {

@@ -207,10 +207,13 @@ export interface DetectorRow {
   readonly detector: string;
   readonly series: number;
   readonly groups: number;
-  /** Observations and alarms that are kept, since when. */
+  /** Observations that are kept, and since when. */
   readonly observations: number;
-  readonly alarms: number;
   readonly sinceMs: number | null;
+  /** How long its series, or groups, were judged: added up, in event time, of what is kept. */
+  readonly judgedMs: number;
+  /** Events of that time, but for those of silence. */
+  readonly eventsJudged: number;
   readonly eventsOpen: number;
   readonly events: number;
 }

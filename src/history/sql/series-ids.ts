@@ -53,6 +53,8 @@ export class SeriesIds {
       { name: 'member_of', type: 'text', values },
       { name: 'kept_at', type: 'int8', values },
       ...SCORE_COLUMNS.map(({ name, type }) => ({ name, type, values })),
+      { name: 'judged_from', type: 'int8', values },
+      { name: 'judged_to', type: 'int8', values },
     ]);
     for (const [i, name] of names.entries()) this.#known.set(name, ids[i]);
   }

@@ -5,11 +5,11 @@ import { SCORE_COLUMNS } from './score-row.ts';
 const SCORE = SCORE_COLUMNS.map(({ name, type }) => `${name} ${type}`).join(', ');
 
 /** Raised with every change of the tables. */
-const VERSION = 2;
+const VERSION = 3;
 
 /**
  * Tables beside the parts of scores, which score-parts.ts makes. Names are compared as bytes in both databases.
- * `history_series` holds the newest score of each series.
+ * `history_series` holds the newest score of each series, `history_hours` how much is kept of each detector.
  */
 function statements(dialect: HistorySql['dialect']): readonly string[] {
   const text = dialect === 'postgres' ? 'TEXT COLLATE "C"' : 'TEXT';
@@ -50,13 +50,20 @@ function incidentTables(dialect: HistorySql['dialect']): readonly string[] {
   ];
 }
 
+/** Version 3: from when until when a series was judged. The promise is about events: alarms are not counted. */
+const JUDGED_COLUMNS = [
+  'ALTER TABLE history_series ADD COLUMN judged_from INT8',
+  'ALTER TABLE history_series ADD COLUMN judged_to INT8',
+  'ALTER TABLE history_hours DROP COLUMN alarms',
+];
+
 /** A batch of newest scores. */
 export const NEWEST_BATCH = 'newest_batch';
 
 export async function makeBatchTable(sql: HistorySql): Promise<void> {
   await sql.query(
     `CREATE TEMPORARY TABLE IF NOT EXISTS ${NEWEST_BATCH} (
-      id INT4, detector TEXT, member_of TEXT, kept_at INT8, ${SCORE})`,
+      id INT4, detector TEXT, member_of TEXT, kept_at INT8, judged_from INT8, judged_to INT8, ${SCORE})`,
   );
   await sql.query(`TRUNCATE ${NEWEST_BATCH}`);
 }
@@ -67,11 +74,12 @@ export async function makeTables(database: HistoryDatabase): Promise<void> {
     await sql.query('CREATE TABLE IF NOT EXISTS history_version (version INT4, forgotten INT4)');
     const [row] = await sql.query<{ version: number }>('SELECT version FROM history_version');
     if (row === undefined) {
-      for (const statement of statements(sql.dialect)) await sql.query(statement);
-      for (const statement of incidentTables(sql.dialect)) await sql.query(statement);
+      const all = [...statements(sql.dialect), ...incidentTables(sql.dialect), ...JUDGED_COLUMNS];
+      for (const statement of all) await sql.query(statement);
       await sql.query(`INSERT INTO history_version VALUES (${VERSION}, 0)`);
-    } else if (row.version === 1) {
-      for (const statement of incidentTables(sql.dialect)) await sql.query(statement);
+    } else if (row.version < VERSION) {
+      const missing = [...(row.version === 1 ? incidentTables(sql.dialect) : []), ...JUDGED_COLUMNS];
+      for (const statement of missing) await sql.query(statement);
       await sql.query(`UPDATE history_version SET version = ${VERSION}`);
     } else if (row.version !== VERSION) {
       throw new ServiceError(

@@ -272,16 +272,17 @@ historyTest('series are listed worst first or by name, in pages, by detector, gr
   );
   const detectors = await history.detectors();
   assert.deepEqual(
-    detectors.map(({ detector, series, groups, observations, alarms }) => [
+    detectors.map(({ detector, series, groups, observations, judgedMs, eventsJudged }) => [
       detector,
       series,
       groups,
       observations,
-      alarms,
+      judgedMs,
+      eventsJudged,
     ]),
     [
-      ['groups', 10, 2, 10, 0],
-      ['metrics', 20, 0, 20, 1],
+      ['groups', 10, 2, 10, 2 * 8 * MINUTE_MS, 0],
+      ['metrics', 20, 0, 20, 0, 0],
     ],
   );
 });

@@ -210,6 +210,10 @@ historyTest('a history of the release before has what it had, and keeps incident
     await sql.query('DROP TABLE history_incidents');
     await sql.query('DROP TABLE history_incident_events');
     await sql.query('ALTER TABLE history_events DROP COLUMN first_kept_at');
+    for (const name of ['judged_from', 'judged_to']) {
+      await sql.query(`ALTER TABLE history_series DROP COLUMN ${name}`);
+    }
+    await sql.query('ALTER TABLE history_hours ADD COLUMN alarms INT8');
     await sql.query('UPDATE history_version SET version = 1');
   });
   await database.close();
@@ -217,4 +221,8 @@ historyTest('a history of the release before has what it had, and keeps incident
   await history.append(kept([of('a', [], { events: [named('e', 'a')] })]));
   assert.equal((await history.findEvent('e'))?.incidentId, 'a');
   assert.equal((await history.state()).scores, 1);
+  assert.deepEqual(
+    (await history.detectors()).map(({ observations, events }) => [observations, events]),
+    [[1, 1]],
+  );
 });

@@ -12,7 +12,10 @@ import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';
 
-const WEEK_MS = 7 * 86_400_000;
+const DAY_MS = 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
+/** A rate says nothing where all series of a detector together were judged for less. */
+const JUDGED_MS_MIN = DAY_MS;
 
 /** The detectors that workers score by. */
 export function addDetectorRoutes(app: App, services: AppServices): void {
@@ -20,7 +23,7 @@ export function addDetectorRoutes(app: App, services: AppServices): void {
   addSaving(app, services);
 }
 
-function addDetectors(app: App, { operations, store, nowMs }: AppServices): void {
+function addDetectors(app: App, { operations, store }: AppServices): void {
   app.get(
     '/v1/detectors',
     {
@@ -46,7 +49,7 @@ function addDetectors(app: App, { operations, store, nowMs }: AppServices): void
         text,
         can_save: port.publish !== null,
         detectors: detectors.map((detector) =>
-          shown(detector, counts.find((row) => row.detector === detector.name) ?? null, nowMs()),
+          shown(detector, counts.find((row) => row.detector === detector.name) ?? null),
         ),
         findings: [...shadowedGlobs(detectors), ...found].map(shownFinding),
         versions: versions.map(({ version, savedAtMs, savedBy, comment }) => {
@@ -136,10 +139,9 @@ async function textToSave(
   return found.text;
 }
 
-function shown({ digest: _, alarmsPerWeek, ...detector }: DescribedDetector, row: DetectorRow | null, nowMs: number) {
+function shown({ digest: _, alarmsPerWeek, ...detector }: DescribedDetector, row: DetectorRow | null) {
   const { series: all, ...rest } = detector;
-  const weeks = row?.sinceMs == null ? 0 : (nowMs - row.sinceMs) / WEEK_MS;
-  const units = row === null ? 0 : row.groups > 0 ? row.groups : row.series;
+  const { judgedMs = 0, eventsJudged = 0 } = row ?? {};
   return {
     ...rest,
     series: [...all],
@@ -148,7 +150,7 @@ function shown({ digest: _, alarmsPerWeek, ...detector }: DescribedDetector, row
     observations: row?.observations ?? 0,
     since: row?.sinceMs ?? null,
     alarms_promised_per_week: alarmsPerWeek,
-    alarms_per_week: row === null || units === 0 || weeks <= 0 ? null : row.alarms / units / weeks,
+    events_per_week: judgedMs < JUDGED_MS_MIN ? null : (eventsJudged / judgedMs) * WEEK_MS,
     events: row?.events ?? 0,
     events_open: row?.eventsOpen ?? 0,
   };

@@ -28,7 +28,7 @@ export function DetectorsPage({ app, route }: { readonly app: Console; readonly 
       <p class="aside">${version === null ? 'as in the detectors file' : `version ${version}`}</p></header>
     ${failure !== null && html`<${Failure} text=${failure} />`}
     ${findings.length > 0 && html`<${Findings} findings=${findings} />`}
-    <${DetectorTable} detectors=${detectors} chosen=${chosen?.name ?? null} nowMs=${app.source.nowMs()} />
+    <${DetectorTable} detectors=${detectors} chosen=${chosen?.name ?? null} />
     ${
       chosen !== null &&
       html`<div class="columns halves">
@@ -54,30 +54,19 @@ function Findings({ findings }: Pick<DetectorsAnswer, 'findings'>): Shown {
     ${findings.map(({ text }) => html`<li class="failure">${text}</li>`)}</ul></section>`;
 }
 
-const WEEK_MS = 7 * 86_400_000;
-
 interface DetectorTableProps {
   readonly detectors: readonly DetectorsAnswer['detectors'][number][];
   readonly chosen: string | null;
-  readonly nowMs: number;
 }
 
-/** Events a week of each series or group; null where too little is kept. */
-function eventsPerWeek(detector: DetectorsAnswer['detectors'][number], nowMs: number): number | null {
-  const { events, group_count: groups, series_count: series, since } = detector;
-  const weeks = since === null ? 0 : (nowMs - since) / WEEK_MS;
-  const judged = groups > 0 ? groups : series;
-  return weeks <= 0 || judged === 0 ? null : events / judged / weeks;
-}
-
-function DetectorTable({ detectors, chosen, nowMs }: DetectorTableProps): Shown {
+function DetectorTable({ detectors, chosen }: DetectorTableProps): Shown {
   return html`<div class="table-frame" tabindex="0" role="region" aria-label="Detectors"><table class="table">
     <thead><tr><th scope="col">Detector</th><th scope="col">Watches</th><th scope="col" class="figure">Series</th>
       <th scope="col" class="figure">Promised a week</th><th scope="col" class="figure">Seen a week</th>
       <th scope="col" class="figure">Events</th><th scope="col" class="figure">Open</th></tr></thead>
     <tbody>${detectors.map((detector) => {
       const { name, series, series_count, group_count, alarms_promised_per_week: promised } = detector;
-      const seen = eventsPerWeek(detector, nowMs);
+      const { events_per_week: seen } = detector;
       const above = promised !== null && seen !== null && seen > 2 * promised;
       return html`<tr key=${name} class=${classes(name === chosen && 'chosen')}>
         <th scope="row"><a href=${routeTo('detectors', name)} aria-current=${name === chosen ? 'true' : null}>

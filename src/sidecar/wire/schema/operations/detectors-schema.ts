@@ -20,7 +20,10 @@ const DetectorAnswer = Type.Object({
   alarms_promised_per_week: NullableNumber(
     'False alarms a week and series (or group) that its settings promise; null where alarms are off.',
   ),
-  alarms_per_week: NullableNumber('Alarms a week and series that were raised in what is kept.'),
+  events_per_week: NullableNumber(
+    'Events a week that each series (or group) had while it was judged, of what is kept: what the promise is about, ' +
+      'with those of incidents. Silence does not count. null where less than a day was judged.',
+  ),
   events: Type.Integer({ description: 'Events that are kept.' }),
   events_open: Type.Integer(),
 });
