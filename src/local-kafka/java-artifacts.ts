@@ -8,9 +8,8 @@ import { ServiceError } from '../service-error.ts';
 const run = promisify(execFile);
 
 export const KAFKA_VERSION = '4.3.1';
-export const REGISTRY_VERSION = '2.6.13.Final';
 const JAVA_VERSION_MIN = 17;
-const DEPENDENCY_PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
+export const DEPENDENCY_PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
 const OR_ELSEWHERE = 'or set KAFKA_BROKERS to the address of a Kafka cluster';
 
 /**
@@ -56,19 +55,6 @@ export async function kafkaClassPath(cacheDir: string, version = KAFKA_VERSION):
   return jars.map((name) => join(folder, name)).join(':');
 }
 
-/** The folder of the schema registry's runner jar. Fetched by Maven at the first call. */
-export async function registryFolder(cacheDir: string): Promise<string> {
-  const folder = join(cacheDir, `registry-${REGISTRY_VERSION}`);
-  await fetchOnce(folder, async (target) => {
-    const artifact = `io.apicurio:apicurio-registry-app:${REGISTRY_VERSION}:tar.gz:all`;
-    await maven([`${DEPENDENCY_PLUGIN}:copy`, `-Dartifact=${artifact}`, `-DoutputDirectory=${target}`]);
-    const archive = join(target, `apicurio-registry-app-${REGISTRY_VERSION}-all.tar.gz`);
-    await run('tar', ['xzf', archive, '-C', target]);
-    await rm(archive);
-  });
-  return folder;
-}
-
 /**
  * Fills `folder` once, also when several processes try at the same time: each fetches into a folder of its own, the
  * first to rename wins, and the others discard theirs.
@@ -87,7 +73,7 @@ export async function fetchOnce(folder: string, fetch: (target: string) => Promi
   }
 }
 
-async function maven(args: readonly string[]): Promise<void> {
+export async function maven(args: readonly string[]): Promise<void> {
   try {
     await run('mvn', ['-B', '-ntp', '-q', ...args]);
   } catch (cause) {
