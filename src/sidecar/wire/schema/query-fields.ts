@@ -1,7 +1,7 @@
+/** Values of a query string are texts: patterns check them, and the handler converts them. */
 import Type, { type TSchema } from 'typebox';
 import { digitsUpTo, UP_TO } from './integer-texts.ts';
 
-/** Values of a query string are texts: patterns check them, and the handler converts them. */
 /** Times of requests end with the year 9999: clocks and databases of clients know no later one. */
 export const TIME_MS_LATEST = 253_402_300_799_999;
 
