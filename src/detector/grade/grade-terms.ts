@@ -79,8 +79,7 @@ interface GradedRow {
  *
  * A row is judged by scales of the rows before it. The sum and its weights were chosen on labelled series of several
  * sources; see README.md.
- */
-/**
+ *
  * Takes the row at `position`, whose distance is in the ring; call it before the resolution learns of it. Null without
  * value or forecast.
  */
