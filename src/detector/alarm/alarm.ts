@@ -77,6 +77,8 @@ export interface Unusualness {
   readonly wide: number;
   /** What of `sharp` no season explains; left out: all of it. */
   readonly unexplained?: number;
+  /** What any step of a series shows that seldom makes one: that alone is no alarm. Left out: 0. */
+  readonly rareStep?: number;
 }
 
 /** The verdict on one row. */
@@ -135,7 +137,8 @@ interface AlarmPromise {
  *   grade      S / (S + 14)
  *   severity   max(S', 0.9 x what was held) + 2 sqrt(energy)
  *   alarm      G above a threshold T that rises by 1.4 (T / G)^1.5 steps with every episode and falls by `rate` steps
- *              with every row; none where the unexplained share of G is not above T, though T learns from it
+ *              with every row; none where the unexplained share of G is not above T, or G not above what any step
+ *              of the series shows, though T learns from it
  *   G          S + min(max(S of the two rows before), 2 S)
  *
  * So the threshold settles where episodes come at the promised rate (stochastic approximation of a quantile, Robbins
@@ -154,7 +157,7 @@ export function judgeRow(
   const elevated = (unusual?.sharp ?? 0) < GRADE_HALF ? 0 : state[start + ELEVATED] + 1;
   state[start + ELEVATED] = elevated;
   if (unusual === null) return NO_VERDICT;
-  const { sharp, wide, unexplained = sharp } = unusual;
+  const { sharp, wide, unexplained = sharp, rareStep = 0 } = unusual;
   const held = Math.max(wide, HELD_SHARE * state[start + HELD]);
   const energy = state[start + ENERGY] + ENERGY_RATE * (Math.min(wide, ENERGY_MAX) ** 2 - state[start + ENERGY]);
   state[start + HELD] = inSinglePrecision(held);
@@ -174,7 +177,7 @@ export function judgeRow(
   }
   if (threshold > ORDINARY_TOGETHER) state[start + THRESHOLD] -= stepOf(state[start + EPISODES]) * promised;
   const severity = held + ENERGY_WEIGHT * Math.sqrt(energy);
-  const alarm = isExceeded && together * unexplained > threshold * sharp;
+  const alarm = isExceeded && together > rareStep && together * unexplained > threshold * sharp;
   return { grade: sharp / (sharp + GRADE_HALF), severity, alarm, season: null, elevated, beside: 0 };
 }
 

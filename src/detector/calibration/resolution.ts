@@ -10,7 +10,7 @@ import { layout } from './layout.ts';
 export const RESOLUTION_STATE = layout({
   previous: 1,
   smallestStep: 1,
-  /** Steps seen. */
+  /** Steps seen, STEPS_COUNTED at most. */
   steps: 1,
   decimals: 1,
 });
@@ -20,6 +20,8 @@ const { previous: PREVIOUS, smallestStep: SMALLEST, steps: STEPS, decimals: DECI
  * The smallest step counts as the resolution once this many steps were seen; before, the rounding of the values does.
  */
 const STEPS_MIN = 8;
+/** So many steps tell which of them are usual. */
+export const STEPS_COUNTED = 64;
 /** Digits after the point beyond which values count as not rounded. */
 const DECIMALS_MAX = 9;
 const POWERS_OF_TEN = Array.from({ length: DECIMALS_MAX }, (_, decimals) => 10 ** decimals);
@@ -38,7 +40,7 @@ export function observeResolution(state: Float64Array, start: number, value: num
   if (Number.isNaN(value)) return;
   const step = Math.abs(value - state[start + PREVIOUS]);
   if (step > 0) {
-    state[start + STEPS] = Math.min(STEPS_MIN, state[start + STEPS] + 1);
+    state[start + STEPS] = Math.min(STEPS_COUNTED, state[start + STEPS] + 1);
     const smallest = state[start + SMALLEST];
     if (smallest === 0 || step < smallest) state[start + SMALLEST] = step;
   }
@@ -54,6 +56,11 @@ export function deviationFloor(state: Float64Array, start: number): number {
 /** Half of the last digit of the values so far and of this one. */
 export function digitDeviation(state: Float64Array, start: number, value: number): number {
   return 10 ** -decimalsOf(value, state[start + DECIMALS]) / 2;
+}
+
+/** Steps so far, STEPS_COUNTED at most. */
+export function stepsSoFar(state: Float64Array, start: number): number {
+  return state[start + STEPS];
 }
 
 /** Whether the series has hardly moved: how finely it is resolved is not known yet. */

@@ -1,11 +1,12 @@
 import type { Unusualness } from '../alarm/alarm.ts';
 import { inSinglePrecision } from '../calibration/precision.ts';
-import { deviationFloor, digitDeviation, isFlatSoFar } from '../calibration/resolution.ts';
+import { deviationFloor, digitDeviation, isFlatSoFar, stepsSoFar } from '../calibration/resolution.ts';
 import { SCALARS } from '../memory/series-memory.ts';
 import type { SeriesRings } from '../memory/series-rings.ts';
 import { SEED_PERIOD } from '../memory/shape-lags.ts';
 import { isFlatReturn } from './flat-return.ts';
 import { CHANGE_GAP, isBehindGap, SHAPE_GAP } from './gap-rows.ts';
+import { shownByRareStep } from './rare-steps.ts';
 import { earlierInnovation, nearestDistance, nearestLag, observeShape, seedShapes } from './shape-search.ts';
 
 /** The terms of the grade, by their place among the scalars. */
@@ -119,7 +120,9 @@ export function observeTerms(
   const largest = Math.max(z, d, n);
   const sum = z + d + n;
   if (isFlat && sum > 0 && isFlatReturn(rings, position)) return NOTHING_UNUSUAL;
-  return { sharp: sum + SHAPE_WEIGHT_SHARP * Math.min(w, largest), wide: sum + SHAPE_WEIGHT_WIDE * w };
+  const sharp = sum + SHAPE_WEIGHT_SHARP * Math.min(w, largest);
+  const rareStep = shownByRareStep(stepsSoFar(doubles, resolutionAt), rings.scalar(SCALARS.termRows + CHANGE));
+  return { sharp, wide: sum + SHAPE_WEIGHT_WIDE * w, rareStep };
 }
 
 /** The smallest unit of entries of a series that has hardly moved so far. */

@@ -12,7 +12,7 @@ import {
   writeProfile,
   writeProfileChange,
 } from './profile-state.ts';
-import { SCALARS_OF_FORMATS, scalarOfFormat } from './scalar-formats.ts';
+import { SCALARS_OF_FORMATS, scalarOfFormat, valueOfFormat } from './scalar-formats.ts';
 import { STATE_FORMAT, type StateReader, StateWriter } from './state-bytes.ts';
 import { readSums, readSums1, writeSums } from './sums-state.ts';
 
@@ -180,13 +180,14 @@ function readHead(reader: StateReader, detector: SeriesDetector): { scalars: num
 function readScalars(reader: StateReader, detector: SeriesDetector, scalars: number, isWhole: boolean): void {
   for (let scalar = 0; scalar < scalars; scalar++) {
     if (!isWhole && scalar === SCALARS.floor) continue;
-    keepScalar(detector, scalarOfFormat(reader.format, scalar), reader.number());
+    keepScalar(reader, detector, scalar, reader.number());
   }
 }
 
 /** States may hold scalars of alarms, all 0, where the series has none. */
-function keepScalar({ rings, layout }: SeriesDetector, scalar: number, value: number): void {
-  if (scalar < layout.scalars) rings.setScalar(scalar, value);
+function keepScalar({ format }: StateReader, { rings, layout }: SeriesDetector, kept: number, value: number): void {
+  const scalar = scalarOfFormat(format, kept);
+  if (scalar < layout.scalars) rings.setScalar(scalar, valueOfFormat(format, scalar, value));
 }
 
 /** Reads states of formats 1 to 3. */
@@ -203,7 +204,7 @@ function readEarlierState(reader: StateReader, detector: SeriesDetector): void {
   if (reader.format === 1) rings.setScalar(SCALARS.floor, Number.NaN);
   for (let i = 0; i < sumsOf(layout); i++) rings.sums[rings.sumStart + i] = reader.f64();
   for (let scalar = 0; scalar < SCALARS_OF_FORMATS[reader.format]; scalar++) {
-    keepScalar(detector, scalarOfFormat(reader.format, scalar), reader.f64());
+    keepScalar(reader, detector, scalar, reader.f64());
   }
   if (layout.residualCapacity === 0) {
     rings.residualSums = reader.format === 1 ? readSums1(reader, detector.settings) : readSums(reader);
