@@ -36,8 +36,8 @@ interface GateOutlets {
  */
 export class ArrivalGate {
   readonly clock = new EventClock();
-  readonly silent = new DeadlineWatch<DetectionUnit | StaleUnit>(1, silenceDeadline);
-  readonly idle = new DeadlineWatch<DetectionUnit | StaleUnit>(2, idleDeadline);
+  readonly silent: DeadlineWatch<DetectionUnit | StaleUnit>;
+  readonly idle: DeadlineWatch<DetectionUnit | StaleUnit>;
   readonly steps = new StepWatch();
   readonly #holding = new Set<DetectionUnit>();
   /** Before this time of the clock it agrees with no record that is held. */
@@ -46,6 +46,12 @@ export class ArrivalGate {
   advances = 0;
   /** Called with each of them; null: nobody waits for one. */
   onAdvance: ((unit: DetectionUnit, timestampMs: number) => void) | null = null;
+
+  /** @param all the units and stale states of the partition */
+  constructor(all: () => Iterable<DetectionUnit | StaleUnit>) {
+    this.silent = new DeadlineWatch(1, silenceDeadline, all);
+    this.idle = new DeadlineWatch(2, idleDeadline, all);
+  }
 
   admit(unit: DetectionUnit, observation: ReceivedObservation, outlets: GateOutlets): void {
     const { series, timestampMs } = observation;

@@ -16,7 +16,7 @@ interface WatchedSteps extends UnderWatch {
 
 /** Closes the steps of series that have sent nothing, while the event time of the partition went on. */
 export class StepWatch {
-  readonly #watch = new DeadlineWatch<WatchedSteps>(1, ({ steps, points }) => steps.deadlineMs(points));
+  readonly #watch = new DeadlineWatch<WatchedSteps>(1, ({ steps, points }) => steps.deadlineMs(points), null);
   #watched = new WeakMap<PointsOfSeries, WatchedSteps>();
 
   /** After a restore of the unit. */

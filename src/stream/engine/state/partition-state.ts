@@ -28,7 +28,7 @@ interface Blocking {
  */
 export class PartitionState {
   readonly place: InputPlace;
-  readonly #gate = new ArrivalGate();
+  readonly #gate = new ArrivalGate(() => this.all.every);
   readonly all: PartitionUnits;
   /** What is wrong with the newest records that were committed. */
   readonly watch = new InputWatch();
@@ -216,7 +216,7 @@ export class PartitionState {
     const blocking = this.#blocking(sink, signal);
     const due: (DetectionUnit | StaleUnit)[] = [];
     let nextMs = Number.POSITIVE_INFINITY;
-    for (const one of [...this.units.values(), ...this.stale.values()].filter(this.all.holds)) {
+    for (const one of this.all.every.filter(this.all.holds)) {
       const dueMs = isSaid(one) || this.pauses.covers(one) ? null : silenceLimitOf(one);
       if (dueMs === null) continue;
       if (dueMs > quietMs) nextMs = Math.min(nextMs, dueMs);

@@ -78,6 +78,11 @@ export class PartitionUnits {
     this.backfills = new Backfills(options.pace, (stale, unit, sink) => this.#replace(stale, unit, sink));
   }
 
+  /** All units, and all states that wait for one. */
+  get every(): (DetectionUnit | StaleUnit)[] {
+    return [...this.units.values(), ...this.stale.values()];
+  }
+
   /** The units of a detector, and the states that it takes and has not continued so far. */
   *ofDetector(name: string): Generator<DetectionUnit | StaleUnit> {
     for (const unit of this.units.values()) if (unit.bound.config.name === name) yield unit;
@@ -238,7 +243,7 @@ export class PartitionUnits {
   }
 
   longestIdle(): (DetectionUnit | StaleUnit)[] {
-    return [...this.units.values(), ...this.stale.values()]
+    return this.every
       .filter((unit) => (isStale(unit) ? unit.successor === null : !unit.waiting.awaitsForecast))
       .sort((a, b) => a.newestOffset - b.newestOffset)
       .slice(0, Math.max(1, Math.floor(this.#options.unitsMax * EVICTED_SHARE)));
