@@ -41,6 +41,8 @@ import { judgeInSeason } from '../memory/series-season.ts';
  * Values are kept as float32 distances from the first value of the series, so that a series far from zero keeps its
  * precision. A point never judges itself: the calibration is fixed when a window opens, from residuals of earlier
  * positions.
+ *
+ * Its own methods are private by their types: one with a # would be a further field of each of many series.
  */
 export class SeriesDetector extends SeriesRings {
   /** Positions seen; the next observation has this position. */
@@ -98,7 +100,7 @@ export class SeriesDetector extends SeriesRings {
     const distance = Math.fround(clampToFloat32(value - this.origin));
     this.rings.keepDistance(position, distance);
     const forecast = standingForecast(this.rings, windowStart, position);
-    const state = this.#stateOf(position, forecast);
+    const state = this.stateOf(position, forecast);
     const step = stepOfHorizon(position, this.layout.firstCutoff, this.settings);
     const isBack = () => isFlatReturn(this.rings, position);
     const row = { distance, forecast, step };
@@ -106,7 +108,7 @@ export class SeriesDetector extends SeriesRings {
     const centre = this.origin + expected;
     const unusual = this.layout.isGraded ? observeTerms(this.rings, { position, value, distance, forecast }) : null;
     this.rings.observeScalars(value, distance);
-    const inSeason = judgeInSeason(this.rings, this.#verdictOn(unusual), { value, timestampMs });
+    const inSeason = judgeInSeason(this.rings, this.verdictOn(unusual), { value, timestampMs });
     const verdict = judgeStuck(this.rings, position, inSeason, this.settings.alarmRate);
     const detection: Detection = {
       state,
@@ -121,7 +123,7 @@ export class SeriesDetector extends SeriesRings {
       ...verdict,
     };
     this.positions = position + 1;
-    if (this.positions === windowStart + this.settings.detectionSize) this.#closeWindow(windowStart);
+    if (this.positions === windowStart + this.settings.detectionSize) this.closeWindow(windowStart);
     this.forecastDue = isCutoff(this.positions, this.settings);
     return detection;
   }
@@ -161,11 +163,11 @@ export class SeriesDetector extends SeriesRings {
 
   /** Whether the forecast that is due should come with the deviation of the model: early, while residuals are few. */
   get wantsQuantiles(): boolean {
-    return this.layout.isGraded && this.#forecastCounts && this.positions < this.layout.firstCutoff + PRIOR_ROWS;
+    return this.layout.isGraded && this.forecastCounts && this.positions < this.layout.firstCutoff + PRIOR_ROWS;
   }
 
   /** Whether a forecast from the present position counts for the open window. */
-  get #forecastCounts(): boolean {
+  private get forecastCounts(): boolean {
     const { h, detectionSize } = this.settings;
     return this.positions <= this.windowStart + detectionSize - h;
   }
@@ -178,7 +180,7 @@ export class SeriesDetector extends SeriesRings {
   forecasted(medians: Float32Array | null, start = 0, modelDeviation = 0): void {
     assert(this.forecastDue, 'no forecast is due');
     addToWindow(this.rings, { windowStart: this.windowStart, cutoff: this.positions, medians, from: start });
-    if (this.layout.isGraded && this.#forecastCounts) this.rings.setScalar(SCALARS.modelDeviation, modelDeviation);
+    if (this.layout.isGraded && this.forecastCounts) this.rings.setScalar(SCALARS.modelDeviation, modelDeviation);
     this.forecastDue = false;
   }
 
@@ -198,12 +200,12 @@ export class SeriesDetector extends SeriesRings {
    * kept, with a floor of NaN, are derived, too.
    */
   restored(): void {
-    if (Number.isNaN(this.rings.scalar(SCALARS.floor))) this.#deriveScalars();
+    if (Number.isNaN(this.rings.scalar(SCALARS.floor))) this.deriveScalars();
     if (this.layout.isGraded) restoreShapes(this.rings, this.positions);
-    this.#recalibrate();
+    this.recalibrate();
   }
 
-  #recalibrate(): void {
+  private recalibrate(): void {
     const { rings } = this;
     const { calibration } = this.settings;
     if (this.layout.residualCapacity === 0) {
@@ -221,7 +223,7 @@ export class SeriesDetector extends SeriesRings {
   }
 
   /** The verdict on a member of a group is the group's. */
-  #verdictOn(unusual: Unusualness | null): Verdict {
+  private verdictOn(unusual: Unusualness | null): Verdict {
     const { alarmRate, detectionSize, thresholdMethod } = this.settings;
     if (alarmRate === null || thresholdMethod === 'multivariate') return NO_VERDICT;
     const promise = { rate: alarmRate, gap: detectionSize, isGroup: false };
@@ -229,27 +231,27 @@ export class SeriesDetector extends SeriesRings {
   }
 
   /** As if the values in the ring were all that was observed so far. */
-  #deriveScalars(): void {
+  private deriveScalars(): void {
     const { rings, windowStart } = this;
     const oldest = Math.max(0, this.positions - this.layout.contextCapacity);
     for (let position = oldest; position < this.positions; position++) {
-      if (position === windowStart) this.#openWindow();
+      if (position === windowStart) this.openWindow();
       const distance = rings.distanceAt(position);
       const value = this.origin + distance;
       const forecast = keptForecast(this, position);
-      this.#verdictOn(this.layout.isGraded ? observeTerms(this.rings, { position, value, distance, forecast }) : null);
+      this.verdictOn(this.layout.isGraded ? observeTerms(this.rings, { position, value, distance, forecast }) : null);
       this.rings.observeScalars(value, distance);
     }
-    if (this.positions === windowStart) this.#openWindow();
+    if (this.positions === windowStart) this.openWindow();
   }
 
-  #openWindow(): void {
+  private openWindow(): void {
     const { rings } = this;
     startPrecision(rings.doubles, rings.scalarIndex(SCALARS.precision));
     rings.setScalar(SCALARS.floor, deviationFloor(rings.doubles, rings.scalarIndex(SCALARS.resolution)));
   }
 
-  #stateOf(position: number, forecast: number): Detection['state'] {
+  private stateOf(position: number, forecast: number): Detection['state'] {
     if (Number.isNaN(forecast)) return position < this.layout.firstCutoff ? 'warming-up' : 'not-forecasted';
     return this.rings.calibration.samples < CALIBRATION_WINDOWS_MIN * this.settings.detectionSize
       ? 'calibrating'
@@ -257,30 +259,30 @@ export class SeriesDetector extends SeriesRings {
   }
 
   /** Every forecast of the window has joined: its residuals become calibration, and the next window opens. */
-  #closeWindow(start: number): void {
+  private closeWindow(start: number): void {
     const end = this.positions;
     const alone = this.settings.thresholdMethod === 'univariate' && start >= this.layout.firstCutoff;
     // After an outage the residuals before it go on to calibrate. Members of a group keep in step with each other.
     if (!alone || this.rings.hasValue(start, end)) {
-      for (let position = start; position < end; position++) this.#closePosition(start, position);
+      for (let position = start; position < end; position++) this.closePosition(start, position);
       this.closedWindows++;
     }
     shiftWindow(this.rings);
     observeExtremes(this, start, end);
-    if (precisionLost(this.rings.doubles, this.rings.scalarIndex(SCALARS.precision))) this.#forgetContext();
-    this.#openWindow();
-    this.#recalibrate();
+    if (precisionLost(this.rings.doubles, this.rings.scalarIndex(SCALARS.precision))) this.forgetContext();
+    this.openWindow();
+    this.recalibrate();
   }
 
   /** The values so far were rounded away beside the origin: the next one is the new origin. Residuals stay. */
-  #forgetContext(): void {
+  private forgetContext(): void {
     this.origin = Number.NaN;
     this.rings.setScalar(SCALARS.contextStart, this.windowStart);
     this.rings.forgetDistances();
     forgetForecasts(this.rings, this.windowStart);
   }
 
-  #closePosition(windowStart: number, position: number): void {
+  private closePosition(windowStart: number, position: number): void {
     const forecast = finalForecast(this.rings, windowStart, position);
     if (forecast === null) return;
     const residual = Math.fround(this.rings.distanceAt(position) - forecast);

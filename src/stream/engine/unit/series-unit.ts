@@ -32,7 +32,10 @@ import { type ArrivalOwner, WaitingArrivals } from './waiting-arrivals.ts';
 
 type Row = Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> & { readonly missing: number };
 
-/** A series that is scored alone. It exists from its first observation on. */
+/**
+ * A series that is scored alone. It exists from its first observation on. Its own methods are private by their types:
+ * one with a # would be a further field of each of many series.
+ */
 export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesState, EventOwner, ArrivalOwner {
   readonly key: string;
   detector: SeriesDetector;
@@ -117,8 +120,8 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
     if (this.detector.forecastDue) return false;
     const { freq, gapLimit, jitterMs } = this.bound.config.settings;
     if (this.startOffset === -1) {
-      if (this.#isWithoutValue(observation, sink)) return true;
-      this.#begin(observation);
+      if (this.isWithoutValue(observation, sink)) return true;
+      this.begin(observation);
     }
     const { detector, originMs } = this;
     const { timestampMs } = observation;
@@ -127,7 +130,7 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
     const placed = placeOnGrid(grid, timestampMs);
     switch (placed.kind) {
       case 'duplicate':
-        this.#taken(observation);
+        this.taken(observation);
         sink.duplicate(this.bound, apartMs);
         return true;
       case 'late':
@@ -141,23 +144,23 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
         this.detector.rings.newestMs = timestampMs - apartMs;
         return this.take(observation, sink);
       case 'next':
-        if (this.#isWithoutValue(observation, sink)) return true;
+        if (this.isWithoutValue(observation, sink)) return true;
         for (let missing = placed.missing; missing > 0; missing--) {
-          if (!this.#passCutoff(missing)) return false;
-          this.#pass({ ...observation, value: Number.NaN, missing }, sink);
+          if (!this.passCutoff(missing)) return false;
+          this.pass({ ...observation, value: Number.NaN, missing }, sink);
           sink.gapFilled();
         }
         if (detector.forecastDue) return false;
         sink.placed(this.bound, apartMs, placed.missing);
-        this.#taken(observation);
+        this.taken(observation);
         this.originMs = followPhase(freq, originMs, { position: detector.positions, timestampMs });
-        this.#score(observation, sink);
+        this.score(observation, sink);
         return true;
     }
   }
 
   /** A counter begins with it: there is no difference so far; or the difference is too large. */
-  #isWithoutValue(observation: ReceivedObservation, sink: ScoreSink): boolean {
+  private isWithoutValue(observation: ReceivedObservation, sink: ScoreSink): boolean {
     const { steps } = this;
     if (steps === null) return false;
     const value = steps.valueAt(observation);
@@ -167,11 +170,11 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
     return true;
   }
 
-  #score(observation: ReceivedObservation, sink: ScoreSink): void {
+  private score(observation: ReceivedObservation, sink: ScoreSink): void {
     const value = this.steps?.valueAt(observation) ?? observation.value;
     this.steps?.passed(observation);
     const seen = value === observation.value ? observation : { ...observation, value };
-    this.#publish(this.#observe(value, sink, observation.timestampMs), seen, sink);
+    this.publish(this.observe(value, sink, observation.timestampMs), seen, sink);
   }
 
   settle(): boolean {
@@ -181,15 +184,15 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
   replay(first: ReceivedObservation, sink: ReplaySink): boolean {
     const past = this.unseen;
     if (past === null) return true;
-    if (this.startOffset === -1) this.#begin(first);
+    if (this.startOffset === -1) this.begin(first);
     const { values, originMs, profile } = past.kept;
     const { h, freq } = this.bound.config.settings;
     const isLearned = profile !== null;
     while (past.next < values.length) {
       const ahead = values.subarray(past.next, past.next + h);
-      if (!this.#passCutoff(ahead.length === h && ahead.every(Number.isNaN) ? h : 0)) return false;
+      if (!this.passCutoff(ahead.length === h && ahead.every(Number.isNaN) ? h : 0)) return false;
       const timestampMs = isLearned ? undefined : gridTime(freq, originMs, past.next);
-      this.#observe(values[past.next++], sink, timestampMs);
+      this.observe(values[past.next++], sink, timestampMs);
     }
     this.unseen = null;
     sink.backfilled(values.length);
@@ -247,7 +250,7 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
     this.detector.rings.newestMs = arrivals.takenMs ?? this.arrivedMs;
   }
 
-  #begin({ record, timestampMs }: ReceivedObservation): void {
+  private begin({ record, timestampMs }: ReceivedObservation): void {
     this.startOffset = Math.abs(record.offset);
     const { unseen } = this;
     this.originMs = unseen?.kept.originMs ?? timestampMs;
@@ -258,17 +261,17 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
   }
 
   /** Returns false when a forecast is due. One that covers missing steps alone is not made. */
-  #passCutoff(missing: number): boolean {
+  private passCutoff(missing: number): boolean {
     const { detector } = this;
     if (detector.forecastDue && missing >= this.bound.config.settings.h) detector.forecasted(null);
     return !detector.forecastDue;
   }
 
-  #taken({ timestampMs }: ReceivedObservation): void {
+  private taken({ timestampMs }: ReceivedObservation): void {
     if (!(timestampMs <= this.takenMs)) this.detector.rings.newestMs = timestampMs;
   }
 
-  #observe(value: number, sink: ReplaySink, timestampMs?: number): Detection {
+  private observe(value: number, sink: ReplaySink, timestampMs?: number): Detection {
     const { detector } = this;
     const { closedWindows } = detector;
     const detection = detector.observe(value, timestampMs);
@@ -277,12 +280,12 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
   }
 
   /** A step without an observation. */
-  #pass(row: Row, sink: ScoreSink): void {
-    const detection = this.#observe(Number.NaN, sink);
+  private pass(row: Row, sink: ScoreSink): void {
+    const detection = this.observe(Number.NaN, sink);
     if (this.events.wants(false, Number.NaN)) followRow(this, { ...row, detection }, sink);
   }
 
-  #publish(detection: Detection, observation: ReceivedObservation, sink: ScoreSink): void {
+  private publish(detection: Detection, observation: ReceivedObservation, sink: ScoreSink): void {
     const { record, timestampMs, value } = observation;
     if (this.silent) returnFromSilence(this, observation, sink);
     const { key: series, bound, restartUnsaid: restarted } = this;
