@@ -11,8 +11,9 @@ export function valueAt(series: number, step: number): number {
   return 20 + (series % 50) + 5 * Math.sin((2 * Math.PI * (step + series)) / 24) + noise;
 }
 
+/** As a decoder makes it of bytes: a string of several parts would take more memory. */
 export function seriesId(series: number): string {
-  return `plant-${series % 10}/sensor-${String(series).padStart(6, '0')}`;
+  return Buffer.from(`plant-${series % 10}/sensor-${String(series).padStart(6, '0')}`).toString('latin1');
 }
 
 export function seriesOfId(id: string): number {

@@ -18,6 +18,7 @@ import {
 } from '../profile/profile-layout.ts';
 import { EXTREME_FLOATS } from './extreme-blocks.ts';
 import { shapeLags } from './shape-lags.ts';
+import { BLOCKS_MIN, blocksMax } from './slab-size.ts';
 
 /** Numbers of a series that change with every observation, by their place among its scalars. */
 const PLACES = layout({
@@ -216,14 +217,6 @@ export function profileState(block: SeriesBlock, profile: ProfileLayout): Profil
 }
 
 /**
- * Blocks of the first slab; each further one has twice as many, up to so many bytes. A worker with many partitions has
- * few series in each. The system allocates large slabs apart from what comes and goes (MALLOC_MMAP_THRESHOLD_ of the
- * image), so that no gaps lie between them, and takes memory for blocks as they are used.
- */
-const BLOCKS_MIN = 4;
-const SLAB_BYTES_MAX = 512 * 1024;
-
-/**
  * Hands out blocks; a released block is used again. Its series compute one after the other, so that they share what
  * they compute with.
  */
@@ -277,7 +270,7 @@ export class SeriesMemory {
   #grow(): SeriesBlock {
     const { layout } = this;
     const blocks = this.#blocks;
-    this.#blocks = Math.max(blocks, Math.min(2 * blocks, Math.floor(SLAB_BYTES_MAX / layout.blockBytes)));
+    this.#blocks = Math.max(blocks, Math.min(2 * blocks, blocksMax(layout.blockBytes)));
     const buffer = new ArrayBuffer(blocks * layout.blockBytes);
     const slab: SeriesSlab = {
       memory: this,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { UTC_CALENDAR } from '../../../../src/calendar/local-calendar.ts';
 import {
   bfloatStartOf,
   doubleStartOf,
@@ -38,6 +39,19 @@ test('a released block is used again, and looks like new', () => {
   const again = memory.allocate();
   assert.equal(again, block);
   assert.deepEqual(numbersOf(again), fresh);
+});
+
+test('of the pages of a large slab less than a 256th of each block is unused', () => {
+  const profile = { calendar: UTC_CALENDAR, stepMs: 1_000 };
+  const settings = { detectionSize: 24, context: 512, calibrationSize: 288, alarmRate: 0.001, profile };
+  const layout = seriesLayout(streamSettings(settings));
+  const memory = new SeriesMemory(layout);
+  let slab = memory.allocate().slab;
+  for (let i = 0; i < 2_000; i++) slab = memory.allocate().slab;
+  const { byteLength } = slab.floats.buffer;
+  // The system adds 16 bytes to what it allocates in pages.
+  const unused = (4_096 - ((byteLength + 16) % 4_096)) % 4_096;
+  assert.ok(unused / (byteLength / layout.blockBytes) < layout.blockBytes / 256, `${unused} of ${byteLength} bytes`);
 });
 
 test('blocks do not overlap', () => {
