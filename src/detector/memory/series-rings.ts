@@ -1,3 +1,4 @@
+import { clampToFloat32 } from '../../forecast/float32.ts';
 import { bfloatBits, ofBfloatBits } from '../calibration/bfloat16.ts';
 import type { Calibration, ResidualSums } from '../calibration/calibration.ts';
 import {
@@ -156,6 +157,11 @@ export class SeriesRings implements SeriesBlock {
   /** Earlier positions have no value any more. */
   get contextStart(): number {
     return this.scalar(SCALARS.contextStart);
+  }
+
+  /** The distance that is kept of a value. */
+  distanceOf(value: number): number {
+    return Math.fround(clampToFloat32(value - this.origin));
   }
 
   /** The value at `position`, for positions still in the ring. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { contextBucket } from '../../forecast/context-length.ts';
-import { clampToFloat32 } from '../../forecast/float32.ts';
 import { judgeRow, NO_VERDICT, type Unusualness, type Verdict } from '../alarm/alarm.ts';
 import type { Detection } from '../alarm/detection.ts';
 import {
@@ -97,7 +96,7 @@ export class SeriesDetector extends SeriesRings {
     assert(!this.forecastDue, 'the forecast that is due comes before the next observation');
     const { positions: position, windowStart } = this;
     if (Number.isNaN(this.origin)) this.origin = value;
-    const distance = Math.fround(clampToFloat32(value - this.origin));
+    const distance = this.distanceOf(value);
     this.rings.keepDistance(position, distance);
     const forecast = standingForecast(this.rings, windowStart, position);
     const state = this.stateOf(position, forecast);

@@ -12,13 +12,14 @@ import {
   writeProfile,
   writeProfileChange,
 } from './profile-state.ts';
+import { readScalarChange, readValues, writeScalarChange, writeValues } from './scalar-change.ts';
 import { SCALARS_OF_FORMATS, scalarOfFormat, valueOfFormat } from './scalar-formats.ts';
 import { STATE_FORMAT, type StateReader, StateWriter } from './state-bytes.ts';
 import { readSums, readSums1, writeSums } from './sums-state.ts';
 
 /** Earlier formats have residuals as float32. They are rounded as they are read. */
 const BFLOAT_FORMAT = 6;
-/** Changes of earlier formats have what is fixed while a window is open, too. */
+/** Changes of earlier formats have what is fixed while a window is open, or follows from the rest, too. */
 const FIXED_FORMAT = 6;
 
 /**
@@ -61,34 +62,28 @@ export function readDetectorState(reader: StateReader, detector: SeriesDetector)
   readDistances(reader, detector, detector.windowStart);
   readForecasts(reader, detector);
   detector.origin = reader.number();
-  readScalars(reader, detector, readHead(reader, detector).scalars, true);
+  readScalars(reader, detector, readHead(reader, detector).scalars);
   if (layout.residualCapacity === 0) detector.rings.residualSums = readSums(reader);
   if (reader.format >= PROFILE_FORMAT) readProfile(reader, detector.rings.profile);
 }
 
-/**
- * Whether `writeDetectorChange` can hold what happened since the detector stood at `written`: no window has closed.
- */
+/** Whether `writeDetectorChange` can hold what happened since the detector stood at `written`: no window closed. */
 export function isChangeOf(written: number, { positions, windowStart }: SeriesDetector): boolean {
   return written > 0 && written >= windowStart && written <= positions;
 }
 
 /**
- * Writes values and forecasts of the open window since the detector stood at `written`, and what changes with every
+ * Writes forecasts and values of the open window since the detector stood at `written`, and what changes with every
  * value. The floor of the deviation is fixed while a window is open, and so is the origin, from the first value on.
  */
 export function writeDetectorChange(writer: StateWriter, detector: SeriesDetector, written: number): void {
-  for (let position = written; position < detector.positions; position++) {
-    writer.f32(detector.rings.distanceAt(position));
-  }
   writeForecasts(writer, detector, forecastSince(written, detector));
   const { rings, layout, origin, positions } = detector;
   const isBegun = !rings.hasValue(Math.max(rings.contextStart, positions - layout.contextCapacity), written);
   writeHead(writer, detector, isBegun);
   if (isBegun) writer.number(origin);
-  for (let scalar = 0; scalar < layout.scalars; scalar++) {
-    if (scalar !== SCALARS.floor) writer.number(rings.scalar(scalar));
-  }
+  writeValues(writer, detector, written);
+  writeScalarChange(writer, detector, written);
   writeProfileChange(writer, detector.rings.profile);
 }
 
@@ -96,14 +91,23 @@ export function writeDetectorChange(writer: StateWriter, detector: SeriesDetecto
 export function readDetectorChange(reader: StateReader, detector: SeriesDetector, positions: number): void {
   const written = detector.positions;
   detector.positions = positions;
+  if (reader.format < FIXED_FORMAT) readEarlierChange(reader, detector, written);
+  else {
+    readForecasts(reader, detector);
+    const { scalars, isBegun } = readHead(reader, detector);
+    if (isBegun) detector.origin = reader.number();
+    readValues(reader, detector, written);
+    readScalarChange(reader, detector, { written, scalars });
+  }
+  if (reader.format >= PROFILE_FORMAT) readProfileChange(reader, detector.rings.profile);
+}
+
+/** Reads changes of formats 4 and 5, which have all scalars. */
+function readEarlierChange(reader: StateReader, detector: SeriesDetector, written: number): void {
   readDistances(reader, detector, written);
   readForecasts(reader, detector);
-  const isWhole = reader.format < FIXED_FORMAT;
-  if (isWhole) detector.origin = reader.number();
-  const { scalars, isBegun } = readHead(reader, detector);
-  if (isBegun) detector.origin = reader.number();
-  readScalars(reader, detector, scalars, isWhole);
-  if (reader.format >= PROFILE_FORMAT) readProfileChange(reader, detector.rings.profile);
+  detector.origin = reader.number();
+  readScalars(reader, detector, readHead(reader, detector).scalars);
 }
 
 function readDistances(reader: StateReader, { positions, rings }: SeriesDetector, from: number): void {
@@ -176,12 +180,8 @@ function readHead(reader: StateReader, detector: SeriesDetector): { scalars: num
   return { scalars: Math.floor(head / flags), isBegun: flags === 4 && (head & 2) !== 0 };
 }
 
-/** @param isWhole whether the floor is among them */
-function readScalars(reader: StateReader, detector: SeriesDetector, scalars: number, isWhole: boolean): void {
-  for (let scalar = 0; scalar < scalars; scalar++) {
-    if (!isWhole && scalar === SCALARS.floor) continue;
-    keepScalar(reader, detector, scalar, reader.number());
-  }
+function readScalars(reader: StateReader, detector: SeriesDetector, scalars: number): void {
+  for (let scalar = 0; scalar < scalars; scalar++) keepScalar(reader, detector, scalar, reader.number());
 }
 
 /** States may hold scalars of alarms, all 0, where the series has none. */

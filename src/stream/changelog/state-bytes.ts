@@ -13,7 +13,7 @@ import { ServiceError } from '../../service-error.ts';
  *   5  the long memory of hours and weekdays, unusualness of the last two rows; points of open steps and of counters,
  *      where a detector has them
  *   6  residuals of closed windows as bfloat16; changes without what is fixed in a window, or in a slot of the long
- *      memory; groups: long memories of members that left
+ *      memory, or follows from one row; groups: long memories of members that left
  */
 export const STATE_FORMAT = 6;
 const STATE_FORMAT_MIN = 1;
