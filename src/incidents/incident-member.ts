@@ -1,4 +1,5 @@
 import type { AnomalyEvent, EventDirection, EventKind } from '../record/anomaly-event.ts';
+import { seenTexts } from '../record/seen-text.ts';
 import { STRENGTH_MAX, strengthOf } from './origins/rank-origins.ts';
 import type { ToldMove } from './origins/series-move.ts';
 
@@ -91,12 +92,8 @@ export function toldMoves(events: readonly AnomalyEvent[]): ReadonlyMap<string |
   );
 }
 
-const DIGITS = 3;
-
-/** What was seen at the peak, beside what was expected. */
-function seenIn({ value, expected, lo, hi }: AnomalyEvent): string | null {
-  if (value === null) return null;
-  const text = (number: number) => String(Number(number.toPrecision(DIGITS)));
-  if (lo !== null && hi !== null) return `${text(value)} where ${text(lo)} to ${text(hi)} was expected`;
-  return expected === null ? null : `${text(value)} where ${text(expected)} was expected`;
+/** What was seen at the peak, beside what was expected; as the event's sentence tells it. */
+function seenIn({ value, expected, lo, hi, unit }: AnomalyEvent): string | null {
+  if (value === null || expected === null) return null;
+  return `${seenTexts({ value, expected, lo, hi, unit }).join(' where ')} was expected`;
 }

@@ -32,7 +32,7 @@ export const KNOWN_UNITS: readonly string[] = Object.keys(SCALES);
 
 /** Significant digits, and how many there may be where fewer would make different values alike. */
 const DIGITS = 4;
-const DIGITS_MAX = 12;
+const DIGITS_MAX = 17;
 
 export function quantityText(value: number | null, unit: string | null): string {
   return textOf(value, unit, DIGITS);

@@ -1,6 +1,6 @@
 import { weekdayOf } from '../../calendar/local-calendar.ts';
 import type { AnomalyEvent, EventDirection, EventKind } from '../../record/anomaly-event.ts';
-import { quantityTexts } from '../../record/quantity-text.ts';
+import { numberTexts, roundedBy, seenTexts } from '../../record/seen-text.ts';
 import type { SeasonAlarm } from '../alarm/alarm.ts';
 import { habitText } from './daily-habit.ts';
 import type { Rarity } from './event-extremes.ts';
@@ -19,9 +19,6 @@ const KIND_NAMES: Readonly<Record<EventKind, string>> = {
 const DIRECTED: readonly EventKind[] = ['level_shift', 'drift'];
 const DIRECTION_NAMES: Readonly<Record<EventDirection, string>> = { up: ' up', down: ' down', both: '' };
 
-/** Significant digits of what has no unit; more where whole numbers have more, or different values would be alike. */
-const DIGITS = 4;
-const DIGITS_MAX = 12;
 const DAY_MS = 86_400_000;
 
 interface Summarised
@@ -69,20 +66,11 @@ function seenText({ kind, value, unusual, seriesCount, unit, members, of, ...bou
   }
   if (kind === 'missing_season') return ': values vary by less than half of what is usual';
   if (value === null) return '';
-  const expected = shownExpected(value, bounds);
-  const values = [value, expected];
-  const [valueText, expectedText] = unit === null ? plainTexts(values) : quantityTexts(values, unit);
+  const [valueText, expectedText] = seenTexts({ value, unit, ...bounds });
   const member = of === undefined || of === members[0]?.series ? '' : ` in ${of}`;
   if (kind === 'stuck') return `: ${valueText}${member} again and again`;
-  const isTold = expected === null || (unusual !== null && TELLS_RANGE.test(unusual));
+  const isTold = expectedText === null || (unusual !== null && TELLS_RANGE.test(unusual));
   return `: ${valueText}${member}${isTold ? '' : ` where ${expectedText} was expected`}`;
-}
-
-/** What was expected, in two digits of its interval: it is known no better. It stays on its side of the value. */
-function shownExpected(value: number, { expected, lo, hi }: Pick<Summarised, 'expected' | 'lo' | 'hi'>): number | null {
-  if (expected === null || lo === null || hi === null) return expected;
-  const rounded = roundedBy(expected, (hi - lo) / 2);
-  return Math.sign(value - rounded) === Math.sign(value - expected) ? rounded : expected;
 }
 
 function memberText(members: AnomalyEvent['members']): string {
@@ -129,19 +117,10 @@ export function seasonText(value: number, season: SeasonAlarm, unit: string | nu
   const way = (isUsual ? lately : value) < expected ? 'lower' : 'higher';
   const weekday = WEEKDAYS[weekdayOf(Math.floor(localMs / DAY_MS))];
   const time = `${weekday} ${new Date(localMs).toISOString().slice(11, 16)}`;
-  const textsOf = (...values: number[]) => {
-    const rounded = values.map((each) => roundedBy(each, margin));
-    return unit === null ? plainTexts(rounded) : quantityTexts(rounded, unit);
-  };
+  const textsOf = (...values: number[]) => numberTexts(values.map((each) => roundedBy(each, margin)), unit);
   if (isUsual) return `on average ${way} than usual for a ${time} (usually around ${textsOf(expected)[0]})`;
   const [from, to] = textsOf(expected - margin, expected + margin);
   return `${way} than usual for a ${time} (usually ${from} to ${to})`;
-}
-
-/** Two digits of a margin: what is farther from the centre is farther from the text of the margin, too. */
-function roundedBy(value: number, margin: number): number {
-  const quantum = 10 ** (Math.floor(Math.log10(2 * margin)) - 1);
-  return quantum > 0 ? Number((Math.round(value / quantum) * quantum).toPrecision(DIGITS_MAX)) : value;
 }
 
 const UNITS = [
@@ -156,17 +135,4 @@ export function durationText(ms: number): string {
   const { name, ms: unitMs } = UNITS.find((unit) => ms >= 2 * unit.ms || ms === unit.ms) ?? UNITS[UNITS.length - 1];
   const count = Math.floor(ms / unitMs);
   return `${count} ${name}${count === 1 ? '' : 's'}`;
-}
-
-function plainTexts(values: readonly (number | null)[]): readonly string[] {
-  const different = new Set(values).size;
-  for (let digits = DIGITS; ; digits++) {
-    const texts = values.map((value) => (value === null ? '' : plainText(value, digits)));
-    if (digits === DIGITS_MAX || new Set(texts).size === different) return texts;
-  }
-}
-
-function plainText(value: number, digits: number): string {
-  const whole = Math.min(DIGITS_MAX, String(Math.trunc(Math.abs(value))).length);
-  return String(Number(value.toPrecision(Math.max(digits, whole))));
 }

@@ -14,7 +14,7 @@ export interface SeriesMove {
   readonly isFlat: boolean;
   /** When it began to alarm; null where it moved without an alarm. */
   readonly startedAtMs: number | null;
-  /** What was seen, such as `38 where 12 to 15 was expected`. */
+  /** What was seen, such as `38 where 13 was expected`. */
   readonly seen: string | null;
   /** In how many of the earlier incidents that it had in common with the others it was first. */
   readonly led: { readonly count: number; readonly of: number } | null;

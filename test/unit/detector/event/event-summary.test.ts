@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { durationText, rarityText, seasonText, summaryOf } from '../../../../src/detector/event/event-summary.ts';
+import {
+  durationText,
+  rarityText,
+  summaryOf,
+  seasonText,
+} from '../../../../src/detector/event/event-summary.ts';
 import type { EventDirection, EventKind } from '../../../../src/record/anomaly-event.ts';
+import { quantityTexts } from '../../../../src/record/quantity-text.ts';
 
 const spike = {
   kind: 'spike',
@@ -270,6 +276,24 @@ test('where times are not known a sentence tells none', () => {
   assert.equal(summaryOf(shift, stayed), 'Level shift up: 1235 where 40 was expected, at a new level');
   const since = { ...stayed, startedAtMs: 3_600_000, originMs: START_MS };
   assert.match(summaryOf(shift, since), /, at a new level since 2026-03-03 10:00 UTC$/);
+});
+
+test('large values that differ in later digits alone are shown with these', () => {
+  const seen = { ...spike, unusual: null };
+  const [value, expected] = [1_408_612_377_120_001, 1_408_612_377_120_004];
+  assert.equal(
+    summaryOf({ ...seen, value, expected }, open),
+    'Spike: 1408612377120001 where 1408612377120004 was expected',
+  );
+  assert.equal(
+    summaryOf(
+      { ...seen, value: 1_408_612_377_126, expected: 1_408_612_377_101, lo: 1_408_612_377_091, hi: 1_408_612_377_111 },
+      open,
+    ),
+    'Spike: 1408612377126 where 1408612377101 was expected',
+  );
+  const texts = quantityTexts([value, expected], 'requests');
+  assert.notEqual(texts[0], texts[1]);
 });
 
 test('an event that ends as it begins has no length', () => {

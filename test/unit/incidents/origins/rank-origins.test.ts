@@ -64,7 +64,7 @@ test('evidence is told in words', () => {
     move('a/cpu', {
       strength: 92,
       startedAtMs: 1_000,
-      seen: '38 where 12 to 15 was expected',
+      seen: '38 where 13 was expected',
       led: { count: 3, of: 4 },
     }),
     move('b/cpu', { strength: 40, startedAtMs: 42_000 }),
@@ -72,7 +72,7 @@ test('evidence is told in words', () => {
   assert.deepEqual(origin.evidence, [
     'first to move, 41 s before the others',
     'a/cpu is 5.6 times as unusual as it was in its quiet time',
-    '38 where 12 to 15 was expected',
+    '38 where 13 was expected',
     'the others followed it in 3 of 4 earlier incidents',
   ]);
 });
