@@ -64,9 +64,9 @@ export interface AnomalyEvent {
   /** Event time of the first row that deviates: in the run of rows that leads to the first alarm. */
   readonly startedAtMs: number;
   readonly firstAlarmAtMs: number;
-  /** Event time of the peak: the alarm with the highest grade. */
+  /** Event time of the peak: the row farthest from what was expected. */
   readonly peakAtMs: number;
-  /** The last one by now. */
+  /** The last one by now. The way back may be an alarm, and no part of the event. */
   readonly lastAlarmAtMs: number;
   /** Event time of the observation that this revision was made at. */
   readonly updatedAtMs: number;
@@ -77,7 +77,7 @@ export interface AnomalyEvent {
   readonly endedAtMs: number | null;
   /** The highest of its alarms; null for an event that is none of unusual values. */
   readonly severity: number | null;
-  /** At the peak; null where the severity is. */
+  /** The highest of its alarms; null where the severity is. */
   readonly grade: number | null;
   /** At the peak; of its most unusual member where it is a group's. */
   readonly value: number | null;

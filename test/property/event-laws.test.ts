@@ -92,6 +92,14 @@ function byId(events: readonly AnomalyEvent[]): AnomalyEvent[][] {
   return [...Map.groupBy(events, ({ eventId }) => eventId).values()];
 }
 
+function assertAscending(timesMs: readonly number[], message: string): void {
+  assert.deepEqual(
+    timesMs.toSorted((a, b) => a - b),
+    timesMs,
+    message,
+  );
+}
+
 /** Returns the number of events that were closed. */
 function assertWellFormed({ events, scores }: Ran): number {
   let closed = 0;
@@ -118,12 +126,10 @@ function assertWellFormed({ events, scores }: Ran): number {
     for (const event of revisions) {
       const { startedAtMs, firstAlarmAtMs, peakAtMs, lastAlarmAtMs, endedAtMs, updatedAtMs } = event;
       assert.deepEqual([startedAtMs, firstAlarmAtMs], [revisions[0].startedAtMs, revisions[0].firstAlarmAtMs]);
-      const inOrder = [startedAtMs, firstAlarmAtMs, peakAtMs, lastAlarmAtMs, endedAtMs ?? updatedAtMs, updatedAtMs];
-      assert.deepEqual(
-        inOrder.toSorted((a, b) => a - b),
-        inOrder,
-        'alarms lie within the event',
-      );
+      assertAscending([startedAtMs, firstAlarmAtMs, lastAlarmAtMs, updatedAtMs], 'alarms lie within the event');
+      assertAscending([startedAtMs, peakAtMs, lastAlarmAtMs], 'its peak lies before its last alarm');
+      // The way back may be an alarm, and is no part of it.
+      assertAscending([startedAtMs, peakAtMs, endedAtMs ?? updatedAtMs, updatedAtMs], 'its peak lies before its end');
       assert.ok(firstAlarmAtMs - startedAtMs < GAP * STEP_MS, 'it begins at most a detection window before');
     }
   }

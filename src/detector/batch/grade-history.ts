@@ -1,19 +1,21 @@
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import { ALARM_STATE, judgeRow, type SeasonAlarm, type Unusualness, type Verdict } from '../alarm/alarm.ts';
 import { GROUP_SCALES } from '../alarm/group-unusualness.ts';
+import { roundToBfloat16 } from '../calibration/bfloat16.ts';
 import { observeResolution } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { observeExtremes } from '../event/event-extremes.ts';
-import type { EventSubject, SeenValue } from '../event/event-row.ts';
+import type { EventSubject, ForecastValue, SeenValue } from '../event/event-row.ts';
 import { NO_RULES } from '../event/event-rules.ts';
 import { EventTracker } from '../event/event-tracker.ts';
+import { keptValue } from '../event/kept-value.ts';
 import { judgeStuck } from '../event/stuck-alarm.ts';
 import { observeTerms } from '../grade/grade-terms.ts';
 import { type JudgedMember, judgeGroup } from '../memory/group-season.ts';
 import { SCALARS, SeriesMemory, seriesLayout } from '../memory/series-memory.ts';
 import { SeriesRings } from '../memory/series-rings.ts';
 import { judgeInSeason } from '../memory/series-season.ts';
-import { arrivalForecastAt, countingCutoffs, type History, originAt } from './history.ts';
+import { arrivalForecastAt, countingCutoffs, forecastAt, type History, originAt } from './history.ts';
 import type { TurnRows } from './turn-rows.ts';
 
 /** What a history came to. */
@@ -128,6 +130,8 @@ function* gradeTogether(
   return { verdicts, events: events.revisions };
 }
 
+const NO_BOUNDS = { lo: Number.NaN, hi: Number.NaN };
+
 /** The rows of one history, offered one after the other. */
 class HistoryRows {
   readonly series: string;
@@ -189,8 +193,29 @@ class HistoryRows {
     if (Number.isNaN(value)) return null;
     const expected = originAt(this.#history, position) + arrivalForecastAt(this.#history, position);
     const { series, rings, origin, season } = this;
-    const bounds = { lo: Number.NaN, hi: Number.NaN };
-    return { series, value, expected, ...bounds, sharp: this.#newest?.sharp ?? 0, rings, origin, season };
+    const earlier = (before: number) => this.#earlier(before);
+    return { series, value, expected, ...NO_BOUNDS, sharp: this.#newest?.sharp ?? 0, rings, origin, season, earlier };
+  }
+
+  /** As earlier-value.ts has it: forecasts of a window that has closed are known from their residuals. */
+  #earlier(position: number): ForecastValue | null {
+    const { values, detectionSize } = this.#history;
+    const { rings } = this;
+    const { residualCapacity } = rings.layout;
+    if (position < rings.contextStart) return null;
+    const end = this.#position + 1;
+    const windowStart = end - ((((end - values.length) % detectionSize) + detectionSize) % detectionSize);
+    if (position < windowStart - detectionSize) return null;
+    const distance = values[position];
+    const isClosed = position < windowStart;
+    const forecast = isClosed
+      ? windowStart - position > residualCapacity
+        ? Number.NaN
+        : distance - roundToBfloat16(Math.fround(distance - forecastAt(this.#history, position)))
+      : arrivalForecastAt(this.#history, position);
+    const origin = originAt(this.#history, position);
+    if (Number.isNaN(distance) || Number.isNaN(forecast)) return null;
+    return { value: keptValue(origin, distance), expected: origin + forecast, ...NO_BOUNDS };
   }
 
   /** Closes the window that ends here, once its last row is judged. Windows are aligned to the end of the series. */

@@ -65,6 +65,8 @@ const TELLING: readonly (readonly EventKind[])[] = [
   ['missing_season', 'stuck', 'burst'],
 ];
 const DISPLACED_RANK = 1;
+/** Kinds that no short event has. */
+const LONG: readonly EventKind[] = ['level_shift', 'drift', 'burst'];
 
 /**
  * A kind is refined by what comes, and not taken back: at the end an incident looks less like itself. A level shift
@@ -76,10 +78,14 @@ export function refined(kind: EventKind, next: EventKind, departure: Departure |
   return rank(next) >= rank(kind) && (departure !== null || !isTurn) ? next : kind;
 }
 
-/** The kind of an event of so many rows behind which values are back: no level, and no drift, is as short. */
+/** Whether an event of so few rows can be no level, no drift and no burst, once values are back. */
+export function isShort(rows: number): boolean {
+  return rows < DISPLACED_ROWS_MIN;
+}
+
+/** The kind of an event of so many rows behind which values are back. */
 export function recoveredKind(kind: EventKind, rows: number, isBelow: boolean): EventKind {
-  const isShort = TELLING[DISPLACED_RANK].includes(kind) && rows < DISPLACED_ROWS_MIN;
-  return isShort ? pointKind(isBelow) : kind;
+  return LONG.includes(kind) && isShort(rows) ? pointKind(isBelow) : kind;
 }
 
 function pointKind(isBelow: boolean): EventKind {

@@ -23,7 +23,7 @@ interface Closing {
  * level before the event. O(rows).
  */
 export function hasReturned(event: OpenEvent, kept: RingValues, closing: Closing): boolean {
-  const { kind, start, until, before, peak, seasonAlarms } = event;
+  const { kind, start, away, before, peak, seasonAlarms } = event;
   const { rings, origin } = kept;
   const end = closing.position + 1;
   const oldest = Math.max(0, rings.contextStart, end - rings.layout.contextCapacity);
@@ -32,22 +32,35 @@ export function hasReturned(event: OpenEvent, kept: RingValues, closing: Closing
     return !(kind === 'stuck' ? isStillStuck(values) : staysWithoutSeason(values, start - oldest));
   }
   if (kind !== 'level_shift' && kind !== 'drift' && seasonAlarms === undefined) return true;
-  const lags = [WEEK_DAYS * DAY_MS, DAY_MS].map((ms) => ms / closing.stepMs).filter(Number.isInteger);
-  const usualAt = (position: number): number => {
+  const usual = usualBefore(event, kept, closing);
+  const displacement = (from: number, to: number): number =>
+    presentMedian(Array.from({ length: to - from }, (_, i) => rings.distanceAt(from + i) + origin - usual(from + i)));
+  const moved =
+    start < oldest
+      ? (peak.value ?? Number.NaN) - (before ?? Number.NaN)
+      : displacement(start, Math.min(away.until.position, end));
+  const left = displacement(Math.max(oldest, end - closing.gap), end);
+  return !(left * Math.sign(moved) >= AWAY_SHARE * Math.abs(moved) && moved !== 0);
+}
+
+/**
+ * What rows would show without the event: the value at the same time of an earlier week or day from before it, where
+ * that is kept, or the level before; NaN where neither is known.
+ */
+export function usualBefore(
+  { start, before }: Pick<OpenEvent, 'start' | 'before'>,
+  { rings, origin }: RingValues,
+  { position: newest, stepMs }: Pick<Closing, 'position' | 'stepMs'>,
+): (position: number) => number {
+  const oldest = Math.max(0, rings.contextStart, newest + 1 - rings.layout.contextCapacity);
+  const lags = [WEEK_DAYS * DAY_MS, DAY_MS].map((ms) => ms / stepMs).filter(Number.isInteger);
+  return (position) => {
     for (const lag of lags) {
       const earlier = position - lag * Math.ceil((position - start + 1) / lag);
       if (earlier >= oldest && !Number.isNaN(rings.distanceAt(earlier))) return rings.distanceAt(earlier) + origin;
     }
     return before ?? Number.NaN;
   };
-  const displacement = (from: number, to: number): number =>
-    presentMedian(Array.from({ length: to - from }, (_, i) => rings.distanceAt(from + i) + origin - usualAt(from + i)));
-  const moved =
-    start < oldest
-      ? (peak.value ?? Number.NaN) - (before ?? Number.NaN)
-      : displacement(start, Math.min(until.position, end));
-  const left = displacement(Math.max(oldest, end - closing.gap), end);
-  return !(left * Math.sign(moved) >= AWAY_SHARE * Math.abs(moved) && moved !== 0);
 }
 
 /** The level of the rows before an event; null where there are none. */

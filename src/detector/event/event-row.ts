@@ -4,6 +4,9 @@ import type { EventRules } from './event-rules.ts';
 import { USUAL_DEVIATIONS } from './event-summary.ts';
 import type { EventMoment } from './open-event.ts';
 
+/** A row of such a grade is part of the event that goes on. */
+const DEVIATING_GRADE = 1 / 3;
+
 /** What the events of a series or group have in common. */
 export interface EventSubject {
   readonly detector: string;
@@ -25,19 +28,25 @@ export interface EventSubject {
   readonly idOf: (start: number | string) => string;
 }
 
-/** An observed value of a row, of the series itself or of a member of the group. */
-export interface SeenValue extends RingValues {
-  readonly series: string;
+/** A value, and what was expected. */
+export interface ForecastValue {
   readonly value: number;
   /** The forecast; NaN where there is none. */
   readonly expected: number;
   /** Bounds of the interval; NaN where there is none. */
   readonly lo: number;
   readonly hi: number;
+}
+
+/** An observed value of a row, of the series itself or of a member of the group. */
+export interface SeenValue extends RingValues, ForecastValue {
+  readonly series: string;
   /** How unusual it is (alarm.ts). */
   readonly sharp: number;
   /** What the long memory of a member says of it in an alarm of its group; of a series it stands in the verdict. */
   readonly season?: SeasonAlarm | null | undefined;
+  /** A row just before; null where its value, or its forecast, is not known any more. */
+  readonly earlier?: (position: number) => ForecastValue | null;
 }
 
 export interface EventRow extends EventMoment {
@@ -63,4 +72,14 @@ export function inSeason(seen: SeenValue | null, verdict: Verdict): SeenValue | 
   const { expected, deviation } = season;
   const margin = USUAL_DEVIATIONS * deviation;
   return { ...seen, expected, lo: expected - margin, hi: expected + margin };
+}
+
+/** Whether the long memory raised the alarm of a row. */
+export function isRaised({ verdict: { season } }: EventRow): boolean {
+  return season?.raised === true;
+}
+
+/** Whether a row is part of an incident, an alarm or not. */
+export function deviates({ verdict: { grade, beside } }: EventRow, isBySeason: boolean): boolean {
+  return grade >= DEVIATING_GRADE || (isBySeason && beside > 0);
 }

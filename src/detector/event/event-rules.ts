@@ -56,13 +56,19 @@ export function isInvalid(value: number, { validRange }: Pick<EventRules, 'valid
   return validRange !== null && !Number.isNaN(value) && !contains(validRange, value);
 }
 
-/** Whether an alarm counts for events. */
+/** Whether an alarm lies on the side that is watched. */
+export function isOnSide({ value, expected }: Pick<RuledRow, 'value' | 'expected'>, rules: EventRules): boolean {
+  const deviation = value - expected;
+  if (isInvalid(value, rules)) return true;
+  return rules.direction === 'up' ? !(deviation < 0) : rules.direction === 'down' ? !(deviation > 0) : true;
+}
+
+/** Whether an alarm counts for events, on whichever side it lies. */
 export function isWanted({ timestampMs, value, expected, previous }: RuledRow, rules: EventRules): boolean {
-  const { direction, minDeviation, minDeviationShare, normalRange, stoppedAt, quiet } = rules;
+  const { minDeviation, minDeviationShare, normalRange, stoppedAt, quiet } = rules;
   if (stoppedAt !== null && (value <= stoppedAt || previous <= stoppedAt)) return false;
   if (!isInvalid(value, rules)) {
     const deviation = value - expected;
-    if (direction === 'up' ? deviation < 0 : direction === 'down' && deviation > 0) return false;
     if (Math.abs(deviation) < Math.max(minDeviation, minDeviationShare * Math.abs(expected))) return false;
     if (normalRange !== null && contains(normalRange, value)) return false;
   }

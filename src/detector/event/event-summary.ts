@@ -117,7 +117,11 @@ export function seasonText(value: number, season: SeasonAlarm, unit: string | nu
   const way = (isUsual ? lately : value) < expected ? 'lower' : 'higher';
   const weekday = WEEKDAYS[weekdayOf(Math.floor(localMs / DAY_MS))];
   const time = `${weekday} ${new Date(localMs).toISOString().slice(11, 16)}`;
-  const textsOf = (...values: number[]) => numberTexts(values.map((each) => roundedBy(each, margin)), unit);
+  const textsOf = (...values: number[]) =>
+    numberTexts(
+      values.map((each) => roundedBy(each, margin)),
+      unit,
+    );
   if (isUsual) return `on average ${way} than usual for a ${time} (usually around ${textsOf(expected)[0]})`;
   const [from, to] = textsOf(expected - margin, expected + margin);
   return `${way} than usual for a ${time} (usually ${from} to ${to})`;

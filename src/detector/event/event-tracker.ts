@@ -1,17 +1,18 @@
 import type { AnomalyEvent, CloseReason, EventKind } from '../../record/anomaly-event.ts';
-import { leadingResidual, scaleOfChanges, scaleOfResiduals } from '../grade/grade-terms.ts';
+import { beginEvent } from './begin-event.ts';
 import { type DailyHabit, habitWith, isOver } from './daily-habit.ts';
 import { departureOf } from './displaced-values.ts';
-import { type RingValues, rarityOf } from './event-extremes.ts';
-import { isStillStuck, kindOf, recoveredKind, refined, staysWithoutSeason } from './event-kind.ts';
-import { hasReturned, levelBefore } from './event-return.ts';
-import { type EventRow, type EventSubject, inSeason, type SeenValue, seasonOfSeen } from './event-row.ts';
-import { type EventRules, isInvalid, isWanted } from './event-rules.ts';
-import { rarityText, seasonText } from './event-summary.ts';
-import { inUnits, keepResidual } from './kept-residuals.ts';
+import type { RingValues } from './event-extremes.ts';
+import { isShort, isStillStuck, kindOf, recoveredKind, refined, staysWithoutSeason } from './event-kind.ts';
+import { peakOf } from './event-peak.ts';
+import { hasReturned } from './event-return.ts';
+import { deviates, type EventRow, type EventSubject, inSeason, isRaised, type SeenValue } from './event-row.ts';
+import { type EventRules, isInvalid, isOnSide, isWanted } from './event-rules.ts';
+import { keepResidual } from './kept-residuals.ts';
 import { addShares, besideSeasons } from './member-shares.ts';
-import { conclude, type EventPeak, lastUntil, newEvent, type OpenEvent, reach, revise } from './open-event.ts';
-import { ringValues, stuckRows } from './ring-values.ts';
+import { conclude, lastUntil, type OpenEvent, reach, revise } from './open-event.ts';
+import { ringValues } from './ring-values.ts';
+import { isAway, isFarther, isOff, isWayBack, mostUnusual, type ToldRow, toldRow } from './told-row.ts';
 
 /**
  * An episode is held open while the severity is above this share of its peak, and above what 95 of 100 ordinary rows
@@ -22,10 +23,10 @@ const ORDINARY_SEVERITY = 16;
 const HELD_GAPS = 4;
 /** What it goes over to is another state than before: its return belongs to it. */
 const LASTING: readonly EventKind[] = ['level_shift', 'missing_season', 'stuck'];
+/** What these are about is no distance from a forecast. */
+const UNCHANGING: readonly EventKind[] = ['missing_season', 'stuck'];
 /** A drift that is one event is held for so many gaps. */
 const DRIFT_GAPS = 6;
-/** A row of such a grade is part of the event that goes on. */
-const DEVIATING_GRADE = 1 / 3;
 /** An open event is looked at again after this share of a gap, when the kind is usually known; then once a gap. */
 const FIRST_CHECK_SHARE = 0.25;
 
@@ -61,36 +62,48 @@ export class EventTracker {
 
   /** Takes the next row. Returns what is to be published of it. */
   observe(row: EventRow): AnomalyEvent | null {
-    const most = inSeason(mostUnusual(row, this.#subject.rules), row.verdict);
-    const isAlarm = most !== null && this.#counts(row, most);
-    if (most !== null && this.#subject.rules.stoppedAt !== null) this.#previous = most.value;
+    const { rules } = this.#subject;
+    const most = inSeason(mostUnusual(row, rules), row.verdict);
+    const told = most === null ? null : this.#alarmOf(row, most);
+    const isWatched = told !== null && isOnSide(told.seen, rules);
+    if (most !== null && rules.stoppedAt !== null) this.#previous = most.value;
+    // What the detector watches does not belong to what it does not watch, unless it is the way back from it.
+    if (isWatched && this.#open?.isUnwatched && !this.#isWayBack(this.#open, told)) {
+      this.#open = null;
+      this.#closedAt = told.position;
+    }
     if (this.#open === null) {
       if (this.#habit !== null && isOver(this.#habit, row.timestampMs)) this.#habit = null;
-      if (this.#closedAt !== null && !isAlarm && row.seen.length > 0 && !deviates(row, true)) this.#closedAt = null;
-      if (!isAlarm || (this.#coolUntilMs !== null && row.timestampMs < this.#coolUntilMs)) return null;
-      this.#coolUntilMs = null;
-      this.#open = this.#begin(row, most);
+      if (this.#closedAt !== null && told === null && row.seen.length > 0 && !deviates(row, true))
+        this.#closedAt = null;
+      if (told === null || most === null) return null;
+      if (isWatched && this.#coolUntilMs !== null && row.timestampMs < this.#coolUntilMs) return null;
+      if (isWatched) this.#coolUntilMs = null;
+      this.#open = beginEvent(this.#subject, row, { most, told, isWatched, from: this.#closedAt ?? 0 });
+      this.#closedAt = null;
     }
     const event = this.#open;
+    const alarm = isWatched || event.isUnwatched ? told : null;
     keepResidual(event, row.seen);
-    const isMissing = row.seen.length === 0;
-    if (!isMissing) {
-      const isStuck = event.kind === 'stuck' && repeatsValue(row.keptOf(event.leader), row.position);
-      const isDeviating = isStuck || deviates(row, event.seasonAlarms !== undefined || isRaised(row));
-      reach(event, row, { isAlarm, deviates: isDeviating, stepMs: this.#subject.stepMs });
-    }
-    if (isAlarm) this.#addAlarm(event, row, most);
+    if (alarm !== null) this.#addAlarm(event, row, alarm);
+    if (row.seen.length > 0) this.#reach(event, row, alarm !== null);
+    const revision = this.#revisionAt(event, row, alarm !== null);
+    return event.isUnwatched ? null : revision;
+  }
+
+  #revisionAt(event: OpenEvent, row: EventRow, isAlarm: boolean): AnomalyEvent | null {
+    const { rules, gap, stepMs } = this.#subject;
     if (event.revision >= 0) return this.#goOn(event, row);
     const lastedMs = event.lastAlarm.timestampMs - event.firstAlarm.timestampMs;
-    if (isAlarm && lastedMs >= this.#subject.rules.minDurationMs) {
+    if (isAlarm && lastedMs >= rules.minDurationMs) {
       this.#classify(event, row);
       event.checked = { position: row.position, alarms: event.alarms };
-      const habit = habitWith(this.#habit, event.firstAlarm.timestampMs, this.#subject.stepMs);
+      const habit = event.isUnwatched ? null : habitWith(this.#habit, event.firstAlarm.timestampMs, stepMs);
       this.#habit = habit ?? this.#habit;
       if (habit !== null) event.days = habit.days;
       return revise(event, 'opened', row.timestampMs);
     }
-    if (row.position - event.lastAlarm.position >= this.#subject.gap) this.#open = null;
+    if (row.position - event.lastAlarm.position >= gap) this.#open = null;
     return null;
   }
 
@@ -98,7 +111,7 @@ export class EventTracker {
   close(reason: CloseReason, timestampMs: number): AnomalyEvent | null {
     const event = this.#open;
     this.#open = null;
-    return event === null || event.revision < 0 ? null : conclude(event, reason, timestampMs);
+    return event === null || event.revision < 0 || event.isUnwatched ? null : conclude(event, reason, timestampMs);
   }
 
   /** What is to be kept; null where it is as a new one. It is plain data, and changes with the next row. */
@@ -117,70 +130,53 @@ export class EventTracker {
     this.#previous = previous;
   }
 
-  #counts({ verdict, timestampMs }: EventRow, { value, expected }: SeenValue): boolean {
-    const { rules } = this.#subject;
-    if (!verdict.alarm && !isInvalid(value, rules)) return false;
-    return isWanted({ timestampMs, value, expected, previous: this.#previous ?? Number.NaN }, rules);
+  /** What an alarm is told by, on whichever side; null where the row is none that counts. */
+  #alarmOf(row: EventRow, most: SeenValue): ToldRow | null {
+    const { rules, stepMs } = this.#subject;
+    const { verdict, position, timestampMs } = row;
+    const isOut = isInvalid(most.value, rules);
+    if (!verdict.alarm && !isOut) return null;
+    const from = this.#open?.start ?? this.#closedAt ?? 0;
+    const told = isOut || isRaised(row) ? { position, timestampMs, seen: most } : toldRow(row, most, { from, stepMs });
+    const { value, expected } = told.seen;
+    return isWanted({ timestampMs, value, expected, previous: this.#previous ?? Number.NaN }, rules) ? told : null;
   }
 
-  #begin(row: EventRow, leader: SeenValue): OpenEvent {
-    const { idOf, gap, stepMs } = this.#subject;
-    const { position, timestampMs, offset, verdict } = row;
-    const { rings, value, expected } = leader;
-    const scale = scaleOfResiduals(rings);
-    const run = Math.max(1, isRaised(row) ? verdict.beside : verdict.elevated);
-    const deviating = Math.min(run - 1, gap - 1);
-    const lead = Math.min(Math.max(deviating, stuckRows(rings, position)), position - (this.#closedAt ?? 0));
-    const start = position - lead;
-    this.#closedAt = null;
-    return newEvent(this.#subject, {
-      eventId: idOf(offset),
-      kind: 'spike',
-      begun: { position: start, timestampMs: timestampMs - Math.round(lead * stepMs) },
-      firstAlarm: { position, timestampMs },
-      leader: leader.series,
-      scale,
-      changeScale: scaleOfChanges(rings),
-      leading: inUnits(leadingResidual(rings, value - expected), scale),
-      before: levelBefore(leader, start, gap),
-      peak: this.#peakOf(row, leader, start),
-    });
-  }
-
-  #addAlarm(event: OpenEvent, row: EventRow, most: SeenValue): void {
+  #addAlarm(event: OpenEvent, row: EventRow, told: ToldRow): void {
     const { verdict, position, timestampMs, seen } = row;
     event.alarms++;
     if (isRaised(row)) event.seasonAlarms = (event.seasonAlarms ?? 0) + 1;
-    if (most.value < most.expected) event.alarmsBelow++;
     event.lastAlarm = { position, timestampMs };
     if (event.group !== null) event.shares = addShares(event.shares, isRaised(row) ? besideSeasons(seen) : seen);
     if (verdict.severity > (event.severity ?? 0)) event.severity = verdict.severity;
-    // The value of a stuck event is the one that it is stuck at: what comes next is often more unusual.
-    if (event.alarms > 1 && event.kind !== 'stuck' && verdict.grade > (event.peak.grade ?? 0)) {
-      event.peak = this.#peakOf(row, most, event.start);
+    const { grade } = event.peak;
+    if (!this.#isWayBack(event, told)) {
+      // The value of a stuck event is the one that it is stuck at: what comes next is often more unusual.
+      const isPeak = event.alarms > 1 && event.kind !== 'stuck' && isFarther(told.seen, event.peak);
+      if (isPeak) event.peak = peakOf(row, told, { ...this.#subject, start: event.start });
+      if (isOff(told.seen, event.peak)) event[told.seen.value < told.seen.expected ? 'alarmsBelow' : 'alarmsAbove']++;
     }
+    event.peak = { ...event.peak, grade: verdict.grade > (grade ?? 0) ? verdict.grade : grade };
   }
 
-  #peakOf({ position, timestampMs, verdict }: EventRow, seen: SeenValue, start: number): EventPeak {
+  #isWayBack(event: OpenEvent, { seen, position }: ToldRow): boolean {
     const { gap, stepMs } = this.#subject;
-    const { value, expected, lo, hi } = seen;
-    const side = value < expected ? 'lowest' : 'highest';
-    const rarity = rarityOf(seen, { value, position, side, start, windowSize: gap });
-    const rare = rarity === null ? null : rarityText(rarity, stepMs);
-    const season = seasonOfSeen(seen, verdict);
-    // Forecasts that follow an incident lie beyond its values. Then it is told where they lie beside what was expected.
-    const isAlike = season?.raised || value < expected === value < (season?.expected ?? Number.NaN);
-    const usual = season !== null && isAlike ? seasonText(value, season, this.#subject.unit ?? null) : null;
-    return {
-      timestampMs,
-      grade: finite(verdict.grade),
-      value,
-      expected: finite(expected),
-      lo: finite(lo),
-      hi: finite(hi),
-      unusual: usual ?? rare,
-      ...(this.#subject.group !== null && { series: seen.series }),
-    };
+    return isWayBack(event, { seen, position, gap, stepMs });
+  }
+
+  #reach(event: OpenEvent, row: EventRow, isAlarm: boolean): void {
+    const { gap, stepMs } = this.#subject;
+    const { position, verdict } = row;
+    const isBySeason = event.seasonAlarms !== undefined || isRaised(row);
+    // A stuck value lasts as long as it is repeated, whatever follows.
+    const isStuck = event.kind === 'stuck' && repeatsValue(row.keptOf(event.leader), position);
+    const seen = row.seen.find(({ series }) => series === (event.peak.series ?? event.leader));
+    reach(event, row, {
+      isAlarm: isAlarm && (isStuck || event.kind !== 'stuck'),
+      deviates: event.kind === 'stuck' ? isStuck : deviates(row, isBySeason),
+      isAway: seen !== undefined && isAway(event, { seen, position, gap, stepMs }, isBySeason && verdict.beside > 0),
+      stepMs,
+    });
   }
 
   #goOn(event: OpenEvent, row: EventRow): AnomalyEvent | null {
@@ -188,11 +184,14 @@ export class EventTracker {
     if (this.#isOver(event, row)) {
       this.#classify(event, row);
       this.#open = null;
-      if (rules.coolDownMs > 0) this.#coolUntilMs = event.lastAlarm.timestampMs + rules.coolDownMs;
+      if (rules.coolDownMs > 0 && !event.isUnwatched)
+        this.#coolUntilMs = event.lastAlarm.timestampMs + rules.coolDownMs;
       if (event.ordinaryRows === 0) this.#closedAt = row.position;
       const kept = row.keptOf(event.leader);
-      const isBack = kept === null || hasReturned(event, kept, { position: row.position, gap, stepMs });
-      if (isBack) event.kind = recoveredKind(event.kind, event.until.position - event.start, isBelow(event));
+      const rows = event.away.until.position - event.start;
+      const isBrief = isShort(rows) && !UNCHANGING.includes(event.kind);
+      const isBack = isBrief || kept === null || hasReturned(event, kept, { position: row.position, gap, stepMs });
+      if (isBack) event.kind = recoveredKind(event.kind, rows, isBelow(event));
       return conclude(event, isBack ? 'recovered' : 'new_level', row.timestampMs);
     }
     const isFirst = event.checked.position === event.firstAlarm.position;
@@ -218,7 +217,7 @@ export class EventTracker {
     const kept = keptOf(event.leader);
     if (kept === null) return;
     const { values, oldest } = ringValues(kept.rings, position);
-    const start = event.firstAlarm.position - oldest;
+    const start = event.firstAlarm.position - (event.lead ?? 0) - oldest;
     const { gap, stepMs } = this.#subject;
     if (start < gap) return;
     const until = event.until.position;
@@ -270,29 +269,4 @@ export interface KeptTracker {
   /** Left out by earlier versions. */
   readonly closedAt?: number | null;
   readonly habit?: DailyHabit | null;
-}
-
-/** Whether the long memory raised the alarm of a row. */
-function isRaised({ verdict: { season } }: EventRow): boolean {
-  return season?.raised === true;
-}
-
-/** Whether a row is part of an incident, an alarm or not. */
-function deviates({ verdict: { grade, beside } }: EventRow, isBySeason: boolean): boolean {
-  return grade >= DEVIATING_GRADE || (isBySeason && beside > 0);
-}
-
-/** A value outside of the valid range comes first, then the member whose long memory raised the alarm. */
-function mostUnusual({ seen, verdict: { season } }: EventRow, rules: EventRules): SeenValue | null {
-  const raised = season?.raised === true ? season : null;
-  let most = seen[0] ?? null;
-  for (const each of seen) {
-    if (isInvalid(each.value, rules)) return each;
-    if (raised === null ? each.sharp > most.sharp : each.season === raised) most = each;
-  }
-  return most;
-}
-
-function finite(number: number): number | null {
-  return Number.isFinite(number) ? number : null;
 }

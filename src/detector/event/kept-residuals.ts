@@ -1,4 +1,5 @@
 import { RESIDUALS_KEPT } from './event-kind.ts';
+import type { SeenValue } from './event-row.ts';
 import type { OpenEvent } from './open-event.ts';
 
 const RESIDUAL_MAX = 1e6;
@@ -11,6 +12,18 @@ export function keepResidual(
   if (residuals.length >= RESIDUALS_KEPT) return;
   const own = seen.find(({ series }) => series === leader);
   residuals.push(own === undefined ? 0 : inUnits(own.value - own.expected, scale));
+}
+
+/** Keeps what the leader showed of the rows that come before the first alarm, at `position`. */
+export function keepEarlierResiduals(
+  { residuals, lead = 0, scale }: Pick<OpenEvent, 'residuals' | 'lead' | 'scale'>,
+  { earlier }: Pick<SeenValue, 'earlier'>,
+  position: number,
+): void {
+  for (let row = position - lead; row < position; row++) {
+    const known = earlier?.(row) ?? null;
+    residuals.push(known === null ? 0 : inUnits(known.value - known.expected, scale));
+  }
 }
 
 /** A finite number of few digits: it is kept as text. 0 where there is none. */

@@ -32,10 +32,13 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   readonly leading: number;
   /** Residuals of the first rows, in deviations. */
   readonly residuals: number[];
+  /** Rows before the first alarm that they begin with; left out for none. */
+  readonly lead?: number;
   kind: EventKind;
   alarms: number;
-  /** Alarms below what was expected. */
+  /** Alarms below what was expected, and those above it; neither those of rows that are on their forecast again. */
   alarmsBelow: number;
+  alarmsAbove: number;
   /** Alarms of the long memory, which raises one as values leave what is usual; left out where there is none. */
   seasonAlarms?: number;
   lastAlarm: EventMoment;
@@ -43,6 +46,10 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   until: EventMoment;
   /** Ordinary rows since then, RETURN_ROWS at most. */
   ordinaryRows: number;
+  /** The same of rows that are away as the peak is: off their forecast, or displaced. It is where a spike ends. */
+  away: Reach;
+  /** It is not told: it lies on the side that its detector does not watch. Left out for others. */
+  readonly isUnwatched?: true;
   /** Median of the values just before it, in units of the series; null where there are none. */
   readonly before: number | null;
   /** Where it was last looked at whether something is new, and the alarms by then. */
@@ -57,12 +64,20 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   readonly seriesCount?: number;
 }
 
+/** How far rows of some kind reach. */
+interface Reach {
+  /** The row behind the last of them. */
+  until: EventMoment;
+  /** Rows since then that are not, RETURN_ROWS at most. */
+  otherRows: number;
+}
+
 export interface EventMoment {
   readonly position: number;
   readonly timestampMs: number;
 }
 
-/** The most unusual alarm. */
+/** The row that deviates most, and the highest grade of all alarms. */
 export interface EventPeak extends Pick<AnomalyEvent, 'grade' | 'value' | 'expected' | 'lo' | 'hi' | 'unusual'> {
   readonly timestampMs: number;
   /** The member of a group whose value it is. */
@@ -71,10 +86,15 @@ export interface EventPeak extends Pick<AnomalyEvent, 'grade' | 'value' | 'expec
 
 /** How an event begins. */
 interface EventStart
-  extends Pick<OpenEvent, 'eventId' | 'kind' | 'leader' | 'scale' | 'changeScale' | 'leading' | 'before' | 'peak'> {
+  extends Pick<
+    OpenEvent,
+    'eventId' | 'kind' | 'leader' | 'scale' | 'changeScale' | 'leading' | 'before' | 'peak' | 'lead' | 'isUnwatched'
+  > {
   /** The first deviating row. */
   readonly begun: EventMoment;
   readonly firstAlarm: EventMoment;
+  /** Left out where the first alarm is the first row that is away. */
+  readonly away?: Reach;
 }
 
 /** An event before its first revision, and without an alarm. */
@@ -89,7 +109,7 @@ export function newEvent(
     originMs,
   }: Pick<AnomalyEvent, 'detector' | 'series' | 'group' | 'labels'> &
     Pick<OpenEvent, 'seriesLabels' | 'unit' | 'originMs'>,
-  { begun, firstAlarm, ...start }: EventStart,
+  { begun, firstAlarm, away = { until: firstAlarm, otherRows: 0 }, ...start }: EventStart,
 ): OpenEvent {
   return {
     ...start,
@@ -104,9 +124,11 @@ export function newEvent(
     residuals: [],
     alarms: 0,
     alarmsBelow: 0,
+    alarmsAbove: 0,
     lastAlarm: firstAlarm,
     until: firstAlarm,
     ordinaryRows: 0,
+    away,
     checked: { position: firstAlarm.position, alarms: 0 },
     severity: null,
     shares: NO_SHARES,
@@ -116,37 +138,61 @@ export function newEvent(
   };
 }
 
-/** An event that an earlier version kept began and ended with its alarms. */
+/** An event that an earlier version kept began and ended with its alarms, and all of these had a side. */
 export function keptEvent(event: OpenEvent): OpenEvent {
-  const { start, startedAtMs, lastAlarm } = event;
+  const { start, startedAtMs, lastAlarm, alarms, alarmsBelow } = event;
   const firstAlarm = { position: start, timestampMs: startedAtMs };
   const until = { ...lastAlarm, position: lastAlarm.position + 1 };
-  const begun: Pick<OpenEvent, 'firstAlarm' | 'until' | 'ordinaryRows' | 'before'> = {
+  const begun: Pick<OpenEvent, 'firstAlarm' | 'until' | 'ordinaryRows' | 'before' | 'alarmsAbove' | 'away'> = {
     firstAlarm,
     until,
     ordinaryRows: 0,
     before: null,
+    alarmsAbove: alarms - alarmsBelow,
+    away: { until: event.until ?? until, otherRows: 0 },
   };
   return { ...begun, ...event };
 }
 
+/** What a row is to an event that goes on. */
+interface ReachingRow {
+  readonly isAlarm: boolean;
+  readonly deviates: boolean;
+  readonly isAway: boolean;
+  readonly stepMs: number;
+}
+
 /** Takes the next row in: how far the event reaches. A row without a value tells nothing of it. */
-export function reach(
-  event: OpenEvent,
+export function reach(event: OpenEvent, at: EventMoment, { isAlarm, deviates, isAway, stepMs }: ReachingRow): void {
+  const all = { until: event.until, otherRows: event.ordinaryRows };
+  extend(all, at, { belongs: isAlarm || deviates, isCertain: isAlarm, stepMs });
+  event.until = all.until;
+  event.ordinaryRows = all.otherRows;
+  extend(event.away, at, { belongs: isAway, isCertain: isAlarm, stepMs });
+}
+
+function extend(
+  reach: Reach,
   { position, timestampMs }: EventMoment,
-  row: { readonly isAlarm: boolean; readonly deviates: boolean; readonly stepMs: number },
+  row: { readonly belongs: boolean; readonly isCertain: boolean; readonly stepMs: number },
 ): void {
-  if (row.isAlarm || (row.deviates && event.ordinaryRows < RETURN_ROWS)) {
-    lastUntil(event, { position, timestampMs }, row.stepMs);
-  } else if (!row.deviates) {
-    if (position === event.until.position) event.until = { position, timestampMs };
-    event.ordinaryRows = Math.min(event.ordinaryRows + 1, RETURN_ROWS);
+  if (!row.belongs) {
+    if (position === reach.until.position) reach.until = { position, timestampMs };
+    reach.otherRows = Math.min(reach.otherRows + 1, RETURN_ROWS);
+  } else if (row.isCertain || reach.otherRows < RETURN_ROWS) {
+    reach.until = behind({ position, timestampMs }, row.stepMs);
+    reach.otherRows = 0;
   }
 }
 
+/** The row behind this one. */
+export function behind({ position, timestampMs }: EventMoment, stepMs: number): EventMoment {
+  return { position: position + 1, timestampMs: timestampMs + stepMs };
+}
+
 /** What an event is about goes on with a row that is ordinary by itself. */
-export function lastUntil(event: OpenEvent, { position, timestampMs }: EventMoment, stepMs: number): void {
-  event.until = { position: position + 1, timestampMs: timestampMs + stepMs };
+export function lastUntil(event: OpenEvent, at: EventMoment, stepMs: number): void {
+  event.until = behind(at, stepMs);
   event.ordinaryRows = 0;
 }
 
@@ -172,13 +218,16 @@ function revisionOf(
   updatedAtMs: number,
   closeReason: CloseReason | null = null,
 ): AnomalyEvent {
-  const { start, startedAtMs, firstAlarm, lastAlarm, until, kind, severity, alarms, labels } = event;
+  const { start, startedAtMs, firstAlarm, lastAlarm, kind, severity, alarms, labels } = event;
+  const until = endOf(event, closeReason);
   const { timestampMs: peakAtMs, grade, value, expected, lo, hi, unusual, series: of } = event.peak;
   const direction = directionOf(event);
   const members = sharesOf(event.shares);
   const seriesCount = event.seriesCount ?? null;
   const unit = event.unit ?? null;
-  const endedAtMs = closeReason === null ? null : endOf(event, updatedAtMs);
+  // A silence goes on until it is closed.
+  const lastMs = kind === 'silence' ? updatedAtMs : Math.min(until.timestampMs, updatedAtMs);
+  const endedAtMs = closeReason === null ? null : lastMs;
   return {
     eventId: event.eventId,
     type,
@@ -216,15 +265,18 @@ function revisionOf(
   };
 }
 
-/** A silence goes on until it is closed. */
-function endOf({ kind, until }: OpenEvent, closedAtMs: number): number {
-  return kind === 'silence' ? closedAtMs : Math.min(until.timestampMs, closedAtMs);
+/** Values of these kinds are away. */
+const AWAY: readonly EventKind[] = ['spike', 'dip', 'level_shift', 'drift'];
+
+/** Values are back before forecasts, and shapes, are. Where they stay away it ends as forecasts have followed. */
+function endOf({ kind, until, away }: OpenEvent, closeReason: CloseReason | null): EventMoment {
+  return AWAY.includes(kind) && closeReason !== 'new_level' ? away.until : until;
 }
 
 /** That of the peak, unless many alarms lie on the other side. */
-function directionOf({ kind, alarms, alarmsBelow, peak }: OpenEvent): EventDirection {
+function directionOf({ kind, alarmsBelow, alarmsAbove, peak }: OpenEvent): EventDirection {
   if (kind === 'silence') return 'down';
-  const below = alarmsBelow / alarms;
+  const below = alarmsBelow / (alarmsBelow + alarmsAbove);
   if (below >= BOTH_SHARE && below <= 1 - BOTH_SHARE) return 'both';
   return peak.expected !== null && (peak.value ?? 0) < peak.expected ? 'down' : 'up';
 }

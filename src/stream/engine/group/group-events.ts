@@ -1,8 +1,12 @@
+import { earlierValue } from '../../../detector/series/earlier-value.ts';
 import type { GroupDetection } from '../../../detector/series/group-detector.ts';
 import type { Member } from '../../changelog/group-state.ts';
 import type { PendingObservation } from '../../changelog/pending-steps.ts';
 import type { ScoreSink } from '../unit/batch-outcome.ts';
 import type { UnitEvents } from '../unit/unit-events.ts';
+
+/** A group has no interval. */
+const NO_BOUNDS = { lo: Number.NaN, hi: Number.NaN };
 
 type StepObservations = ReadonlyMap<string, PendingObservation>;
 
@@ -33,8 +37,11 @@ export function followStep(events: UnitEvents, step: GroupStep, { key, sink }: S
       if (value === undefined) return [];
       const { forecast: expected, unusual, season } = scored.members[i];
       const { rings, origin } = detector;
-      const bounds = { lo: Number.NaN, hi: Number.NaN };
-      return [{ series, value, expected, ...bounds, sharp: unusual?.sharp ?? 0, season, rings, origin }];
+      const earlier = (before: number) => {
+        const known = earlierValue(detector, before);
+        return known && { ...known, ...NO_BOUNDS };
+      };
+      return [{ series, value, expected, ...NO_BOUNDS, sharp: unusual?.sharp ?? 0, season, rings, origin, earlier }];
     }),
     keptOf: (series: string) => members.find((member) => member.series === series)?.detector ?? null,
   };

@@ -1,4 +1,5 @@
 import type { Detection } from '../../../detector/alarm/detection.ts';
+import { earlierValue } from '../../../detector/series/earlier-value.ts';
 import type { SeriesDetector } from '../../../detector/series/series-detector.ts';
 import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { UnitEvents } from './unit-events.ts';
@@ -20,7 +21,9 @@ export function followRow({ key, detector, events }: FollowedSeries, row: Follow
   const { value, record, missing, detection } = row;
   const { position, forecast, lo, hi, unusual } = detection;
   const { rings, origin } = detector;
-  const seen = { series: key, value, expected: forecast, lo, hi, sharp: unusual?.sharp ?? 0, rings, origin };
+  const earlier = (before: number) => earlierValue(detector, before);
+  const judged = { value, expected: forecast, lo, hi, sharp: unusual?.sharp ?? 0 };
+  const seen = { series: key, ...judged, rings, origin, earlier };
   events.observe(
     {
       position,

@@ -176,10 +176,11 @@ test('what the long memory raised is displaced where values are, though forecast
   assert.equal(kindOf({ ...evidence, ...followed, isBySeason: false }), 'spike');
 });
 
-test('what is back within three rows is no level shift and no drift in the end', () => {
+test('what is back within three rows is no level shift, no drift and no burst in the end', () => {
   assert.deepEqual([recoveredKind('level_shift', 3, false), recoveredKind('drift', 1, true)], ['spike', 'dip']);
   assert.equal(recoveredKind('level_shift', 4, false), 'level_shift');
-  for (const kind of ['stuck', 'missing_season', 'burst', 'spike'] as const) {
+  assert.equal(recoveredKind('burst', 3, false), 'spike', 'nor a burst');
+  for (const kind of ['stuck', 'missing_season', 'spike'] as const) {
     assert.equal(recoveredKind(kind, 1, true), kind);
   }
 });

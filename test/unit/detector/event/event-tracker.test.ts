@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { SeenValue } from '../../../../src/detector/event/event-row.ts';
+import type { ForecastValue, SeenValue } from '../../../../src/detector/event/event-row.ts';
 import { type EventRules, NO_RULES } from '../../../../src/detector/event/event-rules.ts';
 import { EventTracker } from '../../../../src/detector/event/event-tracker.ts';
 import { SeriesMemory, seriesLayout } from '../../../../src/detector/memory/series-memory.ts';
@@ -12,8 +12,8 @@ const GAP = 4;
 const STEP_MS = 60_000;
 const EXPECTED = 10;
 
-/** A row: its value, and whether it is an alarm. */
-type Row = readonly [value: number, alarm: boolean, severity?: number];
+/** A row: its value, whether it is an alarm, and where forecasts followed what came before it. */
+type Row = readonly [value: number, alarm: boolean, severity?: number, expected?: number];
 const calm = (rows: number): Row[] => Array.from({ length: rows }, (_, i) => [EXPECTED + (i % 2), false, 1]);
 
 function trackerOf(rules: Partial<EventRules> = {}) {
@@ -21,17 +21,17 @@ function trackerOf(rules: Partial<EventRules> = {}) {
   const subject = { detector: 'd', series: 's', group: null, labels: {}, gap: GAP, stepMs: STEP_MS };
   const tracker = new EventTracker({ ...subject, rules: { ...NO_RULES, ...rules }, idOf: (offset) => `id ${offset}` });
   let [position, elevated] = [0, 0];
-  const take = ([value, alarm, severity = alarm ? 50 : 1]: Row): AnomalyEvent | null => {
+  const taken: ForecastValue[] = [];
+  const take = ([value, alarm, severity = alarm ? 50 : 1, expected = EXPECTED]: Row): AnomalyEvent | null => {
     rings.keepDistance(position, value);
+    taken.push({ value, expected, lo: expected - 2, hi: expected + 2 });
     const seen: SeenValue = {
       series: 's',
-      value,
-      expected: EXPECTED,
-      lo: 8,
-      hi: 12,
+      ...taken[position],
       sharp: severity,
       rings,
       origin: 0,
+      earlier: (before) => taken[before] ?? null,
     };
     const at = { position, timestampMs: position * STEP_MS, offset: position };
     position++;
@@ -70,6 +70,60 @@ test('an alarm opens an event, and a detection window without one closes it', ()
     [last.endedAtMs, last.updatedAtMs, last.alarms, last.observations, last.closeReason],
     [31 * STEP_MS, (30 + GAP) * STEP_MS, 1, 1, 'recovered'],
   );
+});
+
+test('an alarm that comes a row behind a spike is told by the spike', () => {
+  const late: Row[] = [
+    [60, false, 20],
+    [9, true],
+  ];
+  const [first, last] = revisionsOf([...calm(30), ...late, ...calm(8)]);
+  assert.equal(first.summary, 'Spike: 60 where 10 was expected');
+  assert.deepEqual([first.direction, first.startedAtMs, first.peakAtMs], ['up', 30 * STEP_MS, 30 * STEP_MS]);
+  assert.deepEqual([first.firstAlarmAtMs, first.eventId], [31 * STEP_MS, 'id 31'], 'the alarm is where it was');
+  assert.equal(first.grade, 50 / 64, 'the grade is that of the alarm');
+  assert.equal(last.summary, 'Spike: 60 where 10 was expected, for 1 minute');
+});
+
+test('the way back, where forecasts follow the event, is neither its peak nor its direction nor part of its length', () => {
+  const spike: Row[] = Array.from({ length: 6 }, (_, i) => [40 - i, true]);
+  const back: Row[] = Array.from({ length: 6 }, (_, i) => [10 + i / 10, true, 90, 45]);
+  const last = revisionsOf([...calm(30), ...spike, ...back, ...calm(20)]).at(-1)!;
+  assert.deepEqual([last.type, last.direction, last.value, last.expected], ['closed', 'up', 40, EXPECTED]);
+  assert.deepEqual(
+    [last.kind, last.closeReason, last.peakAtMs, last.endedAtMs],
+    ['level_shift', 'recovered', 30 * STEP_MS, 36 * STEP_MS],
+  );
+  assert.deepEqual([last.alarms, last.lastAlarmAtMs, last.severity], [12, 41 * STEP_MS, 90], 'its alarms still count');
+  const beyond: Row[] = [[-40, true, 90, 45]];
+  const both = revisionsOf([...calm(30), ...spike, ...beyond, ...calm(20)]).at(-1)!;
+  assert.deepEqual([both.value, both.expected], [-40, 45], 'what goes farther than back is no way back');
+});
+
+test('where one side alone is watched the way back from the other one opens no event', () => {
+  const dip: Row[] = Array.from({ length: 6 }, () => [-40, true]);
+  const back: Row[] = [
+    [10, true, 60, -35],
+    [11, true, 60, -30],
+  ];
+  const rows = [...calm(30), ...dip, ...back, ...calm(3)];
+  assert.deepEqual(revisionsOf([...rows, ...calm(20)], { direction: 'up' }), []);
+  assert.equal(opened(revisionsOf([...rows, ...calm(20)], { direction: 'down' })).length, 1);
+  const [first] = revisionsOf([...rows, [90, true], ...calm(20)], { direction: 'up' });
+  assert.deepEqual([first.value, first.startedAtMs], [90, 41 * STEP_MS], 'a rise behind it is an event of its own');
+  const { tracker, take } = trackerOf({ direction: 'up' });
+  for (const row of rows) take(row);
+  assert.equal(tracker.close('evicted', 99 * STEP_MS), null, 'what was never told is not closed');
+});
+
+test('an event of three rows is no burst and no new level once values are back', () => {
+  const turns: Row[] = [
+    [40, true],
+    [-30, true],
+    [40, true],
+  ];
+  const last = revisionsOf([...calm(30), ...turns, ...calm(20)]).at(-1)!;
+  assert.deepEqual([last.kind, last.closeReason, last.endedAtMs], ['dip', 'recovered', 33 * STEP_MS]);
 });
 
 test('alarms without a window between them are one event; after it comes another', () => {
@@ -193,8 +247,15 @@ test('an event of stuck values lasts as long as they are', () => {
   assert.ok(last.endedAtMs! > (46 - GAP) * STEP_MS, `${last.endedAtMs! / STEP_MS}`);
 });
 
+test('a stuck value lasts as long as it is repeated, whatever follows', () => {
+  const stuck: Row[] = Array.from({ length: 16 }, (_, i) => [40, i < 8]);
+  const back: Row[] = Array.from({ length: 5 }, (_, i) => [10 + i / 10, true, 60, 40]);
+  const last = revisionsOf([...calm(30), ...stuck, ...back, ...calm(20)]).at(-1)!;
+  assert.deepEqual([last.kind, last.value, last.endedAtMs], ['stuck', 40, 46 * STEP_MS]);
+});
+
 test('an event ends with the first of three ordinary rows; one odd row behind them does not put that off', () => {
-  const odd: Row = [20, false, 10];
+  const odd: Row = [25, false, 10];
   const endOf = (...rows: Row[]) => {
     const closed = revisionsOf([...calm(30), [40, true], ...rows, ...calm(6)]).find(({ type }) => type === 'closed')!;
     return [closed.endedAtMs! / STEP_MS, closed.lastAlarmAtMs / STEP_MS, closed.observations];
@@ -207,7 +268,7 @@ test('an event ends with the first of three ordinary rows; one odd row behind th
 });
 
 test('an event that is closed while rows deviate ends there, and the next one begins no earlier', () => {
-  const odd = (rows: number): Row[] => Array.from({ length: rows }, () => [20, false, 15]);
+  const odd = (rows: number): Row[] => Array.from({ length: rows }, () => [25, false, 15]);
   const revisions = revisionsOf([...calm(30), [40, true], ...odd(GAP + 1), [40, true], ...calm(9)]);
   const [one, other] = revisions.filter(({ type }) => type === 'closed');
   assert.deepEqual([one.startedAtMs, one.endedAtMs], [30 * STEP_MS, (30 + GAP) * STEP_MS]);

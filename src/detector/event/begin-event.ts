@@ -1,0 +1,50 @@
+import { leadingResidual, scaleOfChanges, scaleOfResiduals } from '../grade/grade-terms.ts';
+import { peakOf } from './event-peak.ts';
+import { levelBefore } from './event-return.ts';
+import { type EventRow, type EventSubject, isRaised, type SeenValue } from './event-row.ts';
+import { inUnits, keepEarlierResiduals } from './kept-residuals.ts';
+import { behind, newEvent, type OpenEvent } from './open-event.ts';
+import { stuckRows } from './ring-values.ts';
+import type { ToldRow } from './told-row.ts';
+
+interface BegunBy {
+  /** The most unusual value of the alarm, and the row that tells it. */
+  readonly most: SeenValue;
+  readonly told: ToldRow;
+  /** It lies on the side that the detector watches. */
+  readonly isWatched: boolean;
+  /** Rows before it belong to another event. */
+  readonly from: number;
+}
+
+/** The event that an alarm opens. */
+export function beginEvent(subject: EventSubject, row: EventRow, { most, told, isWatched, from }: BegunBy): OpenEvent {
+  const { idOf, gap, stepMs } = subject;
+  const { position, timestampMs, offset, verdict } = row;
+  const { rings, value, expected } = most;
+  const scale = scaleOfResiduals(rings);
+  const run = Math.max(1, isRaised(row) ? verdict.beside : verdict.elevated);
+  const deviating = Math.max(Math.min(run, gap) - 1, stuckRows(rings, position));
+  const toldBefore = position - told.position;
+  const lead = Math.max(toldBefore, Math.min(deviating, position - from));
+  const start = position - lead;
+  const event = newEvent(subject, {
+    eventId: idOf(offset),
+    kind: 'spike',
+    begun: { position: start, timestampMs: timestampMs - Math.round(lead * stepMs) },
+    firstAlarm: { position, timestampMs },
+    leader: most.series,
+    scale,
+    changeScale: scaleOfChanges(rings),
+    leading: inUnits(leadingResidual(rings, value - expected), scale),
+    before: levelBefore(most, start, gap),
+    peak: peakOf(row, told, { ...subject, start }),
+    ...(toldBefore > 0 && {
+      lead: toldBefore,
+      away: { until: behind(told, stepMs), otherRows: toldBefore - 1 },
+    }),
+    ...(!isWatched && { isUnwatched: true }),
+  });
+  keepEarlierResiduals(event, most, position);
+  return event;
+}

@@ -1,0 +1,40 @@
+import { rarityOf } from './event-extremes.ts';
+import { type EventRow, type EventSubject, seasonOfSeen } from './event-row.ts';
+import { rarityText, seasonText } from './event-summary.ts';
+import type { EventPeak } from './open-event.ts';
+import type { ToldRow } from './told-row.ts';
+
+interface PeakOwner extends Pick<EventSubject, 'group' | 'unit' | 'gap' | 'stepMs'> {
+  /** First position of the event. */
+  readonly start: number;
+}
+
+/** The peak of an event whose newest alarm, at `row`, is told by `told`. */
+export function peakOf(
+  { position, verdict }: EventRow,
+  { seen, timestampMs, ...told }: ToldRow,
+  { group, unit = null, gap, stepMs, start }: PeakOwner,
+): EventPeak {
+  const { value, expected, lo, hi } = seen;
+  const side = value < expected ? 'lowest' : 'highest';
+  const rarity = rarityOf(seen, { value, position, side, start, windowSize: gap });
+  const season = seasonOfSeen(seen, verdict);
+  // Forecasts that follow an incident lie beyond its values. Then it is told where they lie beside what was expected.
+  const isAlike = season?.raised || value < expected === value < (season?.expected ?? Number.NaN);
+  const localMs = (season?.localMs ?? 0) - Math.round((position - told.position) * stepMs);
+  const usual = season !== null && isAlike ? seasonText(value, { ...season, localMs }, unit) : null;
+  return {
+    timestampMs,
+    grade: finite(verdict.grade),
+    value,
+    expected: finite(expected),
+    lo: finite(lo),
+    hi: finite(hi),
+    unusual: usual ?? (rarity === null ? null : rarityText(rarity, stepMs)),
+    ...(group !== null && { series: seen.series }),
+  };
+}
+
+function finite(number: number): number | null {
+  return Number.isFinite(number) ? number : null;
+}
