@@ -40,6 +40,22 @@ function widen(floats: Float32Array, at: number, [highest, lowest]: readonly num
   if (!(lowest >= floats[at + 1])) floats[at + 1] = lowest;
 }
 
+/** The lowest and the highest value so far, the row at `position` included: of closed windows and of the ring. */
+export function extremesOf(
+  { rings, origin }: RingValues,
+  position: number,
+): readonly [lowest: number, highest: number] {
+  const floats = rings.extremes();
+  let [highest, lowest] = [floats[ALL], floats[ALL + 1]];
+  for (let row = Math.max(0, rings.contextStart, position - rings.layout.contextCapacity + 1); row <= position; row++) {
+    const value = rings.distanceAt(row) + origin;
+    if (Number.isNaN(value)) continue;
+    if (!(highest >= value)) highest = value;
+    if (!(lowest <= value)) lowest = value;
+  }
+  return [lowest, highest];
+}
+
 /** How rare a value is: in so many rows before it none was as high (or as low); higher, beyond the context. */
 export interface Rarity {
   readonly side: 'highest' | 'lowest';

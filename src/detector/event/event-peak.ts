@@ -1,6 +1,6 @@
-import { rarityOf } from './event-extremes.ts';
-import { type EventRow, type EventSubject, seasonOfSeen } from './event-row.ts';
-import { rarityText, seasonText } from './event-summary.ts';
+import { extremesOf, rarityOf } from './event-extremes.ts';
+import { type EventRow, type EventSubject, type SeenValue, seasonOfSeen } from './event-row.ts';
+import { rarityText, type ShownRange, seasonText } from './event-summary.ts';
 import type { EventPeak } from './open-event.ts';
 import type { ToldRow } from './told-row.ts';
 
@@ -22,7 +22,8 @@ export function peakOf(
   // Forecasts that follow an incident lie beyond its values. Then it is told where they lie beside what was expected.
   const isAlike = season?.raised || value < expected === value < (season?.expected ?? Number.NaN);
   const localMs = (season?.localMs ?? 0) - Math.round((position - told.position) * stepMs);
-  const usual = season !== null && isAlike ? seasonText(value, { ...season, localMs }, unit) : null;
+  const usual =
+    season !== null && isAlike ? seasonText(value, { ...season, localMs }, shownRange(seen, position, unit)) : null;
   return {
     timestampMs,
     grade: finite(verdict.grade),
@@ -32,6 +33,20 @@ export function peakOf(
     hi: finite(hi),
     unusual: usual ?? (rarity === null ? null : rarityText(rarity, stepMs)),
     ...(group !== null && { series: seen.series }),
+  };
+}
+
+/** The most of units that are shares of a whole. */
+const WHOLES: Readonly<Record<string, number>> = { percent: 100, ratio: 1 };
+
+/** A series that was never below 0 ends there, and a share that never exceeded its whole at that. */
+function shownRange(seen: SeenValue, position: number, unit: string | null): ShownRange {
+  const [lowest, highest] = extremesOf(seen, position);
+  const whole = WHOLES[unit ?? ''] ?? Number.NEGATIVE_INFINITY;
+  return {
+    unit,
+    least: lowest >= 0 ? 0 : Number.NEGATIVE_INFINITY,
+    most: highest <= whole ? whole : Number.POSITIVE_INFINITY,
   };
 }
 

@@ -68,9 +68,15 @@ function seenText({ kind, value, unusual, seriesCount, unit, members, of, ...bou
   if (value === null) return '';
   const [valueText, expectedText] = seenTexts({ value, unit, ...bounds });
   const member = of === undefined || of === members[0]?.series ? '' : ` in ${of}`;
-  if (kind === 'stuck') return `: ${valueText}${member} again and again`;
-  const isTold = expectedText === null || (unusual !== null && TELLS_RANGE.test(unusual));
-  return `: ${valueText}${member}${isTold ? '' : ` where ${expectedText} was expected`}`;
+  const expectation = expectedText === null ? '' : ` where ${expectedText} was expected`;
+  if (kind === 'stuck') return `: ${valueText}${member} again and again${isOutside(value, bounds) ? expectation : ''}`;
+  const isTold = unusual !== null && TELLS_RANGE.test(unusual);
+  return `: ${valueText}${member}${isTold ? '' : expectation}`;
+}
+
+/** Where values are stuck at what is usual, that says nothing. */
+function isOutside(value: number, { lo, hi }: Pick<Summarised, 'lo' | 'hi'>): boolean {
+  return lo !== null && hi !== null && (value < lo || value > hi);
 }
 
 function memberText(members: AnomalyEvent['members']): string {
@@ -98,6 +104,13 @@ export function rarityText({ side, rows }: Rarity, stepMs: number): string | nul
   return rows * stepMs < DAY_MS ? null : `${side} in ${durationText(rows * stepMs)}`;
 }
 
+/** What a series can show, as far as is known, and its unit. */
+export interface ShownRange {
+  readonly unit: string | null;
+  readonly least: number;
+  readonly most: number;
+}
+
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const;
 /** What a time of the week usually shows lies within so many deviations. */
 export const USUAL_DEVIATIONS = 2;
@@ -109,7 +122,7 @@ const TELLS_RANGE = /\(usually .+\)$/;
  * memory raised the alarm of values that are usual one by one: `on average lower than usual for a Tuesday 09:00
  * (usually around 990)`.
  */
-export function seasonText(value: number, season: SeasonAlarm, unit: string | null): string | null {
+export function seasonText(value: number, season: SeasonAlarm, { unit, least, most }: ShownRange): string | null {
   const { expected, deviation, lately, raised, localMs } = season;
   const margin = USUAL_DEVIATIONS * deviation;
   const isUsual = Math.abs(value - expected) <= margin;
@@ -117,11 +130,8 @@ export function seasonText(value: number, season: SeasonAlarm, unit: string | nu
   const way = (isUsual ? lately : value) < expected ? 'lower' : 'higher';
   const weekday = WEEKDAYS[weekdayOf(Math.floor(localMs / DAY_MS))];
   const time = `${weekday} ${new Date(localMs).toISOString().slice(11, 16)}`;
-  const textsOf = (...values: number[]) =>
-    numberTexts(
-      values.map((each) => roundedBy(each, margin)),
-      unit,
-    );
+  const textsOf = (...values: number[]) => numberTexts(values.map(rounded), unit);
+  const rounded = (each: number) => Math.max(least, Math.min(roundedBy(each, margin), most));
   if (isUsual) return `on average ${way} than usual for a ${time} (usually around ${textsOf(expected)[0]})`;
   const [from, to] = textsOf(expected - margin, expected + margin);
   return `${way} than usual for a ${time} (usually ${from} to ${to})`;

@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SeasonAlarm } from '../../../../src/detector/alarm/alarm.ts';
 import {
   durationText,
   rarityText,
   summaryOf,
-  seasonText,
+  seasonText as textInRange,
 } from '../../../../src/detector/event/event-summary.ts';
 import type { EventDirection, EventKind } from '../../../../src/record/anomaly-event.ts';
 import { quantityTexts } from '../../../../src/record/quantity-text.ts';
+
+const ANY = { least: Number.NEGATIVE_INFINITY, most: Number.POSITIVE_INFINITY };
+const seasonText = (value: number, season: SeasonAlarm, unit: string | null, shown = ANY) =>
+  textInRange(value, season, { unit, ...shown });
 
 const spike = {
   kind: 'spike',
@@ -278,6 +283,14 @@ test('where times are not known a sentence tells none', () => {
   assert.match(summaryOf(shift, since), /, at a new level since 2026-03-03 10:00 UTC$/);
 });
 
+test('a usual range ends where the series does: at none, and at all of a share', () => {
+  const season = { expected: 195, deviation: 232, lately: 900, raised: false, localMs: START_MS };
+  assert.match(seasonText(900, season, null) ?? '', /\(usually -270 to 660\)$/);
+  assert.match(seasonText(900, season, null, { ...ANY, least: 0 }) ?? '', /\(usually 0 to 660\)$/);
+  const share = { ...season, expected: 0.99, deviation: 0.01 };
+  assert.match(seasonText(0.9, share, 'ratio', { least: 0, most: 1 }) ?? '', /\(usually 97 % to 100 %\)$/);
+});
+
 test('large values that differ in later digits alone are shown with these', () => {
   const seen = { ...spike, unusual: null };
   const [value, expected] = [1_408_612_377_120_001, 1_408_612_377_120_004];
@@ -294,6 +307,12 @@ test('large values that differ in later digits alone are shown with these', () =
   );
   const texts = quantityTexts([value, expected], 'requests');
   assert.notEqual(texts[0], texts[1]);
+});
+
+test('what is stuck beside its interval is told with what was expected', () => {
+  const stuck = { ...spike, kind: 'stuck', value: 0, expected: 31.2, lo: 24, hi: 38, unusual: null } as const;
+  assert.equal(summaryOf(stuck, open), 'Stuck value: 0 again and again where 31 was expected');
+  assert.equal(summaryOf({ ...stuck, value: 30 }, open), 'Stuck value: 30 again and again');
 });
 
 test('an event that ends as it begins has no length', () => {
