@@ -45,15 +45,16 @@ export class IncidentRun implements OwnedRun {
   /** Takes the state over and continues from it. Rejects when `signal` aborts before. */
   static async start(options: IncidentRunOptions, signal: AbortSignal): Promise<IncidentRun> {
     const session = await options.log.openState(signal);
+    let run: IncidentRun | null = null;
     try {
       const state = new IncidentState(options);
       await session.load((key, json) => state.restore(key, json));
       state.restored();
-      const run = new IncidentRun(options, session, state);
+      run = new IncidentRun(options, session, state);
       await run.#begin();
       return run;
     } catch (error) {
-      await session.close();
+      await (run === null ? session.close() : run.#finish(error as Error));
       throw error;
     }
   }
@@ -91,6 +92,7 @@ export class IncidentRun implements OwnedRun {
     // A restart before the first event must not begin at a later end.
     if (this.#state.place.get() === null) this.#state.place.moveTo(reading.begin);
     await this.#write();
+    if (this.#ended) return;
     this.#tick = setInterval(() => {
       this.#state.advance(nowMs());
       void this.#write();

@@ -1,25 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IncidentRun } from '../../../src/incidents/incident-run.ts';
+import type { OwnedLog } from '../../../src/owner/owned-log.ts';
 import { startOwnedService } from '../../../src/owner/owned-service.ts';
 import type { Incident } from '../../../src/record/incident.ts';
 import { revisionsOf } from '../../fixture/alerts/notification.ts';
 import { MemoryOwnedLog } from '../../fixture/memory-owned-log.ts';
 import { until } from '../../fixture/until.ts';
 
+const runOptions = (log: OwnedLog) => ({
+  log,
+  stepMs: 60_000,
+  stepOf: () => 60_000,
+  quietMs: 50,
+  encode: (incident: Incident) => Buffer.from(JSON.stringify(incident)),
+  nowMs: Date.now,
+  observed: () => {},
+  written: () => {},
+});
+
 /** A service on a log, and the incidents that it has committed. */
 async function service(log: MemoryOwnedLog) {
   const interrupted: Error[] = [];
-  const options = {
-    log,
-    stepMs: 60_000,
-    stepOf: () => 60_000,
-    quietMs: 50,
-    encode: (incident: Incident) => Buffer.from(JSON.stringify(incident)),
-    nowMs: Date.now,
-    observed: () => {},
-    written: () => {},
-  };
+  const options = runOptions(log);
   const started = await startOwnedService<IncidentRun>({
     log,
     start: (signal, onConnection) => IncidentRun.start({ ...options, onConnection }, signal),
@@ -78,4 +81,34 @@ test('another owner continues, and the one before writes nothing more', async ()
   await until('the other one is opened', () => types(log).length === 2, { everyMs: 5 });
   assert.equal(run()?.open, 2);
   await stop();
+});
+
+test('a run whose first write fails has ended, and decides nothing any more', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const log = new MemoryOwnedLog();
+  log.failures = 1;
+  let asked = 0;
+  const nowMs = () => ++asked;
+  const run = await IncidentRun.start({ ...runOptions(log), nowMs, onConnection() {} }, new AbortController().signal);
+  assert.match(String(await run.finished), /Kafka is away/);
+  t.mock.timers.tick(10_000);
+  assert.equal(asked, 0);
+});
+
+test('a run that cannot begin leaves neither its reading nor its session open', async () => {
+  const log = new MemoryOwnedLog();
+  const closed: string[] = [];
+  const failing: OwnedLog = {
+    join: (handlers) => log.join(handlers),
+    openState: async () => ({ ...(await log.openState()), close: async () => void closed.push('session') }),
+    readEvents: async () => ({
+      get begin(): never {
+        throw new Error('no place');
+      },
+      stop: async () => void closed.push('reading'),
+    }),
+  };
+  const start = IncidentRun.start({ ...runOptions(failing), onConnection() {} }, new AbortController().signal);
+  await assert.rejects(start, /no place/);
+  assert.deepEqual(closed, ['reading', 'session']);
 });
