@@ -77,6 +77,8 @@ test('what if: values that are kept are scored again, and problems of the settin
   const { app, asked, whatIf } = await start();
   const { body } = await whatIf({ direction: 'up' });
   assert.deepEqual([body.detector, body.observations, body.before.alarms, body.after.alarms], ['metrics', 10, 3, 0]);
+  assert.ok(body.before.events_per_week > 0);
+  assert.equal(body.before.alarms_per_week, 3 * body.before.events_per_week, 'three alarms of one event');
   const none = { labelled: 0, before: 0, after: 0 };
   assert.deepEqual(body.labels, { real: none, not_real: none });
   assert.deepEqual([body.before.events[0].kind, body.before.events[0].started_at], ['spike', START_MS]);

@@ -47,8 +47,25 @@ test('what cannot be used is 400 with the reasons, and says that the rest is wri
   for (const url of ['/api/v1/write', '/api/v2/write']) {
     const answer = await post(url, 'application/octet-stream', 'x');
     assert.equal(answer.statusCode, 400);
-    assert.equal(answer.json().detail, '3 points cannot be used, 2 are written: a: the value is missing; b: late');
+    const message = '3 points cannot be used, 2 are written: a: the value is missing; b: late';
+    // Influx clients show code and message.
+    assert.deepEqual(answer.json(), { code: 'invalid', message, detail: message });
   }
+});
+
+test('a body of which nothing can be used is 400 in every format, which no sender repeats', async () => {
+  const { post } = await world({ ...REFUSED, accepted: 0, unwatched: 0 });
+  const message = '3 points cannot be used, 0 are written: a: the value is missing; b: late';
+  const lines = await post('/v1/observations', 'application/x-ndjson', '{}\n');
+  assert.deepEqual([lines.statusCode, lines.json()], [400, { detail: message }]);
+  const json = await post('/v1/metrics', 'application/json', '{}');
+  assert.deepEqual([json.statusCode, json.json()], [400, { code: 3, message, detail: message }]);
+  const binary = await post('/v1/metrics', 'application/x-protobuf', Buffer.from([10, 0]));
+  assert.deepEqual([binary.statusCode, binary.headers['content-type']], [400, 'application/x-protobuf']);
+  assert.deepEqual([...binary.rawPayload.subarray(0, 4)], [8, 3, 18, message.length]);
+  assert.equal(binary.rawPayload.subarray(4).toString(), message);
+  const none = await (await world({ ...RECEIVED, accepted: 0 })).post('/v1/observations', 'application/x-ndjson', '{}');
+  assert.equal(none.statusCode, 200, 'series that nobody watches are no fault of the sender');
 });
 
 test('OTLP is answered in its own encoding, with what was refused', async () => {

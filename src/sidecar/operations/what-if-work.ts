@@ -124,7 +124,9 @@ function refused(problems: readonly string[]): HttpProblem {
 }
 
 function shownRaised({ events, alarms, weeks }: RaisedEvents): WhatIfAnswer['before'] {
-  return { events: events.map(raisedEvent), alarms, alarms_per_week: weeks > 0 ? alarms / weeks : null };
+  const perWeek = (count: number) => (weeks > 0 ? count / weeks : null);
+  const rates = { events_per_week: perWeek(events.length), alarms_per_week: perWeek(alarms) };
+  return { events: events.map(raisedEvent), alarms, ...rates };
 }
 
 function raisedEvent(event: AnomalyEvent): WhatIfAnswer['before']['events'][number] {

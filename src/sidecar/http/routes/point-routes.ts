@@ -36,9 +36,7 @@ export function addPointRoutes(app: App, services: PointServices): void {
     if (receivePoints === undefined) throw new HttpProblem(404, 'This service receives no points: run receive');
     const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
     const snappy = request.headers['content-encoding'] === SNAPPY;
-    const outcome = await receivePoints({ format, bytes, snappy, precision });
-    if (outcome.kind === 'unreadable') throw new HttpProblem(400, outcome.detail);
-    return outcome;
+    return receivePoints({ format, bytes, snappy, precision });
   };
 
   app.post(
@@ -75,7 +73,10 @@ export function addPointRoutes(app: App, services: PointServices): void {
       },
     },
     async (request) => {
-      const { accepted, unwatched, refused, reasons } = await receive(request, 'json-lines');
+      const outcome = await receive(request, 'json-lines');
+      const received = receivedOf(outcome);
+      if (received === null) throw new HttpProblem(400, reasonsOf(outcome));
+      const { accepted, unwatched, refused, reasons } = received;
       return { accepted, unwatched, refused, reasons: [...reasons] };
     },
   );
@@ -97,20 +98,45 @@ function pointAnswers() {
 
 const contentTypeOf = ({ headers }: FastifyRequest) => headers['content-type'] ?? '';
 
-/** 204, or 400 with the reasons where some points cannot be used. Senders do not repeat them; the rest is written. */
-function sendEmpty(reply: FastifyReply, { accepted, refused, reasons }: Received) {
-  if (refused > 0) {
-    throw new HttpProblem(400, `${refused} points cannot be used, ${accepted} are written: ${reasons.join('; ')}`);
-  }
-  return reply.code(204).send();
+/** null where nothing of a body can be used: it is refused, with a status for which no sender repeats it. */
+function receivedOf(outcome: ReceiveOutcome): Received | null {
+  if (outcome.kind === 'unreadable') return null;
+  return outcome.refused > 0 && outcome.accepted + outcome.unwatched === 0 ? null : outcome;
 }
 
-type ReceiveBody = (request: FastifyRequest, format: PointsFormat) => Promise<Received>;
+function reasonsOf(outcome: ReceiveOutcome): string {
+  if (outcome.kind === 'unreadable') return outcome.detail;
+  const { refused, accepted, reasons } = outcome;
+  return `${refused} points cannot be used, ${accepted} are written: ${reasons.join('; ')}`;
+}
 
-/** The answer is an ExportMetricsServiceResponse in the encoding of the request. */
+/** 204, or 400 with the reasons where some points cannot be used. Senders do not repeat them; the rest is written. */
+function sendEmpty(reply: FastifyReply, outcome: ReceiveOutcome) {
+  if (outcome.kind === 'received' && outcome.refused === 0) return reply.code(204).send();
+  const message = reasonsOf(outcome);
+  // What Influx clients and Telegraf show of a refusal.
+  throw new HttpProblem(400, message, { body: { code: 'invalid', message } });
+}
+
+type ReceiveBody = (request: FastifyRequest, format: PointsFormat) => Promise<ReceiveOutcome>;
+
+/** INVALID_ARGUMENT of google.rpc.Code. */
+const INVALID_ARGUMENT = 3;
+
+/**
+ * The answer is an ExportMetricsServiceResponse in the encoding of the request; where nothing can be used it is 400 with
+ * a google.rpc.Status, as the protocol demands of bad data.
+ */
 async function sendOtlp(request: FastifyRequest, reply: FastifyReply, receive: ReceiveBody) {
   const isJson = /^application\/json\b/i.test(contentTypeOf(request));
-  const { refused, reasons } = await receive(request, isJson ? 'otlp-json' : 'otlp-protobuf');
+  const outcome = await receive(request, isJson ? 'otlp-json' : 'otlp-protobuf');
+  const received = receivedOf(outcome);
+  if (received === null) {
+    const message = reasonsOf(outcome);
+    if (isJson) throw new HttpProblem(400, message, { body: { code: INVALID_ARGUMENT, message } });
+    return reply.code(400).type('application/x-protobuf').send(countAndText(INVALID_ARGUMENT, message));
+  }
+  const { refused, reasons } = received;
   const errorMessage = reasons.join('; ');
   if (isJson) {
     const partial = refused === 0 ? {} : { partialSuccess: { rejectedDataPoints: String(refused), errorMessage } };
@@ -123,9 +149,14 @@ async function sendOtlp(request: FastifyRequest, reply: FastifyReply, receive: R
 
 /** Field 1, a message: rejected_data_points (1, varint) and error_message (2, text). */
 function partialSuccess(refused: number, errorMessage: string): Buffer {
-  const text = Buffer.from(errorMessage);
-  const inner = Buffer.concat([Buffer.from([8]), varint(refused), Buffer.from([18]), varint(text.length), text]);
+  const inner = countAndText(refused, errorMessage);
   return Buffer.concat([Buffer.from([10]), varint(inner.length), inner]);
+}
+
+/** A message with a number (1, varint) and a text (2): a status, or what was refused. */
+function countAndText(count: number, words: string): Buffer {
+  const text = Buffer.from(words);
+  return Buffer.concat([Buffer.from([8]), varint(count), Buffer.from([18]), varint(text.length), text]);
 }
 
 function varint(value: number): Buffer {

@@ -52,10 +52,13 @@ const RaisedEvent = Type.Pick(AnomalyEventAnswer, [
   'summary',
 ]);
 
+const ALARMS = Type.Integer({ description: 'Values that are alarms, of which an event has one or more.' });
+
 const Raised = Type.Object({
   events: Type.Array(RaisedEvent),
-  alarms: Type.Integer(),
-  alarms_per_week: NullableNumber('null where too little was scored.'),
+  alarms: ALARMS,
+  events_per_week: NullableNumber('What the promise is about; null where too little was scored.'),
+  alarms_per_week: NullableNumber('Values a week; null where too little was scored.'),
 });
 
 const Labelled = Type.Object({
@@ -120,9 +123,11 @@ const ComparedEvent = Type.Object({
 const Sum = Type.Object({
   changes: Type.Object(Changes),
   events: Type.Integer(),
-  alarms: Type.Integer(),
-  events_per_week: NullableNumber('Of each series, or group; null where too little was scored.'),
-  alarms_per_week: NullableNumber('Of each series, or group; null where too little was scored.'),
+  alarms: ALARMS,
+  events_per_week: NullableNumber(
+    'Of each series, or group: what the promise is about; null where too little was scored.',
+  ),
+  alarms_per_week: NullableNumber('Values of each series, or group; null where too little was scored.'),
   text: Type.String({ description: 'The detectors file with the changes, ready to be saved.' }),
 });
 

@@ -16,7 +16,6 @@ import { tryOnAll } from './what-if-result.ts';
 
 const SERIES_MAX = 200;
 const DAY_MS = 86_400_000;
-const WEEK_MS = 7 * DAY_MS;
 const SPANS: readonly (readonly [string, number])[] = [
   ['the last week', 7 * DAY_MS],
   ['the last 2 weeks', 14 * DAY_MS],
@@ -151,9 +150,8 @@ interface RaisedEventsProps {
 }
 
 function RaisedEvents({ title, raised, result, nowMs }: RaisedEventsProps): Shown {
-  const { events, alarms } = raised;
+  const { events, alarms, events_per_week: weekly } = raised;
   const { from, to } = result;
-  const weekly = (events.length * WEEK_MS) / Math.max(1, to - from);
   const place = (at: number) => `${(((at - from) / Math.max(1, to - from)) * 100).toFixed(2)}%`;
   return html`<div><h3>${title}</h3>
     <p><strong>${counted(events.length, 'event')}</strong>, ${numberText(weekly)} a week, of
