@@ -41,7 +41,8 @@ const FIXED_MS: Readonly<Record<string, number>> = {
 
 /** Starts and ends of periods, and their business days: spellings before pandas 2.2, then since. */
 const MONTHS: Readonly<Record<string, number>> = {
-  ...monthsEach(1, 'M MS BM BMS CBM CBMS WOM LWOM', 'ME BME CBME'),
+  // Months in Polars are `mo`.
+  ...monthsEach(1, 'M MS BM BMS CBM CBMS WOM LWOM', 'ME BME CBME', 'mo'),
   ...monthsEach(3, 'Q QS BQ BQS REQ', 'QE BQE'),
   ...monthsEach(6, 'HYE HYS BHYE BHYS'),
   ...monthsEach(12, 'A AS BA BAS RE', 'Y YE YS BY BYE BYS'),

@@ -323,3 +323,24 @@ test('special days say which days of a series are judged like others, and each o
     /^0\.dates: .*at most 1000 items after validation, not 4000$/,
   );
 });
+
+test('a frequency that is not known is warned of, and refused where grades or events need its step', async () => {
+  const series = { y: a, sizes: [120] };
+  const warned = async (freq: string) => {
+    const payload = { freq, h: 4, detection_size: 6, series };
+    const { statusCode, headers } = await app.inject({ method: 'POST', url: URL, payload, headers: AUTHORIZED });
+    return [statusCode, headers.warning ?? null];
+  };
+  assert.deepEqual(await warned('cbh'), [200, null]);
+  for (const freq of ['zz', '<DateOffset: days=2>', '', '\r\nx: 1']) {
+    const [status, warning] = await warned(freq);
+    assert.equal(status, 200);
+    assert.match(String(warning), /^299 tidewatch "freq is no alias of a frequency that is known: a season of 24/);
+  }
+  for (const freq of ['zz', 'cbh', '']) {
+    for (const wish of ['grade', 'events']) {
+      const { status, body } = await ask({ freq, series, model_parameters: { [wish]: true } });
+      assert.deepEqual([status, body.detail?.[0].loc], [422, ['body', 'freq']], `${freq} ${wish}`);
+    }
+  }
+});

@@ -35,6 +35,12 @@ const QUARTERS = 40;
 /** Minimum history for multiples of a step and for years. */
 const HISTORY_MIN = 24;
 
+/** What an answer is warned of where its frequency is not known; null where it is. */
+export function frequencyWarning(profile: FrequencyProfile): string | null {
+  if (profile !== GENERIC) return null;
+  return `freq is no alias of a frequency that is known: a season of ${GENERIC.season} values is assumed`;
+}
+
 /** The profile of a pandas alias; unknown aliases get the generic profile. */
 export function frequencyProfile(alias: string): FrequencyProfile {
   const [step, grid] = [readAlias(alias), parseFrequency(alias)];

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import type { Work } from '../accounts/metering.ts';
+import { type FrequencyProfile, frequencyWarning } from '../models/frequency-profile.ts';
 import type { NewlyTuned } from '../models/prepared-model.ts';
 import type { ServedModels } from '../models/served-models.ts';
 import type { ExplainBody } from '../wire/schema/explain-schema.ts';
@@ -88,8 +89,15 @@ export function finetuneWork(body: FinetuneBody, models: ServedModels, keep: Kee
   });
 }
 
-function workOf({ tokens, warning = null }: Omit<Work, 'run'>, run: Work['run']): Work {
-  return { tokens, warning, run };
+interface TaskQuestion extends Omit<Work, 'run'> {
+  readonly frequency?: FrequencyProfile;
+}
+
+/** A frequency that is not known is no reason to refuse: clients send names of their own. */
+function workOf({ tokens, warning = null, frequency }: TaskQuestion, run: Work['run']): Work {
+  const warnings = [frequency === undefined ? null : frequencyWarning(frequency), warning];
+  const given = warnings.filter((each) => each !== null);
+  return { tokens, warning: given.length === 0 ? null : given.join('; '), run };
 }
 
 /** An asynchronous task: the name of its body in BODY_SCHEMAS, and its work. */

@@ -1,4 +1,4 @@
-import { type Frequency, meanStepMs } from '../../../calendar/frequency.ts';
+import { type Frequency, meanStepMs, parseFrequency } from '../../../calendar/frequency.ts';
 import { alarmRateOf, parseFalseAlarms } from '../../../detector/alarm/false-alarms.ts';
 import type { DetectionSettings } from '../../../detector/calibration/settings.ts';
 import { CONTEXT_MIN } from '../../../forecast/context-length.ts';
@@ -62,6 +62,12 @@ function detectionProblems(body: OnlineDetectionBody): FieldProblem[] {
     problems.push(
       fieldProblem(['body', 'series', 'sizes'], 'series must be equally long for a multivariate threshold'),
     );
+  }
+  const { grade, events } = body.model_parameters ?? {};
+  if ((grade || events) && parseFrequency(body.freq) === null) {
+    const field = grade ? 'grade' : 'events';
+    const text = `must be a frequency whose steps have a length, such as h, 15min or D, for model_parameters.${field}`;
+    problems.push(fieldProblem(['body', 'freq'], text));
   }
   return problems;
 }
