@@ -344,3 +344,14 @@ test('a frequency that is not known is warned of, and refused where grades or ev
     }
   }
 });
+
+test('a calibration size beyond the series is the series: it takes no memory of its own', async () => {
+  const series = { y: a, sizes: [120] };
+  const sized = async (calibration_size: number) => {
+    const { status, body } = await ask({ series, model_parameters: { grade: true, calibration_size } });
+    assert.equal(status, 200);
+    return body;
+  };
+  const whole = await sized(120);
+  for (const size of [121, 5_000_000_000, 1e308]) assert.deepEqual(await sized(size), whole, String(size));
+});

@@ -78,7 +78,7 @@ function loadOf({ series: { sizes }, h, step_size: step = h }: OnlineDetectionBo
 }
 
 function settingsOf(body: OnlineDetectionBody, grid: Frequency | null, context: number): DetectionSettings {
-  const { h, detection_size, step_size, level, threshold_method, model_parameters } = body;
+  const { series, h, detection_size, step_size, level, threshold_method, model_parameters } = body;
   const size = model_parameters?.calibration_size;
   return {
     h,
@@ -88,7 +88,14 @@ function settingsOf(body: OnlineDetectionBody, grid: Frequency | null, context: 
     thresholdMethod: threshold_method ?? 'univariate',
     calibration: model_parameters?.calibration ?? 'plain',
     alarmRate: alarmRateFor(body, grid),
-    calibrationSize: typeof size === 'number' ? size : 'all',
+    // A ring of more residuals than there are values would be memory alone.
+    calibrationSize:
+      typeof size === 'number'
+        ? Math.min(
+            size,
+            series.sizes.reduce((a, b) => Math.max(a, b), 1),
+          )
+        : 'all',
     context,
   };
 }
