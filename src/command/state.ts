@@ -29,6 +29,7 @@ import { requireTopics } from '../stream/topics/topic-admin.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../terminal/command-io.ts';
 import { observationRow } from '../terminal/csv/score-rows.ts';
 import { openOutput } from '../terminal/output-file.ts';
+import { printable } from '../terminal/score-line.ts';
 import { printProblems, type RunnableCommand } from './command.ts';
 
 const actionKind = oneOf('inspect', 'export', 'reset', 'repartition', 'adopt');
@@ -230,7 +231,8 @@ function linesOf(found: RestoredPartition, glob: string): string[] {
     ...series.map(({ series, detector, position, calibrated, newestMs, silent, waiting }) => {
       const newest = Number.isNaN(newestMs) ? 'unknown' : new Date(newestMs).toISOString();
       const asides = [silent ? ', silent' : '', waiting > 0 ? `, ${waiting} records wait` : ''].join('');
-      return `  ${series} (${detector}): position ${position}, ${calibrated} residuals, newest ${newest}${asides}`;
+      const place = `position ${position}, ${calibrated} residuals, newest ${newest}`;
+      return `  ${printable(series)} (${detector}): ${place}${asides}`;
     }),
   ];
 }

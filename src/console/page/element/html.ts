@@ -1,8 +1,25 @@
 import htm from 'htm';
 import { type ComponentChild, h, type VNode } from 'preact';
 
-/** Markup of a page. Texts in it are text nodes or attributes, never markup: whatever a series is called. */
-export const html = htm.bind(h) as (strings: TemplateStringsArray, ...values: unknown[]) => VNode;
+/** Marks that change the direction of the text around them: a name that has some could look like another one. */
+const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const withoutTurns = (text: string) => text.replace(DIRECTION_MARKS, '\ufffd');
+
+/** Attributes that people read. */
+const READ = ['title', 'aria-label'] as const;
+
+/**
+ * Markup of a page. Texts in it are text nodes or attributes, never markup: whatever a series is called. Marks that
+ * would turn the text around them are shown as what they are, one character that cannot be read.
+ */
+export const html = htm.bind(element) as (strings: TemplateStringsArray, ...values: unknown[]) => VNode;
+
+function element(type: string, props: Record<string, unknown> | null, ...children: unknown[]): VNode {
+  const read = READ.filter((name) => props !== null && typeof props[name] === 'string');
+  const shown = Object.fromEntries(read.map((name) => [name, withoutTurns(String(props![name]))]));
+  const texts = children.map((child) => (typeof child === 'string' ? withoutTurns(child) : child));
+  return h(type, read.length === 0 ? props : { ...props, ...shown }, ...(texts as ComponentChild[]));
+}
 
 /** What a component may return. */
 export type Shown = ComponentChild;

@@ -124,8 +124,8 @@ type ReceiveBody = (request: FastifyRequest, format: PointsFormat) => Promise<Re
 const INVALID_ARGUMENT = 3;
 
 /**
- * The answer is an ExportMetricsServiceResponse in the encoding of the request; where nothing can be used it is 400 with
- * a google.rpc.Status, as the protocol demands of bad data.
+ * The answer is an ExportMetricsServiceResponse in the encoding of the request; where nothing can be used it is 400
+ * with a google.rpc.Status, as the protocol demands of bad data.
  */
 async function sendOtlp(request: FastifyRequest, reply: FastifyReply, receive: ReceiveBody) {
   const isJson = /^application\/json\b/i.test(contentTypeOf(request));
