@@ -67,8 +67,7 @@ export class EventTracker {
     const told = most === null ? null : this.#alarmOf(row, most);
     const isWatched = told !== null && isOnSide(told.seen, rules);
     if (most !== null && rules.stoppedAt !== null) this.#previous = most.value;
-    // What the detector watches does not belong to what it does not watch, unless it is the way back from it.
-    if (isWatched && this.#open?.isUnwatched && !this.#isWayBack(this.#open, told)) {
+    if (isWatched && this.#open?.isUnwatched && this.#leavesAgain(this.#open, told)) {
       this.#open = null;
       this.#closedAt = told.position;
     }
@@ -157,6 +156,11 @@ export class EventTracker {
       if (isOff(told.seen, event.peak)) event[told.seen.value < told.seen.expected ? 'alarmsBelow' : 'alarmsAbove']++;
     }
     event.peak = { ...event.peak, grade: verdict.grade > (grade ?? 0) ? verdict.grade : grade };
+  }
+
+  /** What the detector watches ends what it does not watch, unless it is the way back, or on its forecast again. */
+  #leavesAgain(unwatched: OpenEvent, told: ToldRow): boolean {
+    return isOff(told.seen, unwatched.peak) && !this.#isWayBack(unwatched, told);
   }
 
   #isWayBack(event: OpenEvent, { seen, position }: ToldRow): boolean {

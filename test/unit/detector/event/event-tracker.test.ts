@@ -108,6 +108,12 @@ test('where one side alone is watched the way back from the other one opens no e
   ];
   const rows = [...calm(30), ...dip, ...back, ...calm(3)];
   assert.deepEqual(revisionsOf([...rows, ...calm(20)], { direction: 'up' }), []);
+  const near: Row = [14, true, 60];
+  assert.deepEqual(
+    revisionsOf([...rows, near, ...calm(20)], { direction: 'up' }),
+    [],
+    'nor does a row near its forecast',
+  );
   assert.equal(opened(revisionsOf([...rows, ...calm(20)], { direction: 'down' })).length, 1);
   const [first] = revisionsOf([...rows, [90, true], ...calm(20)], { direction: 'up' });
   assert.deepEqual([first.value, first.startedAtMs], [90, 41 * STEP_MS], 'a rise behind it is an event of its own');
