@@ -101,7 +101,7 @@ def measure(name: str, seed: int, steps: int, batch: int, threads: int, data: Pa
     networks.PATCH = train.PATCH = variant.patch
     run = Run(args)
     torch.manual_seed(args.seed)
-    run.design = dataclasses.replace(TSMODEL_1, shapes=tuple((variant.context, horizon, 0.5) for horizon in (128, 32)))
+    run.shapes = tuple((variant.context, horizon, 0.5) for horizon in (128, 32))
     run.network = networks.Network(TSMODEL_1, **variant.network)
     run.average = {k: v.clone() for k, v in run.network.state_dict().items()}
     run.optimisers = train.Optimisers(run.network, args.muon_lr, args.adam_lr)

@@ -29,7 +29,6 @@ class Design:
     start: str | None = None  # model of the initial weights
     members: tuple[int, ...] = ()  # group sizes in training; empty: a univariate model
     members_max: int = 1  # most members of a group at inference
-    detection_steps: int = 0  # of the training of its network of detection; 0: it has none
 
     @property
     def context(self) -> int:
@@ -51,7 +50,6 @@ TSMODEL_1 = Design(
     series=1024,
     steps=12_000,
     cooldown=60_000,
-    detection_steps=16_000,
 )
 LONG_HORIZON = Design(
     name="tsmodel-1-long-horizon",

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from design import Design
-from network import CHANNELS, PATCH, SCALARS, Network, ResidualMLP, Scaled
+from network import CHANNELS, PATCH, Network, ResidualMLP, Scaled
 
 LAYERS, HIDDEN, EMBEDDING = 2, 256, 128
 # Channels of the released network that are kept: all but the averages of the two lags.
@@ -27,11 +27,10 @@ class DetectionNetwork(Network):
     """Forecasts of a horizon; it imputes nothing."""
 
     def __init__(self, design: Design) -> None:
-        inputs = PATCH * len(KEPT) + SCALARS
-        super().__init__(design, layers=LAYERS, hidden=HIDDEN, inputs=inputs, embedding=EMBEDDING)
+        super().__init__(design, layers=LAYERS, hidden=HIDDEN, channels=len(KEPT), embedding=EMBEDDING)
 
     def features(self, s: Scaled, future: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Patches [B, P, inputs], seasonal anchors of the horizon [B, H, 4] and log scales [B, SCALES]."""
+        """Patches [B, P, PATCH * len(KEPT) + SCALARS], seasonal anchors of the horizon [B, H, 4] and log scales [B, SCALES]."""
         length = s.a.shape[1]
         season = self.seasons(s.a, s.observed)
         pad = torch.zeros_like(future)

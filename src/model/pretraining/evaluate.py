@@ -16,7 +16,8 @@ import numpy as np
 import onnxruntime
 
 from design import TSMODEL_1
-from export import PRETRAINED, json_text
+from export import PRETRAINED
+from manifest_text import manifest_text
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT.parent / "shared" / "data"
@@ -227,7 +228,7 @@ def main() -> None:
         manifest = json.loads(path.read_text())
         described = manifest["detection"] if args.detection else manifest
         described["quality"] = {k: round(v, 4) for k, v in figures.items()}
-        path.write_text(json_text(manifest))
+        path.write_text(manifest_text(manifest))
 
 
 if __name__ == "__main__":

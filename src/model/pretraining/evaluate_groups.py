@@ -16,7 +16,8 @@ import numpy as np
 
 from design import TSMODEL_2_1
 from evaluate import DATA, Model, read_m4
-from export import PRETRAINED, json_text
+from export import PRETRAINED
+from manifest_text import manifest_text
 
 CONTEXT, HORIZON, MEMBERS, GROUPS = 512, 48, 4, 100
 
@@ -162,7 +163,7 @@ def main() -> None:
         path = args.model / "manifest.json"
         manifest = json.loads(path.read_text())
         manifest["quality"] |= figures
-        path.write_text(json_text(manifest))
+        path.write_text(manifest_text(manifest))
 
 
 if __name__ == "__main__":

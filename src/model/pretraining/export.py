@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import re
 import tempfile
 from pathlib import Path
 
@@ -20,6 +19,7 @@ import torch
 from design import DESIGNS, TSMODEL_1, Design
 from graphs import export_graph, write_graph
 from detection_network import DetectionNetwork
+from manifest_text import manifest_text
 from median_graph import median_graph_of, write_median_graph
 from network import PATCH, QUANTILES, Network
 from serving import serving_network
@@ -181,17 +181,6 @@ def padding(session: onnxruntime.InferenceSession, design: Design, tolerance: fl
     return apart
 
 
-def json_text(manifest: dict) -> str:
-    """JSON with a line for each key, lists of numbers in one line."""
-    text = json.dumps(manifest, indent=2)
-    return (
-        re.sub(
-            r"\[[-\d.,\s]+\]", lambda found: re.sub(r"\s+", " ", found[0]).replace("[ ", "[").replace(" ]", "]"), text
-        )
-        + "\n"
-    )
-
-
 def write_manifest(folder: Path, network: Network, design: Design, state: dict, tuning: dict | None) -> None:
     """evaluate.py fills in `quality`."""
     manifest = {
@@ -222,7 +211,7 @@ def write_manifest(folder: Path, network: Network, design: Design, state: dict, 
         },
         "quality": {},
     }
-    (folder / "manifest.json").write_text(json_text(manifest))
+    (folder / "manifest.json").write_text(manifest_text(manifest))
 
 
 def write_detection(folder: Path, design: Design, checkpoint: Path) -> None:
@@ -252,8 +241,7 @@ def write_detection(folder: Path, design: Design, checkpoint: Path) -> None:
         },
         "quality": {},
     }
-    order = ["format", "name", "version", "graph", "sha256", "median", "detection"]
-    path.write_text(json_text({key: manifest[key] for key in sorted(manifest, key=lambda k: order.index(k) if k in order else 9)}))
+    path.write_text(manifest_text(manifest))
 
 
 def main() -> None:

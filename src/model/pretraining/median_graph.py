@@ -20,6 +20,8 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
+from manifest_text import manifest_text
+
 PATCH = 16
 GRAPH = "forecast.onnx"
 # Smaller tensors stay in the graph.
@@ -168,12 +170,10 @@ def median_graph_of(source: Path, manifest: dict) -> dict[str, str | int]:
 
 def write_median_graph(folder: Path) -> None:
     """Writes the graph and names it in the manifest."""
-    text = (folder / "manifest.json").read_text()
-    entry = median_graph_of(folder / GRAPH, json.loads(text))
-    line = f'  "median": {{ {json.dumps(entry)[1:-1]} }},\n'
-    lines = [each for each in text.splitlines(keepends=True) if not each.startswith('  "median"')]
-    at = next(index for index, each in enumerate(lines) if each.startswith('  "sha256"'))
-    (folder / "manifest.json").write_text("".join([*lines[: at + 1], line, *lines[at + 1 :]]))
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["median"] = median_graph_of(folder / GRAPH, manifest)
+    path.write_text(manifest_text(manifest))
 
 
 if __name__ == "__main__":

@@ -160,13 +160,13 @@ class Network(nn.Module):
         layers: int = 4,
         heads: int = 4,
         hidden: int = 384,
-        inputs: int = PATCH * CHANNELS + SCALARS,
+        channels: int = CHANNELS,
         embedding: int = 256,
     ) -> None:
         super().__init__()
         self.cycles = design.cycles
         self.seasons = SeasonFinder(design.context, design.lag_max)
-        self.embed = ResidualMLP(inputs, embedding, width)
+        self.embed = ResidualMLP(PATCH * channels + SCALARS, embedding, width)
         self.blocks = nn.ModuleList(Block(width, heads, hidden) for _ in range(layers))
         self.rotate = Rotary(width // heads, (design.context + design.horizon_max) // PATCH)
         self.norm = RMSNorm(width)

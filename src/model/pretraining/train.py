@@ -12,6 +12,7 @@ import math
 import shutil
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,15 @@ def network_of(design: Design) -> Network:
     return GroupNetwork(design) if design.members else Network(design)
 
 
+def first_network(design: Design) -> Network:
+    """A new network, with the weights of another model where the design says so."""
+    network = network_of(design)
+    if design.start is not None:
+        begun = torch.load(DESIGNS[design.start].cache / "cooled.pt", map_location="cpu", weights_only=True)
+        network.load_state_dict(begun["average"], strict=False)
+    return network
+
+
 def loss_of(network: Network, values: Tensor, observed: Tensor, context: int, *group: Tensor) -> Tensor:
     """Loss at every hidden point after the first observed one. Series whose steps or seasonal differences are small
     relative to their range have more weight: there a small normalised error is large relative to that of a naive
@@ -120,19 +130,18 @@ def reset_dead_units(
 class Run:
     """A training run: network, averaged network, optimisers, and the state to resume it."""
 
-    def __init__(self, args: argparse.Namespace) -> None:
+    resets_units = True  # early in a run from scratch whole layers die
+
+    def __init__(self, args: argparse.Namespace, network: Network | None = None, loss: Callable = loss_of) -> None:
         torch.manual_seed(args.seed)
         self.args = args
         self.design = DESIGNS[args.model]
-        self.network = network_of(self.design)
-        if self.design.start is not None:
-            begun = torch.load(DESIGNS[self.design.start].cache / "cooled.pt", map_location=DEVICE, weights_only=True)
-            self.network.load_state_dict(begun["average"], strict=False)
-        self.network.to(DEVICE)
+        self.shapes = self.design.shapes
+        self.network = (network or first_network(self.design)).to(DEVICE)
         products = torch.bfloat16 if args.bfloat16 else torch.float32
         if args.bfloat16:
             use_bfloat16(self.network)
-        self.loss_of = torch.compile(loss_of, dynamic=False) if args.compile else loss_of
+        self.loss_of = torch.compile(loss, dynamic=False) if args.compile else loss
         self.average = {k: v.clone() for k, v in self.network.state_dict().items()}
         self.optimisers = Optimisers(self.network, args.muon_lr, args.adam_lr, products)
         self.step, self.series, self.core_seconds = 0, 0, 0.0
@@ -193,8 +202,8 @@ class Run:
 
     def advance(self, pool: Pool, rate: float) -> float:
         """One step; returns the loss."""
-        shapes = self.design.shapes
-        context, horizon, _ = shapes[int(pool.rng.choice(len(shapes), p=[share for *_, share in shapes]))]
+        place = int(pool.rng.choice(len(self.shapes), p=[share for *_, share in self.shapes]))
+        context, horizon, _ = self.shapes[place]
         batch = min(self.args.batch * POINTS // (context + horizon), self.args.batch * 3)
         if self.design.members:
             batch = min(batch, self.args.batch)
@@ -218,7 +227,7 @@ def train(args: argparse.Namespace) -> None:
     torch.set_num_threads(args.threads)
     cache = DESIGNS[args.model].cache
     cache.mkdir(parents=True, exist_ok=True)
-    run, newest, stop = Run(args), cache / "newest.pt", []
+    run, newest = Run(args), cache / "newest.pt"
     if newest.exists():
         run.load(newest)
     elif args.cooldown:
@@ -228,7 +237,13 @@ def train(args: argparse.Namespace) -> None:
         target = cache / "cooled.pt"
         run.cool(args.cooldown, target)
         end = run.cooling[1]
-    pool = Pool(args.pool, run.design.series, args.seed * 1_000_003 + run.step)
+    run_until(run, end, target)
+
+
+def run_until(run: Run, end: int, target: Path) -> None:
+    """Trains to a step, with checkpoints in `target`."""
+    stop: list[int] = []
+    pool = Pool(run.args.pool, run.design.series, run.args.seed * 1_000_003 + run.step)
     signal.signal(signal.SIGTERM, lambda *_: stop.append(1))
     losses, began, saved, reported = [], time.monotonic(), time.monotonic(), run.step
     while run.step < end and not stop:
@@ -237,7 +252,7 @@ def train(args: argparse.Namespace) -> None:
         if not math.isfinite(losses[-1]):
             raise SystemExit(f"the loss is no longer finite at step {run.step}")
         run.core_seconds += time.process_time() - tick
-        if run.step % RESET_STEPS == 0 and run.rate() > RESET_RATE_MIN:
+        if run.resets_units and run.step % RESET_STEPS == 0 and run.rate() > RESET_RATE_MIN:
             print(f"step {run.step} {run.reset_dead_units(pool)} dead units reset", flush=True)
         if run.step % 200 == 0:
             pace = (time.monotonic() - began) / (run.step - reported) * 1000
@@ -251,8 +266,8 @@ def train(args: argparse.Namespace) -> None:
         raise SystemExit(f"stopped at step {run.step} of {end}; the same command resumes from there")
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
+def arguments(description: str | None = __doc__, **defaults: float) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--model", choices=DESIGNS, default=TSMODEL_1.name)
     parser.add_argument("--steps", type=int, help="last step; the learning rate stays constant")
     parser.add_argument(
@@ -277,6 +292,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
+    parser.set_defaults(**defaults)
     args = parser.parse_args()
     design = DESIGNS[args.model]
     if args.cooldown < 0:
