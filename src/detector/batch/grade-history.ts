@@ -8,10 +8,10 @@ import { observeExtremes } from '../event/event-extremes.ts';
 import type { EventSubject, ForecastValue, SeenValue } from '../event/event-row.ts';
 import { NO_RULES } from '../event/event-rules.ts';
 import { EventTracker } from '../event/event-tracker.ts';
-import { keptValue } from '../event/kept-value.ts';
 import { judgeStuck } from '../event/stuck-alarm.ts';
 import { observeTerms } from '../grade/grade-terms.ts';
 import { type JudgedMember, judgeGroup } from '../memory/group-season.ts';
+import { keptValue } from '../memory/kept-value.ts';
 import { SCALARS, SeriesMemory, seriesLayout } from '../memory/series-memory.ts';
 import { SeriesRings } from '../memory/series-rings.ts';
 import { judgeInSeason } from '../memory/series-season.ts';
@@ -200,21 +200,17 @@ class HistoryRows {
   /** As earlier-value.ts has it: forecasts of a window that has closed are known from their residuals. */
   #earlier(position: number): ForecastValue | null {
     const { values, detectionSize } = this.#history;
-    const { rings } = this;
-    const { residualCapacity } = rings.layout;
-    if (position < rings.contextStart) return null;
-    const end = this.#position + 1;
-    const windowStart = end - ((((end - values.length) % detectionSize) + detectionSize) % detectionSize);
-    if (position < windowStart - detectionSize) return null;
+    const { contextStart, layout } = this.rings;
+    const windowStart = values.length - detectionSize * Math.ceil((values.length - this.#position - 1) / detectionSize);
+    const oldest = Math.max(contextStart, windowStart - Math.min(detectionSize, layout.residualCapacity));
+    if (position < oldest) return null;
     const distance = values[position];
-    const isClosed = position < windowStart;
-    const forecast = isClosed
-      ? windowStart - position > residualCapacity
-        ? Number.NaN
-        : distance - roundToBfloat16(Math.fround(distance - forecastAt(this.#history, position)))
-      : arrivalForecastAt(this.#history, position);
-    const origin = originAt(this.#history, position);
+    const forecast =
+      position < windowStart
+        ? distance - roundToBfloat16(Math.fround(distance - forecastAt(this.#history, position)))
+        : arrivalForecastAt(this.#history, position);
     if (Number.isNaN(distance) || Number.isNaN(forecast)) return null;
+    const origin = originAt(this.#history, position);
     return { value: keptValue(origin, distance), expected: origin + forecast, ...NO_BOUNDS };
   }
 

@@ -1,7 +1,7 @@
 import { forecastedPositions, stepOfHorizon } from '../calibration/cutoff-grid.ts';
 import { judge, type Yardstick } from '../calibration/threshold.ts';
 import type { ForecastValue } from '../event/event-row.ts';
-import { keptValue } from '../event/kept-value.ts';
+import { keptValue } from '../memory/kept-value.ts';
 import { standingForecast } from '../memory/open-window.ts';
 import type { SeriesRings } from '../memory/series-rings.ts';
 

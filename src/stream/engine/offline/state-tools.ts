@@ -1,5 +1,6 @@
 import { gridTime } from '../../../calendar/frequency.ts';
 import type { Topics } from '../../../config/config.ts';
+import { keptValue } from '../../../detector/memory/kept-value.ts';
 import { contextValues } from '../../../detector/series/context-values.ts';
 import { seriesPattern } from '../../../series/series-pattern.ts';
 import { type ChangelogSeries, KEY_SEPARATOR } from '../../changelog/changelog-series.ts';
@@ -82,24 +83,9 @@ export function* keptObservations({ state }: RestoredPartition, glob: string): G
     for (let i = 0; i < values.length; i++) {
       if (Number.isNaN(values[i])) continue;
       const timestampMs = Math.round(gridTime(freq, unit.originMs, start + i));
-      yield { series: unit.key, timestampMs, value: shortestFrom(origin, values[i]) };
+      yield { series: unit.key, timestampMs, value: keptValue(origin, Math.fround(values[i] - origin)) };
     }
   }
-}
-
-/** Digits after which a decimal number names one double. */
-const DIGITS_MAX = 17;
-
-/** The number of fewest digits that is kept as the same distance, of single precision, from the origin. */
-function shortestFrom(origin: number, value: number): number {
-  const distance = Math.fround(value - origin);
-  // Beside a large origin, zero comes back as a small number of its own digits.
-  if (Math.fround(-origin) === distance) return 0;
-  for (let digits = 1; digits < DIGITS_MAX; digits++) {
-    const shorter = Number(value.toPrecision(digits));
-    if (Math.fround(shorter - origin) === distance) return shorter;
-  }
-  return value;
 }
 
 /** Commits that these series and groups start over. Returns how many there were. */

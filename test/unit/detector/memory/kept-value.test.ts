@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keptValue } from '../../../../src/detector/event/kept-value.ts';
+import { keptValue } from '../../../../src/detector/memory/kept-value.ts';
 
 test('a value that is kept as a float32 distance is the roundest one that is kept alike', () => {
   for (const [origin, value] of [
