@@ -86,8 +86,9 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
     for (const close of opened.splice(0).reverse()) await close();
   };
   try {
-    const rare = networksOf(models.filter((model) => model.name !== DEFAULT_MODEL && isShipped(model)));
-    const forecasters = await Forecasters.start(networksOf(models), { threads: limits.inferenceThreads, rare });
+    const networks = networksOf(models);
+    const rare = networks.filter((network) => network.name !== DEFAULT_MODEL && isShipped(network));
+    const forecasters = await Forecasters.start(networks, { threads: limits.inferenceThreads, rare });
     opened.push(() => forecasters.close());
     const clock = await StoreClock.start(store);
     opened.push(async () => clock.close());
