@@ -20,6 +20,8 @@ export interface PartitionMetadata {
   readonly topicId?: string | null;
   /** The replicas in sync. */
   readonly isr: readonly number[];
+  /** Brokers that have a copy, the preferred leader first. */
+  readonly replicas: readonly number[];
 }
 
 interface TopicOffsets {

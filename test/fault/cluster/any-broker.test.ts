@@ -11,7 +11,7 @@ import { TOPICS } from '../../fixture/stream/stream-run.ts';
 import { until } from '../../fixture/until.ts';
 import { startBrokerCluster } from './broker-cluster.ts';
 import { startFeeder } from './feeder.ts';
-import { canBeWritten } from './leaders.ts';
+import { canBeWritten, isPreferredLeader } from './leaders.ts';
 
 const PARTITIONS = 6;
 /**
@@ -57,6 +57,7 @@ kafkaTest('neither the kill of any broker of three nor a frozen one costs a sess
     await until('it is in sync', () => canBeWritten(cluster, names, new Set()));
   }
   const [frozen] = cluster.nodes;
+  await until('the broker leads again', () => isPreferredLeader(cluster, TOPICS.observations, frozen.id));
   closing.push(() => frozen.thaw());
   let attempts = 0;
   const ends = await asAdmin(cluster.direct, 'ends were read', async (admin) => {

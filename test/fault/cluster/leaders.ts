@@ -43,3 +43,18 @@ export async function canBeWritten(
     link.destroy();
   }
 }
+
+/** Whether a broker leads a partition of a topic that no election of preferred leaders takes from it. */
+export async function isPreferredLeader(
+  { direct }: Pick<BrokerCluster, 'direct'>,
+  topic: string,
+  id: number,
+): Promise<boolean> {
+  const link = await linkCluster(direct, [topic]);
+  try {
+    const partitions = link.cluster.findTopicPartitionMetadata(topic);
+    return partitions.some(({ leader, replicas }) => leader === id && replicas[0] === id);
+  } finally {
+    link.destroy();
+  }
+}
