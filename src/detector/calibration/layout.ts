@@ -14,5 +14,6 @@ export function layout<Part extends string>(lengths: Readonly<Record<Part, numbe
     at[part] = count;
     count += lengths[part];
   }
-  return { at, count };
+  // V8 keeps an object that is filled key by key as a hash table from 13 keys on; its copy is as fast as a literal.
+  return { at: { ...at }, count };
 }
