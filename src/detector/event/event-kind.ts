@@ -6,6 +6,8 @@ interface KindEvidence {
   /** Values that are kept, oldest first; the first alarm is at index `start`. */
   readonly values: Float32Array;
   readonly start: number;
+  /** Where the event begins. Values that were stuck before it are of another one. */
+  readonly begun: number;
   /** Residuals from the first alarm on, of at most RESIDUALS_KEPT rows, in deviations of earlier residuals. */
   readonly residuals: ArrayLike<number>;
   /** How far the values lay from their forecasts just before, in the same unit. */
@@ -143,7 +145,7 @@ function median(values: Float32Array): number {
 }
 
 /** Where the longest run of one value begins that is stuck; null where none is. */
-export function stuckFrom({ values, start }: Pick<KindEvidence, 'values' | 'start'>): number | null {
+export function stuckFrom({ values, start, begun }: Pick<KindEvidence, 'values' | 'start' | 'begun'>): number | null {
   let [recent, earlier, run, from] = [0, 0, 0, 0];
   for (let i = 0; i <= values.length; i++) {
     if (i < values.length && i > 0 && values[i] === values[i - 1]) {
@@ -152,7 +154,7 @@ export function stuckFrom({ values, start }: Pick<KindEvidence, 'values' | 'star
     }
     // A run that is all there was before is how the series is.
     if (i <= start - ONSET_ROWS || run >= i) earlier = Math.max(earlier, run);
-    else if (run > recent) [recent, from] = [run, i - run];
+    else if (run > recent && i > begun) [recent, from] = [run, i - run];
     run = Number.isNaN(values[i]) ? 0 : 1;
   }
   return recent >= STUCK_ROWS && recent > STUCK_FACTOR * earlier ? from : null;

@@ -12,6 +12,7 @@ import { keepResidual } from './kept-residuals.ts';
 import { addShares, besideSeasons } from './member-shares.ts';
 import { conclude, lastUntil, type OpenEvent, reach, revise } from './open-event.ts';
 import { ringValues } from './ring-values.ts';
+import { tellStuck } from './stuck-peak.ts';
 import { isAway, isFarther, isOff, isWayBack, mostUnusual, type ToldRow, toldRow } from './told-row.ts';
 
 /**
@@ -217,7 +218,7 @@ export class EventTracker {
   }
 
   /** The kind stays where the rows before the event have left the ring. */
-  #classify(event: OpenEvent, { position, timestampMs, keptOf }: EventRow): void {
+  #classify(event: OpenEvent, { position, timestampMs, seen, keptOf }: EventRow): void {
     const kept = keptOf(event.leader);
     if (kept === null) return;
     const { values, oldest } = ringValues(kept.rings, position);
@@ -231,6 +232,7 @@ export class EventTracker {
       kindOf({
         values,
         start,
+        begun: event.start - oldest,
         residuals: event.residuals,
         leading: event.leading,
         isBelow: isBelow(event),
@@ -241,6 +243,10 @@ export class EventTracker {
       }),
       departure,
     );
+    if (event.kind === 'stuck') {
+      const { earlier } = seen.find(({ series }) => series === event.leader) ?? {};
+      tellStuck(event, { position, timestampMs, kept, alarmed: start + oldest, stepMs, earlier });
+    }
     const goesOn =
       event.kind === 'stuck'
         ? isStillStuck(values)

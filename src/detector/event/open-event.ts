@@ -56,6 +56,8 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   checked: { readonly position: number; readonly alarms: number };
   /** Days in a row on which an event began at this time; left out on the first. */
   days?: number;
+  /** Event time of the first stuck value; left out where the event begins with it, or values are not stuck. */
+  stuckAtMs?: number;
   /** The highest of its alarms; null where none had one. */
   severity: number | null;
   peak: EventPeak;
@@ -228,6 +230,7 @@ function revisionOf(
   // A silence goes on until it is closed.
   const lastMs = kind === 'silence' ? updatedAtMs : Math.min(until.timestampMs, updatedAtMs);
   const endedAtMs = closeReason === null ? null : lastMs;
+  const sinceMs = kind === 'stuck' ? (event.stuckAtMs ?? startedAtMs) : startedAtMs;
   return {
     eventId: event.eventId,
     type,
@@ -254,7 +257,7 @@ function revisionOf(
     closeReason,
     summary: summaryOf(
       { kind, direction, value, expected, lo, hi, unusual, members, seriesCount, unit, of, days: event.days ?? 1 },
-      { startedAtMs, endedAtMs, closeReason, originMs: event.originMs === undefined ? 0 : event.originMs },
+      { startedAtMs: sinceMs, endedAtMs, closeReason, originMs: event.originMs === undefined ? 0 : event.originMs },
     ),
     unusual,
     members,

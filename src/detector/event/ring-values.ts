@@ -13,5 +13,5 @@ export function ringValues(rings: SeriesRings, position: number): { values: Floa
 export function stuckRows(rings: SeriesRings, position: number): number {
   const { values, oldest } = ringValues(rings, position);
   const start = position - oldest;
-  return Math.max(0, start - (stuckFrom({ values, start }) ?? start));
+  return Math.max(0, start - (stuckFrom({ values, start, begun: 0 }) ?? start));
 }

@@ -5,8 +5,8 @@ import { kindOf, recoveredKind, refined } from '../../../../src/detector/event/e
 import type { EventKind } from '../../../../src/record/anomaly-event.ts';
 import { whiteNoise } from '../../../fixture/stream/backtest.ts';
 
-/** How values left what was usual is not known, and forecasts raised the alarm. */
-const NOTHING_KNOWN = { departure: null, isBySeason: false };
+/** How values left what was usual is not known, and forecasts raised the alarm; the event begins anywhere. */
+const NOTHING_KNOWN = { departure: null, isBySeason: false, begun: 0 };
 const ROWS = 240;
 const AMPLITUDE = 5;
 /** A season of 24 rows with a little noise. */
@@ -169,7 +169,7 @@ test('how values left what was usual tells a drift from a level shift, whatever 
 });
 
 test('what the long memory raised is displaced where values are, though forecasts follow them', () => {
-  const followed = { departure: { riseRows: 2, displacedRows: 9 }, isBySeason: true };
+  const followed = { ...NOTHING_KNOWN, departure: { riseRows: 2, displacedRows: 9 }, isBySeason: true };
   const values = Float32Array.from({ length: ROWS + 30 }, (_, row) => usual(row));
   const evidence = { values, start: ROWS, residuals: [5], leading: 4, isBelow: false, span: 1, changeScale: 1 };
   assert.equal(kindOf({ ...evidence, ...followed }), 'level_shift');

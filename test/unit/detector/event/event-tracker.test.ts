@@ -246,6 +246,22 @@ test('values that were stuck are an event from where they began to be, not from 
   assert.deepEqual([first.kind, first.startedAtMs, first.firstAlarmAtMs], ['stuck', 30 * STEP_MS, 42 * STEP_MS]);
 });
 
+test('regression: stuck values are told by their value, not by the one at which they move again', () => {
+  const stuck: Row[] = Array.from({ length: 12 }, () => [0, false]);
+  const last = revisionsOf([...calm(30), ...stuck, [40, true, 50, 1], ...calm(20)]).at(-1)!;
+  assert.deepEqual([last.kind, last.value, last.expected], ['stuck', 0, EXPECTED]);
+  assert.ok(last.peakAtMs >= 30 * STEP_MS && last.peakAtMs < 42 * STEP_MS, `${last.peakAtMs / STEP_MS}`);
+  assert.match(last.summary, /^Stuck value: 0 again and again where 10 was expected/);
+});
+
+test('regression: values that are stuck after another incident are told by their value, and since when they are', () => {
+  const incident: Row[] = Array.from({ length: 6 }, (_, i) => [40 + (i % 3), true]);
+  const stuck: Row[] = Array.from({ length: 12 }, () => [0, true]);
+  const last = revisionsOf([...calm(30), ...incident, ...stuck, ...calm(20)]).at(-1)!;
+  assert.deepEqual([last.kind, last.value, last.startedAtMs], ['stuck', 0, 30 * STEP_MS]);
+  assert.equal(last.summary, 'Stuck value: 0 again and again where 10 was expected, for 12 minutes');
+});
+
 test('an event of stuck values lasts as long as they are', () => {
   const stuck: Row[] = Array.from({ length: 16 }, (_, i) => [40, i < 8]);
   const [last] = revisionsOf([...calm(30), ...stuck, ...calm(20)]).filter(({ type }) => type === 'closed');

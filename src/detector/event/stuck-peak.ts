@@ -1,0 +1,50 @@
+import { keptValue } from '../memory/kept-value.ts';
+import type { RingValues } from './event-extremes.ts';
+import { stuckFrom } from './event-kind.ts';
+import type { ForecastValue } from './event-row.ts';
+import type { EventMoment, OpenEvent } from './open-event.ts';
+import { ringValues } from './ring-values.ts';
+
+/** The row at which an event of stuck values is looked at, and what is kept of its series. */
+interface StuckAt extends EventMoment {
+  readonly kept: RingValues;
+  /** Position of the first alarm, or of the row that it is told by. */
+  readonly alarmed: number;
+  readonly stepMs: number;
+  readonly earlier: ((position: number) => ForecastValue | null) | undefined;
+}
+
+/**
+ * An event of stuck values is told by one of these. The alarm may be of a row behind them, where values move again, or
+ * of another incident that they followed: then it is kept since when they are stuck, too.
+ */
+export function tellStuck(event: OpenEvent, { kept, alarmed, position, timestampMs, stepMs, earlier }: StuckAt): void {
+  const { values, oldest } = ringValues(kept.rings, position);
+  const from = stuckFrom({ values, start: alarmed - oldest, begun: event.start - oldest });
+  if (from === null) return;
+  const msAt = (row: number) => timestampMs - Math.round((position - row) * stepMs);
+  const first = oldest + from;
+  if (first > event.start) event.stuckAtMs = msAt(first);
+  const distance = values[from];
+  if (Math.fround((event.peak.value ?? Number.NaN) - kept.origin) === distance) return;
+  // Forecasts are known of the newest rows alone.
+  let [told, forecast]: [number, ForecastValue | null] = [first, null];
+  for (let row = first; forecast === null && values[row - oldest] === distance; row++) {
+    forecast = earlier?.(row) ?? null;
+    if (forecast !== null) told = row;
+  }
+  event.peak = {
+    ...event.peak,
+    timestampMs: msAt(told),
+    value: keptValue(kept.origin, distance),
+    expected: forecast?.expected ?? null,
+    lo: finite(forecast?.lo),
+    hi: finite(forecast?.hi),
+    unusual: null,
+    ...(event.group !== null && { series: event.leader }),
+  };
+}
+
+function finite(number = Number.NaN): number | null {
+  return Number.isFinite(number) ? number : null;
+}
