@@ -90,7 +90,8 @@ export function recoveredKind(kind: EventKind, rows: number, isBelow: boolean): 
   return LONG.includes(kind) && isShort(rows) ? pointKind(isBelow) : kind;
 }
 
-function pointKind(isBelow: boolean): EventKind {
+/** The kind of an event of which nothing else is known. */
+export function pointKind(isBelow: boolean): EventKind {
   return isBelow ? 'dip' : 'spike';
 }
 

@@ -3,7 +3,7 @@ import { beginEvent } from './begin-event.ts';
 import { type DailyHabit, habitWith, isOver } from './daily-habit.ts';
 import { departureOf } from './displaced-values.ts';
 import type { RingValues } from './event-extremes.ts';
-import { isShort, isStillStuck, kindOf, recoveredKind, refined, staysWithoutSeason } from './event-kind.ts';
+import { isShort, isStillStuck, kindOf, pointKind, recoveredKind, refined, staysWithoutSeason } from './event-kind.ts';
 import { peakOf } from './event-peak.ts';
 import { hasReturned } from './event-return.ts';
 import { deviates, type EventRow, type EventSubject, inSeason, isRaised, type SeenValue } from './event-row.ts';
@@ -217,8 +217,9 @@ export class EventTracker {
     return !isHeld || quiet >= HELD_GAPS * gap;
   }
 
-  /** The kind stays where the rows before the event have left the ring. */
+  /** The kind stays, but for its side, where the rows before the event have left the ring. */
   #classify(event: OpenEvent, { position, timestampMs, seen, keptOf }: EventRow): void {
+    event.kind = refined(event.kind, pointKind(isBelow(event)), null);
     const kept = keptOf(event.leader);
     if (kept === null) return;
     const { values, oldest } = ringValues(kept.rings, position);

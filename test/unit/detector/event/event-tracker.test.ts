@@ -246,6 +246,11 @@ test('values that were stuck are an event from where they began to be, not from 
   assert.deepEqual([first.kind, first.startedAtMs, first.firstAlarmAtMs], ['stuck', 30 * STEP_MS, 42 * STEP_MS]);
 });
 
+test('regression: what lies below its forecast is a dip where too few rows are kept to tell its kind', () => {
+  const [first] = revisionsOf([...calm(2), [-40, true]]);
+  assert.deepEqual([first.kind, first.direction, first.summary], ['dip', 'down', 'Dip: -40 where 10 was expected']);
+});
+
 test('regression: stuck values are told by their value, not by the one at which they move again', () => {
   const stuck: Row[] = Array.from({ length: 12 }, () => [0, false]);
   const last = revisionsOf([...calm(30), ...stuck, [40, true, 50, 1], ...calm(20)]).at(-1)!;
@@ -353,9 +358,9 @@ test('a value below its forecast that is high for its hour is told by the foreca
       seen: [{ series: 's', value, expected: 40, lo: 38, hi: 42, sharp: 20, rings, origin: 0 }],
       keptOf: () => null,
     })?.summary;
-  assert.equal(toldOf(30), 'Spike: 30 where 40 was expected');
+  assert.equal(toldOf(30), 'Dip: 30 where 40 was expected');
   tracker.close('evicted', 0);
-  assert.equal(toldOf(10), 'Spike: 10, lower than usual for a Tuesday 09:00 (usually 16 to 24)');
+  assert.equal(toldOf(10), 'Dip: 10, lower than usual for a Tuesday 09:00 (usually 16 to 24)');
 });
 
 test('an event of a group that the long memory of one member raised is of that member', () => {
@@ -378,5 +383,5 @@ test('an event of a group that the long memory of one member raised is of that m
     keptOf: () => null,
   });
   assert.deepEqual([event?.value, event?.expected, event?.lo, event?.hi], [11, 20, 16, 24]);
-  assert.equal(event?.summary, 'Spike: 11, in m1 alone, lower than usual for a Tuesday 09:00 (usually 16 to 24)');
+  assert.equal(event?.summary, 'Dip: 11, in m1 alone, lower than usual for a Tuesday 09:00 (usually 16 to 24)');
 });
