@@ -324,6 +324,17 @@ test('special days say which days of a series are judged like others, and each o
   );
 });
 
+test('regression: an empty time zone is refused as any other that there is not', async () => {
+  const series = { y: a, sizes: [120], start_datetime: ['2026-05-12'] };
+  const special_days = [{ dates: ['12-24'], like: 'sat' }];
+  for (const timezone of ['', ' ', 'Berlin']) {
+    const { status, body } = await ask({ series, model_parameters: { grade: true, timezone, special_days } });
+    const [{ loc, msg }] = body.detail as FieldProblem[];
+    assert.deepEqual([status, loc.join('.')], [422, 'body.model_parameters.timezone'], JSON.stringify(timezone));
+    assert.match(msg, /must be a time zone such as Europe\/Berlin or UTC/);
+  }
+});
+
 test('a frequency that is not known is warned of, and refused where grades or events need its step', async () => {
   const series = { y: a, sizes: [120] };
   const warned = async (freq: string) => {

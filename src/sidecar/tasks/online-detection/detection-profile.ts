@@ -28,7 +28,7 @@ export function requestedProfile(
 ): RequestedProfile | null {
   const { start_datetime: starts, sizes } = series;
   const { timezone, special_days: specialDays, holidays } = parameters ?? {};
-  if (timezone && !isTimeZone(timezone)) {
+  if (typeof timezone === 'string' && !isTimeZone(timezone)) {
     problems.push(fieldProblem([...PARAMETERS, 'timezone'], 'must be a time zone such as Europe/Berlin or UTC'));
     return null;
   }
