@@ -19,6 +19,9 @@ const STAYS_ROWS = 4;
 /** Growth of values that go back: it tells nothing of how they rose. */
 const RETURN_GROWTH = -0.25;
 const AWAY_SHARE = 0.5;
+/** What is displaced by less than this share of the peak of its event is where it usually is: forecasts were not. */
+export const DISPLACED_LEAST = 0.35;
+const OWN_ROWS_MIN = 4;
 /** How far values are displaced: a quantile, so that no few of them decide. */
 const SIZE_QUANTILE = 0.75;
 
@@ -38,6 +41,8 @@ interface DepartureRows {
   /** The newest position. */
   readonly position: number;
   readonly stepMs: number;
+  /** How far the peak of the event is from what was expected. */
+  readonly peak: number;
 }
 
 /**
@@ -45,7 +50,7 @@ interface DepartureRows {
  * whichever tells most of the rows before the event. null where these are not kept any more, or values did not leave.
  */
 export function departureOf({ rings }: RingValues, rows: DepartureRows): Departure | null {
-  const { start, until, position, stepMs } = rows;
+  const { start, until, position, stepMs, peak } = rows;
   const { contextCapacity } = rings.layout;
   const oldest = Math.max(0, rings.contextStart, position - contextCapacity + 1);
   const from = start - LEAD_ROWS;
@@ -62,7 +67,11 @@ export function departureOf({ rings }: RingValues, rows: DepartureRows): Departu
   const usual = ways.map((way) => spreadOf(rowsOf(from, from + USUAL_ROWS, way)));
   const least = Math.min(...usual.filter((spread) => !Number.isNaN(spread)));
   const way = ways[usual.indexOf(least)];
-  return way === undefined ? null : departureIn(smoothed(rowsOf(from, position + 1, way)), until - from, least);
+  if (way === undefined) return null;
+  const own = rowsOf(start, Math.min(Math.max(until, start + OWN_ROWS_MIN), position + 1), way);
+  // Values are back behind what was no event.
+  if (own.length >= OWN_ROWS_MIN && Math.abs(presentMedian(own)) < DISPLACED_LEAST * peak) return null;
+  return departureIn(smoothed(rowsOf(from, position + 1, way)), until - from, least);
 }
 
 /**

@@ -1,6 +1,7 @@
+import { DISPLACED_LEAST } from './displaced-values.ts';
 import type { RingValues } from './event-extremes.ts';
 import { isStillStuck, staysWithoutSeason } from './event-kind.ts';
-import type { OpenEvent } from './open-event.ts';
+import { leaderSizeOf, type OpenEvent } from './open-event.ts';
 import { presentMedian } from './present-median.ts';
 import { ringValues } from './ring-values.ts';
 
@@ -39,6 +40,7 @@ export function hasReturned(event: OpenEvent, kept: RingValues, closing: Closing
     start < oldest
       ? (peak.value ?? Number.NaN) - (before ?? Number.NaN)
       : displacement(start, Math.min(away.until.position, end));
+  if (Math.abs(moved) < DISPLACED_LEAST * leaderSizeOf(event)) return true;
   const left = displacement(Math.max(oldest, end - closing.gap), end);
   return !(left * Math.sign(moved) >= AWAY_SHARE * Math.abs(moved) && moved !== 0);
 }

@@ -10,7 +10,7 @@ import { deviates, type EventRow, type EventSubject, inSeason, isRaised, type Se
 import { type EventRules, isInvalid, isOnSide, isWanted } from './event-rules.ts';
 import { keepResidual } from './kept-residuals.ts';
 import { addShares, besideSeasons } from './member-shares.ts';
-import { conclude, lastUntil, type OpenEvent, reach, revise } from './open-event.ts';
+import { conclude, lastUntil, leaderSizeOf, type OpenEvent, reach, revise } from './open-event.ts';
 import { ringValues } from './ring-values.ts';
 import { tellStuck } from './stuck-peak.ts';
 import { isAway, isFarther, isOff, isWayBack, mostUnusual, type ToldRow, toldRow } from './told-row.ts';
@@ -227,7 +227,7 @@ export class EventTracker {
     const { gap, stepMs } = this.#subject;
     if (start < gap) return;
     const until = event.until.position;
-    const departure = departureOf(kept, { start: event.start, until, position, stepMs });
+    const departure = departureOf(kept, { start: event.start, until, position, stepMs, peak: leaderSizeOf(event) });
     event.kind = refined(
       event.kind,
       kindOf({

@@ -86,6 +86,16 @@ export interface EventPeak extends Pick<AnomalyEvent, 'grade' | 'value' | 'expec
   readonly series?: string;
 }
 
+/** How far a peak is from what was expected; 0 where that is not known. */
+export function sizeOf({ value, expected }: Pick<EventPeak, 'value' | 'expected'>): number {
+  return value === null || expected === null ? 0 : Math.abs(value - expected);
+}
+
+/** The same in the unit of the series that the event is classified by; 0 where the peak is of another member. */
+export function leaderSizeOf({ peak, leader }: Pick<OpenEvent, 'peak' | 'leader'>): number {
+  return (peak.series ?? leader) === leader ? sizeOf(peak) : 0;
+}
+
 /** How an event begins. */
 interface EventStart
   extends Pick<

@@ -1,7 +1,7 @@
 import { levelBefore, usualBefore } from './event-return.ts';
 import type { EventRow, SeenValue } from './event-row.ts';
 import { type EventRules, isInvalid } from './event-rules.ts';
-import type { EventMoment, OpenEvent } from './open-event.ts';
+import { type EventMoment, type OpenEvent, sizeOf } from './open-event.ts';
 
 /** Rows before an alarm that count in it (alarm.ts): it may be about one of them. */
 const EARLIER_ROWS = 2;
@@ -50,11 +50,6 @@ export function toldRow(
 
 function distanceOf({ value, expected }: Pick<SeenValue, 'value' | 'expected'>): number {
   return Math.abs(value - expected);
-}
-
-/** How far the peak is from what was expected; 0 where that is not known. */
-function sizeOf({ value, expected }: ToldEvent['peak']): number {
-  return value === null || expected === null ? 0 : Math.abs(value - expected);
 }
 
 export function isFarther(seen: SeenValue, peak: ToldEvent['peak']): boolean {
