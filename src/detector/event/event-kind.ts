@@ -22,6 +22,8 @@ interface KindEvidence {
   readonly departure: Departure | null;
   /** The long memory raised an alarm: values lay beside what is usual for half an hour. */
   readonly isBySeason: boolean;
+  /** Values have not come back since, whatever the first rows showed. */
+  readonly staysAway: boolean;
 }
 
 /** Residuals that an open event keeps. */
@@ -101,9 +103,9 @@ export function kindOf(evidence: KindEvidence): EventKind {
   if (isBurst(evidence)) return 'burst';
   if (lostItsSeason(evidence)) return 'missing_season';
   const { extreme, lasts } = displacement(evidence);
-  const { departure, isBySeason, leading } = evidence;
+  const { departure, isBySeason, leading, staysAway } = evidence;
   const isAway = isBySeason && departure !== null && departure.displacedRows >= DISPLACED_ROWS_MIN;
-  if (!lasts && !isAway) return pointKind(evidence.isBelow);
+  if (!lasts && !isAway && !staysAway) return pointKind(evidence.isBelow);
   const isOnItsWay = leading * Math.sign(extreme) > DRIFT_LEADING * Math.abs(extreme);
   return (departure === null ? isOnItsWay : departure.riseRows >= DRIFT_ROWS) ? 'drift' : 'level_shift';
 }

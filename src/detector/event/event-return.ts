@@ -1,6 +1,6 @@
 import { DISPLACED_LEAST } from './displaced-values.ts';
 import type { RingValues } from './event-extremes.ts';
-import { isStillStuck, staysWithoutSeason } from './event-kind.ts';
+import { isShort, isStillStuck, staysWithoutSeason } from './event-kind.ts';
 import { leaderSizeOf, type OpenEvent } from './open-event.ts';
 import { presentMedian } from './present-median.ts';
 import { ringValues } from './ring-values.ts';
@@ -43,6 +43,14 @@ export function hasReturned(event: OpenEvent, kept: RingValues, closing: Closing
   if (Math.abs(moved) < DISPLACED_LEAST * leaderSizeOf(event)) return true;
   const left = displacement(Math.max(oldest, end - closing.gap), end);
   return !(left * Math.sign(moved) >= AWAY_SHARE * Math.abs(moved) && moved !== 0);
+}
+
+/** Whether a spike or dip is none, since values have not come back from it by now. */
+export function isStillAway(event: OpenEvent, kept: RingValues, closing: Closing): boolean {
+  const { kind, start, away } = event;
+  const isPoint = kind === 'spike' || kind === 'dip';
+  if (!isPoint || away.until.position <= closing.position || isShort(away.until.position - start)) return false;
+  return !hasReturned({ ...event, kind: 'level_shift' }, kept, closing);
 }
 
 /**

@@ -5,7 +5,7 @@ import { departureOf } from './displaced-values.ts';
 import type { RingValues } from './event-extremes.ts';
 import { isShort, isStillStuck, kindOf, pointKind, recoveredKind, refined, staysWithoutSeason } from './event-kind.ts';
 import { peakOf } from './event-peak.ts';
-import { hasReturned } from './event-return.ts';
+import { hasReturned, isStillAway } from './event-return.ts';
 import { deviates, type EventRow, type EventSubject, inSeason, isRaised, type SeenValue } from './event-row.ts';
 import { type EventRules, isInvalid, isOnSide, isWanted } from './event-rules.ts';
 import { keepResidual } from './kept-residuals.ts';
@@ -30,6 +30,8 @@ const UNCHANGING: readonly EventKind[] = ['missing_season', 'stuck'];
 const DRIFT_GAPS = 6;
 /** An open event is looked at again after this share of a gap, when the kind is usually known; then once a gap. */
 const FIRST_CHECK_SHARE = 0.25;
+/** In place of the alarms by then, where something is new since. */
+const NOT_TOLD = -1;
 
 /**
  * Makes events of the alarms of one series or group: a recurrence over its rows.
@@ -187,12 +189,18 @@ export class EventTracker {
   #goOn(event: OpenEvent, row: EventRow): AnomalyEvent | null {
     const { gap, rules, stepMs } = this.#subject;
     if (this.#isOver(event, row)) {
-      this.#classify(event, row);
+      const kept = row.keptOf(event.leader);
+      const staysAway = kept !== null && isStillAway(event, kept, { position: row.position, gap, stepMs });
+      this.#classify(event, row, staysAway);
+      if (staysAway && !this.#isOver(event, row)) {
+        // Its kind is told where it is looked at next: once a gap.
+        event.checked = { ...event.checked, alarms: NOT_TOLD };
+        return null;
+      }
       this.#open = null;
       if (rules.coolDownMs > 0 && !event.isUnwatched)
         this.#coolUntilMs = event.lastAlarm.timestampMs + rules.coolDownMs;
       if (event.ordinaryRows === 0) this.#closedAt = row.position;
-      const kept = row.keptOf(event.leader);
       const rows = event.away.until.position - event.start;
       const isBrief = isShort(rows) && !UNCHANGING.includes(event.kind);
       const isBack = isBrief || kept === null || hasReturned(event, kept, { position: row.position, gap, stepMs });
@@ -218,7 +226,7 @@ export class EventTracker {
   }
 
   /** The kind stays, but for its side, where the rows before the event have left the ring. */
-  #classify(event: OpenEvent, { position, timestampMs, seen, keptOf }: EventRow): void {
+  #classify(event: OpenEvent, { position, timestampMs, seen, keptOf }: EventRow, staysAway = false): void {
     event.kind = refined(event.kind, pointKind(isBelow(event)), null);
     const kept = keptOf(event.leader);
     if (kept === null) return;
@@ -241,6 +249,7 @@ export class EventTracker {
         changeScale: event.changeScale,
         departure,
         isBySeason: event.seasonAlarms !== undefined,
+        staysAway,
       }),
       departure,
     );

@@ -6,7 +6,7 @@ import type { EventKind } from '../../../../src/record/anomaly-event.ts';
 import { whiteNoise } from '../../../fixture/stream/backtest.ts';
 
 /** How values left what was usual is not known, and forecasts raised the alarm; the event begins anywhere. */
-const NOTHING_KNOWN = { departure: null, isBySeason: false, begun: 0 };
+const NOTHING_KNOWN = { departure: null, isBySeason: false, begun: 0, staysAway: false };
 const ROWS = 240;
 const AMPLITUDE = 5;
 /** A season of 24 rows with a little noise. */
@@ -16,7 +16,7 @@ const usual = (row: number) => AMPLITUDE * Math.sin((2 * Math.PI * row) / 24) + 
 function kindAfter(
   seen: (row: number) => number,
   rows = 30,
-  more: { leading?: number; span?: number; departure?: Departure } = {},
+  more: { leading?: number; span?: number; departure?: Departure; staysAway?: boolean } = {},
 ): EventKind {
   const during = Array.from({ length: rows }, (_, i) => seen(ROWS + i));
   return kindOf({
@@ -29,6 +29,7 @@ function kindAfter(
     changeScale: 1,
     ...NOTHING_KNOWN,
     ...(more.departure && { departure: more.departure }),
+    ...(more.staysAway && { staysAway: true }),
   });
 }
 
@@ -144,6 +145,14 @@ test('values that jump up and down are a burst', () => {
     kindAfter((row) => usual(row) + (row % 2 === 0 ? 8 : -8), 12, { span: 12 }),
     'burst',
   );
+});
+
+test('regression: a spike whose values stay away is a level shift, or a drift by how they left', () => {
+  const spike = (row: number) => usual(row) + (row === ROWS ? 9 : 0);
+  assert.equal(kindAfter(spike, 30), 'spike');
+  assert.equal(kindAfter(spike, 30, { staysAway: true }), 'level_shift');
+  const departure = { riseRows: 40, displacedRows: 20 };
+  assert.equal(kindAfter(spike, 30, { staysAway: true, departure }), 'drift');
 });
 
 test('a kind is refined and never taken back', () => {
