@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { programEnvironment } from '../../fixture/program-environment.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../../src/main.ts');
 
@@ -37,7 +38,7 @@ export function faultedWorkers({ count, folder, detectorsFile, env }: WorkersOpt
     const log = openSync(logFile, 'w');
     const child = spawn(process.execPath, [PROGRAM, 'worker', '--detectors', detectorsFile], {
       cwd: folder,
-      env: { PATH: process.env.PATH, OPS_PORT: '0', INFERENCE_THREADS: '1', ...env },
+      env: programEnvironment({ OPS_PORT: '0', INFERENCE_THREADS: '1', ...env }),
       stdio: ['ignore', log, log],
     });
     closeSync(log);
