@@ -37,7 +37,7 @@ const notCurrent = (text: string) => page.locator('.not-current').getByText(text
 kafkaTest('the console is never green without knowing: nothing judged yet, broker killed and back', async () => {
   const kafka = await broker();
   service = await startRealService();
-  page = (await openSignedIn(service.url, { key: service.key })).page;
+  page = (await openSignedIn(service.url, { key: service.key, staysOpen: true })).page;
   await notCurrent('No series is judged yet');
   await headline('No event is known to be open');
   await service.feed(100);
