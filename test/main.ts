@@ -1,0 +1,34 @@
+/** `npm test`: every test file, with one broker for all that neither kill nor change it. */
+import { once } from 'node:events';
+import { createWriteStream, globSync } from 'node:fs';
+import { join } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import failedFiles from './fixture/failed-files.ts';
+import { endKafkaOfRun, startKafkaOfRun } from './fixture/kafka/run-kafka.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+/** On two cores: what computes keeps one of them busy, and services wait more than they compute. */
+const CONCURRENCY = 4;
+
+const COMPUTING = ['test/*.test.ts', 'test/{golden,property}/**/*.test.ts'];
+const SERVICES = ['test/{e2e,fault}/**/*.test.ts'];
+
+/** Files in their order, each with its place between 0 and 1 in the run. */
+function placed(patterns: readonly string[]): { readonly file: string; readonly place: number }[] {
+  const files = globSync(patterns, { cwd: ROOT }).sort();
+  return files.map((file, i) => ({ file: join(ROOT, file), place: i / files.length }));
+}
+
+// Both kinds beside each other all the time: one after the other, cores are idle while services are waited for.
+const files = [...placed(COMPUTING), ...placed(SERVICES)].sort((a, b) => a.place - b.place);
+
+await startKafkaOfRun();
+const events = run({ files: files.map(({ file }) => file), concurrency: CONCURRENCY });
+events.on('test:summary', ({ success }) => {
+  if (!success) process.exitCode = 1;
+});
+events.compose(new spec()).pipe(process.stdout);
+events.compose(failedFiles).pipe(createWriteStream(join(ROOT, 'node_modules/.failed-tests')));
+await once(events, 'end');
+await endKafkaOfRun();
