@@ -72,7 +72,7 @@ async function figures(): Promise<ReadonlyMap<string, number>> {
   );
 }
 
-const tuning = { series, freq: 'h', finetune_steps: 6 };
+const tuning = { series, freq: 'h', finetune_steps: 2 };
 
 test('what is tuned at once and what is tuned as a job are the same weights, in a file named in no answer', async () => {
   const { status, body } = await post('/v2/finetune', { ...tuning, output_model_id: 'at-once' });
