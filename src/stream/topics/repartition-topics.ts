@@ -1,5 +1,5 @@
 import type { RekeyedInput } from '../../config/rekeyed-input.ts';
-import { asAdmin } from '../../kafka/admin/admin-client.ts';
+import { asAdmin, makeTopics } from '../../kafka/admin/admin-client.ts';
 import type { KafkaConnection } from '../../kafka/cluster/connection.ts';
 import type { Admin } from '../../kafka/cluster/kafkajs.ts';
 import { checkTopics, ensureTopics, type TopicCreation } from './topic-admin.ts';
@@ -25,7 +25,7 @@ export async function ensureRepartition(
         replicationFactor: creation.replicationFactor,
         configEntries: [{ name: 'retention.ms', value: '-1' }],
       };
-      await admin.createTopics({ topics: [plan], waitForLeaders: true });
+      await makeTopics(admin, [plan]);
     }
     return { partitions: await countOf(topics.observations), made: existing.has(topic) ? [] : [topic] };
   });

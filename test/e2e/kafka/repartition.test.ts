@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ISocketFactory } from 'kafkajs';
 import { repartitionOf } from '../../../src/config/rekeyed-input.ts';
 import { raisePartitions } from '../../../src/kafka/admin/raise-partitions.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
@@ -10,6 +11,7 @@ import type { ScoreRecord } from '../../../src/record/score-record.ts';
 import { deleteCommitted, ensureRepartition } from '../../../src/stream/topics/repartition-topics.ts';
 import { runCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
+import { alteredResponses, METADATA } from '../../fixture/kafka/altered-responses.ts';
 import { committedRecords, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile, type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { observationRecord, streamConfig } from '../../fixture/stream/stream-run.ts';
@@ -25,7 +27,9 @@ const STEPS = 120;
 const INPUT = '{ repartition: true }';
 
 /** A stream whose input has more partitions than its scores. */
-async function rekeyedStream(): Promise<{ stream: KafkaStream; internal: string; groupId: string }> {
+async function rekeyedStream(
+  socketsOf?: (topic: string) => ISocketFactory,
+): Promise<{ stream: KafkaStream; internal: string; groupId: string }> {
   const stream = await kafkaStream(PARTITIONS, [DETECTOR], INPUT);
   const connection = await kafkaConnection();
   await raisePartitions(connection, [stream.topics.observations], INPUT_PARTITIONS);
@@ -33,7 +37,11 @@ async function rekeyedStream(): Promise<{ stream: KafkaStream; internal: string;
   const input = { ...streamConfig([]).input, repartition: true };
   const repartition = repartitionOf({ groupId, topics: stream.topics, input })!;
   const creation = { partitions: 1, replicationFactor: 1, retentionMs: null, scores: stream.topics.scores };
-  const made = await ensureRepartition(connection, repartition, creation);
+  const made = await ensureRepartition(
+    { ...connection, ...(socketsOf && { socketFactory: socketsOf(repartition.topic) }) },
+    repartition,
+    creation,
+  );
   assert.deepEqual(made, [repartition.topic, repartition.topics.changelog]);
   return { stream, internal: repartition.topic, groupId };
 }
@@ -129,6 +137,22 @@ kafkaTest('records that cannot be read go on with their keys, and become dead le
     'record-unreadable',
     'value-not-a-number',
   ]);
+});
+
+const UNKNOWN_TOPIC_OR_PARTITION = 3;
+
+kafkaTest('a new topic that its broker does not know at once is waited for', async () => {
+  let hidden = false;
+  await rekeyedStream((topic) =>
+    alteredResponses(({ apiKey, body }) => {
+      const at = body.indexOf(topic);
+      if (hidden || at < 0 || apiKey !== METADATA) return;
+      // error code i16 | length of the name, one byte | name
+      body.writeInt16BE(UNKNOWN_TOPIC_OR_PARTITION, at - 3);
+      hidden = true;
+    }),
+  );
+  assert.ok(hidden);
 });
 
 kafkaTest('the command makes the topics: those that wait to be scored are kept for ever', async () => {
