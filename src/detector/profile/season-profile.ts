@@ -1,22 +1,9 @@
-import { offsetAt, weekdayOf } from '../../calendar/local-calendar.ts';
-import {
-  CLOSED_MORE,
-  PROFILE_DOUBLES,
-  PROFILE_FLOATS,
-  type ProfileLayout,
-  type ProfileState,
-} from './profile-layout.ts';
+import { offsetAt } from '../../calendar/local-calendar.ts';
+import { CLOSED_MORE, PROFILE_DOUBLES, PROFILE_FLOATS, type ProfileState } from './profile-layout.ts';
+import { DAY, DAY_AT_LEVEL, hourOf, LAST, MEAN, WEEK, WEEK_AT_LEVEL, weekSlotOf } from './season-candidates.ts';
 
 const { origin: ORIGIN, unit: UNIT, firstMs: FIRST_MS, slot: SLOT, sum: SUM } = PROFILE_DOUBLES.at;
 const F = PROFILE_FLOATS.at;
-
-/** Candidates of what a slot will show: the usual day, the usual week, both at the present level, the mean. */
-const DAY = 0;
-const WEEK = 1;
-const DAY_AT_LEVEL = 2;
-const WEEK_AT_LEVEL = 3;
-export const MEAN = 4;
-const LAST = 5;
 
 const ERROR_RATE_MIN = 0.01;
 const DAY_RATE = 0.25;
@@ -29,16 +16,10 @@ const SHARE_RATE = 0.2;
 /** An error counts up to so many times its scale, from so many slots on. */
 const CLIP = 4;
 const CLIP_SLOTS = 8;
-/** A candidate is chosen once it was measured by this share of a day. */
-const KNOWN_DAYS = 0.5;
-/** A candidate explains the values of slots where this share of their variance is left, or less. */
-const UNEXPLAINED_MAX = 0.4;
 /** The first distance from the origin is so many units, or up to twice as many. */
 const UNIT_FIRST = 16;
 /** Half of the largest number that 16 bits hold. */
 const HALF_MAX = 32_768;
-/** What lies farther from the origin, in units, counts as this far. */
-const DISTANCE_MAX = 1e9;
 
 /** Moves on to the slot of a value. Returns the place of its time step from the middle of the slot, in slots. */
 export function enterSlot(state: ProfileState, timestampMs: number, value: number): number {
@@ -56,80 +37,6 @@ export function enterSlot(state: ProfileState, timestampMs: number, value: numbe
     doubles[d + SLOT] = slot;
   }
   return localMs / layout.slotMs - slot - 0.5;
-}
-
-/** A value as a distance from the origin in units of the profile. */
-export function distanceOf(state: ProfileState, value: number): number {
-  const distance = (value - state.doubles[state.doubleStart + ORIGIN]) / unitOf(state);
-  return Math.max(-DISTANCE_MAX, Math.min(distance, DISTANCE_MAX));
-}
-
-/** The value at a distance. */
-export function valueAt(state: ProfileState, distance: number): number {
-  return state.doubles[state.doubleStart + ORIGIN] + distance * unitOf(state);
-}
-
-/** The unit of the profile; until a slot lies off the origin any will do. */
-export function unitOf({ doubles, doubleStart: d }: ProfileState): number {
-  return doubles[d + UNIT] === 0 ? 1 : doubles[d + UNIT];
-}
-
-/** The candidate with the smallest error so far; the mean where none is known. */
-export function bestCandidate({ floats, floatStart: f, layout }: ProfileState): number {
-  let best = MEAN;
-  for (let candidate = DAY; candidate < MEAN; candidate++) {
-    const slots = floats[f + (candidate % 2 === DAY ? F.daySlots : F.weekSlots)];
-    if (slots < KNOWN_DAYS * layout.daySlots) continue;
-    if (best === MEAN || floats[f + F.errors + candidate] < floats[f + F.errors + best]) best = candidate;
-  }
-  return best;
-}
-
-/**
- * Whether a candidate tells far more of a slot than the mean does, and more than the slot before: a random walk, or a
- * trend, is no season.
- */
-export function explains({ floats, floatStart: f }: ProfileState, candidate: number): boolean {
-  const error = floats[f + F.errors + candidate];
-  return error < UNEXPLAINED_MAX * floats[f + F.errors + MEAN] && error < floats[f + F.errors + LAST];
-}
-
-/**
- * What a candidate expects at a place in the open slot: its slots count for their middles, and lines lie between.
- * NaN where it knows nothing of the slot.
- */
-export function expectedDistance(state: ProfileState, candidate: number, place: number): number {
-  const { layout, doubles, doubleStart: d } = state;
-  const slot = doubles[d + SLOT];
-  const own = slotDistance(state, candidate, slot);
-  if (layout.slotMs <= layout.stepMs || place === 0) return own;
-  const next = slotDistance(state, candidate, place > 0 ? slot + 1 : slot - 1);
-  return Number.isNaN(next) ? own : own + Math.abs(place) * (next - own);
-}
-
-function slotDistance(
-  { layout, floats, floatStart: f, halves, halfStart }: ProfileState,
-  candidate: number,
-  slot: number,
-) {
-  const { places } = layout;
-  if (candidate === MEAN) return floats[f + F.mean];
-  const level =
-    candidate === DAY_AT_LEVEL ? floats[f + F.dayLevel] : candidate === WEEK_AT_LEVEL ? floats[f + F.weekLevel] : 0;
-  const at = candidate % 2 === DAY ? places.day + hourOf(layout, slot) : places.week + weekSlotOf(layout, slot);
-  return halves[halfStart + at] + level;
-}
-
-/** The time of the day of a slot. */
-export function hourOf({ daySlots }: ProfileLayout, slot: number): number {
-  return slot - Math.floor(slot / daySlots) * daySlots;
-}
-
-/** The time of the week of a slot; a special day is another weekday than its own. */
-function weekSlotOf({ daySlots, weekdayOfSpecial }: ProfileLayout, slot: number): number {
-  const day = Math.floor(slot / daySlots);
-  const special = weekdayOfSpecial.size === 0 ? undefined : weekdayOfSpecial.get(day);
-  return (special ?? weekdayOf(day)) * daySlots + slot - day * daySlots;
 }
 
 /** Learns from the slot that ends, where it has enough values, and empties it. */

@@ -2,14 +2,14 @@ import { PROFILE_DOUBLES, PROFILE_FLOATS, type ProfileState } from './profile-la
 import {
   bestCandidate,
   distanceOf,
-  enterSlot,
   expectedDistance,
   explains,
   hourOf,
   MEAN,
   unitOf,
   valueAt,
-} from './season-profile.ts';
+} from './season-candidates.ts';
+import { enterSlot } from './season-profile.ts';
 
 const { firstMs: FIRST_MS, slot: SLOT, sum: SUM, origin: ORIGIN } = PROFILE_DOUBLES.at;
 const F = PROFILE_FLOATS.at;

@@ -1,0 +1,95 @@
+import { weekdayOf } from '../../calendar/local-calendar.ts';
+import { PROFILE_DOUBLES, PROFILE_FLOATS, type ProfileLayout, type ProfileState } from './profile-layout.ts';
+
+const { origin: ORIGIN, unit: UNIT, slot: SLOT } = PROFILE_DOUBLES.at;
+const F = PROFILE_FLOATS.at;
+
+/** Candidates of what a slot will show: the usual day, the usual week, both at the present level, the mean. */
+export const DAY = 0;
+export const WEEK = 1;
+export const DAY_AT_LEVEL = 2;
+export const WEEK_AT_LEVEL = 3;
+export const MEAN = 4;
+export const LAST = 5;
+
+/** A candidate is chosen once it was measured by this share of a day. */
+const KNOWN_DAYS = 0.5;
+/** A candidate explains the values of slots where this share of their variance is left, or less. */
+const UNEXPLAINED_MAX = 0.4;
+/** What lies farther from the origin, in units, counts as this far. */
+const DISTANCE_MAX = 1e9;
+
+/** A value as a distance from the origin in units of the profile. */
+export function distanceOf(state: ProfileState, value: number): number {
+  const distance = (value - state.doubles[state.doubleStart + ORIGIN]) / unitOf(state);
+  return Math.max(-DISTANCE_MAX, Math.min(distance, DISTANCE_MAX));
+}
+
+/** The value at a distance. */
+export function valueAt(state: ProfileState, distance: number): number {
+  return state.doubles[state.doubleStart + ORIGIN] + distance * unitOf(state);
+}
+
+/** The unit of the profile; until a slot lies off the origin any will do. */
+export function unitOf({ doubles, doubleStart: d }: ProfileState): number {
+  return doubles[d + UNIT] === 0 ? 1 : doubles[d + UNIT];
+}
+
+/** The candidate with the smallest error so far; the mean where none is known. */
+export function bestCandidate({ floats, floatStart: f, layout }: ProfileState): number {
+  let best = MEAN;
+  for (let candidate = DAY; candidate < MEAN; candidate++) {
+    const slots = floats[f + (candidate % 2 === DAY ? F.daySlots : F.weekSlots)];
+    if (slots < KNOWN_DAYS * layout.daySlots) continue;
+    if (best === MEAN || floats[f + F.errors + candidate] < floats[f + F.errors + best]) best = candidate;
+  }
+  return best;
+}
+
+/**
+ * Whether a candidate tells far more of a slot than the mean does, and more than the slot before: a random walk, or a
+ * trend, is no season.
+ */
+export function explains({ floats, floatStart: f }: ProfileState, candidate: number): boolean {
+  const error = floats[f + F.errors + candidate];
+  return error < UNEXPLAINED_MAX * floats[f + F.errors + MEAN] && error < floats[f + F.errors + LAST];
+}
+
+/**
+ * What a candidate expects at a place in the open slot: its slots count for their middles, and lines lie between.
+ * NaN where it knows nothing of the slot.
+ */
+export function expectedDistance(state: ProfileState, candidate: number, place: number): number {
+  const { layout, doubles, doubleStart: d } = state;
+  const slot = doubles[d + SLOT];
+  const own = slotDistance(state, candidate, slot);
+  if (layout.slotMs <= layout.stepMs || place === 0) return own;
+  const next = slotDistance(state, candidate, place > 0 ? slot + 1 : slot - 1);
+  return Number.isNaN(next) ? own : own + Math.abs(place) * (next - own);
+}
+
+/** What a candidate expects of a slot; NaN where it knows nothing of it. */
+export function slotDistance(
+  { layout, floats, floatStart: f, halves, halfStart }: ProfileState,
+  candidate: number,
+  slot: number,
+): number {
+  const { places } = layout;
+  if (candidate === MEAN) return floats[f + F.mean];
+  const level =
+    candidate === DAY_AT_LEVEL ? floats[f + F.dayLevel] : candidate === WEEK_AT_LEVEL ? floats[f + F.weekLevel] : 0;
+  const at = candidate % 2 === DAY ? places.day + hourOf(layout, slot) : places.week + weekSlotOf(layout, slot);
+  return halves[halfStart + at] + level;
+}
+
+/** The time of the day of a slot. */
+export function hourOf({ daySlots }: ProfileLayout, slot: number): number {
+  return slot - Math.floor(slot / daySlots) * daySlots;
+}
+
+/** The time of the week of a slot; a special day is another weekday than its own. */
+export function weekSlotOf({ daySlots, weekdayOfSpecial }: ProfileLayout, slot: number): number {
+  const day = Math.floor(slot / daySlots);
+  const special = weekdayOfSpecial.size === 0 ? undefined : weekdayOfSpecial.get(day);
+  return (special ?? weekdayOf(day)) * daySlots + slot - day * daySlots;
+}
