@@ -37,6 +37,11 @@ export function offsetAt({ offsets }: Pick<LocalCalendar, 'offsets'>, timestampM
   return offsets[low][1];
 }
 
+/** When a clock shows a time, which is given as if it were UTC. */
+export function instantOf(calendar: Pick<LocalCalendar, 'offsets'>, localMs: number): number {
+  return localMs - offsetAt(calendar, localMs - offsetAt(calendar, localMs));
+}
+
 /** The weekday of a day since 1970-01-01, from 0, Monday. */
 export function weekdayOf(day: number): number {
   return (((day + FIRST_WEEKDAY) % 7) + 7) % 7;

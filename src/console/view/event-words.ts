@@ -79,9 +79,10 @@ export function whyFlagged(event: EventAnswer, nowMs: number): readonly string[]
   if (widths !== null) {
     const beyond = beyondText(event.kind, widths);
     const isTold = event.summary.includes('(usually ');
+    const isOnAverage = event.summary.includes('(usually around ');
     if (!isTold) sentences.push(`Between ${loText} and ${hiText} was usual then; ${beyond}.`);
     // What is unusual on average alone is told by the summary.
-    else if (widths > 0) sentences.push(sentenceOf(beyond));
+    else if (widths > 0 && !isOnAverage) sentences.push(sentenceOf(beyond));
   }
   if (event.unusual !== null && !event.summary.includes(event.unusual)) sentences.push(sentenceOf(event.unusual));
   if (grade !== null)

@@ -99,17 +99,26 @@ export interface Verdict {
   readonly beside: number;
 }
 
-/** What a time of the week usually shows. */
+/** What a time of the week usually shows; in an alarm of a whole day, that day so far on average. */
 export interface SeasonAlarm {
   readonly expected: number;
-  /** How far single values lie from it at this hour. */
+  /** How far single values lie from it at this hour; how far days do. */
   readonly deviation: number;
-  /** What values were lately, on average. */
+  /** What values were lately, on average; what the day has shown so far. */
   readonly lately: number;
   /** The long memory raised the alarm; otherwise the forecasts did. */
   readonly raised: boolean;
-  /** The time by the clock of the series, as if that were UTC. */
+  /** The time by the clock of the series, as if that were UTC; the time up to which the day is told of. */
   readonly localMs: number;
+  /** Where it is an alarm of a whole day; left out otherwise. */
+  readonly day?: AlarmedDay;
+}
+
+/** Where a day lies around a row. */
+export interface AlarmedDay {
+  /** How long it has gone on by the row, and goes on from then. */
+  readonly agoMs: number;
+  readonly leftMs: number;
 }
 
 export const NO_VERDICT: Verdict = {

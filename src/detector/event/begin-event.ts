@@ -1,9 +1,11 @@
 import { leadingResidual, scaleOfChanges, scaleOfResiduals } from '../grade/grade-terms.ts';
+import { dayOfAlarm, rowsOfDay } from './day-event.ts';
+import { behind } from './event-moment.ts';
 import { peakOf } from './event-peak.ts';
 import { levelBefore } from './event-return.ts';
 import { type EventRow, type EventSubject, isRaised, type SeenValue } from './event-row.ts';
 import { inUnits, keepEarlierResiduals } from './kept-residuals.ts';
-import { behind, newEvent, type OpenEvent } from './open-event.ts';
+import { newEvent, type OpenEvent } from './open-event.ts';
 import { stuckRows } from './ring-values.ts';
 import type { ToldRow } from './told-row.ts';
 
@@ -26,23 +28,27 @@ export function beginEvent(subject: EventSubject, row: EventRow, { most, told, i
   const run = Math.max(1, isRaised(row) ? verdict.beside : verdict.elevated);
   const deviating = Math.max(Math.min(run, gap) - 1, stuckRows(rings, position));
   const toldBefore = position - told.position;
-  const lead = Math.max(toldBefore, Math.min(deviating, position - from));
+  const day = verdict.season?.day;
+  const leading = day === undefined ? deviating : rowsOfDay(day, stepMs);
+  const lead = Math.max(toldBefore, Math.min(leading, position - from));
   const start = position - lead;
+  const isKept = day === undefined || start - gap > position - rings.layout.contextCapacity;
   const event = newEvent(subject, {
     eventId: idOf(offset),
-    kind: 'spike',
+    kind: day === undefined ? 'spike' : 'level_shift',
     begun: { position: start, timestampMs: timestampMs - Math.round(lead * stepMs) },
     firstAlarm: { position, timestampMs },
     leader: most.series,
     scale,
     changeScale: scaleOfChanges(rings),
     leading: inUnits(leadingResidual(rings, value - expected), scale),
-    before: levelBefore(most, start, gap),
+    before: isKept ? levelBefore(most, start, gap) : null,
     peak: peakOf(row, told, { ...subject, start }),
     ...(toldBefore > 0 && {
       lead: toldBefore,
       away: { until: behind(told, stepMs), otherRows: toldBefore - 1 },
     }),
+    ...(day !== undefined && { day: dayOfAlarm(row, day, stepMs) }),
     ...(!isWatched && { isUnwatched: true }),
   });
   keepEarlierResiduals(event, most, position);

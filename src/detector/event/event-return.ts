@@ -24,7 +24,7 @@ interface Closing {
  * level before the event. O(rows).
  */
 export function hasReturned(event: OpenEvent, kept: RingValues, closing: Closing): boolean {
-  const { kind, start, away, before, peak, seasonAlarms } = event;
+  const { kind, start, away, before, peak, seasonAlarms, day } = event;
   const { rings, origin } = kept;
   const end = closing.position + 1;
   const oldest = Math.max(0, rings.contextStart, end - rings.layout.contextCapacity);
@@ -36,12 +36,13 @@ export function hasReturned(event: OpenEvent, kept: RingValues, closing: Closing
   const usual = usualBefore(event, kept, closing);
   const displacement = (from: number, to: number): number =>
     presentMedian(Array.from({ length: to - from }, (_, i) => rings.distanceAt(from + i) + origin - usual(from + i)));
+  const from = day === undefined ? before : peak.expected;
   const moved =
-    start < oldest
-      ? (peak.value ?? Number.NaN) - (before ?? Number.NaN)
+    start < oldest || day !== undefined
+      ? (peak.value ?? Number.NaN) - (from ?? Number.NaN)
       : displacement(start, Math.min(away.until.position, end));
   if (Math.abs(moved) < DISPLACED_LEAST * leaderSizeOf(event)) return true;
-  const left = displacement(Math.max(oldest, end - closing.gap), end);
+  const left = displacement(Math.max(oldest, end - closing.gap, day?.end.position ?? 0), end);
   return !(left * Math.sign(moved) >= AWAY_SHARE * Math.abs(moved) && moved !== 0);
 }
 

@@ -1,8 +1,8 @@
 import type { SeasonAlarm, Verdict } from '../alarm/alarm.ts';
 import type { RingValues } from './event-extremes.ts';
+import type { EventMoment } from './event-moment.ts';
 import type { EventRules } from './event-rules.ts';
 import { USUAL_DEVIATIONS } from './event-summary.ts';
-import type { EventMoment } from './open-event.ts';
 
 /** A row of such a grade is part of the event that goes on. */
 const DEVIATING_GRADE = 1 / 3;
@@ -64,14 +64,18 @@ export function seasonOfSeen({ season }: SeenValue, verdict: Verdict): SeasonAla
   return season === undefined ? verdict.season : season;
 }
 
-/** Where the long memory raised the alarm, what is expected is what this time of the week usually shows. */
+/**
+ * Where the long memory raised the alarm, what is expected is what this time of the week usually shows. Of a day the
+ * value is what it has shown so far, on average.
+ */
 export function inSeason(seen: SeenValue | null, verdict: Verdict): SeenValue | null {
   if (seen === null) return null;
   const season = seasonOfSeen(seen, verdict);
   if (season?.raised !== true) return seen;
-  const { expected, deviation } = season;
+  const { expected, deviation, lately, day } = season;
   const margin = USUAL_DEVIATIONS * deviation;
-  return { ...seen, expected, lo: expected - margin, hi: expected + margin };
+  const value = day === undefined ? seen.value : lately;
+  return { ...seen, value, expected, lo: expected - margin, hi: expected + margin };
 }
 
 /** Whether the long memory raised the alarm of a row. */

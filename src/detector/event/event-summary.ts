@@ -71,7 +71,8 @@ function seenText({ kind, value, unusual, seriesCount, unit, members, of, ...bou
   const expectation = expectedText === null ? '' : ` where ${expectedText} was expected`;
   if (kind === 'stuck') return `: ${valueText}${member} again and again${isOutside(value, bounds) ? expectation : ''}`;
   const isTold = unusual !== null && TELLS_RANGE.test(unusual);
-  return `: ${valueText}${member}${isTold ? '' : expectation}`;
+  const average = unusual !== null && TELLS_DAY.test(unusual) ? ' on average' : '';
+  return `: ${valueText}${average}${member}${isTold ? '' : expectation}`;
 }
 
 /** Where values are stuck at what is usual, that says nothing. */
@@ -116,25 +117,40 @@ const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Satur
 export const USUAL_DEVIATIONS = 2;
 /** Its centre is what was expected. */
 const TELLS_RANGE = /\(usually .+\)$/;
+const TELLS_DAY = /^the day up to /;
 
 /**
  * `lower than usual for a Tuesday 09:00 (usually 900 to 1080)`; null where forecasts alone find it so. Where the long
  * memory raised the alarm of values that are usual one by one: `on average lower than usual for a Tuesday 09:00
- * (usually around 990)`.
+ * (usually around 990)`. Of a whole day, which is told as far as it goes: `the day up to 17:00 is 13 % lower than usual
+ * for a Tuesday (usually around 990)`; the value is its mean.
  */
 export function seasonText(value: number, season: SeasonAlarm, { unit, least, most }: ShownRange): string | null {
-  const { expected, deviation, lately, raised, localMs } = season;
+  const { expected, deviation, lately, raised, localMs, day } = season;
   const margin = USUAL_DEVIATIONS * deviation;
   const isUsual = Math.abs(value - expected) <= margin;
   if (!raised && isUsual) return null;
   const way = (isUsual ? lately : value) < expected ? 'lower' : 'higher';
   const weekday = WEEKDAYS[weekdayOf(Math.floor(localMs / DAY_MS))];
-  const time = `${weekday} ${new Date(localMs).toISOString().slice(11, 16)}`;
+  const hour = new Date(localMs).toISOString().slice(11, 16);
+  const time = `${weekday} ${hour}`;
   const textsOf = (...values: number[]) => numberTexts(values.map(rounded), unit);
   const rounded = (each: number) => Math.max(least, Math.min(roundedBy(each, margin), most));
+  if (day !== undefined) {
+    const share = least < 0 ? '' : percentText(lately / expected - 1);
+    const usual = `than usual for a ${weekday} (usually around ${textsOf(expected)[0]})`;
+    return `the day up to ${hour} is ${share}${way} ${usual}`;
+  }
   if (isUsual) return `on average ${way} than usual for a ${time} (usually around ${textsOf(expected)[0]})`;
   const [from, to] = textsOf(expected - margin, expected + margin);
   return `${way} than usual for a ${time} (usually ${from} to ${to})`;
+}
+
+/** `13 % `; nothing where it says nothing. */
+function percentText(share: number): string {
+  const percent = 100 * Math.abs(share);
+  const shown = percent < 1 ? percent.toFixed(1) : percent.toFixed(0);
+  return Number.isFinite(percent) && Number(shown) > 0 ? `${shown} % ` : '';
 }
 
 const UNITS = [

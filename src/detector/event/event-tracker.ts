@@ -1,6 +1,7 @@
 import type { AnomalyEvent, CloseReason, EventKind } from '../../record/anomaly-event.ts';
 import { beginEvent } from './begin-event.ts';
 import { type DailyHabit, habitWith, isOver } from './daily-habit.ts';
+import { countDay, isBehindDay, isOfDay } from './day-event.ts';
 import { departureOf } from './displaced-values.ts';
 import type { RingValues } from './event-extremes.ts';
 import { isShort, isStillStuck, kindOf, pointKind, recoveredKind, refined, staysWithoutSeason } from './event-kind.ts';
@@ -148,6 +149,7 @@ export class EventTracker {
     const { verdict, position, timestampMs, seen } = row;
     event.alarms++;
     if (isRaised(row)) event.seasonAlarms = (event.seasonAlarms ?? 0) + 1;
+    countDay(event, row, { day: verdict.season?.day, stepMs: this.#subject.stepMs });
     event.lastAlarm = { position, timestampMs };
     if (event.group !== null) event.shares = addShares(event.shares, isRaised(row) ? besideSeasons(seen) : seen);
     if (verdict.severity > (event.severity ?? 0)) event.severity = verdict.severity;
@@ -215,8 +217,12 @@ export class EventTracker {
     return event.kind === kind && event.alarms === checked.alarms ? null : revise(event, 'updated', row.timestampMs);
   }
 
-  #isOver({ lastAlarm, severity, kind }: OpenEvent, { position, verdict }: EventRow): boolean {
+  #isOver(event: OpenEvent, { position, verdict }: EventRow): boolean {
     const { gap, rules } = this.#subject;
+    const { lastAlarm, severity, kind, day } = event;
+    if (!isBehindDay(day, position)) return false;
+    // What comes behind the day is another event.
+    if (isOfDay(event)) return true;
     const quiet = position - lastAlarm.position;
     if (quiet < gap) return false;
     if (kind === 'drift' && rules.onceInDrift) return quiet >= DRIFT_GAPS * gap;
@@ -229,7 +235,8 @@ export class EventTracker {
   #classify(event: OpenEvent, { position, timestampMs, seen, keptOf }: EventRow, staysAway = false): void {
     event.kind = refined(event.kind, pointKind(isBelow(event)), null);
     const kept = keptOf(event.leader);
-    if (kept === null) return;
+    // A day that was low is a level, whatever its rows look like.
+    if (kept === null || isOfDay(event)) return;
     const { values, oldest } = ringValues(kept.rings, position);
     const start = event.firstAlarm.position - (event.lead ?? 0) - oldest;
     const { gap, stepMs } = this.#subject;

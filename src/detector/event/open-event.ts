@@ -1,5 +1,7 @@
 import type { AnomalyEvent, CloseReason, EventDirection, EventKind, EventType } from '../../record/anomaly-event.ts';
 import { shownLabels } from '../../series/series-id.ts';
+import { type EventDay, notBeforeDay } from './day-event.ts';
+import { behind, type EventMoment } from './event-moment.ts';
 import { summaryOf } from './event-summary.ts';
 import { type MemberShares, NO_SHARES, sharesOf } from './member-shares.ts';
 
@@ -48,6 +50,8 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   ordinaryRows: number;
   /** The same of rows that are away as the peak is: off their forecast, or displaced. It is where a spike ends. */
   away: Reach;
+  /** Where the alarm of a whole day opened it; left out for others. */
+  day?: EventDay;
   /** It is not told: it lies on the side that its detector does not watch. Left out for others. */
   readonly isUnwatched?: true;
   /** Median of the values just before it, in units of the series; null where there are none. */
@@ -74,11 +78,6 @@ interface Reach {
   otherRows: number;
 }
 
-export interface EventMoment {
-  readonly position: number;
-  readonly timestampMs: number;
-}
-
 /** The row that deviates most, and the highest grade of all alarms. */
 export interface EventPeak extends Pick<AnomalyEvent, 'grade' | 'value' | 'expected' | 'lo' | 'hi' | 'unusual'> {
   readonly timestampMs: number;
@@ -100,7 +99,17 @@ export function leaderSizeOf({ peak, leader }: Pick<OpenEvent, 'peak' | 'leader'
 interface EventStart
   extends Pick<
     OpenEvent,
-    'eventId' | 'kind' | 'leader' | 'scale' | 'changeScale' | 'leading' | 'before' | 'peak' | 'lead' | 'isUnwatched'
+    | 'eventId'
+    | 'kind'
+    | 'leader'
+    | 'scale'
+    | 'changeScale'
+    | 'leading'
+    | 'before'
+    | 'peak'
+    | 'lead'
+    | 'day'
+    | 'isUnwatched'
   > {
   /** The first deviating row. */
   readonly begun: EventMoment;
@@ -197,11 +206,6 @@ function extend(
   }
 }
 
-/** The row behind this one. */
-export function behind({ position, timestampMs }: EventMoment, stepMs: number): EventMoment {
-  return { position: position + 1, timestampMs: timestampMs + stepMs };
-}
-
 /** What an event is about goes on with a row that is ordinary by itself. */
 export function lastUntil(event: OpenEvent, at: EventMoment, stepMs: number): void {
   event.until = behind(at, stepMs);
@@ -231,7 +235,7 @@ function revisionOf(
   closeReason: CloseReason | null = null,
 ): AnomalyEvent {
   const { start, startedAtMs, firstAlarm, lastAlarm, kind, severity, alarms, labels } = event;
-  const until = endOf(event, closeReason);
+  const until = endOf(event, closeReason, updatedAtMs);
   const { timestampMs: peakAtMs, grade, value, expected, lo, hi, unusual, series: of } = event.peak;
   const direction = directionOf(event);
   const members = sharesOf(event.shares);
@@ -282,8 +286,9 @@ function revisionOf(
 const AWAY: readonly EventKind[] = ['spike', 'dip', 'level_shift', 'drift'];
 
 /** Values are back before forecasts, and shapes, are. Where they stay away it ends as forecasts have followed. */
-function endOf({ kind, until, away }: OpenEvent, closeReason: CloseReason | null): EventMoment {
-  return AWAY.includes(kind) && closeReason !== 'new_level' ? away.until : until;
+function endOf({ kind, until, away, day }: OpenEvent, closeReason: CloseReason | null, nowMs: number): EventMoment {
+  const end = AWAY.includes(kind) && closeReason !== 'new_level' ? away.until : until;
+  return closeReason === null ? end : notBeforeDay(end, day, nowMs);
 }
 
 /** That of the peak, unless many alarms lie on the other side. */

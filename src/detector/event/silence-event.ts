@@ -1,7 +1,8 @@
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
+import type { EventMoment } from './event-moment.ts';
 import type { EventSubject } from './event-row.ts';
 import { isQuiet } from './event-rules.ts';
-import { conclude, type EventMoment, newEvent, type OpenEvent } from './open-event.ts';
+import { conclude, newEvent, type OpenEvent } from './open-event.ts';
 
 /** The last missing value of a series that stopped, as that is noticed. */
 interface SilentSince extends EventMoment {

@@ -1,8 +1,9 @@
 import { keptValue } from '../memory/kept-value.ts';
 import type { RingValues } from './event-extremes.ts';
 import { stuckFrom } from './event-kind.ts';
+import type { EventMoment } from './event-moment.ts';
 import type { ForecastValue } from './event-row.ts';
-import type { EventMoment, OpenEvent } from './open-event.ts';
+import type { OpenEvent } from './open-event.ts';
 import { ringValues } from './ring-values.ts';
 
 /** The row at which an event of stuck values is looked at, and what is kept of its series. */

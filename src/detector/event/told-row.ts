@@ -1,7 +1,8 @@
+import type { EventMoment } from './event-moment.ts';
 import { levelBefore, usualBefore } from './event-return.ts';
 import type { EventRow, SeenValue } from './event-row.ts';
 import { type EventRules, isInvalid } from './event-rules.ts';
-import { type EventMoment, type OpenEvent, sizeOf } from './open-event.ts';
+import { type OpenEvent, sizeOf } from './open-event.ts';
 
 /** Rows before an alarm that count in it (alarm.ts): it may be about one of them. */
 const EARLIER_ROWS = 2;

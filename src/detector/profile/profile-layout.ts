@@ -56,6 +56,13 @@ export const PROFILE_FLOATS = layout({
   unarmed: 1,
   /** Values in a row that are not what their hours always show. */
   beside: 1,
+  /** Slots of today that are known, and 32 more once an alarm told of it; what was expected and the errors, summed. */
+  todaySlots: 1,
+  todayExpected: 1,
+  todayError: 1,
+  /** Mean square error of whole days as a share of what was expected, and days of it. */
+  daySquare: 1,
+  days: 1,
 });
 
 /** Those that change with every value; the others change as a slot closes, and with the first value. */
@@ -222,5 +229,13 @@ export function continueProfile(from: ProfileState, to: ProfileState, atMs: numb
   rotate(places.share, daySlots);
   to.doubles[to.doubleStart + PROFILE_DOUBLES.at.slot] += later;
   to.floats[to.floatStart + PROFILE_FLOATS.at.closed] = CLOSED_MORE;
+  if (later !== 0) forgetToday(to);
   return true;
+}
+
+/** Today begins anew. */
+export function forgetToday({ floats, floatStart: f }: ProfileState): void {
+  floats[f + PROFILE_FLOATS.at.todaySlots] = 0;
+  floats[f + PROFILE_FLOATS.at.todayExpected] = 0;
+  floats[f + PROFILE_FLOATS.at.todayError] = 0;
 }

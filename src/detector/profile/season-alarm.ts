@@ -2,6 +2,7 @@ import { offsetAt } from '../../calendar/local-calendar.ts';
 import { ALARM_RATE_MAX, type SeasonAlarm, stepOf, type Verdict } from '../alarm/alarm.ts';
 import { PROFILE_FLOATS, type ProfileLayout, type ProfileState } from './profile-layout.ts';
 import type { SeasonVerdict } from './season-verdict.ts';
+import { dayAlarm, tellDay } from './whole-day.ts';
 
 const { threshold: THRESHOLD, episodes: EPISODES, unarmed: UNARMED, beside: BESIDE } = PROFILE_FLOATS.at;
 
@@ -17,6 +18,11 @@ const THRESHOLD_START_MEMBER = 6;
 const ORDINARY = 5;
 /** The alarm is armed again after an hour below this share of the threshold. */
 const ARMED_SHARE = 0.5;
+/**
+ * Deviations of whole days at which today is an alarm. A constant: one number a day would move a threshold too slowly,
+ * and the deviation learns from the days that were alarms.
+ */
+const DAY_THRESHOLD = 3;
 
 /**
  * The verdict of the forecasts together with that of the long memory. The alarm of the season comes once, and is armed
@@ -30,12 +36,26 @@ export function judgeSeason(
   season: SeasonVerdict | null,
   rate: number,
 ): Verdict {
-  const { raised, beside } = passSeason(state, season, { rate, isMember: false });
+  const { raised, isAway, beside } = passSeason(state, season, { rate, isMember: false });
   if (season === null) return verdict;
-  const alarm = raised || (verdict.alarm && !season.isUsual);
+  const day = isAway ? null : raisedDay(state, season);
+  const alarm = raised || day !== null || (verdict.alarm && !season.isUsual);
   const elevated = Math.min(verdict.elevated, beside);
-  if (!raised && alarm === verdict.alarm && beside === 0 && elevated === verdict.elevated) return verdict;
-  return { ...verdict, alarm, elevated, beside, season: alarm ? seasonAlarm(state.layout, season, raised) : null };
+  if (!alarm && !verdict.alarm && beside === 0 && elevated === verdict.elevated) return verdict;
+  return {
+    ...verdict,
+    alarm,
+    elevated,
+    beside,
+    season: alarm ? (day ?? seasonAlarm(state.layout, season, raised)) : null,
+  };
+}
+
+/** The alarm of a whole day, once a day; null for none. */
+function raisedDay(state: ProfileState, { day, timestampMs }: SeasonVerdict): SeasonAlarm | null {
+  if (day === null || !(day.unusual > DAY_THRESHOLD)) return null;
+  tellDay(state);
+  return dayAlarm(state, day, timestampMs);
 }
 
 /** What the long memory itself says of a row. */

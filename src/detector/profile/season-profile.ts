@@ -1,6 +1,17 @@
 import { offsetAt } from '../../calendar/local-calendar.ts';
 import { CLOSED_MORE, PROFILE_DOUBLES, PROFILE_FLOATS, type ProfileState } from './profile-layout.ts';
-import { DAY, DAY_AT_LEVEL, hourOf, LAST, MEAN, WEEK, WEEK_AT_LEVEL, weekSlotOf } from './season-candidates.ts';
+import {
+  bestCandidate,
+  DAY,
+  DAY_AT_LEVEL,
+  hourOf,
+  LAST,
+  MEAN,
+  WEEK,
+  WEEK_AT_LEVEL,
+  weekSlotOf,
+} from './season-candidates.ts';
+import { addToDay, passDay } from './whole-day.ts';
 
 const { origin: ORIGIN, unit: UNIT, firstMs: FIRST_MS, slot: SLOT, sum: SUM } = PROFILE_DOUBLES.at;
 const F = PROFILE_FLOATS.at;
@@ -34,6 +45,7 @@ export function enterSlot(state: ProfileState, timestampMs: number, value: numbe
     floats[f + F.closed] = CLOSED_MORE;
   } else if (slot !== doubles[d + SLOT]) {
     closeSlot(state);
+    passDay(state, slot);
     doubles[d + SLOT] = slot;
   }
   return localMs / layout.slotMs - slot - 0.5;
@@ -61,6 +73,8 @@ function closeSlot(state: ProfileState): void {
 function learnLevel(state: ProfileState, mean: number): void {
   const { layout, doubles, doubleStart: d, floats, floatStart: f, halves, halfStart } = state;
   const shown = fitUnit(state, mean);
+  const candidate = bestCandidate(state);
+  if (candidate !== MEAN) addToDay(state, candidate, shown);
   const slot = doubles[d + SLOT];
   const slots = ++floats[f + F.slots];
   const dayAt = halfStart + layout.places.day + hourOf(layout, slot);
@@ -158,7 +172,7 @@ function fitUnit(state: ProfileState, mean: number): number {
   return mean / doubles[d + UNIT];
 }
 
-const LENGTHS = [F.recent, F.dayLevel, F.weekLevel, F.mean, F.last];
+const LENGTHS = [F.recent, F.dayLevel, F.weekLevel, F.mean, F.last, F.todayExpected, F.todayError];
 const SQUARES = [F.squares, F.spread, F.distance, ...Array.from({ length: LAST + 1 }, (_, i) => F.errors + i)];
 
 /** @param factor of all numbers; the unit becomes larger by its inverse */

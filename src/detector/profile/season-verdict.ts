@@ -10,6 +10,7 @@ import {
   valueAt,
 } from './season-candidates.ts';
 import { enterSlot } from './season-profile.ts';
+import { type DayVerdict, dayVerdict } from './whole-day.ts';
 
 const { firstMs: FIRST_MS, slot: SLOT, sum: SUM, origin: ORIGIN } = PROFILE_DOUBLES.at;
 const F = PROFILE_FLOATS.at;
@@ -41,6 +42,8 @@ export interface SeasonVerdict {
   /** What it would be with the mean deviation from the profile lately. */
   readonly lately: number;
   readonly timestampMs: number;
+  /** How today lies so far, as a slot of it closes; null where that says nothing. */
+  readonly day: DayVerdict | null;
 }
 
 /**
@@ -54,6 +57,7 @@ export function observeSeason(
   floor: number,
 ): SeasonVerdict | null {
   const { layout, doubles, doubleStart: d, floats, floatStart: f, halves, halfStart } = state;
+  const before = doubles[d + SLOT];
   const place = enterSlot(state, timestampMs, value);
   const candidate = bestCandidate(state);
   const expected = candidate === MEAN ? Number.NaN : expectedDistance(state, candidate, place);
@@ -88,6 +92,7 @@ export function observeSeason(
     deviation: Math.sqrt(meanSquare * share) * unit,
     lately: valueAt(state, expected + recent),
     timestampMs,
+    day: doubles[d + SLOT] === before ? null : dayVerdict(state, candidate, floor),
   };
 }
 

@@ -17,6 +17,10 @@ export const PROFILE_FORMAT = 5;
 /** Changes of earlier formats have all numbers, whatever closed. */
 const ROWS_FORMAT = 6;
 
+/** Earlier formats know nothing of whole days: what is learned of them begins empty. */
+const DAYS_FORMAT = 7;
+const FLOATS_BEFORE_DAYS = PROFILE_FLOATS.at.todaySlots;
+
 /** How much of the long memory follows in a change: numbers of rows, all of them with the slot that closed, or all. */
 const ROWS = 0;
 const ONE_SLOT = 1;
@@ -107,7 +111,8 @@ function readNumbers(reader: StateReader, state: ProfileState | null): number {
     if (state !== null) state.doubles[state.doubleStart + at] = number;
   }
   let closedSlot = 0;
-  for (let at = 0; at < PROFILE_FLOATS.count; at++) {
+  const floats = reader.format < DAYS_FORMAT ? FLOATS_BEFORE_DAYS : PROFILE_FLOATS.count;
+  for (let at = 0; at < floats; at++) {
     const number = reader.number();
     if (at === CLOSED_SLOT) closedSlot = number;
     if (state !== null) state.floats[state.floatStart + at] = number;

@@ -14,23 +14,24 @@ import { ServiceError } from '../../service-error.ts';
  *      where a detector has them
  *   6  residuals of closed windows as bfloat16; changes without what is fixed in a window, or in a slot of the long
  *      memory, or follows from one row; groups: long memories of members that left
+ *   7  the long memory of whole days
  */
-export const STATE_FORMAT = 6;
+export const STATE_FORMAT = 7;
 const STATE_FORMAT_MIN = 1;
 
 /**
  * Kinds of entries in a journal record. The kind has the format of the entry, since an old entry may move to a
  * new record.
  */
-export const SERIES_ENTRY = 14;
-export const GROUP_ENTRY = 15;
+export const SERIES_ENTRY = 17;
+export const GROUP_ENTRY = 18;
 /** What changed in an open state since the entry before it. */
-export const CHANGE_ENTRY = 16;
+export const CHANGE_ENTRY = 19;
 /** The series or group was evicted. */
 export const TOMBSTONE_ENTRY = 3;
-const SERIES_ENTRIES = [0, 1, 4, 6, 8, 11, SERIES_ENTRY];
-const GROUP_ENTRIES = [0, 2, 5, 7, 9, 12, GROUP_ENTRY];
-const CHANGE_ENTRIES = [0, 0, 0, 0, 10, 13, CHANGE_ENTRY];
+const SERIES_ENTRIES = [0, 1, 4, 6, 8, 11, 14, SERIES_ENTRY];
+const GROUP_ENTRIES = [0, 2, 5, 7, 9, 12, 15, GROUP_ENTRY];
+const CHANGE_ENTRIES = [0, 0, 0, 0, 10, 13, 16, CHANGE_ENTRY];
 
 export function isGroupEntry(kind: number): boolean {
   return GROUP_ENTRIES.includes(kind, 1);

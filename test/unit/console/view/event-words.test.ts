@@ -16,6 +16,14 @@ import { seen } from '../../../fixture/console/seen-event.ts';
 
 const NOW = Date.UTC(2026, 4, 1, 14);
 
+test('what is unusual on average alone is told by its summary, and a range that it tells by widths of it', () => {
+  const beyond = { value: 99, expected: 42, lo: 38, hi: 46 };
+  const of = (usual: string) =>
+    whyFlagged(seen({ ...beyond, summary: `Level shift up: 99, higher (usually ${usual})` }), NOW);
+  assert.match(of('around 42')[1], /^Its grade was /);
+  assert.equal(of('38 to 46')[1], 'The peak is 6.6 times the width of this interval beyond it.');
+});
+
 test('a peak beyond the interval is measured in widths of the interval, on both sides', () => {
   assert.equal(widthsOut({ value: 20, lo: 8, hi: 12 }), 2);
   assert.equal(widthsOut({ value: 2, lo: 8, hi: 12 }), 1.5);

@@ -258,6 +258,38 @@ test('values that are usual one by one are told as what they are on average', ()
   assert.equal(summary, `Spike: 1055, ${text}, for 1 minute`);
 });
 
+test('what is said of a whole day', () => {
+  const wednesday = { expected: 480, deviation: 12.4, raised: true, localMs: Date.UTC(2026, 2, 4, 17) };
+  const day = { agoMs: 17 * HOUR_MS, leftMs: 7 * HOUR_MS };
+  const whole = { ...ANY, least: 0 };
+  const text = (lately: number, more: Partial<SeasonAlarm> = {}, shown = whole, unit: string | null = null) =>
+    seasonText(lately, { ...wednesday, lately, day, ...more }, unit, shown);
+  const shift = told({ kind: 'level_shift', direction: 'down', value: 417, expected: 480 });
+  const low = { ...shift, unusual: text(417) };
+  assert.deepEqual(
+    [
+      summaryOf(low, open),
+      summaryOf(low, lasted(24 * HOUR_MS)),
+      summaryOf({ ...low, days: 2 }, open),
+      summaryOf(low, STAYED),
+      summaryOf({ ...low, direction: 'up', value: 1_200, unusual: text(1_200) }, open),
+      text(417, { localMs: Date.UTC(2026, 2, 8, 9) }, ANY),
+      text(479.99, { deviation: 0.001 }),
+      text(0.96, { expected: 0.99, deviation: 0.002 }, { least: 0, most: 1 }, 'ratio'),
+    ],
+    [
+      'Level shift down: 417 on average, the day up to 17:00 is 13 % lower than usual for a Wednesday (usually around 480)',
+      'Level shift down: 417 on average, the day up to 17:00 is 13 % lower than usual for a Wednesday (usually around 480), for 1 day',
+      'Level shift down: 417 on average, the day up to 17:00 is 13 % lower than usual for a Wednesday (usually around 480), second day in a row at this time',
+      'Level shift down: 417 on average, the day up to 17:00 is 13 % lower than usual for a Wednesday (usually around 480), at a new level since 2026-03-03 09:00 UTC',
+      'Level shift up: 1200 on average, the day up to 17:00 is 150 % higher than usual for a Wednesday (usually around 480)',
+      'the day up to 09:00 is lower than usual for a Sunday (usually around 480)',
+      'the day up to 17:00 is lower than usual for a Wednesday (usually around 480)',
+      'the day up to 17:00 is 3 % lower than usual for a Wednesday (usually around 99 %)',
+    ],
+  );
+});
+
 test('a usual range that is narrow beside its level has as many digits as it is wide', () => {
   const season = { expected: 100_049, deviation: 250, lately: 100_900, raised: false, localMs: START_MS };
   assert.match(seasonText(100_900, season, null) ?? '', /^higher than usual .* \(usually 99500 to 100500\)$/);

@@ -6,7 +6,7 @@ import { passSeason } from '../../../../src/detector/profile/season-alarm.ts';
 
 const layout = profileLayout(UTC_CALENDAR, 3_600_000)!;
 const seasonOf = (unusual: number) => {
-  return { unusual, isUsual: false, expected: 0, deviation: 1, lately: unusual, timestampMs: 0 };
+  return { unusual, isUsual: false, expected: 0, deviation: 1, lately: unusual, timestampMs: 0, day: null };
 };
 
 test('of a group, whose members share the promise, the season of each is an alarm at fewer deviations', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { UTC_CALENDAR } from '../../../../src/calendar/local-calendar.ts';
+import { NO_VERDICT } from '../../../../src/detector/alarm/alarm.ts';
 import {
   PROFILE_DOUBLES,
   PROFILE_FLOATS,
@@ -9,6 +10,7 @@ import {
   profileLayout,
   startProfile,
 } from '../../../../src/detector/profile/profile-layout.ts';
+import { judgeSeason } from '../../../../src/detector/profile/season-alarm.ts';
 import { observeSeason } from '../../../../src/detector/profile/season-verdict.ts';
 import {
   profileBytesMax,
@@ -18,6 +20,7 @@ import {
   writeProfileChange,
 } from '../../../../src/stream/changelog/profile-state.ts';
 import { StateReader, StateWriter } from '../../../../src/stream/changelog/state-bytes.ts';
+import { whiteNoise } from '../../../fixture/stream/backtest.ts';
 
 const STEP_MS = 1_200_000;
 
@@ -85,5 +88,35 @@ test('a profile is passed over where its series has none, or has other slots, an
     const unchanged = fresh();
     read(new StateReader(bytesOf((writer) => write(writer, null))), unchanged);
     assert.deepEqual(unchanged, fresh());
+  }
+});
+
+test('a profile that is written and read in the middle of a low day goes on to the same alarm of the day', () => {
+  const stepMs = 900_000;
+  const dayMs = 86_400_000;
+  const noise = whiteNoise(1);
+  const days = 16;
+  const values = Array.from({ length: ((days + 7) * dayMs) / stepMs }, (_, row) => {
+    const level = 300 + 200 * Math.sin((2 * Math.PI * (row * stepMs)) / dayMs);
+    return level * (1 + 0.1 * noise()) * (Math.floor((row * stepMs) / dayMs) === days ? 0.8 : 1);
+  });
+  const judge = (state: ProfileState, row: number) => {
+    const season = observeSeason(state, row * stepMs, values[row], 0);
+    return judgeSeason(state, { ...NO_VERDICT, grade: 0.1 }, season, 0.001).season;
+  };
+  const live = fresh(stepMs);
+  const raisedAt = values.findIndex((_, row) => judge(live, row)?.day !== undefined);
+  assert.equal(Math.floor((raisedAt * stepMs) / dayMs), days);
+  for (let written = raisedAt - 8; written < raisedAt + 8; written++) {
+    const [before, restored] = [fresh(stepMs), fresh(stepMs)];
+    for (let row = 0; row < written; row++) judge(before, row);
+    readProfile(new StateReader(bytesOf((writer) => writeProfile(writer, before))), restored);
+    judge(before, written);
+    judge(restored, written);
+    readProfileChange(new StateReader(bytesOf((writer) => writeProfileChange(writer, before))), restored);
+    for (let row = written + 1; row < values.length; row++) {
+      assert.deepEqual(judge(restored, row), judge(before, row), `written at ${written}, row ${row}`);
+    }
+    assert.deepEqual(restored, before);
   }
 });
