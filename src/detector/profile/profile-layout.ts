@@ -56,7 +56,7 @@ export const PROFILE_FLOATS = layout({
   unarmed: 1,
   /** Values in a row that are not what their hours always show. */
   beside: 1,
-  /** Slots of today that are known, and 32 more once an alarm told of it; what was expected and the errors, summed. */
+  /** Slots of today that are known, with marks of alarms (whole-day.ts); what was expected and the errors, summed. */
   todaySlots: 1,
   todayExpected: 1,
   todayError: 1,

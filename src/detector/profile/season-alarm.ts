@@ -23,6 +23,8 @@ const ARMED_SHARE = 0.5;
  * and the deviation learns from the days that were alarms.
  */
 const DAY_THRESHOLD = 3;
+/** A day that differs by less than this share of what was expected so far is no news, however alike days are. */
+const DAY_SHARE_MIN = 0.05;
 
 /**
  * The verdict of the forecasts together with that of the long memory. The alarm of the season comes once, and is armed
@@ -54,6 +56,7 @@ export function judgeSeason(
 /** The alarm of a whole day, once a day; null for none. */
 function raisedDay(state: ProfileState, { day, timestampMs }: SeasonVerdict): SeasonAlarm | null {
   if (day === null || !(day.unusual > DAY_THRESHOLD)) return null;
+  if (Math.abs(day.shown - day.expected) < DAY_SHARE_MIN * Math.abs(day.expected)) return null;
   tellDay(state);
   return dayAlarm(state, day, timestampMs);
 }

@@ -56,16 +56,23 @@ export function explains({ floats, floatStart: f }: ProfileState, candidate: num
 }
 
 /**
- * What a candidate expects at a place in the open slot: its slots count for their middles, and lines lie between.
- * NaN where it knows nothing of the slot.
+ * What a candidate expects of a value at a place in the open slot: between the middles of slots lie lines, but at the
+ * edge of a job, or of a weekend, values stay where they are until it comes. So of the slot's own level, the line and
+ * all between them the nearest. NaN where it knows nothing of the slot.
  */
-export function expectedDistance(state: ProfileState, candidate: number, place: number): number {
+export function expectedDistance(
+  state: ProfileState,
+  candidate: number,
+  { place, distance }: { readonly place: number; readonly distance: number },
+): number {
   const { layout, doubles, doubleStart: d } = state;
   const slot = doubles[d + SLOT];
   const own = slotDistance(state, candidate, slot);
   if (layout.slotMs <= layout.stepMs || place === 0) return own;
   const next = slotDistance(state, candidate, place > 0 ? slot + 1 : slot - 1);
-  return Number.isNaN(next) ? own : own + Math.abs(place) * (next - own);
+  if (Number.isNaN(next)) return own;
+  const line = own + Math.abs(place) * (next - own);
+  return Math.max(Math.min(own, line), Math.min(distance, Math.max(own, line)));
 }
 
 /** What a candidate expects of a slot; NaN where it knows nothing of it. */

@@ -23,7 +23,7 @@ const HOUR_WEIGHT = 0.75;
 const SPREAD_SHARE_MIN = 0.25;
 const KNOWN_DAYS = 0.5;
 /** A value within so many deviations of the profile is what this hour always shows. */
-const USUAL = 2;
+const USUAL = 2.5;
 const Z_MAX = 8;
 const SHARE_MIN = 0.25;
 /** The mean square distance forgets with so much time. */
@@ -60,11 +60,12 @@ export function observeSeason(
   const before = doubles[d + SLOT];
   const place = enterSlot(state, timestampMs, value);
   const candidate = bestCandidate(state);
-  const expected = candidate === MEAN ? Number.NaN : expectedDistance(state, candidate, place);
+  const shown = distanceOf(state, value);
+  const expected = candidate === MEAN ? Number.NaN : expectedDistance(state, candidate, { place, distance: shown });
   doubles[d + SUM] += value - doubles[d + ORIGIN];
   floats[f + F.rows]++;
   if (Number.isNaN(expected)) return null;
-  const distance = distanceOf(state, value) - expected;
+  const distance = shown - expected;
   const unit = unitOf(state);
   const smallest = square(floor / unit);
   floats[f + F.recent] += layout.recentRate * (distance - floats[f + F.recent]);

@@ -9,6 +9,11 @@ const F = PROFILE_FLOATS.at;
 const DAY_MS = 86_400_000;
 /** What the slots of today count more once an alarm has told of today. */
 const TOLD = 32;
+/**
+ * What they count more behind such a day, on which none tells of today: what is usual has followed that day, so that
+ * the next one would be an alarm the other way.
+ */
+const BEHIND_TOLD = 2 * TOLD;
 /** A day is whole with this share of its slots. */
 const WHOLE_SHARE = 0.75;
 /** Days are learned from once weekdays are known: after the week was measured by so many. */
@@ -50,12 +55,18 @@ export function passDay(state: ProfileState, next: number): void {
   if (floats[f + F.unarmed] > 0) tellDay(state);
   if (dayOf(layout.daySlots, next) === dayOf(layout.daySlots, doubles[d + SLOT])) return;
   learnDay(state);
+  const wasTold = isTold(floats[f + F.todaySlots]);
   forgetToday(state);
+  if (wasTold) floats[f + F.todaySlots] = BEHIND_TOLD;
 }
 
 /** No alarm tells of today from now on. */
 export function tellDay({ floats, floatStart: f }: ProfileState): void {
-  if (floats[f + F.todaySlots] < TOLD) floats[f + F.todaySlots] += TOLD;
+  if (!isTold(floats[f + F.todaySlots])) floats[f + F.todaySlots] += TOLD;
+}
+
+function isTold(slots: number): boolean {
+  return (slots & TOLD) > 0;
 }
 
 /**

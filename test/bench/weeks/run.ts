@@ -33,7 +33,7 @@ const BEHIND_MS = { seasons: HOUR_MS, behaviours: 2 * HOUR_MS };
 /** Seeds of each series. */
 const SEEDS = 3;
 const INCIDENT_SEEDS = 2;
-const TIMED_ROWS = 200_000;
+const TIMED_ROWS = 1_000_000;
 
 type Found = Map<string, boolean[]>;
 

@@ -168,3 +168,21 @@ test('steps of up to 12 hours have a profile of slots that divide the day', () =
   assert.deepEqual(slots, [24, 24, 12, 4, 2]);
   for (const stepMs of [13 * HOUR_MS, DAY_MS, 7 * DAY_MS]) assert.equal(profileLayout(UTC_CALENDAR, stepMs), null);
 });
+
+test('values that stay until midnight before a weekend are what their hour always shows', () => {
+  const stepMs = HOUR_MS / 12;
+  const state = fresh({ stepMs });
+  const noise = whiteNoise(7);
+  let evenings = 0;
+  for (let row = 0; row * stepMs < 5 * 7 * DAY_MS; row++) {
+    const day = Math.floor((row * stepMs) / DAY_MS);
+    const season = observeSeason(state, START_MS + row * stepMs, (day % 7 < 5 ? 100 : 50) + noise(), 0);
+    if (season === null) continue;
+    assert.ok(season.unusual < 5, `${season.unusual} deviations on day ${day}`);
+    if (day % 7 === 4 && row % (24 * 12) >= 23.5 * 12) {
+      assert.ok(Math.abs(season.expected - 100) < 5, `${season.expected} was expected of ${season.timestampMs}`);
+      evenings++;
+    }
+  }
+  assert.ok(evenings >= 3 * 6);
+});

@@ -100,6 +100,32 @@ test('a day 15 % high is an alarm, too', () => {
   assert.ok(raised[0].season.lately > 1.08 * raised[0].season.expected);
 });
 
+test('behind a day that was told of the next one tells nothing, and the one behind it may', () => {
+  const marksAt = (to: number) => {
+    const state = fresh();
+    feed(state, trafficOf(1, low), { to });
+    return floatOf(state, todaySlots) >= 32;
+  };
+  const marked = [LOW_DAY, LOW_DAY + 1, LOW_DAY + 2, LOW_DAY + 3].map((day) => marksAt(day + 0.99));
+  assert.deepEqual(marked, [true, true, false, false]);
+});
+
+test('a day that is 4 % low is no alarm where days are all alike, and one that is 11 % low is', () => {
+  const alike = (share: number) => {
+    const noise = whiteNoise(4);
+    return (ms: number) => {
+      const [day, hour] = [Math.floor((ms - START_MS) / DAY_MS), ((ms - START_MS) % DAY_MS) / HOUR_MS];
+      const busy = 100 + 80 * Math.sin((Math.PI * hour) / 12);
+      return busy * (day === LOW_DAY ? 1 - share : 1) * (1 + 0.06 * noise());
+    };
+  };
+  assert.deepEqual(ofDays(feed(fresh(), alike(0.04))), []);
+  assert.deepEqual(
+    ofDays(feed(fresh(), alike(0.11))).map(({ day }) => day),
+    [LOW_DAY],
+  );
+});
+
 test('steps of a minute and of hours see it as well', () => {
   for (const stepMs of [60_000, HOUR_MS, 3 * HOUR_MS]) {
     const raised = feed(fresh({ stepMs }), trafficOf(3, low, stepMs));
