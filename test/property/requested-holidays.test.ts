@@ -58,3 +58,13 @@ test('the holidays of a request are those of a detector, on every day of its ser
   );
   assert.ok(seen > 0, 'no series had a holiday');
 });
+
+test('holidays are resolved for the years of the series alone, not for those between them', () => {
+  const body = {
+    series: { y: [], sizes: [48, 48], start_datetime: ['2001-06-01T00:00:00', '9999-06-01T00:00:00'] },
+    model_parameters: { grade: true, holidays: PLACES },
+  } as unknown as OnlineDetectionBody;
+  const { specialDays } = requestedProfile(body, frequencyProfile('h').grid, [])!.settings.calendar;
+  assert.ok(specialDays.length > 0);
+  for (const [day] of specialDays) assert.equal(new Date(day * DAY_MS).getUTCFullYear(), 2001);
+});

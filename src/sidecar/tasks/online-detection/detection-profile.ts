@@ -1,7 +1,14 @@
 import { type Frequency, meanStepMs } from '../../../calendar/frequency.ts';
 import { UTC_CALENDAR, zoneOffsets } from '../../../calendar/local-calendar.ts';
 import { isTimeZone } from '../../../calendar/local-times.ts';
-import { isDate, repeatedDates, type SpecialDates, specialDaysOf } from '../../../calendar/special-days.ts';
+import {
+  FIRST_YEAR,
+  isDate,
+  LAST_YEAR,
+  repeatedDates,
+  type SpecialDates,
+  specialDaysOf,
+} from '../../../calendar/special-days.ts';
 import type { ProfileSettings } from '../../../detector/calibration/settings.ts';
 import { profileLayout } from '../../../detector/profile/profile-layout.ts';
 import { publicHolidays } from '../../../holidays.ts';
@@ -18,7 +25,6 @@ interface RequestedProfile {
 
 const PARAMETERS = ['body', 'model_parameters'] as const;
 const DAY_MS = 86_400_000;
-const NO_YEARS = { first: 0, last: 0 };
 
 /** null where the long memory does not judge: without alarms, times (one for a group), or hours. Adds problems. */
 export function requestedProfile(
@@ -42,7 +48,7 @@ export function requestedProfile(
     const text = `${date} must be a date of one entry, and is in special_days.${earlier}, too`;
     problems.push(fieldProblem([...PARAMETERS, 'special_days', entry, 'dates', place], text));
   }
-  const unknown = (holidays ?? []).findIndex((place) => publicHolidays(place, NO_YEARS) === null);
+  const unknown = (holidays ?? []).findIndex((place) => publicHolidays(place, []) === null);
   if (unknown >= 0) {
     const text = 'must be a country whose holidays are known, or a region of it, such as DE or DE-BY';
     problems.push(fieldProblem([...PARAMETERS, 'holidays', unknown], text));
@@ -72,12 +78,16 @@ export function requestedProfile(
   return { settings: { calendar, stepMs }, startsMs: times };
 }
 
-/** The years that series lie in, by any clock. */
-function yearsOf(startsMs: readonly number[], sizes: readonly number[], stepMs: number) {
-  let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+/** The years that each series lies in, by any clock. */
+function yearsOf(startsMs: readonly number[], sizes: readonly number[], stepMs: number): Set<number> {
+  const years = new Set<number>();
   for (const [i, startMs] of startsMs.entries()) {
-    firstMs = Math.min(firstMs, startMs - DAY_MS);
-    lastMs = Math.max(lastMs, startMs + sizes[i] * stepMs + DAY_MS);
+    const last = Math.min(yearAt(startMs + sizes[i] * stepMs + DAY_MS), LAST_YEAR);
+    for (let year = Math.max(yearAt(startMs - DAY_MS), FIRST_YEAR); year <= last; year++) years.add(year);
   }
-  return { first: new Date(firstMs).getUTCFullYear(), last: new Date(lastMs).getUTCFullYear() };
+  return years;
+}
+
+function yearAt(ms: number): number {
+  return new Date(ms).getUTCFullYear();
 }
