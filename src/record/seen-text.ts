@@ -5,6 +5,8 @@ const DIGITS = 4;
 const DIGITS_MAX = 17;
 /** A number of more digits is not exact. */
 const EXACT_DIGITS = 15;
+/** From here on numbers have an exponent, and no digits that say nothing. */
+const EXPONENT_MIN = 1e16;
 
 /** A value, what was expected, and the bounds of its interval. */
 interface SeenNumbers {
@@ -47,6 +49,7 @@ export function numberTexts(values: readonly (number | null)[], unit: string | n
 }
 
 function plainText(value: number, digits: number): string {
-  const whole = Math.min(DIGITS_MAX, String(Math.trunc(Math.abs(value))).length);
+  const size = Math.abs(value);
+  const whole = size < EXPONENT_MIN ? String(Math.trunc(size)).length : 0;
   return String(Number(value.toPrecision(Math.max(digits, whole))));
 }
