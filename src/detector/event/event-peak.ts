@@ -50,6 +50,6 @@ function shownRange(seen: SeenValue, position: number, unit: string | null): Sho
   };
 }
 
-function finite(number: number): number | null {
+export function finite(number: number): number | null {
   return Number.isFinite(number) ? number : null;
 }

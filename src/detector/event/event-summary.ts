@@ -148,9 +148,8 @@ export function seasonText(value: number, season: SeasonAlarm, { unit, least, mo
 
 /** `13 % `; nothing where it says nothing. */
 function percentText(share: number): string {
-  const percent = 100 * Math.abs(share);
-  const shown = percent < 1 ? percent.toFixed(1) : percent.toFixed(0);
-  return Number.isFinite(percent) && Number(shown) > 0 ? `${shown} % ` : '';
+  const shown = (100 * Math.abs(share)).toFixed(0);
+  return Number.isFinite(share) && shown !== '0' ? `${shown} % ` : '';
 }
 
 const UNITS = [

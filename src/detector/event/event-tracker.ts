@@ -31,7 +31,7 @@ const UNCHANGING: readonly EventKind[] = ['missing_season', 'stuck'];
 const DRIFT_GAPS = 6;
 /** An open event is looked at again after this share of a gap, when the kind is usually known; then once a gap. */
 const FIRST_CHECK_SHARE = 0.25;
-/** In place of the alarms by then, where something is new since. */
+/** Alarms at the last look, where the next one is to make an update whatever came since. */
 const NOT_TOLD = -1;
 
 /**

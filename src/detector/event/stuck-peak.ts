@@ -2,6 +2,7 @@ import { keptValue } from '../memory/kept-value.ts';
 import type { RingValues } from './event-extremes.ts';
 import { stuckFrom } from './event-kind.ts';
 import type { EventMoment } from './event-moment.ts';
+import { finite } from './event-peak.ts';
 import type { ForecastValue } from './event-row.ts';
 import type { OpenEvent } from './open-event.ts';
 import { ringValues } from './ring-values.ts';
@@ -39,13 +40,9 @@ export function tellStuck(event: OpenEvent, { kept, alarmed, position, timestamp
     timestampMs: msAt(told),
     value: keptValue(kept.origin, distance),
     expected: forecast?.expected ?? null,
-    lo: finite(forecast?.lo),
-    hi: finite(forecast?.hi),
+    lo: finite(forecast?.lo ?? Number.NaN),
+    hi: finite(forecast?.hi ?? Number.NaN),
     unusual: null,
     ...(event.group !== null && { series: event.leader }),
   };
-}
-
-function finite(number = Number.NaN): number | null {
-  return Number.isFinite(number) ? number : null;
 }
