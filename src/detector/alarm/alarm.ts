@@ -33,9 +33,6 @@ const {
   elevated: ELEVATED,
 } = ALARM_STATE.at;
 
-/** Earlier formats of the changelog end before the last rows. */
-export const ALARM_BEFORE_FORMAT_5 = PREVIOUS;
-
 /** At this unusualness the grade is a half; 1 row in 1,000 of most series is above it. */
 const GRADE_HALF = 14;
 const HELD_SHARE = 0.9;

@@ -62,7 +62,6 @@ const SILENT_FLAG = 1;
 const BEHIND_FLAG = 2;
 const QUEUED_FLAG = 4;
 const RESTART_FLAG = 8;
-/** Since format 5. */
 const STEPS_FLAG = 16;
 /** Causes of queued silences, by place; 0 is an observation. */
 const CAUSES = [null, 'event-time', 'clock'] as const;
@@ -109,17 +108,7 @@ function writeQueue(writer: StateWriter, records: readonly QueuedRecord[]): void
   }
 }
 
-/** Formats before 3 held nothing, and did not keep the time of the newest record. */
 export function readArrivals(reader: StateReader): ArrivalState {
-  const unknown = Number.NaN;
-  if (reader.format < 3) {
-    return {
-      arrivedMs: unknown,
-      heardMs: Number.NEGATIVE_INFINITY,
-      waiting: { unconfirmed: NO_RECORDS, outOfOrder: NO_RECORDS, forBackfill: null, steps: null },
-      silent: false,
-    };
-  }
   const [arrivedMs, flags] = [reader.number(), reader.u8()];
   const heardMs = (flags & BEHIND_FLAG) !== 0 ? reader.number() : Number.NEGATIVE_INFINITY;
   const silent = (flags & SILENT_FLAG) !== 0;

@@ -19,8 +19,6 @@ export interface KeptEvents {
   resume(state: EventState | null): void;
 }
 
-/** Earlier formats have no events. */
-const EVENT_FORMAT = 3;
 /** As a StateWriter writes an empty text. */
 const NO_TEXT = Buffer.alloc(2);
 
@@ -30,7 +28,6 @@ export function writeEventState(writer: StateWriter, state: EventState | null): 
 
 /** The bytes of an entry without its events; `reader` stands before them. */
 export function cutEvents(bytes: Buffer, reader: StateReader): Buffer {
-  if (reader.format < EVENT_FORMAT) return bytes;
   const start = reader.position;
   reader.text();
   return Buffer.concat([bytes.subarray(0, start), NO_TEXT, bytes.subarray(reader.position)]);
@@ -38,7 +35,7 @@ export function cutEvents(bytes: Buffer, reader: StateReader): Buffer {
 
 /** null where nothing is kept. */
 export function readEventState(reader: StateReader): EventState | null {
-  const text = reader.format < EVENT_FORMAT ? '' : reader.text();
+  const text = reader.text();
   if (text === '') return null;
   const { open, silence, ...state } = JSON.parse(text) as EventState;
   return { ...state, open: open && keptEvent(open), silence: silence && keptEvent(silence) };

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { ALARM_BEFORE_FORMAT_5 } from '../../detector/alarm/alarm.ts';
 import type { ProfileState } from '../../detector/profile/profile-layout.ts';
 import type { GroupDetector } from '../../detector/series/group-detector.ts';
 import type { RestartReason } from '../../record/score-record.ts';
@@ -17,8 +16,6 @@ import { readProfile, writeProfile } from './profile-state.ts';
 import { readDetectorChange, readDetectorState, writeDetectorChange, writeDetectorState } from './series-state.ts';
 import { CHANGE_ENTRY, GROUP_ENTRY, STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.ts';
 
-/** Earlier formats know of no silence of members. */
-const SILENCE_FORMAT = 4;
 /** Earlier formats know of no members that left. */
 const DEPARTED_FORMAT = 6;
 
@@ -159,14 +156,12 @@ export function writeGroupChange(writer: StateWriter, group: GroupState): boolea
 export function readGroupState(reader: StateReader, group: GroupState): void {
   readHead(reader, group);
   const positions = reader.number();
-  const [samples, mean, spread] = [reader.number(), reader.number(), reader.number()];
-  // Format 1 kept the deviation.
-  const variance = reader.format === 1 ? spread * spread : spread;
+  const [samples, mean, variance] = [reader.number(), reader.number(), reader.number()];
   group.detector.resumeAt(positions, { samples, mean, variance, growth: 0 });
   readScales(reader, group.detector);
   for (let members = reader.u32(); members > 0; members--) {
     const member = group.resumeMember(reader.text(), reader.number(), reader.number());
-    if (reader.format >= SILENCE_FORMAT) member.newestOffset = reader.number();
+    member.newestOffset = reader.number();
     readDetectorState(reader, member.detector);
   }
   for (let joining = reader.u32(); joining > 0; joining--) group.joining.set(reader.text(), reader.number());
@@ -227,7 +222,6 @@ function readHead(reader: StateReader, group: GroupState): void {
   group.resumeArrivals(readArrivals(reader));
   const restarted = reader.text();
   group.restarted = restarted === '' ? null : (restarted as RestartReason);
-  if (reader.format < SILENCE_FORMAT) return;
   const { silence } = group;
   silence.floorMs = reader.number();
   silence.names.clear();
@@ -239,13 +233,7 @@ function writeScales(writer: StateWriter, { alarmState, scaleState }: GroupDetec
   for (const number of scaleState) writer.number(number);
 }
 
-/** Format 1 has none, and format 2 no scales. */
 function readScales(reader: StateReader, { alarmState, scaleState }: GroupDetector): void {
-  if (reader.format > 1)
-    readNumbers(reader, reader.format < 5 ? alarmState.subarray(0, ALARM_BEFORE_FORMAT_5) : alarmState);
-  if (reader.format > 2) readNumbers(reader, scaleState);
-}
-
-function readNumbers(reader: StateReader, target: Float64Array): void {
-  for (let i = 0; i < target.length; i++) target[i] = reader.number();
+  for (let i = 0; i < alarmState.length; i++) alarmState[i] = reader.number();
+  for (let i = 0; i < scaleState.length; i++) scaleState[i] = reader.number();
 }

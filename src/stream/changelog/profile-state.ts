@@ -11,9 +11,6 @@ import {
 } from '../../detector/profile/profile-layout.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
-/** Earlier formats have no long memory: it begins empty. */
-export const PROFILE_FORMAT = 5;
-
 /** Changes of earlier formats have all numbers, whatever closed. */
 const ROWS_FORMAT = 6;
 

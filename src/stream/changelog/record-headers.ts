@@ -12,9 +12,8 @@ export function writeHeaders(writer: StateWriter, headers: PassedHeaders): void 
   }
 }
 
-/** Formats before 4 have none. */
 export function readHeaders(reader: StateReader): { readonly headers?: Readonly<Record<string, string>> } {
-  const count = reader.format < 4 ? 0 : reader.number();
+  const count = reader.number();
   if (count === 0) return {};
   const entries = Array.from({ length: count }, () => [reader.text(), reader.blob()?.toString() ?? ''] as const);
   return { headers: Object.fromEntries(entries) };

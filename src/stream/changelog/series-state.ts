@@ -1,21 +1,14 @@
 import { bfloatBits, ofBfloatBits } from '../../detector/calibration/bfloat16.ts';
 import { forecastedPositions, isCutoff } from '../../detector/calibration/cutoff-grid.ts';
 import { SINCE } from '../../detector/memory/extreme-blocks.ts';
-import { SCALARS, SCALARS_MAX, type SeriesLayout } from '../../detector/memory/series-memory.ts';
+import { SCALARS_MAX, type SeriesLayout } from '../../detector/memory/series-memory.ts';
 import type { SeriesDetector } from '../../detector/series/series-detector.ts';
 import type { ChangelogSeries } from './changelog-series.ts';
-import {
-  PROFILE_FORMAT,
-  profileBytesMax,
-  readProfile,
-  readProfileChange,
-  writeProfile,
-  writeProfileChange,
-} from './profile-state.ts';
+import { profileBytesMax, readProfile, readProfileChange, writeProfile, writeProfileChange } from './profile-state.ts';
 import { readScalarChange, readValues, writeScalarChange, writeValues } from './scalar-change.ts';
-import { SCALARS_OF_FORMATS, scalarOfFormat, valueOfFormat } from './scalar-formats.ts';
+import { valueOfFormat } from './scalar-formats.ts';
 import { STATE_FORMAT, type StateReader, StateWriter } from './state-bytes.ts';
-import { readSums, readSums1, writeSums } from './sums-state.ts';
+import { readSums, writeSums } from './sums-state.ts';
 
 /** Earlier formats have residuals as float32. They are rounded as they are read. */
 const BFLOAT_FORMAT = 6;
@@ -48,10 +41,6 @@ export function openStateBytesMax(layout: SeriesLayout): number {
 }
 
 export function readDetectorState(reader: StateReader, detector: SeriesDetector): void {
-  if (reader.format < 4) {
-    readEarlierState(reader, detector);
-    return;
-  }
   const { layout } = detector;
   const positions = reader.number();
   detector.resumeAt(positions, Number.NaN, false);
@@ -64,7 +53,7 @@ export function readDetectorState(reader: StateReader, detector: SeriesDetector)
   detector.origin = reader.number();
   readScalars(reader, detector, readHead(reader, detector).scalars);
   if (layout.residualCapacity === 0) detector.rings.residualSums = readSums(reader);
-  if (reader.format >= PROFILE_FORMAT) readProfile(reader, detector.rings.profile);
+  readProfile(reader, detector.rings.profile);
 }
 
 /** Whether `writeDetectorChange` can hold what happened since the detector stood at `written`: no window closed. */
@@ -99,10 +88,10 @@ export function readDetectorChange(reader: StateReader, detector: SeriesDetector
     readValues(reader, detector, written);
     readScalarChange(reader, detector, { written, scalars });
   }
-  if (reader.format >= PROFILE_FORMAT) readProfileChange(reader, detector.rings.profile);
+  readProfileChange(reader, detector.rings.profile);
 }
 
-/** Reads changes of formats 4 and 5, which have all scalars. */
+/** Reads changes of format 5, which have all scalars. */
 function readEarlierChange(reader: StateReader, detector: SeriesDetector, written: number): void {
   readDistances(reader, detector, written);
   readForecasts(reader, detector);
@@ -185,30 +174,8 @@ function readScalars(reader: StateReader, detector: SeriesDetector, scalars: num
 }
 
 /** States may hold scalars of alarms, all 0, where the series has none. */
-function keepScalar({ format }: StateReader, { rings, layout }: SeriesDetector, kept: number, value: number): void {
-  const scalar = scalarOfFormat(format, kept);
+function keepScalar({ format }: StateReader, { rings, layout }: SeriesDetector, scalar: number, value: number): void {
   if (scalar < layout.scalars) rings.setScalar(scalar, valueOfFormat(format, scalar, value));
-}
-
-/** Reads states of formats 1 to 3. */
-function readEarlierState(reader: StateReader, detector: SeriesDetector): void {
-  const { layout, rings } = detector;
-  const positions = reader.f64();
-  const counts = reader.format < 3 ? null : { residuals: reader.f64(), windows: reader.f64() };
-  const origin = reader.f64();
-  detector.resumeAt(positions, origin, reader.u8() === 1);
-  // Earlier formats counted empty windows.
-  detector.residualCount = counts?.residuals ?? detector.residualCount;
-  detector.closedWindows = counts?.windows ?? detector.closedWindows;
-  readDistances(reader, detector, detector.windowStart);
-  if (reader.format === 1) rings.setScalar(SCALARS.floor, Number.NaN);
-  for (let i = 0; i < sumsOf(layout); i++) rings.sums[rings.sumStart + i] = reader.f64();
-  for (let scalar = 0; scalar < SCALARS_OF_FORMATS[reader.format]; scalar++) {
-    keepScalar(reader, detector, scalar, reader.f64());
-  }
-  if (layout.residualCapacity === 0) {
-    rings.residualSums = reader.format === 1 ? readSums1(reader, detector.settings) : readSums(reader);
-  }
 }
 
 function sumsOf({ forecastLength, laterLength }: SeriesLayout): number {

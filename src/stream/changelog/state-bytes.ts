@@ -3,35 +3,32 @@ import { endianness } from 'node:os';
 import { ServiceError } from '../../service-error.ts';
 
 /**
- * Version of every record that is written to the changelog. Records of earlier versions are read and converted; later
- * ones are refused.
+ * Version of every record that is written to the changelog. Open states of the versions listed here are read and
+ * converted, and closed windows of all versions; later versions are refused.
  *
- *   1  open states, closed windows
- *   2  state of alarms, sums over the steps of the horizon; groups: their variance in place of the deviation
- *   3  events, times and records that wait, counts of residuals and windows, extremes of windows; groups: scales
- *   4  changes of open states, numbers in as few bytes as they need, headers of records; groups: silence of members
- *   5  the long memory of hours and weekdays, unusualness of the last two rows; points of open steps and of counters,
- *      where a detector has them
+ *   5  what 0.2.0 writes
  *   6  residuals of closed windows as bfloat16; changes without what is fixed in a window, or in a slot of the long
  *      memory, or follows from one row; groups: long memories of members that left
  *   7  the long memory of whole days
+ *   8  what 0.3.0 writes
  */
-export const STATE_FORMAT = 7;
-const STATE_FORMAT_MIN = 1;
+export const STATE_FORMAT = 8;
+/** Open states of earlier formats start over. 0.2.0 may have left some of them, of series that sent nothing since. */
+export const STATE_FORMAT_MIN = 5;
 
 /**
  * Kinds of entries in a journal record. The kind has the format of the entry, since an old entry may move to a
  * new record.
  */
-export const SERIES_ENTRY = 17;
-export const GROUP_ENTRY = 18;
+export const SERIES_ENTRY = 20;
+export const GROUP_ENTRY = 21;
 /** What changed in an open state since the entry before it. */
-export const CHANGE_ENTRY = 19;
+export const CHANGE_ENTRY = 22;
 /** The series or group was evicted. */
 export const TOMBSTONE_ENTRY = 3;
-const SERIES_ENTRIES = [0, 1, 4, 6, 8, 11, 14, SERIES_ENTRY];
-const GROUP_ENTRIES = [0, 2, 5, 7, 9, 12, 15, GROUP_ENTRY];
-const CHANGE_ENTRIES = [0, 0, 0, 0, 10, 13, 16, CHANGE_ENTRY];
+const SERIES_ENTRIES = [0, 1, 4, 6, 8, 11, 14, 17, SERIES_ENTRY];
+const GROUP_ENTRIES = [0, 2, 5, 7, 9, 12, 15, 18, GROUP_ENTRY];
+const CHANGE_ENTRIES = [0, 0, 0, 0, 10, 13, 16, 19, CHANGE_ENTRY];
 
 export function isGroupEntry(kind: number): boolean {
   return GROUP_ENTRIES.includes(kind, 1);
@@ -49,11 +46,10 @@ export function isChangeEntry(kind: number): boolean {
 
 assert(endianness() === 'LE', 'changelog records are little-endian, as are all machines Node runs on');
 
-/** Throws ServiceError `configuration` for a record in another format. */
+/** Throws ServiceError `configuration` for a record in a later format. */
 export function assertStateFormat(format: number): void {
-  if (format >= STATE_FORMAT_MIN && format <= STATE_FORMAT) return;
-  const formats = `${STATE_FORMAT_MIN} to ${STATE_FORMAT}`;
-  const text = `the changelog holds state in format ${format}, this version reads formats ${formats}`;
+  if (format >= 1 && format <= STATE_FORMAT) return;
+  const text = `the changelog holds state in format ${format}, this version reads formats up to ${STATE_FORMAT}`;
   throw new ServiceError('configuration', `${text}: run the version that wrote it, or reset the changelog topic`);
 }
 
@@ -254,9 +250,7 @@ export class StateReader {
     return this.#bytes.readDoubleLE(this.#advance(8));
   }
 
-  /** What `StateWriter.number` wrote; before format 4 every number was a double. */
   number(): number {
-    if (this.format < 4) return this.f64();
     const tag = this.u8();
     switch (tag) {
       case NUMBER_TAGS.notANumber:

@@ -1,5 +1,4 @@
 import type { ResidualSums } from '../../detector/calibration/calibration.ts';
-import type { DetectionSettings } from '../../detector/calibration/settings.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
 export function writeSums(writer: StateWriter, sums: ResidualSums): void {
@@ -21,20 +20,5 @@ export function readSums(reader: StateReader): ResidualSums {
     steps: reader.f64(),
     stepSquares: reader.f64(),
     squaresBySteps: reader.f64(),
-  };
-}
-
-/** Format 1 has no sums over the steps of the horizon: every step counts with the pooled variance. */
-export function readSums1(reader: StateReader, { h, stepSize }: DetectionSettings): ResidualSums {
-  const [samples, mean, squares] = [reader.f64(), reader.f64(), reader.f64()];
-  const last = Math.min(h, stepSize) - 1;
-  return {
-    samples,
-    weight: samples,
-    mean,
-    squares,
-    steps: (samples * last) / 2,
-    stepSquares: (samples * last * (2 * last + 1)) / 6,
-    squaresBySteps: (squares * last) / 2,
   };
 }

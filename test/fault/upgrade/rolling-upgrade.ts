@@ -1,6 +1,6 @@
 /**
  * `npm run upgrade`: the workers of a release are replaced one after the other under a live stream, beside a group of
- * that release that goes on. Both score every record once, from the same forecasts. `RELEASE=0.1.0` names the release,
+ * that release that goes on. Both score every record once, from the same forecasts. `RELEASE=0.2.0` names the release,
  * whose commit is the one that dated it in the changelog.
  */
 import assert from 'node:assert/strict';
@@ -21,7 +21,7 @@ import { until } from '../../fixture/until.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const PRESENT = join(ROOT, 'src/main.ts');
-const { RELEASE = '0.1.0' } = process.env;
+const { RELEASE = '0.2.0' } = process.env;
 const TOPIC = 'observations';
 const SERIES = 40;
 const STEP_MS = 100;

@@ -1,7 +1,6 @@
 import type { StreamDetectionSettings } from '../../../detector/calibration/settings.ts';
 import type { InputPlace } from '../../../record/input-place.ts';
 import { ServiceError } from '../../../service-error.ts';
-import { readArrivals } from '../../changelog/arrival-state.ts';
 import { type ChangelogSeries, KEY_SEPARATOR } from '../../changelog/changelog-series.ts';
 import { decodeVersion, encodeVersion, type StoredVersion, VERSION_KEY } from '../../changelog/detectors-version.ts';
 import { readEventState } from '../../changelog/event-state.ts';
@@ -20,14 +19,21 @@ import {
   withoutEvents,
 } from '../../changelog/open-states.ts';
 import { readClosedWindow } from '../../changelog/series-state.ts';
-import { assertStateFormat, isGroupEntry, readStored, StateReader, StateWriter } from '../../changelog/state-bytes.ts';
+import {
+  assertStateFormat,
+  formatOfEntry,
+  isGroupEntry,
+  readStored,
+  STATE_FORMAT_MIN,
+  StateReader,
+} from '../../changelog/state-bytes.ts';
 import { decodePosition, POSITION_KEY, type StoredPosition } from '../../changelog/stored-position.ts';
 import { decodeWarmStarts, WARM_STARTS_KEY } from '../../changelog/warm-starts.ts';
 import { WindowRecords } from '../../changelog/window-records.ts';
 import type { PartitionSession } from '../../log/log.ts';
 import { idleLimitOf } from '../arrival/idle-limit.ts';
-import { type LastHeard, NEVER_HEARD, type StaleUnit, staleBytes } from '../arrival/stale-unit.ts';
 import { type BoundDetector, isGrouped, retiredDetector } from '../unit/bound-detector.ts';
+import { abandonOpenState, abandonReasonOf, keepStale, SETTINGS_CHANGED, TOPIC_RECREATED } from './outdated-states.ts';
 import type { PartitionState } from './partition-state.ts';
 import { planResume, type Resume } from './resume-position.ts';
 import { orphanOf, retireUnit } from './retire-unit.ts';
@@ -61,9 +67,6 @@ export const PARTITION_COUNT_KEY = Buffer.from('partitions');
 
 const JOURNAL_PREFIX = 'j'.charCodeAt(0);
 const WINDOW_PREFIX = 'w'.charCodeAt(0);
-/** In place of the digest of an open state that belongs to an input topic which does not exist any more. */
-const TOPIC_RECREATED = 'topic-recreated';
-
 /**
  * Fills `state` from the changelog. Closed windows wait in memory until the open states that they belong to are known.
  * Where they are too large for that, a second pass reads them again.
@@ -102,7 +105,7 @@ export async function restorePartition(
   const entries = new Map<number, JournalEntry[]>();
   for (const openState of openStates.values()) {
     const entry = startsOver
-      ? abandonOpenState(openState, state)
+      ? abandonOpenState(openState, TOPIC_RECREATED, state)
       : readStored(`state of ${openState.key}`, () => restoreOpenState(openState, state, { ...detectors, retired }));
     const own = entries.get(openState.slot);
     if (own === undefined) entries.set(openState.slot, [entry]);
@@ -122,7 +125,7 @@ export async function restorePartition(
   return { journal: restoreJournal(records, entries), partitionCount, resume, settingsChanges, warmStarts };
 }
 
-/** Formats before 3 kept no clock: then the newest times of the units stand for it. */
+/** Without a stored clock the newest times of the units replace it. */
 function restoreClock(state: PartitionState, position: StoredPosition | null): void {
   state.all.adoptHeld();
   const clock = position?.clock ?? null;
@@ -178,6 +181,10 @@ function restoreOpenState(
   }: DetectorLookup & { readonly retired: ReadonlyMap<string, BoundDetector> },
 ): JournalEntry {
   const { key, kind } = openState;
+  const abandoned = abandonReasonOf(openState);
+  if (abandoned === null && formatOfEntry(kind) < STATE_FORMAT_MIN) {
+    return abandonOpenState(openState, SETTINGS_CHANGED, state);
+  }
   const reader = openStateReader(openState);
   const digest = reader.text();
   const grouped = isGroupEntry(kind);
@@ -189,11 +196,10 @@ function restoreOpenState(
   const bound = grouped ? (detectorNamed.get(detectorName) ?? null) : holder;
   if (bound === null || bound.digest !== digest || isGrouped(bound) !== grouped) {
     const idleMs = idleLimitOf(bound);
-    if (digest === TOPIC_RECREATED)
-      return keepStale(openState, { reason: TOPIC_RECREATED, orphan: null, idleMs }, state);
+    if (abandoned !== null) return keepStale(openState, { reason: abandoned, orphan: null, idleMs }, state);
     const events = readEventState(newestReader(openState));
     const kept = withoutEvents(openState);
-    const past = reader.format < 2 ? undefined : retired.get(digest);
+    const past = retired.get(digest);
     if (past !== undefined) return retireUnit(kept, { past, events, detectorOf, named: bound, group }, state);
     const orphan = orphanOf(events, bound === null ? 'detector_removed' : 'settings_changed');
     return keepStale(kept, { reason: 'settings-changed', orphan, idleMs }, state);
@@ -202,43 +208,6 @@ function restoreOpenState(
   unit.readOpenState(reader);
   for (const change of openState.changes) unit.readChange(changeReader(change));
   return Object.assign(unit, openStateSize(openState));
-}
-
-/** Keeps the key alone, so that the series reports why it starts over. The next commit has to write it. */
-function abandonOpenState(openState: OpenState, state: PartitionState): JournalEntry {
-  const writer = new StateWriter();
-  writer.u8(openState.kind);
-  writer.text(openState.key);
-  writer.text(TOPIC_RECREATED);
-  const orphan = isAbandoned(openState) ? null : orphanOf(readEventState(newestReader(openState)), 'evicted');
-  const abandoned = { ...openState, bytes: writer.take(), changes: [] };
-  const stale = keepStale(abandoned, { reason: TOPIC_RECREATED, orphan, idleMs: null }, state);
-  return Object.assign(stale, openStateSize(openState));
-}
-
-function isAbandoned(openState: OpenState): boolean {
-  return openStateReader(openState).text() === TOPIC_RECREATED;
-}
-
-function keepStale(
-  openState: OpenState,
-  why: Pick<StaleUnit, 'reason' | 'orphan' | 'idleMs'>,
-  state: PartitionState,
-): StaleUnit {
-  const { key } = openState;
-  const stale = staleBytes(openState, { key, ...why, ...lastRecordOf(openState) });
-  state.all.stale.set(key, stale);
-  return stale;
-}
-
-/** Offset and times are behind the events and two numbers, in series and groups alike. */
-function lastRecordOf(openState: OpenState): LastHeard & { readonly newestOffset: number } {
-  if (isAbandoned(openState)) return { ...NEVER_HEARD, newestOffset: -1 };
-  const reader = newestReader(openState);
-  readEventState(reader);
-  const [, , newestOffset] = [reader.number(), reader.number(), reader.number()];
-  const { arrivedMs, heardMs = Number.NEGATIVE_INFINITY } = readArrivals(reader);
-  return { arrivedMs, heardMs, newestOffset };
 }
 
 function keepSettings(settings: Map<string, StreamDetectionSettings>, key: Buffer, value: Buffer | null): void {

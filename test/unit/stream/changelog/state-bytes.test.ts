@@ -32,12 +32,6 @@ test('small counts take one byte, offsets and times at most seven, and no number
   assert.deepEqual(sizes, [1, 1, 3, 5, 7, 5, 9]);
 });
 
-test('numbers of earlier formats were doubles', () => {
-  const writer = new StateWriter();
-  writer.f64(3);
-  assert.equal(new StateReader(writer.take(), 0, 3).number(), 3);
-});
-
 const isDamage = (name: string) => (error: unknown) =>
   error instanceof ServiceError &&
   error.code === 'configuration' &&
