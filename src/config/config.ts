@@ -162,8 +162,6 @@ interface HistoryConfig {
   readonly gb: number;
   /** Memory limit of DuckDB. */
   readonly memoryMb: number;
-  /** `postgres://…`; null: DuckDB in `dataDir`. It may hold a password. */
-  readonly url: string | null;
 }
 
 /** What Prometheus scrapes of scores. */

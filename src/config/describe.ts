@@ -4,14 +4,13 @@ const HIDDEN = '***';
 
 /** The configuration for the log: secrets are hidden, certificates only mentioned. */
 export function describeConfig(config: LoadedConfig): Readonly<Record<string, unknown>> {
-  const { kafka, registry, prometheusAuthorization, stream, http, storeUrl, history, remoteWrite, ...rest } = config;
+  const { kafka, registry, prometheusAuthorization, stream, http, storeUrl, remoteWrite, ...rest } = config;
   return {
     kafka: kafka === null ? null : describeKafka(kafka),
     registry: registry === null ? null : { ...registry, ...hidden(registry, 'password') },
     prometheusAuthorization: prometheusAuthorization === null ? null : HIDDEN,
     http: http.apiKey === null ? http : { ...http, apiKey: HIDDEN },
     storeUrl: storeUrl === null ? null : HIDDEN,
-    history: history.url === null ? history : { ...history, url: HIDDEN },
     remoteWrite: remoteWrite === null ? null : { to: new URL(remoteWrite.url).origin, series: remoteWrite.series },
     ...rest,
     stream: {

@@ -76,7 +76,6 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
       days: values.historyDays,
       gb: values.historyGb,
       memoryMb: values.historyMemoryMb,
-      url: values.historyUrl ?? null,
     },
     scores: {
       port: values.scoresPort ?? null,

@@ -185,12 +185,6 @@ export const historyOptions = {
     setting('HISTORY_MEMORY_MB', integerFrom(64, 1_048_576), 'MiB of memory of DuckDB, beyond which it sorts on disk'),
     256,
   ),
-  historyUrl: secret(
-    'HISTORY_URL',
-    'Postgres of the history that replicas share; unset: DuckDB in DATA_DIR, one process a folder',
-    postgresUrl,
-  ),
-  historyUrlFile: secretFile('HISTORY_URL', 'historyUrl'),
 };
 
 /** Where versions of the detectors file are published. */

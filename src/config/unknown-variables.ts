@@ -9,10 +9,17 @@ const isServiceLink = (name: string, value: string | undefined) =>
 /** A variable that differs from a known one by at most so many letters is a typing error. */
 const SLIP_LETTERS_MAX = 2;
 
-/** Problems of misspelt variables. Kafka's tools share our other prefixes: of those only near misses are reported. */
+/** Variables of earlier releases, and what replaces them. */
+const REMOVED: Readonly<Record<string, string>> = {
+  HISTORY_URL: 'each serve keeps its own history in DATA_DIR and fills it from Kafka: unset it',
+  HISTORY_URL_FILE: 'each serve keeps its own history in DATA_DIR and fills it from Kafka: unset it',
+};
+
+/** Problems of removed and misspelt variables. Kafka's tools share other prefixes: near misses alone are reported. */
 export function unknownVariables(env: Environment, known: readonly string[]): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) => {
     if (known.includes(name) || isServiceLink(name, value)) return [];
+    if (Object.hasOwn(REMOVED, name)) return [`${name} was removed: ${REMOVED[name]}`];
     if (name.startsWith(OUR_PREFIX)) {
       const meant = known.find((env) => env === name.slice(OUR_PREFIX.length));
       return [notKnown(name, 'variable', meant ?? nearestOf(name, known))];

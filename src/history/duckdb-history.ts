@@ -62,7 +62,7 @@ export async function openDuckdb(
     throw new ServiceError(
       held ? 'store-unavailable' : 'configuration',
       held
-        ? `The history ${path} is open in another process: only one keeps it (set another DATA_DIR, or HISTORY_URL)`
+        ? `The history ${path} is open in another process: only one keeps it (set another DATA_DIR)`
         : `The history ${path} cannot be opened (${message}): move it away to begin a new one`,
       { retryable: held, cause: error },
     );
@@ -88,7 +88,6 @@ class ConnectionTurns {
 }
 
 class DuckdbHistory implements HistoryDatabase {
-  readonly dialect = 'duckdb';
   readonly #instance: DuckDBInstance;
   readonly #writer: ConnectionTurns;
   readonly #readers: readonly ConnectionTurns[];
@@ -149,7 +148,6 @@ function inTransaction<T>(turns: ConnectionTurns, work: (sql: DuckdbSql) => Prom
 }
 
 class DuckdbSql implements HistoryWritingSql {
-  readonly dialect = 'duckdb';
   readonly #connection: DuckDBConnection;
 
   constructor(connection: DuckDBConnection) {

@@ -46,7 +46,7 @@ const COLUMNS = [
   .replaceAll('flags', 'kept.flags');
 
 async function copy(sql: HistorySql, { fromMs, toMs, out }: ExportedRange): Promise<number> {
-  const parts = partsWithin(await listParts(sql), fromMs, toMs).map((part) => `SELECT * FROM ${partTable(sql, part)}`);
+  const parts = partsWithin(await listParts(sql), fromMs, toMs).map((part) => `SELECT * FROM ${partTable(part)}`);
   const columns = SCORE_COLUMNS.map(({ name }) => name).join(', ');
   const empty = `SELECT id AS series, ${columns} FROM history_series WHERE false`;
   const kept = [empty, ...parts].join(' UNION ALL ');

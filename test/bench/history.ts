@@ -5,12 +5,9 @@ import { join } from 'node:path';
 import { openDuckdb } from '../../src/history/duckdb-history.ts';
 import { openHistory } from '../../src/history/kept-history.ts';
 import type { HistoryBatch, HistoryStore, KeptScore } from '../../src/history/port/history-port.ts';
-import { postgresHistory } from '../../src/history/postgres-history.ts';
 import type { HistoryDatabase } from '../../src/history/sql/history-database.ts';
 import { keptScores } from '../../src/run/history/history-records.ts';
-import { postgresDatabase } from '../../src/store/database/postgres-database.ts';
 import { createScoreDecoder } from '../../src/stream/codec/score-decoder.ts';
-import { startPostgres } from '../fixture/store/postgres.ts';
 import { scoreRecord } from '../fixture/stream/score-record.ts';
 import type { Figures } from './bench.ts';
 import { printTable, rounded } from './table.ts';
@@ -28,10 +25,10 @@ interface OpenedHistory {
   close(): Promise<void>;
 }
 
-/** @param args `duckdb` (default) or `postgres`; series (10,000); scores of a series in a day (144); its MiB (256) */
+/** @param args series (10,000); scores of a series in a day (144); its MiB (256) */
 export async function run(args: readonly string[]): Promise<Figures> {
-  const [kind = 'duckdb', series = '10000', perDay = '144', memoryMb = '256'] = args;
-  const { database, close } = kind === 'postgres' ? await openPostgres() : await openFile(Number(memoryMb));
+  const [series = '10000', perDay = '144', memoryMb = '256'] = args;
+  const { database, close } = await openFile(Number(memoryMb));
   const history = await openHistory(database, { bounds: { days: DAYS, gb: 1_000 } });
   try {
     const fleet = { series: Number(series), steps: DAYS * Number(perDay), stepMs: DAY_MS / Number(perDay) };
@@ -42,11 +39,11 @@ export async function run(args: readonly string[]): Promise<Figures> {
     const { scores, bytes } = await history.state();
     const figures = { ...stored, decoded_scores_per_s: decoded, ...reads, bytes_per_score: rounded(bytes / scores) };
     printTable(
-      `history of ${fleet.series} series over ${DAYS} days in ${kind}: ${scores} scores`,
+      `history of ${fleet.series} series over ${DAYS} days: ${scores} scores`,
       ['figure', 'value'],
       Object.entries(figures),
     );
-    return { database: kind, series: fleet.series, scores, ...figures };
+    return { series: fleet.series, scores, ...figures };
   } finally {
     await history.close();
     await close();
@@ -57,14 +54,6 @@ async function openFile(memoryMb: number): Promise<OpenedHistory> {
   const folder = await mkdtemp(join(tmpdir(), 'tidewatch-bench-history-'));
   const database = await openDuckdb(join(folder, 'history.duckdb'), { memoryMb });
   return { database, close: () => rm(folder, { recursive: true, force: true }) };
-}
-
-async function openPostgres(): Promise<OpenedHistory> {
-  const postgres = await startPostgres();
-  return {
-    database: postgresHistory(postgresDatabase(postgres.url('postgres'))),
-    close: () => postgres.remove(),
-  };
 }
 
 interface Fleet {

@@ -49,7 +49,7 @@ const DIRECTIONS = directionsOf(`
     series
   config: holidays incidents detector forecast calendar record series
   model: forecast sandbox
-  history: store record series
+  history: record series
   store:
   suggest: detector forecast calendar series
   finding: calendar series

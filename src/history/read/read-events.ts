@@ -21,7 +21,7 @@ export async function readEvents(sql: HistorySql, selection: EventSelection): Pr
     const mark = page.mark(series);
     page.add(`(series = ${mark} OR id IN (SELECT event_id FROM history_members WHERE series = ${mark}))`);
   }
-  if (match !== null) page.add(eventChosen(page, 'id', match, sql));
+  if (match !== null) page.add(eventChosen(page, 'id', match));
   if (incident !== null) {
     const ofIncident = `incident_id = ${survivingId(page.mark(incident))}`;
     page.add(`id IN (SELECT event_id FROM history_incident_events WHERE ${ofIncident})`);

@@ -26,7 +26,7 @@ export async function readIncidents(sql: HistorySql, selection: IncidentSelectio
   const { single, match, detector, kind } = selection;
   const page = unmerged(single).equals('kind', kind);
   if (detector !== null) page.add(hasEvent(`detector = ${page.mark(detector)}`));
-  if (match !== null) page.add(hasEvent(eventChosen(page, 'event_id', match, sql)));
+  if (match !== null) page.add(hasEvent(eventChosen(page, 'event_id', match)));
   const { rows, next } = await readSpans(sql, { table: 'history_incidents' }, page, selection);
   const counted = unmerged(single).add('ended IS NULL');
   const [{ total }] = await sql.query<{ total: number }>(

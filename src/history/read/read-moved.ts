@@ -13,7 +13,7 @@ export async function readMoved(sql: HistorySql, selection: MoveSelection): Prom
   const [{ series }] = await sql.query<{ series: number }>('SELECT COUNT(*) AS series FROM history_series');
   const { fromMs, toMs } = boundedRange(selection, parts, series);
   const kept = partsWithin(parts, fromMs, toMs).map((part) => {
-    return `SELECT * FROM ${partTable(sql, part)} WHERE time >= $2 AND time < $3 AND grade IS NOT NULL`;
+    return `SELECT * FROM ${partTable(part)} WHERE time >= $2 AND time < $3 AND grade IS NOT NULL`;
   });
   if (kept.length === 0 || (endMs !== null && endMs < startMs)) return [];
   return sql.query<MovedRow>(

@@ -25,12 +25,12 @@ const EVERY_OPEN_EVENT = {
 
 export async function readPublished(sql: HistorySql, selection: PublishedSelection): Promise<PublishedScores> {
   const { series, limit } = selection;
-  const { where, values } = chosen(sql, series);
+  const { where, values } = chosen(series);
   const [{ total }] = await sql.query<{ total: number }>(
     `SELECT COUNT(*) AS total FROM history_series ${where}`,
     values,
   );
-  const page = chosen(sql, series);
+  const page = chosen(series);
   const rows = await sql.query<NewestRow>(
     `SELECT * FROM history_series ${page.where}
       ORDER BY CASE WHEN name IN ${OPEN_SERIES} THEN 0 ELSE 1 END, name LIMIT ${page.mark(limit)}`,
@@ -40,8 +40,8 @@ export async function readPublished(sql: HistorySql, selection: PublishedSelecti
   return { series: rows.map((row) => seriesRow(row, [])), seriesTotal: total, events, eventsTotal: totalOpen };
 }
 
-function chosen({ dialect }: HistorySql, series: string | null): Conditions {
+function chosen(series: string | null): Conditions {
   const conditions = new Conditions().add('time IS NOT NULL');
-  const others = series === null ? '' : ` OR ${conditions.choice('name', series, dialect)}`;
+  const others = series === null ? '' : ` OR ${conditions.choice('name', series)}`;
   return conditions.add(`(name IN ${OPEN_SERIES}${others})`);
 }

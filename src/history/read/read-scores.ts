@@ -61,7 +61,7 @@ export async function readScores(sql: HistorySql, range: ScoreRange): Promise<Se
   const [first, end] = [fromMs ?? 0, toMs ?? Number.MAX_SAFE_INTEGER];
   const parts = partsWithin(await listParts(sql), first, end);
   const kept = parts.map((part) => {
-    return `SELECT * FROM ${partTable(sql, part)} WHERE series = $1 AND time >= $2 AND time < $3`;
+    return `SELECT * FROM ${partTable(part)} WHERE series = $1 AND time >= $2 AND time < $3`;
   });
   const source = `(${kept.join(' UNION ALL ')}) AS kept`;
   const values = [known.id, first, end];

@@ -34,12 +34,12 @@ const GRADE = `COALESCE(grade, ${NO_GRADE})`;
 
 export async function readSeries(sql: HistorySql, selection: SeriesSelection): Promise<SeriesRows> {
   const { sort, limit, after, recent } = selection;
-  const matching = matches(selection, sql.dialect);
+  const matching = matches(selection);
   const [{ total }] = await sql.query<{ total: number }>(
     `SELECT COUNT(*) AS total FROM history_series ${matching.where}`,
     matching.values,
   );
-  const page = matches(selection, sql.dialect);
+  const page = matches(selection);
   if (after !== null && sort === 'name') page.add(`name > ${page.mark(after[0])}`);
   if (after !== null && sort === 'grade') {
     const grade = `CAST(${page.mark(String(after[0]))} AS FLOAT4)`;
@@ -57,9 +57,9 @@ export async function readSeries(sql: HistorySql, selection: SeriesSelection): P
   return { series: shown.map((row) => seriesRow(row, values.get(row.id) ?? [])), total, next };
 }
 
-function matches({ detector, group, match, search, alarm }: SeriesSelection, dialect: HistorySql['dialect']) {
+function matches({ detector, group, match, search, alarm }: SeriesSelection) {
   const conditions = new Conditions().add('time IS NOT NULL').equals('detector', detector).equals('member_of', group);
-  conditions.chosen('name', match, dialect);
+  conditions.chosen('name', match);
   if (search !== null) conditions.add(`strpos(lower(name), lower(${conditions.mark(search)})) > 0`);
   return alarm ? conditions.add(IS_ALARM) : conditions;
 }
@@ -77,7 +77,7 @@ async function recentValues(sql: HistorySql, rows: readonly NewestRow[], count: 
   if (count === 0 || parts.length === 0 || rows.length === 0) return new Map<number, (number | null)[]>();
   const ids = rows.map(({ id }) => id).join(', ');
   const sources = parts.map((part) => {
-    return `SELECT series, time, value FROM ${partTable(sql, part)} WHERE series IN (${ids})`;
+    return `SELECT series, time, value FROM ${partTable(part)} WHERE series IN (${ids})`;
   });
   const found = await sql.query<{ series: number; value: number | null }>(
     `SELECT series, value FROM (
@@ -115,7 +115,7 @@ export async function readStanding(sql: HistorySql): Promise<Omit<SeriesStanding
 /** Groups, worst first. */
 export async function readGroups(sql: HistorySql, { detector, match, limit }: GroupSelection): Promise<GroupRow[]> {
   const conditions = new Conditions().add('member_of IS NOT NULL').equals('detector', detector);
-  conditions.chosen('member_of', match, sql.dialect);
+  conditions.chosen('member_of', match);
   return sql.query(
     `SELECT member_of AS "group", detector, COUNT(*) AS members, MAX(time) AS "timestampMs", MAX(grade) AS grade,
         MAX(severity) AS severity, CAST(SUM(CASE WHEN ${IS_ALARM} THEN 1 ELSE 0 END) AS INT4) AS alarms

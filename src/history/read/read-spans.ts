@@ -47,8 +47,8 @@ export async function readSpans<Row extends object>(
 }
 
 /** An event, whose id is in a column, is of a series or group that a glob or matchers choose, or of such a member. */
-export function eventChosen(page: Conditions, idColumn: string, match: string, { dialect }: HistorySql): string {
-  const own = page.choice('COALESCE(series, member_of)', match, dialect);
-  const member = page.choice('series', match, dialect);
+export function eventChosen(page: Conditions, idColumn: string, match: string): string {
+  const own = page.choice('COALESCE(series, member_of)', match);
+  const member = page.choice('series', match);
   return `(${own} OR ${idColumn} IN (SELECT event_id FROM history_members WHERE ${member}))`;
 }

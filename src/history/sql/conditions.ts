@@ -1,5 +1,5 @@
 import { idConditions } from '../../series/id-expression.ts';
-import type { HistorySql, HistoryValue } from './history-database.ts';
+import type { HistoryValue } from './history-database.ts';
 
 /** Conditions of a statement with their parameters, numbered in order. */
 export class Conditions {
@@ -23,16 +23,15 @@ export class Conditions {
   }
 
   /** The column is the id of a series that a glob or matchers choose. Throws a RangeError as `idConditions`. */
-  chosen(column: string, pattern: string | null, dialect: HistorySql['dialect']): this {
-    return pattern === null ? this : this.add(this.choice(column, pattern, dialect));
+  chosen(column: string, pattern: string | null): this {
+    return pattern === null ? this : this.add(this.choice(column, pattern));
   }
 
   /** As a text, which may be a part of another condition. */
-  choice(column: string, pattern: string, dialect: HistorySql['dialect']): string {
+  choice(column: string, pattern: string): string {
     const all = idConditions(pattern).map((any) =>
       any.map(({ expression, wanted }) => {
-        const mark = this.mark(expression);
-        const matches = dialect === 'postgres' ? `${column} ~ ${mark}` : `regexp_matches(${column}, ${mark}, 's')`;
+        const matches = `regexp_matches(${column}, ${this.mark(expression)}, 's')`;
         return wanted ? matches : `NOT ${matches}`;
       }),
     );

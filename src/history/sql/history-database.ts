@@ -13,9 +13,7 @@ export interface ColumnValues {
   readonly values: readonly HistoryValue[];
 }
 
-/** Statements of both dialects are the same, but for what `dialect` distinguishes. */
 export interface HistorySql {
-  readonly dialect: 'duckdb' | 'postgres';
   /** Parameters are `$1`, `$2`… */
   query<Row extends object>(text: string, values?: readonly HistoryValue[]): Promise<Row[]>;
 }
@@ -26,10 +24,9 @@ export interface HistoryWritingSql extends HistorySql {
 }
 
 export interface HistoryDatabase {
-  readonly dialect: HistorySql['dialect'];
   /** Runs reads on one snapshot. */
   read<T>(work: (sql: HistorySql) => Promise<T>): Promise<T>;
-  /** Runs writes in one transaction. Writers of one database, of all processes, take turns. */
+  /** Runs writes in one transaction, one after another. */
   write<T>(work: (sql: HistoryWritingSql) => Promise<T>): Promise<T>;
   /** Bytes on disk. */
   bytes(): Promise<number>;

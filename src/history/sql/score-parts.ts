@@ -3,7 +3,7 @@ import { SCORE_COLUMNS } from './score-row.ts';
 
 /**
  * Scores stand in parts, in the order of their arrival. The newest part is open and takes new rows. A full one is
- * sealed: DuckDB then sorts it by series, so that one series is read from a few blocks. What is too old is dropped as a
+ * sealed: it is sorted by series, so that one series is read from a few blocks. What is too old is dropped as a
  * whole.
  */
 export interface ScorePart {
@@ -31,8 +31,8 @@ export function partsWithin(parts: readonly ScorePart[], fromMs: number, toMs: n
   return parts.filter((part) => part.rows > 0 && part.fromMs! < toMs && part.toMs! >= fromMs);
 }
 
-export function partTable(sql: HistorySql, { part, sealed }: Pick<ScorePart, 'part' | 'sealed'>): string {
-  return sql.dialect === 'duckdb' && sealed ? `history_sorted_${part}` : `history_scores_${part}`;
+export function partTable({ part, sealed }: Pick<ScorePart, 'part' | 'sealed'>): string {
+  return sealed ? `history_sorted_${part}` : `history_scores_${part}`;
 }
 
 /** The part that takes new rows; it is made where there is none. */
@@ -42,10 +42,9 @@ export async function openPart(sql: HistorySql, nowMs: number): Promise<ScorePar
   if (newest !== undefined && !newest.sealed) return newest;
   const part = (newest?.part ?? 0) + 1;
   const opened = { part, sealed: false, rows: 0, fromMs: null, toMs: null, openedAtMs: nowMs, filledAtMs: null };
-  const table = partTable(sql, opened);
+  const table = partTable(opened);
   const columns = SCORE_COLUMNS.map(({ name, type }) => `${name} ${type}`).join(', ');
   await sql.query(`CREATE TABLE ${table} (series INT4, ${columns})`);
-  if (sql.dialect === 'postgres') await sql.query(`CREATE INDEX ${table}_by_series ON ${table} (series, time)`);
   await sql.query('INSERT INTO history_parts VALUES ($1, 0, 0, NULL, NULL, $2, NULL)', [part, nowMs]);
   return opened;
 }
@@ -64,7 +63,7 @@ export async function fillPart(
   nowMs: number,
 ): Promise<void> {
   const { ids, columns, fromMs, toMs } = filled;
-  await sql.insert(partTable(sql, part), [
+  await sql.insert(partTable(part), [
     { name: 'series', type: 'int4', values: ids },
     ...SCORE_COLUMNS.map(({ name, type }, i) => ({ name, type, values: columns[i] })),
   ]);
@@ -77,15 +76,13 @@ export async function fillPart(
 
 /** No rows are added any more. */
 export async function sealPart(sql: HistorySql, part: ScorePart): Promise<void> {
-  if (sql.dialect === 'duckdb') {
-    const [from, to] = [partTable(sql, part), partTable(sql, { ...part, sealed: true })];
-    await sql.query(`CREATE TABLE ${to} AS SELECT * FROM ${from} ORDER BY series, time`);
-    await sql.query(`DROP TABLE ${from}`);
-  }
+  const [from, to] = [partTable(part), partTable({ ...part, sealed: true })];
+  await sql.query(`CREATE TABLE ${to} AS SELECT * FROM ${from} ORDER BY series, time`);
+  await sql.query(`DROP TABLE ${from}`);
   await sql.query('UPDATE history_parts SET sealed = 1 WHERE part = $1', [part.part]);
 }
 
 export async function dropPart(sql: HistorySql, part: ScorePart): Promise<void> {
-  await sql.query(`DROP TABLE ${partTable(sql, part)}`);
+  await sql.query(`DROP TABLE ${partTable(part)}`);
   await sql.query('DELETE FROM history_parts WHERE part = $1', [part.part]);
 }

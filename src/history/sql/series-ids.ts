@@ -19,7 +19,7 @@ export class SeriesIds {
 
   /** Ids of all series of the scores; those of new series are given and stored. */
   async resolve(sql: HistoryWritingSql, scores: readonly KeptScore[]): Promise<ReadonlyMap<string, number>> {
-    // Maintenance, also that of another replica, may have dropped series.
+    // Maintenance may have dropped series.
     const [{ forgotten }] = await sql.query<{ forgotten: number }>('SELECT forgotten FROM history_version');
     if (this.#known.size > IDS_MAX || forgotten !== this.#forgotten) this.#known.clear();
     this.#forgotten = forgotten;

@@ -8,47 +8,37 @@ const SCORE = SCORE_COLUMNS.map(({ name, type }) => `${name} ${type}`).join(', '
 const VERSION = 3;
 
 /**
- * Tables beside the parts of scores, which score-parts.ts makes. Names are compared as bytes in both databases.
+ * Tables beside the parts of scores, which score-parts.ts makes.
  * `history_series` holds the newest score of each series, `history_hours` how much is kept of each detector.
  */
-function statements(dialect: HistorySql['dialect']): readonly string[] {
-  const text = dialect === 'postgres' ? 'TEXT COLLATE "C"' : 'TEXT';
-  // Every batch updates rows in place where their pages have room.
-  const roomy = dialect === 'postgres' ? 'WITH (fillfactor = 50)' : '';
-  return [
-    `CREATE TABLE history_positions (
+const TABLES: readonly string[] = [
+  `CREATE TABLE history_positions (
       source TEXT, partition INT4, topic_id TEXT, next_offset INT8, PRIMARY KEY (source, partition))`,
-    `CREATE TABLE history_series (
-      id INT4 PRIMARY KEY, name ${text} UNIQUE, detector ${text}, member_of ${text}, kept_at INT8, ${SCORE}) ${roomy}`,
-    `CREATE TABLE history_parts (
+  `CREATE TABLE history_series (
+      id INT4 PRIMARY KEY, name TEXT UNIQUE, detector TEXT, member_of TEXT, kept_at INT8, ${SCORE})`,
+  `CREATE TABLE history_parts (
       part INT4 PRIMARY KEY, sealed INT2, score_rows INT8, from_time INT8, to_time INT8,
       opened_at INT8, filled_at INT8)`,
-    `CREATE TABLE history_hours (
+  `CREATE TABLE history_hours (
       detector TEXT, hour INT8, observations INT8, alarms INT8, PRIMARY KEY (detector, hour))`,
-    `CREATE TABLE history_events (
-      id TEXT PRIMARY KEY, revision INT4, detector ${text}, series ${text}, member_of ${text}, kind TEXT,
+  `CREATE TABLE history_events (
+      id TEXT PRIMARY KEY, revision INT4, detector TEXT, series TEXT, member_of TEXT, kind TEXT,
       started INT8, ended INT8, kept_at INT8, record TEXT)`,
-    `CREATE TABLE history_members (event_id TEXT, series ${text}, PRIMARY KEY (event_id, series))`,
-    `CREATE TABLE history_letters (
-      partition INT4, letter_offset INT8, reason ${text}, made_at INT8, record TEXT,
+  `CREATE TABLE history_members (event_id TEXT, series TEXT, PRIMARY KEY (event_id, series))`,
+  `CREATE TABLE history_letters (
+      partition INT4, letter_offset INT8, reason TEXT, made_at INT8, record TEXT,
       PRIMARY KEY (partition, letter_offset))`,
-  ];
-}
+];
 
 /** Version 2: incidents, the events that each has named, and when an event was first kept. */
-function incidentTables(dialect: HistorySql['dialect']): readonly string[] {
-  const text = dialect === 'postgres' ? 'TEXT COLLATE "C"' : 'TEXT';
-  const byIncident = 'CREATE INDEX history_incident_events_by_incident ON history_incident_events (incident_id)';
-  return [
-    `CREATE TABLE history_incidents (
+const INCIDENT_TABLES: readonly string[] = [
+  `CREATE TABLE history_incidents (
       id TEXT PRIMARY KEY, kind TEXT, merged_into TEXT, started INT8, ended INT8, kept_at INT8, record TEXT)`,
-    `CREATE TABLE history_incident_events (
-      event_id TEXT PRIMARY KEY, incident_id TEXT, detector ${text}, series ${text}, member_of ${text}, started INT8,
+  `CREATE TABLE history_incident_events (
+      event_id TEXT PRIMARY KEY, incident_id TEXT, detector TEXT, series TEXT, member_of TEXT, started INT8,
       record TEXT)`,
-    ...(dialect === 'postgres' ? [byIncident] : []),
-    'ALTER TABLE history_events ADD COLUMN first_kept_at INT8',
-  ];
-}
+  'ALTER TABLE history_events ADD COLUMN first_kept_at INT8',
+];
 
 /** Version 3: from when until when a series was judged. The promise is about events: alarms are not counted. */
 const JUDGED_COLUMNS = [
@@ -74,11 +64,11 @@ export async function makeTables(database: HistoryDatabase): Promise<void> {
     await sql.query('CREATE TABLE IF NOT EXISTS history_version (version INT4, forgotten INT4)');
     const [row] = await sql.query<{ version: number }>('SELECT version FROM history_version');
     if (row === undefined) {
-      const all = [...statements(sql.dialect), ...incidentTables(sql.dialect), ...JUDGED_COLUMNS];
+      const all = [...TABLES, ...INCIDENT_TABLES, ...JUDGED_COLUMNS];
       for (const statement of all) await sql.query(statement);
       await sql.query(`INSERT INTO history_version VALUES (${VERSION}, 0)`);
     } else if (row.version < VERSION) {
-      const missing = [...(row.version === 1 ? incidentTables(sql.dialect) : []), ...JUDGED_COLUMNS];
+      const missing = [...(row.version === 1 ? INCIDENT_TABLES : []), ...JUDGED_COLUMNS];
       for (const statement of missing) await sql.query(statement);
       await sql.query(`UPDATE history_version SET version = ${VERSION}`);
     } else if (row.version !== VERSION) {

@@ -9,17 +9,13 @@ import { openHistory } from '../../history/kept-history.ts';
 import { LiveSeconds } from '../../history/live-seconds.ts';
 import type { HistoryBounds } from '../../history/maintain.ts';
 import type { HistoryReader, HistoryStore, SeriesScores } from '../../history/port/history-port.ts';
-import { postgresHistory } from '../../history/postgres-history.ts';
 import type { HistoryMessage, HistoryQuestion } from '../../history/remote-history.ts';
 import { HISTORY_FILE, type HistoryDatabase } from '../../history/sql/history-database.ts';
-import { postgresDatabase } from '../../store/database/postgres-database.ts';
 import { type FollowedTopics, followTopics } from './follow-topics.ts';
 
 /** What the thread is started with. */
 export interface HistoryThreadData extends FollowedTopics {
   readonly dataDir: string;
-  /** `postgres://…`; null: DuckDB in the folder. */
-  readonly url: string | null;
   readonly bounds: HistoryBounds;
   /** Memory limit of DuckDB. */
   readonly memoryMb: number;
@@ -47,7 +43,7 @@ port.on('message', (question: HistoryQuestion) => {
   }
 });
 
-/** Retries while another process has the file, or Postgres is away. */
+/** Retries while another process has the file. */
 async function open(): Promise<HistoryStore | null> {
   for (;;) {
     try {
@@ -65,7 +61,6 @@ async function open(): Promise<HistoryStore | null> {
 }
 
 async function openDatabase(): Promise<HistoryDatabase> {
-  if (data.url !== null) return postgresHistory(postgresDatabase(data.url));
   mkdirSync(data.dataDir, { recursive: true });
   return openDuckdb(join(data.dataDir, HISTORY_FILE), { memoryMb: data.memoryMb });
 }

@@ -29,10 +29,10 @@ interface HistoryReports {
 /** Keeps the history in a thread of its own, so that requests never wait for it. A thread that fails is replaced. */
 export function runHistory(config: HistoryConfiguration, { logger, metrics }: HistoryReports): RunningHistory {
   const { registry, stream, incidents, dataDir, history } = config;
-  const { days, gb, memoryMb, url } = history;
+  const { days, gb, memoryMb } = history;
   const { topics, output } = stream;
   const followed = { registry, topics, incidentsTopic: incidents.topic, format: output.format };
-  const place = { ...followed, dataDir, url, bounds: { days, gb }, memoryMb };
+  const place = { ...followed, dataDir, bounds: { days, gb }, memoryMb };
   const remote = new RemoteHistory();
   let stopping = false;
   let cluster: KafkaConfig | null = null;

@@ -29,7 +29,6 @@ export function makeOperations({ config, history, detectors, changes }: Operatio
   return {
     reader: remote.reader,
     feed: remote,
-    store: bounds.url === null ? 'duckdb' : 'postgres',
     bounds,
     topics: sources,
     idsHideLabels: (stream.input.idTemplate ?? null) !== null,

@@ -75,7 +75,6 @@ export interface ChangesPort {
 export interface Operations {
   readonly reader: HistoryReader;
   readonly feed: HistoryFeed;
-  readonly store: 'duckdb' | 'postgres';
   readonly bounds: { readonly days: number; readonly gb: number };
   /** Topic of each source. */
   readonly topics: Readonly<Record<string, string>>;

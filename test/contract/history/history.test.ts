@@ -123,16 +123,6 @@ historyTest('a series that stopped is silent now, and has no observation for it'
   assert.equal((await history.detectors())[0].observations, 3);
 });
 
-historyTest('two writers that read the same records store them once', async (kept, t) => {
-  if (kept.dialect === 'duckdb') return t.diagnostic('one process at a time has a file of DuckDB open');
-  const writers = await Promise.all([kept.open(), kept.open()]);
-  for (let i = 0; i < 10; i++) {
-    const scores = scoresOf(20).slice(i * 2, i * 2 + 2 + (i % 2));
-    await Promise.all(writers.map((writer) => writer.append(batchOf({ scores }))));
-  }
-  for (const writer of writers) assert.equal((await valuesOf(writer, 'a'))!.length, 20);
-});
-
 historyTest('a long range is downsampled: mean, least, greatest, worst, and how many', async (kept) => {
   const history = await kept.open();
   const scores = scoresOf(120, (i) => ({

@@ -92,7 +92,7 @@ test('history export names what it cannot do', async () => {
     [
       ['history', 'export'],
       { HISTORY_URL: 'postgres://a:b@127.0.0.1:1/c' },
-      /HISTORY_URL is set, but only a history of DuckDB/,
+      /HISTORY_URL was removed: each serve keeps its own history in DATA_DIR and fills it from Kafka: unset it/,
     ],
     [['history', 'export', '--out', 's3://bucket/scores.parquet'], {}, /--out must be a path on this machine/],
     [['history', 'export', '--from', 'yesterday'], {}, /--from must be a time with its zone/],

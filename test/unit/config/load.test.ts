@@ -222,7 +222,6 @@ const SECRETS = {
   SCHEMA_REGISTRY_PASSWORD: 'open-sesame',
   TIDEWATCH_API_KEY: 'abracadabra-abracadabra-abracadabra',
   STORE_URL: 'postgres://ann:shibboleth@db/tidewatch',
-  HISTORY_URL: 'postgres://ann:shibboleth@db/history',
 };
 const BESIDE_SECRETS = {
   KAFKA_BROKERS: 'a:9092',
@@ -244,7 +243,7 @@ test('every secret may stand in a file instead', () => {
       'got a value that is not shown',
   ]);
   const both = { ...SECRETS, ...named, ...BESIDE_SECRETS };
-  assert.equal(problemsOf(load({ env: both, files })).length, 5);
+  assert.equal(problemsOf(load({ env: both, files })).length, 4);
 });
 
 test('proxies, origins and certificates are checked when the service starts', () => {

@@ -83,7 +83,7 @@ async function historyState(operations: Operations | null) {
   });
   const history = {
     kept: operations !== null,
-    store: operations?.store ?? null,
+    store: operations === null ? null : 'duckdb',
     series: state.series,
     scores: state.scores,
     events: state.events,

@@ -17,7 +17,7 @@ const Place = { topic: Type.String(), partition: Type.Integer() };
 export const ServiceState = Type.Object({
   history: Type.Object({
     kept: Type.Boolean({ description: 'Whether this service keeps a history.' }),
-    store: NullableText('`duckdb` or `postgres`.'),
+    store: NullableText('`duckdb`.'),
     series: Type.Integer(),
     scores: Type.Integer(),
     events: Type.Integer(),
