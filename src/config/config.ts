@@ -77,6 +77,8 @@ export interface RecordMapping {
   readonly repartition?: boolean;
   /** How far an event time may lie ahead of the clock, milliseconds; null: a few steps of the series' detector. */
   readonly futureMsMax: number | null;
+  /** Names and globs of the resource attributes of OpenTelemetry that are labels; left out: RESOURCE_LABELS. */
+  readonly resourceLabels?: readonly string[];
   /** Labels that do not tell series apart. */
   readonly dropLabels?: readonly string[];
   /** Template of the ids of series; null, or left out: the ids of the records. */

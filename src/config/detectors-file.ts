@@ -1,4 +1,5 @@
 import type { Dependency } from '../incidents/membership/dependencies.ts';
+import { RESOURCE_LABELS } from '../series/resource-labels.ts';
 import { isIdTemplate } from '../series/series-identity.ts';
 import { completeDetector } from './complete-detector.ts';
 import type { LoadedConfig, OutputSettings, PrometheusSource, RecordMapping, Topics, WorkerLimits } from './config.ts';
@@ -6,7 +7,7 @@ import { DEPENDENCIES_MAX, dependencies } from './keys/dependency-keys.ts';
 import { detectorKeys } from './keys/detector-keys.ts';
 import { workerLimits } from './options.ts';
 import { holdsMany, isPointsFormat } from './rekeyed-input.ts';
-import { boolean, durationMs, oneOf, recordPath, textMatching, textOf, topicName } from './schema/kinds.ts';
+import { boolean, durationMs, oneOf, recordPath, text, textMatching, textOf, topicName } from './schema/kinds.ts';
 import { readSettings } from './schema/read-settings.ts';
 import { defaulted, type Key, listOf, oneOrMore, optional, required, section } from './schema/schema.ts';
 import { prometheusSource } from './source-keys.ts';
@@ -115,6 +116,11 @@ const input = section(
       idTemplateKind,
       'Ids of series made of their labels, such as {job}/{__name__}. Default: name and labels.',
       { written: 'id' },
+    ),
+    resourceLabels: defaulted(
+      oneOrMore(text),
+      RESOURCE_LABELS,
+      'Resource attributes of OpenTelemetry that are labels, by name or glob; globs leave out those that churn.',
     ),
     dropLabels: optional(
       oneOrMore(labelKind),

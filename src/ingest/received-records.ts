@@ -32,7 +32,7 @@ export type RecordsOfBody = (body: ReceivedPoints, nowMs: number) => ReceivedRec
  */
 export function recordsOfBodies({ mapping, groupPathOf }: PointWriter): RecordsOfBody {
   const recordsOfPoints = compilePointRecords({ mapping, groupPathOf });
-  const decodePoints = pointsDecoder();
+  const decodePoints = pointsDecoder(mapping);
   const decoder = createRecordDecoder(mapping, {
     groupSourceOf: (series) => {
       const path = groupPathOf(series);

@@ -13,7 +13,7 @@ import { compileRecordPath, type PathSegment, parseRecordPath, type RecordAccess
 export const SERIES_LABELS_MAX = 64;
 
 /** Longest id of a series or group, in bytes of UTF-8. */
-export const SERIES_ID_BYTES_MAX = 512;
+export const SERIES_ID_BYTES_MAX = 1_024;
 
 /** Stands for a missing value, as a number or as this text: JSON has no word for it. */
 const NAN_TEXT = 'NaN';

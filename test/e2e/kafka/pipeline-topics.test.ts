@@ -44,7 +44,7 @@ kafkaTest('a topic as the Collector writes it is scored, in both encodings of Op
   const stream = await pipelineStream('{ format: otlp }');
   const worker = await stream.startWorker();
   await stream.feed([keyless(await emittedOtlp('protobuf', 'delta')), keyless(Buffer.from('no request'))]);
-  const place = 'instance="a:1",job="shop"';
+  const place = 'instance="a:1",job="shop",otel_scope_name="test"';
   const expected = [
     `http.requests{${place},route="/a"}`,
     ...['0.5', '0.95', '0.99'].map((quantile) => `http.seconds{${place},quantile="${quantile}",route="/a"}`),

@@ -68,10 +68,10 @@ kafkaTest('what OpenTelemetry and Influx clients write is in Kafka once it is an
   assert.equal(answer.status, 200);
   const metrics = await observations();
   assert.deepEqual(metrics.map(({ series, value, key }) => [series, value, key === series]).sort(), [
-    ['http.requests{instance="a:1",job="shop",route="/a"}', 7, true],
-    ['http.seconds_count{instance="a:1",job="shop",route="/a"}', 3, true],
-    ['http.seconds_sum{instance="a:1",job="shop",route="/a"}', 33, true],
-    ['queue.fill{instance="a:1",job="shop"}', 0.5, true],
+    ['http.requests{instance="a:1",job="shop",otel_scope_name="test",route="/a"}', 7, true],
+    ['http.seconds_count{instance="a:1",job="shop",otel_scope_name="test",route="/a"}', 3, true],
+    ['http.seconds_sum{instance="a:1",job="shop",otel_scope_name="test",route="/a"}', 33, true],
+    ['queue.fill{instance="a:1",job="shop",otel_scope_name="test"}', 0.5, true],
   ]);
   const client = new InfluxDB({ url, token: KEY }).getWriteApi('any', 'any', 'ms');
   const now = Date.now();

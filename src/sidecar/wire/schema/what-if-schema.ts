@@ -29,7 +29,7 @@ const Changes = {
 };
 
 export const WhatIfRequest = Type.Object({
-  series: Type.String({ maxLength: 512, description: 'The series whose kept values are scored again.' }),
+  series: Type.String({ maxLength: 1_024, description: 'The series whose kept values are scored again.' }),
   from: Type.Optional(Type.Integer({ description: 'First event time. Default: the oldest that is kept.' })),
   to: Type.Optional(Type.Integer({ description: 'End, exclusive. Default: after the newest.' })),
   changes: Type.Object(Changes, {
@@ -87,7 +87,7 @@ export const WHAT_IF_SERIES_MAX = 1_000;
 export const WHAT_IF_EVENTS_MAX = 2_000;
 
 export const WhatIfJobRequest = Type.Object({
-  detector: Type.String({ maxLength: 512, description: 'Its series, or groups, are scored again.' }),
+  detector: Type.String({ maxLength: 1_024, description: 'Its series, or groups, are scored again.' }),
   match: Type.Optional(
     Type.String({ maxLength: 2_048, description: 'Only these series (or groups): a glob, or matchers of labels.' }),
   ),

@@ -1,5 +1,7 @@
+import type { RecordMapping } from '../../../config/config.ts';
 import { inflateSnappy } from '../../../kafka/batch/snappy.ts';
 import type { ReceivedPoints } from '../../../record/received-points.ts';
+import { resourceLabels } from '../../../series/resource-labels.ts';
 import { reasonOf } from '../quoted.ts';
 import { decodeLineProtocol } from './line-protocol.ts';
 import { decodeOtlp } from './otlp.ts';
@@ -17,7 +19,8 @@ export type PointsBody = ReceivedPoints & { readonly format: Exclude<ReceivedPoi
 type DecodePoints = (body: PointsBody, nowMs: number) => PointsOfRecord;
 
 /** Remembers the series that bodies name. */
-export function pointsDecoder(): DecodePoints {
+export function pointsDecoder(mapping: Pick<RecordMapping, 'resourceLabels'>): DecodePoints {
+  const labelsOf = resourceLabels(mapping.resourceLabels);
   const remembered = new Map<string, SeriesNames>();
   const namesOf = (format: string) => {
     const names = remembered.get(format) ?? new SeriesNames();
@@ -36,9 +39,9 @@ export function pointsDecoder(): DecodePoints {
       case 'remote-write':
         return decodeRemoteWrite(bytes, names);
       case 'otlp-protobuf':
-        return decodeOtlp(bytes, 'protobuf', names);
+        return decodeOtlp(bytes, 'protobuf', names, labelsOf);
       case 'otlp-json':
-        return decodeOtlp(bytes, 'json', names);
+        return decodeOtlp(bytes, 'json', names, labelsOf);
       default:
         return decodeLineProtocol(bytes.toString(), { precision, nowMs, names });
     }

@@ -1,24 +1,13 @@
-import {
-  ATTRIBUTES_MAX,
-  type Attributes,
-  DELTA,
-  OtlpMetric,
-  type OtlpPoint,
-  type OtlpReading,
-  resourceLabels,
-} from './otlp-metric.ts';
+import type { Attributes } from '../../../series/resource-labels.ts';
+import { anyValueText, type JsonValue } from './otlp-any-value.ts';
+import { ATTRIBUTES_MAX, DELTA, OtlpMetric, type OtlpPoint, type OtlpReading, sourceLabels } from './otlp-metric.ts';
 
 /** A 64-bit integer is text in JSON. */
 type Int64 = number | string;
 
 interface KeyValue {
   readonly key?: string;
-  readonly value?: {
-    readonly stringValue?: string;
-    readonly boolValue?: boolean;
-    readonly intValue?: Int64;
-    readonly doubleValue?: number;
-  } | null;
+  readonly value?: JsonValue | null;
 }
 
 interface Point {
@@ -60,7 +49,10 @@ interface WrittenMetric {
 interface Request {
   readonly resourceMetrics?: readonly {
     readonly resource?: { readonly attributes?: readonly KeyValue[] } | null;
-    readonly scopeMetrics?: readonly { readonly metrics?: readonly WrittenMetric[] }[];
+    readonly scopeMetrics?: readonly {
+      readonly scope?: { readonly name?: string; readonly attributes?: readonly KeyValue[] } | null;
+      readonly metrics?: readonly WrittenMetric[];
+    }[];
   }[];
 }
 
@@ -70,16 +62,18 @@ export function readOtlpJson(bytes: Uint8Array, reading: OtlpReading): void {
   const request = JSON.parse(text) as Request | null;
   if (typeof request !== 'object' || request === null) throw new TypeError('an object was expected');
   for (const { resource, scopeMetrics } of listOf(request.resourceMetrics)) {
-    const labels = resourceLabels(attributesOf(listOf(resource?.attributes)));
-    for (const { metrics } of listOf(scopeMetrics)) {
-      for (const metric of listOf(metrics)) readMetric(metric, reading, labels);
+    const labels = reading.resourceLabels(attributesOf(listOf(resource?.attributes)));
+    for (const { scope, metrics } of listOf(scopeMetrics)) {
+      const attributes = attributesOf(listOf(scope?.attributes));
+      const source = sourceLabels(labels, { name: String(scope?.name ?? ''), attributes });
+      for (const metric of listOf(metrics)) readMetric(metric, reading, source);
     }
   }
 }
 
-function readMetric(written: WrittenMetric, reading: OtlpReading, resource: Attributes): void {
+function readMetric(written: WrittenMetric, reading: OtlpReading, source: Attributes): void {
   const name = typeof written.name === 'string' ? written.name : '';
-  const metric = new OtlpMetric(reading, { encoding: 'json', name, resource });
+  const metric = new OtlpMetric(reading, { encoding: 'json', name, source });
   const { gauge, sum, histogram, exponentialHistogram, summary } = written;
   reading.points.pass();
   for (const point of listOf((gauge ?? sum)?.dataPoints)) {
@@ -130,12 +124,7 @@ function placed(point: Point): OtlpPoint {
 
 /** Beyond ATTRIBUTES_MAX they are not read. */
 function attributesOf(list: readonly KeyValue[]): Attributes {
-  return list.slice(0, ATTRIBUTES_MAX).map(({ key = '', value }) => [String(key), textOf(value)]);
-}
-
-function textOf(value: KeyValue['value']): string {
-  const { stringValue, boolValue, intValue, doubleValue } = value ?? {};
-  return String(stringValue ?? boolValue ?? doubleValue ?? intValue ?? '');
+  return list.slice(0, ATTRIBUTES_MAX).map(({ key = '', value }) => [String(key), anyValueText(value ?? {})]);
 }
 
 /** JSON may have the name in place of the number. */

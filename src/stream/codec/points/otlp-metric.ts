@@ -1,14 +1,9 @@
+import { type Attributes, type ResourceLabels, scopeLabels } from '../../../series/resource-labels.ts';
 import { type SeriesLabels, sortedLabels } from '../../../series/series-id.ts';
 import { type ExponentialBuckets, explicitQuantile, exponentialQuantile } from './histogram-quantile.ts';
 import { type NamesOfScope, namedSeries, type SeriesNames } from './series-names.ts';
 import type { PointsBySeries } from './series-points.ts';
 
-/** Attributes of the resource that become labels, as Prometheus names them; the others do not distinguish series. */
-const RESOURCE_LABELS: ReadonlyMap<string, string> = new Map([
-  ['service.name', 'job'],
-  ['service.instance.id', 'instance'],
-  ['host.name', 'host'],
-]);
 /** A point or a resource has at most so many that are read: far more than a series may have labels. */
 export const ATTRIBUTES_MAX = 1_000;
 /** What a histogram that covers one interval becomes. */
@@ -19,12 +14,21 @@ const NANOS_PER_MS = 1_000_000;
 /** Aggregation temporality. */
 export const DELTA = 1;
 
-export type Attributes = readonly (readonly [key: string, value: string])[];
-
 /** Where what is read goes. */
 export interface OtlpReading {
   readonly points: PointsBySeries;
   readonly names: SeriesNames;
+  readonly resourceLabels: ResourceLabels;
+}
+
+/** Labels of what sends a metric: those of its scope count more than those of the resource. */
+export function sourceLabels(resource: Attributes, scope: { readonly name: string; readonly attributes: Attributes }) {
+  return merged(resource, scopeLabels(scope.name, scope.attributes));
+}
+
+function merged(labels: Attributes, own: Attributes): Attributes {
+  const named = new Set(own.map(([label]) => label));
+  return [...labels.filter(([label]) => !named.has(label)), ...own];
 }
 
 /** A point, by its encoding. */
@@ -44,19 +48,19 @@ interface OtlpHistogram {
   readonly exponential: ExponentialBuckets | null;
 }
 
-/** The points of one metric of one resource. */
+/** The points of one metric of one resource and scope. */
 export class OtlpMetric {
   readonly #reading: OtlpReading;
   readonly #encoding: string;
   readonly #name: string;
-  readonly #resource: Attributes;
+  readonly #source: Attributes;
   readonly #scopes = new Map<string, NamesOfScope>();
 
-  constructor(reading: OtlpReading, metric: { encoding: string; name: string; resource: Attributes }) {
+  constructor(reading: OtlpReading, metric: { encoding: string; name: string; source: Attributes }) {
     this.#reading = reading;
     this.#encoding = metric.encoding;
     this.#name = metric.name;
-    this.#resource = metric.resource;
+    this.#source = metric.source;
   }
 
   number(point: OtlpPoint, value: number): void {
@@ -90,7 +94,7 @@ export class OtlpMetric {
     const part = quantile === undefined ? suffix : `=${quantile}`;
     let scope = this.#scopes.get(part);
     if (scope === undefined) {
-      scope = names.scope(JSON.stringify([this.#encoding, this.#name, part, this.#resource]));
+      scope = names.scope(JSON.stringify([this.#encoding, this.#name, part, this.#source]));
       this.#scopes.set(part, scope);
     }
     const series = names.find(scope, point.attributesKey, () =>
@@ -100,20 +104,9 @@ export class OtlpMetric {
     points.add(series, timestampMs, (point.flags & NO_RECORDED_VALUE) === 0 ? value : Number.NaN);
   }
 
-  /** An attribute of the point counts more than one of the resource. */
+  /** An attribute of the point counts more than one of the scope or the resource. */
   #labels(attributes: Attributes, quantile: number | undefined): SeriesLabels {
     const own: Attributes = quantile === undefined ? attributes : [...attributes, ['quantile', String(quantile)]];
-    const named = new Set(own.map(([label]) => label));
-    return sortedLabels([...this.#resource.filter(([label]) => !named.has(label)), ...own]);
+    return sortedLabels(merged(this.#source, own));
   }
-}
-
-/** Labels of the attributes of a resource. */
-export function resourceLabels(attributes: Attributes): Attributes {
-  const labels: (readonly [string, string])[] = [];
-  for (const [key, value] of attributes) {
-    const label = RESOURCE_LABELS.get(key);
-    if (label !== undefined && labels.every(([taken]) => taken !== label)) labels.push([label, value]);
-  }
-  return labels;
 }

@@ -1,5 +1,7 @@
-import { ATTRIBUTES_MAX, type Attributes, type OtlpPoint } from './otlp-metric.ts';
-import { fixed64Field, lengthField, type ProtobufReader, varintField } from './protobuf-reader.ts';
+import type { Attributes } from '../../../series/resource-labels.ts';
+import { anyValueText, readEntry } from './otlp-any-value.ts';
+import { ATTRIBUTES_MAX, type OtlpPoint } from './otlp-metric.ts';
+import { fixed64Field, lengthField, type ProtobufReader } from './protobuf-reader.ts';
 
 /** What all points have. Attributes lie together in what encoders write; else all from the first to the last. */
 export class PointFields implements OtlpPoint {
@@ -68,33 +70,9 @@ export function readAttributes(reader: ProtobufReader, { from, to, tag }: Attrib
   reader.at = from;
   reader.fields(to, (found) => {
     if (found !== tag || attributes.length === ATTRIBUTES_MAX) return false;
-    attributes.push(readAttribute(reader));
+    const { key, value } = readEntry(reader);
+    attributes.push([key, anyValueText(value)]);
     return true;
   });
   return attributes;
-}
-
-/** KeyValue: text, numbers and booleans. Lists and maps are no labels. */
-function readAttribute(reader: ProtobufReader): readonly [string, string] {
-  let [key, value] = ['', ''];
-  reader.fields(reader.end(), (tag) => {
-    if (tag === lengthField(1)) key = reader.string();
-    else if (tag === lengthField(2)) value = readAnyValue(reader);
-    else return false;
-    return true;
-  });
-  return [key, value];
-}
-
-function readAnyValue(reader: ProtobufReader): string {
-  let text = '';
-  reader.fields(reader.end(), (tag) => {
-    if (tag === lengthField(1)) text = reader.string();
-    else if (tag === varintField(2)) text = String(reader.varint() !== 0);
-    else if (tag === varintField(3)) text = String(reader.int64());
-    else if (tag === fixed64Field(4)) text = String(reader.double());
-    else return false;
-    return true;
-  });
-  return text;
 }

@@ -1,5 +1,6 @@
+import type { Attributes } from '../../../series/resource-labels.ts';
 import { readExponential, readHistogram, readSummary } from './otlp-distributions.ts';
-import { type Attributes, DELTA, OtlpMetric, type OtlpReading, resourceLabels } from './otlp-metric.ts';
+import { DELTA, OtlpMetric, type OtlpReading, sourceLabels } from './otlp-metric.ts';
 import { PointFields, readAttributes } from './otlp-point-fields.ts';
 import { fixed64Field, lengthField, ProtobufReader, varintField } from './protobuf-reader.ts';
 
@@ -22,26 +23,53 @@ function readResourceMetrics(reader: ProtobufReader, reading: OtlpReading): void
   reader.fields(end, (tag) => {
     if (tag !== lengthField(1)) return false;
     const resourceEnd = reader.end();
-    resource = resourceLabels(readAttributes(reader, { from: reader.at, to: resourceEnd, tag: lengthField(1) }));
+    const attributes = readAttributes(reader, { from: reader.at, to: resourceEnd, tag: lengthField(1) });
+    resource = reading.resourceLabels(attributes);
     return true;
   });
   reader.at = begin;
   reader.fields(end, (tag) => {
     if (tag !== lengthField(2)) return false;
     reading.points.pass();
-    reader.fields(reader.end(), (inner) => {
-      if (inner !== lengthField(2)) return false;
-      readMetric(reader, reading, resource);
-      return true;
-    });
+    readScopeMetrics(reader, reading, resource);
     return true;
   });
+}
+
+/** The scope may stand behind its metrics. */
+function readScopeMetrics(reader: ProtobufReader, reading: OtlpReading, resource: Attributes): void {
+  const end = reader.end();
+  const begin = reader.at;
+  let source = sourceLabels(resource, { name: '', attributes: [] });
+  reader.fields(end, (tag) => {
+    if (tag !== lengthField(1)) return false;
+    source = sourceLabels(resource, readScope(reader));
+    return true;
+  });
+  reader.at = begin;
+  reader.fields(end, (tag) => {
+    if (tag !== lengthField(2)) return false;
+    readMetric(reader, reading, source);
+    return true;
+  });
+}
+
+function readScope(reader: ProtobufReader): Parameters<typeof sourceLabels>[1] {
+  const end = reader.end();
+  const from = reader.at;
+  let name = '';
+  reader.fields(end, (tag) => {
+    if (tag !== lengthField(1)) return false;
+    name = reader.string();
+    return true;
+  });
+  return { name, attributes: readAttributes(reader, { from, to: end, tag: lengthField(3) }) };
 }
 
 const [GAUGE, SUM, HISTOGRAM, EXPONENTIAL, SUMMARY] = [5, 7, 9, 10, 11].map(lengthField);
 
 /** The name may stand behind the points, and the temporality does. */
-function readMetric(reader: ProtobufReader, reading: OtlpReading, resource: Attributes): void {
+function readMetric(reader: ProtobufReader, reading: OtlpReading, source: Attributes): void {
   const end = reader.end();
   const begin = reader.at;
   let name = '';
@@ -51,7 +79,7 @@ function readMetric(reader: ProtobufReader, reading: OtlpReading, resource: Attr
     return true;
   });
   reading.points.pass();
-  const metric = new OtlpMetric(reading, { encoding: 'protobuf', name, resource });
+  const metric = new OtlpMetric(reading, { encoding: 'protobuf', name, source });
   reader.at = begin;
   reader.fields(end, (tag) => {
     if (tag === GAUGE || tag === SUM) readPoints(reader, () => readNumber(reader, metric));

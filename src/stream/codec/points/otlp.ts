@@ -1,3 +1,4 @@
+import { type ResourceLabels, resourceLabels } from '../../../series/resource-labels.ts';
 import { reasonOf } from '../quoted.ts';
 import { readOtlpJson } from './otlp-json.ts';
 import { readOtlpProtobuf } from './otlp-protobuf.ts';
@@ -14,11 +15,12 @@ export function decodeOtlp(
   bytes: Uint8Array,
   encoding: 'protobuf' | 'json',
   names: SeriesNames = new SeriesNames(),
+  labelsOf: ResourceLabels = resourceLabels(),
 ): PointsOfRecord {
   const points = new PointsBySeries();
   const read = encoding === 'protobuf' ? readOtlpProtobuf : readOtlpJson;
   try {
-    read(bytes, { points, names });
+    read(bytes, { points, names, resourceLabels: labelsOf });
   } catch (error) {
     return { kind: 'unreadable', detail: `not an ExportMetricsServiceRequest in ${encoding}: ${reasonOf(error)}` };
   }

@@ -42,6 +42,15 @@ export class ProtobufReader {
     return -1 - unset;
   }
 
+  /** An int64, exact. */
+  bigInt64(): bigint {
+    const [bytes, from] = [this.#bytes, this.at];
+    this.varint();
+    let bits = 0n;
+    for (let at = this.at - 1; at >= from; at--) bits = (bits << 7n) | BigInt(bytes[at] & 127);
+    return BigInt.asIntN(64, bits);
+  }
+
   double(): number {
     this.at += 8;
     return this.#view.getFloat64(this.at - 8, true);
@@ -61,6 +70,14 @@ export class ProtobufReader {
   string(): string {
     const end = this.end();
     const text = this.#bytes.toString('utf8', this.at, end);
+    this.at = end;
+    return text;
+  }
+
+  /** Bytes of a field of bytes. */
+  base64(): string {
+    const end = this.end();
+    const text = this.#bytes.toString('base64', this.at, end);
     this.at = end;
     return text;
   }

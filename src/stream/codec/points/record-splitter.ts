@@ -29,7 +29,7 @@ export function createRecordSplitter(mapping: RecordMapping, options: SplitterOp
 }
 
 function splitterOfPoints(mapping: RecordMapping, { groupPathOf, futureLimitOf }: SplitterOptions): RecordSplitter {
-  const decode = pointsDecoder();
+  const decode = pointsDecoder(mapping);
   const recordsOf = compilePointRecords({ mapping: scoredInput(mapping), groupPathOf, futureLimitOf });
   return {
     missingSchema: () => null,

@@ -10,7 +10,7 @@ const valuesOf = (decoded: PointsOfRecord) => {
   return Object.fromEntries(decoded.series.map(({ id, values }) => [id, values]));
 };
 
-const PLACE = 'instance="a:1",job="shop"';
+const PLACE = 'instance="a:1",job="shop",otel_scope_name="test"';
 
 for (const encoding of ['protobuf', 'json'] as const) {
   test(`cumulative metrics of OpenTelemetry's JS SDK are series of their values, as ${encoding}`, async () => {
