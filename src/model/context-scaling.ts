@@ -1,8 +1,9 @@
+import { fillGaps } from './context-gaps.ts';
 import { holdOutliers } from './context-outliers.ts';
 
 /** Inputs of a graph that belong to its contexts. */
 interface GraphContexts {
-  /** 1 where something was observed, else 0; as long as the values. */
+  /** 1 for a value that was observed or filled, else 0; as long as the values. */
   readonly observed: Float32Array<ArrayBuffer>;
   /** Divisor of each row; 1 for ordinary values. */
   readonly scales: Float64Array;
@@ -17,9 +18,10 @@ const NOISE_MAX = 2 ** -100;
 const FLOAT32_MAX = 2 ** 127 * (2 - 2 ** -23);
 
 /**
- * Holds the outliers of each row (context-outliers.ts), replaces values that are not finite by 0, in place, and scales
- * rows of huge or tiny values to about 1: a graph squares its inputs, and the square of 2^64 (a common sentinel value)
- * overflows float32. The scale is a power of two, so that nothing is rounded. Ordinary rows stay as they are.
+ * Holds the outliers of each row (context-outliers.ts), fills its gaps (context-gaps.ts), replaces what is still not
+ * finite by 0, in place, and scales rows of huge or tiny values to about 1: a graph squares its inputs, and the square
+ * of 2^64 (a common sentinel value) overflows float32. The scale is a power of two, so that nothing is rounded.
+ * Ordinary rows stay as they are.
  * @param values `rows * contextLength`, row-major, NaN where nothing was observed
  */
 export function scaleContexts(values: Float32Array, contextLength: number): GraphContexts {
@@ -28,7 +30,9 @@ export function scaleContexts(values: Float32Array, contextLength: number): Grap
   const infinite: number[] = [];
   for (let row = 0; row < scales.length; row++) {
     const end = (row + 1) * contextLength;
-    holdOutliers(values.subarray(row * contextLength, end));
+    const context = values.subarray(row * contextLength, end);
+    holdOutliers(context);
+    fillGaps(context);
     let magnitude = 0;
     let finite = true;
     for (let i = row * contextLength; i < end; i++) {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { scaleContexts, unscaleForecasts } from '../../../src/model/context-scaling.ts';
 
-test('missing values become 0 and are masked', () => {
-  const values = Float32Array.of(1, Number.NaN, 3, Number.NaN, Number.NaN, 0);
+test('missing values become 0 and are masked, unless they are filled', () => {
+  const values = Float32Array.of(1, Number.NaN, 3, 1, Number.NaN, Number.NaN, Number.NaN, 0, Number.NaN);
   const { observed, scales, infinite } = scaleContexts(values, 3);
-  assert.deepEqual([...values], [1, 0, 3, 0, 0, 0]);
-  assert.deepEqual([...observed], [1, 0, 1, 0, 0, 1]);
-  assert.deepEqual([...scales], [1, 1]);
+  assert.deepEqual([...values], [1, 2, 3, 1, 0, 0, 0, 0, 0]);
+  assert.deepEqual([...observed], [1, 1, 1, 1, 0, 0, 0, 1, 0]);
+  assert.deepEqual([...scales], [1, 1, 1]);
   assert.deepEqual(infinite, []);
 });
 
