@@ -82,6 +82,11 @@ const COMMANDS: readonly NamedCommand[] = [
     load: async () => (await import('./command/suggest.ts')).suggestCommand,
   },
   {
+    name: 'holidays',
+    summary: 'Lists the holidays of a place as `holidays` of a detector takes them: DE, DE-BY, DE-BY-KATH',
+    load: async () => (await import('./command/holidays.ts')).holidaysCommand,
+  },
+  {
     name: 'broker',
     summary: 'Runs a single-node Apache Kafka on this machine (Java 17 and Maven), its data in DATA_DIR',
     load: async () => (await import('./command/broker.ts')).brokerCommand,

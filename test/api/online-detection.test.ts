@@ -266,11 +266,25 @@ test('a request whose client disconnected stops computing', async () => {
 
 test('holidays are those of places that are known', async () => {
   const series = { y: a, sizes: [120], start_datetime: ['2026-05-12'] };
-  const known = await ask({ series, model_parameters: { grade: true, holidays: ['DE-BY', 'AT'] } });
+  const known = await ask({
+    series,
+    model_parameters: { grade: true, holidays: ['DE-BY-KATH', { place: 'SE', types: ['bank'], like: 'sat' }] },
+  });
   assert.deepEqual([known.status, known.body.profile], [200, true]);
   const unknown = await ask({ series, model_parameters: { grade: true, holidays: ['AT', 'XX'] } });
   assert.equal(unknown.status, 422);
   assert.deepEqual(unknown.body.detail[0].loc, ['body', 'model_parameters', 'holidays', 1]);
+  for (const [wrong, field] of [
+    ['d', 1],
+    [7, 1],
+    [{ types: ['bank'] }, 'place'],
+    [{ place: 'SE', types: ['school'] }, 0],
+    [{ place: 'SE', like: 'sunday' }, 'like'],
+    [{ place: 'SE', liek: 'sun' }, 'liek'],
+  ]) {
+    const { status, body } = await ask({ series, model_parameters: { holidays: ['AT', wrong] } });
+    assert.deepEqual([status, body.detail.length, body.detail[0].loc.at(-1)], [422, 1, field], JSON.stringify(wrong));
+  }
   const many = await ask({ series, model_parameters: { holidays: ['AT', 'DE', 'US', 'FR', 'IT'] } });
   assert.equal(many.status, 422);
 });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { offsetAt } from '../../src/calendar/local-calendar.ts';
 import type { SpecialDates } from '../../src/calendar/special-days.ts';
 import { calendarOf } from '../../src/config/keys/profile-keys.ts';
-import { publicHolidays } from '../../src/holidays.ts';
+import { daysOff } from '../../src/holidays/holiday-list.ts';
 import { frequencyProfile } from '../../src/sidecar/models/frequency-profile.ts';
 import { requestedProfile } from '../../src/sidecar/tasks/online-detection/detection-profile.ts';
 import type { FieldProblem } from '../../src/sidecar/wire/problem.ts';
@@ -12,11 +12,9 @@ import type { OnlineDetectionBody } from '../../src/sidecar/wire/schema/online-d
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
-const PLACES = ['DE-BY', 'AT', 'US'];
+const PLACES = ['DE-BY', 'VN', 'IL'];
 /** As a detectors file has them, of all years. */
-const HOLIDAYS = new Map(
-  PLACES.map((place): [string, SpecialDates] => [place, { dates: publicHolidays(place)!, like: 'sun' }]),
-);
+const HOLIDAYS = new Map(PLACES.map((place) => [place, daysOff({ place })!]));
 
 const asked = fc.record({
   start: fc.date({ min: new Date('2001-01-01'), max: new Date('2049-06-01'), noInvalidDate: true }),

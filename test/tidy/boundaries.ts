@@ -32,7 +32,7 @@ test('the detector, calendar and record rooms do no I/O and know neither clock n
 const KAFKAJS = 'src/kafka/cluster/kafkajs.ts';
 
 /** Loads its package where it is needed: it takes 36 MB. */
-const HOLIDAYS = 'src/holidays.ts';
+const HOLIDAYS = 'src/holidays/holiday-list.ts';
 
 /** Each vendor package is known in one place only, so that it can be exchanged there. */
 const VENDORS: Readonly<Record<string, string | readonly string[]>> = {

@@ -31,8 +31,8 @@ function unused(directions: Directions, used: ReadonlySet<string>): string[] {
 /** Which rooms a room may import from, besides its own and `service-error`. */
 const DIRECTIONS = directionsOf(`
   main: command terminal config
-  command: run suggest backtest demo terminal detector-models stream kafka alerts finding history local-kafka model
-    store telemetry config forecast calendar series
+  command: run suggest backtest demo terminal detector-models stream kafka alerts finding history holidays local-kafka
+    model store telemetry config forecast calendar series
   run: changes ingest suggest calendar record backtest terminal detector-models stream kafka sidecar alerts console
     finding history prometheus model store telemetry config forecast series incidents owner
   backtest: terminal detector-models stream sidecar sandbox console model store config calendar record incidents

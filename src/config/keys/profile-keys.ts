@@ -1,7 +1,8 @@
+import Type from 'typebox';
 import { type LocalCalendar, UTC_CALENDAR, zoneOffsets } from '../../calendar/local-calendar.ts';
 import { WEEKDAYS_OF_ISO } from '../../calendar/local-times.ts';
 import { repeatedDates, type SpecialDates, specialDaysOf } from '../../calendar/special-days.ts';
-import { publicHolidays } from '../../holidays.ts';
+import { daysOff, HOLIDAY_TYPES, isPlace, PLACE, PLACE_EXPECTED } from '../../holidays/holiday-list.ts';
 import { oneOf, textOf } from '../schema/kinds.ts';
 import { defaulted, listOf, oneOrMore, optional, required, type Setting, section } from '../schema/schema.ts';
 import { date, timeZone } from '../schema/times.ts';
@@ -35,14 +36,37 @@ const specialDayList: Setting<readonly SpecialDates[]> = {
 
 export const onOrOff = oneOf('on', 'off');
 
-const holidays = textOf<SpecialDates>(
-  'a country whose holidays are known, or a region of it, such as DE or DE-BY',
-  (place) => {
-    const dates = publicHolidays(place);
-    return dates === null ? undefined : { dates, like: 'sun' };
+const placeText = textOf<string>(PLACE_EXPECTED, (place) => (isPlace(place) ? place : undefined), {
+  pattern: PLACE.source,
+});
+
+const chosenHolidays = section(
+  {
+    place: required(placeText, 'A country, a region of it, or a part of that: DE, DE-BY, DE-BY-KATH.'),
+    types: defaulted(
+      oneOrMore(oneOf(...HOLIDAY_TYPES)),
+      ['public'],
+      'public, and bank for days on which banks rest, such as Midsummer Eve in SE or Carnival in BR.',
+    ),
+    like: optional(
+      oneOf(...WEEKDAYS_OF_ISO),
+      'The weekday that they resemble. Default: the day of rest of the place, sat in IL, fri in EG, sun in most.',
+    ),
   },
-  { pattern: '^[A-Z]{2}(-[A-Za-z0-9]{1,5})?$' },
+  ({ place, types, like }) => (place === undefined ? undefined : daysOff({ place, types, like })!),
 );
+
+/** A place, or a place with what of it is chosen. */
+const holidays: Setting<readonly SpecialDates[]> = {
+  ...chosenHolidays,
+  expected: PLACE_EXPECTED,
+  schema: Type.Union([placeText.schema, chosenHolidays.schema]),
+  read(node, at) {
+    if (node.kind === 'mapping') return chosenHolidays.read(node, at);
+    const place = placeText.read(node, at);
+    return place === undefined ? undefined : daysOff({ place })!;
+  },
+};
 
 /** The keys of a detector for the long memory of hours and weekdays. */
 export const profileKeys = {
@@ -55,7 +79,8 @@ export const profileKeys = {
   timezone: optional(timeZone, 'IANA name of the clock and weekdays that series follow: Europe/Berlin. Default: UTC.'),
   holidays: optional(
     oneOrMore(holidays),
-    'Places whose public holidays resemble a Sunday, a country or a region of it: DE, DE-BY, US. `special_days` win.',
+    'Places whose public holidays resemble their day of rest: DE, DE-BY-KATH, or { place: SE, types: [public, bank], ' +
+      'like: sun }. `npm start -- holidays PLACE` lists them. `special_days` win.',
   ),
   specialDays: optional(
     specialDayList,
@@ -67,8 +92,8 @@ export const profileKeys = {
 export interface ProfileWishes {
   readonly profile?: 'on' | 'off' | undefined;
   readonly timezone?: string | undefined;
-  /** Public holidays by their dates. */
-  readonly holidays?: readonly SpecialDates[] | undefined;
+  /** Days off by their dates, of each place. */
+  readonly holidays?: readonly (readonly SpecialDates[])[] | undefined;
   readonly specialDays?: readonly SpecialDates[] | undefined;
 }
 
@@ -77,5 +102,5 @@ export function calendarOf(wishes: ProfileWishes): LocalCalendar | null {
   const { profile = 'on', timezone = 'UTC', holidays = [], specialDays = [] } = wishes;
   if (profile === 'off') return null;
   if (timezone === 'UTC' && holidays.length + specialDays.length === 0) return UTC_CALENDAR;
-  return { offsets: zoneOffsets(timezone), specialDays: specialDaysOf(holidays, specialDays) };
+  return { offsets: zoneOffsets(timezone), specialDays: specialDaysOf(holidays.flat(), specialDays) };
 }

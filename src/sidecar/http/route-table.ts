@@ -118,6 +118,7 @@ export const ROUTE_TABLE: RouteTable = {
   'GET /v1/labels': READ,
   'GET /v1/live': { ...READ, atOnce: null },
   'GET /v1/freshness': READ,
+  'GET /v1/holidays': READ,
   'GET /v1/service': READ,
   'GET /v1/dead-letters': READ,
   'POST /v1/dead-letters/:id/redrive': { ...CHANGE, bodyBytesMax: null },

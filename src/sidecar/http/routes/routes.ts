@@ -9,6 +9,7 @@ import { addConsoleRoutes } from './console-routes.ts';
 import { addDetectorRoutes } from './detector-routes.ts';
 import { addEventRoutes } from './event-routes.ts';
 import { addFinetuningRoutes } from './finetuning-routes.ts';
+import { addHolidayRoute } from './holiday-route.ts';
 import { addIncidentRoutes } from './incident-routes.ts';
 import { addJobRoutes } from './job-routes.ts';
 import { addLiveRoute } from './live-route.ts';
@@ -46,6 +47,7 @@ export function addRoutes(app: App, services: AppServices): void {
   addChangeRoutes(app, services);
   addSentRoute(app, services);
   addLiveRoute(app, services);
+  addHolidayRoute(app, services);
   addDetectorRoutes(app, services);
   addServiceRoutes(app, services);
   addBacktestRoute(app, services);

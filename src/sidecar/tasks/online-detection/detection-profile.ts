@@ -1,17 +1,10 @@
 import { type Frequency, meanStepMs } from '../../../calendar/frequency.ts';
 import { UTC_CALENDAR, zoneOffsets } from '../../../calendar/local-calendar.ts';
 import { isTimeZone } from '../../../calendar/local-times.ts';
-import {
-  FIRST_YEAR,
-  isDate,
-  LAST_YEAR,
-  repeatedDates,
-  type SpecialDates,
-  specialDaysOf,
-} from '../../../calendar/special-days.ts';
+import { FIRST_YEAR, isDate, LAST_YEAR, repeatedDates, specialDaysOf } from '../../../calendar/special-days.ts';
 import type { ProfileSettings } from '../../../detector/calibration/settings.ts';
 import { profileLayout } from '../../../detector/profile/profile-layout.ts';
-import { publicHolidays } from '../../../holidays.ts';
+import { type ChosenHolidays, daysOff, isPlace, PLACE_EXPECTED } from '../../../holidays/holiday-list.ts';
 import { type FieldProblem, fieldProblem } from '../../wire/problem.ts';
 import type { OnlineDetectionBody } from '../../wire/schema/online-detection-schema.ts';
 import { parseTimestamp } from '../series/alignment.ts';
@@ -48,11 +41,9 @@ export function requestedProfile(
     const text = `${date} must be a date of one entry, and is in special_days.${earlier}, too`;
     problems.push(fieldProblem([...PARAMETERS, 'special_days', entry, 'dates', place], text));
   }
-  const unknown = (holidays ?? []).findIndex((place) => publicHolidays(place, []) === null);
-  if (unknown >= 0) {
-    const text = 'must be a country whose holidays are known, or a region of it, such as DE or DE-BY';
-    problems.push(fieldProblem([...PARAMETERS, 'holidays', unknown], text));
-  }
+  const chosen = (holidays ?? []).map((each): ChosenHolidays => (typeof each === 'string' ? { place: each } : each));
+  const unknown = chosen.findIndex(({ place }) => !isPlace(place));
+  if (unknown >= 0) problems.push(fieldProblem([...PARAMETERS, 'holidays', unknown], `must be ${PLACE_EXPECTED}`));
   const judges = (parameters?.grade || parameters?.events) && parameters.profile !== 'off';
   if (!judges || !starts || grid === null || problems.length > 0) return null;
   const startsMs = starts.map(parseTimestamp);
@@ -68,9 +59,7 @@ export function requestedProfile(
   if (method === 'multivariate' && times.some((ms) => ms !== times[0])) return null;
   const isUtc = (!timezone || timezone === 'UTC') && !specialDays && !holidays;
   const years = yearsOf(times, sizes, stepMs);
-  const holidayDates = (holidays ?? []).map((place): SpecialDates => {
-    return { dates: publicHolidays(place, years) ?? [], like: 'sun' };
-  });
+  const holidayDates = chosen.flatMap((each) => daysOff(each, years) ?? []);
   const calendar = isUtc
     ? UTC_CALENDAR
     : { offsets: zoneOffsets(timezone ?? 'UTC'), specialDays: specialDaysOf(holidayDates, specialDays ?? []) };

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { WEEKDAYS_OF_ISO } from '../../../calendar/local-times.ts';
 import type { SpecialDates } from '../../../calendar/special-days.ts';
+import { type ChosenHolidays, HOLIDAY_TYPES, PLACE } from '../../../holidays/holiday-list.ts';
 import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../../record/anomaly-event.ts';
 import * as fields from './series-schema.ts';
 import { TokenFields } from './token-schema.ts';
@@ -13,7 +14,7 @@ interface DetectionParameters {
   readonly false_alarms?: string | null;
   readonly profile?: 'on' | 'off' | null;
   readonly timezone?: string | null;
-  readonly holidays?: readonly string[] | null;
+  readonly holidays?: readonly (string | ChosenHolidays)[] | null;
   readonly special_days?: readonly SpecialDates[] | null;
 }
 
@@ -66,10 +67,21 @@ const DetectionParameters = Type.Optional(
       holidays: {
         type: ['array', 'null'],
         maxItems: HOLIDAY_PLACES_MAX,
-        items: { type: 'string', pattern: '^[A-Z]{2}(-[A-Za-z0-9]{1,5})?$' },
+        // A place, or a place with what of it is chosen.
+        items: {
+          type: ['string', 'object'],
+          pattern: PLACE.source,
+          required: ['place'],
+          additionalProperties: false,
+          properties: {
+            place: { type: 'string', pattern: PLACE.source },
+            types: { type: ['array', 'null'], minItems: 1, items: { type: 'string', enum: [...HOLIDAY_TYPES] } },
+            like: { type: ['string', 'null'], enum: [...WEEKDAYS_OF_ISO, null] },
+          },
+        },
         description:
-          'Places whose public holidays resemble a Sunday, a country or a region of it: `DE`, `DE-BY`, `US`. ' +
-          '`special_days` win.',
+          'Places whose public holidays resemble their day of rest: `DE`, `DE-BY-KATH`, or `{"place": "SE", "types": ' +
+          '["public", "bank"], "like": "sun"}`. `GET /v1/holidays` lists them. `special_days` win.',
       },
       special_days: {
         type: ['array', 'null'],
