@@ -16,6 +16,8 @@ export const REFUSED_LINES_MAX = 10_000;
 /** What becomes of the points of one body. */
 interface ReceivedRecords extends PointRecords {
   readonly kind: 'records';
+  /** Points that stand for no value. */
+  readonly missing: number;
 }
 
 export interface PointWriter {
@@ -43,7 +45,7 @@ export function recordsOfBodies({ mapping, groupPathOf }: PointWriter): RecordsO
   function recordsOfLines(bytes: Buffer, nowMs: number): ReceivedRecords | UnreadablePoints {
     const records: KeyedRecord[] = [];
     const refusals = new RefusedPoints();
-    let unwatched = 0;
+    let [unwatched, missing] = [0, 0];
     // A mark before the first line would be a part of its record.
     let at = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
     for (let line = 1; at < bytes.length; line++) {
@@ -62,15 +64,17 @@ export function recordsOfBodies({ mapping, groupPathOf }: PointWriter): RecordsO
       // A missing value is none to keep, as in the other formats.
       else if (decoded.kind === 'observation')
         records.push({ key: Buffer.from(decoded.group ?? decoded.series), value });
+      else missing++;
     }
-    return { kind: 'records', records, unwatched, ...refusals.all };
+    return { kind: 'records', records, unwatched, missing, ...refusals.all };
   }
 
   return (body, nowMs) => {
     const { format } = body;
     if (format === 'json-lines') return recordsOfLines(body.bytes, nowMs);
     const points = decodePoints({ ...body, format }, nowMs);
-    return points.kind === 'points' ? { kind: 'records', ...recordsOfPoints(points, nowMs) } : points;
+    if (points.kind === 'unreadable') return points;
+    return { kind: 'records', missing: points.missing, ...recordsOfPoints(points, nowMs) };
   };
 }
 

@@ -17,6 +17,8 @@ export type ReceiveOutcome =
       readonly accepted: number;
       /** Points of series that no detector watches. */
       readonly unwatched: number;
+      /** Points that stand for no value. */
+      readonly missing: number;
       /** Points and lines that cannot be used. */
       readonly refused: number;
       /** Why, of the first of them. */

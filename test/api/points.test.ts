@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { ReceivedPoints, ReceiveOutcome } from '../../src/record/received-points.ts';
 import { ServiceError } from '../../src/service-error.ts';
 import { AUTHORIZED, KEY, quantileForecaster, startApp } from '../fixture/http/http-service.ts';
+import { until } from '../fixture/until.ts';
 
-const RECEIVED: ReceiveOutcome = { kind: 'received', accepted: 2, unwatched: 1, refused: 0, reasons: [] };
+const RECEIVED: ReceiveOutcome = { kind: 'received', accepted: 2, unwatched: 1, missing: 0, refused: 0, reasons: [] };
 const REFUSED: ReceiveOutcome = { ...RECEIVED, refused: 3, reasons: ['a: the value is missing', 'b: late'] };
 
 async function world(answer: ReceiveOutcome | Error = RECEIVED) {
@@ -21,14 +23,83 @@ async function world(answer: ReceiveOutcome | Error = RECEIVED) {
   return { app, bodies, post };
 }
 
-test('remote write 1.0 is answered with 204, 2.0 with 415 so that senders fall back', async () => {
-  const { bodies, post } = await world();
+const written = ({ headers }: { readonly headers: Record<string, unknown> }) =>
+  ['samples', 'histograms', 'exemplars'].map((what) => headers[`x-prometheus-remote-write-${what}-written`]);
+
+test('remote write of either version is answered with 204 and what is written, another message with 415', async () => {
+  const { bodies, post } = await world({ ...RECEIVED, missing: 4 });
   const snappy = { 'content-encoding': 'snappy', 'x-prometheus-remote-write-version': '0.1.0' };
-  const answer = await post('/api/v1/write', 'application/x-protobuf', Buffer.from([1, 2, 3]), snappy);
-  assert.deepEqual([answer.statusCode, answer.body], [204, '']);
-  assert.deepEqual(bodies, [{ format: 'remote-write', bytes: Buffer.from([1, 2, 3]), snappy: true, precision: 'ns' }]);
-  const second = 'application/x-protobuf;proto=io.prometheus.write.v2.Request';
-  assert.equal((await post('/api/v1/write', second, Buffer.from([1]), snappy)).statusCode, 415);
+  for (const type of [
+    'application/x-protobuf',
+    'application/x-protobuf;proto=io.prometheus.write.v2.Request',
+    'Application/X-Protobuf ; Proto="io.prometheus.write.v2.Request"',
+  ]) {
+    const answer = await post('/api/v1/write', type, Buffer.from([1, 2, 3]), snappy);
+    assert.deepEqual([answer.statusCode, answer.body, written(answer)], [204, '', ['7', '0', '0']], type);
+  }
+  const body = { format: 'remote-write', bytes: Buffer.from([1, 2, 3]), snappy: true, precision: 'ns' };
+  assert.deepEqual(bodies, [body, body, body]);
+  const third = await post('/api/v1/write', 'application/x-protobuf;proto=io.prometheus.write.v3.Request', 'x', snappy);
+  assert.equal(third.statusCode, 415);
+  assert.match(
+    third.json().detail,
+    /proto .* must be prometheus.WriteRequest or io.prometheus.write.v2.Request, got io/,
+  );
+});
+
+test('encodings and media types are compared as their RFCs say', async () => {
+  const { bodies, post } = await world();
+  for (const encoding of ['SNAPPY', ' snappy, ', 'identity,Snappy', 'X-GZIP']) {
+    const body = encoding === 'X-GZIP' ? gzipSync('x') : 'x';
+    const answer = await post('/api/v1/write', 'application/x-protobuf', body, { 'content-encoding': encoding });
+    assert.equal(answer.statusCode, 204, encoding);
+  }
+  assert.deepEqual(
+    bodies.map(({ snappy, bytes }) => [snappy, String(bytes)]),
+    [...Array(3).fill([true, 'x']), [false, 'x']],
+  );
+  assert.equal((await post('/v1/metrics', 'Application/JSON; charset=UTF-8', '{}')).json().partialSuccess, undefined);
+  assert.equal(bodies.at(-1)?.format, 'otlp-json');
+  await post('/v1/metrics', 'application/jsonlines', '{}');
+  assert.equal(bodies.at(-1)?.format, 'otlp-protobuf');
+});
+
+test('a path that senders use elsewhere is 404 with the right one', async () => {
+  const { post } = await world();
+  for (const [path, right] of [
+    ['/v1/metrics/', '/v1/metrics'],
+    ['//v1/metrics', '/v1/metrics'],
+    ['/v1/metrics/v1/metrics', '/v1/metrics'],
+    ['/api/v1/otlp/v1/metrics?x=1', '/v1/metrics'],
+    ['/api/v1/push', '/api/v1/write'],
+    ['/API/v1/write/', '/api/v1/write'],
+    ['/write?db=x', '/api/v2/write'],
+    ['/v1/observations/', '/v1/observations'],
+  ]) {
+    const answer = await post(path, 'application/x-protobuf', 'x');
+    assert.deepEqual(
+      [answer.statusCode, answer.json()],
+      [404, { detail: `Not Found: metrics are written to ${right}` }],
+    );
+  }
+  assert.deepEqual((await post('/v1/logs', 'application/x-protobuf', 'x')).json(), { detail: 'Not Found' });
+});
+
+test('what senders would drop for good, 429 among it, is 503 with Retry-After', async () => {
+  const waiting: (() => void)[] = [];
+  const app = await startApp(quantileForecaster(), {
+    receivePoints: () => new Promise((resolve) => waiting.push(() => resolve(RECEIVED))),
+  });
+  const headers = { ...AUTHORIZED, 'content-type': 'text/plain' };
+  const post = () => app.inject({ method: 'POST', url: '/api/v2/write', headers, payload: 'x' });
+  const open = Array.from({ length: 64 }, post);
+  await until('all are open', () => waiting.length === 64);
+  const refused = await post();
+  assert.equal(refused.statusCode, 503);
+  assert.ok(Number(refused.headers['retry-after']) > 0);
+  assert.match(refused.json().detail, /64 such requests at once/);
+  for (const resolve of waiting) resolve();
+  await Promise.all(open);
 });
 
 test('line protocol has the precision of its query, and may be compressed', async () => {
@@ -48,9 +119,17 @@ test('what cannot be used is 400 with the reasons, and says that the rest is wri
     const answer = await post(url, 'application/octet-stream', 'x');
     assert.equal(answer.statusCode, 400);
     const message = '3 points cannot be used, 2 are written: a: the value is missing; b: late';
+    assert.deepEqual(written(answer), url === '/api/v1/write' ? ['3', '0', '0'] : Array(3).fill(undefined));
     // Influx clients show code and message.
     assert.deepEqual(answer.json(), { code: 'invalid', message, detail: message });
   }
+});
+
+test('the block of vmagent that holds what cannot be used is 409: it takes 400 as a refusal of its zstd', async () => {
+  const { post } = await world(REFUSED);
+  const zstd = { 'content-encoding': 'zstd' };
+  const answer = await post('/api/v1/write', 'application/x-protobuf', zstdCompressSync('x'), zstd);
+  assert.deepEqual([answer.statusCode, written(answer)], [409, ['3', '0', '0']]);
 });
 
 test('a body of which nothing can be used is 400 in every format, which no sender repeats', async () => {
@@ -87,7 +166,7 @@ test('OTLP is answered in its own encoding, with what was refused', async () => 
 test('JSON lines are answered with what became of them', async () => {
   const { bodies, post } = await world(REFUSED);
   const answer = await post('/v1/observations', 'application/x-ndjson', '{"series":"a"}\n');
-  const { kind: _, ...expected } = REFUSED;
+  const { kind: _, missing: __, ...expected } = REFUSED;
   assert.deepEqual(answer.json(), expected);
   assert.equal(bodies[0].format, 'json-lines');
 });

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readTail } from '../../src/kafka/fetch/topic-tail.ts';
-import { gaugeRequest, snappyBlock, writeRequest } from '../fixture/stream/emitted-metrics.ts';
+import { gaugeRequest, snappyBlock, writeRequest, writeRequest2 } from '../fixture/stream/emitted-metrics.ts';
 import type { Bench } from './bench.ts';
 import { enginePointsPerSecond } from './engine-points.ts';
 import { makeTopics, PARTITIONS, withBroker } from './local-broker.ts';
@@ -30,19 +30,25 @@ interface Format {
 const host = (i: number) => `host-${i}`;
 const value = (i: number, timeMs: number) => Math.round(1_000 * Math.sin(timeMs / 3e6 + i)) / 100;
 
+const loads = (times: readonly number[]) =>
+  eachSeries((i) => ({
+    labels: { __name__: 'node_load1', instance: host(i), job: 'node' },
+    samples: times.map((time) => [time, value(i, time)] as const),
+  }));
+
 const FORMATS: Readonly<Record<string, Format>> = {
   remote_write: {
     path: '/api/v1/write',
     headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' },
-    body: (times) =>
-      snappyBlock(
-        writeRequest(
-          eachSeries((i) => ({
-            labels: { __name__: 'node_load1', instance: host(i), job: 'node' },
-            samples: times.map((time) => [time, value(i, time)] as const),
-          })),
-        ),
-      ),
+    body: (times) => snappyBlock(writeRequest(loads(times))),
+  },
+  remote_write_2: {
+    path: '/api/v1/write',
+    headers: {
+      'content-type': 'application/x-protobuf;proto=io.prometheus.write.v2.Request',
+      'content-encoding': 'snappy',
+    },
+    body: (times) => snappyBlock(writeRequest2(loads(times))),
   },
   otlp: {
     path: '/v1/metrics',
@@ -82,7 +88,7 @@ const received = () =>
     const rows: (string | number)[][] = [];
     try {
       for (const [name, format] of Object.entries(FORMATS)) {
-        const topics = await makeTopics(connection, name.replace('_', '-'));
+        const topics = await makeTopics(connection, name.replaceAll('_', '-'));
         const detectors = join(folder, `${name}.yaml`);
         await writeFile(
           detectors,

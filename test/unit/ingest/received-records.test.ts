@@ -29,6 +29,7 @@ test('each point is a record with the key of its series', () => {
   assert.deepEqual(received('remote-write', writeRequest([series])), {
     kind: 'records',
     unwatched: 0,
+    missing: 0,
     refused: 0,
     reasons: [],
     records: [
@@ -46,6 +47,7 @@ test('points that no detector watches are counted, points that the stream would 
     {
       kind: 'records',
       unwatched: 1,
+      missing: 0,
       refused: 3,
       reasons: [],
       records: [['m_f', { series: 'm_f', timestamp: NOW, value: 2 }]],
@@ -66,6 +68,7 @@ test('JSON lines are the records themselves, with the key of their group where t
     {
       kind: 'records',
       unwatched: 0,
+      missing: 0,
       refused: 1,
       reasons: [],
       records: [

@@ -2,8 +2,9 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../../../service-error.ts';
 import type { Logger } from '../../../telemetry/logger.ts';
-import { HttpProblem, problemOf } from '../../wire/problem.ts';
+import { HttpProblem, overloaded, problemOf } from '../../wire/problem.ts';
 import type { App } from './fastify-app.ts';
+import { rulesOf } from './route-rules.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'] as const;
 
@@ -13,13 +14,32 @@ export const PROTECTED = { 'x-content-type-options': 'nosniff', 'cache-control':
 const NO_STEPS =
   'execute_step runs calls of a private library, with access granted per account, so this service has none of them';
 
+/** Paths that senders of metrics write to, here and elsewhere, by how they end. */
+const WRITE_PATHS: readonly (readonly [end: RegExp, path: string])[] = [
+  [/\/v1\/metrics$/, '/v1/metrics'],
+  [/\/(?:api\/v1\/(?:write|push|receive)|api\/prom\/push|receive)$/, '/api/v1/write'],
+  [/\/(?:write|write_lp)$/, '/api/v2/write'],
+  [/\/observations$/, '/v1/observations'],
+];
+const WRITE_PATHS_TEXT =
+  'Prometheus writes to /api/v1/write, OpenTelemetry to /v1/metrics, Influx clients and Telegraf to /api/v2/write';
+
 /** What is answered for a path that is unknown. */
-const unknownPath = (path: string) => (/^\/v2\/execute_step(?:\/|$)/.test(path) ? NO_STEPS : 'Not Found');
+function unknownPath(path: string, isRoute: (path: string) => boolean): string {
+  if (/^\/v2\/execute_step(?:\/|$)/.test(path)) return NO_STEPS;
+  const plain = path.toLowerCase().replace(/\/+/g, '/').replace(/\/$/, '');
+  const [, meant = ''] = WRITE_PATHS.find(([end]) => end.test(plain)) ?? [];
+  if (isRoute(meant)) return `Not Found: metrics are written to ${meant}`;
+  return plain === '' && isRoute('/v1/metrics') ? `Not Found: ${WRITE_PATHS_TEXT}` : 'Not Found';
+}
 
 /** Answers every error in JSON with `detail`. */
 export function answerProblems(app: App, logger: Logger): void {
   app.setErrorHandler((error, request, reply) => {
-    const problem = problemOf(error);
+    const known = problemOf(error);
+    // Senders of metrics drop for good what is refused with 408 or 429.
+    const isLater = rulesOf(request)?.rawBody === true && [408, 429].includes(known.status);
+    const problem = isLater ? overloaded(known.message) : known;
     if (problem.status >= 500 && !(error instanceof HttpProblem) && !isOverload(error)) {
       logger.error({ err: error, requestId: request.id }, 'a request failed');
     }
@@ -32,7 +52,10 @@ export function answerProblems(app: App, logger: Logger): void {
   const answerUnknown = (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?', 1)[0];
     const allowed = METHODS.filter((method) => app.findRoute({ method, url: path }) !== null);
-    if (allowed.length === 0) return reply.code(404).send({ detail: unknownPath(path) });
+    if (allowed.length === 0) {
+      const isRoute = (url: string) => app.findRoute({ method: 'POST', url }) !== null;
+      return reply.code(404).send({ detail: unknownPath(path, isRoute) });
+    }
     return reply.code(405).header('allow', allowed.join(', ')).send({ detail: 'Method Not Allowed' });
   };
   app.setNotFoundHandler(answerUnknown);

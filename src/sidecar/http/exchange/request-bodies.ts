@@ -7,7 +7,7 @@ import type { TSchema } from 'typebox';
 import type { BodyBudget } from '../../wire/body/body-budget.ts';
 import { bodyName, bodyRules } from '../../wire/body/body-schemas.ts';
 import type { BodyThreads } from '../../wire/body/body-threads.ts';
-import { bodyTooLarge, readBytes, type TransferRate } from '../../wire/body/read-bytes.ts';
+import { bodyTooLarge, contentCoding, readBytes, type TransferRate } from '../../wire/body/read-bytes.ts';
 import { readWireBody } from '../../wire/body/wire-body.ts';
 import { HttpProblem, invalidRequest } from '../../wire/problem.ts';
 import type { App } from './fastify-app.ts';
@@ -39,6 +39,8 @@ export function keptBody(request: FastifyRequest): Buffer {
 /** Encoding of remote write. The receiver of the bytes inflates it, within a limit of its own. */
 export const SNAPPY = 'snappy';
 
+export const codingOf = ({ headers }: FastifyRequest) => contentCoding(headers['content-encoding']);
+
 /** Smaller bodies are parsed faster than they are handed to a thread. */
 const INLINE_BYTES_MAX = 128 * 1024;
 
@@ -67,7 +69,7 @@ export function takeBodies(app: App, { budget, rate, threads }: BodyParts): void
     const { 'content-length': length, 'content-encoding': given } = request.headers;
     if (Number(length) > bytesMax) throw bodyTooLarge(bytesMax);
     const { id: keyId } = callerOf(request).key;
-    const encoding = rawBody && given === SNAPPY ? undefined : given;
+    const encoding = rawBody && codingOf(request) === SNAPPY ? undefined : given;
     const declared = length === undefined ? undefined : Number(length);
     const bytes = await readBytes(payload, { encoding, budget, keyId, rate, bytesMax, length: declared });
     held.get(request)?.hold(keyId, bytes.length);

@@ -19,7 +19,7 @@ export interface RouteRules {
    * sandbox that scores one file after the other.
    */
   readonly queue: 'owner' | 'jobs' | 'scoring' | null;
-  /** The body is no JSON that a schema describes: the route takes its bytes as they are. */
+  /** A route of senders of metrics: it takes the bytes of the body as they are. */
   readonly rawBody?: true;
   /** `own`: the handler decides how long its answer may be kept. */
   readonly cache: 'no-store' | 'own';

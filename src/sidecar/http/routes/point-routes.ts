@@ -1,3 +1,4 @@
+import { MIMEType } from 'node:util';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { PointsFormat, ReceivedPoints, ReceiveOutcome } from '../../../record/received-points.ts';
@@ -5,7 +6,7 @@ import { HttpProblem } from '../../wire/problem.ts';
 import { bodyAnswers, Detail } from '../../wire/schema/answer-schemas.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
-import { SNAPPY } from '../exchange/request-bodies.ts';
+import { codingOf, SNAPPY } from '../exchange/request-bodies.ts';
 
 type PointServices = Pick<AppServices, 'receivePoints'>;
 type Received = Extract<ReceiveOutcome, { kind: 'received' }>;
@@ -23,7 +24,7 @@ const Precision = Type.Object({
 
 /**
  * Where senders of metrics write to: Prometheus, OpenTelemetry, Influx clients and Telegraf, JSON lines. An answer of
- * success means that Kafka has the points. What is refused for now (429, 503) senders repeat; what they sent twice is
+ * success means that Kafka has the points. Senders repeat what is refused for now (503); what they sent twice is
  * dropped as duplicates of its time step.
  */
 export function addPointRoutes(app: App, services: PointServices): void {
@@ -35,18 +36,22 @@ export function addPointRoutes(app: App, services: PointServices): void {
     const { receivePoints } = services;
     if (receivePoints === undefined) throw new HttpProblem(404, 'This service receives no points: run receive');
     const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const snappy = request.headers['content-encoding'] === SNAPPY;
+    const snappy = codingOf(request) === SNAPPY;
     return receivePoints({ format, bytes, snappy, precision });
   };
 
   app.post(
     '/api/v1/write',
-    { schema: { operationId: 'remoteWrite', summary: 'Prometheus remote write 1.0', response: pointAnswers() } },
+    {
+      schema: { operationId: 'remoteWrite', summary: 'Prometheus remote write, 1.0 and 2.0', response: pointAnswers() },
+    },
     async (request, reply) => {
-      if (/proto=io\.prometheus\.write\.v2/.test(contentTypeOf(request))) {
-        throw new HttpProblem(415, 'Remote write 2.0 is not read here: senders fall back to 1.0');
+      const message = mediaTypeOf(request)?.params.get('proto') ?? WRITE_MESSAGES[0];
+      if (!WRITE_MESSAGES.includes(message)) {
+        const text = `The parameter proto of Content-Type must be ${WRITE_MESSAGES.join(' or ')}, got ${message}`;
+        throw new HttpProblem(415, text.slice(0, 200));
       }
-      return sendEmpty(reply, await receive(request, 'remote-write'));
+      return sendWritten(request, reply, await receive(request, 'remote-write'));
     },
   );
   app.post(
@@ -60,7 +65,8 @@ export function addPointRoutes(app: App, services: PointServices): void {
       },
     },
     async (request, reply) => {
-      return sendEmpty(reply, await receive(request, 'line-protocol', request.query.precision));
+      const outcome = await receive(request, 'line-protocol', request.query.precision);
+      return sendEmpty(reply, outcome);
     },
   );
   app.post(
@@ -96,7 +102,17 @@ function pointAnswers() {
   return failures;
 }
 
-const contentTypeOf = ({ headers }: FastifyRequest) => headers['content-type'] ?? '';
+/** Messages of remote write 1.0, which it is without a name, and of 2.0. */
+const WRITE_MESSAGES: readonly string[] = ['prometheus.WriteRequest', 'io.prometheus.write.v2.Request'];
+
+/** null where there is none, or it is none. */
+function mediaTypeOf({ headers }: FastifyRequest): MIMEType | null {
+  try {
+    return new MIMEType(headers['content-type'] ?? '');
+  } catch {
+    return null;
+  }
+}
 
 /** null where nothing of a body can be used: it is refused, with a status for which no sender repeats it. */
 function receivedOf(outcome: ReceiveOutcome): Received | null {
@@ -110,12 +126,31 @@ function reasonsOf(outcome: ReceiveOutcome): string {
   return `${refused} points cannot be used, ${accepted} are written: ${reasons.join('; ')}`;
 }
 
-/** 204, or 400 with the reasons where some points cannot be used. Senders do not repeat them; the rest is written. */
-function sendEmpty(reply: FastifyReply, outcome: ReceiveOutcome) {
-  if (outcome.kind === 'received' && outcome.refused === 0) return reply.code(204).send();
+/** What Influx clients and Telegraf show of a refusal. Senders do not repeat it; the rest is written. */
+function refusal(outcome: ReceiveOutcome, status = 400, headers = {}): HttpProblem {
   const message = reasonsOf(outcome);
-  // What Influx clients and Telegraf show of a refusal.
-  throw new HttpProblem(400, message, { body: { code: 'invalid', message } });
+  return new HttpProblem(status, message, { body: { code: 'invalid', message }, headers });
+}
+
+function sendEmpty(reply: FastifyReply, outcome: ReceiveOutcome) {
+  if (outcome.kind === 'unreadable' || outcome.refused > 0) throw refusal(outcome);
+  return reply.code(204).send();
+}
+
+/**
+ * The three counts make a sender of 1.0 or 2.0 count what was refused, and no more; without them a success of 2.0 is a
+ * failure. vmagent takes 400 as a refusal of its zstd and sends all again; 409 it reports and does not repeat.
+ */
+function sendWritten(request: FastifyRequest, reply: FastifyReply, outcome: ReceiveOutcome) {
+  if (outcome.kind === 'unreadable') throw refusal(outcome);
+  const { accepted, unwatched, missing, refused } = outcome;
+  const written = {
+    'x-prometheus-remote-write-samples-written': String(accepted + unwatched + missing),
+    'x-prometheus-remote-write-histograms-written': '0',
+    'x-prometheus-remote-write-exemplars-written': '0',
+  };
+  if (refused === 0) return reply.code(204).headers(written).send();
+  throw refusal(outcome, codingOf(request) === 'zstd' ? 409 : 400, written);
 }
 
 type ReceiveBody = (request: FastifyRequest, format: PointsFormat) => Promise<ReceiveOutcome>;
@@ -128,7 +163,7 @@ const INVALID_ARGUMENT = 3;
  * with a google.rpc.Status, as the protocol demands of bad data.
  */
 async function sendOtlp(request: FastifyRequest, reply: FastifyReply, receive: ReceiveBody) {
-  const isJson = /^application\/json\b/i.test(contentTypeOf(request));
+  const isJson = mediaTypeOf(request)?.essence === 'application/json';
   const outcome = await receive(request, isJson ? 'otlp-json' : 'otlp-protobuf');
   const received = receivedOf(outcome);
   if (received === null) {

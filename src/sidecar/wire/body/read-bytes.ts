@@ -27,6 +27,13 @@ export interface TransferRate {
 
 export const TRANSFER_RATE: TransferRate = { bytesMin: 64 * 1024, periodMs: 10_000 };
 
+/** The coding of a body (RFC 9110, 8.4): a list without its empty members, in any case; more than one stay a list. */
+export function contentCoding(header: string | undefined): string {
+  const codings = (header ?? '').toLowerCase().split(',');
+  const named = codings.map((each) => each.trim()).filter((each) => each !== '' && each !== 'identity');
+  return named.join() || 'identity';
+}
+
 interface BodyReading {
   /** The `Content-Encoding` of the request. */
   readonly encoding: string | undefined;
@@ -48,7 +55,7 @@ export async function readBytes(
   payload: Readable,
   { encoding, budget, keyId, bytesMax, length, rate = TRANSFER_RATE }: BodyReading,
 ): Promise<Buffer> {
-  const name = encoding?.trim().toLowerCase() || 'identity';
+  const name = contentCoding(encoding);
   if (name !== 'identity' && !Object.hasOwn(INFLATORS, name)) {
     payload.resume();
     throw new HttpProblem(415, `Content-Encoding must be gzip, deflate or zstd, got ${name.slice(0, 40)}`, {

@@ -43,12 +43,13 @@ function splitterOfPoints(mapping: RecordMapping, { groupPathOf, futureLimitOf }
 }
 
 const OPENING_BRACE = 0x7b;
-/** The first field of a WriteRequest: its time series. */
+/** A request of remote write 1.0 begins with its time series, of 2.0 with the empty symbol. */
 const TIME_SERIES_TAG = 0x0a;
+const EMPTY_SYMBOL = Buffer.from([0x22, 0]);
 
 /**
- * JSON of OpenTelemetry begins with a brace, which no Protobuf of it does. A WriteRequest may come without Snappy: only
- * a block of ten bytes begins as one.
+ * JSON of OpenTelemetry begins with a brace, which no Protobuf of it does. Remote write may come without Snappy: only a
+ * block of ten bytes begins as 1.0, and one of 34 bytes whose first literal is one byte as 2.0.
  */
 function bodyOf({ format, timeUnit }: RecordMapping, bytes: Buffer): PointsBody {
   const precision = timeUnit === 'iso' ? 'ns' : timeUnit;
@@ -57,7 +58,8 @@ function bodyOf({ format, timeUnit }: RecordMapping, bytes: Buffer): PointsBody 
     return { format: isJson ? 'otlp-json' : 'otlp-protobuf', bytes, snappy: false, precision };
   }
   if (format === 'influx') return { format: 'line-protocol', bytes, snappy: false, precision };
-  return { format: 'remote-write', bytes, snappy: bytes[0] !== TIME_SERIES_TAG, precision };
+  const isPlain = bytes[0] === TIME_SERIES_TAG || bytes.subarray(0, 2).equals(EMPTY_SYMBOL);
+  return { format: 'remote-write', bytes, snappy: !isPlain, precision };
 }
 
 /** A value that is a dead letter is a refused point; where the record has no series, it is one itself. */

@@ -1,31 +1,39 @@
 import { NAME_LABEL, sortedLabels } from '../../../series/series-id.ts';
-import { SERIES_LABELS_MAX } from '../mapping.ts';
 import { reasonOf } from '../quoted.ts';
 import { ProtobufReader } from './protobuf-reader.ts';
 import { namedSeries, type SeriesName, SeriesNames } from './series-names.ts';
-import { PointsBySeries, type PointsOfRecord } from './series-points.ts';
+import { PointsBySeries, type PointsOfRecord, RECORD_POINTS_MAX } from './series-points.ts';
 
 /** Tags (number of the field << 3 | wire type) of what is read; other fields are passed over. */
 const [TIME_SERIES, LABEL, SAMPLE, HISTOGRAM] = [10, 10, 18, 34];
 const [LABEL_NAME, LABEL_VALUE, SAMPLE_VALUE, SAMPLE_TIMESTAMP] = [10, 18, 9, 16];
+/** The same of remote write 2.0, whose series name their labels by the places of texts in the request. */
+const [SYMBOL, TIME_SERIES_2, LABEL_REFS, LABEL_REF, HISTOGRAM_2] = [34, 42, 10, 8, 26];
+
+/** Labels of the series of a 2.0 request, written out: what a request of 1.0 may have. */
+const WRITTEN_LABELS_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
- * Decodes a WriteRequest of Prometheus remote write 1.0, not compressed any more. Classic histograms are series of
- * their own there: `_count`, `_sum` and `_bucket`. Native histograms are refused by series.
+ * Decodes a request of Prometheus remote write, 1.0 or 2.0, not compressed any more; no field has the same number in
+ * both. Classic histograms are series: `_count`, `_sum` and `_bucket`. Native histograms are refused.
  */
 export function decodeRemoteWrite(bytes: Uint8Array, names: SeriesNames = new SeriesNames()): PointsOfRecord {
   const points = new PointsBySeries();
   const reader = new ProtobufReader(bytes);
   const scope = names.scope('remote-write');
   const nameAt: NameAt = (from, to) => names.find(scope, reader.bytesAt(from, to), () => readName(reader, from, to));
+  let nameOfRefsAt: NameAt | null = null;
   try {
     reader.fields(bytes.length, (tag) => {
-      if (tag !== TIME_SERIES) return false;
-      readTimeSeries(reader, points, nameAt);
+      if (tag === TIME_SERIES) readTimeSeries(reader, points, { nameAt, histogram: HISTOGRAM });
+      else if (tag === TIME_SERIES_2) {
+        nameOfRefsAt ??= namesOfRefs(reader, bytes.length, names);
+        readTimeSeries(reader, points, { nameAt: nameOfRefsAt, histogram: HISTOGRAM_2 });
+      } else return false;
       return true;
     });
   } catch (error) {
-    return { kind: 'unreadable', detail: `not a WriteRequest of remote write 1.0: ${reasonOf(error)}` };
+    return { kind: 'unreadable', detail: `not a request of remote write: ${reasonOf(error)}` };
   }
   return points.decoded();
 }
@@ -33,8 +41,71 @@ export function decodeRemoteWrite(bytes: Uint8Array, names: SeriesNames = new Se
 /** The series whose labels lie at these bytes. */
 type NameAt = (from: number, to: number) => SeriesName;
 
+/** Series are remembered by their labels with the lengths before them, since places differ from request to request. */
+function namesOfRefs(reader: ProtobufReader, length: number, names: SeriesNames): NameAt {
+  const symbols = readSymbols(reader, length);
+  const scope = names.scope('remote-write-2');
+  let bytes = 0;
+  const symbolAt = (ref: number) => {
+    const symbol = symbols[ref];
+    if (symbol === undefined) throw new RangeError(`a label is symbol ${ref} of ${symbols.length}`);
+    bytes += symbol.length;
+    if (bytes > WRITTEN_LABELS_BYTES_MAX) {
+      throw new RangeError(`the labels have more than ${WRITTEN_LABELS_BYTES_MAX} bytes: send fewer series at once`);
+    }
+    return symbol;
+  };
+  return (from, to) => {
+    let key = '';
+    reader.at = from;
+    while (reader.at < to) {
+      const tag = reader.varint();
+      if (tag === LABEL_REFS) for (const end = reader.end(); reader.at < end; ) key += symbolAt(reader.varint());
+      else if (tag === LABEL_REF) key += symbolAt(reader.varint());
+      else reader.skip(tag);
+    }
+    reader.ended(to);
+    return names.find(scope, key, () => seriesOfSymbols(key));
+  };
+}
+
+/** The texts of a request with their lengths, wherever they stand, as the bytes that they are. */
+function readSymbols(reader: ProtobufReader, length: number): readonly string[] {
+  const { at } = reader;
+  const symbols: string[] = [];
+  reader.at = 0;
+  reader.fields(length, (tag) => {
+    if (tag !== SYMBOL) return false;
+    const from = reader.at;
+    const end = reader.end();
+    if (symbols.push(reader.bytesAt(from, end)) > RECORD_POINTS_MAX)
+      throw new RangeError(`there are more than ${RECORD_POINTS_MAX} symbols: send fewer series at once`);
+    reader.at = end;
+    return true;
+  });
+  reader.at = at;
+  return symbols;
+}
+
+function seriesOfSymbols(symbols: string): SeriesName {
+  const reader = new ProtobufReader(Buffer.from(symbols, 'latin1'));
+  const pairs: [string, string][] = [];
+  while (reader.at < symbols.length) {
+    const label = reader.string();
+    if (reader.at === symbols.length) throw new RangeError(`the label ${label} has no value`);
+    pairs.push([label, reader.string()]);
+  }
+  return seriesOfPairs(pairs);
+}
+
+interface SeriesEncoding {
+  readonly nameAt: NameAt;
+  /** The tag of its native histograms. */
+  readonly histogram: number;
+}
+
 /** Labels may stand behind samples, so that the fields are passed over once before they are read. */
-function readTimeSeries(reader: ProtobufReader, points: PointsBySeries, nameAt: NameAt): void {
+function readTimeSeries(reader: ProtobufReader, points: PointsBySeries, { nameAt, histogram }: SeriesEncoding): void {
   const end = reader.end();
   const begin = reader.at;
   let [from, to, histograms] = [-1, begin, 0];
@@ -43,11 +114,11 @@ function readTimeSeries(reader: ProtobufReader, points: PointsBySeries, nameAt: 
     const start = reader.at;
     const tag = reader.varint();
     reader.skip(tag);
-    if (tag === LABEL) {
+    if (tag === LABEL || tag === LABEL_REF) {
       if (from === -1) from = start;
       to = reader.at;
     } else if (tag === SAMPLE) samplesAt = Math.min(samplesAt, start);
-    else if (tag === HISTOGRAM) histograms++;
+    else if (tag === histogram) histograms++;
   }
   reader.ended(end);
   const series = nameAt(from === -1 ? begin : from, to);
@@ -58,7 +129,7 @@ function readTimeSeries(reader: ProtobufReader, points: PointsBySeries, nameAt: 
     else reader.skip(tag);
   }
   points.pass();
-  if (histograms > 0) points.refuse(`${series.id}: native histograms are not read: send classic ones`);
+  if (histograms > 0) points.refuse(`${series.id}: native histograms are not read: send classic ones`, histograms);
 }
 
 /** A staleness marker is a NaN, and so a missing value. */
@@ -75,22 +146,15 @@ function readSample(reader: ProtobufReader, points: PointsBySeries, series: Seri
   points.add(series, timestampMs, value);
 }
 
-/** More labels than a series may have are not read: one is enough to refuse it. */
 function readName(reader: ProtobufReader, from: number, to: number): SeriesName {
-  let name = '';
-  const labels: [string, string][] = [];
+  const pairs: [string, string][] = [];
   reader.at = from;
-  while (reader.at < to && labels.length <= SERIES_LABELS_MAX) {
+  while (reader.at < to) {
     const tag = reader.varint();
-    if (tag !== LABEL) {
-      reader.skip(tag);
-      continue;
-    }
-    const [label, value] = readLabel(reader);
-    if (label === NAME_LABEL && name === '') name = value;
-    else if (value !== '') labels.push([label, value]);
+    if (tag === LABEL) pairs.push(readLabel(reader));
+    else reader.skip(tag);
   }
-  return namedSeries(name, sortedLabels(labels));
+  return seriesOfPairs(pairs);
 }
 
 function readLabel(reader: ProtobufReader): [string, string] {
@@ -102,4 +166,10 @@ function readLabel(reader: ProtobufReader): [string, string] {
     return true;
   });
   return [name, value];
+}
+
+/** A second name of the metric is a label that a series cannot have. */
+function seriesOfPairs(pairs: readonly (readonly [string, string])[]): SeriesName {
+  const at = pairs.findIndex(([label, value]) => label === NAME_LABEL && value !== '');
+  return namedSeries(pairs[at]?.[1] ?? '', sortedLabels(at === -1 ? pairs : pairs.toSpliced(at, 1)));
 }

@@ -61,9 +61,9 @@ export class PointsBySeries {
     }
   }
 
-  refuse(reason: string): void {
+  refuse(reason: string, points = 1): void {
     this.#counted();
-    this.#refusals.add(reason);
+    this.#refusals.add(reason, points);
   }
 
   /** What may hold no points counts as one, so that there is an end to what is read. */
@@ -100,8 +100,8 @@ export class RefusedPoints {
     return { refused: this.#refused, reasons: this.#reasons };
   }
 
-  add(reason: string): void {
-    this.#refused++;
+  add(reason: string, points = 1): void {
+    this.#refused += points;
     if (this.#reasons.length < REASONS_MAX) this.#reasons.push(reason);
   }
 

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RecordMapping } from '../../../../../src/config/config.ts';
 import { createRecordSplitter } from '../../../../../src/stream/codec/points/record-splitter.ts';
-import { emittedLine, emittedOtlp, snappyBlock, writeRequest } from '../../../../fixture/stream/emitted-metrics.ts';
+import {
+  emittedLine,
+  emittedOtlp,
+  snappyBlock,
+  writeRequest,
+  writeRequest2,
+} from '../../../../fixture/stream/emitted-metrics.ts';
 import { CLOCK_MS, recordMapping } from '../../../../fixture/stream/record-mapping.ts';
 
 const groupPathOf = (series: string) =>
@@ -27,14 +33,16 @@ function split(mapping: Partial<RecordMapping>, value: Uint8Array | string | nul
 const observation = (series: string, timestamp: number, value: number) => [series, { series, timestamp, value }];
 const NOTHING_LOST = { unwatched: 0, refused: 0, reasons: [] };
 
-test('a WriteRequest is split, with Snappy and without', () => {
-  const request = writeRequest([
-    { labels: { __name__: 'up', job: 'a' }, samples: [[CLOCK_MS, 1]] },
-    { labels: { __name__: 'unwatched' }, samples: [[CLOCK_MS, 1]] },
-  ]);
+test('a request of remote write is split, 1.0 and 2.0, with Snappy and without', () => {
+  const series = [
+    { labels: { __name__: 'up', job: 'a' }, samples: [[CLOCK_MS, 1]] as const },
+    { labels: { __name__: 'unwatched' }, samples: [[CLOCK_MS, 1]] as const },
+  ];
   const expected = { ...NOTHING_LOST, unwatched: 1, records: [observation('up{job="a"}', CLOCK_MS, 1)] };
-  assert.deepEqual(split({ format: 'prometheus' }, request), expected);
-  assert.deepEqual(split({ format: 'prometheus' }, snappyBlock(request)), expected);
+  for (const request of [writeRequest(series), writeRequest2(series)]) {
+    assert.deepEqual(split({ format: 'prometheus' }, request), expected);
+    assert.deepEqual(split({ format: 'prometheus' }, snappyBlock(request)), expected);
+  }
 });
 
 test('requests of OpenTelemetry are split, as Protobuf and as JSON', async () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeRemoteWrite } from '../../../../../src/stream/codec/points/remote-write.ts';
+import { SeriesNames } from '../../../../../src/stream/codec/points/series-names.ts';
 import { RECORD_POINTS_MAX } from '../../../../../src/stream/codec/points/series-points.ts';
-import { writeRequest } from '../../../../fixture/stream/emitted-metrics.ts';
+import { writeRequest, writeRequest2 } from '../../../../fixture/stream/emitted-metrics.ts';
 
 const TIME = 1_767_225_600_000;
 
@@ -122,4 +123,57 @@ test('labels behind and between samples name the series as well', () => {
 test('times before 1970 are what they are, and are refused as such', () => {
   const decoded = decodeRemoteWrite(writeRequest([{ labels: { __name__: 'up' }, samples: [[-5, 1]] }]));
   assert.deepEqual(decoded.kind === 'points' && decoded.series[0].timestampsMs, [-5]);
+});
+
+test('a request of 2.0 is the same points as one of 1.0, wherever its texts stand', () => {
+  const series = [
+    {
+      labels: { __name__: 'up', job: 'näch', instance: 'a"b' },
+      samples: [
+        [TIME, 1],
+        [TIME + 1, Number.NaN],
+      ] as const,
+    },
+    { labels: { __name__: 'up', job: 'a', empty: '' }, samples: [[TIME, 2]] as const },
+    { labels: { job: 'unnamed' }, samples: [[TIME, 3]] as const },
+  ];
+  const expected = decodeRemoteWrite(writeRequest(series));
+  const bytes = writeRequest2(series, TIME - 5);
+  assert.deepEqual(decodeRemoteWrite(bytes), expected);
+  const at = bytes.indexOf(42);
+  assert.deepEqual(decodeRemoteWrite(Buffer.concat([bytes.subarray(at), bytes.subarray(0, at)])), expected);
+});
+
+test('the series of a 2.0 request are those of its own symbols, whatever an earlier one named by the same places', () => {
+  const names = new SeriesNames();
+  const idsOf = (...labels: readonly Record<string, string>[]) => {
+    const decoded = decodeRemoteWrite(
+      writeRequest2(labels.map((each) => ({ labels: each, samples: [[TIME, 1]] }))),
+      names,
+    );
+    return decoded.kind === 'points' && decoded.series.map(({ id }) => id);
+  };
+  assert.deepEqual(idsOf({ __name__: 'up', job: 'a' }), ['up{job="a"}']);
+  assert.deepEqual(idsOf({ __name__: 'up', job: 'b' }), ['up{job="b"}']);
+  assert.deepEqual(idsOf({ __name__: 'up', jo: 'bc' }, { __name__: 'up', job: 'c' }), ['up{jo="bc"}', 'up{job="c"}']);
+});
+
+test('symbols that are not there, labels without a value and labels without end are unreadable', () => {
+  const detailOf = (bytes: Uint8Array) => {
+    const decoded = decodeRemoteWrite(bytes);
+    return decoded.kind === 'unreadable' ? decoded.detail : '';
+  };
+  assert.match(detailOf(Buffer.from([34, 0, 42, 4, 10, 2, 0, 9])), /a label is symbol 9 of 1/);
+  assert.match(detailOf(Buffer.from([34, 1, 97, 42, 3, 10, 1, 0])), /the label a has no value/);
+  const long = Buffer.concat([Buffer.from([34, 0xff, 0x7f]), Buffer.alloc(16_383, 'x')]);
+  const many = Buffer.alloc(10 * 2 ** 20);
+  const refs = Buffer.concat([Buffer.from([10, 0x80, 0x80, 0x80, 5]), many]);
+  const series = Buffer.concat([Buffer.from([42, 0x85, 0x80, 0x80, 5]), refs]);
+  assert.match(detailOf(Buffer.concat([long, series])), /the labels have more than 33554432 bytes/);
+  assert.match(
+    detailOf(
+      Buffer.from(Array.from({ length: RECORD_POINTS_MAX + 3 }, (_, i) => (i < 2 ? [42, 0][i] : [34, 0])).flat()),
+    ),
+    /200000 symbols/,
+  );
 });
