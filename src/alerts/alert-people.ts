@@ -1,7 +1,6 @@
 import type { MutedSeries } from '../series/muted-series.ts';
 import type { AlertReports } from './alert-reports.ts';
 import type { AlertState } from './state/alert-state.ts';
-import type { Reviewed } from './state/incident-events.ts';
 import type { SettledNotification } from './state/outbox.ts';
 
 /** How often mutes of people are read. Where they cannot be, those that were read hold until their ends. */
@@ -10,8 +9,6 @@ const MUTES_EVERY_MS = 2_000;
 export interface PeopleOptions {
   readonly reports: AlertReports;
   readonly nowMs: () => number;
-  /** Those of these that somebody has acknowledged; null where nobody can. */
-  readonly acknowledged: ((asked: Reviewed) => Promise<Reviewed>) | null;
   /** Keeps what was sent for looking at; null where nobody looks. */
   readonly keepSent: ((settled: readonly SettledNotification[]) => Promise<void>) | null;
   /** Mutes of people that hold; null where nobody can mute. */
@@ -32,7 +29,6 @@ export class AlertPeople {
   async exchange(): Promise<void> {
     await this.readMutes();
     await this.keepSent();
-    await this.#acknowledge();
   }
 
   /** For people alone: what cannot be kept is missing from the list, and holds nothing up. */
@@ -49,20 +45,7 @@ export class AlertPeople {
     this.#mutedMs = nowMs();
     await mutes().then(
       (holding) => this.#state.muted.choose(holding),
-      (error: Error) => reports.unacknowledged(error),
+      (error: Error) => reports.unmuted(error),
     );
-  }
-
-  /** Where it cannot be known, what is due is escalated. */
-  async #acknowledge(): Promise<void> {
-    const { acknowledged, nowMs, reports } = this.#options;
-    if (acknowledged === null) return;
-    const due = this.#state.escalations.due(nowMs());
-    if (due.events.size + due.incidents.size === 0) return;
-    try {
-      this.#state.escalations.acknowledge(await acknowledged(due), nowMs());
-    } catch (error) {
-      reports.unacknowledged(error as Error);
-    }
   }
 }

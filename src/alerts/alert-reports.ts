@@ -14,8 +14,8 @@ export interface AlertReports extends OwnerReports {
   attempted(receiver: string, outcome: DeliveryOutcome, tookMs: number): void;
   gaveUp(receiver: string, death: AlertDeath): void;
   redelivered(count: number): void;
-  /** Acknowledgements and mutes cannot be read. */
-  unacknowledged(error: Error): void;
+  /** Mutes cannot be read. */
+  unmuted(error: Error): void;
   /** What was sent is missing from the list of it. */
   unkept(error: Error): void;
 }
@@ -39,8 +39,7 @@ export function reportAlerts(metrics: Metrics, logger: Logger): AlertReports {
     gaveUp: (receiver, { reason, detail }) =>
       logger.error({ receiver, reason, detail }, 'a notification became a dead letter'),
     redelivered: (count) => logger.info({ count }, 'dead letters were queued again'),
-    unacknowledged: (error) =>
-      logger.warn({ err: error }, 'acknowledgements and mutes cannot be read: what is due is sent'),
+    unmuted: (error) => logger.warn({ err: error }, 'mutes cannot be read: those that were read hold'),
     unkept: (error) => logger.warn({ err: error }, 'what was sent cannot be kept for looking at'),
     owner: (owns) => logger.info(owns ? 'this process sends the alerts' : 'another process sends the alerts'),
     connection: (error) => {

@@ -185,7 +185,7 @@ export class AlertRun {
     else if (place.get() === null) place.moveTo(reading.begin);
   }
 
-  /** One at a time: an answer about acknowledgements may take longer than a tick. */
+  /** One at a time: an answer about mutes may take longer than a tick. */
   async #advance(): Promise<void> {
     if (this.#advancing || this.#ended) return;
     this.#advancing = true;
@@ -239,7 +239,7 @@ export class AlertRun {
       if (!lane.forgets) continue;
       const open = this.#state.openAt(receiver);
       const reminders: Notification[] = [];
-      const message = { receiver, route: '', group: null, escalatedAfterMinutes: null, createdAtMs: nowMs };
+      const message = { receiver, route: '', group: null, createdAtMs: nowMs };
       for (let first = 0; first < open.length; first += REMINDED_MAX) {
         const notices = open.slice(first, first + REMINDED_MAX);
         reminders.push(this.#withChanges(identify({ ...message, notices })));

@@ -45,7 +45,6 @@ function send({ receiver, settings }: OpenReceiver, event: AnomalyEvent, stop: A
     route: ROUTE,
     group: null,
     notices: [{ type: event.type, event, opening: openingOf({ event }) }],
-    escalatedAfterMinutes: null,
     createdAtMs: event.updatedAtMs,
   });
   return receiver.send(notification, stop);

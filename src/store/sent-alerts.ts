@@ -19,8 +19,6 @@ export interface SentAlert {
   readonly subjectId: string;
   /** Its series, group or detector; of an incident its summary. */
   readonly subject: string;
-  /** Minutes after the first message, where it is an escalation; else null. */
-  readonly escalatedAfterMinutes: number | null;
   /** `accepted`, or why it was given up. */
   readonly outcome: string;
   readonly detail: string | null;
@@ -44,7 +42,6 @@ const COLUMNS = {
   about: 'about',
   subject_id: 'subjectId',
   subject: 'subject',
-  escalated_after: 'escalatedAfterMinutes',
   outcome: 'outcome',
   detail: 'detail',
 } as const satisfies Readonly<Record<string, keyof SentAlert>>;

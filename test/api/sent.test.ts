@@ -9,7 +9,6 @@ const SENT = {
   receiver: 'hook',
   route: 'all',
   subject: 'web-1/cpu',
-  escalatedAfterMinutes: null,
   outcome: 'accepted',
   detail: null,
 };

@@ -15,9 +15,9 @@ receivers:
   - { name: b, webhook: { url: "https://example.com/b" } }
 mute_windows: [{ name: often, time_zone: UTC, from: "00:10", to: "00:20" }]
 routes:
-  - { name: plain, receivers: a, continue: true, updates: true, escalate: [{ after: 4min, receivers: b }] }
+  - { name: plain, receivers: a, continue: true, updates: true }
   - { name: grouped, receivers: [a, b], group_by: detector, group_wait: 2min, continue: true }
-  - { name: whole, on: incidents, receivers: [a, b], updates: true, match: { series: host-2/* }, escalate: [{ after: 4min, receivers: b }] }
+  - { name: whole, on: incidents, receivers: [a, b], updates: true, match: { series: host-2/* } }
   - { name: quiet, receivers: b, cool_down: 7min, mute: often, group_by: kind, group_wait: 1min }
 `);
 const MINUTE = 60_000;

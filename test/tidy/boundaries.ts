@@ -50,6 +50,7 @@ const VENDORS: Readonly<Record<string, string | readonly string[]>> = {
   'csv-parse': 'src/terminal/csv/',
   'date-holidays': HOLIDAYS,
   kafkajs: KAFKAJS,
+  mustache: 'src/alerts/message/',
   nodemailer: 'src/alerts/receivers/',
   standardwebhooks: 'src/alerts/receivers/',
   'openid-client': 'src/sidecar/accounts/',

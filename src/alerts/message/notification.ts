@@ -39,8 +39,6 @@ export interface Notification {
   readonly group: string | null;
   /** In the order in which they happened. */
   readonly notices: readonly Notice[];
-  /** Minutes after the first message, where it is sent again because it is still open; else null. */
-  readonly escalatedAfterMinutes: number | null;
   readonly createdAtMs: number;
 }
 
@@ -70,9 +68,9 @@ type DeadAlertReason =
   | 'receiver-removed';
 
 export function identify(notification: Omit<Notification, 'id'>): Notification {
-  const { receiver, route, group, notices, escalatedAfterMinutes } = notification;
+  const { receiver, route, group, notices } = notification;
   const revisions = notices.map((notice) => [notice.type, dedupKeyOf(notice), recordOf(notice).revision]);
-  const canonical = JSON.stringify([receiver, route, group, escalatedAfterMinutes, revisions]);
+  const canonical = JSON.stringify([receiver, route, group, revisions]);
   return { id: createHash('sha256').update(canonical).digest('hex').slice(0, 32), ...notification };
 }
 

@@ -25,7 +25,7 @@ const ofBoth =
 const ofOrigin = (place: number) => ofIncident(({ origins }) => originText(origins[place]));
 
 /**
- * Fields of an event or incident in a template, also outside of `{{#each events}}`, where they are those of the first
+ * Fields of an event or incident in a template, also outside of `{{#events}}`, where they are those of the first
  * one. A field that it does not have is an empty text.
  */
 export const NOTICE_FIELDS: Readonly<Record<string, ReadField<Notice>>> = {
@@ -82,13 +82,12 @@ export const NOTICE_FIELDS: Readonly<Record<string, ReadField<Notice>>> = {
 
 /** Fields of the whole message. */
 export const MESSAGE_FIELDS: Readonly<Record<string, ReadField<Notification>>> = {
-  status: (notification) => (notification.escalatedAfterMinutes === null ? typeOf(notification) : 'still open'),
+  status: typeOf,
   count: ({ notices }) => String(notices.length),
   others: ({ notices }) => (notices.length === 1 ? '' : String(notices.length - 1)),
   route: ({ route }) => route,
   receiver: ({ receiver }) => receiver,
   groupedBy: ({ group }) => group ?? '',
-  escalatedAfterMinutes: ({ escalatedAfterMinutes: minutes }) => (minutes === null ? '' : String(minutes)),
 };
 
 /** `labels.NAME`: a label of the detector. `seriesLabels.NAME`: one of the series. */

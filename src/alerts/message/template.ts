@@ -1,5 +1,6 @@
+import mustache from 'mustache';
 import { nearestOf } from '../../config/schema/problems.ts';
-import type { Notification } from './notification.ts';
+import type { Notice, Notification } from './notification.ts';
 import { cut } from './plain-text.ts';
 import {
   type FieldScope,
@@ -10,100 +11,56 @@ import {
   readField,
 } from './template-fields.ts';
 
-/**
- * A template: text with `{{field}}`, `{{#if field}}…{{else}}…{{/if}}` and `{{#each events}}…{{/each}}`. It is parsed
- * once and has no expressions, so that nothing in a stream can run. The result is plain text; each channel escapes it.
- */
+/** A Mustache template without partials, unescaped tags or other delimiters. The result is plain text. */
 export interface Template {
-  readonly nodes: readonly TemplateNode[];
+  readonly source: string;
+  readonly tokens: readonly Token[];
 }
 
-type TemplateNode =
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'field'; readonly name: string }
-  | {
-      readonly kind: 'if';
-      readonly name: string;
-      readonly body: readonly TemplateNode[];
-      readonly otherwise: readonly TemplateNode[];
-    }
-  | { readonly kind: 'each'; readonly body: readonly TemplateNode[] };
+/** As Mustache parses it: kind, name or text, start, end, and the tokens of a section. */
+type Token = readonly [kind: string, value: string, start: number, end: number, inner?: readonly Token[]];
 
 export type ParsedTemplate =
   | { readonly kind: 'template'; readonly template: Template }
   | { readonly kind: 'problem'; readonly problem: string };
 
-/** Longest template, and deepest nesting of its blocks. */
+/** Longest template, and deepest nesting of its sections. */
 const TEMPLATE_CHARACTERS_MAX = 16_384;
 const DEPTH_MAX = 8;
 /** Longest result. A message that is longer is cut. */
 export const RENDERED_CHARACTERS_MAX = 32_768;
 
-const KNOWN_FIELDS = 'known fields';
-const TAG = /\{\{\s*([^{}]*?)\s*\}\}/g;
+/** The section that is repeated for each event or incident of the message. */
+const EVENTS = 'events';
 
-/** Open blocks while a template is parsed. */
-interface OpenBlock {
-  readonly block: 'top' | 'if' | 'each';
-  readonly name: string;
-  readonly body: TemplateNode[];
-  otherwise: TemplateNode[] | null;
-}
-
-const openBlock = (block: OpenBlock['block'], name = ''): OpenBlock => ({ block, name, body: [], otherwise: null });
-
-/** Parses a template. A problem is a part of a sentence: `a template with known fields, got {{sereis}}`. */
+/** Parses a template. A problem is a part of a sentence: `a Mustache template with known fields, got {{sereis}}`. */
 export function parseTemplate(source: string): ParsedTemplate {
   if (source.length > TEMPLATE_CHARACTERS_MAX) return problem(`at most ${TEMPLATE_CHARACTERS_MAX} characters`);
-  const open: OpenBlock[] = [openBlock('top')];
-  let end = 0;
-  for (const tag of source.matchAll(TAG)) {
-    if (tag.index > end) addTo(open, { kind: 'text', text: source.slice(end, tag.index) });
-    end = tag.index + tag[0].length;
-    const wrong = applyTag(tag[1], open);
-    const advice = wrong === KNOWN_FIELDS ? adviceFor(tag[1]) : '';
-    if (wrong !== null) return problem(`a template with ${wrong}, got ${tag[0]}${advice}`);
+  try {
+    const tokens = mustache.parse(source) as unknown as readonly Token[];
+    const wrong = wrongIn(tokens, []);
+    return wrong === null
+      ? { kind: 'template', template: { source, tokens } }
+      : problem(`a Mustache template with ${wrong}`);
+  } catch (error) {
+    return problem(`a Mustache template, got ${(error as Error).message}`);
   }
-  const rest = source.slice(end);
-  if (rest !== '') addTo(open, { kind: 'text', text: rest });
-  if (/\{\{|\}\}/.test(source.replace(TAG, ''))) return problem('a template whose {{ and }} belong together');
-  if (open.length > 1) return problem(`a template that closes its {{#${open[open.length - 1].block}}}`);
-  return { kind: 'template', template: { nodes: open[0].body } };
 }
 
-/** Applies a tag to the open blocks; what was expected instead, or null. */
-function applyTag(tag: string, open: OpenBlock[]): string | null {
-  const top = open[open.length - 1];
-  const [word, name = ''] = tag.split(/\s+/, 2);
-  if (word === '#if' || word === '#each') {
-    if (open.length > DEPTH_MAX) return `at most ${DEPTH_MAX} blocks within each other`;
-    if (word === '#if' && !isField(name)) return KNOWN_FIELDS;
-    if (word === '#each' && name !== 'events') return '{{#each events}}';
-    if (word === '#each' && open.some(({ block }) => block === 'each')) return 'one {{#each events}} at a time';
-    open.push(word === '#if' ? openBlock('if', name) : openBlock('each'));
-    return null;
+/** What was expected instead of the first wrong tag; null if all are known. */
+function wrongIn(tokens: readonly Token[], open: readonly string[]): string | null {
+  if (open.length > DEPTH_MAX) return `at most ${DEPTH_MAX} sections within each other`;
+  for (const [kind, name, , , inner] of tokens) {
+    const tag = `{{${kind === 'name' ? '' : kind}${name}}}`;
+    if (kind === 'text' || kind === '!') continue;
+    if (!['name', '#', '^'].includes(kind)) return `{{field}}, {{#field}} and {{^field}} only, got ${tag}`;
+    if (inner !== undefined && name === EVENTS && open.includes(EVENTS)) return 'one {{#events}} at a time';
+    if (!(inner !== undefined && name === EVENTS) && !isField(name))
+      return `known fields, got ${tag}${adviceFor(name)}`;
+    const wrong = inner === undefined ? null : wrongIn(inner, [...open, name]);
+    if (wrong !== null) return wrong;
   }
-  if (word === 'else') {
-    if (top.block !== 'if' || top.otherwise !== null) return '{{else}} once within {{#if}}';
-    top.otherwise = [];
-    return null;
-  }
-  if (word === '/if' || word === '/each') {
-    if (word !== `/${top.block}`) return 'blocks closed in the order in which they were opened';
-    open.pop();
-    const { body, otherwise } = top;
-    if (top.block === 'if') addTo(open, { kind: 'if', name: top.name, body, otherwise: otherwise ?? [] });
-    else addTo(open, { kind: 'each', body });
-    return null;
-  }
-  if (!isField(tag)) return KNOWN_FIELDS;
-  addTo(open, { kind: 'field', name: tag });
   return null;
-}
-
-function addTo(open: readonly OpenBlock[], node: TemplateNode): void {
-  const { body, otherwise } = open[open.length - 1];
-  (otherwise ?? body).push(node);
 }
 
 function isField(name: string): boolean {
@@ -113,13 +70,16 @@ function isField(name: string): boolean {
 }
 
 /** Which fields there are, and which one an unknown one is probably meant to be. */
-function adviceFor(tag: string): string {
+function adviceFor(name: string): string {
+  if (/^(if|each)\s|^else$/.test(name)) {
+    return '; {{#if field}} is {{#field}} now, {{else}} {{/field}}{{^field}}, {{#each events}} {{#events}}';
+  }
   const known = [
     ...Object.keys(NOTICE_FIELDS),
     ...Object.keys(MESSAGE_FIELDS),
     ...Object.keys(LABEL_PREFIXES).map((prefix) => `${prefix}NAME`),
   ];
-  const nearest = nearestOf(tag.replace(/^#if\s+/, ''), known);
+  const nearest = nearestOf(name, known);
   return `${nearest === null ? ';' : `; did you mean {{${nearest}}}?`} Known fields: ${known.join(', ')}`;
 }
 
@@ -127,30 +87,42 @@ function problem(text: string): ParsedTemplate {
   return { kind: 'problem', problem: text };
 }
 
+/** Reads names of a template as fields, so that no property of an object can be read by its name. */
+class FieldContext extends mustache.Context {
+  readonly #scope: FieldScope;
+
+  constructor(scope: FieldScope) {
+    super(scope);
+    this.#scope = scope;
+  }
+
+  override lookup(name: string): string | readonly Notice[] {
+    return name === EVENTS ? this.#scope.notification.notices : readField(name, this.#scope);
+  }
+
+  /** @param view a notice of `{{#events}}`, or the text of a field whose section is rendered */
+  override push(view: Notice | string): FieldContext {
+    return typeof view === 'string' ? this : new FieldContext({ ...this.#scope, notice: view });
+  }
+}
+
 /**
- * The text of a notification, at most RENDERED_CHARACTERS_MAX characters.
+ * Renders a notification as text of at most RENDERED_CHARACTERS_MAX characters.
  * @param consoleUrl where the console is; null: events have no link
  */
 export function renderTemplate(
-  { nodes }: Template,
+  { source, tokens }: Template,
   notification: Notification,
   consoleUrl: string | null = null,
 ): string {
-  const parts: string[] = [];
-  let length = 0;
-  const put = (text: string) => {
-    if (length <= RENDERED_CHARACTERS_MAX) parts.push(text);
-    length += text.length;
+  let left = RENDERED_CHARACTERS_MAX;
+  const bounded = (text: string) => {
+    const fits = left > 0;
+    left -= text.length;
+    return fits ? text : '';
   };
-  const render = (inner: readonly TemplateNode[], scope: FieldScope): void => {
-    for (const node of inner) {
-      if (length > RENDERED_CHARACTERS_MAX) return;
-      if (node.kind === 'text') put(node.text);
-      else if (node.kind === 'field') put(readField(node.name, scope));
-      else if (node.kind === 'if') render(readField(node.name, scope) === '' ? node.otherwise : node.body, scope);
-      else for (const notice of notification.notices) render(node.body, { ...scope, notice });
-    }
-  };
-  render(nodes, { notification, notice: notification.notices[0], consoleUrl });
-  return cut(parts.join(''), RENDERED_CHARACTERS_MAX);
+  const context = new FieldContext({ notification, notice: notification.notices[0], consoleUrl });
+  const writer = new mustache.Writer();
+  const text = writer.renderTokens(tokens as unknown as string[][], context, undefined, source, { escape: bounded });
+  return cut(text, RENDERED_CHARACTERS_MAX);
 }

@@ -13,31 +13,30 @@ export interface Wording {
 const TITLE_CHARACTERS_MAX = 200;
 
 const DEFAULT_TITLE =
-  '{{#if escalatedAfterMinutes}}Still open after {{escalatedAfterMinutes}} min: {{/if}}' +
-  '[{{status}}] {{#if incidentId}}{{summary}}{{else}}' +
-  '{{kind}} in {{subject}}{{#if others}} and {{others}} more{{/if}}{{/if}}';
+  '[{{status}}] {{#incidentId}}{{summary}}{{/incidentId}}' +
+  '{{^incidentId}}{{kind}} in {{subject}}{{#others}} and {{others}} more{{/others}}{{/incidentId}}';
 
 const INCIDENT_TEXT =
   '[{{type}}] {{summary}}\n' +
   '{{urgency}}, {{eventCount}} events, since {{startedAt}}, {{goesOn}}' +
-  '{{#if closeReason}}, {{closeReason}}{{/if}}\n' +
-  '{{#if origin1}}It may have begun in\n1. {{origin1}}\n{{/if}}' +
-  '{{#if origin2}}2. {{origin2}}\n{{/if}}{{#if origin3}}3. {{origin3}}\n{{/if}}' +
+  '{{#closeReason}}, {{closeReason}}{{/closeReason}}\n' +
+  '{{#origin1}}It may have begun in\n1. {{origin1}}\n{{/origin1}}' +
+  '{{#origin2}}2. {{origin2}}\n{{/origin2}}{{#origin3}}3. {{origin3}}\n{{/origin3}}' +
   'series: {{members}}\n';
 
 const EVENT_TEXT =
   '[{{type}}] {{subject}}: {{summary}}\n' +
-  '{{#if usual}}usual then: {{usual}}{{#if distance}}; {{distance}}{{/if}}\n{{/if}}' +
+  '{{#usual}}usual then: {{usual}}{{#distance}}; {{distance}}{{/distance}}\n{{/usual}}' +
   '{{kind}}, {{urgency}}, detector {{detector}}, since {{startedAt}}, {{goesOn}}' +
-  '{{#if closeReason}}, {{closeReason}}{{/if}}\n' +
-  '{{#if members}}members: {{members}}\n{{/if}}';
+  '{{#closeReason}}, {{closeReason}}{{/closeReason}}\n' +
+  '{{#members}}members: {{members}}\n{{/members}}';
 
 const DEFAULT_TEXT =
-  `{{#each events}}{{#if incidentId}}${INCIDENT_TEXT}{{else}}${EVENT_TEXT}{{/if}}` +
-  '{{#if changes}}{{changes}}\n{{/if}}' +
-  '{{#if nextStep}}next step: {{nextStep}}\n{{/if}}{{#if runbook}}runbook: {{runbook}}\n{{/if}}' +
-  '{{#if link}}{{link}}\n{{/if}}{{#if acknowledgeLink}}acknowledge: {{acknowledgeLink}}\nmute: {{muteLink}}\n{{/if}}' +
-  '{{/each}}';
+  `{{#events}}{{#incidentId}}${INCIDENT_TEXT}{{/incidentId}}{{^incidentId}}${EVENT_TEXT}{{/incidentId}}` +
+  '{{#changes}}{{changes}}\n{{/changes}}' +
+  '{{#nextStep}}next step: {{nextStep}}\n{{/nextStep}}{{#runbook}}runbook: {{runbook}}\n{{/runbook}}' +
+  '{{#link}}{{link}}\n{{/link}}' +
+  '{{#acknowledgeLink}}acknowledge: {{acknowledgeLink}}\nmute: {{muteLink}}\n{{/acknowledgeLink}}{{/events}}';
 
 /** The wording where a receiver has no templates of its own. */
 export const DEFAULT_WORDING: Wording = { consoleUrl: null, title: known(DEFAULT_TITLE), text: known(DEFAULT_TEXT) };

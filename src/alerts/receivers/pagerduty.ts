@@ -38,7 +38,7 @@ export function sendToPagerDuty(
 }
 
 interface PagerDutyContext {
-  readonly notification: Pick<Notification, 'route' | 'escalatedAfterMinutes'>;
+  readonly notification: Pick<Notification, 'route'>;
   readonly routingKey: string;
   readonly title: string;
   /** The page in the console. */
@@ -72,7 +72,6 @@ function pagerDutyEvent(notice: Notice, { notification, routingKey, title, link 
         ...details,
         labels: record.labels,
         route: notification.route,
-        still_open_after_minutes: notification.escalatedAfterMinutes,
       },
     },
   };

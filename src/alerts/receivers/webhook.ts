@@ -36,7 +36,7 @@ function webhookPayload(
   { title, text }: Worded,
   { consoleUrl }: Pick<Wording, 'consoleUrl'>,
 ) {
-  const { route, receiver, group, escalatedAfterMinutes, createdAtMs, notices } = notification;
+  const { route, receiver, group, createdAtMs, notices } = notification;
   const about = notices.some((notice) => 'incident' in notice) ? 'incident' : 'anomaly';
   return {
     type: `${about}.${typeOf(notification)}`,
@@ -47,7 +47,6 @@ function webhookPayload(
       route,
       receiver,
       group,
-      escalatedAfterMinutes,
       events: notices.flatMap((notice) => {
         if (!('event' in notice)) return [];
         return [

@@ -38,8 +38,6 @@ export interface AlertRoute {
   /** An event whose newest observation is older than this when it arrives is not sent; null: it is sent. */
   readonly ageLimitMs: number | null;
   readonly mute: readonly MuteWindow[];
-  /** In the order of their time. */
-  readonly escalation: readonly EscalationStep[];
 }
 
 /** Hours in which a route sends nothing new. */
@@ -48,11 +46,6 @@ export interface MuteWindow {
   /** Only events about these; null: all. */
   readonly series: SeriesPattern | null;
   readonly times: LocalTimes;
-}
-
-export interface EscalationStep {
-  readonly afterMs: number;
-  readonly receivers: readonly string[];
 }
 
 /**

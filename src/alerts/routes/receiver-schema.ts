@@ -136,8 +136,11 @@ export const receiver = section(
     template: defaulted(
       section(
         {
-          title: optional(template, 'One line: {{field}}, {{#if field}}...{{else}}...{{/if}}.'),
-          text: optional(template, 'Also {{#each events}}...{{/each}}.'),
+          title: optional(
+            template,
+            'One line in Mustache: {{field}}, {{#field}}...{{/field}}, {{^field}}...{{/field}}.',
+          ),
+          text: optional(template, 'Also {{#events}}...{{/events}}.'),
         },
         (templates) => templates,
       ),

@@ -11,9 +11,9 @@ import {
 import {
   byName,
   defaulted,
-  listOf,
   oneOrMore,
   optional,
+  removed,
   required,
   type Setting,
   section,
@@ -80,16 +80,6 @@ const GROUP_WAIT_MS = { events: 30_000, incidents: 5_000 } as const;
 /** Keys of a route that incidents have no use for. */
 const OF_EVENTS = ['group_by', 'cool_down'] as const;
 
-const receivers = required(oneOrMore(text), 'Names of receivers.');
-
-const escalationStep = section(
-  {
-    afterMs: required(durationMs, 'While the event is open so long after it was notified first.', { written: 'after' }),
-    receivers,
-  },
-  ({ afterMs, receivers = [] }, place) => ({ afterMs, receivers, place }),
-);
-
 /** One entry of `routes`, with names that are not looked up yet. */
 export const route = section(
   {
@@ -100,7 +90,7 @@ export const route = section(
       'What is sent: each event, or incidents with all their events.',
     ),
     match: defaulted(match, {}, 'Every condition must hold; without one everything matches.'),
-    receivers,
+    receivers: required(oneOrMore(text), 'Names of receivers.'),
     continues: defaulted(boolean, false, 'Later routes of the same `on` see it, too.', { written: 'continue' }),
     updates: defaulted(boolean, false, 'Every revision is sent, not only the first and the last.'),
     groupBy: optional(oneOrMore(groupField), 'Events that share these fields come in one message.'),
@@ -116,7 +106,7 @@ export const route = section(
       written: 'age_limit',
     }),
     mute: optional(oneOrMore(text), 'Names of `mute_windows`.'),
-    escalate: optional(listOf(escalationStep), 'Further receivers while it stays open.'),
+    escalate: removed('PagerDuty and Alertmanager escalate what stays open'),
   },
   (fields, place) => {
     const { on, match } = fields;

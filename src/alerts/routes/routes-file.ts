@@ -6,7 +6,7 @@ import { readSettings, type SettingsFile } from '../../config/schema/read-settin
 import { listOf, oneOrMore, optional, required, section } from '../../config/schema/schema.ts';
 import { urlHost } from '../network/guarded-lookup.ts';
 import { isPublicAddress } from '../network/public-address.ts';
-import type { AlertRoute, EscalationStep, MuteWindow, ReceiverTarget, Routes } from './alert-route.ts';
+import type { AlertRoute, MuteWindow, ReceiverTarget, Routes } from './alert-route.ts';
 import { type ReadReceiver, receiver } from './receiver-schema.ts';
 import { muteWindow, route } from './route-schema.ts';
 
@@ -85,19 +85,11 @@ interface KnownNames {
 type ReadRoute = NonNullable<ReturnType<typeof route.read>>;
 
 function routeOf(
-  { name, receivers = [], groupBy, ageLimitMs, mute = [], escalate = [], place, ...route }: ReadRoute,
+  { name, receivers = [], groupBy, ageLimitMs, mute = [], escalate: _, place, ...route }: ReadRoute,
   known: KnownNames,
 ): AlertRoute | null {
   reportUnknown(place, 'receivers', { names: receivers, known: known.receivers });
   reportUnknown(place, 'mute', { names: mute, known: known.windows.map((window) => window.name), of: 'mute_windows' });
-  const escalation: EscalationStep[] = [];
-  for (const { afterMs, receivers, place } of escalate) {
-    reportUnknown(place, 'receivers', { names: receivers, known: known.receivers });
-    if (afterMs === undefined) continue;
-    const lastMs = escalation.at(-1)?.afterMs ?? 0;
-    if (afterMs <= lastMs) place.problem('after', 'longer than the step before', `${afterMs / 1_000}s`);
-    escalation.push({ afterMs, receivers: [...new Set(receivers)] });
-  }
   if (name === undefined) return null;
   return {
     ...route,
@@ -106,7 +98,6 @@ function routeOf(
     groupBy: groupBy ?? null,
     ageLimitMs: ageLimitMs ?? null,
     mute: mute.flatMap((name) => known.windows.find((window) => window.name === name) ?? []),
-    escalation,
   };
 }
 

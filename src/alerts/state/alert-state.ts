@@ -18,7 +18,6 @@ import {
   type Suppression,
 } from './alert.ts';
 import { AlertGroups, type DueGroup } from './alert-groups.ts';
-import { Escalations } from './escalations.ts';
 import { IncidentEvents } from './incident-events.ts';
 import { MutedRoutes } from './muted-routes.ts';
 import { Outbox } from './outbox.ts';
@@ -59,7 +58,6 @@ export class AlertState {
   readonly outbox: Outbox;
   readonly #incidentEvents: IncidentEvents;
   readonly muted: MutedRoutes;
-  readonly escalations: Escalations;
   /** Receivers that replace what they show. */
   readonly #replacing: ReadonlySet<string>;
 
@@ -74,13 +72,6 @@ export class AlertState {
       receivers.map(({ name }) => name),
       this.#changes,
     );
-    this.escalations = new Escalations({
-      alerts: this.#alerts,
-      routeOf: (alert) => this.#routeOf(alert),
-      incidentEvents: this.#incidentEvents,
-      muted: this.muted,
-      outbox: this.outbox,
-    });
   }
 
   get open(): number {
@@ -161,14 +152,11 @@ export class AlertState {
     }
   }
 
-  /** Does what is due: sends held alerts and the messages of groups, takes steps of escalation. */
+  /** Sends what is due: held alerts and the messages of groups. */
   advance(nowMs: number): void {
     for (const [key, untilMs] of this.#coolDowns.all()) if (untilMs <= nowMs) this.#coolDowns.delete(key);
     for (const group of this.#groups.takeDue(nowMs)) this.#flush(group, nowMs);
-    for (const [key, alert] of this.#alerts.all()) {
-      if (isHeld(alert)) this.#consider(key, nowMs, () => {});
-      else this.escalations.advance(key, alert, nowMs);
-    }
+    for (const [key, alert] of this.#alerts.all()) if (isHeld(alert)) this.#consider(key, nowMs, () => {});
   }
 
   /** What is open and a receiver was notified of, as it would be notified of it now. */
@@ -249,7 +237,7 @@ export class AlertState {
     this.#alerts.delete(key);
     if (opening === null) return;
     const notices = [{ type: 'closed', ...subjectOf(alert), opening }] as const;
-    const message = { route, group: null, notices, escalatedAfterMinutes: null, createdAtMs: nowMs };
+    const message = { route, group: null, notices, createdAtMs: nowMs };
     for (const receiver of toldTo) this.outbox.add(identify({ ...message, receiver }));
   }
 
@@ -287,7 +275,7 @@ export class AlertState {
       if (types.includes('closed')) this.#alerts.delete(key);
       else this.#alerts.set(key, { ...alert, opening, toldTo, toldAtMs: alert.toldAtMs ?? nowMs, waiting: [] });
     }
-    const message = { route: route.name, group, escalatedAfterMinutes: null, createdAtMs: nowMs };
+    const message = { route: route.name, group, createdAtMs: nowMs };
     for (const [receiver, notices] of byReceiver) this.outbox.addAll({ ...message, receiver, notices });
   }
 

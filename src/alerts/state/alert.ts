@@ -13,8 +13,6 @@ interface AlertProgress {
   readonly toldAtMs: number | null;
   /** Receivers that were notified that it is open: each is notified that it ends. */
   readonly toldTo: readonly string[];
-  /** Steps of escalation that were taken. */
-  readonly escalated: number;
   /** Types of the next message of its group. */
   readonly waiting: readonly EventType[];
   /** Key of its group; null where it has messages of its own at once. */
@@ -67,7 +65,7 @@ function keptIncident(incident: ToldIncident): ToldIncident {
 }
 
 export function openingAlert(route: string, subject: Subject): Alert {
-  return { route, ...subject, opening: null, toldAtMs: null, toldTo: [], escalated: 0, waiting: [], group: null };
+  return { route, ...subject, opening: null, toldAtMs: null, toldTo: [], waiting: [], group: null };
 }
 
 /** It was neither sent nor put into a message: it waits for the end of a mute window or a cool-down. */

@@ -2,7 +2,7 @@ import { Entries, type StateChanges } from '../../record/entries.ts';
 import type { Incident, IncidentEvent } from '../../record/incident.ts';
 import { choosesSubject } from '../../series/muted-series.ts';
 import type { SeriesPattern } from '../../series/series-pattern.ts';
-import type { Subject, ToldIncident } from '../message/subject.ts';
+import type { ToldIncident } from '../message/subject.ts';
 import type { AlertRoute } from '../routes/alert-route.ts';
 import { isMeant, type MatchedEvent } from '../routes/match-event.ts';
 
@@ -10,15 +10,6 @@ import { isMeant, type MatchedEvent } from '../routes/match-event.ts';
 const EVENTS_MAX = 100_000;
 /** Events of an incident that messages name: those that began first. */
 const EVENTS_TOLD_MAX = 20;
-
-/** So many events of an incident are asked for: it is acknowledged where all of them are. */
-const ASKED_EVENTS_MAX = 100;
-
-/** Events and incidents by their ids, such as those that somebody has acknowledged. */
-export interface Reviewed {
-  readonly events: ReadonlySet<string>;
-  readonly incidents: ReadonlySet<string>;
-}
 
 type NamedEvent = IncidentEvent & { readonly incidentId: string };
 type Labels = Readonly<Record<string, string>>;
@@ -107,40 +98,11 @@ export class IncidentEvents {
     );
   }
 
-  /**
-   * Everything whose review is one of it: an event, or the incident that it is part of; an incident, or all of its
-   * events. What was said of a merged incident was said of the one that it is part of.
-   */
-  reviewsOf(subject: Subject): Reviewed {
-    if ('event' in subject) {
-      const { eventId } = subject.event;
-      const joined = this.#events.get(eventId)?.incidentId;
-      return { events: new Set([eventId]), incidents: joined === undefined ? new Set() : this.#wholeOf(joined) };
-    }
-    const { incidentId } = subject.incident;
-    const events = this.#open.get(incidentId)?.eventIds ?? new Set<string>();
-    return { events: events.size <= ASKED_EVENTS_MAX ? events : new Set(), incidents: this.#wholeOf(incidentId) };
-  }
-
-  reviewsOfAll(subjects: readonly Subject[]): Reviewed {
-    const all = subjects.map((subject) => this.reviewsOf(subject));
-    return {
-      events: new Set(all.flatMap(({ events }) => [...events])),
-      incidents: new Set(all.flatMap(({ incidents }) => [...incidents])),
-    };
-  }
-
   /** Nothing reads incidents any more. */
   clear(): void {
     for (const [eventId] of this.#events.all()) this.#events.delete(eventId);
     for (const [incidentId] of this.#merged.all()) this.#merged.delete(incidentId);
     this.#open.clear();
-  }
-
-  /** The incident that one is part of now, with all others that were merged into it. */
-  #wholeOf(incidentId: string): ReadonlySet<string> {
-    const home = this.#homeOf(incidentId);
-    return new Set([home, ...(this.#open.get(home)?.parts ?? [])]);
   }
 
   #homeOf(incidentId: string): string {

@@ -59,6 +59,17 @@ export function required<T>(setting: Setting<T>, description: string, options?: 
   };
 }
 
+/** A key of earlier releases. @param replacement what does its work now */
+export function removed(replacement: string): Key<undefined> {
+  return {
+    schemas: () => ({}),
+    read: (name, place) => {
+      if (place.has(name)) place.reportKey(name, `${place.pathOf(name)} was removed: ${replacement}`);
+      return undefined;
+    },
+  };
+}
+
 /** A key with a default, as it would be written. It counts also where the key is invalid, so that reading continues. */
 export function defaulted<T>(
   setting: Setting<T>,
@@ -99,7 +110,7 @@ export function section<K extends SectionKeys, T>(
   return mapping(Type.Object(schemas, { ...options, additionalProperties: false }), known, (place) => {
     const read = named.map(({ field, key, written }) => [field, key.read(written, place)]);
     for (const name of place.keys) {
-      if (known.includes(name)) continue;
+      if (known.includes(name) || named.some(({ written }) => written === name)) continue;
       const nearest = nearestOf(name, known) ?? below.find((key) => key.endsWith(`.${name}`)) ?? null;
       place.reportKey(name, notKnown(place.pathOf(name), 'key', nearest));
     }

@@ -16,7 +16,7 @@ import { collectAlerts, type Metrics } from '../../telemetry/metrics.ts';
 import { followChanges } from '../changes/follow-changes.ts';
 import { loggedConnection } from '../logged-connection.ts';
 import { createKafkaOwnedLog, followRecords } from '../owner/kafka-owned-log.ts';
-import { readAcknowledgements } from './acknowledgements.ts';
+import { openAlertStore } from './alert-store.ts';
 
 /** Name of the group whose processes send these alerts, and of the topic of its state. */
 function alertsGroup({ stream: { groupId } }: Pick<LoadedConfig, 'stream'>): string {
@@ -78,10 +78,10 @@ export async function runAlerts(options: RunAlertsOptions): Promise<AlertService
     from,
     onUnreadable: unreadable('incident'),
   });
-  const acknowledgements = readAcknowledgements(config);
+  const store = openAlertStore(config);
   const followed = followChanges({ kafka, topic: config.changesTopic, logger });
   await followed.begun;
-  const closeAll = () => Promise.all([registry?.close(), acknowledgements.close(), followed.stop()]);
+  const closeAll = () => Promise.all([registry?.close(), store.close(), followed.stop()]);
   const service = await startAlertService({
     log,
     readIncidents,
@@ -90,9 +90,8 @@ export async function runAlerts(options: RunAlertsOptions): Promise<AlertService
     nowMs: Date.now,
     random: Math.random,
     redeliver,
-    acknowledged: acknowledgements.among,
-    keepSent: (settled) => acknowledgements.keepSent(settled, Date.now()),
-    mutes: () => acknowledgements.mutes(Date.now()),
+    keepSent: (settled) => store.keepSent(settled, Date.now()),
+    mutes: () => store.mutes(Date.now()),
     changes: followed.changes,
   }).catch(async (error: unknown) => {
     await closeAll();

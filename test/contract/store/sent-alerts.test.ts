@@ -11,7 +11,6 @@ const sent = (number: number, changes: Partial<SentAlert> = {}): SentAlert => ({
   about: 'event',
   subjectId: `e${number}`,
   subject: 'web-1/cpu',
-  escalatedAfterMinutes: null,
   outcome: 'accepted',
   detail: null,
   ...changes,
@@ -23,7 +22,7 @@ storeTest(
   async ({ open }) => {
     const store = await open();
     const incident = sent(2, { about: 'incident', subjectId: 'i', subject: '3 events', type: 'updated' });
-    const given = sent(3, { receiver: 'boss', escalatedAfterMinutes: 15, outcome: 'refused', detail: 'status 404' });
+    const given = sent(3, { receiver: 'boss', outcome: 'refused', detail: 'status 404' });
     await keepSent(store, [sent(1), incident, given]);
     await keepSent(store, []);
     assert.deepEqual(await listSent(store, ALL), { sent: [given, incident, sent(1)], next: null });

@@ -135,8 +135,8 @@ test('an event says whom it was sent to, and a page lists all that was sent with
   const link = page.locator('.line-link', { hasText: names[3] });
   const subjectId = String(await link.getAttribute('href')).replace('#/events/', '');
   const message = { notificationId: 'n', route: 'all', about: 'event', subjectId, subject: names[3] } as const;
-  const opened = { ...message, type: 'opened', escalatedAfterMinutes: null, outcome: 'accepted', detail: null };
-  const refused = { ...opened, receiver: 'boss', escalatedAfterMinutes: 15, outcome: 'refused', detail: 'status 404' };
+  const opened = { ...message, type: 'opened', outcome: 'accepted', detail: null };
+  const refused = { ...opened, receiver: 'boss', outcome: 'refused', detail: 'status 404' };
   const other = { ...opened, subjectId: 'gone', subject: 'gone', receiver: 'hook' };
   await keepSent(store, [
     { ...opened, receiver: 'hook', atMs: 1 },
@@ -144,7 +144,7 @@ test('an event says whom it was sent to, and a page lists all that was sent with
     { ...other, atMs: 3 },
   ]);
   await link.click();
-  await page.getByText('boss: opened, escalated after 15 minutes').waitFor();
+  await page.getByText('boss: opened').waitFor();
   await page.getByRole('link', { name: 'With outcomes and routes' }).click();
   await untilCount(page, 'tbody tr', 2);
   await page.getByText('given up, refused: status 404').waitFor();

@@ -33,7 +33,6 @@ async function serviceTo(receivers: string, route: string, more: Partial<AlertRu
     nowMs: () => Date.now() + clock.aheadMs,
     random: () => 0,
     redeliver: false,
-    acknowledged: null,
     mutes: null,
     keepSent: null,
     backoff: { initialMs: 1, delayMsMax: 5 },
@@ -114,33 +113,6 @@ test('whoever loses the state stops, and whoever gets it continues', async () =>
   log.give(true);
   await until('the next is told', () => hook.posts.length === 2, QUICKLY);
   assert.deepEqual(saidTo(hook), ['opened series-1', 'opened series-2']);
-});
-
-test('what somebody has acknowledged is not escalated; where that cannot be known, it is', async () => {
-  const [hook, boss] = [await startHttpReceiver(), await startHttpReceiver()];
-  let isAway = false;
-  const taken = revisionsOf(1).opened.eventId;
-  const { log, clock } = await serviceTo(
-    `{ name: hook, webhook: { url: "${hook.url}" } }, { name: boss, webhook: { url: "${boss.url}" } }`,
-    'receivers: hook, escalate: [{ after: 15min, receivers: boss }, { after: 30min, receivers: boss }]',
-    {
-      acknowledged: async ({ events }) => {
-        if (isAway) throw new Error('the store is away');
-        return { events: new Set([...events].filter((id) => id === taken)), incidents: new Set() };
-      },
-    },
-  );
-  log.write(revisionsOf(1).opened, revisionsOf(2).opened);
-  await until('both are told', () => hook.posts.length === 2, QUICKLY);
-  clock.aheadMs = 16 * 60_000;
-  await until('one is escalated', () => boss.posts.length === 1, QUICKLY);
-  isAway = true;
-  clock.aheadMs = 31 * 60_000;
-  await until('it is escalated again', () => boss.posts.length === 2, QUICKLY);
-  assert.deepEqual(saidTo(boss), ['opened series-2', 'opened series-2']);
-  log.write(revisionsOf(1).closed, revisionsOf(2).closed);
-  await until('everyone who was told hears of the end', () => hook.posts.length + boss.posts.length === 7, QUICKLY);
-  assert.deepEqual(saidTo(boss).at(-1), 'closed series-2');
 });
 
 test('what people have muted before the start is not told, and is told once the mute is ended', async () => {

@@ -6,7 +6,7 @@ import { type Console, useLoaded } from '../element/hooks.ts';
 import { html, type Shown } from '../element/html.ts';
 import { Empty, Failure, Loading } from '../element/page-states.ts';
 import { TypedFilter } from '../element/typed-filter.ts';
-import { outcomeText, sentType } from './events/sent-list.ts';
+import { outcomeText } from './events/sent-list.ts';
 
 const EVERY_MS = 10_000;
 
@@ -57,7 +57,7 @@ function SentTable({ rows }: { readonly rows: SentAnswer['sent'] }): Shown {
       const { at, receiver, eventId, incidentId, subject, route } = sent;
       const address = eventId === null ? routeTo('incidents', incidentId) : routeTo('events', eventId);
       return html`<tr>
-        <td><time>${zonedText(at)}</time></td><td>${receiver}</td><td>${sentType(sent)}</td>
+        <td><time>${zonedText(at)}</time></td><td>${receiver}</td><td>${sent.type}</td>
         <th scope="row"><a href=${address}>${subject}</a></th>
         <td>${route}</td><td>${outcomeText(sent)}</td></tr>`;
     })}</tbody></table></div>`;

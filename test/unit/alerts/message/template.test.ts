@@ -23,10 +23,13 @@ test('fields, labels, conditions and loops', () => {
     render('{{series}}: {{value}} ({{ expected }}) {{labels.team}}{{labels.none}}'),
     'web-1/cpu: 99 (42) platform',
   );
-  assert.equal(render('{{#if unusual}}yes{{else}}no{{/if}}{{startedAt}}'), 'no2026-05-01 12:00:00 UTC');
+  assert.equal(
+    render('{{#unusual}}yes{{/unusual}}{{^unusual}}no{{/unusual}}{{startedAt}}'),
+    'no2026-05-01 12:00:00 UTC',
+  );
   const [a, b] = [revisionsOf(1).opened, revisionsOf(2).closed];
   assert.equal(
-    render('{{count}}:{{#each events}} {{subject}}{{#if endedAt}} over{{/if}};{{/each}}', a, b),
+    render('{{count}}:{{#events}} {{subject}}{{#endedAt}} over{{/endedAt}};{{/events}}', a, b),
     '2: series-1; series-2 over;',
   );
 });
@@ -61,22 +64,33 @@ test('a problem names the tag that is wrong', () => {
     problemOf('{{sereis}}')!,
     /; did you mean \{\{series\}\}\? Known fields: type, .*status, .*labels\.NAME, seriesLabels\.NAME$/,
   );
-  assert.match(problemOf('{{#if serverity}}x{{/if}}')!, /; did you mean \{\{severity\}\}\? Known fields: /);
+  assert.match(problemOf('{{#serverity}}x{{/serverity}}')!, /; did you mean \{\{severity\}\}\? Known fields: /);
   assert.match(problemOf('{{constructor}}')!, /known fields/);
   assert.match(problemOf('{{__proto__}}')!, /known fields/);
-  assert.match(problemOf('{{#if kind}}')!, /closes its \{\{#if\}\}/);
-  assert.match(problemOf('{{/if}}')!, /closed in the order/);
-  assert.match(problemOf('{{#each labels}}{{/each}}')!, /#each events/);
-  assert.match(problemOf('{{#each events}}{{#each events}}{{/each}}{{/each}}')!, /one \{\{#each events\}\} at a time/);
-  assert.match(problemOf('{{kind')!, /belong together/);
-  assert.match(problemOf(`${'{{#if kind}}'.repeat(9)}${'{{/if}}'.repeat(9)}`)!, /at most 8 blocks/);
+  assert.match(problemOf('{{labels}}{{events}}')!, /known fields, got \{\{labels\}\}/);
+  assert.match(problemOf('{{#kind}}')!, /Unclosed section "kind"/);
+  assert.match(problemOf('{{/kind}}')!, /Unopened section "kind"/);
+  assert.match(problemOf('{{#events}}{{#events}}{{/events}}{{/events}}')!, /one \{\{#events\}\} at a time/);
+  assert.match(problemOf('{{kind')!, /Unclosed tag/);
+  for (const other of ['{{{kind}}}', '{{&kind}}', '{{>kind}}', '{{=<% %>=}}']) {
+    assert.match(problemOf(other)!, /\{\{field\}\}, \{\{#field\}\} and \{\{\^field\}\} only, got/);
+  }
+  assert.match(problemOf(`${'{{#kind}}'.repeat(9)}${'{{/kind}}'.repeat(9)}`)!, /at most 8 sections/);
   assert.equal(problemOf('a } b { c'), null);
 });
 
+test('an event without a label does not show that of another one, and the syntax of 0.2.0 is named with its replacement', () => {
+  const [a, b] = [revisionsOf(1, { labels: { team: 'db' } }).opened, revisionsOf(2, { labels: {} }).opened];
+  assert.equal(render('{{labels.team}}:{{#events}}[{{labels.team}}]{{/events}}', a, b), 'db:[db][]');
+  for (const tag of ['{{#if kind}}x{{/if kind}}', '{{else}}', '{{#each events}}{{/each events}}']) {
+    assert.match(problemOf(tag)!, /\{\{#if field\}\} is \{\{#field\}\} now/);
+  }
+});
+
 test('what a series is called is text: no tag of it is read, and it stays on its line', () => {
-  const hostile = '{{#each events}}{{value}}\r\nBcc: all@example.com\u202e\u0000\u2028<b>';
+  const hostile = '{{#events}}{{value}}\r\nBcc: all@example.com\u202e\u0000\u2028<b>';
   const rendered = render('[{{series}}]', anomalyEvent({ series: hostile }));
-  assert.equal(rendered, '[{{#each events}}{{value}} Bcc: all@example.com <b>]');
+  assert.equal(rendered, '[{{#events}}{{value}} Bcc: all@example.com <b>]');
 });
 
 test('a pause of a detector is told in words: the detector, and how many series', () => {
@@ -101,11 +115,11 @@ test('any template is parsed or refused, and a parsed one renders any event', ()
     '{{',
     '}}',
     '{{kind}}',
-    '{{#if kind}}',
-    '{{else}}',
-    '{{/if}}',
-    '{{#each events}}',
-    '{{/each}}',
+    '{{#kind}}',
+    '{{^kind}}',
+    '{{/kind}}',
+    '{{#events}}',
+    '{{/events}}',
     'x',
   );
   fc.assert(
@@ -129,7 +143,7 @@ test('an incident has fields of its own, and those of an event that it has none 
     'db-1 simultaneous 40/37 host-1/cpu, host-2/cpu',
   );
   assert.equal(
-    rendered('{{#if eventId}}event{{else}}incident{{/if}} {{labels.team}}{{labels.none}}'),
+    rendered('{{#eventId}}event{{/eventId}}{{^eventId}}incident{{/eventId}} {{labels.team}}{{labels.none}}'),
     'incident platform',
   );
   assert.equal(

@@ -63,7 +63,7 @@ test('every body is as its schema and that of the events say', async () => {
   const { opened, updated, closed } = revisionsOf(1);
   const group = revisionsOf(2, { series: null, group: 'checkout', members: [{ series: 'a', share: 1 }] }).opened;
   await send(notificationOf([opened]));
-  await send(notificationOf([updated], { escalatedAfterMinutes: 15 }));
+  await send(notificationOf([updated]));
   await send(notificationOf([group, closed], { group: 'detector=cpu' }));
   for (const { body } of hook.posts) {
     assert.ok(isBody(JSON.parse(body)), JSON.stringify(isBody.errors));

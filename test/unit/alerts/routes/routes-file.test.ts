@@ -30,7 +30,6 @@ test('a file with only the required keys has every default', () => {
       coolDownMs: 0,
       ageLimitMs: null,
       mute: [],
-      escalation: [],
     },
   ]);
 });
@@ -60,7 +59,7 @@ mute_windows:
   - { name: nights, time_zone: Europe/Nowhere, from: "22:00", to: "6:00" }
 routes:
   - { name: a, receivers: [hook, nobody], group_wait: 1min, match: { kind: spikes, severity_min: high, labels: { team: 3 } } }
-  - { name: a, receivers: hook, mute: nights, escalate: [{ after: 5min, receivers: hook }, { after: 5min, receivers: hook }] }
+  - { name: a, receivers: hook, mute: nights, escalate: [{ after: 5min, receivers: hook }] }
 colour: blue
 `,
     { KEY: 'short' },
@@ -75,7 +74,7 @@ colour: blue
     /r\.yaml:6: receivers\[3\]\.email\.from must be a mail address/,
     /r\.yaml:6: receivers\[3\]\.email\.password_env must be set/,
     /r\.yaml:6: receivers\[3\]\.email\.tls must be implicit or starttls/,
-    /r\.yaml:7: receivers\[4\]\.template\.title must be a template with known fields, got \{\{sereis\}\}/,
+    /r\.yaml:7: receivers\[4\]\.template\.title must be a Mustache template with known fields, got \{\{sereis\}\}/,
     /r\.yaml:7: receivers\[4\]\.webhook must be a receiver with a public address, or one that allow_private names/,
     /r\.yaml:9: mute_windows\[0\]\.time_zone must be a time zone/,
     /r\.yaml:9: mute_windows\[0\]\.to must be a time of the day such as 22:00/,
@@ -86,7 +85,7 @@ colour: blue
     /r\.yaml:11: routes\[0\]\.match\.labels\.team must be text/,
     /r\.yaml:12: routes\[1\]\.name must be a name of its own/,
     /r\.yaml:12: routes\[1\]\.mute must be names of mute_windows/,
-    /r\.yaml:12: routes\[1\]\.escalate\[1\]\.after must be longer than the step before/,
+    /r\.yaml:12: routes\[1\]\.escalate was removed: PagerDuty and Alertmanager escalate what stays open$/,
     /r\.yaml:13: colour is not a known key/,
   ];
   for (const pattern of expected) {

@@ -166,41 +166,6 @@ test('an incident is muted while people have muted all of its events', () => {
   assert.deepEqual(saidBy(alerts.take()), [`hook opened ${ONE}`]);
 });
 
-test('what is acknowledged, or part of an incident that is, is not escalated; nor is one whose events all are', () => {
-  const escalate = 'escalate: [{ after: 15min, receivers: boss }]';
-  const escalated = (events: readonly number[], incidents: readonly number[]) => {
-    const alerts = new KeptAlerts(
-      routesOf(`${RECEIVERS}
-routes:
-  - { name: whole, on: incidents, receivers: hook, group_wait: 1s, ${escalate} }
-  - { name: each, receivers: hook, ${escalate} }`),
-    );
-    const [one, two] = [incidentLife(1, [1, 2]), incidentLife(5, [5, 6])];
-    // Events before and after the incidents that name them.
-    alerts.state.observe(revisionsOf(1).opened, NOON);
-    for (const life of [one, two]) alerts.state.observeIncident(life.opened, NOON);
-    alerts.state.observe(revisionsOf(5).opened, NOON);
-    alerts.state.observeIncident(two.merged(eventId(1)), NOON + SECOND);
-    alerts.state.advance(NOON + SECOND);
-    alerts.restart(NOON + SECOND);
-    const nowMs = NOON + 20 * MINUTE;
-    const asked = alerts.state.escalations.due(nowMs);
-    assert.deepEqual(asked.events, new Set([1, 5].map(eventId)));
-    const among = (ids: ReadonlySet<string>, taken: readonly number[]) =>
-      new Set([...ids].filter((id) => taken.map(eventId).includes(id)));
-    const reviewed = { events: among(asked.events, events), incidents: among(asked.incidents, incidents) };
-    alerts.state.escalations.acknowledge(reviewed, nowMs);
-    alerts.state.advance(nowMs);
-    return saidBy(alerts.take()).filter((said) => said.startsWith('boss'));
-  };
-  const [first, second, whole] = ['boss +opened series-1', 'boss +opened series-5', `boss +opened ${ONE}`];
-  assert.deepEqual(escalated([], []).sort(), [first, second, whole].sort());
-  assert.deepEqual(escalated([1], []).sort(), [second, whole].sort());
-  assert.deepEqual(escalated([], [1]), []);
-  assert.deepEqual(escalated([], [5]), [], 'what was said of a part was said of the whole');
-  assert.deepEqual(escalated([1, 5], []), []);
-});
-
 test('one receiver may be told of an event and of the incident that has its id', () => {
   const alerts = new KeptAlerts(
     routesOf(`${RECEIVERS}

@@ -106,7 +106,7 @@ const REFUSED: readonly (readonly [keyof typeof FILES, unknown])[] = [
   ['routes', { receivers: [{ ...HOOK, timout: '3s' }], routes: [ROUTE] }],
   ['routes', { receivers: [HOOK], routes: [{ ...ROUTE, match: { kind: 'spikes' } }] }],
   ['routes', { receivers: [HOOK], routes: [{ ...ROUTE, match: { labels: { team: 3 } } }] }],
-  ['routes', { receivers: [HOOK], routes: [{ ...ROUTE, escalate: [{ receivers: 'hook' }] }] }],
+  ['routes', { receivers: [HOOK], routes: [{ ...ROUTE, escalate: [{ after: '1min', receivers: 'hook' }] }] }],
   ['routes', { receivers: [{ name: 'mail', email: { host: 'a', to: 'a@b.c' } }], routes: [ROUTE] }],
 ];
 

@@ -1,5 +1,4 @@
 import type { SentAnswer } from '../../../../sidecar/wire/schema/operations/sent-schema.ts';
-import { counted } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
 import { timeText, zonedText } from '../../../view/time-words.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
@@ -13,11 +12,6 @@ const SHOWN_MAX = 12;
 /** `accepted`, or that it was given up, and why. */
 export function outcomeText({ outcome, detail }: Pick<Sent, 'outcome' | 'detail'>): string {
   return outcome === 'accepted' ? outcome : `given up, ${outcome.replaceAll('-', ' ')}: ${detail}`;
-}
-
-/** `opened`, and after how long where it was escalated. */
-export function sentType({ type, escalatedAfterMinutes: after }: Sent): string {
-  return after === null ? type : `${type}, escalated after ${counted(after, 'minute')}`;
 }
 
 interface SentOfProps {
@@ -36,7 +30,7 @@ export function SentOf({ app, event, incident }: SentOfProps): Shown {
   const all = routeTo('sent', null, { event: event ?? '', incident: incident ?? '' });
   return html`<section class="panel"><h2>Sent to</h2>
     <ul class="event-list sent">${value.sent.map(
-      (sent) => html`<li><span>${sent.receiver}: ${sentType(sent)}</span>
+      (sent) => html`<li><span>${sent.receiver}: ${sent.type}</span>
         <time title=${zonedText(sent.at)}>${timeText(sent.at, Date.now())}</time>
         ${sent.outcome !== 'accepted' && html`<p class="aside">${outcomeText(sent)}</p>`}</li>`,
     )}</ul>

@@ -23,9 +23,6 @@ export const SentAnswer = Type.Object({
       eventId: NullableText('The event; null where it is about an incident.'),
       incidentId: NullableText('The incident; null where it is about an event.'),
       subject: Type.String({ description: 'Series, group or detector of the event; summary of the incident.' }),
-      escalatedAfterMinutes: Type.Union([Type.Integer(), Type.Null()], {
-        description: 'Minutes after the first message, where it is an escalation; otherwise null.',
-      }),
       outcome: Type.String({ description: '`accepted`, or the reason of a dead letter such as `refused`.' }),
       detail: NullableText('Why it was given up.'),
     }),

@@ -1,24 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Reviewed } from '../../alerts/state/incident-events.ts';
 import type { SettledNotification } from '../../alerts/state/outbox.ts';
 import type { LoadedConfig } from '../../config/config.ts';
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
 import type { MutedSeries } from '../../series/muted-series.ts';
 import type { Database } from '../../store/database/database.ts';
 import { openDatabase, STORE_FILE } from '../../store/database/open-store.ts';
-import { reviewsOf } from '../../store/event-reviews.ts';
-import { type IncidentReviewRecord, incidentReviewsOf } from '../../store/incident-reviews.ts';
 import { holdingMutes } from '../../store/mutes.ts';
 import { keepSent, type SentAlert } from '../../store/sent-alerts.ts';
 
-/** Ids of one question: a statement has a limited number of parameters. */
-const ASKED_MAX = 500;
-
-/** What people have taken on, as the HTTP service keeps it. */
-interface Acknowledgements {
-  /** Those of these that are acknowledged or muted. */
-  among(asked: Reviewed): Promise<Reviewed>;
+/** The store of the HTTP service, as far as alerts read and write it. */
+interface AlertStore {
   /** Mutes of series and detectors that hold. */
   mutes(nowMs: number): Promise<readonly MutedSeries[]>;
   /** Keeps what was sent, where there is a store. */
@@ -27,7 +19,7 @@ interface Acknowledgements {
 }
 
 /** The store is opened when it is first read, and only where there is one: alerts need none. */
-export function readAcknowledgements({ dataDir, storeUrl }: LoadedConfig): Acknowledgements {
+export function openAlertStore({ dataDir, storeUrl }: LoadedConfig): AlertStore {
   let store: Promise<Database> | null = null;
   const open = async (): Promise<Database | null> => {
     if (store === null && storeUrl === null && !existsSync(join(dataDir, STORE_FILE))) return null;
@@ -38,14 +30,6 @@ export function readAcknowledgements({ dataDir, storeUrl }: LoadedConfig): Ackno
     return store;
   };
   return {
-    async among(asked) {
-      const database = await open();
-      if (database === null) return { events: new Set(), incidents: new Set() };
-      return {
-        events: await takenOf(asked.events, (ids) => reviewsOf(database, ids)),
-        incidents: await takenOf(asked.incidents, (ids) => incidentReviewsOf(database, ids)),
-      };
-    },
     async mutes(nowMs) {
       const database = await open();
       return database === null ? [] : holdingMutes(database, nowMs);
@@ -60,24 +44,10 @@ export function readAcknowledgements({ dataDir, storeUrl }: LoadedConfig): Ackno
   };
 }
 
-async function takenOf(
-  ids: ReadonlySet<string>,
-  reviewsOf: (ids: readonly string[]) => Promise<ReadonlyMap<string, IncidentReviewRecord>>,
-): Promise<ReadonlySet<string>> {
-  const all = [...ids];
-  const taken = new Set<string>();
-  for (let first = 0; first < all.length; first += ASKED_MAX) {
-    for (const [id, { acknowledged, muted }] of await reviewsOf(all.slice(first, first + ASKED_MAX))) {
-      if (acknowledged !== null || muted !== null) taken.add(id);
-    }
-  }
-  return taken;
-}
-
 /** An entry for each event or incident of the message. */
 function sentAlerts({ notification, death }: SettledNotification, atMs: number): SentAlert[] {
-  const { id: notificationId, receiver, route, escalatedAfterMinutes, notices } = notification;
-  const message = { atMs, notificationId, receiver, route, escalatedAfterMinutes };
+  const { id: notificationId, receiver, route, notices } = notification;
+  const message = { atMs, notificationId, receiver, route };
   const [outcome, detail] = [death?.reason ?? 'accepted', death?.detail ?? null];
   return notices.map((notice) => {
     const subject =
