@@ -38,7 +38,7 @@ type ExportedRange = Pick<ExportedScores, 'fromMs' | 'toMs' | 'out'>;
 
 const STATES = `[${SCORE_STATES.map((state) => `'${state}'`).join(', ')}][${STATE_PLACE} + 1]`;
 const COLUMNS = [
-  'name AS series, detector, member_of AS "group", epoch_ms(kept.time) AS timestamp',
+  'name AS series, detector, member_of AS "group", make_timestamptz(kept.time * 1000) AS timestamp',
   'kept.value, kept.forecast, kept.lo, kept.hi, kept.score AS anomaly_score, kept.grade, kept.severity',
   `${IS_ALARM} AS alarm, ${IS_ANOMALY} AS anomaly, ${STATES} AS state`,
 ]

@@ -13,6 +13,9 @@ export const SETTINGS_PROBLEMS_MAX = 100;
 /** Lines with the same problem that are reported; the rest is counted. */
 const SAME_PROBLEM_MAX = 10;
 
+/** The key of YAML 1.1 under which the keys of another mapping are merged. */
+const MERGE = '<<';
+
 /** A value of a settings text. An alias is the value that it stands for, with the line of that value. */
 export type SettingsNode = SettingsMapping | SettingsList | SettingsScalar;
 
@@ -141,15 +144,32 @@ class Reading {
     if (isSeq<Node>(node)) return { kind: 'list', line, items: node.items.map((item) => this.node(item)) };
     if (!isMap<Node, Node | null>(node)) return { kind: 'scalar', line, value: (node as Scalar | null)?.value };
     const entries = new Map<string, { keyLine: number; value: SettingsNode }>();
+    const merged: SettingsMapping[] = [];
     for (const { key, value } of node.items) {
       const offset = key?.range?.[0] ?? 0;
       if (!isScalar(key)) this.fault(offset, 'a key must be text');
+      if (isScalar(key) && key.value === MERGE && key.type === 'PLAIN') {
+        merged.push(...this.#merged(this.node(value), offset));
+        continue;
+      }
       // A mapping as a key would be written out with all its aliases.
       const name = isScalar(key) ? String(key.value) : `key ${entries.size + 1}`;
       if (entries.has(name)) this.fault(offset, `${name} is set twice: the keys of a mapping must be unique`);
       entries.set(name, { keyLine: this.#lines.linePos(offset).line, value: this.node(value) });
     }
+    // Keys of its own win over those of a mapping that is merged, and an earlier one over a later one.
+    for (const other of merged)
+      for (const [name, entry] of other.entries) if (!entries.has(name)) entries.set(name, entry);
     return { kind: 'mapping', line, entries };
+  }
+
+  #merged(node: SettingsNode, offset: number): readonly SettingsMapping[] {
+    const nodes = node.kind === 'list' ? node.items : [node];
+    const mappings = nodes.filter((each) => each.kind === 'mapping');
+    if (mappings.length < nodes.length)
+      this.fault(offset, `${MERGE} must be an alias of a mapping, or a list of such: ${MERGE}: *base`);
+    // More than is allowed is refused, and not merged before.
+    return this.#values > SETTINGS_VALUES_MAX ? [] : mappings;
   }
 
   #aliased(anchor: string, offset: number): SettingsNode {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { openDuckdb } from '../../../src/history/duckdb-history.ts';
 import { openHistory } from '../../../src/history/kept-history.ts';
 import { runCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { batchOf, keptScore, MINUTE_MS, START_MS } from '../../fixture/history/kept-records.ts';
+import { pythonWith, runPython, whyNoPython } from '../../fixture/http/python.ts';
 
 const isoAt = (minute: number) => new Date(START_MS + minute * MINUTE_MS).toISOString();
 
@@ -82,6 +84,30 @@ test('history export writes the scores of a range, and a reader of Parquet has t
   );
   const none = await runCommand(['history', 'export', '--out', out, '--to', '2000-01-01T00:00:00Z'], { DATA_DIR });
   assert.deepEqual([none.exitCode, none.out, await rowsOf(out)], [0, [`0 scores are in ${out}.`], []]);
+});
+
+/** Readers of Parquet that people use, for Python 3.10. */
+const READERS_OF_PARQUET = ['pandas==2.3.3', 'pyarrow==22.0.0', 'polars==1.31.0', 'duckdb==1.4.2'];
+const READ_PARQUET = fileURLToPath(new URL('./read-parquet.py', import.meta.url));
+
+test('pandas, polars and DuckDB read times of history export as instants of UTC, wherever they run', {
+  skip: (await whyNoPython()) ?? false,
+}, async () => {
+  const { DATA_DIR, history } = await keptInFolder();
+  await history.close();
+  const out = join(DATA_DIR, 'scores.parquet');
+  assert.equal((await runCommand(['history', 'export', '--out', out], { DATA_DIR })).exitCode, 0);
+  const python = await pythonWith(READERS_OF_PARQUET);
+  const found = await runPython<{ reader: string; type: string; later: number[] }>(python, READ_PARQUET, [
+    out,
+    isoAt(57),
+  ]);
+  const later = [57, 58, 59].map((minute) => START_MS + minute * MINUTE_MS);
+  assert.deepEqual(found, [
+    { reader: 'pandas', type: 'datetime64[us, UTC]', later },
+    { reader: 'polars', type: "Datetime(time_unit='us', time_zone='UTC')", later },
+    { reader: 'duckdb', type: 'TIMESTAMP WITH TIME ZONE', later },
+  ]);
 });
 
 test('history export names what it cannot do', async () => {

@@ -30,6 +30,37 @@ test('values have their lines, and an alias is the value that it stands for', ()
   });
 });
 
+/** Keys with scalars as their values, by name. */
+function plain(node: SettingsNode | undefined): object {
+  assert.equal(node?.kind, 'mapping');
+  const entries = node?.kind === 'mapping' ? [...node.entries] : [];
+  return Object.fromEntries(
+    entries.map(([name, { value }]) => [name, value.kind === 'scalar' ? value.value : value.kind]),
+  );
+}
+
+test('a merge key gives the keys of other mappings, of which those of the mapping itself and earlier ones win', () => {
+  const text =
+    'a: &a { x: 1, y: 2 }\nb: &b { y: 3, z: 4 }\nc: { <<: *a, y: 9 }\nd: { y: 8, <<: [*b, *a] }\n' +
+    'e: &e { <<: *b, w: 5 }\nf: { <<: *e }\ng: { "<<": 1 }\nh: { <<: { v: 6 } }\n';
+  const { root, problems } = parse(text);
+  assert.deepEqual(problems, []);
+  const of = (name: string) => plain(root?.kind === 'mapping' ? root.entries.get(name)?.value : undefined);
+  assert.deepEqual(of('c'), { x: 1, y: 9 });
+  assert.deepEqual(of('d'), { y: 8, z: 4, x: 1 });
+  assert.deepEqual(of('f'), { w: 5, y: 3, z: 4 });
+  assert.deepEqual([of('g'), of('h')], [{ '<<': 1 }, { v: 6 }]);
+});
+
+test('a merge key of anything but mappings is one problem, and merges are bounded as aliases are', () => {
+  const wrong = parse('a: &a 1\nb: { <<: *a }\n');
+  assert.deepEqual(wrong.problems, ['s.yaml:2: << must be an alias of a mapping, or a list of such: <<: *base']);
+  const keys = Array.from({ length: 10_000 }, (_, i) => `k${i}: 1`).join(', ');
+  const { root, problems } = parse(`a: &a { ${keys} }\nb: [${'{ <<: *a },'.repeat(900)}]\n`);
+  assert.equal(root, null);
+  assert.match(problems[0], /at most 100000 values, with its aliases written out/);
+});
+
 test('60,000 aliases are refused, not written out', () => {
   const { root, problems } = parse(`a: &a 1\ndetectors: [${'*a,'.repeat(60_000)}]`);
   assert.equal(root, null);
