@@ -3,7 +3,7 @@
 /** Name and value of each label, sorted by name, without the name of the metric. */
 export type SeriesLabels = readonly (readonly [name: string, value: string])[];
 
-interface LabelledSeries {
+export interface LabelledSeries {
   readonly name: string;
   readonly labels: SeriesLabels;
 }

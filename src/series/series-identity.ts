@@ -17,8 +17,9 @@ interface IdentitySettings {
   readonly idTemplate?: string | null | undefined;
 }
 
-/** Series whose identity is remembered. A full cache is cleared. */
+/** Series whose identity is remembered, unless their ids are longer. A full cache is cleared. */
 const SERIES_MAX = 200_000;
+const REMEMBERED_LENGTH_MAX = 2_048;
 
 /** The identity of a series by the id in its record; null where each is its own. */
 export function seriesIdentity({ dropLabels = [], idTemplate = null }: IdentitySettings): IdentityOf | null {
@@ -32,7 +33,7 @@ export function seriesIdentity({ dropLabels = [], idTemplate = null }: IdentityS
       const source = keptId(written, dropped);
       identity = { id: parts === null ? source : filled(parts, labelsOfId(source)), source };
       if (known.size >= SERIES_MAX) known.clear();
-      known.set(written, identity);
+      if (written.length <= REMEMBERED_LENGTH_MAX) known.set(written, identity);
     }
     return identity;
   };

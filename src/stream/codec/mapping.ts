@@ -1,28 +1,28 @@
 import type { GroupSource, RecordMapping } from '../../config/config.ts';
 import { VALUE_MAGNITUDE_MAX } from '../../detector/calibration/precision.ts';
-import type { DeadLetterReason } from '../../record/dead-letter.ts';
 import { canonicalId, NAME_LABEL, type SeriesLabels, sortedLabels } from '../../series/series-id.ts';
 import { groupIdOf, seriesIdentity } from '../../series/series-identity.ts';
 import type { Decoded, Undecodable } from './decoded.ts';
 import { explainEventTime, isPlausible, readEventTime } from './event-time.ts';
 import type { FlatFields } from './flat-json.ts';
+import {
+  DROP_REMEDY,
+  idCheck,
+  isId,
+  SERIES_ID_BYTES_MAX,
+  SERIES_LABELS_MAX,
+  undecodable,
+  whyNoId,
+  writtenBytesMax,
+} from './id-check.ts';
 import { quoted } from './quoted.ts';
 import { compileRecordPath, type PathSegment, parseRecordPath, type RecordAccessor } from './record-path.ts';
-
-/** Labels of a series, the name of the metric not counted. */
-export const SERIES_LABELS_MAX = 64;
-
-/** Longest id of a series or group, in bytes of UTF-8. */
-export const SERIES_ID_BYTES_MAX = 1_024;
 
 /** Stands for a missing value, as a number or as this text: JSON has no word for it. */
 const NAN_TEXT = 'NaN';
 
 /** No hexadecimal numbers, no blanks, no separators of thousands. */
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
-
-/** Replaces invalid bytes in a decoded string. With it two different ids could become one. */
-const REPLACEMENT = '\uFFFD';
 
 /**
  * What the detector of a series makes groups of; null where it scores each series alone. Series are given by the ids
@@ -55,7 +55,10 @@ interface FieldReaders<R> {
  * of a decimal one; NaN is a missing value. Throws a RangeError when a path of the mapping is invalid.
  */
 export function compileMapping(mapping: RecordMapping, options: MappingOptions = {}): CompiledMapping {
-  const series = mapping.labels === undefined ? compileSeries(mapping.series) : compileLabelledSeries(mapping);
+  const series =
+    mapping.labels === undefined
+      ? compileSeries(mapping.series, writtenBytesMax(mapping))
+      : compileLabelledSeries(mapping);
   const readers = {
     series,
     time: compileRecordPath(mapping.time),
@@ -87,7 +90,7 @@ export function compileFlatMapping(mapping: RecordMapping, options: MappingOptio
     return (fields) => (fields as FlatFields)[place];
   };
   const readers = {
-    series: compileSeries(mapping.series, accessorOf),
+    series: compileSeries(mapping.series, writtenBytesMax(mapping), accessorOf),
     time: accessorOf(mapping.time),
     value: accessorOf(mapping.value),
     record: (fields: FlatFields) => fields,
@@ -113,12 +116,9 @@ export function compileObservation<R>(
     const written = readSeries(record);
     if (typeof written !== 'string') return written;
     const { id: series, source } = identityOf === null ? { id: written, source: written } : identityOf(written);
-    if (series !== written && !isId(series)) {
-      return undecodable(
-        'series-unreadable',
-        `the id that input makes of series ${quoted(written)} ${whyNoId(series)}`,
-        null,
-      );
+    if (identityOf !== null && !isId(series)) {
+      const made = series === written ? 'the series id' : `the id that input makes of series ${quoted(written)}`;
+      return undecodable('series-unreadable', `${made} ${whyNoId(series)}`, null);
     }
 
     const rawTime = toBigInt(timeAt(record));
@@ -150,6 +150,7 @@ export function compileObservation<R>(
 function compileLabelledSeries(mapping: RecordMapping): (record: unknown) => string | Undecodable {
   const readName = compileSeries(mapping.series);
   const readLabels = compileLabels(mapping);
+  const checkedId = idCheck(mapping);
   return (record) => {
     const name = readName(record);
     const labels = typeof name === 'string' ? readLabels(record) : name;
@@ -157,13 +158,13 @@ function compileLabelledSeries(mapping: RecordMapping): (record: unknown) => str
   };
 }
 
-export function checkedId(series: string): string | Undecodable {
-  return isId(series) ? series : undecodable('series-unreadable', `the series id ${whyNoId(series)}`, null);
-}
-
-/** Texts, numbers and booleans by their names; null and the empty text are none. */
-export function compileLabels({ labels: path = '' }: RecordMapping): (record: unknown) => SeriesLabels | Undecodable {
+/** Texts, numbers and booleans by their names, without those that are dropped; null and the empty text are none. */
+export function compileLabels({
+  labels: path = '',
+  dropLabels = [],
+}: RecordMapping): (record: unknown) => SeriesLabels | Undecodable {
   const labelsAt = compileRecordPath(path);
+  const dropped = new Set(dropLabels);
   const unreadable = (detail: string) => undecodable('series-unreadable', detail, null);
   return (record) => {
     const raw = labelsAt(record) ?? {};
@@ -175,17 +176,17 @@ export function compileLabels({ labels: path = '' }: RecordMapping): (record: un
       const text = toBigInt(value) ?? '';
       if (label === NAME_LABEL) return unreadable(`there is a label ${NAME_LABEL}: that is the name of the metric`);
       if (typeof text === 'object') return unreadable(`the label ${quoted(label)} is ${quoted(text)}, not a text`);
-      labels.push([label, String(text)]);
+      if (text !== '' && !dropped.has(label)) labels.push([label, String(text)]);
     }
-    const tooMany = labels.length > SERIES_LABELS_MAX;
-    return tooMany
-      ? unreadable(`the series has ${labels.length} labels, more than ${SERIES_LABELS_MAX}`)
+    return labels.length > SERIES_LABELS_MAX
+      ? unreadable(`the series has ${labels.length} labels, more than ${SERIES_LABELS_MAX}: ${DROP_REMEDY}`)
       : sortedLabels(labels);
   };
 }
 
 export function compileSeries(
   paths: readonly string[],
+  bytesMax: number = SERIES_ID_BYTES_MAX,
   accessorOf: (path: string) => RecordAccessor = compileRecordPath,
 ): (record: unknown) => string | Undecodable {
   if (paths.length === 0) throw new RangeError('a mapping needs a series path');
@@ -196,14 +197,14 @@ export function compileSeries(
     for (let i = 0; i < accessors.length; i++) {
       const raw = accessors.length === 1 ? only(record) : accessors[i](record);
       const id = typeof raw === 'string' ? raw : toBigInt(raw);
-      if (!isId(id)) {
+      if (!isId(id, bytesMax)) {
         const reason = id === undefined || id === null || id === '' ? 'series-missing' : 'series-unreadable';
-        return undecodable(reason, `the series id at ${quoted(paths[i])} ${whyNoId(id)}`, null);
+        return undecodable(reason, `the series id at ${quoted(paths[i])} ${whyNoId(id, bytesMax)}`, null);
       }
       series = i === 0 ? String(id) : `${series}/${id}`;
     }
-    if (accessors.length > 1 && !isId(series)) {
-      return undecodable('series-unreadable', `the joined series id ${whyNoId(series)}`, null);
+    if (accessors.length > 1 && !isId(series, bytesMax)) {
+      return undecodable('series-unreadable', `the joined series id ${whyNoId(series, bytesMax)}`, null);
     }
     return series;
   };
@@ -228,30 +229,6 @@ function groupReader(groupSourceOf: GroupSourceOf): ReadGroup {
   };
 }
 
-/**
- * Ids become record keys. Characters that UTF-8 cannot encode could merge two series, and a key of NULs disturbs Kafka
- * consumers.
- */
-function isId(raw: unknown): raw is string | number | bigint {
-  if (typeof raw === 'string') {
-    if (raw.length === 0 || raw.length > SERIES_ID_BYTES_MAX) return false;
-    if (raw.length * 3 > SERIES_ID_BYTES_MAX && Buffer.byteLength(raw) > SERIES_ID_BYTES_MAX) return false;
-    return raw.isWellFormed() && !raw.includes('\0') && !raw.includes(REPLACEMENT);
-  }
-  // Beyond 2^53 neighbouring integers are the same number.
-  if (typeof raw === 'number') return Number.isSafeInteger(raw) || (Number.isFinite(raw) && !Number.isInteger(raw));
-  return typeof raw === 'bigint';
-}
-
-function whyNoId(raw: unknown): string {
-  if (raw === undefined || raw === null) return 'is missing';
-  if (raw === '') return 'is empty';
-  if (typeof raw === 'number') return `is ${raw}: a number that large must be written as a string`;
-  if (typeof raw !== 'string') return `is ${quoted(raw)}, not a string or a number`;
-  if (Buffer.byteLength(raw) > SERIES_ID_BYTES_MAX) return `is longer than ${SERIES_ID_BYTES_MAX} bytes`;
-  return raw.includes('\0') ? 'holds a NUL character' : 'is not valid Unicode';
-}
-
 function explainValue(raw: unknown, value: number, series: string): Undecodable {
   if (raw === undefined || raw === null) return undecodable('value-missing', 'the record has no value', series);
   if (Number.isNaN(value) && typeof raw !== 'number') {
@@ -271,8 +248,4 @@ function toBigInt(raw: unknown): unknown {
 /** Producers with decimal types write numbers as text. */
 function numberOf(raw: unknown): number {
   return typeof raw === 'bigint' || (typeof raw === 'string' && DECIMAL.test(raw)) ? Number(raw) : Number.NaN;
-}
-
-export function undecodable(reason: DeadLetterReason, detail: string, series: string | null): Undecodable {
-  return { kind: 'dead-letter', reason, detail, series };
 }

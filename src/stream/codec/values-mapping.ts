@@ -1,15 +1,8 @@
 import type { RecordMapping } from '../../config/config.ts';
 import { canonicalId } from '../../series/series-id.ts';
 import type { Decoded, Undecodable } from './decoded.ts';
-import {
-  checkedId,
-  compileLabels,
-  compileObservation,
-  compileSeries,
-  type MappingOptions,
-  noObject,
-  undecodable,
-} from './mapping.ts';
+import { idCheck, undecodable } from './id-check.ts';
+import { compileLabels, compileObservation, compileSeries, type MappingOptions, noObject } from './mapping.ts';
 import { compileRecordPath, parseRecordPath } from './record-path.ts';
 
 /** One value of a record that holds many. */
@@ -68,6 +61,7 @@ const noValue = undecodable('value-missing', 'the record has nothing at any path
 function compileIds(mapping: RecordMapping): (value: ValueOfRecord) => string | Undecodable {
   const readName = compileSeries(mapping.series);
   const readLabels = mapping.labels === undefined ? null : compileLabels(mapping);
+  const checkedId = idCheck(mapping);
   let newest: object | null = null;
   let named: ReturnType<typeof read>;
   const read = (record: object) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RecordMapping } from '../../../src/config/config.ts';
 import { REFUSED_LINES_MAX, recordsOfBodies } from '../../../src/ingest/received-records.ts';
 import type { PointsFormat } from '../../../src/record/received-points.ts';
 import { emittedOtlp, snappyBlock, writeRequest } from '../../fixture/stream/emitted-metrics.ts';
@@ -103,4 +104,28 @@ test('a metric of OpenTelemetry becomes records', async () => {
   const outcome = received('otlp-json', Buffer.from(await emittedOtlp('json', 'cumulative')));
   // Its times are those of this machine, far ahead of the clock of this test.
   assert.equal(outcome.kind === 'records' && outcome.refused, 4);
+});
+
+test('labels that are dropped count towards no limit of a series, in every format', async () => {
+  const labels = Object.fromEntries(Array.from({ length: 72 }, (_, i) => [`l${i}`, 'x'.repeat(20)]));
+  const dropLabels = Array.from({ length: 72 }, (_, i) => `l${i}`);
+  const samples = [[NOW, 1]] as const;
+  const request = writeRequest([{ labels: { __name__: 'up', job: 'a', ...labels }, samples }]);
+  const tags = Object.entries({ job: 'a', ...labels }).map(([name, value]) => `${name}=${value}`);
+  for (const [format, bytes] of [
+    ['remote-write', request],
+    ['line-protocol', Buffer.from(`up,${tags.join()} value=1 ${NOW}`)],
+  ] as const) {
+    const of = (mapping: Partial<RecordMapping>) => {
+      const recordsOf = recordsOfBodies({ mapping: recordMapping(mapping), groupPathOf: () => null });
+      return recordsOf({ format, bytes: Buffer.from(bytes), snappy: false, precision: 'ms' }, NOW);
+    };
+    const outcome = of({ dropLabels });
+    assert.deepEqual(outcome.kind === 'records' && outcome.records.map(({ key }) => String(key)), ['up{job="a"}']);
+    const refused = of({ dropLabels: ['l0'] });
+    assert.match(
+      refused.kind === 'records' ? refused.reasons[0] : '',
+      /has 72 labels, more than 64: leave labels out by input.drop_labels/,
+    );
+  }
 });

@@ -19,11 +19,11 @@ export type PointsBody = ReceivedPoints & { readonly format: Exclude<ReceivedPoi
 type DecodePoints = (body: PointsBody, nowMs: number) => PointsOfRecord;
 
 /** Remembers the series that bodies name. */
-export function pointsDecoder(mapping: Pick<RecordMapping, 'resourceLabels'>): DecodePoints {
+export function pointsDecoder(mapping: Pick<RecordMapping, 'resourceLabels' | 'dropLabels'>): DecodePoints {
   const labelsOf = resourceLabels(mapping.resourceLabels);
   const remembered = new Map<string, SeriesNames>();
   const namesOf = (format: string) => {
-    const names = remembered.get(format) ?? new SeriesNames();
+    const names = remembered.get(format) ?? new SeriesNames(mapping.dropLabels);
     remembered.set(format, names);
     return names;
   };

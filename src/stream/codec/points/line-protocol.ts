@@ -1,5 +1,5 @@
 import { type SeriesLabels, sortedLabels } from '../../../series/series-id.ts';
-import { type NamesOfScope, namedSeries, SeriesNames } from './series-names.ts';
+import { type NamesOfScope, SeriesNames } from './series-names.ts';
 import { PointsBySeries, type PointsOfRecord } from './series-points.ts';
 
 /** Unit of the times. */
@@ -130,7 +130,7 @@ function seriesOf(names: SeriesNames, { scope, key, field }: FieldOfKey) {
   return names.find(scope, field, () => {
     const read = readKey(key);
     if (read === 'unreadable') throw new TypeError('tags were read before');
-    return namedSeries(field === 'value' ? read.measurement : `${read.measurement}_${field}`, read.labels);
+    return { name: field === 'value' ? read.measurement : `${read.measurement}_${field}`, labels: read.labels };
   });
 }
 

@@ -1,7 +1,7 @@
 import { type Attributes, type ResourceLabels, scopeLabels } from '../../../series/resource-labels.ts';
 import { type SeriesLabels, sortedLabels } from '../../../series/series-id.ts';
 import { type ExponentialBuckets, explicitQuantile, exponentialQuantile } from './histogram-quantile.ts';
-import { type NamesOfScope, namedSeries, type SeriesNames } from './series-names.ts';
+import type { NamesOfScope, SeriesNames } from './series-names.ts';
 import type { PointsBySeries } from './series-points.ts';
 
 /** A point or a resource has at most so many that are read: far more than a series may have labels. */
@@ -97,9 +97,10 @@ export class OtlpMetric {
       scope = names.scope(JSON.stringify([this.#encoding, this.#name, part, this.#source]));
       this.#scopes.set(part, scope);
     }
-    const series = names.find(scope, point.attributesKey, () =>
-      namedSeries(this.#name === '' ? '' : this.#name + suffix, this.#labels(point.attributes(), quantile)),
-    );
+    const series = names.find(scope, point.attributesKey, () => {
+      const name = this.#name === '' ? '' : this.#name + suffix;
+      return { name, labels: this.#labels(point.attributes(), quantile) };
+    });
     const timestampMs = Math.round(point.timeUnixNano / NANOS_PER_MS);
     points.add(series, timestampMs, (point.flags & NO_RECORDED_VALUE) === 0 ? value : Number.NaN);
   }

@@ -64,8 +64,8 @@ function bodyOf({ format, timeUnit }: RecordMapping, bytes: Buffer): PointsBody 
 
 /** A value that is a dead letter is a refused point; where the record has no series, it is one itself. */
 function splitterOfValues(mapping: RecordMapping, { groupPathOf, ...options }: SplitterOptions): RecordSplitter {
-  // What labels are dropped and which labels make groups is decided where the records are written.
-  const written = { ...mapping, dropLabels: [], idTemplate: null };
+  // Which labels make ids and groups is decided where the records are written.
+  const written = { ...mapping, idTemplate: null };
   const groupSourceOf = (series: string) => {
     const from = groupPathOf(series);
     return typeof from === 'string' && from !== 'unwatched' ? from : null;

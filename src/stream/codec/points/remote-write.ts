@@ -1,7 +1,7 @@
-import { NAME_LABEL, sortedLabels } from '../../../series/series-id.ts';
+import { type LabelledSeries, NAME_LABEL, sortedLabels } from '../../../series/series-id.ts';
 import { reasonOf } from '../quoted.ts';
 import { ProtobufReader } from './protobuf-reader.ts';
-import { namedSeries, type SeriesName, SeriesNames } from './series-names.ts';
+import { type SeriesName, SeriesNames } from './series-names.ts';
 import { PointsBySeries, type PointsOfRecord, RECORD_POINTS_MAX } from './series-points.ts';
 
 /** Tags (number of the field << 3 | wire type) of what is read; other fields are passed over. */
@@ -87,7 +87,7 @@ function readSymbols(reader: ProtobufReader, length: number): readonly string[] 
   return symbols;
 }
 
-function seriesOfSymbols(symbols: string): SeriesName {
+function seriesOfSymbols(symbols: string): LabelledSeries {
   const reader = new ProtobufReader(Buffer.from(symbols, 'latin1'));
   const pairs: [string, string][] = [];
   while (reader.at < symbols.length) {
@@ -146,7 +146,7 @@ function readSample(reader: ProtobufReader, points: PointsBySeries, series: Seri
   points.add(series, timestampMs, value);
 }
 
-function readName(reader: ProtobufReader, from: number, to: number): SeriesName {
+function readName(reader: ProtobufReader, from: number, to: number): LabelledSeries {
   const pairs: [string, string][] = [];
   reader.at = from;
   while (reader.at < to) {
@@ -169,7 +169,7 @@ function readLabel(reader: ProtobufReader): [string, string] {
 }
 
 /** A second name of the metric is a label that a series cannot have. */
-function seriesOfPairs(pairs: readonly (readonly [string, string])[]): SeriesName {
+function seriesOfPairs(pairs: readonly (readonly [string, string])[]): LabelledSeries {
   const at = pairs.findIndex(([label, value]) => label === NAME_LABEL && value !== '');
-  return namedSeries(pairs[at]?.[1] ?? '', sortedLabels(at === -1 ? pairs : pairs.toSpliced(at, 1)));
+  return { name: pairs[at]?.[1] ?? '', labels: sortedLabels(at === -1 ? pairs : pairs.toSpliced(at, 1)) };
 }

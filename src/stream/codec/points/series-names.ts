@@ -1,5 +1,5 @@
-import { canonicalId, NAME_LABEL, type SeriesLabels } from '../../../series/series-id.ts';
-import { SERIES_LABELS_MAX } from '../mapping.ts';
+import { canonicalId, type LabelledSeries, NAME_LABEL, type SeriesLabels } from '../../../series/series-id.ts';
+import { DROP_REMEDY, SERIES_LABELS_MAX } from '../id-check.ts';
 
 /** Bytes of names and labels that are remembered, about. Beyond it all are forgotten, and read again. */
 export const NAMES_BYTES_MAX = 16 * 1024 * 1024;
@@ -29,7 +29,7 @@ export function namedSeries(name: string, labels: SeriesLabels): SeriesName {
 function whyUnusable(name: string, labels: SeriesLabels): string | null {
   if (name === '') return 'the metric has no name';
   if (labels.length > SERIES_LABELS_MAX) {
-    return `the series has ${labels.length} labels, more than ${SERIES_LABELS_MAX}`;
+    return `the series has ${labels.length} labels, more than ${SERIES_LABELS_MAX}: ${DROP_REMEDY}`;
   }
   const twice = labels.find(([label], i) => label === NAME_LABEL || (i > 0 && labels[i - 1]?.[0] === label));
   return twice === undefined ? null : `the series has the label ${twice[0]} twice`;
@@ -44,7 +44,13 @@ export type NamesOfScope = Map<string, SeriesName>;
  */
 export class SeriesNames {
   readonly #scopes = new Map<string, NamesOfScope>();
+  readonly #dropped: ReadonlySet<string>;
   #bytes = 0;
+
+  /** @param dropLabels do not count towards any limit of a series */
+  constructor(dropLabels: readonly string[] = []) {
+    this.#dropped = new Set(dropLabels);
+  }
 
   scope(key: string): NamesOfScope {
     let scope = this.#scopes.get(key);
@@ -56,11 +62,13 @@ export class SeriesNames {
     return scope;
   }
 
-  /** @param read called where the series is not remembered */
-  find(scope: NamesOfScope, key: string, read: () => SeriesName): SeriesName {
+  /** @param read called where the series is not remembered; labels are in their canonical order */
+  find(scope: NamesOfScope, key: string, read: () => LabelledSeries): SeriesName {
     const found = scope.get(key);
     if (found !== undefined) return found;
-    const series = read();
+    const { name, labels } = read();
+    const kept = this.#dropped.size === 0 ? labels : labels.filter(([label]) => !this.#dropped.has(label));
+    const series = namedSeries(name, kept);
     if (key.length <= KEY_LENGTH_MAX) this.#keep(key, () => scope.set(flat(key), series));
     return series;
   }

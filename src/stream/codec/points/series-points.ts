@@ -91,7 +91,7 @@ export class PointsBySeries {
   }
 }
 
-/** All are counted, the first are kept. */
+/** All are counted, the first reasons are kept. */
 export class RefusedPoints {
   #refused = 0;
   readonly #reasons: string[] = [];
@@ -102,7 +102,7 @@ export class RefusedPoints {
 
   add(reason: string, points = 1): void {
     this.#refused += points;
-    if (this.#reasons.length < REASONS_MAX) this.#reasons.push(reason);
+    if (this.#reasons.length < REASONS_MAX && !this.#reasons.includes(reason)) this.#reasons.push(reason);
   }
 
   /** Those of another, counted again. */

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { RecordMapping } from '../../../../src/config/config.ts';
 import { VALUE_MAGNITUDE_MAX } from '../../../../src/detector/calibration/precision.ts';
-import { compileMapping, SERIES_ID_BYTES_MAX } from '../../../../src/stream/codec/mapping.ts';
+import { SERIES_ID_BYTES_MAX } from '../../../../src/stream/codec/id-check.ts';
+import { compileMapping } from '../../../../src/stream/codec/mapping.ts';
 import { CLOCK_MS, recordMapping } from '../../../fixture/stream/record-mapping.ts';
 
 const decode = compileMapping(recordMapping());
@@ -74,7 +76,7 @@ test('NaN is a missing value of its series, as a number and as the text that JSO
   }
 });
 
-test('a series id is 1 to 512 bytes of UTF-8 without NUL or replacement character', () => {
+test('a series id is 1 to 1,024 bytes of UTF-8 without NUL or replacement character', () => {
   const longest = 'é'.repeat(SERIES_ID_BYTES_MAX / 2);
   assert.equal(flat({ series: longest }).kind, 'observation');
   assert.equal(flat({ series: 2 ** 53 - 1 }).kind, 'observation');
@@ -82,6 +84,29 @@ test('a series id is 1 to 512 bytes of UTF-8 without NUL or replacement characte
     assert.equal(reasonOf(flat({ series })), 'series-unreadable');
   }
   for (const series of [undefined, null, '']) assert.equal(reasonOf(flat({ series })), 'series-missing');
+});
+
+test('limits hold for what remains of an id after dropping, and the reason has the number and the remedy', () => {
+  const long = 'x'.repeat(SERIES_ID_BYTES_MAX);
+  const many = Object.fromEntries(Array.from({ length: 70 }, (_, i) => [`l${i}`, 'x']));
+  const labelled = { labels: 'tags', dropLabels: ['id', 'l1', 'l2', 'l3', 'l4', 'l5', 'l6'] };
+  const read = (mapping: Partial<RecordMapping>, fields: object) =>
+    compileMapping(recordMapping(mapping))({ series: 'up', timestamp: CLOCK_MS, value: 1, ...fields }, CLOCK_MS);
+  const written = `up{id="${long}",job="a"}`;
+  const kept = (decoded: ReturnType<typeof read>) => (decoded.kind === 'observation' ? decoded.series : decoded);
+  assert.equal(kept(read({ dropLabels: ['id'] }, { series: written })), 'up{job="a"}');
+  assert.equal(kept(read({ idTemplate: '{__name__}/{job}' }, { series: written })), 'up/a');
+  assert.equal(kept(read(labelled, { tags: { id: long, job: 'a' } })), 'up{job="a"}');
+  assert.equal(read(labelled, { tags: many }).kind, 'observation');
+  const detail = (decoded: ReturnType<typeof read>) => (decoded.kind === 'dead-letter' ? decoded.detail : '');
+  const remedy = 'leave labels out by input.drop_labels, or at the sender';
+  const tooLong = `the series id at "series" has 1041 bytes, more than 1024: ${remedy} (the longest is "id", 1024 bytes)`;
+  assert.equal(detail(read({}, { series: written })), tooLong);
+  assert.match(
+    detail(read({ dropLabels: ['job'] }, { series: written })),
+    /^the id that input makes of .* has 1033 bytes/,
+  );
+  assert.equal(detail(read({ labels: 'tags' }, { tags: many })), `the series has 70 labels, more than 64: ${remedy}`);
 });
 
 test('ids that are too long only when joined are refused', () => {

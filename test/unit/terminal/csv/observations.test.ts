@@ -70,10 +70,10 @@ test('a row that is no observation is refused with line and reason, and the othe
 });
 
 test('a series id that cannot be a record key is refused', async () => {
-  const items = await read(`series,timestamp,value\n,2014-02-14,1\n${'x'.repeat(513)},2014-02-14,1\n`);
+  const items = await read(`series,timestamp,value\n,2014-02-14,1\n${'x'.repeat(1_025)},2014-02-14,1\n`);
   assert.deepEqual(items.slice(1), [
     refused(2, 'the series id at "series" is empty'),
-    refused(3, 'the series id at "series" is longer than 512 bytes'),
+    refused(3, 'the series id at "series" has 1025 bytes, more than 1024'),
   ]);
 });
 

@@ -69,7 +69,7 @@ test('a series without a name, or with a label twice, is refused; the others are
   assert.deepEqual(decoded.kind === 'points' && [decoded.refused, ...decoded.reasons], [
     2,
     '{job="a"}: the metric has no name',
-    'many{l0="x",l1="x"}: the series has 65 labels, more than 64',
+    'many{l0="x",l1="x"}: the series has 65 labels, more than 64: leave labels out by input.drop_labels, or at the sender',
   ]);
 });
 
