@@ -238,9 +238,10 @@ function createSession(
         const { start, end } = await stableRange(link.cluster, topic, partition);
         const range = { topic, partition, from: Math.max(start, offset), end: Math.min(end, offset + span) };
         const records: InputRecord[] = [];
-        await readPartition(link.cluster, range, (at, timestampMs, key, value) => {
+        await readPartition(link.cluster, range, (at, timestampMs, key, value, readHeaders) => {
           const copy = (bytes: Buffer | null) => bytes && Buffer.from(bytes);
-          records.push({ partition, offset: at, timestampMs, key: copy(key), value: copy(value) });
+          const headers = readHeaders().map(([name, bytes]) => [name, copy(bytes)] as const);
+          records.push({ partition, offset: at, timestampMs, key: copy(key), value: copy(value), headers });
         });
         return records;
       }),

@@ -123,7 +123,7 @@ function batchAt({ series, stepMs }: Fleet, step: number): HistoryBatch {
 async function decodeRate(): Promise<number> {
   const value = Buffer.from(JSON.stringify(scoreRecord()));
   const records = Array.from({ length: 10_000 }, (_, offset) => {
-    return { partition: 0, offset, timestampMs: 0, key: null, value, headers: {} };
+    return { partition: 0, offset, timestampMs: 0, key: null, value, headers: [] };
   });
   const decode = createScoreDecoder('json');
   const startedMs = performance.now();

@@ -46,7 +46,7 @@ function append(
 ): void {
   for (const [series, step, value, group] of observations) {
     const record = observationRecord(series, step, value, group);
-    const headers: Record<string, string> = withHeaders === true ? { trace: `${series}/${step}` } : {};
+    const headers = withHeaders === true ? ([['trace', Buffer.from(`${series}/${step}`)]] as const) : [];
     broker.appendRecord(0, { ...record, headers, timestampMs: 0 });
   }
 }

@@ -9,6 +9,7 @@ import {
   MAGIC,
   TRANSACTIONAL_FLAG,
 } from './record-batch-layout.ts';
+import type { RecordHeaders } from './records.ts';
 import { type ByteCursor, readVarint, readVarlong } from './varint.ts';
 
 /** An aborted transaction, as a fetch response lists it. */
@@ -27,7 +28,7 @@ export type RecordSink = (
   timestampMs: number,
   key: Buffer | null,
   value: Buffer | null,
-  headers: () => Record<string, string>,
+  headers: () => RecordHeaders,
   rawHeaders: () => Buffer,
 ) => void;
 
@@ -123,23 +124,14 @@ function readBytes(bytes: Buffer, cursor: ByteCursor): Buffer | null {
   return bytes.subarray(start, cursor.at);
 }
 
-function readHeaders(bytes: Buffer, start: number): Record<string, string> {
+function readHeaders(bytes: Buffer, start: number): RecordHeaders {
   const cursor: ByteCursor = { bytes, at: start };
-  const headers: [name: string, value: string][] = [];
+  const headers: [name: string, value: Buffer | null][] = [];
   for (let left = readVarint(cursor); left > 0; left--) {
     const name = readBytes(bytes, cursor)?.toString() ?? '';
-    headers.push([name, readBytes(bytes, cursor)?.toString() ?? '']);
+    headers.push([name, readBytes(bytes, cursor)]);
   }
-  return Object.fromEntries(headers);
-}
-
-/** The headers with these names; null without any. */
-export function pickHeaders(
-  headers: Readonly<Record<string, string>>,
-  names: readonly string[],
-): Record<string, string> | null {
-  const picked = names.filter((name) => headers[name] !== undefined).map((name) => [name, headers[name]]);
-  return picked.length === 0 ? null : Object.fromEntries(picked);
+  return headers;
 }
 
 /** The key of a control record is version i16, type i16. Type 0 is an abort marker, 1 a commit marker. */

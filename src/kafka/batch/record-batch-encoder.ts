@@ -14,7 +14,7 @@ interface BatchIdentity {
 /** An upper bound of the bytes that the record adds to a batch. */
 export function recordBytesMax(record: EncodableRecord): number {
   let bytes = 30 + (record.key?.length ?? 0) + (record.value?.length ?? 0) + (record.rawHeaders?.length ?? 0);
-  for (const name in record.headers) bytes += 10 + 3 * (name.length + record.headers[name].length);
+  for (const [name, value] of record.headers ?? []) bytes += 10 + 3 * name.length + (value?.length ?? 0);
   return bytes;
 }
 
@@ -71,14 +71,11 @@ function bodyBytes(record: EncodableRecord, deltaMs: number, offsetDelta: number
   let size = 1 + varlongBytes(deltaMs) + varintBytes(offsetDelta) + sized(record.key) + sized(record.value);
   if (record.rawHeaders !== undefined) return size + record.rawHeaders.length;
   if (record.headers === undefined) return size + 1;
-  let count = 0;
-  for (const name in record.headers) {
+  for (const [name, value] of record.headers) {
     const nameBytes = Buffer.byteLength(name);
-    const valueBytes = Buffer.byteLength(record.headers[name]);
-    size += varintBytes(nameBytes) + nameBytes + varintBytes(valueBytes) + valueBytes;
-    count++;
+    size += varintBytes(nameBytes) + nameBytes + sized(value);
   }
-  return size + varintBytes(count);
+  return size + varintBytes(record.headers.length);
 }
 
 /** Positional arguments: an object for each record would cost too much. */
@@ -96,11 +93,10 @@ function writeBody(out: Buffer, start: number, record: EncodableRecord, deltaMs:
     out[at] = 0;
     return at + 1;
   }
-  const names = Object.keys(record.headers);
-  at = writeVarint(out, at, names.length);
-  for (const name of names) {
+  at = writeVarint(out, at, record.headers.length);
+  for (const [name, value] of record.headers) {
     at = writeText(out, at, name);
-    at = writeText(out, at, record.headers[name]);
+    at = writeSized(out, at, value);
   }
   return at;
 }

@@ -7,6 +7,9 @@ export interface SkippedRange {
   readonly reason: 'records-expired' | 'records-truncated' | 'records-skipped' | 'topic-recreated';
 }
 
+/** Headers in their order. A name may occur more than once. */
+export type RecordHeaders = readonly (readonly [name: string, value: Buffer | null])[];
+
 /** A record of the input topic. `key` and `value` are copies and may be kept. */
 export interface InputRecord {
   readonly partition: number;
@@ -16,7 +19,7 @@ export interface InputRecord {
   readonly key: Buffer | null;
   readonly value: Buffer | null;
   /** Those of its headers that pass on to its score. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: RecordHeaders;
   /** All of its headers as their bytes, where records are passed on. */
   readonly rawHeaders?: Buffer;
   /**
@@ -31,7 +34,7 @@ export interface EncodableRecord {
   readonly key: Buffer | null;
   /** null is a tombstone: it deletes the key in a compacted topic. */
   readonly value: Buffer | null;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: RecordHeaders;
   /** In place of `headers`: their number, names and values, as they are encoded and as an input record had them. */
   readonly rawHeaders?: Buffer;
   /** Milliseconds since the epoch; left out: when it is written. */

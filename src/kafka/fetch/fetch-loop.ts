@@ -6,7 +6,7 @@ import { errorFromCode } from '../cluster/kafkajs.ts';
 import { isLedElsewhere, leaderEpochOf, leaderOf, refreshLeaders, topicIdOf } from '../cluster/leader.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic, restOf, timed } from './fetch.ts';
 import type { FetchHandlers } from './fetch-handlers.ts';
-import { decodeInput, recordOfSkipped } from './input-records.ts';
+import { decodeInput, NO_HEADERS, recordOfSkipped } from './input-records.ts';
 import { findTruncation, isRecreated, locatePosition, type NewPosition } from './out-of-range.ts';
 import { hangingTransaction } from './partition-reader.ts';
 import { FETCH_RETRY_MS_MAX, PartitionReading, positionsInTurn, type SentPartition } from './partition-reading.ts';
@@ -213,7 +213,7 @@ export class FetchLoop {
     const { partition } = reading;
     const bytes = Buffer.from(fetched.records);
     const source = { partition, fromOffset: reading.offset, aborted: fetched.aborted };
-    const records = decodeInput(bytes, source, this.#handlers.headers ?? []);
+    const records = decodeInput(bytes, source, this.#handlers.headers ?? NO_HEADERS);
     this.#handlers.epochs.fetched(partition, bytes);
     reading.offset = Math.max(reading.offset, endOffset(fetched.records) ?? 0);
     this.#handlers.onFetch?.({

@@ -1,31 +1,35 @@
-import { type DecodeOptions, decodeRecords, pickHeaders } from '../batch/record-batch-decoder.ts';
+import { type DecodeOptions, decodeRecords } from '../batch/record-batch-decoder.ts';
 import type { InputRecord, SkippedRange } from '../batch/records.ts';
 
 /** As in Kafka. */
 const NO_TIMESTAMP = -1;
 
-/** Names of headers that are delivered with records, or all of them as bytes. */
-export type DeliveredHeaders = readonly string[] | 'raw';
+/** What is delivered of the headers of records. */
+export interface DeliveredHeaders {
+  /** Those with these names. */
+  readonly names: readonly string[];
+  /** All of them as bytes, too. */
+  readonly raw: boolean;
+}
 
 interface InputSource extends DecodeOptions {
   readonly partition: number;
 }
 
+export const NO_HEADERS: DeliveredHeaders = { names: [], raw: false };
+
 /** The records of fetched bytes, with those of their headers that are to be passed on. Keys and values are views. */
 export function decodeInput(
   bytes: Buffer,
   { partition, ...options }: InputSource,
-  headers: DeliveredHeaders,
+  { names, raw }: DeliveredHeaders,
 ): InputRecord[] {
   const records: InputRecord[] = [];
   decodeRecords(bytes, options, (offset, timestampMs, key, value, readHeaders, rawHeaders) => {
     const record = { partition, offset, timestampMs, key, value };
-    if (headers === 'raw') {
-      records.push({ ...record, rawHeaders: rawHeaders() });
-      return;
-    }
-    const passed = headers.length === 0 ? null : pickHeaders(readHeaders(), headers);
-    records.push(passed === null ? record : { ...record, headers: passed });
+    const headers = names.length === 0 ? [] : readHeaders().filter(([name]) => names.includes(name));
+    if (raw) records.push({ ...record, headers, rawHeaders: rawHeaders() });
+    else records.push(headers.length === 0 ? record : { ...record, headers });
   });
   return records;
 }

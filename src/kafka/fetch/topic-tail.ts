@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeRecords, endOffset } from '../batch/record-batch-decoder.ts';
+import type { RecordHeaders } from '../batch/records.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { type ClusterLink, type KafkaConnection, linkCluster } from '../cluster/connection.ts';
 import { explainFailure } from '../cluster/failure.ts';
@@ -17,7 +18,7 @@ export interface TopicRecord {
   readonly timestampMs: number;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: RecordHeaders;
 }
 
 const LIMITS: FetchLimits = { waitMsMax: 250, partitionBytesMax: 1024 * 1024, responseBytesMax: 8 * 1024 * 1024 };

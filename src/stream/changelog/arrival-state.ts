@@ -1,3 +1,4 @@
+import type { RecordHeaders } from '../../kafka/batch/records.ts';
 import type { SilenceCause } from '../../record/score-record.ts';
 import { type OpenStepsState, readOpenSteps, writeOpenSteps } from './open-step-state.ts';
 import { readHeaders, writeHeaders } from './record-headers.ts';
@@ -13,7 +14,7 @@ interface HeldRecord {
     readonly timestampMs: number;
     readonly key: Buffer | null;
     readonly value: Buffer | null;
-    readonly headers?: Readonly<Record<string, string>>;
+    readonly headers?: RecordHeaders;
   };
 }
 

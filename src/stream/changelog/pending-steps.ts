@@ -1,3 +1,4 @@
+import type { RecordHeaders } from '../../kafka/batch/records.ts';
 import { readHeaders, writeHeaders } from './record-headers.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
@@ -13,7 +14,7 @@ export interface PendingObservation {
   /** Input offset. */
   readonly offset: number;
   /** Those of its record that pass on to its score. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: RecordHeaders;
 }
 
 interface NamedObservation {

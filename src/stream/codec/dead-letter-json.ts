@@ -28,6 +28,6 @@ export function encodeDeadLetter(letter: DeadLetter): Buffer {
 }
 
 /** With the reason as a header a consumer can filter without parsing the record. */
-export function deadLetterHeaders(letter: DeadLetter): Readonly<Record<string, string>> {
-  return { reason: letter.reason };
+export function deadLetterHeaders({ reason }: DeadLetter): [name: string, value: Buffer][] {
+  return [['reason', Buffer.from(reason)]];
 }

@@ -40,7 +40,7 @@ for (const [compression, codec] of [
       const log = createKafkaLog({ ...connection, ...group, compression });
       t.after(() => log.close());
       const session = await log.openPartition(0);
-      const headers = { traceparent: '00-abc' };
+      const headers = [['traceparent', Buffer.from('00-abc')]] as const;
       const outputs = Array.from({ length: 500 }, (_, i) => {
         const place = { topic: topics.scores, partition: 0, key: Buffer.from('k') };
         return { ...place, value: Buffer.from(`{"score":${i},"forecast":null}`), headers, timestampMs: 86_400_000 + i };

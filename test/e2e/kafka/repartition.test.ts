@@ -54,7 +54,10 @@ function records(from: number, to: number) {
       value: observationRecord(series, step, Math.sin(step / 3) * 9 + ((step * 7 + which) % 5)).value,
       key: which % 2 === 0 ? null : Buffer.from('another'),
       timestampMs: Date.UTC(2026, 0, 1) + step * 1_000 + which,
-      headers: { trace: `${series}-${step}`, empty: '' },
+      headers: [
+        ['trace', Buffer.from(`${series}-${step}`)],
+        ['empty', Buffer.alloc(0)],
+      ] as const,
     })),
   );
 }

@@ -1,4 +1,5 @@
 import type { OutputSettings, RecordMapping, Topics } from '../../../config/config.ts';
+import type { RecordHeaders } from '../../../kafka/batch/records.ts';
 import type { AnomalyEvent } from '../../../record/anomaly-event.ts';
 import type { DeadLetter } from '../../../record/dead-letter.ts';
 import { type InputPlace, inputAt } from '../../../record/input-place.ts';
@@ -103,7 +104,7 @@ export class PendingCommit implements ScoreSink {
     return tally;
   }
 
-  score(score: ScoreRecord, key: Buffer | null, headers?: Readonly<Record<string, string>>): void {
+  score(score: ScoreRecord, key: Buffer | null, headers?: RecordHeaders): void {
     this.#tally.scored[score.state]++;
     if (this.newestEventMs === null || score.timestampMs > this.newestEventMs) this.newestEventMs = score.timestampMs;
     if (score.anomaly) this.#tally.flagged++;

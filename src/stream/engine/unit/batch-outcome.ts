@@ -1,4 +1,5 @@
 import { InputCounts } from '../../../finding/input-watch.ts';
+import type { RecordHeaders } from '../../../kafka/batch/records.ts';
 import { type AnomalyEvent, EVENT_TYPES, type EventType } from '../../../record/anomaly-event.ts';
 import type { DeadLetterReason } from '../../../record/dead-letter.ts';
 import type { RestartReason, ScoreRecord, ScoreState } from '../../../record/score-record.ts';
@@ -46,7 +47,7 @@ export type ForgottenReason = 'series-max' | 'idle';
 /** Receives the results of series and groups. The stream writes them to Kafka, a backtest to a file. */
 export interface ScoreSink {
   /** `key` is that of the input record, and `headers` are those of it that pass on. */
-  score(score: ScoreRecord, key: Buffer | null, headers?: Readonly<Record<string, string>>): void;
+  score(score: ScoreRecord, key: Buffer | null, headers?: RecordHeaders): void;
   /** A series stopped when the record at `foundAt` was there, or by the clock at `foundAt`. */
   silence(score: ScoreRecord, foundAt: number): void;
   /** A revision of an event, with the key of the scores, and the input offset that orders it among them. */

@@ -9,7 +9,12 @@ const identity = { producerId: 7, producerEpoch: 2, firstSequence: 3, transactio
 function encoded(count: number): Buffer {
   const records = Array.from({ length: count }, (_, i) => {
     const value = Buffer.from(JSON.stringify({ series: `s${i}`, forecast: null, score: i }));
-    return { key: Buffer.from(`k${i}`), value, timestampMs: 1_000 + i, headers: { traceparent: `00-${i}` } };
+    return {
+      key: Buffer.from(`k${i}`),
+      value,
+      timestampMs: 1_000 + i,
+      headers: [['traceparent', Buffer.from(`00-${i}`)]] as const,
+    };
   });
   return encodeRecordBatch(records, identity, 0);
 }

@@ -12,7 +12,10 @@ const arrivals = fc.array(
     at: fc.integer({ min: -90_000, max: 60_000 }),
     value: fc.double({ noNaN: true, min: -1e6, max: 1e6 }),
     aheadMs: fc.constantFrom(0, 0, 90_000),
-    headers: fc.constantFrom(undefined, { trace: '1' }),
+    headers: fc.constantFrom(undefined, [
+      ['trace', Buffer.from([0xff])],
+      ['trace', null],
+    ] as const),
     writes: fc.boolean(),
     closes: fc.constantFrom(false, false, false, false, false, true),
   }),

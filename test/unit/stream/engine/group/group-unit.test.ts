@@ -352,7 +352,7 @@ test('a member that left and returned is restored without its earlier windows', 
 test("a member's score has the headers of its own record, also when its step waited over a restart", async () => {
   const run = streamRun({ detectors });
   const append = (series: string, step: number) => {
-    const headers = { traceparent: `${series}${step}` };
+    const headers = [['traceparent', Buffer.from(`${series}${step}`)]] as const;
     const { value } = observationRecord(series, step, 1, 'g');
     run.broker.appendRecord(0, { key: Buffer.from('g'), value, headers, timestampMs: 0 });
   };
@@ -360,6 +360,6 @@ test("a member's score has the headers of its own record, also when its step wai
   await run.scoreAll();
   append('b', 3);
   await run.scoreAll();
-  const passed = run.broker.read('anomaly-scores', 0).map(({ headers }) => headers.traceparent);
+  const passed = run.broker.read('anomaly-scores', 0).map(({ headers }) => String(headers[0]?.[1]));
   assert.deepEqual(passed, ['a0', 'b0', 'a1', 'b1', 'a2', 'b2', 'a3', 'b3']);
 });
