@@ -200,3 +200,17 @@ test('an observation has the same fields in Avro, JSON Schema and Protobuf', () 
   validate(jsonSchema('observation'), { series: 'a', timestamp: 1_777_636_800_000, value: 0.5 });
   validate(jsonSchema('observation'), { series: 'a', timestamp: 1_777_636_800_000, value: null, group: 'g' });
 });
+
+test('a time has one type in every Avro schema', () => {
+  const times = (part: unknown): unknown[] => {
+    if (typeof part !== 'object' || part === null) return [];
+    const { name, type } = part as { name?: unknown; type?: unknown };
+    const own = /(Ms|^timestamp)$/.test(String(name)) ? [type].flat().filter((branch) => branch !== 'null') : [];
+    return [...own, ...Object.values(part).flatMap(times)];
+  };
+  for (const name of ['observation', 'anomaly-score', 'anomaly-event', 'anomaly-incident']) {
+    const found = times(avroSchema(name));
+    assert.ok(found.length > 0, name);
+    for (const type of found) assert.deepEqual(type, { type: 'long', logicalType: 'timestamp-millis' }, name);
+  }
+});
