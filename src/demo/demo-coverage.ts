@@ -20,7 +20,7 @@ export function coveredDemoSeries({ input, detectors }: StreamConfig, nowMs: num
     const step = stepAt(nowMs);
     // Within one step a series, or all of them, may have stopped, as the demo plays it.
     for (const { key, value } of demoRecords(step + 1 - STEPS_PER_DAY, step + 1, new Map())) {
-      const decoded = decoder.decode(value, nowMs);
+      const decoded = decoder.decode({ value }, nowMs);
       if (decoded.kind !== 'observation' || detectorOf(decoded.source ?? decoded.series) === null) continue;
       if (decoded.group === null || decoded.group === key.toString()) covered.add(decoded.series);
     }

@@ -53,7 +53,7 @@ export function recordsOfBodies({ mapping, groupPathOf }: PointWriter): RecordsO
       const value = bytes.subarray(at, end === -1 ? bytes.length : end);
       at += value.length + 1;
       if (value.length === 0 || (value.length === 1 && value[0] === CARRIAGE_RETURN)) continue;
-      const decoded = decoder.decode(value, nowMs);
+      const decoded = decoder.decode({ value }, nowMs);
       if (decoded.kind === 'dead-letter') {
         refusals.add(`line ${line}: ${decoded.detail}`);
         const { refused, reasons } = refusals.all;

@@ -1,6 +1,6 @@
 /** Why a record could not be scored. The list is closed: alerts and dashboards rely on it. */
 export const DEAD_LETTER_REASONS = [
-  /** The bytes are not a record of the configured format. A tombstone is not one either. */
+  /** The bytes are not a record of the configured format. */
   'record-unreadable',
   /** The registry does not know the schema that the record names. */
   'schema-unknown',

@@ -2,6 +2,7 @@ import type { KafkaConfig, StreamConfig, WorkerLimits } from '../config/config.t
 import type { RekeyedInput } from '../config/rekeyed-input.ts';
 import { keyPartitioner } from '../kafka/produce/key-partition.ts';
 import type { SchemaSource } from '../stream/codec/schema-source.ts';
+import { SCHEMA_HEADERS } from '../stream/codec/wire-header.ts';
 import type { EngineReports } from '../stream/engine/engine-reports.ts';
 import { startWorker, type Worker, type WorkerReports } from '../stream/engine/stream-worker.ts';
 import type { BoundDetector } from '../stream/engine/unit/bound-detector.ts';
@@ -44,7 +45,7 @@ export async function startRepartition(parts: RepartitionParts): Promise<Worker>
     instanceId: stream.groupInstanceId,
     sessionMs: limits.sessionMs,
     compression: stream.output.compression,
-    headers: 'raw',
+    headers: { names: SCHEMA_HEADERS, raw: true },
     spread: true,
   });
   const worker = await startWorker({

@@ -9,6 +9,7 @@ import { ServiceError } from '../service-error.ts';
 import { createEventEncoder } from '../stream/codec/event-codec.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
 import { createScoreEncoder } from '../stream/codec/score-encoder.ts';
+import { SCHEMA_HEADERS } from '../stream/codec/wire-header.ts';
 import { metricReports, timeForecasts } from '../stream/engine/metric-reports.ts';
 import type { FindingReport } from '../stream/engine/report-findings.ts';
 import { FORECAST_ROWS_MAX } from '../stream/engine/state/requested-forecasts.ts';
@@ -167,7 +168,7 @@ async function startStream(
     instanceId: stream.groupInstanceId,
     sessionMs: limits.sessionMs,
     compression: stream.output.compression,
-    headers: stream.output.headers,
+    headers: { names: [...stream.output.headers, ...SCHEMA_HEADERS], raw: false },
     onFetch: ({ partition, endOffset }) => reports.fetched(partition, endOffset),
     onAnswer: (seconds) => reports.fetchAnswered(seconds),
   });

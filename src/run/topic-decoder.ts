@@ -6,6 +6,7 @@ import type { GroupSourceOf } from '../stream/codec/mapping.ts';
 import { createRecordSplitter } from '../stream/codec/points/record-splitter.ts';
 import { createRecordDecoder } from '../stream/codec/record-decoder.ts';
 import type { SchemaSource } from '../stream/codec/schema-source.ts';
+import { type EncodedRecord, hasValue } from '../stream/codec/wire-header.ts';
 
 interface TopicDecoding {
   readonly groupSourceOf: GroupSourceOf;
@@ -29,22 +30,23 @@ export function topicDecoder(
     schemas,
   } as const;
   const splitter = holdsMany(input) ? createRecordSplitter(input, splitting) : null;
-  const decode = (record: TopicRecord, nowMs: number) => {
+  const decode = (record: TopicRecord & EncodedRecord, nowMs: number) => {
     const split = splitter?.split(record, nowMs);
-    if (split === undefined) return [{ ...record, decoded: decoder.decode(record.value, nowMs) }];
+    if (split === undefined) return [{ ...record, decoded: decoder.decode(record, nowMs) }];
     if (split.kind === 'dead-letter') return [{ ...record, decoded: split }];
     const refused = split.reasons.map(
       (detail): Decoded => ({ kind: 'dead-letter', reason: 'points-refused', detail, series: null }),
     );
-    const found = split.records.map(({ value }) => decoder.decode(value, nowMs));
+    const found = split.records.map((each) => decoder.decode(each, nowMs));
     return [...found, ...refused].map((decoded) => ({ ...record, decoded }));
   };
   return async (records) => {
     const { missingSchema, loadSchemas } = splitter ?? decoder;
     const nowMs = Date.now();
-    const missing = new Set(records.map(({ value }) => missingSchema(value, nowMs)));
+    const valued = records.filter(hasValue);
+    const missing = new Set(valued.map((record) => missingSchema(record, nowMs)));
     const ids = [...missing].filter((id) => id !== null);
     if (ids.length > 0) await loadSchemas(ids, nowMs);
-    return records.flatMap((record) => decode(record, nowMs));
+    return valued.flatMap((record) => decode(record, nowMs));
   };
 }

@@ -99,7 +99,7 @@ function recordMetrics({ counter, gauge, histogram }: ReturnType<typeof makersOf
     skippedRanges: counter('skipped_ranges_total', 'Ranges of such offsets, each with a dead letter'),
     duplicates: counter('duplicates_total', 'Observations of a time step already seen, dropped'),
     gapStepsFilled: counter('gap_steps_filled_total', 'Missing grid steps filled with missing values'),
-    withoutValue: counter('without_value_total', 'Records, or time steps, without a value: NaN, starts of counters'),
+    withoutValue: counter('without_value_total', 'Records, or steps, without a value: NaN, tombstones, starts'),
     inputFindings: gauge('input_findings', 'Settings that do not fit the input, by kind', 'kind'),
     detectorChanges: counter('detector_changes_total', 'Changes of the detectors in a running worker', 'outcome'),
     backfills: counter('series_backfilled_total', 'Series calibrated again on the values that they had kept'),

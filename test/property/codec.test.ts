@@ -63,7 +63,7 @@ test('arbitrary bytes never make a decoder throw, only refuse for a reason of th
     const json = fc.json().map((text) => Buffer.concat([header, Buffer.from(text)]));
     fc.assert(
       fc.property(fc.oneof(bytes, json), (value) => {
-        const decoded = decoder.decode(value, CLOCK_MS);
+        const decoded = decoder.decode({ value }, CLOCK_MS);
         if (decoded.kind === 'dead-letter') assert.ok(isClosed(decoded.reason) && decoded.detail !== '');
         else assert.ok(Number.isSafeInteger(decoded.timestampMs));
         if (decoded.kind === 'observation') assert.ok(Number.isFinite(decoded.value));
@@ -87,7 +87,7 @@ test('a record with a few changed bytes is decoded or refused, and never throws'
       fc.property(fc.array(fc.tuple(at, fc.integer({ min: 0, max: 255 })), { maxLength: 4 }), (changes) => {
         const value = Buffer.from(good[format]);
         for (const [place, byte] of changes) value[place] = byte;
-        const decoded = decoder.decode(value, CLOCK_MS);
+        const decoded = decoder.decode({ value }, CLOCK_MS);
         assert.ok(decoded.kind !== 'dead-letter' || isClosed(decoded.reason));
       }),
       { numRuns: 1_000 },
@@ -117,11 +117,11 @@ test('an observation is the same in every format', async () => {
         value: record.value + 0,
       };
       const json = Buffer.from(JSON.stringify(record));
-      assert.deepEqual(decoders.json.decode(json, CLOCK_MS), wanted);
+      assert.deepEqual(decoders.json.decode({ value: json }, CLOCK_MS), wanted);
       const avro = avroRecord(AVRO_ID, AVRO, { ...record, group: null });
-      assert.deepEqual(decoders.avro.decode(avro, CLOCK_MS), { ...wanted, value: record.value });
+      assert.deepEqual(decoders.avro.decode({ value: avro }, CLOCK_MS), { ...wanted, value: record.value });
       const proto = protobufRecord(PROTO_ID, PROTO, 'tidewatch.Observation', record);
-      assert.deepEqual(decoders.protobuf.decode(proto, CLOCK_MS), { ...wanted, value: record.value });
+      assert.deepEqual(decoders.protobuf.decode({ value: proto }, CLOCK_MS), { ...wanted, value: record.value });
     }),
     { numRuns: 500 },
   );

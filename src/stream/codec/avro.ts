@@ -1,9 +1,9 @@
 import avsc from 'avsc';
+import { AvroNames, type Parsed, RENAMED } from './avro-names.ts';
 import type { FetchedSchema } from './schema-source.ts';
-import { WIRE_HEADER_BYTES } from './wire-header.ts';
 
-/** Parses the bytes of a record, header included. Throws when they are invalid. */
-export type ReadRecord = (value: Buffer) => unknown;
+/** Parses the bytes of a record behind its schema id. Throws when they are invalid. */
+export type ReadRecord = (body: Buffer) => unknown;
 
 /** The read position in a record's bytes, as the library's types pass it. */
 interface Tap {
@@ -28,12 +28,15 @@ export function compileAvro(schema: FetchedSchema): ReadRecord {
   const options: Partial<AvroOptions> = {
     registry: {},
     omitRecordMethods: true,
-    logicalTypes: { decimal: DecimalType },
+    logicalTypes: { decimal: DecimalType, [RENAMED]: RenamedType },
+    assertLogicalTypes: true,
     typeHook: boundedType,
   };
-  for (const reference of schema.references) avsc.Type.forSchema(parseSchema(reference.text), options);
-  const type = avsc.Type.forSchema(parseSchema(schema.text), options);
-  return (value) => type.fromBuffer(value.subarray(WIRE_HEADER_BYTES));
+  const names = new AvroNames();
+  const compile = (text: string) => avsc.Type.forSchema(names.reduce(parseSchema(text)) as AvroSchema, options);
+  for (const reference of schema.references) compile(reference.text);
+  const type = compile(schema.text);
+  return (body) => type.fromBuffer(body);
 }
 
 /**
@@ -41,7 +44,7 @@ export function compileAvro(schema: FetchedSchema): ReadRecord {
  * match the schema.
  */
 export function compileAvroWriter(schemaText: string, header: Buffer): (record: unknown) => Buffer {
-  const type = avsc.Type.forSchema(parseSchema(schemaText), { registry: {}, wrapUnions: 'never' });
+  const type = avsc.Type.forSchema(JSON.parse(schemaText), { registry: {}, wrapUnions: 'never' });
   let scratch = Buffer.alloc(1_024);
   return (record) => {
     let end = type.encode(record, scratch, header.length);
@@ -55,7 +58,7 @@ export function compileAvroWriter(schemaText: string, header: Buffer): (record: 
 }
 
 /** A schema is JSON; a primitive or a reference to another schema may be a bare name. */
-function parseSchema(text: string): AvroSchema {
+function parseSchema(text: string): Parsed {
   return /^\s*[[{"]/.test(text) ? JSON.parse(text) : text.trim();
 }
 
@@ -140,22 +143,44 @@ function readBlockCount(tap: Tap): number {
   return count;
 }
 
-/** Converts unscaled two's complement bytes to the nearest number. */
+/** The number nearest to a decimal of unscaled two's complement bytes. */
+export function decimalNumber(bytes: Buffer, scale: number): number {
+  const unscaled = bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${bytes.toString('hex')}`));
+  return Number(`${unscaled}e${-scale}`);
+}
+
 class DecimalType extends avsc.types.LogicalType {
   readonly scale: number;
 
   constructor(schema: AvroSchema, options?: AvroOptions) {
     super(schema, options);
-    const { scale = 0 } = schema as { scale?: number };
-    this.scale = scale;
+    this.scale = (schema as unknown as { scale: number }).scale;
   }
 
   protected override _fromValue(bytes: Buffer): number {
-    const unscaled = bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${bytes.toString('hex')}`));
-    return Number(`${unscaled}e-${this.scale}`);
+    return decimalNumber(bytes, this.scale);
   }
 
   protected override _toValue(): never {
     throw new Error('decimals are only read');
+  }
+}
+
+/** Gives the fields of a record, or the symbols of an enum, their names of the schema. */
+class RenamedType extends avsc.types.LogicalType {
+  readonly originals: readonly string[];
+
+  constructor(schema: AvroSchema, options?: AvroOptions) {
+    super(schema, options);
+    this.originals = (schema as unknown as { originals: readonly string[] }).originals;
+  }
+
+  protected override _fromValue(read: string | Readonly<Record<string, unknown>>): unknown {
+    if (typeof read === 'string') return this.originals[Number(read.slice(1))];
+    return Object.fromEntries(this.originals.map((name, i) => [name, read[`n${i}`]]));
+  }
+
+  protected override _toValue(): never {
+    throw new Error('renamed types are only read');
   }
 }

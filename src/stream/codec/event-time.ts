@@ -16,12 +16,18 @@ const ISO =
 /**
  * Milliseconds since the epoch, rounded to an integer; NaN when `raw` is not a time in this unit. Numeric units take
  * numbers, bigints and numeric strings. `iso` takes ISO 8601 strings, in UTC where they name no zone.
+ * Protobuf's Timestamp is a time of its own in any unit.
  */
 export function readEventTime(raw: unknown, unit: TimeUnit): number {
+  if (typeof raw === 'object' && raw !== null) return ownTimeMs(raw);
   if (unit === 'iso') return typeof raw === 'string' ? parseIso(raw) : Number.NaN;
   if (typeof raw === 'number') return toMilliseconds(raw, unit);
   if (typeof raw === 'bigint') return toMilliseconds(Number(raw), unit);
   return typeof raw === 'string' && NUMERIC.test(raw) ? toMilliseconds(Number(raw), unit) : Number.NaN;
+}
+
+function ownTimeMs(raw: { readonly toEpochMs?: unknown }): number {
+  return typeof raw.toEpochMs === 'function' ? Math.round(raw.toEpochMs()) : Number.NaN;
 }
 
 /** Whether the time lies between 1980 and 2200 and is not later than `latestMs`. */

@@ -28,13 +28,13 @@ export type FlatFields = readonly unknown[];
  * but one flat object of plain ASCII without escapes, whose named fields are there once at most: then JSON.parse
  * decides what it is.
  */
-export function flatJson(names: readonly string[]): (bytes: Buffer, start: number) => FlatFields | null {
+export function flatJson(names: readonly string[]): (bytes: Buffer) => FlatFields | null {
   const keys = names.map((name) => Buffer.from(name));
   const cursor: FlatCursor = { at: 0, value: null };
   const found: unknown[] = names.map(() => undefined);
-  return (bytes, start) => {
+  return (bytes) => {
     for (let place = 0; place < found.length; place++) found[place] = undefined;
-    let at = start;
+    let at = 0;
     if (bytes[at++] !== OPEN) return null;
     for (;;) {
       if (bytes[at] !== QUOTE) return null;

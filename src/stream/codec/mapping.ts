@@ -15,6 +15,7 @@ import {
   whyNoId,
   writtenBytesMax,
 } from './id-check.ts';
+import { plainValue } from './plain-value.ts';
 import { quoted } from './quoted.ts';
 import { compileRecordPath, type PathSegment, parseRecordPath, type RecordAccessor } from './record-path.ts';
 
@@ -121,7 +122,7 @@ export function compileObservation<R>(
       return undecodable('series-unreadable', `${made} ${whyNoId(series)}`, null);
     }
 
-    const rawTime = toBigInt(timeAt(record));
+    const rawTime = plainValue(timeAt(record));
     const timestampMs = readEventTime(rawTime, timeUnit);
     const latestMs = nowMs + (futureMsMax ?? futureLimitOf(source));
     if (!isPlausible(timestampMs, latestMs)) {
@@ -129,8 +130,8 @@ export function compileObservation<R>(
       return undecodable(reason, detail, series);
     }
 
-    const rawValue = valueAt(record);
-    const value = typeof rawValue === 'number' ? rawValue : numberOf(toBigInt(rawValue));
+    const rawValue = plainValue(valueAt(record));
+    const value = typeof rawValue === 'number' ? rawValue : numberOf(rawValue);
     if (!(Math.abs(value) <= VALUE_MAGNITUDE_MAX)) {
       if (!Number.isNaN(rawValue) && rawValue !== NAN_TEXT) return explainValue(rawValue, value, series);
       const missing = { kind: 'missing', series, timestampMs } as const;
@@ -167,13 +168,13 @@ export function compileLabels({
   const dropped = new Set(dropLabels);
   const unreadable = (detail: string) => undecodable('series-unreadable', detail, null);
   return (record) => {
-    const raw = labelsAt(record) ?? {};
+    const raw = plainValue(labelsAt(record)) ?? {};
     if (typeof raw !== 'object' || Array.isArray(raw)) {
       return unreadable(`the labels at ${quoted(path)} are ${quoted(raw)}, not an object`);
     }
     const labels: [string, string][] = [];
     for (const [label, value] of raw instanceof Map ? raw : Object.entries(raw)) {
-      const text = toBigInt(value) ?? '';
+      const text = plainValue(value) ?? '';
       if (label === NAME_LABEL) return unreadable(`there is a label ${NAME_LABEL}: that is the name of the metric`);
       if (typeof text === 'object') return unreadable(`the label ${quoted(label)} is ${quoted(text)}, not a text`);
       if (text !== '' && !dropped.has(label)) labels.push([label, String(text)]);
@@ -196,7 +197,7 @@ export function compileSeries(
     let series = '';
     for (let i = 0; i < accessors.length; i++) {
       const raw = accessors.length === 1 ? only(record) : accessors[i](record);
-      const id = typeof raw === 'string' ? raw : toBigInt(raw);
+      const id = typeof raw === 'string' ? raw : plainValue(raw);
       if (!isId(id, bytesMax)) {
         const reason = id === undefined || id === null || id === '' ? 'series-missing' : 'series-unreadable';
         return undecodable(reason, `the series id at ${quoted(paths[i])} ${whyNoId(id, bytesMax)}`, null);
@@ -225,7 +226,7 @@ function groupReader(groupSourceOf: GroupSourceOf): ReadGroup {
       accessor = compileRecordPath(from);
       accessors.set(from, accessor);
     }
-    return { id: toBigInt(accessor(record)) };
+    return { id: plainValue(accessor(record)) };
   };
 }
 
@@ -236,13 +237,6 @@ function explainValue(raw: unknown, value: number, series: string): Undecodable 
   }
   const detail = Number.isFinite(value) ? `its magnitude is beyond ${VALUE_MAGNITUDE_MAX}` : 'not a finite number';
   return undecodable('value-not-finite', `the value is ${quoted(raw)}: ${detail}`, series);
-}
-
-/** Protobuf's 64-bit integers are objects. */
-function toBigInt(raw: unknown): unknown {
-  if (typeof raw !== 'object' || raw === null) return raw;
-  const { toBigInt } = raw as { toBigInt?: unknown };
-  return typeof toBigInt === 'function' ? toBigInt.call(raw) : raw;
 }
 
 /** Producers with decimal types write numbers as text. */

@@ -1,40 +1,38 @@
 import protobuf from 'protobufjs';
 import type { ReadRecord } from './avro.ts';
+import { addProtobufFile, messageTypes } from './protobuf-file.ts';
 import type { FetchedSchema } from './schema-source.ts';
-import { WIRE_HEADER_BYTES } from './wire-header.ts';
+import { addKnown, readWellKnown } from './well-known-types.ts';
 
 /** Deepest nesting of message types a record may name. */
 const MESSAGE_DEPTH_MAX = 32;
 
 /**
- * Compiles a Protobuf schema into a reader. The header of a record is followed by the indexes of its message type.
- * Fields keep their names in the schema. 64-bit integers are objects with `toBigInt()`. An absent field has its default
- * only where the schema declares no presence. Throws when the schema is invalid.
+ * Compiles a Protobuf schema into a reader: its text, or a descriptor in base64. The body of a record begins with the
+ * indexes of its message type. Fields keep their names in the schema. 64-bit integers are objects with `toBigInt()`.
+ * Well-known types have `toPlain()` or `toEpochMs()`. An absent field has its default only if the schema declares no
+ * presence. Throws when the schema is invalid.
  */
 export function compileProtobuf(schema: FetchedSchema): ReadRecord {
   const root = new protobuf.Root();
-  const parsed = protobuf.parse(schema.text, root, { keepCase: true });
-  const scope = parsed.package === undefined ? root : root.lookup(parsed.package);
-  // Before the references are added: they may share the package, and the indexes count only the types of this file.
-  const messages = messagesOf(scope);
-  const imports = [...(parsed.imports ?? []), ...(parsed.weakImports ?? [])];
-  for (const reference of schema.references) {
-    const { imports: more = [] } = protobuf.parse(reference.text, root, { keepCase: true });
-    imports.push(...more);
+  const { messages, imports } = addProtobufFile(root, schema.text);
+  const imported = new Set(imports);
+  for (const { text } of schema.references) {
+    for (const name of addProtobufFile(root, text).imports) imported.add(name);
   }
-  for (const name of imports) {
-    const wellKnown = protobuf.common.get(name);
-    if (wellKnown?.nested !== undefined) root.addJSON(wellKnown.nested);
-  }
+  const given = new Set(schema.references.map(({ name }) => name));
+  for (const name of imported) if (!given.has(name)) addKnown(root, name);
   root.resolveAll();
-  forEachType(root, hideAbsentFields);
+  forEachType(root, (type) => {
+    hideAbsentFields(type);
+    readWellKnown(type);
+  });
 
   const [first] = messages;
-  return (value) => {
-    const reader = protobuf.Reader.create(value);
-    reader.pos = WIRE_HEADER_BYTES;
+  return (body) => {
+    const reader = protobuf.Reader.create(body);
     // A single zero stands for the first message, which is by far the most common.
-    if (value[WIRE_HEADER_BYTES] !== 0) return findMessage(reader, messages).decode(reader);
+    if (body[0] !== 0) return findMessage(reader, messages).decode(reader);
     reader.pos++;
     return first.decode(reader);
   };
@@ -48,14 +46,9 @@ function findMessage(reader: protobuf.Reader, messages: readonly protobuf.Type[]
   for (let i = 0; i < depth; i++) {
     message = among[reader.sint32()];
     if (message === undefined) throw new Error('the schema has no message at this index');
-    among = messagesOf(message);
+    among = messageTypes(message);
   }
   return message as protobuf.Type;
-}
-
-function messagesOf(scope: protobuf.ReflectionObject | null): protobuf.Type[] {
-  if (!(scope instanceof protobuf.Namespace)) return [];
-  return scope.nestedArray.filter((nested) => nested instanceof protobuf.Type);
 }
 
 function forEachType(scope: protobuf.Namespace, visit: (type: protobuf.Type) => void): void {

@@ -10,7 +10,7 @@ import { compileFlatMapping, compileMapping, type MappingOptions } from './mappi
 import { compileProtobuf } from './protobuf.ts';
 import { reasonOf } from './quoted.ts';
 import type { FetchedSchema, SchemaSource, SchemaType } from './schema-source.ts';
-import { readSchemaId, WIRE_HEADER_BYTES } from './wire-header.ts';
+import { type EncodedRecord, readFrame, type SchemaKey } from './wire-header.ts';
 
 /**
  * Size of the schema cache. Beyond it, schemas that no record named for `SCHEMA_IDLE_MS` are removed, and fetched again
@@ -29,12 +29,12 @@ export const SCHEMA_UNKNOWN_MS = 30_000;
 
 /** Decodes input records. Synchronous, once the schemas that they name are loaded. */
 export interface RecordDecoder<D = Decoded> {
-  /** The id of the schema that must be loaded before this value can be decoded; null when it can be. */
-  missingSchema(value: Buffer | null, nowMs: number): number | null;
-  /** Rejects with `registry-unavailable` (retryable) when the registry is out of reach. An unknown id is no error. */
-  loadSchemas(schemaIds: Iterable<number>, nowMs: number): Promise<void>;
+  /** The schema that must be loaded before this record can be decoded; null when it can be. */
+  missingSchema(record: EncodedRecord, nowMs: number): SchemaKey | null;
+  /** Rejects with `registry-unavailable` (retryable) when the registry is out of reach. An unknown key is no error. */
+  loadSchemas(schemas: Iterable<SchemaKey>, nowMs: number): Promise<void>;
   /** Never throws because of the contents of a record. Throws `schema-not-loaded` when its schema was not loaded. */
-  decode(value: Buffer | null, nowMs: number): D | Undecodable;
+  decode(record: EncodedRecord, nowMs: number): D | Undecodable;
 }
 
 type Schema =
@@ -91,19 +91,19 @@ function withoutSchemas<D>(
   read: ReadParsed<D>,
   flat: { readonly names: readonly string[]; readonly read: (fields: FlatFields, nowMs: number) => D } | null = null,
 ): RecordDecoder<D> {
-  const headerBytes = format === 'json' ? 0 : WIRE_HEADER_BYTES;
   const fieldsOf = flatJson(flat?.names ?? []);
   return {
     missingSchema: () => null,
     loadSchemas: async () => {},
-    decode(value, nowMs) {
-      if (value === null) return unreadable('the record is a tombstone: it has no value');
-      if (headerBytes > 0 && readSchemaId(value) === null) return unreadable(NO_HEADER);
-      const fields = flat === null ? null : fieldsOf(value, headerBytes);
+    decode({ value, headers }, nowMs) {
+      const frame = format === 'json' ? { body: value } : readFrame(value, headers);
+      if (typeof frame === 'string') return unreadable(frame);
+      const { body } = frame;
+      const fields = flat === null ? null : fieldsOf(body);
       if (flat !== null && fields !== null) return flat.read(fields, nowMs);
       let record: unknown;
       try {
-        record = parseJson(value.toString('utf8', headerBytes));
+        record = parseJson(body.toString());
       } catch (error) {
         return unreadable(reasonOf(error));
       }
@@ -113,10 +113,10 @@ function withoutSchemas<D>(
 }
 
 function withSchemas<D>(schemaType: SchemaType, source: SchemaSource, read: ReadParsed<D>): RecordDecoder<D> {
-  const loaded = new Map<number, LoadedSchema>();
+  const loaded = new Map<SchemaKey, LoadedSchema>();
 
   /** Whether records of this schema can be decoded without a request to the registry. */
-  function isLoaded(schemaId: number, nowMs: number): boolean {
+  function isLoaded(schemaId: SchemaKey, nowMs: number): boolean {
     const found = loaded.get(schemaId);
     if (found === undefined) return false;
     found.namedMs = nowMs;
@@ -131,9 +131,9 @@ function withSchemas<D>(schemaType: SchemaType, source: SchemaSource, read: Read
   }
 
   return {
-    missingSchema(value, nowMs) {
-      const schemaId = value === null ? null : readSchemaId(value);
-      return schemaId === null || isLoaded(schemaId, nowMs) ? null : schemaId;
+    missingSchema({ value, headers }, nowMs) {
+      const frame = readFrame(value, headers);
+      return typeof frame === 'string' || isLoaded(frame.schema, nowMs) ? null : frame.schema;
     },
     async loadSchemas(schemaIds, nowMs) {
       for (const schemaId of new Set(schemaIds)) {
@@ -143,10 +143,10 @@ function withSchemas<D>(schemaType: SchemaType, source: SchemaSource, read: Read
       }
       removeIdle(nowMs);
     },
-    decode(value, nowMs) {
-      if (value === null) return unreadable('the record is a tombstone: it has no value');
-      const schemaId = readSchemaId(value);
-      if (schemaId === null) return unreadable(NO_HEADER);
+    decode({ value, headers }, nowMs) {
+      const frame = readFrame(value, headers);
+      if (typeof frame === 'string') return unreadable(frame);
+      const { schema: schemaId, body } = frame;
       const schema = loaded.get(schemaId)?.schema;
       if (schema === undefined) {
         throw new ServiceError('schema-not-loaded', `schema ${schemaId} is not loaded`, { retryable: true });
@@ -156,7 +156,7 @@ function withSchemas<D>(schemaType: SchemaType, source: SchemaSource, read: Read
       }
       let record: unknown;
       try {
-        record = schema.read(value);
+        record = schema.read(body);
       } catch (error) {
         return unreadable(`not a record of schema ${schemaId}: ${reasonOf(error)}`);
       }
@@ -171,7 +171,7 @@ interface FoundSchema {
   readonly nowMs: number;
 }
 
-function compileSchema(schemaId: number, { wanted, schema, nowMs }: FoundSchema): Schema {
+function compileSchema(schemaId: SchemaKey, { wanted, schema, nowMs }: FoundSchema): Schema {
   const untilMs = nowMs + SCHEMA_UNKNOWN_MS;
   const refused = (reason: DeadLetterReason, detail: string): Schema => ({
     kind: 'refused',
@@ -179,7 +179,11 @@ function compileSchema(schemaId: number, { wanted, schema, nowMs }: FoundSchema)
     detail,
     untilMs,
   });
-  if (schema === null) return refused('schema-unknown', `the registry does not know schema ${schemaId}`);
+  if (schema === null)
+    return refused(
+      'schema-unknown',
+      `the registry does not know schema ${schemaId}${typeof schemaId === 'string' ? ', a GUID' : ''}`,
+    );
   if (schema.type !== wanted) {
     return refused('record-unreadable', `schema ${schemaId} is of type ${schema.type}, not ${wanted}`);
   }
@@ -189,8 +193,6 @@ function compileSchema(schemaId: number, { wanted, schema, nowMs }: FoundSchema)
     return refused('record-unreadable', `schema ${schemaId} cannot be used: ${reasonOf(error)}`);
   }
 }
-
-const NO_HEADER = 'no schema id: a registry client writes a zero byte and four bytes of id before the record';
 
 function unreadable(detail: string): Undecodable {
   return { kind: 'dead-letter', reason: 'record-unreadable', detail, series: null };

@@ -2,7 +2,7 @@ import { type FieldKind, isOfKind } from '../../record/field-kind.ts';
 import { compileAvro, type ReadRecord } from './avro.ts';
 import type { OutputFormat } from './record-writer.ts';
 import type { SchemaSource } from './schema-source.ts';
-import { readSchemaId, WIRE_HEADER_BYTES } from './wire-header.ts';
+import { readFrame, type SchemaKey } from './wire-header.ts';
 
 /** What is read, and how it is called in errors: `a score record`. */
 interface ReadableRecord<R> {
@@ -21,29 +21,24 @@ export function createRecordReader<R>(
   schemas: SchemaSource | null,
   { name, check }: ReadableRecord<R>,
 ): (value: Buffer) => Promise<R> {
-  const schemaIdOf = (value: Buffer) => {
-    const schemaId = readSchemaId(value);
-    if (schemaId === null) throw new Error(`not ${name}: it has no schema id`);
-    return schemaId;
+  const frameOf = (value: Buffer) => {
+    const frame = readFrame(value);
+    if (typeof frame === 'string') throw new Error(`not ${name}: ${frame}`);
+    return frame;
   };
   if (format === 'json') return async (value) => check(JSON.parse(value.toString()));
-  if (format === 'json-schema') {
-    return async (value) => {
-      schemaIdOf(value);
-      return check(JSON.parse(value.toString('utf8', WIRE_HEADER_BYTES)));
-    };
-  }
+  if (format === 'json-schema') return async (value) => check(JSON.parse(frameOf(value).body.toString()));
   if (schemas === null) throw new TypeError(`avro: ${name} needs a schema registry`);
-  const readers = new Map<number, ReadRecord>();
+  const readers = new Map<SchemaKey, ReadRecord>();
   return async (value) => {
-    const schemaId = schemaIdOf(value);
-    const read = readers.get(schemaId) ?? (await fetchReader(schemas, schemaId));
-    readers.set(schemaId, read);
-    return check(read(value));
+    const { schema, body } = frameOf(value);
+    const read = readers.get(schema) ?? (await fetchReader(schemas, schema));
+    readers.set(schema, read);
+    return check(read(body));
   };
 }
 
-async function fetchReader(schemas: SchemaSource, schemaId: number): Promise<ReadRecord> {
+async function fetchReader(schemas: SchemaSource, schemaId: SchemaKey): Promise<ReadRecord> {
   const schema = await schemas.fetch(schemaId);
   if (schema === null) throw new Error(`the registry does not know schema ${schemaId}`);
   if (schema.type !== 'AVRO') throw new Error(`schema ${schemaId} is of type ${schema.type}, not AVRO`);

@@ -3,6 +3,7 @@ import type { RegistryConfig } from '../../config/config.ts';
 import { ServiceError } from '../../service-error.ts';
 import { reasonOf } from './quoted.ts';
 import type { FetchedSchema, SchemaDefinition, SchemaRegistrar, SchemaSource, SchemaType } from './schema-source.ts';
+import type { SchemaKey } from './wire-header.ts';
 
 /** Time-out of a request to the registry. */
 const REGISTRY_TIMEOUT_MS = 10_000;
@@ -34,15 +35,16 @@ export async function connectRegistry(config: RegistryConfig): Promise<SchemaReg
         }),
   });
   return {
-    fetch: (schemaId) => fetchSchema(client, schemaId),
+    fetch: (schema) => fetchSchema(client, schema),
     register: (subject, schema) => registerSchema(client, subject, schema),
     close: async () => client.close(),
   };
 }
 
-async function fetchSchema(client: Client, schemaId: number): Promise<FetchedSchema | null> {
+async function fetchSchema(client: Client, schema: SchemaKey): Promise<FetchedSchema | null> {
   try {
-    const info = await client.getBySubjectAndId('', schemaId);
+    const isId = typeof schema === 'number';
+    const info = await (isId ? client.getBySubjectAndId('', schema) : client.getByGuid(schema));
     const references = new Map<string, string>();
     await collectReferences(client, info, references);
     return {
@@ -52,7 +54,9 @@ async function fetchSchema(client: Client, schemaId: number): Promise<FetchedSch
     };
   } catch (error) {
     if (errorCodeOf(error) === SCHEMA_NOT_FOUND) return null;
-    throw unavailable(`cannot fetch schema ${schemaId}`, error);
+    // A registry without GUIDs answers as a wrong URL does. There, it would not know ids either.
+    if (typeof schema === 'string' && statusOf(error) === 404) return fetchSchema(client, 1).then(() => null);
+    throw unavailable(`cannot fetch schema ${schema}`, error);
   }
 }
 

@@ -1,3 +1,5 @@
+import type { SchemaKey } from './wire-header.ts';
+
 export type SchemaType = 'AVRO' | 'JSON' | 'PROTOBUF';
 
 export interface SchemaDefinition {
@@ -12,8 +14,8 @@ export interface FetchedSchema extends SchemaDefinition {
 
 /** The source of schemas: the registry, or a table in tests. */
 export interface SchemaSource {
-  /** null when the registry does not know the id. Rejects with `registry-unavailable` when it is out of reach. */
-  fetch(schemaId: number): Promise<FetchedSchema | null>;
+  /** null when the registry does not know the key. Rejects with `registry-unavailable` when it is out of reach. */
+  fetch(schema: SchemaKey): Promise<FetchedSchema | null>;
 }
 
 /** Registers the schemas of our own records. */

@@ -3,6 +3,7 @@ import { canonicalId } from '../../series/series-id.ts';
 import type { Decoded, Undecodable } from './decoded.ts';
 import { idCheck, undecodable } from './id-check.ts';
 import { compileLabels, compileObservation, compileSeries, type MappingOptions, noObject } from './mapping.ts';
+import { plainValue } from './plain-value.ts';
 import { compileRecordPath, parseRecordPath } from './record-path.ts';
 
 /** One value of a record that holds many. */
@@ -81,13 +82,13 @@ function compileIds(mapping: RecordMapping): (value: ValueOfRecord) => string | 
   };
 }
 
-function valuesAt(found: unknown, name: string): readonly (readonly [string, unknown])[] {
+function valuesAt(raw: unknown, name: string): readonly (readonly [string, unknown])[] {
+  const found = plainValue(raw);
   if (found === null) return [];
-  const isNumber = typeof found === 'object' && typeof (found as { toBigInt?: unknown }).toBigInt === 'function';
-  if (typeof found !== 'object' || Array.isArray(found) || isNumber) return [[name, found]];
+  if (typeof found !== 'object' || Array.isArray(found)) return [[name, found]];
   const entries = found instanceof Map ? [...found] : Object.entries(found);
   return entries.flatMap(([key, value]) => {
-    const number = numericOf(value);
+    const number = numericOf(plainValue(value));
     return number === undefined ? [] : [[String(key), number] as const];
   });
 }
@@ -100,7 +101,7 @@ function numericOf(value: unknown): unknown {
     case 'string':
       return value.trim() !== '' && Number.isFinite(Number(value)) ? value : undefined;
     case 'object':
-      return typeof (value as { toBigInt?: unknown } | null)?.toBigInt === 'function' ? value : undefined;
+      return undefined;
     default:
       return Number.isNaN(value) ? undefined : value;
   }

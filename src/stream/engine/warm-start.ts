@@ -3,6 +3,7 @@ import type { WorkerLimits } from '../../config/config.ts';
 import { closedWindowKeys, closedWindowRecord } from '../changelog/series-state.ts';
 import type { ClockState } from '../changelog/stored-position.ts';
 import { encodeWarmStarts, WARM_STARTS_KEY } from '../changelog/warm-starts.ts';
+import { hasValue } from '../codec/wire-header.ts';
 import type { PartitionSession } from '../log/log.ts';
 import { type FirstCommitOptions, firstCommit, type RestoredState } from './commit/first-commit.ts';
 import { PendingCommit } from './commit/pending-commit.ts';
@@ -99,8 +100,8 @@ async function beginOfInput(session: PartitionSession, offset: number, scoring: 
   const records = await session.readInput(offset, FIRST_RECORDS);
   await loadMissingSchemas(records, scoring);
   let stepMs = 0;
-  const times = records.flatMap(({ value }) => {
-    const decoded = scoring.decoder.decode(value, scoring.nowMs());
+  const times = records.filter(hasValue).flatMap((record) => {
+    const decoded = scoring.decoder.decode(record, scoring.nowMs());
     const bound = decoded.kind === 'observation' ? scoring.detectorOf(decoded.source ?? decoded.series) : null;
     if (decoded.kind !== 'observation' || bound === null) return [];
     stepMs = Math.max(stepMs, meanStepMs(bound.config.settings.freq));

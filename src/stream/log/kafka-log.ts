@@ -6,7 +6,7 @@ import { QuotaDelays } from '../../kafka/cluster/quota-delays.ts';
 import { SharedLink } from '../../kafka/cluster/shared-link.ts';
 import type { FetchReport } from '../../kafka/fetch/fetch-handlers.ts';
 import { FetchLoop } from '../../kafka/fetch/fetch-loop.ts';
-import type { DeliveredHeaders } from '../../kafka/fetch/input-records.ts';
+import { type DeliveredHeaders, NO_HEADERS } from '../../kafka/fetch/input-records.ts';
 import { LeaderEpochs } from '../../kafka/fetch/leader-epochs.ts';
 import { GroupMembership } from '../../kafka/membership/group-membership.ts';
 import { type CommitReport, openPartitionSession } from '../../kafka/partition-session.ts';
@@ -139,7 +139,7 @@ async function subscribe(
     },
     onFatal,
     epochs,
-    headers: options.headers ?? [],
+    headers: options.headers ?? NO_HEADERS,
     ...(options.onFetch && { onFetch: options.onFetch }),
     ...(options.onAnswer && { onAnswer: options.onAnswer }),
     ...(options.log && { log: options.log }),

@@ -45,9 +45,9 @@ after(async () => {
 
 async function decode(format: RecordFormat, value: Buffer) {
   const decoder = createRecordDecoder(recordMapping({ format }), { schemas: registry });
-  const missing = decoder.missingSchema(value, CLOCK_MS);
+  const missing = decoder.missingSchema({ value }, CLOCK_MS);
   if (missing !== null) await decoder.loadSchemas([missing], CLOCK_MS);
-  return decoder.decode(value, CLOCK_MS);
+  return decoder.decode({ value }, CLOCK_MS);
 }
 
 kafkaTest("records that the registry's own Avro client writes are read", async () => {
@@ -88,7 +88,7 @@ kafkaTest('a schema that refers to another is fetched with it', async () => {
   const value = avroRecord(id, observation(host), { series: { id: 'web-1' }, timestamp: CLOCK_MS, value: 1 });
   const decoder = createRecordDecoder(recordMapping({ format: 'avro', series: ['series.id'] }), { schemas: registry });
   await decoder.loadSchemas([id], CLOCK_MS);
-  assert.equal(decoder.decode(value, CLOCK_MS).series, 'web-1');
+  assert.equal(decoder.decode({ value }, CLOCK_MS).series, 'web-1');
 });
 
 kafkaTest('a record whose schema the registry does not know is a dead letter', async () => {

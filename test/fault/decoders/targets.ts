@@ -83,8 +83,8 @@ async function records(name: string, format: 'json' | 'json-schema' | 'avro' | '
   return {
     name,
     decode(bytes) {
-      if (decoder.missingSchema(bytes, NOW) !== null) return 'another schema';
-      const decoded = decoder.decode(bytes, NOW);
+      if (decoder.missingSchema({ value: bytes }, NOW) !== null) return 'another schema';
+      const decoded = decoder.decode({ value: bytes }, NOW);
       return decoded.kind === 'dead-letter' ? decoded.detail : decoded.kind;
     },
   };

@@ -5,6 +5,7 @@ import type { FutureLimitOf } from '../mapping.ts';
 import { createDecoder, type RecordDecoder } from '../record-decoder.ts';
 import type { SchemaSource } from '../schema-source.ts';
 import { compileValues } from '../values-mapping.ts';
+import type { EncodedRecord } from '../wire-header.ts';
 import { type PointsBody, pointsDecoder } from './decode-points.ts';
 import { compilePointRecords, type PointRecords, type WatchedGroupPath } from './point-records.ts';
 import { RefusedPoints, type SeriesPoints } from './series-points.ts';
@@ -14,7 +15,7 @@ type SplitRecord = (PointRecords & { readonly kind: 'records' }) | Undecodable;
 
 export interface RecordSplitter extends Pick<RecordDecoder, 'missingSchema' | 'loadSchemas'> {
   /** Never throws because of the contents of a record. Its own time is that of a line without. */
-  split(record: { readonly value: Buffer | null; readonly timestampMs: number }, nowMs: number): SplitRecord;
+  split(record: EncodedRecord & { readonly timestampMs: number }, nowMs: number): SplitRecord;
 }
 
 interface SplitterOptions {
@@ -35,7 +36,6 @@ function splitterOfPoints(mapping: RecordMapping, { groupPathOf, futureLimitOf }
     missingSchema: () => null,
     loadSchemas: async () => {},
     split({ value, timestampMs }, nowMs) {
-      if (value === null) return unreadable('the record is a tombstone: it has no value');
       const points = decode(bodyOf(mapping, value), timestampMs);
       return points.kind === 'points' ? { kind: 'records', ...recordsOf(points, nowMs) } : unreadable(points.detail);
     },
@@ -94,7 +94,7 @@ function splitterOfValues(mapping: RecordMapping, { groupPathOf, ...options }: S
     return { kind: 'records', ...recordsOf({ series, missing, ...refusals.all }, nowMs) };
   });
   const { missingSchema, loadSchemas } = decoder;
-  return { missingSchema, loadSchemas, split: ({ value }, nowMs) => decoder.decode(value, nowMs) };
+  return { missingSchema, loadSchemas, split: decoder.decode };
 }
 
 function unreadable(detail: string): Undecodable {

@@ -1,4 +1,5 @@
 import type { PointRecords } from '../../codec/points/point-records.ts';
+import { hasValue } from '../../codec/wire-header.ts';
 import type { InputRecord } from '../../log/log.ts';
 import type { PendingCommit } from './pending-commit.ts';
 import { loadMissingSchemas, recordFailed, type Scoring, whySkipped } from './score-records.ts';
@@ -37,12 +38,13 @@ export async function routeRecords(
     const failure = whyFailed?.(record.offset) ?? null;
     if (record.skipped !== undefined) pending.deadLetter(record, whySkipped(record.skipped));
     else if (failure !== null) pending.deadLetter(record, recordFailed(failure));
+    else if (!hasValue(record)) pending.withoutValue();
     else if (splitter !== null) {
       const split = splitter.split(record, nowMs);
       if (split.kind === 'dead-letter') pending.deadLetter(record, split);
       else passSplit(record, split, { pending, route });
     } else {
-      const decoded = decoder.decode(record.value, nowMs);
+      const decoded = decoder.decode(record, nowMs);
       const id = decoded.kind === 'observation' ? (decoded.group ?? decoded.series) : decoded.series;
       const key = id === null ? record.key : Buffer.from(id);
       const partition = key === null ? record.partition % route.partitions : route.partitionOf(key);

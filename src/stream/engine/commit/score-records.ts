@@ -1,6 +1,7 @@
 import { groupKey } from '../../changelog/changelog-series.ts';
 import type { RecordSplitter } from '../../codec/points/record-splitter.ts';
 import type { RecordDecoder } from '../../codec/record-decoder.ts';
+import { hasValue, type SchemaKey, withoutSchemaHeaders } from '../../codec/wire-header.ts';
 import type { InputRecord, SkippedRange } from '../../log/log.ts';
 import type { PartitionState } from '../state/partition-state.ts';
 import type { DeadLetterCause, RoutedObservation } from '../unit/batch-outcome.ts';
@@ -73,8 +74,8 @@ export function divideDecoded(
   { records, observations, refused, withoutValue }: DecodedRecords,
   count: number,
 ): readonly [DecodedRecords, DecodedRecords] {
-  const first = new Set(records.slice(0, count));
-  const isFirst = ({ record }: { readonly record: InputRecord }) => first.has(record);
+  const end = records[count]?.offset ?? Number.POSITIVE_INFINITY;
+  const isFirst = ({ record }: { readonly record: InputRecord }) => record.offset < end;
   const [observed, letters] = [observations.filter(isFirst), refused.filter(isFirst)];
   const without = count - observed.length - letters.length;
   return [
@@ -110,10 +111,10 @@ export async function loadMissingSchemas(
   { decoder, nowMs }: SchemaNeed,
 ): Promise<void> {
   const now = nowMs();
-  const missing = new Set<number>();
-  for (const { value } of records) {
-    const schemaId = decoder.missingSchema(value, now);
-    if (schemaId !== null) missing.add(schemaId);
+  const missing = new Set<SchemaKey>();
+  for (const record of records) {
+    const schema = hasValue(record) ? decoder.missingSchema(record, now) : null;
+    if (schema !== null) missing.add(schema);
   }
   if (missing.size > 0) await decoder.loadSchemas(missing, now);
 }
@@ -126,9 +127,10 @@ function toObservation(
 ): RoutedObservation | 'without-value' | DeadLetterCause {
   const { decoder, detectorOf, places } = scoring;
   if (record.skipped !== undefined) return whySkipped(record.skipped);
+  if (!hasValue(record)) return 'without-value';
   const unusable = whyKeyUnusable(record.key);
   if (unusable !== null) return { reason: 'key-unusable', detail: unusable };
-  const decoded = decoder.decode(record.value, nowMs);
+  const decoded = decoder.decode(record, nowMs);
   if (decoded.kind === 'dead-letter') {
     const { reason, detail, series } = decoded;
     return { reason, detail, series, detector: series === null ? null : (detectorOf(series)?.config.name ?? null) };
@@ -146,7 +148,7 @@ function toObservation(
     const split = whySplit(record, group, places.get(groupKey(bound.config.name, group)));
     if (split !== null) return { reason: 'group-split', detail: split, series, detector: bound.config.name };
   }
-  return { series, source, group, timestampMs, value, record, bound };
+  return { series, source, group, timestampMs, value, record: withoutSchemaHeaders(record), bound };
 }
 
 export function recordFailed(message: string): DeadLetterCause {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileAvro, compileAvroWriter } from '../../../../src/stream/codec/avro.ts';
 import { wireHeader } from '../../../../src/stream/codec/wire-header.ts';
-import { avroRecord } from '../../../fixture/stream/wire-record.ts';
+import { avroRecord, bodyReader } from '../../../fixture/stream/wire-record.ts';
 
 const read = (text: string, references: { name: string; text: string }[] = []) =>
-  compileAvro({ type: 'AVRO', text, references });
+  bodyReader(compileAvro({ type: 'AVRO', text, references }));
 
 /** A long of ten bytes at most, as the wire has it. */
 function long(value: bigint): Buffer {
@@ -74,4 +74,37 @@ test('a record larger than the buffer of the writer is written whole', () => {
   assert.equal(read('"string"')(first), 'a');
   assert.equal(read('"string"')(third), 'b');
   assert.equal(second.readUInt32BE(1), 7);
+});
+
+test('names that the library refuses are data: of types, fields and symbols, also in types that contain themselves', () => {
+  const text = JSON.stringify({
+    type: 'record',
+    name: 'shop-eu.Node-1',
+    fields: [
+      { name: 'unit-price', type: 'double' },
+      { name: 'constructor', type: { type: 'enum', name: '1st', symbols: ['a-b', '2'] } },
+      { name: '__proto__', type: ['null', 'Node-1'], default: null },
+    ],
+  });
+  const price = Buffer.alloc(8);
+  price.writeDoubleLE(1.5);
+  const inner = Buffer.concat([price, Buffer.from([2, 0])]);
+  const bytes = Buffer.concat([wireHeader(1), price, Buffer.from([0, 2]), inner]);
+  const read_ = read(text)(bytes) as Record<string, unknown>;
+  assert.deepEqual(Object.entries(read_).slice(0, 2), [
+    ['unit-price', 1.5],
+    ['constructor', 'a-b'],
+  ]);
+  assert.deepEqual(Object.entries(Object.getOwnPropertyDescriptor(read_, '__proto__')?.value), [
+    ['unit-price', 1.5],
+    ['constructor', '2'],
+    ['__proto__', null],
+  ]);
+});
+
+test('a decimal of a scale that no decimal has is the bytes that it is made of', () => {
+  for (const scale of [-1, 0.5, 'x']) {
+    const schema = JSON.stringify({ type: 'bytes', logicalType: 'decimal', precision: 4, scale });
+    assert.ok(Buffer.isBuffer(read(schema)(avroRecord(1, '"bytes"', Buffer.from([1])))));
+  }
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { compileMapping } from '../../../../src/stream/codec/mapping.ts';
 import { compileProtobuf } from '../../../../src/stream/codec/protobuf.ts';
 import { CLOCK_MS, recordMapping } from '../../../fixture/stream/record-mapping.ts';
-import { protobufRecord } from '../../../fixture/stream/wire-record.ts';
+import { bodyReader, protobufRecord } from '../../../fixture/stream/wire-record.ts';
 
 const SCHEMA = `
   syntax = "proto3";
@@ -15,7 +15,7 @@ const SCHEMA = `
   }`;
 
 const read = (text: string, references: { name: string; text: string }[] = []) =>
-  compileProtobuf({ type: 'PROTOBUF', text, references });
+  bodyReader(compileProtobuf({ type: 'PROTOBUF', text, references }));
 
 test('the record names its message by the indexes of nested types', () => {
   const point = { metric_name: 'cpu', value: 2 };

@@ -8,7 +8,7 @@ import {
   SCHEMA_UNKNOWN_MS,
   SCHEMAS_MAX,
 } from '../../../../src/stream/codec/record-decoder.ts';
-import { WIRE_HEADER_BYTES } from '../../../../src/stream/codec/wire-header.ts';
+import { WIRE_HEADER_BYTES, wireHeader } from '../../../../src/stream/codec/wire-header.ts';
 import { CLOCK_MS, recordMapping } from '../../../fixture/stream/record-mapping.ts';
 import { SchemaTable } from '../../../fixture/stream/schema-table.ts';
 import { avroRecord, jsonSchemaRecord, protobufRecord } from '../../../fixture/stream/wire-record.ts';
@@ -20,15 +20,15 @@ const PROTO = await readFile(new URL('observation.proto', SCHEMAS), 'utf8');
 const RECORD = { series: 'a', timestamp: CLOCK_MS, value: 0.1 };
 const OBSERVATION = { kind: 'observation', series: 'a', group: null, timestampMs: CLOCK_MS, value: 0.1 };
 
-async function decodeWith(format: RecordFormat, value: Buffer | null, table: SchemaTable) {
+async function decodeWith(format: RecordFormat, value: Buffer, table: SchemaTable) {
   const decoder = createRecordDecoder(recordMapping({ format }), { schemas: table });
-  const missing = decoder.missingSchema(value, CLOCK_MS);
+  const missing = decoder.missingSchema({ value }, CLOCK_MS);
   if (missing !== null) await decoder.loadSchemas([missing], CLOCK_MS);
-  assert.equal(decoder.missingSchema(value, CLOCK_MS), null);
-  return decoder.decode(value, CLOCK_MS);
+  assert.equal(decoder.missingSchema({ value }, CLOCK_MS), null);
+  return decoder.decode({ value }, CLOCK_MS);
 }
 
-async function refusal(format: RecordFormat, value: Buffer | null, table: SchemaTable): Promise<string> {
+async function refusal(format: RecordFormat, value: Buffer, table: SchemaTable): Promise<string> {
   const decoded = await decodeWith(format, value, table);
   return decoded.kind === 'dead-letter' ? `${decoded.reason}: ${decoded.detail}` : decoded.kind;
 }
@@ -67,7 +67,7 @@ test("Python's Infinity is a value that is not finite, of a series that is named
     const text = `{"series": "a", "timestamp": ${CLOCK_MS}, "value": ${word}}`;
     for (const [format, bytes] of [
       ['json', Buffer.from(text)],
-      ['json-schema', Buffer.concat([Buffer.alloc(WIRE_HEADER_BYTES), Buffer.from(text)])],
+      ['json-schema', Buffer.concat([wireHeader(9), Buffer.from(text)])],
     ] as const) {
       assert.deepEqual(await decodeWith(format, bytes, table), {
         kind: 'dead-letter',
@@ -107,8 +107,7 @@ test('a record that is not of its format is unreadable, whatever it is', async (
   const protoId = table.add('PROTOBUF', PROTO);
   const avro = avroRecord(avroId, AVRO, { ...RECORD, group: null });
   const proto = protobufRecord(protoId, PROTO, 'tidewatch.Observation', RECORD);
-  const bad: [RecordFormat, Buffer | null, RegExp][] = [
-    ['json', null, /tombstone/],
+  const bad: [RecordFormat, Buffer, RegExp][] = [
     ['json', Buffer.from(''), /JSON/],
     ['json', Buffer.from('{"series":"a"'), /JSON/],
     ['json-schema', Buffer.from(JSON.stringify(RECORD)), /no schema id/],
@@ -150,7 +149,7 @@ test('an id beyond ASCII is read; one of invalid UTF-8 is refused in every forma
 test('a schema is fetched once, and an unknown one is asked for again after a while', async () => {
   const table = new SchemaTable();
   const decoder = createRecordDecoder(recordMapping({ format: 'avro' }), { schemas: table });
-  const record = avroRecord(1, AVRO, { ...RECORD, group: null });
+  const record = { value: avroRecord(1, AVRO, { ...RECORD, group: null }) };
   assert.throws(() => decoder.decode(record, CLOCK_MS), { code: 'schema-not-loaded' });
   await decoder.loadSchemas([1, 1], CLOCK_MS);
   const refused = decoder.decode(record, CLOCK_MS);
@@ -170,7 +169,7 @@ test('beyond the cache limit only schemas that no recent record named are remove
   const table = new SchemaTable();
   for (let id = 1; id <= SCHEMAS_MAX + 1; id++) table.add('AVRO', '"long"');
   const decoder = createRecordDecoder(recordMapping({ format: 'avro' }), { schemas: table });
-  const missing = (id: number, nowMs: number) => decoder.missingSchema(avroRecord(id, '"long"', 1), nowMs);
+  const missing = (id: number, nowMs: number) => decoder.missingSchema({ value: avroRecord(id, '"long"', 1) }, nowMs);
   await decoder.loadSchemas(
     table.schemas.map((_, index) => index + 1),
     CLOCK_MS,
@@ -188,7 +187,7 @@ test('beyond the cache limit only schemas that no recent record named are remove
 test('a record can be decoded although the refusal of its schema has expired since', async () => {
   const decoder = createRecordDecoder(recordMapping({ format: 'avro' }), { schemas: new SchemaTable() });
   await decoder.loadSchemas([7], CLOCK_MS);
-  const decoded = decoder.decode(avroRecord(7, '"long"', 1), CLOCK_MS + SCHEMA_UNKNOWN_MS);
+  const decoded = decoder.decode({ value: avroRecord(7, '"long"', 1) }, CLOCK_MS + SCHEMA_UNKNOWN_MS);
   assert.equal(decoded.kind === 'dead-letter' && decoded.reason, 'schema-unknown');
 });
 

@@ -64,21 +64,25 @@ test('a skipped range of offsets is one dead letter and is counted, and the comm
   );
 });
 
-test('a score has the event time as its timestamp, and the headers that pass through', async () => {
+test('a score has the event time as its timestamp, and the headers that pass through, except the one of its own schema', async () => {
   const clockMs = START_MS + 1.5 * STEP_MS;
   const run = streamRun({ nowMs: () => clockMs });
-  const headers = { traceparent: '00-abc' };
+  const headers = [
+    ['constructor', Buffer.from([0xff, 0x00])],
+    ['constructor', null],
+  ] as const;
+  const schema = ['__value_schema_id', Buffer.from([0, 0, 0, 0, 1])] as const;
   run.broker.append(0, Buffer.from('s'), observationRecord('s', 0, 1).value);
-  run.broker.appendRecord(0, { ...observationRecord('s', 1, 1), headers, timestampMs: 7 });
+  run.broker.appendRecord(0, { ...observationRecord('s', 1, 1), headers: [...headers, schema], timestampMs: 7 });
   // Ahead of the clock, as far as may be: brokers refuse timestamps in the future.
   run.broker.append(0, Buffer.from('s'), observationRecord('s', 2, 1).value);
   await run.scoreAll();
   assert.deepEqual(
     run.broker.read(TOPICS.scores, 0).map((score) => [score.timestampMs, score.headers]),
     [
-      [START_MS, {}],
+      [START_MS, []],
       [START_MS + STEP_MS, headers],
-      [clockMs, {}],
+      [clockMs, []],
     ],
   );
 });

@@ -1,0 +1,85 @@
+import protobuf from 'protobufjs';
+import descriptors from 'protobufjs/ext/descriptor/index.js';
+
+interface AddedFile {
+  /** The message types of this file alone, in its order. */
+  readonly messages: readonly protobuf.Type[];
+  readonly imports: readonly string[];
+}
+
+/** Messages of the library's `descriptor.proto`, as far as they are read. */
+interface FileDescriptor {
+  readonly package: string;
+  readonly syntax: string;
+  readonly edition: number;
+  readonly dependency: readonly string[];
+  readonly messageType: readonly MessageDescriptor[];
+  readonly enumType: readonly object[];
+}
+
+interface MessageDescriptor {
+  readonly name: string;
+  readonly nestedType: readonly MessageDescriptor[];
+  readonly options?: { readonly mapEntry?: boolean } | null;
+}
+
+interface FromDescriptor<T> {
+  fromDescriptor(descriptor: object, edition: string): T;
+}
+
+const EDITION_2023 = 1000;
+
+/**
+ * Adds the types of a schema to `root`: of its text, or of a serialized descriptor in base64, which some clients
+ * register instead. Throws when it is invalid.
+ */
+export function addProtobufFile(root: protobuf.Root, text: string): AddedFile {
+  if (/^[A-Za-z0-9+/\s]+=*\s*$/.test(text)) return addDescriptor(root, Buffer.from(text, 'base64'));
+  const { package: name, imports = [], weakImports = [] } = protobuf.parse(text, root, { keepCase: true });
+  return {
+    messages: messageTypes(name === undefined ? root : root.lookup(name)),
+    imports: [...imports, ...weakImports],
+  };
+}
+
+export function messageTypes(scope: protobuf.ReflectionObject | null): protobuf.Type[] {
+  if (!(scope instanceof protobuf.Namespace)) return [];
+  return scope.nestedArray.filter((nested) => nested instanceof protobuf.Type);
+}
+
+function addDescriptor(root: protobuf.Root, bytes: Buffer): AddedFile {
+  const file = descriptors.FileDescriptorProto.decode(bytes) as unknown as FileDescriptor;
+  const scope = file.package === '' ? root : root.define(file.package);
+  const edition = editionOf(file);
+  const [types, enums] = [protobuf.Type, protobuf.Enum] as unknown as [
+    FromDescriptor<protobuf.Type>,
+    FromDescriptor<protobuf.Enum>,
+  ];
+  for (const each of file.enumType) scope.add(enums.fromDescriptor(each, edition));
+  const messages = file.messageType.map((each) => types.fromDescriptor(each, edition));
+  for (const [i, message] of messages.entries()) {
+    scope.add(message);
+    restoreMaps(message, file.messageType[i]);
+  }
+  return { messages, imports: file.dependency };
+}
+
+function editionOf({ syntax, edition }: FileDescriptor): string {
+  if (syntax !== 'editions') return syntax === 'proto3' ? syntax : 'proto2';
+  if (edition === EDITION_2023) return '2023';
+  throw new Error(`edition ${edition} of Protobuf is not supported`);
+}
+
+/** A descriptor has a map as a list of entries. The type of these counts among the message indexes. */
+function restoreMaps(type: protobuf.Type, { nestedType }: MessageDescriptor): void {
+  for (const { name, ...descriptor } of nestedType) {
+    const nested = type.nested?.[name] as protobuf.Type;
+    const field = type.fieldsArray.find((each) => each.type === nested.fullName);
+    if (!descriptor.options?.mapEntry || field === undefined) restoreMaps(nested, { name, ...descriptor });
+    else {
+      const { key, value } = nested.fields;
+      type.remove(field);
+      type.add(new protobuf.MapField(field.name, field.id, key.type, value.type));
+    }
+  }
+}
