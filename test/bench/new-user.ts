@@ -65,7 +65,6 @@ async function seenInConsole(url: string, key: string): Promise<void> {
     const page = await (await browser.newContext({ locale: 'en-US', timezoneId: 'UTC' })).newPage();
     await page.goto(`${url}/console`);
     await signIn(page, key);
-    for (let step = 0; step < 3; step++) await page.locator('.tour .primary').click();
     await goTo(page, '#/events', 'h1');
     await page.locator('tbody tr').first().waitFor({ timeout: WAIT.waitMsMax });
   } finally {

@@ -88,7 +88,6 @@ async function shownThings(url: string): Promise<ShownThings> {
 async function takePictures(browser: Browser, url: string, { event, incident }: ShownThings): Promise<void> {
   const series = event.series ?? '';
   const context = await browser.newContext({ locale: 'en-US', timezoneId: 'UTC', viewport: SIZE });
-  await context.addInitScript("localStorage.setItem('tidewatch.tour', 'seen')");
   const page = await context.newPage();
   await page.goto(`${url}/console`);
   await signIn(page, KEY);

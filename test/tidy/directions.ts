@@ -130,7 +130,7 @@ const FOLDER_DIRECTIONS = directionsOf(`
   console: page view
   console/page: page/pages page/pages/detectors page/pages/events page/pages/incidents page/pages/series
     page/pages/service page/element page/source view
-  console/page/pages: page/pages/events page/pages/incidents page/pages/series page/chart page/element page/source view
+  console/page/pages: page/pages/events page/pages/incidents page/pages/series page/element page/source view
   console/page/pages/series: page/pages/events page/chart page/element page/source view
   console/page/pages/detectors: page/element page/source view
   console/page/pages/incidents: page/pages/events page/chart page/element view

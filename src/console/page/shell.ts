@@ -28,12 +28,11 @@ import { NowPage } from './pages/now-page.ts';
 import { SentPage } from './pages/sent-page.ts';
 import { EventPage } from './pages/series/event-page.ts';
 import { SeriesPage } from './pages/series/series-page.ts';
+import { KeysPage } from './pages/service/keys-page.ts';
 import { ServicePage } from './pages/service/service-page.ts';
-import { WallPage } from './pages/wall-page.ts';
 import { livePause } from './source/live-pause.ts';
 import { OpenEvents } from './source/open-events.ts';
 import type { Session } from './source/service-calls.ts';
-import { Tour } from './tour.ts';
 
 type Page = (props: { readonly app: Console; readonly route: Route }) => Shown;
 
@@ -43,6 +42,8 @@ interface ShownPage {
   readonly page: Page;
   /** The page of one of them, which the address names. */
   readonly one?: Page;
+  /** It is one of the tabs of Settings. */
+  readonly isSetting?: boolean;
 }
 
 const PAGES: readonly ShownPage[] = [
@@ -50,11 +51,12 @@ const PAGES: readonly ShownPage[] = [
   { name: 'incidents', title: 'Incidents', page: IncidentsPage, one: IncidentPage },
   { name: 'series', title: 'Series', page: SeriesPage },
   { name: 'events', title: 'Events', page: EventsPage, one: EventPage },
-  { name: 'mutes', title: 'Mutes', page: MutesPage },
-  { name: 'sent', title: 'Sent', page: SentPage },
-  { name: 'detectors', title: 'Detectors', page: DetectorsPage },
   { name: 'backtest', title: 'Backtest', page: BacktestPage },
-  { name: 'service', title: 'Service', page: ServicePage },
+  { name: 'detectors', title: 'Detectors', page: DetectorsPage, isSetting: true },
+  { name: 'mutes', title: 'Mutes', page: MutesPage, isSetting: true },
+  { name: 'sent', title: 'Sent', page: SentPage, isSetting: true },
+  { name: 'keys', title: 'Keys', page: KeysPage, isSetting: true },
+  { name: 'service', title: 'Service', page: ServicePage, isSetting: true },
 ];
 
 /** Detectors change while the page is open. */
@@ -96,8 +98,7 @@ export function Shell({ source, session, onLeave, title, onReport, onSave }: She
   const pages = source.kind === 'service' ? PAGES : PAGES_OF_REPORT;
   const shown = pages.find(({ name }) => name === route.page) ?? pages[0];
   const page = route.subject === null ? shown.page : (shown.one ?? shown.page);
-  const isNow = route.page === 'wall' || shown.name === 'now';
-  const { match = '', by = '' } = isNow ? route.query : {};
+  const { match = '' } = shown.name === 'now' ? route.query : {};
   useEffect(() => app.openEvents.choose(chosenMatch(match)), [app, match]);
   const words = useLoaded('words', () => source.detectorWords(), WORDS_EVERY_MS).value;
   const units = words?.units ?? NO_UNITS;
@@ -108,7 +109,6 @@ export function Shell({ source, session, onLeave, title, onReport, onSave }: She
   const pageKey = `${zone} ${page === shown.one ? `one ${route.subject}` : shown.name}`;
   useTitle(app, shown.title, route);
   useShortcuts(main);
-  if (route.page === 'wall') return html`<${Units.Provider} value=${units}><${WallPage} app=${app} by=${by} /><//>`;
   const toContent = (event: Event) => {
     event.preventDefault();
     main.current?.focus();
@@ -119,18 +119,21 @@ export function Shell({ source, session, onLeave, title, onReport, onSave }: She
       <a class="brand" href=${routeTo(pages[0].name)}><${Wave} /><span>Tidewatch</span></a>
       ${title !== undefined && html`<p class="report-title" title=${title}>${title}</p>`}
       <nav aria-label="Pages">
-        ${pages.map(
-          ({ name, title }) => html`<a href=${routeTo(name)} aria-current=${name === shown.name ? 'page' : null}>
+        ${pages
+          .filter(({ isSetting }) => !isSetting)
+          .map(
+            ({ name, title }) => html`<a href=${routeTo(name)} aria-current=${name === shown.name ? 'page' : null}>
             <${Icon} name=${name} /><span>${name === 'now' && source.kind === 'report' ? 'At its end' : title}</span>
               ${name === 'now' && html`<${OpenCount} app=${app} />`}
           </a>`,
-        )}
-      </nav>
-      <div class="rail-foot">
+          )}
         ${
           source.kind === 'service' &&
-          html`<a href=${routeTo('wall', null, { match, by })}><${Icon} name="wall" /><span>Wall</span></a>`
+          html`<a href=${routeTo('detectors')} aria-current=${shown.isSetting ? 'page' : null}>
+          <${Icon} name="detectors" /><span>Settings</span></a>`
         }
+      </nav>
+      <div class="rail-foot">
         <${ThemeChoice} />
         <${ZoneChoice} zone=${zone} zones=${words?.zones ?? []} onZone=${setZone} />
         ${source.kind === 'service' && html`<${PauseButton} /><${Connection} app=${app} />`}
@@ -143,9 +146,15 @@ export function Shell({ source, session, onLeave, title, onReport, onSave }: She
       </div>
     </header>
     <main id="content" ref=${main} tabindex="-1">${source.kind === 'service' && html`<${NotCurrent} app=${app} />`}
+      ${shown.isSetting && html`<${SettingsTabs} chosen=${shown.name} />`}
       <${PageFrame} key=${pageKey} page=${page} app=${app} route=${route} /></main>
-    ${source.kind === 'service' && html`<${Tour} />`}
   </div><//>`;
+}
+
+function SettingsTabs({ chosen }: { readonly chosen: string }): Shown {
+  return html`<nav class="tabs" aria-label="Settings">${PAGES.filter(({ isSetting }) => isSetting).map(
+    ({ name, title }) => html`<a href=${routeTo(name)} aria-current=${name === chosen ? 'page' : null}>${title}</a>`,
+  )}</nav>`;
 }
 
 interface PageFrameProps {
@@ -263,8 +272,8 @@ function useShortcuts(main: { readonly current: HTMLElement | null }): void {
       } else if (key === 'p' && event.timeStamp - went >= 1_000) livePause.toggle();
       else if (key === 'g') went = event.timeStamp;
       else if (event.timeStamp - went < 1_000) {
-        const to = key === 'w' ? 'wall' : PAGES.find(({ name }) => name.startsWith(key))?.name;
-        if (to !== undefined) location.hash = routeTo(key === 's' ? 'series' : to);
+        const to = PAGES.find(({ name }) => name.startsWith(key))?.name;
+        if (to !== undefined) location.hash = routeTo(to);
       }
     };
     addEventListener('keydown', press);

@@ -1,6 +1,5 @@
 import { shownLabels } from '../../series/series-id.ts';
 import type { EventAnswer } from '../../sidecar/wire/schema/event-schema.ts';
-import { LABEL_COLOURS } from './label-colours.ts';
 import type { ShownSeries } from './shown-scores.ts';
 
 /** What a list is grouped by: a detector, or labels by their names. */
@@ -12,8 +11,6 @@ export interface Labelled {
 export interface LabelGroup<T> {
   /** null: the list is not grouped. */
   readonly name: string | null;
-  /** 1 to LABEL_COLOURS, the place of its value among those that are shown; null of what has no such label. */
-  readonly colour: number | null;
   readonly items: readonly T[];
 }
 
@@ -45,7 +42,7 @@ export function groupsBy<T>(
   by: string,
   labelled: (item: T) => Labelled,
 ): readonly LabelGroup<T>[] {
-  if (by === '') return [{ name: null, colour: null, items }];
+  if (by === '') return [{ name: null, items }];
   const groups = new Map<string, T[]>();
   for (const item of items) {
     const value = groupedValue(labelled(item), by);
@@ -53,11 +50,10 @@ export function groupsBy<T>(
     if (group === undefined) groups.set(value, [item]);
     else group.push(item);
   }
-  const values = [...groups.keys()].filter((value) => value !== '').sort();
   const label = by === 'detector' ? by : by.slice(LABEL.length);
   return [...groups].map(([value, found]) => {
     const name = value === '' ? `no ${label}` : `${label}=${value}`;
-    return { name, colour: value === '' ? null : (values.indexOf(value) % LABEL_COLOURS) + 1, items: found };
+    return { name, items: found };
   });
 }
 

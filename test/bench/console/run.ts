@@ -78,7 +78,6 @@ export async function run(): Promise<Figures> {
   const browser = await startChromium();
   try {
     const context = await browser.newContext({ locale: 'en-US', viewport: { width: 1_280, height: 860 } });
-    await context.addInitScript("localStorage.setItem('tidewatch.tour', 'seen')");
     const page = await context.newPage();
     await page.goto(`${service.url}/console`);
     await signIn(page, KEY);

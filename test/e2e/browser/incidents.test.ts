@@ -138,9 +138,6 @@ kafkaTest('an incident is shown live, first of all, and its page has origins, on
     await page.locator('.chart[aria-label*="and 2 changes"]').waitFor();
     await goTo(page, `#/series/${encodeURIComponent(ALONE)}`, '.change-list');
     assert.deepEqual(await changes.allTextContents(), ['deploy web 4.2']);
-    await goTo(page, '#/wall', '.wall');
-    await page.locator('h1').getByText('1 incident open').waitFor();
-    await untilCount(page, '.wall-tile', 2);
     await page.setViewportSize({ width: 375, height: 740 });
     for (const [hash, selector] of [
       ['#/now', '.line.incident'],

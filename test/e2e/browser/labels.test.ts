@@ -18,7 +18,6 @@ const incidents = [0, 3, 4, 9].map((series) => {
 });
 /** One that begins with the next step. */
 const next = { series: 11, kind: 'level_shift' as const, from: PAST + 1, until: null, size: 0.9 };
-const CPU = `#/series/${encodeURIComponent(names[0])}`;
 const WIDTHS = [360, 768, 1_280];
 
 let service: ConsoleService;
@@ -42,25 +41,7 @@ async function faultsOf(page: Page): Promise<string[]> {
   return found;
 }
 
-test('a chart shows the other series of one label, by their colours, and the address keeps which', async () => {
-  const { page, troubles } = await openSignedIn(service.url);
-  await goTo(page, CPU, '.u-over');
-  await page.getByLabel('Others of').selectOption('host=web-1');
-  await untilCount(page, '.legend .key-label', 2);
-  await page.getByRole('link', { name: 'latency (own scale)' }).waitFor();
-  await page.locator('.chart[aria-label*="and 2 other series"]').waitFor();
-  await page.getByLabel('Others of').selectOption('__name__=cpu');
-  await untilCount(page, '.legend .key-label', 3);
-  await page.waitForURL(/others=label.__name__/);
-  await page.reload();
-  await untilCount(page, '.legend .key-label', 3);
-  assert.deepEqual(await faultsOf(page), []);
-  await page.getByRole('link', { name: 'host=web-2', exact: true }).click();
-  await page.getByRole('heading', { name: names[3], exact: true }).waitFor();
-  assert.deepEqual(troubles, []);
-});
-
-test('lists of series and events are grouped and coloured by a label, which the address keeps', async () => {
+test('lists of series and events are grouped by a label, which the address keeps', async () => {
   const { page, troubles } = await openSignedIn(service.url);
   for (const [hash, selector, group] of [
     ['#/series', '.tile', '.label-group h2'],
@@ -79,7 +60,7 @@ test('lists of series and events are grouped and coloured by a label, which the 
   assert.deepEqual(troubles, []);
 });
 
-test('Now and the wall show the events of some labels, named by the address, and say what is wrong with a filter', async () => {
+test('Now shows the events of some labels, named by the address, and say what is wrong with a filter', async () => {
   const { page, troubles } = await openSignedIn(service.url);
   await untilCount(page, '.line', incidents.length);
   const filter = page.getByRole('searchbox');
@@ -88,15 +69,8 @@ test('Now and the wall show the events of some labels, named by the address, and
   await filter.fill('{team="data"}');
   await untilCount(page, '.line', 1);
   await page.getByRole('heading', { name: '1 event is open' }).waitFor();
-  await page.getByLabel('Group by').selectOption('by host');
-  await page.getByRole('link', { name: 'Wall' }).click();
-  await page.locator('.wall-group', { hasText: 'host=db-1' }).waitFor();
-  await untilCount(page, '.wall-tile', 1);
-  assert.deepEqual(await faultsOf(page), []);
   await page.reload();
-  await untilCount(page, '.wall-tile', 1);
-  await page.keyboard.press('Escape');
-  await untilCount(page, '.line', incidents.length);
+  await untilCount(page, '.line', 1);
   await page.getByRole('searchbox').fill('latency');
   await untilCount(page, '.line', 1);
   assert.deepEqual(troubles, []);

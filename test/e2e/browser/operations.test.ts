@@ -103,7 +103,7 @@ test('settings that watch nothing stand above the detectors, with the remedy', a
 
 test('a key is made, shown once, given credit and revoked; who has it may only look', async () => {
   const { page } = await openSignedIn(service.url);
-  await goTo(page, '#/service', '#key-name');
+  await goTo(page, '#/keys', '#key-name');
   await page.getByLabel('Name of the new key').fill('dashboard');
   await page.getByRole('button', { name: 'Create' }).click();
   const key = String(await page.locator('.made code').textContent());
@@ -112,7 +112,7 @@ test('a key is made, shown once, given credit and revoked; who has it may only l
   assert.equal(await viewer.locator('.line button').count(), 0);
   await goTo(viewer, '#/detectors', '.table');
   await viewer.getByText('needs a key with the role operator').waitFor();
-  await goTo(viewer, '#/service', '.figures');
+  await goTo(viewer, '#/keys', '.sessions');
   assert.equal(await viewer.locator('#key-name').count(), 0);
   const row = page.getByRole('row', { name: /dashboard/ });
   await row.getByLabel('Tokens for dashboard').fill('500');
@@ -127,7 +127,7 @@ test('a key is made, shown once, given credit and revoked; who has it may only l
 
 test('sessions are listed with their keys, and a browser whose session was ended is asked for a key', async () => {
   const [{ page }, other] = [await openSignedIn(service.url), await openSignedIn(service.url)];
-  await goTo(page, '#/service', '.sessions');
+  await goTo(page, '#/keys', '.sessions');
   const sessions = page.getByRole('region', { name: 'Sessions' });
   await sessions.getByText('this one').waitFor();
   assert.equal(await sessions.getByText('this one').count(), 1);
@@ -150,7 +150,6 @@ test('what is shown is called current only while it is: a lost stream, no worker
   operations.trouble = { reason: 'Kafka does not answer', sinceMs: Date.now() - 60_000 };
   await notCurrent.getByText('Nothing new is read since').waitFor();
   await live.getByText('Not current').waitFor();
-  await goTo(page, '#/wall', '.wall');
   await page.getByText('Kafka does not answer').waitFor();
   operations.trouble = null;
   operations.members = 0;

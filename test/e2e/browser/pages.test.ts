@@ -17,7 +17,8 @@ const PAGES: readonly (readonly [string, string])[] = [
   ['#/detectors', '.what-if'],
   ['#/backtest', '.drop'],
   ['#/service', '.figures'],
-  ['#/wall', '.wall-tile'],
+  ['#/keys', '.sessions'],
+  ['#/mutes', '.new-mute'],
 ];
 /** One that begins with the next step. */
 const NEXT = {
@@ -52,24 +53,19 @@ test('a link signs in once, stays in no address, and works in a page that is ope
 });
 
 test('a key opens the console, the browser keeps a session that scripts cannot read, and signing out ends it', async () => {
-  const { page, troubles } = await openPage(service.url, { tour: true });
+  const { page, troubles } = await openPage(service.url);
   await signIn(page, 'not-a-key');
   await page.getByText('This key is unknown, revoked or expired.').waitFor();
   assert.equal(troubles.length > 0, true, 'a refused key is an answer of 401');
   troubles.length = 0;
   assert.deepEqual(await axeFindings(page), []);
   await signIn(page);
-  await page.getByRole('dialog').getByRole('button', { name: 'Next' }).click();
-  assert.deepEqual(await axeFindings(page), []);
-  await page.getByRole('button', { name: 'Next' }).click();
-  await page.getByRole('button', { name: 'Start' }).click();
   await page.waitForSelector('.line');
   const [session] = await page.context().cookies();
   assert.deepEqual([session.name, session.httpOnly, session.sameSite], ['tidewatch-session', true, 'Strict']);
   assert.equal(await page.evaluate('document.cookie'), '');
   await page.reload();
   await page.waitForSelector('.line');
-  assert.equal(await page.locator('.tour').count(), 0, 'the tour is for the first visit');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.waitForSelector('#key');
   await page.reload();
@@ -188,15 +184,9 @@ test('time, axis and comparison of a chart are in the address, and what it shows
   await page.locator('.legend', { hasText: 'the day before' }).waitFor();
   assert.equal(await page.getByLabel('From', { exact: true }).inputValue(), shown);
   assert.equal(await page.getByLabel('Axis').inputValue(), 'zero');
-  for (const [name, begins] of [
-    ['CSV', 'series,timestamp,value'],
-    ['PNG', '\x89PNG'],
-  ]) {
-    const saved = page.waitForEvent('download');
-    await page.getByRole('button', { name, exact: true }).click();
-    const file = await readFile(await (await saved).path(), 'latin1');
-    assert.ok(file.startsWith(begins), name);
-  }
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'CSV', exact: true }).click();
+  assert.match(await readFile(await (await saved).path(), 'latin1'), /^series,timestamp,value/);
   assert.deepEqual(troubles, []);
 });
 

@@ -50,9 +50,6 @@ kafkaTest('the console is never green without knowing: nothing judged yet, broke
   await headline('No event is known to be open');
   // Requests with series are answered.
   await warned(/^nothing new is read from Kafka since 2\d{3}-/);
-  await goTo(page, '#/wall', '.wall');
-  await headline('Not known');
-  await goTo(page, '#/now', '.page-head');
 
   await kafka.restart();
   await headline('Nothing is wrong now');

@@ -3,7 +3,7 @@ import { momentText, zonedText } from '../../view/time-words.ts';
 import type { ChartData } from './score-chart.ts';
 
 /** The chart in a sentence, for those who do not see it. */
-export function chartText({ columns, events, changes, range, unit, overlaid }: ChartData): string {
+export function chartText({ columns, events, changes, range, unit }: ChartData): string {
   const shown = columns.timestampMs.flatMap((at, i) => (at >= range.from && at <= range.to ? [i] : []));
   const values = shown.map((i) => columns.value[i]).filter((value): value is number => value !== null);
   if (values.length === 0) return 'No values in this stretch of time.';
@@ -15,7 +15,7 @@ export function chartText({ columns, events, changes, range, unit, overlaid }: C
   return (
     `${values.length} values from ${momentText(range.from)} to ${zonedText(range.to)}, between ` +
     `${low} and ${high}, with ${within.length} events${changed === 0 ? '' : ` and ${changed} changes`}` +
-    `${overlaid.length === 0 ? '' : ` and ${overlaid.length} other series`}. ` +
+    '. ' +
     'Arrow keys move in time, plus and minus zoom.'
   );
 }

@@ -33,8 +33,8 @@ export function ChartView({ onRange, onPoint, ...data }: ChartViewProps): Shown 
       made.destroy();
     };
   }, []);
-  const { columns, events, changes, chosen, compared, overlaid } = data;
-  useEffect(() => chart.current?.update(data), [columns, events, changes, chosen, data.range, compared, overlaid]);
+  const { columns, events, changes, chosen, compared } = data;
+  useEffect(() => chart.current?.update(data), [columns, events, changes, chosen, data.range, compared]);
   useEffect(() => {
     if (width > 0) chart.current?.resize(width);
   }, [width]);

@@ -1,5 +1,4 @@
 import type { Urgency } from '../../../record/urgency.ts';
-import { LABEL_COLOURS } from '../../view/label-colours.ts';
 
 /** Colours of a canvas, as the style sheet has them for the theme of the moment. */
 export interface Palette {
@@ -12,8 +11,6 @@ export interface Palette {
   readonly event: string;
   readonly chosen: string;
   readonly alarm: string;
-  /** Series and labels beside each other have these. */
-  readonly labels: readonly string[];
   readonly urgencies: Readonly<Record<Urgency, string>>;
 }
 
@@ -37,7 +34,6 @@ export function readPalette(place: HTMLElement): Palette {
     event: colour('chart-event'),
     chosen: colour('chart-chosen'),
     alarm: colour('urgency-critical'),
-    labels: Array.from({ length: LABEL_COLOURS }, (_, i) => colour(`label-${i + 1}`)),
     urgencies: {
       usual: colour('urgency-usual'),
       warning: colour('urgency-warning'),

@@ -3,7 +3,6 @@ import uPlot from 'uplot';
 import { axisTexts } from '../../../record/quantity-text.ts';
 import { urgency } from '../../../record/urgency.ts';
 import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
-import type { Overlaid } from '../../view/overlay.ts';
 import type { ShownScores } from '../../view/shown-scores.ts';
 import { panned, type TimeRange, zoomed } from '../../view/time-range.ts';
 import { type DrawnChange, drawChangeLines } from './change-lines.ts';
@@ -19,8 +18,6 @@ export interface ChartData {
   readonly nowMs: number;
   /** Earlier values at the same times; null: none are compared. */
   readonly compared: readonly (number | null)[] | null;
-  /** Always as many as the chart was made with. */
-  readonly overlaid: readonly Overlaid[];
   readonly axis: ValueAxis;
   /** Unit of the values; null where there is none. */
   readonly unit: string | null;
@@ -79,7 +76,7 @@ export class ScoreChart {
     this.#value = new uPlot(
       {
         ...shared,
-        scales: { ...shared.scales, y: valueScale(data.axis), ...this.#ownScales() },
+        scales: { ...shared.scales, y: valueScale(data.axis) },
         height: VALUE_HEIGHT,
         axes: [
           { ...this.#axis(), size: 44, values: timeLabels },
@@ -117,7 +114,7 @@ export class ScoreChart {
   update(data: ChartData): void {
     const before = this.#data;
     this.#data = data;
-    if (data.columns !== before.columns || data.compared !== before.compared || data.overlaid !== before.overlaid) {
+    if (data.columns !== before.columns || data.compared !== before.compared) {
       this.#value.setData(this.#valueColumns(), false);
       this.#grade.setData(this.#gradeColumns(), false);
     }
@@ -160,18 +157,7 @@ export class ScoreChart {
       hidden('min'),
       hidden('max'),
       { label: 'compared', stroke: () => this.#palette.muted, width: 1, points: { show: false } },
-      ...this.#data.overlaid.map(({ name, ownScale }, i) => {
-        const stroke = () => this.#palette.labels[i % this.#palette.labels.length];
-        return { label: name, scale: ownScale ? `own-${i}` : 'y', stroke, width: 1.25, points: { show: false } };
-      }),
     ];
-  }
-
-  #ownScales(): uPlot.Scales {
-    const { overlaid, axis } = this.#data;
-    return Object.fromEntries(
-      overlaid.flatMap(({ ownScale }, i) => (ownScale ? [[`own-${i}`, valueScale(axis)]] : [])),
-    );
   }
 
   #valueColumns(): uPlot.AlignedData {
@@ -179,8 +165,7 @@ export class ScoreChart {
     const none = bucket_ms !== null ? null : timestampMs.map(() => null);
     const empty = timestampMs.map(() => null);
     const compared = this.#data.compared?.length === timestampMs.length ? this.#data.compared : empty;
-    const overlaid = this.#data.overlaid.map(({ values }) => (values.length === timestampMs.length ? values : empty));
-    const rows = [value, forecast, lo, hi, none ?? value_min, none ?? value_max, compared, ...overlaid];
+    const rows = [value, forecast, lo, hi, none ?? value_min, none ?? value_max, compared];
     // A logarithm has no place for zero and below.
     const positive = (row: readonly (number | null)[]) => row.map((number) => (Number(number) > 0 ? number : null));
     return [timestampMs, ...(this.#data.axis === 'log' ? rows.map(positive) : rows)] as unknown as uPlot.AlignedData;

@@ -9,7 +9,7 @@ interface GroupChoiceProps {
   readonly onBy: (by: string) => void;
 }
 
-/** By what a list is grouped and coloured. */
+/** By what a list is grouped. */
 export function GroupChoice({ all, by, onBy }: GroupChoiceProps): Shown {
   return html`<label class="sr" for="f-by">Group by</label>
     <select id="f-by" value=${by} onChange=${(event: Event) => onBy(typedIn(event))}>
@@ -17,14 +17,8 @@ export function GroupChoice({ all, by, onBy }: GroupChoiceProps): Shown {
       ${groupChoices(all, by).map(([key, name]) => html`<option value=${key}>by ${name}</option>`)}</select>`;
 }
 
-/** The name of a group with its colour, and how many it has. */
+/** The name of a group, and how many it has. */
 export function GroupName({ group }: { readonly group: LabelGroup<unknown> }): Shown {
-  return html`<span class=${groupClass(group)}>${group.name}</span>
+  return html`<span class="group-name">${group.name}</span>
     <small>${counted(group.items.length, 'item')}</small>`;
-}
-
-/** Class of the colour of a group. */
-export function groupClass({ name, colour }: LabelGroup<unknown>): string {
-  if (name === null) return '';
-  return colour === null ? 'of-label' : `of-label label-${colour}`;
 }

@@ -3,15 +3,11 @@ import { html, type Shown } from './html.ts';
 /** Drawings of 16 by 16, stroked in the colour of the text. */
 const DRAWINGS: Readonly<Record<string, string>> = {
   now: 'M2 10c2-5 3.2-5 4.6 0s2.6 5 4 0 2-5 3.4-2',
-  wall: 'M2 3.5h12v8H2zM6 14h4M8 11.5V14',
   series: 'M2 2v12h12M4.5 10l3-4 2.5 2.5L14 4',
   events: 'M2 4h5M5 8h8M3 12h4',
   incidents: 'M3.500 4h.010M12.500 4h.010M8 12.500h.010M3.500 4h9L8 12.500z',
-  mutes: 'M4 11V7.500a4 4 0 0 1 6-3.400M12 8v3l1 1.500H5M2.500 2.500l11 11',
-  sent: 'M2 8l12-5-4 11-2.500-4.500zM7.500 9.500L14 3',
   detectors: 'M3 4h6M13 4h0M11 2.5v3M3 8h2M9 8h4M7 6.500v3M3 12h7M14 12h0M12 10.500v3',
   backtest: 'M8 4.500V8l2.500 1.500M2.500 5.500A6 6 0 1 1 2 9M2 2.500v3h3',
-  service: 'M2.500 3h11v4h-11zM2.500 9h11v4h-11zM5 5h.010M5 11h.010',
   sun:
     'M8 5.500a2.500 2.500 0 1 0 0 5 2.500 2.500 0 0 0 0-5zM8 1.500v1.500M8 13v1.500M1.500 8H3M13 8h1.500' +
     'M3.400 3.400l1 1M11.600 11.600l1 1M3.400 12.600l1-1M11.600 4.400l1-1',

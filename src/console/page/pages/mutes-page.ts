@@ -7,6 +7,7 @@ import { zonedText } from '../../view/time-words.ts';
 import { type Console, useAct, useLoaded } from '../element/hooks.ts';
 import { html, type Shown, typedIn } from '../element/html.ts';
 import { Empty, Failure, Loading } from '../element/page-states.ts';
+import { Table, type TableColumn } from '../element/table.ts';
 import { getJson, postJson } from '../source/service-calls.ts';
 
 const EVERY_MS = 10_000;
@@ -34,7 +35,11 @@ export function MutesPage({ app, route }: { readonly app: Console; readonly rout
       html`<${Empty} title=${ended ? 'No mute has ended' : 'Nothing is muted'}>
         Events of what is muted are kept and shown, and nobody is notified of them until the mute ends.<//>`
     }
-    ${(value?.mutes.length ?? 0) > 0 && html`<${MuteTable} app=${app} mutes=${value?.mutes ?? []} onEnd=${end} />`}
+    ${
+      (value?.mutes.length ?? 0) > 0 &&
+      html`<${Table} name="Mutes" columns=${muteColumns(app, end)} rows=${value?.mutes ?? []}
+      keyOf=${({ id }: MuteAnswer) => id} />`
+    }
     ${
       app.mayOperate
         ? html`<${NewMuteForm} onMute=${(mute: object) => act(() => postJson('/v1/mutes', mute))} />`
@@ -43,34 +48,32 @@ export function MutesPage({ app, route }: { readonly app: Console; readonly rout
   </div>`;
 }
 
-interface MuteTableProps {
-  readonly app: Console;
-  readonly mutes: readonly MuteAnswer[];
-  readonly onEnd: (mute: MuteAnswer) => void;
-}
-
-function MuteTable({ app, mutes, onEnd }: MuteTableProps): Shown {
-  return html`<div class="table-frame" tabindex="0" role="region" aria-label="Mutes"><table class="table">
-    <thead><tr><th scope="col">Series</th><th scope="col">Detector</th><th scope="col">Until</th>
-      <th scope="col">Because</th><th scope="col">By</th>
-      <th scope="col"><span class="sr">Actions</span></th></tr></thead>
-    <tbody>${mutes.map((mute) => {
-      const { id, match, detector, until, reason, by, at, ended } = mute;
-      const series = match ?? 'all';
-      return html`<tr key=${id}>
-        <th scope="row">${match === null ? series : html`<a href=${routeTo('events', null, { series })}>${series}</a>`}
-        </th>
-        <td>${detector ?? 'all'}</td>
-        <td><time>${zonedText(ended?.at ?? until)}</time>${ended !== null && `, ended by ${ended.by}`}</td>
-        <td>${reason}</td><td title=${zonedText(at)}>${by}</td>
-        <td>${
-          app.mayOperate &&
-          ended === null &&
-          until > Date.now() &&
-          html`<button type="button" class="small text" aria-label=${`End the mute of ${series}`}
-            onClick=${() => onEnd(mute)}>End</button>`
-        }</td></tr>`;
-    })}</tbody></table></div>`;
+function muteColumns(app: Console, onEnd: (mute: MuteAnswer) => void): readonly TableColumn<MuteAnswer>[] {
+  return [
+    {
+      title: 'Series',
+      isHead: true,
+      cell: ({ match }) =>
+        match === null ? 'all' : html`<a href=${routeTo('events', null, { series: match })}>${match}</a>`,
+    },
+    { title: 'Detector', cell: ({ detector }) => detector ?? 'all' },
+    {
+      title: 'Until',
+      cell: ({ until, ended }) =>
+        html`<time>${zonedText(ended?.at ?? until)}</time>${ended !== null && `, ended by ${ended.by}`}`,
+    },
+    { title: 'Because', cell: ({ reason }) => reason },
+    { title: 'By', cell: ({ by, at }) => html`<span title=${zonedText(at)}>${by}</span>` },
+    {
+      title: '',
+      cell: (mute) =>
+        app.mayOperate &&
+        mute.ended === null &&
+        mute.until > Date.now() &&
+        html`<button type="button" class="small text" aria-label=${`End the mute of ${mute.match ?? 'all'}`}
+          onClick=${() => onEnd(mute)}>End</button>`,
+    },
+  ];
 }
 
 /** A text of the form; undefined where nothing was typed. */

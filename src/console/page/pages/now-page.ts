@@ -6,9 +6,9 @@ import { groupsBy, labelledEvent } from '../../view/label-groups.ts';
 import { counted } from '../../view/number-words.ts';
 import { parseRoute, type Route, routeTo } from '../../view/route.ts';
 import { clockText, timeText, zonedText } from '../../view/time-words.ts';
-import { GroupChoice, GroupName, groupClass } from '../element/grouped.ts';
+import { GroupChoice, GroupName } from '../element/grouped.ts';
 import { type Console, useFreshness, useLoaded, useNow, useOpenEvents } from '../element/hooks.ts';
-import { classes, html, type Shown } from '../element/html.ts';
+import { html, type Shown } from '../element/html.ts';
 import { Meanings } from '../element/meanings.ts';
 import { Empty, Failure, Loading } from '../element/page-states.ts';
 import { TypedFilter } from '../element/typed-filter.ts';
@@ -89,7 +89,7 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
           html`${groupsBy(alone.slice(0, LINES_MAX), by, labelledEvent).map(
             (group) => html`<section key=${group.name} class="label-group">
             ${group.name !== null && html`<h3><${GroupName} group=${group} /></h3>`}
-            <ol class=${classes('lines', groupClass(group))}>
+            <ol class="lines">
             ${group.items.map(
               (event) => html`<${EventLine} key=${event.eventId} app=${app} event=${event} nowMs=${nowMs} />`,
             )}</ol></section>`,

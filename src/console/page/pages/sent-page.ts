@@ -5,10 +5,14 @@ import { zonedText } from '../../view/time-words.ts';
 import { type Console, useLoaded } from '../element/hooks.ts';
 import { html, type Shown } from '../element/html.ts';
 import { Empty, Failure, Loading } from '../element/page-states.ts';
+import { Table, type TableColumn } from '../element/table.ts';
 import { TypedFilter } from '../element/typed-filter.ts';
-import { outcomeText } from './events/sent-list.ts';
+import { outcomeText, type Sent } from './events/sent-list.ts';
 
 const EVERY_MS = 10_000;
+
+const sentKey = ({ at, notificationId, eventId, incidentId, type }: Sent) =>
+  [at, notificationId, eventId ?? incidentId, type].join();
 
 /** What receivers of alerts were sent: when, about what, and what became of it. */
 export function SentPage({ app, route: { query } }: { readonly app: Console; readonly route: Route }): Shown {
@@ -44,21 +48,23 @@ export function SentPage({ app, route: { query } }: { readonly app: Console; rea
       html`<${Empty} title="Nothing was sent">
         <code>npm start -- alerts</code> sends events to receivers, and keeps here what became of it.<//>`
     }
-    ${rows.length > 0 && html`<${SentTable} rows=${rows} />`}
+    ${rows.length > 0 && html`<${Table} name="Sent" columns=${COLUMNS} rows=${rows} keyOf=${sentKey} />`}
     ${next !== null && html`<p class="more"><button type="button" onClick=${readMore}>More</button></p>`}
   </div>`;
 }
 
-function SentTable({ rows }: { readonly rows: SentAnswer['sent'] }): Shown {
-  const titles = ['When', 'Receiver', 'What', 'About', 'Route', 'Outcome'];
-  return html`<div class="table-frame" tabindex="0" role="region" aria-label="Sent"><table class="table">
-    <thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
-    <tbody>${rows.map((sent) => {
-      const { at, receiver, eventId, incidentId, subject, route } = sent;
+const COLUMNS: readonly TableColumn<Sent>[] = [
+  { title: 'When', cell: ({ at }) => html`<time>${zonedText(at)}</time>` },
+  { title: 'Receiver', cell: ({ receiver }) => receiver },
+  { title: 'What', cell: ({ type }) => type },
+  {
+    title: 'About',
+    isHead: true,
+    cell: ({ eventId, incidentId, subject }) => {
       const address = eventId === null ? routeTo('incidents', incidentId) : routeTo('events', eventId);
-      return html`<tr>
-        <td><time>${zonedText(at)}</time></td><td>${receiver}</td><td>${sent.type}</td>
-        <th scope="row"><a href=${address}>${subject}</a></th>
-        <td>${route}</td><td>${outcomeText(sent)}</td></tr>`;
-    })}</tbody></table></div>`;
-}
+      return html`<a href=${address}>${subject}</a>`;
+    },
+  },
+  { title: 'Route', cell: ({ route }) => route },
+  { title: 'Outcome', cell: outcomeText },
+];

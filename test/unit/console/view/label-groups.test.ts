@@ -11,21 +11,21 @@ const ALL = [
   series('cpu{host="web-3",team="shop"}', 'web'),
 ];
 
-test('a list is grouped by the values of a label, in the order of the first items, with colours by the names', () => {
+test('a list is grouped by the values of a label, in the order of the first items', () => {
   const groups = groupsBy(ALL, 'label.team', labelledSeries);
   assert.deepEqual(
-    groups.map(({ name, colour, items }) => [name, colour, items.length]),
+    groups.map(({ name, items }) => [name, items.length]),
     [
-      ['team=shop', 2, 2],
-      ['no team', null, 1],
-      ['team=auth', 1, 1],
+      ['team=shop', 2],
+      ['no team', 1],
+      ['team=auth', 1],
     ],
   );
   assert.deepEqual(
     groupsBy(ALL, 'detector', labelledSeries).map(({ name }) => name),
     ['detector=hosts', 'detector=web'],
   );
-  assert.deepEqual(groupsBy(ALL, '', labelledSeries), [{ name: null, colour: null, items: ALL }]);
+  assert.deepEqual(groupsBy(ALL, '', labelledSeries), [{ name: null, items: ALL }]);
 });
 
 test('labels that are shown can be chosen, and the chosen one stays', () => {

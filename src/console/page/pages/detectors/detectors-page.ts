@@ -2,9 +2,10 @@ import type { DetectorsAnswer } from '../../../../sidecar/wire/schema/operations
 import { counted, numberText } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
-import { classes, html, type Shown } from '../../element/html.ts';
+import { html, type Shown } from '../../element/html.ts';
 import { Meanings } from '../../element/meanings.ts';
 import { Failure, Loading } from '../../element/page-states.ts';
+import { Table, type TableColumn } from '../../element/table.ts';
 import { getJson } from '../../source/service-calls.ts';
 import { DetectorsEditor } from './detectors-editor.ts';
 import { ProposedRules } from './proposals.ts';
@@ -28,7 +29,9 @@ export function DetectorsPage({ app, route }: { readonly app: Console; readonly 
       <p class="aside">${version === null ? 'as in the detectors file' : `version ${version}`}</p></header>
     ${failure !== null && html`<${Failure} text=${failure} />`}
     ${findings.length > 0 && html`<${Findings} findings=${findings} />`}
-    <${DetectorTable} detectors=${detectors} chosen=${chosen?.name ?? null} />
+    <${Table} name="Detectors" columns=${detectorColumns(chosen?.name ?? null)} rows=${detectors}
+      keyOf=${({ name }: Detector) => name} isChosen=${({ name }: Detector) => name === chosen?.name} />
+    <${Meanings} of=${['promised a week', 'seen a week']} />
     ${
       chosen !== null &&
       html`<div class="columns halves">
@@ -54,36 +57,50 @@ function Findings({ findings }: Pick<DetectorsAnswer, 'findings'>): Shown {
     ${findings.map(({ text }) => html`<li class="failure">${text}</li>`)}</ul></section>`;
 }
 
-interface DetectorTableProps {
-  readonly detectors: readonly DetectorsAnswer['detectors'][number][];
-  readonly chosen: string | null;
+type Detector = DetectorsAnswer['detectors'][number];
+
+const isAbovePromise = ({ alarms_promised_per_week: promised, events_per_week: seen }: Detector) =>
+  promised !== null && seen !== null && seen > 2 * promised;
+
+function detectorColumns(chosen: string | null): readonly TableColumn<Detector>[] {
+  return [
+    {
+      title: 'Detector',
+      isHead: true,
+      cell: ({ name }) =>
+        html`<a href=${routeTo('detectors', name)} aria-current=${name === chosen ? 'true' : null}>${name}</a>`,
+    },
+    {
+      title: 'Watches',
+      cell: ({ series }) => html`<code title=${series.join(', ')}>${series.join(', ')}</code>`,
+    },
+    {
+      title: 'Series',
+      isFigure: true,
+      cell: ({ series_count, group_count }) =>
+        group_count > 0 ? `${series_count} in ${group_count}` : String(series_count),
+    },
+    {
+      title: 'Promised a week',
+      isFigure: true,
+      cell: ({ alarms_promised_per_week: promised }) => (promised === null ? 'off' : numberText(promised)),
+    },
+    {
+      title: 'Seen a week',
+      isFigure: true,
+      isAbove: isAbovePromise,
+      cell: ({ events_per_week }) => numberText(events_per_week),
+    },
+    {
+      title: 'Events',
+      isFigure: true,
+      cell: ({ name, events }) => html`<a href=${routeTo('events', null, { detector: name })}>${events}</a>`,
+    },
+    { title: 'Open', isFigure: true, cell: ({ events_open }) => String(events_open) },
+  ];
 }
 
-function DetectorTable({ detectors, chosen }: DetectorTableProps): Shown {
-  return html`<div class="table-frame" tabindex="0" role="region" aria-label="Detectors"><table class="table">
-    <thead><tr><th scope="col">Detector</th><th scope="col">Watches</th><th scope="col" class="figure">Series</th>
-      <th scope="col" class="figure">Promised a week</th><th scope="col" class="figure">Seen a week</th>
-      <th scope="col" class="figure">Events</th><th scope="col" class="figure">Open</th></tr></thead>
-    <tbody>${detectors.map((detector) => {
-      const { name, series, series_count, group_count, alarms_promised_per_week: promised } = detector;
-      const { events_per_week: seen } = detector;
-      const above = promised !== null && seen !== null && seen > 2 * promised;
-      return html`<tr key=${name} class=${classes(name === chosen && 'chosen')}>
-        <th scope="row"><a href=${routeTo('detectors', name)} aria-current=${name === chosen ? 'true' : null}>
-          ${name}</a></th>
-        <td title=${series.join(', ')}><code>${series.join(', ')}</code></td>
-        <td class="figure">${group_count > 0 ? `${series_count} in ${group_count}` : series_count}</td>
-        <td class="figure">${promised === null ? 'off' : numberText(promised)}</td>
-        <td class=${classes('figure', above && 'above')}
-          >${numberText(seen)}</td>
-        <td class="figure"><a href=${routeTo('events', null, { detector: name })}>${detector.events}</a></td>
-        <td class="figure">${detector.events_open}</td>
-      </tr>`;
-    })}</tbody></table></div>
-    <${Meanings} of=${['promised a week', 'seen a week']} />`;
-}
-
-function DetectorSettings({ detector }: { readonly detector: DetectorsAnswer['detectors'][number] }): Shown {
+function DetectorSettings({ detector }: { readonly detector: Detector }): Shown {
   const { name, model, group, settings, observations, since } = detector;
   const facts: readonly (readonly [string, string])[] = [
     ['model', model],

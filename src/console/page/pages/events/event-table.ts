@@ -14,7 +14,7 @@ import { groupsBy, labelledEvent } from '../../../view/label-groups.ts';
 import { numberText } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import { timeText, zonedText } from '../../../view/time-words.ts';
-import { GroupName, groupClass } from '../../element/grouped.ts';
+import { GroupName } from '../../element/grouped.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
 import { Meanings } from '../../element/meanings.ts';
@@ -58,7 +58,7 @@ export function EventTable({ events, nowMs, query }: EventTableProps): Shown {
         }</th>`,
     )}</tr></thead>
     ${groupsBy(sortedEvents(events, order), query.by ?? '', labelledEvent).map(
-      (group) => html`<tbody key=${group.name} class=${groupClass(group)}>
+      (group) => html`<tbody key=${group.name}>
         ${
           group.name !== null &&
           html`<tr><th scope="rowgroup" colspan=${COLUMNS.length}><${GroupName} group=${group} /></th></tr>`

@@ -4,7 +4,7 @@ import { timeText, zonedText } from '../../../view/time-words.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 
-type Sent = SentAnswer['sent'][number];
+export type Sent = SentAnswer['sent'][number];
 
 const EVERY_MS = 15_000;
 const SHOWN_MAX = 12;

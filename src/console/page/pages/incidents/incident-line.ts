@@ -24,10 +24,7 @@ interface IncidentEntryProps {
 }
 
 /** The event that stands for an incident: that of its first origin, or the first of them. */
-export function eventOf(
-  { incidentId, origins }: IncidentAnswer,
-  events: readonly EventAnswer[],
-): EventAnswer | undefined {
+function eventOf({ incidentId, origins }: IncidentAnswer, events: readonly EventAnswer[]): EventAnswer | undefined {
   const own = events.filter((event) => event.incidentId === incidentId);
   return own.find(({ series }) => series === origins[0]?.series) ?? own[0];
 }

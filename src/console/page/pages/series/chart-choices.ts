@@ -1,5 +1,4 @@
 import { COMPARED_WITH } from '../../../view/compared.ts';
-import type { OverlayChoice } from '../../../view/overlay.ts';
 import type { TimeRange } from '../../../view/time-range.ts';
 import { momentOf, momentText, zoneOfTimes } from '../../../view/time-words.ts';
 import type { ValueAxis } from '../../chart/score-chart.ts';
@@ -18,19 +17,14 @@ interface ChartChoicesProps {
   readonly onRange: (range: TimeRange) => void;
   readonly compared: string;
   readonly onCompared: (name: string) => void;
-  /** What other series have in common with this one, and which of it is chosen: empty for none. */
-  readonly others: readonly OverlayChoice[];
-  readonly overlaid: string;
-  readonly onOverlaid: (key: string) => void;
   readonly axis: ValueAxis;
   readonly onAxis: (name: string) => void;
   readonly onCsv: () => void;
-  readonly onPng: () => void;
 }
 
 /** What a chart shows and how: exact times, an earlier stretch beside, the axis; and what it shows as a file. */
 export function ChartChoices(props: ChartChoicesProps): Shown {
-  const { range, onRange, compared, onCompared, others, overlaid, onOverlaid, axis, onAxis, onCsv, onPng } = props;
+  const { range, onRange, compared, onCompared, axis, onAxis, onCsv } = props;
   const set = (end: keyof TimeRange) => (event: Event) => {
     const at = momentOf(typedIn(event));
     const next = { ...range, [end]: at };
@@ -45,13 +39,9 @@ export function ChartChoices(props: ChartChoicesProps): Shown {
       <option value="">nothing</option>
       ${Object.entries(COMPARED_WITH).map(([key, { name }]) => html`<option value=${key}>${name}</option>`)}
     </select></label>
-    <label>Others of<select value=${overlaid} onChange=${(event: Event) => onOverlaid(typedIn(event))}>
-      <option value="">nothing</option>
-      ${others.map(({ key, name }) => html`<option value=${key}>${name}</option>`)}</select></label>
     <label>Axis<select value=${axis} onChange=${(event: Event) => onAxis(typedIn(event))}>
       ${Object.entries(AXES).map(([key, name]) => html`<option value=${key}>${name}</option>`)}</select></label>
     <button type="button" class="small text" onClick=${onCsv}>CSV</button>
-    <button type="button" class="small text" onClick=${onPng}>PNG</button>
   </div>`;
 }
 

@@ -1,12 +1,9 @@
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { quantityTexts } from '../../../../record/quantity-text.ts';
 import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
 import type { ShownChange } from '../../../../sidecar/wire/schema/operations/change-schema.ts';
 import { COMPARED_WITH } from '../../../view/compared.ts';
 import type { ConsoleSource } from '../../../view/console-source.ts';
-import { labelColour } from '../../../view/label-colours.ts';
-import { overlayChoices } from '../../../view/overlay.ts';
-import { routeTo } from '../../../view/route.ts';
 import { scoresCsv } from '../../../view/scores-csv.ts';
 import type { ShownScores } from '../../../view/shown-scores.ts';
 import { zoomed } from '../../../view/time-range.ts';
@@ -20,7 +17,6 @@ import { Failure, Loading } from '../../element/page-states.ts';
 import { saveFile } from '../../element/save-file.ts';
 import { useUnit } from '../../element/units.ts';
 import { useComparedValues } from '../../source/compared-values.ts';
-import { type OverlaidSeries, useOverlaidSeries } from '../../source/overlaid-series.ts';
 import type { SeriesHistoryState } from '../../source/series-history.ts';
 import { ChangeList } from '../events/change-list.ts';
 import { ChartChoices, isValueAxis } from './chart-choices.ts';
@@ -44,16 +40,10 @@ interface SeriesChartProps {
 /** A series over time: what was observed, what was expected, its events; with buttons, keys and an overview. */
 export function SeriesChart(props: SeriesChartProps): Shown {
   const { source, series, history, events, chosen, beganMs = null, nowMs } = props;
-  const frame = useRef<HTMLDivElement>(null);
   const [name, setName] = useAddressed('compare', '');
   const [axisName, setAxis] = useAddressed('axis', 'fit');
   const axis = isValueAxis(axisName) ? axisName : 'fit';
   const compared = useComparedValues({ source, series, name }, history);
-  const [otherKey, setOthers] = useAddressed('others', '');
-  const about = history.about;
-  const others = useMemo(() => (about === null ? [] : overlayChoices({ series, ...about })), [series, about]);
-  const choice = others.find(({ key }) => key === otherKey) ?? null;
-  const overlay = useOverlaidSeries({ source, series, choice }, history);
   const [point, setPoint] = useState<number | null>(null);
   const unit = useUnit(history.about?.detector ?? '');
   const changes = useChanges(source, series);
@@ -64,12 +54,10 @@ export function SeriesChart(props: SeriesChartProps): Shown {
   const fileName = `${series.replaceAll(/[^\w.-]+/g, '-')}-${momentText(range.from).replaceAll(/[: ]/g, '-')}`;
   const saveCsv = () =>
     saveFile(`${fileName}.csv`, new Blob([scoresCsv(series, columns, range)], { type: 'text/csv' }));
-  const savePng = () =>
-    frame.current?.querySelector('canvas')?.toBlob((image) => image !== null && saveFile(`${fileName}.png`, image));
-  const chartKey = JSON.stringify([axis, unit, zoneOfTimes(), ...overlay.shown.map((other) => other.series)]);
+  const chartKey = JSON.stringify([axis, unit, zoneOfTimes()]);
   const zoom = (factor: number) => history.setRange(zoomed(range, factor, (range.from + range.to) / 2));
   return html`${failure !== null && html`<${Failure} text=${failure} />`}
-    <div class="panel chart-panel" ref=${frame}>
+    <div class="panel chart-panel">
       <div class="toolbar" role="toolbar" aria-label="Time">
         <button type="button" class="small" onClick=${() => history.pan(-0.5)} aria-label="Earlier"><${Icon}
           name="back" /></button>
@@ -91,10 +79,9 @@ export function SeriesChart(props: SeriesChartProps): Shown {
         <${Readout} columns=${columns} point=${point} unit=${unit} />
       </div>
       <${ChartChoices} range=${range} onRange=${history.setRange} compared=${name} onCompared=${setName}
-        others=${others} overlaid=${choice?.key ?? ''} onOverlaid=${setOthers} axis=${axis}
-        onAxis=${setAxis} onCsv=${saveCsv} onPng=${savePng} />
+        axis=${axis} onAxis=${setAxis} onCsv=${saveCsv} />
       <${ChartView} key=${chartKey} axis=${axis} unit=${unit} changes=${changes}
-        compared=${compared} overlaid=${overlay.shown} columns=${columns} events=${events} chosen=${chosen}
+        compared=${compared} columns=${columns} events=${events} chosen=${chosen}
         range=${range} nowMs=${nowMs}
         onRange=${history.setRange} onPoint=${setPoint} />
       <${Overview} whole=${history.whole} range=${range} events=${events} onRange=${history.setRange} />
@@ -103,8 +90,7 @@ export function SeriesChart(props: SeriesChartProps): Shown {
         <span class="key-event">event</span><span class="key-alarm">alarm</span><span
           class="key-grade">grade (below)</span>${
             compared !== null && html`<span class="key-compared">${COMPARED_WITH[name].name}</span>`
-          }${changes.length > 0 && html`<span class="key-change">change</span>`}<${OverlaidLegend}
-            overlay=${overlay} /></p>
+          }${changes.length > 0 && html`<span class="key-change">change</span>`}</p>
     </div>
     <${ChangeList} changes=${changes.filter(({ time }) => time >= range.from && time <= range.to)} beganMs=${beganMs}
       nowMs=${nowMs} />`;
@@ -114,14 +100,6 @@ export function SeriesChart(props: SeriesChartProps): Shown {
 function useChanges(source: ConsoleSource, series: string): readonly ShownChange[] {
   const load = () => source.changes({ series, limit: CHANGES_MAX });
   return useLoaded(`changes of ${series}`, load, source.kind === 'service' ? CHANGES_EVERY_MS : null).value ?? NONE;
-}
-
-/** Other series by their colours, as links. */
-function OverlaidLegend({ overlay: { shown, more } }: { readonly overlay: OverlaidSeries }): Shown {
-  return html`${shown.map(
-    ({ series, name, ownScale }, i) => html`<a key=${series} class=${`key-label ${labelColour(i)}`} title=${series}
-      href=${routeTo('series', series)}>${name}${ownScale ? ' (own scale)' : ''}</a>`,
-  )}${more > 0 && html` and ${more} more`}`;
 }
 
 interface ReadoutProps {

@@ -4,9 +4,9 @@ import { groupsBy, labelledSeries } from '../../../view/label-groups.ts';
 import { counted } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import type { ShownSeries } from '../../../view/shown-scores.ts';
-import { GroupChoice, GroupName, groupClass } from '../../element/grouped.ts';
+import { GroupChoice, GroupName } from '../../element/grouped.ts';
 import { type Console, useLoaded, useTyped } from '../../element/hooks.ts';
-import { classes, html, type Shown, typedIn } from '../../element/html.ts';
+import { html, type Shown, typedIn } from '../../element/html.ts';
 import { Empty, Failure, Loading } from '../../element/page-states.ts';
 import { OneSeries } from './one-series.ts';
 import { SeriesTile } from './series-tile.ts';
@@ -76,7 +76,7 @@ function SeriesList({ app, route }: { readonly app: Console; readonly route: Rou
     ${groupsBy(rows, by, labelledSeries).map(
       (group) => html`<section key=${group.name} class="label-group">
         ${group.name !== null && html`<h2><${GroupName} group=${group} /></h2>`}
-        <ul class=${classes('tiles', groupClass(group))}>
+        <ul class="tiles">
           ${group.items.map((row) => html`<${SeriesTile} key=${row.series} row=${row} />`)}</ul>
       </section>`,
     )}

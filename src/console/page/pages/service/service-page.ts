@@ -5,12 +5,11 @@ import { counted, countText, numberText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
 import { momentText } from '../../../view/time-words.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
-import { classes, html, type Shown } from '../../element/html.ts';
+import { html, type Shown } from '../../element/html.ts';
 import { Failure, Loading } from '../../element/page-states.ts';
+import { Table, type TableColumn } from '../../element/table.ts';
 import { getJson } from '../../source/service-calls.ts';
 import { DeadLetters } from './dead-letters-view.ts';
-import { KeysView } from './keys-view.ts';
-import { SessionsView } from './sessions-view.ts';
 
 const EVERY_MS = 5_000;
 /** Records behind which a partition is worth a look. */
@@ -19,7 +18,7 @@ const JOBS_MAX = 10;
 const STATUSES: readonly Jobs['jobs'][number]['status'][] = ['pending', 'running', 'succeeded', 'failed', 'cancelled'];
 const JOBS_EVERY_MS = 10_000;
 
-/** How the service itself is: partitions and their lag, dead letters, jobs, models and keys. */
+/** How the service itself is: partitions and their lag, dead letters, jobs and models. */
 export function ServicePage({ app }: { readonly app: Console }): Shown {
   const { value, failure, reload } = useLoaded('service', () => getJson<ServiceState>('/v1/service'), EVERY_MS);
   return html`<div class="page">
@@ -36,8 +35,6 @@ export function ServicePage({ app }: { readonly app: Console }): Shown {
       <${DeadLetters} app=${app} reasons=${value.dead_letters} onChanged=${reload} />
       <${JobsAndModels} />`
     }
-    ${app.mayAdminister && html`<${KeysView} />`}
-    <${SessionsView} app=${app} />
   </div>`;
 }
 
@@ -61,23 +58,24 @@ function Figures({ state }: { readonly state: ServiceState }): Shown {
 type WorkerPlace = NonNullable<ServiceState['workers']>['partitions'][number];
 type ReadPlace = ServiceState['history']['partitions'][number] | WorkerPlace;
 
-function Partitions({ rows, owned }: { readonly rows: readonly ReadPlace[]; readonly owned: boolean }): Shown {
-  const name = owned ? 'Partitions of the input' : 'Partitions that are read';
-  return html`<div class="table-frame" tabindex="0" role="region" aria-label=${name}><table class="table">
-    <thead><tr><th scope="col">Partition</th><th scope="col" class="figure">At</th><th scope="col"
-      class="figure">Of</th>
-      <th scope="col" class="figure">Behind</th>${owned && html`<th scope="col">Worker</th>`}</tr></thead>
-    <tbody>${rows.map(
-      ({ topic, partition, next_offset, end_offset, lag, ...worker }) => html`<tr>
-        <th scope="row">${topic} ${partition}</th>
-        <td class="figure">${next_offset === null ? '–' : countText(next_offset)}</td>
-        <td class="figure">${end_offset === null ? '–' : countText(end_offset)}</td>
-        <td class=${classes('figure', (lag ?? 0) > LAG_NOTED && 'above')}>${lag === null ? '–' : countText(lag)}</td>
-        ${
-          owned && html`<td>${('owner' in worker && worker.owner) || html`<span class="above">nobody</span>`}</td>`
-        }</tr>`,
-    )}</tbody></table></div>`;
-}
+const countOr = (count: number | null) => (count === null ? '–' : countText(count));
+
+const PLACES: readonly TableColumn<ReadPlace>[] = [
+  { title: 'Partition', isHead: true, cell: ({ topic, partition }) => `${topic} ${partition}` },
+  { title: 'At', isFigure: true, cell: ({ next_offset }) => countOr(next_offset) },
+  { title: 'Of', isFigure: true, cell: ({ end_offset }) => countOr(end_offset) },
+  {
+    title: 'Behind',
+    isFigure: true,
+    isAbove: ({ lag }) => (lag ?? 0) > LAG_NOTED,
+    cell: ({ lag }) => countOr(lag),
+  },
+];
+const WORKER_PLACES: readonly TableColumn<WorkerPlace>[] = [
+  ...PLACES,
+  { title: 'Worker', cell: ({ owner }) => owner || html`<span class="above">nobody</span>` },
+];
+const placeKey = ({ topic, partition }: ReadPlace) => `${topic} ${partition}`;
 
 function Workers({ workers }: { readonly workers: ServiceState['workers'] }): Shown {
   if (workers === null) {
@@ -85,7 +83,8 @@ function Workers({ workers }: { readonly workers: ServiceState['workers'] }): Sh
       <p class="aside">The cluster does not answer, or there is no Kafka here.</p></section>`;
   }
   return html`<section><h2>${counted(workers.members, 'worker')} of the group ${workers.group}</h2>
-    <${Partitions} rows=${workers.partitions} owned=${true} /></section>`;
+    <${Table} name="Partitions of the input" columns=${WORKER_PLACES} rows=${workers.partitions}
+      keyOf=${placeKey} /></section>`;
 }
 
 function Kept({ history }: { readonly history: ServiceState['history'] }): Shown {
@@ -99,7 +98,7 @@ function Kept({ history }: { readonly history: ServiceState['history'] }): Shown
     oldest === null ? '' : `, since ${momentText(oldest).slice(0, 10)}`
   }</h2>
     ${problem !== null && html`<${Failure} text=${problem} />`}
-    <${Partitions} rows=${partitions} owned=${false} /></section>`;
+    <${Table} name="Partitions that are read" columns=${PLACES} rows=${partitions} keyOf=${placeKey} /></section>`;
 }
 
 /** Jobs and fine-tuned models of the owner of the key. */
