@@ -27,7 +27,7 @@ export const pollCommand: RunnableCommand = {
     ...Object.values(processOptions),
   ],
   async run(_operands, flags, io) {
-    const loaded = loadProcessConfig(flags, ['brokers', 'detectors']);
+    const loaded = loadProcessConfig(flags, ['brokers', 'detectors', 'sourceHeaders']);
     if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
     const { config } = loaded;
     const unfit = problemOfInput(config.stream.input, 'poll');

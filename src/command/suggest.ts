@@ -157,8 +157,8 @@ async function readData(path: string | undefined, { values, config }: Asked, io:
     return { columns, sources: [], input: inputOf(config, topic), isWhole: true, named: `--topic ${topic}` };
   }
   if (url !== undefined) {
-    const { prometheusAuthorization: authorization } = config;
-    await addPrometheus(columns, { url, authorization, query, stepMs, historyMs: weeks * WEEK_MS }, io.stop);
+    const { prometheusHeaders: headers } = config;
+    await addPrometheus(columns, { url, headers, query, stepMs, historyMs: weeks * WEEK_MS }, io.stop);
     const seconds = (ms: number) => `${ms / 1_000}s`;
     const window = seconds(Math.max(RATE_WINDOW_MS_MIN, stepMs));
     const queries = queriesFor(columns, { url, match: query, step: seconds(stepMs), window });

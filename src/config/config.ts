@@ -200,6 +200,8 @@ export interface PrometheusSource {
   readonly name: string;
   /** Without credentials, which are options of the process. */
   readonly url: string;
+  /** The variable that holds its value, by the name of each header. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly query: string;
   readonly stepMs: number;
   /** How long after a step its values are asked for. */
@@ -225,7 +227,10 @@ export interface Config {
   readonly kafka: KafkaConfig | null;
   readonly registry: RegistryConfig | null;
   /** Header for the Prometheus that is polled. It is a secret. */
-  readonly prometheusAuthorization: string | null;
+  /** Headers of requests to any Prometheus, which are secrets. */
+  readonly prometheusHeaders: Readonly<Record<string, string>>;
+  /** The same of each source, by its name, with its own; read where a command requires them. */
+  readonly sourceHeaders: ReadonlyMap<string, Readonly<Record<string, string>>>;
   readonly stream: StreamConfig;
   readonly sources: readonly PrometheusSource[];
   /** Hints for incidents. */

@@ -87,6 +87,13 @@ export function registryOf(given: Given): RegistryConfig | null {
   return username !== undefined && password !== undefined ? { url, username, password } : { url };
 }
 
+/** Headers of requests to any Prometheus. */
+export function prometheusHeadersOf(given: Given): Readonly<Record<string, string>> {
+  const { prometheusAuthorization: authorization, prometheusHeaders: headers = {} } = given.values;
+  const further = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  return { ...(authorization !== undefined && { authorization }), ...Object.fromEntries(further) };
+}
+
 /** Where value bands are written; null without a URL. */
 export function remoteWriteOf(given: Given): RemoteWriteConfig | null {
   const { remoteWriteUrl: url, remoteWriteAuthorization: authorization = null } = given.values;

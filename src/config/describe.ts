@@ -4,11 +4,11 @@ const HIDDEN = '***';
 
 /** The configuration for the log: secrets are hidden, certificates only mentioned. */
 export function describeConfig(config: LoadedConfig): Readonly<Record<string, unknown>> {
-  const { kafka, registry, prometheusAuthorization, stream, http, storeUrl, remoteWrite, ...rest } = config;
+  const { kafka, registry, prometheusHeaders, sourceHeaders: _, stream, http, storeUrl, remoteWrite, ...rest } = config;
   return {
     kafka: kafka === null ? null : describeKafka(kafka),
     registry: registry === null ? null : { ...registry, ...hidden(registry, 'password') },
-    prometheusAuthorization: prometheusAuthorization === null ? null : HIDDEN,
+    prometheusHeaders: hidden(prometheusHeaders, ...Object.keys(prometheusHeaders)),
     http: http.apiKey === null ? http : { ...http, apiKey: HIDDEN },
     storeUrl: storeUrl === null ? null : HIDDEN,
     remoteWrite: remoteWrite === null ? null : { to: new URL(remoteWrite.url).origin, series: remoteWrite.series },

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { ConfigResult, LoadedConfig, LogLevel, Topics, WorkerLimits } from './config.ts';
-import { type Given, httpOf, kafkaOf, registryOf, remoteWriteOf } from './connections.ts';
+import { type Given, httpOf, kafkaOf, prometheusHeadersOf, registryOf, remoteWriteOf } from './connections.ts';
 import { type DetectorsFile, noDetectorsFile, readDetectorsFile, type WrittenTopics } from './detectors-file.ts';
-import { type Flags, GivenOptions, type OptionSources } from './given-options.ts';
+import { type Environment, type Flags, GivenOptions, type OptionSources } from './given-options.ts';
+import { headerValue } from './option-kinds.ts';
 import { options, workerLimits } from './options.ts';
 import { isPointsFormat } from './rekeyed-input.ts';
 import { readNamedFile } from './schema/named-file.ts';
@@ -14,7 +15,7 @@ import { unknownVariables } from './unknown-variables.ts';
 export interface ConfigSources extends OptionSources {
   readonly processors: number;
   /** Options that the command requires. */
-  readonly requires: readonly ('brokers' | 'detectors' | 'routes' | 'remoteWriteUrl')[];
+  readonly requires: readonly ('brokers' | 'detectors' | 'routes' | 'remoteWriteUrl' | 'sourceHeaders')[];
   readonly fallbacks?: CommandFallbacks;
 }
 
@@ -58,7 +59,10 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
   const config: LoadedConfig = {
     kafka,
     registry,
-    prometheusAuthorization: values.prometheusAuthorization ?? null,
+    prometheusHeaders: prometheusHeadersOf(given),
+    sourceHeaders: sources.requires.includes('sourceHeaders')
+      ? sourceHeadersOf(file, { env: sources.env, common: prometheusHeadersOf(given), problems })
+      : new Map(),
     stream: { groupId, groupInstanceId, ...file.stream, ...withChangelog(groupId, file.stream.topics) },
     sources: file.sources,
     dependsOn: file.dependsOn,
@@ -87,9 +91,12 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
     routes: values.routes ?? null,
     logLevel: given.isSet('logLevel') ? values.logLevel : (sources.fallbacks?.logLevel ?? values.logLevel),
   };
-  const known = Object.values(options).flatMap(({ env }) => env ?? []);
+  const named = file.sources.flatMap(({ headers }) => Object.values(headers));
+  const known = [...Object.values(options).flatMap(({ env }) => env ?? []), ...named];
   problems.push(...unknownVariables(sources.env, known));
-  for (const need of sources.requires) if (!given.isSet(need)) given.missing(need, NEEDED[need]);
+  for (const need of sources.requires) {
+    if (need !== 'sourceHeaders' && !given.isSet(need)) given.missing(need, NEEDED[need]);
+  }
   for (const side of ['input', 'output'] as const) {
     const { format } = file.stream[side];
     if (format === 'json' || isPointsFormat(format) || given.isSet('registryUrl')) continue;
@@ -104,6 +111,29 @@ function loadDetectorsFile(given: Given, { readFile, fallbacks }: ConfigSources)
   const content = readNamedFile({ key: given.nameOf('detectors'), path }, readFile, given.problems);
   if (content === null) return noDetectorsFile;
   return readDetectorsFile(path, content, given.problems) ?? noDetectorsFile;
+}
+
+interface HeaderReading {
+  readonly env: Environment;
+  readonly common: Readonly<Record<string, string>>;
+  readonly problems: string[];
+}
+
+/** The headers of each source with the values of their variables, which are in no problem. */
+function sourceHeadersOf({ sources }: DetectorsFile, { env, common, problems }: HeaderReading) {
+  return new Map(
+    sources.map(({ name, headers }) => {
+      const own = Object.entries(headers).map(([header, variable]) => {
+        const value = env[variable];
+        if (value === undefined || headerValue.parse(value) === undefined) {
+          const expected = `the name of a variable that holds ${headerValue.expected}`;
+          problems.push(`source ${name}: headers.${header} must be ${expected}, got ${JSON.stringify(variable)}`);
+        }
+        return [header.toLowerCase(), value ?? ''] as const;
+      });
+      return [name, { ...common, ...Object.fromEntries(own) }] as const;
+    }),
+  );
 }
 
 function workerLimitsOf(given: Given, file: Partial<WorkerLimits>, processors: number): WorkerLimits {

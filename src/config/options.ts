@@ -6,6 +6,7 @@ import {
   bearerSecret,
   brokerList,
   headerValue,
+  httpHeaders,
   httpUrl,
   instanceId,
   limit,
@@ -60,7 +61,7 @@ export const registryOptions = {
   registryPasswordFile: secretFile('SCHEMA_REGISTRY_PASSWORD', 'registryPassword'),
 };
 
-/** How to log in to the Prometheus that is polled: the same for all sources. */
+/** What every request to the Prometheus that is polled carries; a source may have headers of its own. */
 export const prometheusOptions = {
   prometheusAuthorization: secret(
     'PROMETHEUS_AUTHORIZATION',
@@ -68,6 +69,12 @@ export const prometheusOptions = {
     headerValue,
   ),
   prometheusAuthorizationFile: secretFile('PROMETHEUS_AUTHORIZATION', 'prometheusAuthorization'),
+  prometheusHeaders: secret(
+    'PROMETHEUS_HEADERS',
+    'further headers for it, NAME=VALUE separated by commas, such as X-Scope-OrgID=team-a',
+    httpHeaders,
+  ),
+  prometheusHeadersFile: secretFile('PROMETHEUS_HEADERS', 'prometheusHeaders'),
 };
 
 /**

@@ -1,7 +1,7 @@
 import type { PrometheusSource } from './config.ts';
 import { httpUrl } from './option-kinds.ts';
 import { durationMs, entryName, type Kind, text } from './schema/kinds.ts';
-import { defaulted, required, section } from './schema/schema.ts';
+import { byName, defaulted, optional, required, section } from './schema/schema.ts';
 
 /** A user or password inside it would reach logs; the problem does not repeat them either. */
 const shownUrl: Kind<string> = {
@@ -35,11 +35,15 @@ export const prometheusSource = section(
         written: 'delay',
       },
     ),
+    headers: optional(
+      byName(text, { pattern: /^[A-Za-z0-9-]{1,100}$/, expected: 'the name of a header', max: 20 }),
+      'Further headers, such as X-Scope-OrgID: each names the variable that holds its value.',
+    ),
     historyMs: defaulted(durationMs, '28d', 'How far back the first request goes; 0s: from now on.', {
       written: 'history',
     }),
   },
-  ({ name, url, query, stepMs, delayMs, historyMs }, place): PrometheusSource | undefined => {
+  ({ name, url, query, stepMs, delayMs, historyMs, headers }, place): PrometheusSource | undefined => {
     const within = (key: string, kind: Kind<number>, ms: number | undefined, [min, max]: readonly [number, number]) => {
       if (ms === undefined || (ms >= min && ms <= max)) return;
       place.problem(key, `${kind.expected}, from ${min / 1_000}s to ${max / 1_000}s`, `${ms / 1_000}s`);
@@ -48,6 +52,6 @@ export const prometheusSource = section(
     within('delay', durationMs, delayMs, [0, DAY_MS]);
     within('history', durationMs, historyMs, [0, HISTORY_MS_MAX]);
     if (url === undefined || query === undefined || stepMs === undefined) return undefined;
-    return { name, url, query, stepMs, delayMs, historyMs };
+    return { name, url, query, stepMs, delayMs, historyMs, headers: Object.fromEntries(headers ?? []) };
   },
 );

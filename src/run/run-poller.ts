@@ -20,14 +20,14 @@ interface RunningPoller {
 }
 
 interface RunPollerOptions extends PointWriterOptions {
-  readonly config: Pick<LoadedConfig, 'stream' | 'detectorsTopic' | 'sources' | 'prometheusAuthorization' | 'worker'>;
+  readonly config: Pick<LoadedConfig, 'stream' | 'detectorsTopic' | 'sources' | 'sourceHeaders' | 'worker'>;
   readonly metrics: Metrics;
 }
 
 /** Polls the sources of the detectors file into the input topic. Throws a ServiceError. */
 export async function runPoller(options: RunPollerOptions): Promise<RunningPoller> {
   const { config, kafka, metrics, logger } = options;
-  const { stream, sources, prometheusAuthorization: authorization } = config;
+  const { stream, sources, sourceHeaders } = config;
   const connection = { config: kafka };
   const inputTopic = stream.topics.observations;
   const positionsTopic = `${topicNameOf(stream.groupId, 220)}-positions`;
@@ -52,7 +52,9 @@ export async function runPoller(options: RunPollerOptions): Promise<RunningPolle
     recordsOf = compilePointRecords(writer);
   });
   const ranges = new Map(
-    sources.map(({ name, url }): [string, QueryRange] => [name, prometheusRanges({ url, authorization })]),
+    sources.map(({ name, url }): [string, QueryRange] => {
+      return [name, prometheusRanges({ url, headers: sourceHeaders.get(name) ?? {} })];
+    }),
   );
   const poller = new Poller({
     sources,
@@ -96,6 +98,7 @@ function pollReports(metrics: Metrics, logger: Logger): PollReports {
       metrics.sourceFailures.inc({ source });
       logger.warn({ source, detail }, 'a source could not be polled; it is asked again');
     },
+    annotated: (source, text) => logger.warn({ source, text }, 'PromQL remarks on the query of a source'),
     takenPartial(source, detail) {
       metrics.sourceFailures.inc({ source });
       logger.error({ source, detail }, 'the answer of a source stays partial and was taken as it is');

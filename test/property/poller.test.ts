@@ -27,6 +27,7 @@ const source = (name: string, stepMs: number) => ({
   stepMs,
   delayMs: 30_000,
   historyMs: HOURS * 60 * MIN,
+  headers: {},
 });
 const SOURCES = [source('a', MIN), source('b', 5 * MIN)];
 
@@ -68,7 +69,7 @@ test('whatever fails, whenever pollers end or take over: each step of each sourc
             nowMs += ms;
             if (nowMs > endMs) stop.abort();
           },
-          reports: { written() {}, behind() {}, failed() {}, takenPartial() {}, log() {} },
+          reports: { written() {}, behind() {}, failed() {}, annotated() {}, takenPartial() {}, log() {} },
           rangesOf: () => async (request) => {
             const next = left.shift() ?? 'nothing';
             if (next === 'before' || next === 'after') broker.failNextCommit(next);

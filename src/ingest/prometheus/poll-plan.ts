@@ -8,8 +8,8 @@ const RETRY_MS = 1_000;
 const RETRY_MS_MAX = 60_000;
 /** From so many failures in a row on a source is not ready. */
 const TROUBLE_FAILURES = 2;
-/** An answer that says that it is partial is asked for so often; then it is taken as it is. */
-export const PARTIAL_ATTEMPTS_MAX = 5;
+/** An answer that says that it is partial is asked for so often, over six minutes; then it is taken as it is. */
+export const PARTIAL_ATTEMPTS_MAX = 12;
 
 /** What is known of a source while it is polled. */
 export interface SourceState {

@@ -21,6 +21,8 @@ import type { RangeAnswer } from './range-answer.ts';
 /** Steps of all sources are looked for at least so often: the clock may be set. */
 const WAIT_MS_MAX = 10_000;
 const REOPEN_MS = 1_000;
+/** Remarks that are reported. Further ones, such as of a query that names other series each time, are not. */
+const ANNOTATIONS_MAX = 100;
 /** What Kafka refuses for a shorter time is tried again without a word, such as while a coordinator begins. */
 const TROUBLE_MS = 5_000;
 
@@ -47,6 +49,8 @@ export interface PollReports {
   behind(source: string, ms: number): void;
   /** An answer was of no use; it is asked for again. */
   failed(source: string, detail: string): void;
+  /** A remark about the query of a source, once for each text. */
+  annotated(source: string, text: string): void;
   /** An answer is partial however often it is asked for, and was taken. */
   takenPartial(source: string, detail: string): void;
   /** Kafka has not taken what was polled for a while (`error`), or takes it (`null`). */
@@ -70,6 +74,7 @@ export class Poller {
   #states = new Map<string, SourceState>();
   #logTrouble: string | null = 'the positions of the sources are not read yet';
   #failingSinceMs: number | null = null;
+  readonly #annotations = new Set<string>();
 
   constructor(options: PollerOptions) {
     this.#options = options;
@@ -184,7 +189,7 @@ export class Poller {
 
   async #write(
     { state, toMs }: PollPlan & { kind: 'ask' },
-    { points }: RangeAnswer & { kind: 'answered' },
+    { points, annotations }: RangeAnswer & { kind: 'answered' },
     { session, partitionOf, offset }: PollTarget,
   ): Promise<true> {
     const { inputTopic, positionsTopic, recordsOf, reports, nowMs } = this.#options;
@@ -203,8 +208,16 @@ export class Poller {
     await session.commit([...outputs, position], offset);
     this.#accepted();
     this.#states.set(name, after);
+    for (const text of annotations) this.#annotated(name, text);
     reports.written(name, { accepted: records.length, unwatched, refused, missing: points.missing, reasons });
     return true;
+  }
+
+  #annotated(source: string, text: string): void {
+    const key = `${source} ${text}`;
+    if (this.#annotations.has(key) || this.#annotations.size === ANNOTATIONS_MAX) return;
+    this.#annotations.add(key);
+    this.#options.reports.annotated(source, text);
   }
 }
 

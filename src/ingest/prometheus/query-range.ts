@@ -7,17 +7,17 @@ const ANSWER_MS_MAX = 30_000;
 
 interface PrometheusPlace {
   readonly url: string;
-  /** The header; null for none. */
-  readonly authorization: string | null;
+  /** Further headers, such as a login or a tenant. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Asks for the values of a query at some steps. Rejects only when `signal` aborts, with its reason. */
 export type QueryRange = (request: RangeRequest, signal: AbortSignal) => Promise<RangeAnswer>;
 
 /** The HTTP API of Prometheus. Redirects are not followed: they could carry the login elsewhere. */
-export function prometheusRanges({ url, authorization }: PrometheusPlace): QueryRange {
+export function prometheusRanges({ url, headers: given }: PrometheusPlace): QueryRange {
   const endpoint = new URL('api/v1/query_range', url.endsWith('/') ? url : `${url}/`);
-  const headers = { ...(authorization !== null && { authorization }), accept: 'application/json' };
+  const headers = { ...given, accept: 'application/json' };
   return async (request, signal) => {
     const { query, fromMs, toMs, stepMs } = request;
     const body = new URLSearchParams({

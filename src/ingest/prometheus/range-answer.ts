@@ -9,6 +9,8 @@ export type RangeAnswer =
       readonly points: DecodedPoints;
       /** Why something may be missing, as the answer says; null where nothing is. */
       readonly partial: string | null;
+      /** Remarks about the query, of which nothing is missing. */
+      readonly annotations: readonly string[];
     }
   /** With fewer steps it may be answered. */
   | { readonly kind: 'too-large'; readonly detail: string }
@@ -28,6 +30,8 @@ export interface RangeRequest {
 const TOO_LARGE =
   /exceeded maximum resolution|too many samples|too many points|max(?:imum)? .*(?:samples|series|chunks)/i;
 const DETAIL_CHARACTERS_MAX = 300;
+/** Warnings of PromQL about the query. Others, such as those of Thanos and Mimir, are about data that is missing. */
+const isAnnotation = (warning: string) => /^PromQL (?:info|warning)\b/.test(warning);
 
 /** Reads the body of an answer. Whatever it is, nothing is thrown. */
 export function readRangeAnswer(status: number, body: string, request: RangeRequest): RangeAnswer {
@@ -57,8 +61,15 @@ export function readRangeAnswer(status: number, body: string, request: RangeRequ
   }
   const decoded = points.decoded();
   if (decoded.kind === 'unreadable') return { kind: 'failed', detail: decoded.detail };
-  const warnings = Array.isArray(answer.warnings) ? answer.warnings.map(String) : [];
-  return { kind: 'answered', points: decoded, partial: warnings.length === 0 ? null : shortened(warnings.join('; ')) };
+  const warnings = textsOf(answer.warnings);
+  // VictoriaMetrics gives no reason.
+  const missing = [
+    ...(answer.isPartial === true ? ['isPartial'] : []),
+    ...warnings.filter((each) => !isAnnotation(each)),
+  ];
+  const annotations = [...warnings, ...textsOf(answer.infos)].filter(isAnnotation).map(shortened);
+  const partial = missing.length === 0 ? null : shortened(missing.join('; '));
+  return { kind: 'answered', points: decoded, partial, annotations };
 }
 
 function readSeries({ metric, values, histograms }: JsonFields, request: RangeRequest, points: PointsBySeries): void {
@@ -85,6 +96,10 @@ function fieldsOf(value: unknown): JsonFields {
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
+}
+
+function textsOf(list: unknown): readonly string[] {
+  return Array.isArray(list) ? list.map(String) : [];
 }
 
 function shortened(detail: string): string {

@@ -7,7 +7,7 @@ import { tooMany } from './file-columns.ts';
 
 interface PrometheusOfSuggestion {
   readonly url: string;
-  readonly authorization: string | null;
+  readonly headers: Readonly<Record<string, string>>;
   readonly query: string;
   readonly stepMs: number;
   readonly historyMs: number;
@@ -20,12 +20,12 @@ const RETRY_MS = 1_000;
 /** Reads the values of a query over weeks, in requests as `poll` makes them. Throws a ServiceError. */
 export async function addPrometheus(
   columns: SeriesColumns,
-  { url, authorization, query, stepMs, historyMs }: PrometheusOfSuggestion,
+  { url, headers, query, stepMs, historyMs }: PrometheusOfSuggestion,
   stop: AbortSignal,
 ): Promise<void> {
-  const ask = prometheusRanges({ url, authorization });
+  const ask = prometheusRanges({ url, headers });
   const nowMs = Date.now();
-  const source = { name: 'suggest', url, query, stepMs, delayMs: 0, historyMs };
+  const source = { name: 'suggest', url, headers: {}, query, stepMs, delayMs: 0, historyMs };
   let state: SourceState = sourceState(source, null, nowMs);
   for (let attempts = 1; ; ) {
     const plan = nextPoll([state], nowMs);

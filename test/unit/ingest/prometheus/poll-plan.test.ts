@@ -19,6 +19,7 @@ const source = (name: string, more = {}) => ({
   stepMs: MIN,
   delayMs: 30_000,
   historyMs: 10 * MIN,
+  headers: {},
   ...more,
 });
 const NOW = 1_000 * MIN + 40_000;

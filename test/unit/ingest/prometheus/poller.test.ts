@@ -5,7 +5,15 @@ import { ServiceError } from '../../../../src/service-error.ts';
 import type { PartitionSession } from '../../../../src/stream/log/log.ts';
 
 const MIN = 60_000;
-const SOURCE = { name: 'a', url: 'http://prometheus:9090', query: 'a', stepMs: MIN, delayMs: 0, historyMs: 3 * MIN };
+const SOURCE = {
+  name: 'a',
+  url: 'http://prometheus:9090',
+  query: 'a',
+  stepMs: MIN,
+  delayMs: 0,
+  historyMs: 3 * MIN,
+  headers: {},
+};
 const NOTHING = { series: [], missing: 0, refused: 0, reasons: [] };
 const REFUSED = new ServiceError('broker-unavailable', 'Kafka refuses', { retryable: true });
 
@@ -48,10 +56,11 @@ async function polled(refusedMs: number) {
       written() {},
       behind() {},
       failed() {},
+      annotated() {},
       takenPartial() {},
       log: (error) => void said.push(error?.message ?? null),
     },
-    rangesOf: () => async () => ({ kind: 'answered', points: NOTHING, partial: null }),
+    rangesOf: () => async () => ({ kind: 'answered', points: NOTHING, partial: null, annotations: [] }),
   });
   await poller.run(stop.signal);
   return { said, ready };

@@ -24,13 +24,16 @@ test('a range is asked for below the path of the URL, as a form, with the header
   let seen = '';
   const url = await served(t, async (request, response) => {
     const { method, url, headers } = request;
-    seen = `${method} ${url} ${headers.authorization} ${Buffer.concat(await request.toArray())}`;
+    seen = `${method} ${url} ${headers.authorization} ${headers['x-scope-orgid']} ${Buffer.concat(await request.toArray())}`;
     response.end('{"status":"success","data":{"resultType":"matrix","result":[]}}');
   });
-  const ask = prometheusRanges({ url: `${url}/select/0/prometheus`, authorization: 'Bearer abc' });
+  const ask = prometheusRanges({
+    url: `${url}/select/0/prometheus`,
+    headers: { authorization: 'Bearer abc', 'x-scope-orgid': 'a' },
+  });
   assert.equal((await ask(REQUEST, NEVER)).kind, 'answered');
   const form = 'query=sum%28rate%28a%5B5m%5D%29%29&start=60&end=120&step=0.5&timeout=30s';
-  assert.equal(seen, `POST /select/0/prometheus/api/v1/query_range Bearer abc ${form}`);
+  assert.equal(seen, `POST /select/0/prometheus/api/v1/query_range Bearer abc a ${form}`);
 });
 
 test('a redirect is not followed, so that the header stays', async (t) => {
@@ -40,7 +43,7 @@ test('a redirect is not followed, so that the header stays', async (t) => {
     response.end();
   });
   const url = await served(t, (_, response) => response.writeHead(307, { location: other }).end());
-  const answer = await prometheusRanges({ url, authorization: 'Bearer abc' })(REQUEST, NEVER);
+  const answer = await prometheusRanges({ url, headers: { authorization: 'Bearer abc' } })(REQUEST, NEVER);
   assert.ok(answer.kind === 'failed');
   assert.match(answer.detail, /307, a redirect/);
   assert.equal(asked, 0);
@@ -56,17 +59,20 @@ test('an answer that is too long is not read to its end', async (t) => {
       await new Promise((resolve) => response.write(piece, resolve));
     }
   });
-  const answer = await prometheusRanges({ url, authorization: null })(REQUEST, NEVER);
+  const answer = await prometheusRanges({ url, headers: {} })(REQUEST, NEVER);
   assert.equal(answer.kind, 'too-large');
   assert.ok(written < 8 * ANSWER_BYTES_MAX);
 });
 
 test('what cannot be reached is said without the header, and stopping rejects', async (t) => {
-  const gone = await prometheusRanges({ url: 'http://127.0.0.1:1', authorization: 'Bearer abc' })(REQUEST, NEVER);
+  const gone = await prometheusRanges({ url: 'http://127.0.0.1:1', headers: { authorization: 'Bearer abc' } })(
+    REQUEST,
+    NEVER,
+  );
   assert.ok(gone.kind === 'failed');
   assert.match(gone.detail, /it cannot be reached/);
   assert.doesNotMatch(gone.detail, /abc/);
   const stop = new AbortController();
   const url = await served(t, () => stop.abort(new Error('stopped')));
-  await assert.rejects(prometheusRanges({ url, authorization: null })(REQUEST, stop.signal), /stopped/);
+  await assert.rejects(prometheusRanges({ url, headers: {} })(REQUEST, stop.signal), /stopped/);
 });

@@ -50,10 +50,19 @@ test('native histograms are refused by series', () => {
   assert.match(answer.points.reasons[0], /^h: native histograms/);
 });
 
-test('warnings say that an answer is partial', () => {
-  const answer = read(matrix([], { warnings: ['a store is away'] }));
-  assert.ok(answer.kind === 'answered');
-  assert.equal(answer.partial, 'a store is away');
+test('warnings say that an answer is partial, unless PromQL remarks on the query; so does VictoriaMetrics', () => {
+  const partsOf = (more: object) => {
+    const answer = read(matrix([], more));
+    return answer.kind === 'answered' && [answer.partial, answer.annotations];
+  };
+  const bucket = 'PromQL warning: bucket label "le" is missing or has a malformed value of "" (1:25)';
+  const counter =
+    'PromQL info: metric might not be a counter, name does not end in _total/_sum/_count/_bucket: "load" (1:6)';
+  assert.deepEqual(partsOf({ warnings: ['a store is away'] }), ['a store is away', []]);
+  assert.deepEqual(partsOf({ warnings: [bucket], infos: [counter] }), [null, [bucket, counter]]);
+  assert.deepEqual(partsOf({ warnings: [bucket, 'a store is away'] }), ['a store is away', [bucket]]);
+  assert.deepEqual(partsOf({ isPartial: true }), ['isPartial', []]);
+  assert.deepEqual(partsOf({ isPartial: false }), [null, []]);
 });
 
 test('an answer that is too large can be told from one that failed', () => {
