@@ -24,7 +24,7 @@ export interface ForecasterLimits {
 }
 
 /** A model as a forecaster. The values of a batch must not change before its promise is settled. */
-export interface ModelForecaster extends QuantileForecaster {
+interface ModelForecaster extends QuantileForecaster {
   readonly model: Model;
 }
 

@@ -77,7 +77,7 @@ function fineOf(step: AliasStep, season: number): FrequencyProfile['fine'] {
 const HORIZON_MIN = 4;
 /**
  * In-sample forecasts use a shorter horizon than a long season: near steps are more accurate, and the number of steps
- * that the model decodes at once costs least. `npm run bench -- in-sample`: 16 steps instead of 24 reduce the error on
+ * that the model decodes at once costs least. 16 steps instead of 24 reduce the error on
  * 5-minute data by 8 %, with fewer false alarms.
  */
 const IN_SAMPLE_HORIZON_MAX = 16;
