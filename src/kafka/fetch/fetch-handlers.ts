@@ -17,7 +17,7 @@ export interface FetchHandlers {
   readonly headers?: DeliveredHeaders;
   /** Epochs of the delivered records. */
   readonly epochs: LeaderEpochs;
-  onRecords(partition: number, records: readonly InputRecord[]): void;
+  onRecords(partition: number, records: readonly InputRecord[], nextOffset: number): void;
   /** The whole cluster is out of reach (`error`), or back (`null`). */
   onConnection(error: ServiceError | null): void;
   /** One partition makes no progress (`error`), or makes progress again (`null`). */

@@ -210,12 +210,12 @@ export class FetchLoop {
 
   /** Copies the bytes once: its records may be kept without the whole response. Throws where they are damaged. */
   #deliver(reading: PartitionReading, fetched: FetchedPartition): void {
-    const { partition } = reading;
+    const { partition, offset } = reading;
     const bytes = Buffer.from(fetched.records);
-    const source = { partition, fromOffset: reading.offset, aborted: fetched.aborted };
+    const source = { partition, fromOffset: offset, aborted: fetched.aborted };
     const records = decodeInput(bytes, source, this.#handlers.headers ?? NO_HEADERS);
     this.#handlers.epochs.fetched(partition, bytes);
-    reading.offset = Math.max(reading.offset, endOffset(fetched.records) ?? 0);
+    reading.offset = Math.max(offset, endOffset(fetched.records) ?? 0);
     this.#handlers.onFetch?.({
       partition,
       records: records.length,
@@ -223,7 +223,7 @@ export class FetchLoop {
       nextOffset: reading.offset,
       endOffset: fetched.endOffset,
     });
-    if (records.length > 0) this.#handlers.onRecords(partition, records);
+    if (reading.offset > offset) this.#handlers.onRecords(partition, records, reading.offset);
   }
 
   /** The position cannot be read any more. Delivers the skipped range in place of its records. */
@@ -237,12 +237,12 @@ export class FetchLoop {
 
   #skipTo(reading: PartitionReading, { offset, topicId, skipped }: NewPosition): void {
     const { partition } = reading;
-    const text = `Offset ${reading.offset} of partition ${partition} of ${this.#topic} is gone`;
-    this.#handlers.log?.('error', `${text}; reading continues at ${offset}`, { partition, ...skipped });
+    const text = `Offset ${reading.offset} of partition ${partition} of ${this.#topic} is gone; reading continues at`;
+    this.#handlers.log?.('error', `${text} ${offset}`, { partition, ...skipped });
     reading.offset = offset;
     reading.topicId = topicId;
     this.#handlers.epochs.truncate(partition, offset);
-    this.#handlers.onRecords(partition, [recordOfSkipped(partition, offset, skipped)]);
+    this.#handlers.onRecords(partition, [recordOfSkipped(partition, offset, skipped)], offset);
   }
 
   /** Retries one partition later, with new metadata. */

@@ -136,7 +136,7 @@ function misplacedReport(metrics: Metrics, logger: Logger) {
   };
 }
 
-/** Records between the committed offset of a partition and its end. Markers of transactions count as records. */
+/** Offsets between the committed one of a partition and its end. */
 function recordLag(metrics: Metrics) {
   const committedOffsets = new Map<number, number>();
   const endOffsets = new Map<number, number>();

@@ -21,6 +21,8 @@ export class PartitionInput {
   readonly #queue = new RecordQueue();
   #subscription: Subscription | null = null;
   #paused = false;
+  /** The offset behind what was delivered. */
+  nextOffset = 0;
   #look: NodeJS.Timeout | undefined;
 
   constructor(options: PartitionInputOptions) {
@@ -38,14 +40,16 @@ export class PartitionInput {
   /** Forgets what was delivered before, and reads from `offset` on, of the topic with this id. */
   start(subscription: Subscription, offset: number, topicId: string | null): void {
     this.#queue.clear();
+    this.nextOffset = offset;
     this.#subscription = subscription;
     subscription.start(this.#options.partition, offset, topicId);
     this.#pause(false);
   }
 
   /** What arrives before the start was requested by an earlier task of the partition, and is fetched again. */
-  push(records: readonly InputRecord[]): void {
+  push(records: readonly InputRecord[], nextOffset: number): void {
     if (this.#subscription === null) return;
+    this.nextOffset = nextOffset;
     this.#queue.push(records);
     if (!this.#paused && (this.#fill > 1 || this.#options.memory.exceeded)) this.#pause(true);
   }

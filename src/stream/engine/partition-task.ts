@@ -68,8 +68,8 @@ export class PartitionTask {
     return this.#commits.stalled;
   }
 
-  push(records: readonly InputRecord[]): void {
-    this.#input.push(records);
+  push(...delivered: Parameters<PartitionInput['push']>): void {
+    this.#input.push(...delivered);
     this.#sleeper.wake();
   }
 
@@ -220,6 +220,7 @@ export class PartitionTask {
         }
         // Then the transaction is filled first, also where that waits for forecasts: a large one is cheaper.
         const isLagging: boolean = next !== null && next.count + this.#input.records >= room;
+        if (next === null && !recreated && this.#input.records === 0) pending.reach(this.#input.nextOffset);
         const mayCommit = committing === null && pending.isDue && !isLagging;
         const isFull = next === null && (room <= 0 || recreated);
         const waitMs = mayCommit ? schedule.waitMs(performance.now(), isFull) : null;
@@ -253,8 +254,8 @@ export class PartitionTask {
     const { records, nextOffset, newestEventMs } = pending;
     const tally = pending.takeTally();
     const { findings, metadata } = state.watch.add(tally.input, state.clock.ms);
-    const { clock } = state;
-    const commit = () => session.commit(pending.outputs(journal, resume.topicId, clock.state), nextOffset, metadata);
+    const commit = () =>
+      session.commit(pending.outputs(journal, resume.topicId, state.clock.state), nextOffset, metadata);
     await this.#commits.watch(nextOffset, commit);
     onCommitted();
     this.#failing.committed(nextOffset);
@@ -263,8 +264,7 @@ export class PartitionTask {
   }
 
   #read(records: readonly InputRecord[], state: PartitionState, pending: PendingCommit): Promise<NextRecords> {
-    const nextOffset = (records.at(-1)?.offset ?? 0) + 1;
-    this.#tried = { records: pending.records + records.length, nextOffset };
+    this.#tried = { records: pending.records + records.length, nextOffset: (records.at(-1)?.offset ?? 0) + 1 };
     const whyFailed = (offset: number) => this.#failing.whyFailed(offset);
     return readNext(records, this.#options, { state, scoring: this.#options, whyFailed });
   }
@@ -284,7 +284,7 @@ export class PartitionTask {
     return state.advances > advances;
   }
 
-  /** Those that wait for a forecast, and those before them. It is woken when that is there. */
+  /** Those that wait for a forecast, which wakes it, and those before them. */
   #awaitForecast(next: NextRecords | null): DelayedRecords | null {
     const waiting = next?.waiting() ?? null;
     waiting?.forecast.catch(() => undefined).then(() => this.#sleeper.wake());

@@ -115,7 +115,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       for (const [partition, task] of tasks) if (!kept.has(partition)) revoke(partition, task);
       add(partitions.filter((partition) => !tasks.has(partition)));
     },
-    onRecords: (partition, records) => tasks.get(partition)?.push(records),
+    onRecords: (partition, records, nextOffset) => tasks.get(partition)?.push(records, nextOffset),
     onConnection(error) {
       connectionError = error;
       reports.connection(error);

@@ -131,7 +131,7 @@ async function subscribe(
   };
   const connection = connectionState((error) => call(() => handlers.onConnection(error)));
   const loop = new FetchLoop(() => linkCluster(options, [topic]), topic, {
-    onRecords: (partition, records) => call(() => handlers.onRecords(partition, records)),
+    onRecords: (...delivered) => call(() => handlers.onRecords(...delivered)),
     onConnection: (error) => connection('fetching', error),
     onStalled: (partition, error) => {
       if (error !== null) options.log?.('warn', error.message, { partition });

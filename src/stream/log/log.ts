@@ -17,10 +17,10 @@ export interface SubscriptionHandlers {
    */
   onAssignment(partitions: readonly number[]): void;
   /**
-   * Records of a partition in offset order. Must not block: queue them, and `pause` the partition when the queue is
-   * full.
+   * Records of a partition in offset order; none where only markers of transactions were read. Reading continues at
+   * `nextOffset`. Must not block: queue them, and `pause` the partition when the queue is full.
    */
-  onRecords(partition: number, records: readonly InputRecord[]): void;
+  onRecords(partition: number, records: readonly InputRecord[], nextOffset: number): void;
   /** The log is out of reach (`error`), or back (`null`). The subscription recovers by itself. */
   onConnection(error: Error | null): void;
   /** One partition cannot be read (`error`), or can be read again (`null`). The others are delivered as before. */

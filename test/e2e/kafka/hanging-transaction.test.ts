@@ -68,3 +68,35 @@ kafkaTest('a hanging transaction in the input is named in readiness and once in 
   await until('all are scored', async () => (await stream.scores()).length === records.length);
   assert.deepEqual(await worker.stop(), { code: 0, signal: null });
 });
+
+kafkaTest('nothing is left behind markers of transactions, also of aborted ones: the lag is 0', async (t) => {
+  const stream = await kafkaStream(1, [QUICK_DETECTOR]);
+  const worker = await stream.startWorker();
+  const connection = await kafkaConnection();
+  const { kafka, destroy } = kafkaClient(connection);
+  t.after(destroy);
+  const topic = stream.topics.observations;
+  const producer = kafka.producer({ transactionalId: `sender-${topic}`, maxInFlightRequests: 1 });
+  await producer.connect();
+  const records = waves(1, 20, 1).map(({ key, value }) => ({ partition: 0, key, value }));
+  const send = async (messages: typeof records, end: 'commit' | 'abort') => {
+    const transaction = await producer.transaction();
+    await transaction.send({ topic, messages });
+    await transaction[end]();
+  };
+  await send(records.slice(0, 10), 'commit');
+  await stream.settled();
+  await send(records, 'abort');
+  await stream.settled();
+  await send(records.slice(10), 'commit');
+  // It compares the committed offset with the end of the topic, as tools of Kafka do.
+  await stream.settled();
+  await until('the metric is 0', async () => (await worker.metric('tidewatch_lag_records')) === 0);
+  assert.equal((await stream.scores()).length, records.length);
+  await producer.disconnect();
+  assert.deepEqual(await worker.stop(), { code: 0, signal: null });
+  const restarted = await stream.startWorker();
+  await until('it is ready', async () => (await restarted.readiness())?.status === 200);
+  assert.equal((await stream.deadLetters()).length, 0);
+  assert.deepEqual(await restarted.stop(), { code: 0, signal: null });
+});

@@ -128,7 +128,7 @@ kafkaTest('records that cannot be read go on with their keys, and become dead le
   const { stream } = await rekeyedStream();
   const bad = [
     { partition: 0, key: null, value: Buffer.from('{') },
-    { partition: 5, key: Buffer.from('k'), value: null },
+    { partition: 5, key: Buffer.from('k'), value: Buffer.from('[') },
     { partition: 5, key: null, value: Buffer.from('{"series":"a","timestamp":1767225600000,"value":"much"}') },
   ];
   await produceRecords(await kafkaConnection(), stream.topics.observations, bad);

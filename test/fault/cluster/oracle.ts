@@ -73,7 +73,7 @@ function oracleLog(
     while (!held.has(partition)) {
       const records = waiting[partition].shift();
       if (records === undefined) return;
-      handlers?.onRecords(partition, records);
+      handlers?.onRecords(partition, records, (records.at(-1)?.offset ?? -1) + 1);
     }
   };
   const release = (partition: number) => {

@@ -66,6 +66,7 @@ export class PendingCommit implements ScoreSink {
   /** Input records that it covers. */
   records = 0;
   nextOffset: number;
+  #hasOffsets = false;
 
   /** @param nextOffset where the commit before ended */
   constructor(format: CommitFormat, nowMs: () => number, nextOffset: number) {
@@ -74,9 +75,9 @@ export class PendingCommit implements ScoreSink {
     this.#nowMs = nowMs;
   }
 
-  /** Whether there is something to commit: records, what the clock decided, or a backfill. */
+  /** Whether there is something to commit: offsets, what the clock decided, or a backfill. */
   get isDue(): boolean {
-    return this.records > 0 || this.#touched.size > 0 || this.#pauses !== null;
+    return this.#hasOffsets || this.#touched.size > 0 || this.#pauses !== null;
   }
 
   /** Records that it writes, without those of the changelog. */
@@ -90,6 +91,14 @@ export class PendingCommit implements ScoreSink {
     if (newest === undefined) return;
     this.records += records.length;
     this.nextOffset = newest.offset + 1;
+    this.#hasOffsets = true;
+  }
+
+  /** The commit covers the offsets before `nextOffset`, of which some may be markers of transactions. */
+  reach(nextOffset: number): void {
+    if (nextOffset <= this.nextOffset) return;
+    this.nextOffset = nextOffset;
+    this.#hasOffsets = true;
   }
 
   /** The event time of the partition after what was consumed so far. */
@@ -181,16 +190,9 @@ export class PendingCommit implements ScoreSink {
       this.#tally.skippedOffsets += skipped.last - skipped.first + 1;
     }
     const letter: DeadLetter = { reason, detail, input, key, value, series, detector, atMs: this.#nowMs() };
-    const headers = deadLetterHeaders(letter);
     const { deadLetters: topic } = this.#format.topics;
-    this.#publish({
-      topic,
-      partition: DEAD_LETTER_PARTITION,
-      key: null,
-      value: encodeDeadLetter(letter),
-      headers,
-      offset,
-    });
+    const written = { value: encodeDeadLetter(letter), headers: deadLetterHeaders(letter) };
+    this.#publish({ topic, partition: DEAD_LETTER_PARTITION, key: null, ...written, offset });
   }
 
   #timestamp(eventMs: number): { readonly timestampMs?: number } {

@@ -19,13 +19,13 @@ function skippingLog(log: StreamLog, skipped: SkippedRange): StreamLog {
     subscribe: (handlers) =>
       log.subscribe({
         ...handlers,
-        onRecords(partition, records) {
+        onRecords(partition, records, nextOffset) {
           const isLost = ({ offset }: InputRecord) => offset >= skipped.first && offset <= skipped.last;
           const before = records.filter(({ offset }) => offset < skipped.first);
           const after = records.filter(({ offset }) => offset > skipped.last);
-          handlers.onRecords(partition, before);
-          if (records.some(isLost)) handlers.onRecords(partition, [marker]);
-          handlers.onRecords(partition, after);
+          handlers.onRecords(partition, before, (before.at(-1)?.offset ?? -1) + 1);
+          if (records.some(isLost)) handlers.onRecords(partition, [marker], skipped.last + 1);
+          handlers.onRecords(partition, after, nextOffset);
         },
       }),
   };

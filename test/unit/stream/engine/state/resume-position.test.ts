@@ -175,7 +175,7 @@ test('a topic recreated under a worker: what was read of the old one is committe
       run.broker.recreateInput();
       const skipped = { first: 12, last: 12, reason: 'topic-recreated' } as const;
       const place = { partition: 0, offset: -1, timestampMs: -1, key: null, value: null };
-      handlers.onRecords(0, [{ ...place, skipped }]);
+      handlers.onRecords(0, [{ ...place, skipped }], 0);
     };
     return log.subscribe(handlers);
   };
