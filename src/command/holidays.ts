@@ -23,7 +23,7 @@ export const holidaysCommand: RunnableCommand = {
     if (problems.length > 0) return printProblems(problems, io);
     const rows = holidaysOf(place, [year])!.map(rowOf);
     for (const line of alignedLines([['date', 'day', 'kind', 'judged like', 'name'], ...rows])) io.out(line);
-    const missing = missingDays(place);
+    const missing = missingDays(place, year);
     if (missing !== null) io.out(`\n${missing}.`);
     const parts = Object.entries(placeParts(place)).map(([part, name]) => `${part} ${name}`);
     if (parts.length > 0) io.out(`\nWith days of their own: ${parts.join(', ')}`);

@@ -100,7 +100,8 @@ export function placeParts(place: string): Readonly<Record<string, string>> {
 /** The list of a place, with what is corrected in it. */
 interface PlaceCalendar {
   readonly place: string;
-  readonly list: Holidays;
+  /** That of the place, and that of what it lacks: of holidays on one date a list yields one. */
+  readonly lists: readonly Holidays[];
   readonly corrections: readonly Correction[];
 }
 
@@ -114,10 +115,17 @@ function placeCalendar(place: string): PlaceCalendar | null {
   list.init(country, region, part);
   if (region !== undefined) resumeRules(list, newList(country));
   const corrections = CORRECTIONS.filter(({ places }) => places.includes(country));
-  for (const { adds = {} } of corrections) {
-    for (const [rule, name] of Object.entries(adds)) list.setHoliday(rule, { name: { en: name }, type: 'public' });
-  }
-  return { place, list, corrections };
+  const adds: Correction['adds'] = Object.assign({}, ...corrections.map((each) => each.adds));
+  const added = Object.keys(adds!).length > 0 ? [listOfRules(country, adds!)] : [];
+  return { place, lists: [list, ...added], corrections };
+}
+
+/** @param rules with the names of their days */
+function listOfRules(country: string, rules: Readonly<Record<string, string>>): Holidays {
+  const list = newList(country);
+  for (const { rule } of list.getRules() as unknown as HolidaysTypes.HolidayRule[]) list.unsetRule(rule);
+  for (const [rule, name] of Object.entries(rules)) list.setHoliday(rule, { name: { en: name }, type: 'public' });
+  return list;
 }
 
 /** A rule of a region that ended when the country made it its own: the list takes that of the country away. */
@@ -138,12 +146,12 @@ const text = (instant: Date | string | undefined) =>
   instant === undefined ? undefined : new Date(instant).toISOString();
 
 /** Holidays that begin in a year, a date each. */
-function begunIn({ place, list, corrections }: PlaceCalendar, year: number): readonly Holiday[] {
+function begunIn({ place, lists, corrections }: PlaceCalendar, year: number): readonly Holiday[] {
   const key = `${place} ${year}`;
   const holidays =
     known.get(key) ??
-    list
-      .getHolidays(year)
+    lists
+      .flatMap((list) => list.getHolidays(year))
       .filter(({ type }) => (HOLIDAY_TYPES as readonly string[]).includes(type))
       .flatMap((entry) => datesOf(entry, place).filter(({ date }) => counts(entry.rule, date, corrections)));
   known.set(key, holidays);

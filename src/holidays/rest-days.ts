@@ -35,15 +35,16 @@ export function restDayOf(place: string, date: string): Weekday {
   return date >= rest.sundayFrom ? 'sun' : 'fri';
 }
 
-/** Countries whose governments move days off each year, mostly for a Saturday that is worked. */
-const MOVING = new Set('AM AR AZ BY CN HU ID KZ LV RU TW UZ VN'.split(' '));
+/** Countries whose governments name days off year by year, for a Saturday that is worked or by the moon. */
+const NAMED_YEARLY = new Set('AM AR AZ BD BY CN EG HU ID IN KZ LK LV MY PH RU TH TW UZ VN'.split(' '));
 
-/** The days off of a place that the list lacks, with the remedy; null where its government names none year by year. */
-export function missingDays(place: string): string | null {
+/** Says which days off of a place are not known, with the remedy; null where the list has all of them. */
+export function missingDays(place: string, year: number): string | null {
   const country = place.slice(0, 2);
-  if (!MOVING.has(country)) return null;
+  if (!NAMED_YEARLY.has(country)) return null;
+  const rest = restDayOf(place, `${year}-01-01`);
   return (
-    `The government of ${country} moves days off each year: those days, and Saturdays that are worked for them, are ` +
-    'unknown here. Name them in special_days: a day off is `like: sun`, a working Saturday `like: fri`'
+    `The government of ${country} names days off year by year: those, and Saturdays that are worked for them, are ` +
+    `unknown here. Name them in special_days: a day off is \`like: ${rest}\`, a working Saturday \`like: fri\``
   );
 }

@@ -7,7 +7,7 @@ import { IGNORED, matches, none, programs, ROOT, read, sources, texts } from './
 
 const TOP_LEVEL = new Set(
   `src test deploy schemas package.json package-lock.json tsconfig.json docker-compose.yml README.md LICENSE
-  CONTRIBUTING.md CHANGELOG.md`.split(/\s+/),
+  CONTRIBUTING.md CHANGELOG.md findings`.split(/\s+/),
 );
 
 test('the top level holds what the layout names, and nothing else', () => {

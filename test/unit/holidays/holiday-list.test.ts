@@ -96,6 +96,35 @@ test('places that the list does not know have none', () => {
     assert.equal(holidaysOf(place), null, place);
 });
 
+test('what the list has wrong is corrected by the law of the place, in its regions, too', () => {
+  for (const [place, month, days] of [
+    ['AE', '2026-05', '05-26 05-27 05-28 05-29'],
+    ['AE', '2026-01', '01-01'],
+    ['AZ', '2027-03', '03-08 03-09 03-10 03-20 03-21 03-22 03-23 03-24'],
+    ['BG', '2027-12', '12-24 12-25 12-26 12-27 12-28'],
+    ['BG', '2025-09', '09-06 09-08 09-22'],
+    ['CN', '2026-06', '06-19'],
+    ['CN', '2024-05', '05-01'],
+    ['CN', '2025-05', '05-01 05-02 05-31'],
+    ['CY', '2026-02', '02-23'],
+    ['EC', '2025-11', '11-03 11-04'],
+    ['EC', '2028-10', '10-09'],
+    ['LK', '2027-01', '01-01'],
+    ['MA', '2025-10', ''],
+    ['MA', '2026-10', '10-31'],
+    ['ME', '2026-12', ''],
+    ['SK', '2026-05', '05-01'],
+    ['SK', '2027-05', '05-01 05-08'],
+    ['SV', '2026-01', '01-01'],
+    ['TW', '2026-02', '02-15 02-16 02-17 02-18 02-19 02-20 02-21 02-27 02-28'],
+    ['TW', '2026-09', '09-25 09-28'],
+    ['UA', '2021-12', '12-25 12-27'],
+    ['UA', '2026-08', ''],
+  ] as const) {
+    assert.equal(within(place, month).join(' '), days, `${place} ${month}`);
+  }
+});
+
 test('what is dropped is a rule of the list, and what is added is one that it can read and does not have', () => {
   for (const { places, drops = [], adds = {}, source } of CORRECTIONS) {
     assert.notEqual(source, '');

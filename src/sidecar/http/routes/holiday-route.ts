@@ -23,7 +23,13 @@ export function addHolidayRoute(app: App, { nowMs }: Pick<AppServices, 'nowMs'>)
       const holidays = holidaysOf(place, [year]);
       if (holidays === null)
         throw invalidRequest([fieldProblem(['query', 'place'], `place must be ${PLACE_EXPECTED}`)]);
-      return { place, year, holidays: [...holidays], missing: missingDays(place), parts: { ...placeParts(place) } };
+      return {
+        place,
+        year,
+        holidays: [...holidays],
+        missing: missingDays(place, year),
+        parts: { ...placeParts(place) },
+      };
     },
   );
 }
