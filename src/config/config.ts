@@ -67,6 +67,10 @@ export interface RecordMapping {
   readonly time: string;
   readonly timeUnit: TimeUnit;
   readonly value: string;
+  /** Since when a counter counts; left out: `start`. */
+  readonly start?: string;
+  /** `delta` or `cumulative`; left out: `temporality`. */
+  readonly temporality?: string;
   /** Where the labels are that the id has, by their names. */
   readonly labels?: string;
   /** In place of `value`: where values are, or objects of values by their names. Each is a series of its own. */

@@ -90,6 +90,14 @@ const input = section(
       'value',
       'Path of the value: dots for objects, brackets for arrays, ["a.b"] for a key with a dot.',
     ),
+    start: optional(
+      recordPath,
+      'Path of the time since which a counter counts, in the unit of time: another one is a reset. Default: start.',
+    ),
+    temporality: optional(
+      recordPath,
+      'Path of delta (the value is an increase since start) or cumulative, of counters. Default: temporality.',
+    ),
     values: optional(
       oneOrMore(recordPath),
       'In place of value: paths of values, or of objects of them. Series: SERIES/NAME, with labels SERIES_NAME{...}.',
@@ -117,29 +125,42 @@ const input = section(
       'Ids of series made of their labels, such as {job}/{__name__}. Default: name and labels.',
       { written: 'id' },
     ),
-    resourceLabels: defaulted(
+    resourceLabels: optional(
       oneOrMore(text),
-      RESOURCE_LABELS,
-      'Resource attributes of OpenTelemetry that are labels, by name or glob; globs leave out those that churn.',
+      'Resource attributes of OpenTelemetry that are labels: names, and globs, which leave out what churns. ' +
+        `Default: ${RESOURCE_LABELS.join(', ')}.`,
     ),
     dropLabels: optional(
       oneOrMore(labelKind),
       'Labels that do not tell series apart, such as replica: series that differ in these alone are one.',
     ),
   },
-  ({ futureMsMax, dropLabels, idTemplate, timeUnit, labels, values, ...fields }, place): RecordMapping => {
+  ({ futureMsMax, dropLabels, idTemplate, timeUnit, ...written }, place): RecordMapping => {
+    const { labels, values, start, temporality, resourceLabels, ...fields } = written;
     const { format } = fields;
     const mapping: RecordMapping = {
       ...fields,
       timeUnit: timeUnit ?? (format === 'influx' ? 'ns' : 'ms'),
       ...(labels !== undefined && { labels }),
       ...(values !== undefined && { values }),
+      ...(start !== undefined && { start }),
+      ...(temporality !== undefined && { temporality }),
+      ...(resourceLabels !== undefined && { resourceLabels }),
       futureMsMax: futureMsMax ?? null,
       dropLabels: dropLabels ?? [],
       idTemplate: idTemplate ?? null,
     };
     if (isPointsFormat(format)) {
-      const named = ['series', 'labels', 'time', 'value', 'values', ...(format === 'influx' ? [] : ['time_unit'])];
+      const named = [
+        'series',
+        'labels',
+        'time',
+        'value',
+        'values',
+        'start',
+        'temporality',
+        ...(format === 'influx' ? [] : ['time_unit']),
+      ];
       for (const key of named.filter((name) => place.has(name))) {
         place.reportKey(key, `${place.pathOf(key)} must be left out: records of format ${format} name it themselves`);
       }

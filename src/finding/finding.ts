@@ -10,6 +10,12 @@ interface ArrivalFinding {
   readonly missing: number;
 }
 
+/**
+ * Series that are written in a way that makes their values wrong: start times of several senders in turn, a counter
+ * that falls again and again, other values at one time.
+ */
+export type Suspicion = 'senders' | 'resets' | 'conflicts';
+
 /** Settings that watch nothing, or not what was meant, as far as the input shows it. */
 export type Finding =
   /** The series arrive `step` apart, not `freq`. */
@@ -27,9 +33,18 @@ export type Finding =
       readonly examples: readonly string[];
     }
   /** Series that ended before they were calibrated, in the newest days: nothing was ever said of them. */
-  | { readonly kind: 'young'; readonly detector: string; readonly series: number; readonly examples: readonly string[] }
+  | SeriesFinding<'young'>
+  | SeriesFinding<Suspicion>
   /** A glob that takes no series: every one that it matches goes to detectors before it. */
   | { readonly kind: 'shadowed'; readonly detector: string; readonly glob: string; readonly by: string };
+
+/** Series of a detector, some of them by name. */
+interface SeriesFinding<K extends string> {
+  readonly kind: K;
+  readonly detector: string;
+  readonly series: number;
+  readonly examples: readonly string[];
+}
 
 export const FINDING_KINDS: readonly Finding['kind'][] = [
   'step',
@@ -37,6 +52,9 @@ export const FINDING_KINDS: readonly Finding['kind'][] = [
   'gaps',
   'unwatched',
   'young',
+  'senders',
+  'resets',
+  'conflicts',
   'shadowed',
 ];
 
@@ -76,8 +94,8 @@ function together(a: Finding, b: Finding): Finding {
     const examples = mergedExamples(a, b);
     return { ...a, records: a.records + b.records, before: a.before + b.before, of: a.of + b.of, examples };
   }
-  if (a.kind === 'young' || b.kind === 'young') {
-    if (a.kind !== 'young' || b.kind !== 'young') return a;
+  if ('series' in a || 'series' in b) {
+    if (!('series' in a) || !('series' in b)) return a;
     return { ...a, series: a.series + b.series, examples: mergedExamples(a, b) };
   }
   const observations = a.observations + b.observations;
@@ -118,6 +136,13 @@ export function findingText(finding: Finding): string {
       const remedy = 'if a label names what comes and goes, list it in input.drop_labels, or send sums without it';
       return `detector ${detector}: ${found}; ${remedy}`;
     }
+    case 'senders':
+    case 'resets':
+    case 'conflicts': {
+      const { kind, detector, series, examples } = finding;
+      const [found, remedy] = SUSPICION_TEXTS[kind];
+      return `detector ${detector}: ${numberText(series)} series ${found} (${namesText(examples)}); ${remedy}`;
+    }
     case 'shadowed': {
       const { detector, glob, by } = finding;
       const found = `detector ${detector}: glob ${JSON.stringify(glob)} takes no series`;
@@ -125,6 +150,21 @@ export function findingText(finding: Finding): string {
     }
   }
 }
+
+const SUSPICION_TEXTS: Readonly<Record<Suspicion, readonly [found: string, remedy: string]>> = {
+  senders: [
+    'have points of several senders, whose start times alternate',
+    'give each process its own service.instance.id, or name what distinguishes them in input.resource_labels',
+  ],
+  resets: [
+    'fall in a fifth of their points or more, and are read as counters',
+    'give each process its own service.instance.id where several send one series, or leave out `as` of other values',
+  ],
+  conflicts: [
+    'have two values at one time, and the second is dropped',
+    'name what distinguishes their senders in input.resource_labels, or stop one of them',
+  ],
+};
 
 function namesText(series: readonly string[]): string {
   return series.map((one) => JSON.stringify(one)).join(', ');

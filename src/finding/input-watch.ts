@@ -1,7 +1,7 @@
 import type { Frequency } from '../calendar/frequency.ts';
 import { Arrivals } from './arrivals.ts';
 import { addYoung, EndedYoung, type YoungSeries } from './ended-young.ts';
-import { EXAMPLES_MAX, FINDINGS_MAX, type Finding } from './finding.ts';
+import { EXAMPLES_MAX, FINDINGS_MAX, type Finding, type Suspicion } from './finding.ts';
 import { encodeFindings } from './offset-metadata.ts';
 import { stepAlias } from './step-alias.ts';
 
@@ -29,6 +29,8 @@ export class InputCounts {
   readonly examples = new Set<string>();
   /** Series that ended before they were calibrated. */
   readonly young: YoungSeries = new Map();
+  /** Series by what is wrong with them, and by detector. */
+  readonly suspects = new Map<Suspicion, YoungSeries>();
   /** The detector of the record before: most often the same one. */
   #last: { readonly detector: string; readonly arrivals: Arrivals } | null = null;
 
@@ -53,6 +55,12 @@ export class InputCounts {
     addYoung(this.young, detector, [series.slice(0, EXAMPLE_LENGTH_MAX)]);
   }
 
+  suspect(kind: Suspicion, detector: string, series: Iterable<string>): void {
+    const known = this.suspects.get(kind) ?? new Map();
+    this.suspects.set(kind, known);
+    addYoung(known, detector, series);
+  }
+
   get records(): number {
     let sum = this.unwatched;
     for (const { observations } of this.arrivals.values()) sum += observations;
@@ -64,6 +72,9 @@ export class InputCounts {
     this.unwatched += other.unwatched;
     this.unwatchedBefore += other.unwatchedBefore;
     for (const series of other.examples) if (this.examples.size < EXAMPLES_MAX) this.examples.add(series);
+    for (const [kind, detectors] of other.suspects) {
+      for (const [detector, series] of detectors) this.suspect(kind, detector, series);
+    }
   }
 }
 
@@ -78,6 +89,12 @@ export function judgeInput(counts: InputCounts, before: readonly Finding[] = [])
   if (records > 0) {
     const of = counts.records;
     findings.push({ kind: 'unwatched', records, before: unwatchedBefore, of, examples: [...examples].sort() });
+  }
+  for (const [kind, detectors] of counts.suspects) {
+    for (const [detector, series] of detectors) {
+      const examples = [...series].slice(0, EXAMPLES_MAX).map((one) => one.slice(0, EXAMPLE_LENGTH_MAX));
+      findings.push({ kind, detector, series: series.size, examples });
+    }
   }
   return findings.sort((a, b) => weight(b) - weight(a)).slice(0, FINDINGS_MAX);
 }
@@ -101,6 +118,8 @@ function judgeArrivals(detector: string, arrivals: Arrivals, easing: (kind: Find
 function weight(finding: Finding): number {
   if (finding.kind === 'shadowed') return 0;
   if (finding.kind === 'young') return finding.series;
+  // Their values are wrong.
+  if ('series' in finding) return Number.MAX_SAFE_INTEGER;
   return finding.kind === 'unwatched' ? finding.records : finding.observations;
 }
 
@@ -123,10 +142,11 @@ export class InputWatch {
   add(counts: InputCounts, clockMs: number): JudgedInput {
     const { records } = counts;
     this.#young.add(counts.young, clockMs);
-    if (records === 0) return this.#judged;
+    const isSuspect = counts.suspects.size > 0;
+    if (records === 0 && !isSuspect) return this.#judged;
     this.#counts.add(counts);
     this.#unjudged += records;
-    if (this.#unjudged < JUDGED_MIN) return this.#judged;
+    if (this.#unjudged < JUDGED_MIN && !isSuspect) return this.#judged;
     this.#unjudged = 0;
     const judged = new InputCounts();
     judged.add(this.#earlier);

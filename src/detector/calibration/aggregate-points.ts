@@ -1,4 +1,4 @@
-import type { Aggregate, CounterReading } from './points.ts';
+import type { Aggregate } from './points.ts';
 
 /** Values of the points of a time step, by event time. */
 interface StepValues {
@@ -52,32 +52,4 @@ function percentile(values: readonly number[], share: number): number {
   const above = Math.min(below + 1, sorted.length - 1);
   const weight = rank - below;
   return sorted[below] * (1 - weight) + sorted[above] * weight;
-}
-
-/** A value of a counter at an event time. */
-interface CounterPoint {
-  readonly timestampMs: number;
-  readonly value: number;
-}
-
-export interface CounterRules {
-  readonly as: CounterReading;
-  /** Points that are further apart say nothing of a time step: the later one is a first one. */
-  readonly apartMsMax: number;
-}
-
-/**
- * What a counter has come to between two points: the difference, or all of the value where it fell, since it was reset
- * to 0 then; a rate is that a second. Nothing is extrapolated. NaN where the points are too far apart, or there is no
- * earlier one (its time is NaN).
- */
-export function counterChange(
-  before: CounterPoint,
-  { timestampMs, value }: CounterPoint,
-  { as, apartMsMax }: CounterRules,
-): number {
-  const apartMs = timestampMs - before.timestampMs;
-  if (!(apartMs > 0 && apartMs <= apartMsMax)) return Number.NaN;
-  const increase = value < before.value ? value : value - before.value;
-  return as === 'rate' ? increase / (apartMs / 1_000) : increase;
 }

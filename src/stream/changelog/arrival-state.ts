@@ -1,5 +1,7 @@
 import type { RecordHeaders } from '../../kafka/batch/records.ts';
+import type { PointExtras } from '../../record/point-extras.ts';
 import type { SilenceCause } from '../../record/score-record.ts';
+import { readExtras, writeExtras } from './extras-state.ts';
 import { type OpenStepsState, readOpenSteps, writeOpenSteps } from './open-step-state.ts';
 import { readHeaders, writeHeaders } from './record-headers.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
@@ -9,6 +11,7 @@ interface HeldRecord {
   readonly series: string;
   readonly timestampMs: number;
   readonly value: number;
+  readonly extras?: PointExtras | undefined;
   readonly record: {
     readonly offset: number;
     readonly timestampMs: number;
@@ -64,6 +67,8 @@ const BEHIND_FLAG = 2;
 const QUEUED_FLAG = 4;
 const RESTART_FLAG = 8;
 const STEPS_FLAG = 16;
+/** Since format 8: a record that waits has extras. */
+const EXTRAS_FLAG = 32;
 /** Causes of queued silences, by place; 0 is an observation. */
 const CAUSES = [null, 'event-time', 'clock'] as const;
 
@@ -74,14 +79,18 @@ export function writeArrivals(writer: StateWriter, arrivals: ArrivalState, isCha
   const isBehind = heardMs !== Number.NEGATIVE_INFINITY;
   const isQueued = queued !== null && queued.length > 0;
   const flags = (silent ? SILENT_FLAG : 0) | (isBehind ? BEHIND_FLAG : 0) | (isQueued ? QUEUED_FLAG : 0);
+  const waiting = [...unconfirmed, ...outOfOrder, ...(isQueued ? queued : [])];
+  const hasExtras = waiting.some(({ extras }) => extras !== undefined);
   writer.number(arrivedMs);
-  writer.u8(flags | (arrivals.restartUnsaid ? RESTART_FLAG : 0) | (steps === null ? 0 : STEPS_FLAG));
+  const more = (steps === null ? 0 : STEPS_FLAG) | (hasExtras ? EXTRAS_FLAG : 0);
+  writer.u8(flags | (arrivals.restartUnsaid ? RESTART_FLAG : 0) | more);
   if (isBehind) writer.number(heardMs);
   writeRecords(writer, unconfirmed);
   writeRecords(writer, outOfOrder);
   if (outOfOrder.length > 0 || isQueued || steps !== null) writer.number(takenMs ?? Number.NaN);
   if (isQueued) writeQueue(writer, queued);
   if (steps !== null) writeOpenSteps(writer, steps, isChange);
+  if (hasExtras) for (const { extras } of waiting) writeExtras(writer, extras);
 }
 
 function writeRecords(writer: StateWriter, records: readonly HeldRecord[]): void {
@@ -118,7 +127,16 @@ export function readArrivals(reader: StateReader): ArrivalState {
   const hasSteps = (flags & STEPS_FLAG) !== 0;
   const takenMs = outOfOrder.length > 0 || isQueued || hasSteps ? reader.number() : arrivedMs;
   const forBackfill = isQueued ? readQueue(reader) : null;
-  const waiting = { unconfirmed, outOfOrder, forBackfill, steps: hasSteps ? readOpenSteps(reader) : null };
+  const steps = hasSteps ? readOpenSteps(reader) : null;
+  const withExtras = <R extends HeldRecord>(records: readonly R[]): readonly R[] => {
+    return (flags & EXTRAS_FLAG) === 0 ? records : records.map((one) => ({ ...one, extras: readExtras(reader) }));
+  };
+  const waiting = {
+    unconfirmed: withExtras(unconfirmed),
+    outOfOrder: withExtras(outOfOrder),
+    forBackfill: forBackfill && withExtras(forBackfill),
+    steps,
+  };
   const restartUnsaid = (flags & RESTART_FLAG) !== 0;
   return { arrivedMs, takenMs, heardMs, waiting, silent, restartUnsaid };
 }

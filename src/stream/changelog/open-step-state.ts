@@ -1,3 +1,6 @@
+import type { CounterPoint } from '../../detector/calibration/counter-change.ts';
+import type { PointExtras } from '../../record/point-extras.ts';
+import { readExtras, writeExtras } from './extras-state.ts';
 import { type PassedHeaders, readHeaders, writeHeaders } from './record-headers.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
@@ -22,14 +25,15 @@ export interface PointsOfSeries {
   heardMs: number;
   /** Points before this time are late: their steps are closed. */
   closedMs: number;
-  /** Time and value of the point that a counter goes on from; NaN where there is none. */
-  counterMs: number;
-  counterValue: number;
+  /** The points that a counter goes on from, the newest one of each start, the newest first. */
+  bases: readonly CounterPoint[];
   /** By time. */
   steps: OpenStep[];
   /** Times of the points of these steps, in the order of their arrival. */
   timesMs: number[];
   values: number[];
+  /** As many as values; null: none has any. */
+  extras: (PointExtras | undefined)[] | null;
   /** How many of these points the changelog has. */
   written: number;
 }
@@ -48,14 +52,20 @@ export interface OpenStepsState {
 /** What a key is, mostly the id of the series. */
 const KEYS = { none: 0, series: 1, other: 2 } as const;
 
+/** Bits of the first byte. Few have extras: starts, temporality, large integers. */
+const [CHANGE_FLAG, EXTRAS_FLAG] = [1, 2];
+
 /** All of it; or of the series that have changed, scalars, steps and the points since the last entry. */
 export function writeOpenSteps(writer: StateWriter, state: OpenStepsState, isChange: boolean): void {
   const written = [...(isChange ? state.changed : state.all.values())];
-  writer.u8(isChange ? 1 : 0);
+  const hasExtras = written.some(({ bases, extras }) => extras !== null || !bases.every(isPlain) || bases.length > 1);
+  writer.u8((isChange ? CHANGE_FLAG : 0) | (hasExtras ? EXTRAS_FLAG : 0));
   writer.number(state.silentOffset);
   writer.number(written.length);
   for (const points of written) {
-    writePoints(writer, points, isChange ? points.written : 0);
+    const from = isChange ? points.written : 0;
+    writePoints(writer, points, from);
+    if (hasExtras) writePointExtras(writer, points, from);
     points.written = points.timesMs.length;
   }
   state.changed.clear();
@@ -68,8 +78,9 @@ function writePoints(writer: StateWriter, points: PointsOfSeries, from: number):
   writer.number(newestMs);
   writer.number(points.heardMs - newestMs);
   writer.number(points.closedMs);
-  writer.number(points.counterMs);
-  if (!Number.isNaN(points.counterMs)) writer.number(points.counterValue);
+  const base = points.bases.at(0);
+  writer.number(base?.timestampMs ?? Number.NaN);
+  if (base !== undefined) writer.number(base.value);
   writer.number(steps.length);
   for (const step of steps) writeStep(writer, step, series);
   writer.number(timesMs.length - from);
@@ -77,6 +88,33 @@ function writePoints(writer: StateWriter, points: PointsOfSeries, from: number):
     writer.number(newestMs - timesMs[at]);
     writer.number(values[at]);
   }
+}
+
+const isPlain = ({ startMs, low }: CounterPoint) => Number.isNaN(startMs) && low === 0;
+
+function writePointExtras(
+  writer: StateWriter,
+  { bases: [base, ...others], extras, timesMs }: PointsOfSeries,
+  from: number,
+) {
+  writer.number(base?.startMs ?? Number.NaN);
+  writer.number(base?.low ?? 0);
+  writer.number(others.length);
+  for (const { timestampMs, value, low, startMs } of others) {
+    for (const number of [timestampMs, value, low, startMs]) writer.number(number);
+  }
+  for (let at = from; at < timesMs.length; at++) writeExtras(writer, extras?.[at]);
+}
+
+function readPointExtras(reader: StateReader, points: PointsOfSeries): PointsOfSeries {
+  const [startMs, low] = [reader.number(), reader.number()];
+  const others = Array.from({ length: reader.number() }, (): CounterPoint => {
+    const [timestampMs, value] = [reader.number(), reader.number()];
+    return { timestampMs, value, low: reader.number(), startMs: reader.number() };
+  });
+  const extras = points.values.map(() => readExtras(reader));
+  const bases = [...points.bases.map((base) => ({ ...base, startMs, low })), ...others];
+  return { ...points, bases, extras: extras.some((one) => one !== undefined) ? extras : null };
 }
 
 function writeStep(writer: StateWriter, step: OpenStep, series: string): void {
@@ -92,9 +130,13 @@ function writeStep(writer: StateWriter, step: OpenStep, series: string): void {
 }
 
 export function readOpenSteps(reader: StateReader): OpenStepsState {
-  const whole = reader.u8() === 0;
+  const flags = reader.u8();
+  const whole = (flags & CHANGE_FLAG) === 0;
   const silentOffset = reader.number();
-  const read = Array.from({ length: reader.number() }, () => readPoints(reader));
+  const read = Array.from({ length: reader.number() }, () => {
+    const points = readPoints(reader);
+    return (flags & EXTRAS_FLAG) === 0 ? points : readPointExtras(reader, points);
+  });
   return { all: new Map(read.map((points) => [points.series, points])), changed: new Set(), silentOffset, whole };
 }
 
@@ -104,7 +146,8 @@ function readPoints(reader: StateReader): PointsOfSeries {
   const heardMs = newestMs + reader.number();
   const closedMs = reader.number();
   const counterMs = reader.number();
-  const counterValue = Number.isNaN(counterMs) ? Number.NaN : reader.number();
+  const plain = { timestampMs: counterMs, low: 0, startMs: Number.NaN };
+  const bases = Number.isNaN(counterMs) ? [] : [{ ...plain, value: reader.number() }];
   const steps = Array.from({ length: reader.number() }, () => readStep(reader, series));
   const timesMs: number[] = [];
   const values: number[] = [];
@@ -112,8 +155,8 @@ function readPoints(reader: StateReader): PointsOfSeries {
     timesMs.push(newestMs - reader.number());
     values.push(reader.number());
   }
-  const scalars = { series, newestMs, heardMs, closedMs, counterMs, counterValue };
-  return { ...scalars, steps, timesMs, values, written: timesMs.length };
+  const scalars = { series, newestMs, heardMs, closedMs, bases };
+  return { ...scalars, steps, timesMs, values, extras: null, written: timesMs.length };
 }
 
 function readStep(reader: StateReader, series: string): OpenStep {

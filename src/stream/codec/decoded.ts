@@ -1,4 +1,5 @@
 import type { DeadLetterReason } from '../../record/dead-letter.ts';
+import type { PointExtras } from '../../record/point-extras.ts';
 
 /** One value of one series at one event time. */
 interface DecodedObservation {
@@ -13,6 +14,8 @@ interface DecodedObservation {
   readonly timestampMs: number;
   /** Finite. */
   readonly value: number;
+  /** Left out where there are none. */
+  readonly extras?: PointExtras;
 }
 
 /** A record whose value is missing: NaN, which emitters also send as a staleness marker. */

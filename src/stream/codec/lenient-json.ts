@@ -10,13 +10,26 @@ const TEXT_OR_NOT_FINITE = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|-?\b(?:NaN|Infinity)\
 /** Stands for NaN in JSON. No id, time or value is this text: it has a NUL. */
 const NAN_TEXT = '\0NaN';
 
+/** Integers that a number may not hold. More digits than those of 64 bits are no integer of any format. */
+const LONG_INTEGER = /[[:,\s]-?\d{16,20}[\s,}\]]/;
+const INTEGER = /^-?\d{16,20}$/;
+
+/** JSON with integers beyond 2^53 as bigints. */
+export function parseExactly(text: string): unknown {
+  return LONG_INTEGER.test(text) ? JSON.parse(text, exactly) : JSON.parse(text);
+}
+
+function exactly(_key: string, value: unknown, { source = '' }: { readonly source?: string } = {}): unknown {
+  return typeof value === 'number' && !Number.isSafeInteger(value) && INTEGER.test(source) ? BigInt(source) : value;
+}
+
 /**
  * Parses JSON, also with what common encoders add to it: a byte order mark, and the words NaN, Infinity and -Infinity.
  * These become the numbers that they mean, so that a record with one names its series. Throws a SyntaxError.
  */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch (error) {
     if (text.startsWith(UTF_16)) throw new SyntaxError('the record is UTF-16: write UTF-8', { cause: error });
     const unmarked = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;

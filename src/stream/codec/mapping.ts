@@ -17,6 +17,7 @@ import {
 } from './id-check.ts';
 import { plainValue } from './plain-value.ts';
 import { quoted } from './quoted.ts';
+import { extrasOfRecord, lowOf, START_PATH, TEMPORALITY_PATH } from './read-extras.ts';
 import { compileRecordPath, type PathSegment, parseRecordPath, type RecordAccessor } from './record-path.ts';
 
 /** Stands for a missing value, as a number or as this text: JSON has no word for it. */
@@ -47,6 +48,8 @@ interface FieldReaders<R> {
   readonly series: (from: R) => string | Undecodable;
   readonly time: (from: R) => unknown;
   readonly value: (from: R) => unknown;
+  readonly start: (from: R) => unknown;
+  readonly temporality: (from: R) => unknown;
   /** The record that has the path of a group. */
   readonly record: (from: R) => unknown;
 }
@@ -64,6 +67,8 @@ export function compileMapping(mapping: RecordMapping, options: MappingOptions =
     series,
     time: compileRecordPath(mapping.time),
     value: compileRecordPath(mapping.value),
+    start: compileRecordPath(mapping.start ?? START_PATH),
+    temporality: compileRecordPath(mapping.temporality ?? TEMPORALITY_PATH),
     record: (record: unknown) => record,
   };
   const observationOf = compileObservation(mapping, readers, options);
@@ -72,15 +77,17 @@ export function compileMapping(mapping: RecordMapping, options: MappingOptions =
 }
 
 /** A mapping of records that are read by `flatJson`. */
-interface FlatMapping {
-  /** The fields that it needs. */
+export interface FlatMapping {
+  /** The fields that it needs, and the places of those that may be integers beyond 2^53. */
   readonly names: readonly string[];
+  readonly exact: readonly number[];
   readonly read: (fields: FlatFields, nowMs: number) => Decoded;
 }
 
 /** As `compileMapping`, where all that is needed are fields of the record itself; else null. */
 export function compileFlatMapping(mapping: RecordMapping, options: MappingOptions): FlatMapping | null {
-  const paths = [...mapping.series, mapping.time, mapping.value];
+  const { start = START_PATH, temporality = TEMPORALITY_PATH } = mapping;
+  const paths = [...mapping.series, mapping.time, mapping.value, start, temporality];
   const segments = new Map(paths.map((path) => [path, parseRecordPath(path) ?? []]));
   const isField = ([name, ...more]: readonly PathSegment[]) =>
     typeof name === 'string' && more.length === 0 && !(name in Object.prototype);
@@ -94,9 +101,12 @@ export function compileFlatMapping(mapping: RecordMapping, options: MappingOptio
     series: compileSeries(mapping.series, writtenBytesMax(mapping), accessorOf),
     time: accessorOf(mapping.time),
     value: accessorOf(mapping.value),
+    start: accessorOf(start),
+    temporality: accessorOf(temporality),
     record: (fields: FlatFields) => fields,
   };
-  return { names, read: compileObservation(mapping, readers, options) };
+  const exact = [...mapping.series, mapping.value].map((path) => names.indexOf(String(segments.get(path)?.[0])));
+  return { names, exact, read: compileObservation(mapping, readers, options) };
 }
 
 export function noObject(record: unknown): Undecodable {
@@ -106,7 +116,7 @@ export function noObject(record: unknown): Undecodable {
 /** Checks what is read, and makes an observation of it. */
 export function compileObservation<R>(
   mapping: RecordMapping,
-  { series: readSeries, time: timeAt, value: valueAt, record: recordOf }: FieldReaders<R>,
+  { series: readSeries, time: timeAt, value: valueAt, start, temporality, record: recordOf }: FieldReaders<R>,
   { groupSourceOf = null, futureLimitOf = () => Number.POSITIVE_INFINITY }: MappingOptions,
 ): (from: R, nowMs: number) => Decoded {
   const { timeUnit, futureMsMax } = mapping;
@@ -138,12 +148,19 @@ export function compileObservation<R>(
       return isMade ? { ...missing, source } : missing;
     }
 
+    const [startsAt, kind] = [start(record) ?? null, temporality(record) ?? null];
+    const low = Math.abs(value) <= Number.MAX_SAFE_INTEGER ? 0 : lowOf(rawValue);
+    const isBare = startsAt === null && kind === null && low === 0;
+    const rawExtras = isBare ? null : { start: plainValue(startsAt), temporality: kind, low };
+    const extras = rawExtras === null ? undefined : extrasOfRecord(rawExtras, { timeUnit, timestampMs });
     const raw = readGroup === null ? null : readGroup(recordOf(record), source);
-    if (raw === null && !isMade) return { kind: 'observation', series, group: null, timestampMs, value };
+    if (raw === null && !isMade && extras === undefined) {
+      return { kind: 'observation', series, group: null, timestampMs, value };
+    }
     if (raw !== null && !isId(raw.id)) return undecodable('group-missing', `the group id ${whyNoId(raw.id)}`, series);
     const group = raw === null ? null : String(raw.id);
     const observation = { kind: 'observation', series, group, timestampMs, value } as const;
-    return isMade ? { ...observation, source } : observation;
+    return { ...observation, ...(isMade && { source }), ...(extras && { extras }) };
   };
 }
 

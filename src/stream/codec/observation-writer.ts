@@ -1,6 +1,8 @@
 import type { RecordMapping, TimeUnit } from '../../config/config.ts';
+import { type PointExtras, wholeInteger } from '../../record/point-extras.ts';
 import { groupIdOf, seriesIdentity } from '../../series/series-identity.ts';
 import { compileMapping, type FutureLimitOf, type GroupSourceOf } from './mapping.ts';
+import { START_PATH, TEMPORALITY_PATH } from './read-extras.ts';
 import { parseRecordPath } from './record-path.ts';
 
 interface WritableObservation {
@@ -10,6 +12,7 @@ interface WritableObservation {
   /** Integer milliseconds since the epoch. */
   readonly timestampMs: number;
   readonly value: number;
+  readonly extras?: PointExtras | undefined;
 }
 
 type WrittenObservation =
@@ -32,7 +35,7 @@ export function compileObservationWriter(
   const read = compileMapping(mapping, { groupSourceOf, futureLimitOf });
   const identityOf = seriesIdentity(mapping);
   return (observation, nowMs) => {
-    const { timestampMs, value } = observation;
+    const { timestampMs, value, extras } = observation;
     const { id: series, source } = identityOf?.(observation.series) ?? {
       id: observation.series,
       source: observation.series,
@@ -49,7 +52,10 @@ export function compileObservationWriter(
     const record: Place = Object.create(null);
     mapping.series.forEach((path, i) => void put(record, path, parts[i]));
     put(record, mapping.time, timeIn(mapping.timeUnit, timestampMs));
-    put(record, mapping.value, value);
+    put(record, mapping.value, extras?.low === undefined ? value : String(wholeInteger(value, extras.low)));
+    const { startMs, isDelta } = extras ?? {};
+    if (startMs !== undefined) put(record, mapping.start ?? START_PATH, timeIn(mapping.timeUnit, startMs));
+    if (isDelta) put(record, mapping.temporality ?? TEMPORALITY_PATH, 'delta');
     if (group !== null && typeof from === 'string') put(record, from, group);
     const back = read(record, nowMs);
     if (back.kind === 'dead-letter') return refused(back.detail);

@@ -6,7 +6,7 @@ import { compileAvro, type ReadRecord } from './avro.ts';
 import type { Decoded, Undecodable } from './decoded.ts';
 import { type FlatFields, flatJson } from './flat-json.ts';
 import { parseJson } from './lenient-json.ts';
-import { compileFlatMapping, compileMapping, type MappingOptions } from './mapping.ts';
+import { compileFlatMapping, compileMapping, type FlatMapping, type MappingOptions } from './mapping.ts';
 import { compileProtobuf } from './protobuf.ts';
 import { reasonOf } from './quoted.ts';
 import type { FetchedSchema, SchemaSource, SchemaType } from './schema-source.ts';
@@ -89,9 +89,11 @@ const SCHEMA_TYPES: Readonly<Record<RecordFormat, SchemaType | null>> = {
 function withoutSchemas<D>(
   format: RecordFormat,
   read: ReadParsed<D>,
-  flat: { readonly names: readonly string[]; readonly read: (fields: FlatFields, nowMs: number) => D } | null = null,
+  flat:
+    | (Pick<FlatMapping, 'names' | 'exact'> & { readonly read: (fields: FlatFields, nowMs: number) => D })
+    | null = null,
 ): RecordDecoder<D> {
-  const fieldsOf = flatJson(flat?.names ?? []);
+  const fieldsOf = flatJson(flat?.names ?? [], flat?.exact);
   return {
     missingSchema: () => null,
     loadSchemas: async () => {},

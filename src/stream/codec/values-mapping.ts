@@ -4,6 +4,7 @@ import type { Decoded, Undecodable } from './decoded.ts';
 import { idCheck, undecodable } from './id-check.ts';
 import { compileLabels, compileObservation, compileSeries, type MappingOptions, noObject } from './mapping.ts';
 import { plainValue } from './plain-value.ts';
+import { START_PATH, TEMPORALITY_PATH } from './read-extras.ts';
 import { compileRecordPath, parseRecordPath } from './record-path.ts';
 
 /** One value of a record that holds many. */
@@ -28,6 +29,8 @@ export const RECORD_VALUES_MAX = 10_000;
 export function compileValues(mapping: RecordMapping, options: MappingOptions): CompiledValues {
   const idOf = compileIds(mapping);
   const timeAt = compileRecordPath(mapping.time);
+  const startAt = compileRecordPath(mapping.start ?? START_PATH);
+  const temporalityAt = compileRecordPath(mapping.temporality ?? TEMPORALITY_PATH);
   const places = (mapping.values ?? []).map((path) => {
     return { at: compileRecordPath(path), name: String(parseRecordPath(path)?.at(-1) ?? path) };
   });
@@ -35,6 +38,8 @@ export function compileValues(mapping: RecordMapping, options: MappingOptions): 
     series: idOf,
     time: ({ record }: ValueOfRecord) => timeAt(record),
     value: ({ value }: ValueOfRecord) => value,
+    start: ({ record }: ValueOfRecord) => startAt(record),
+    temporality: ({ record }: ValueOfRecord) => temporalityAt(record),
     record: ({ record }: ValueOfRecord) => record,
   };
   const observationOf = compileObservation(mapping, readers, options);

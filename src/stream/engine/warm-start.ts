@@ -177,6 +177,7 @@ function stateSink(windows: Map<string, Buffer>, refused: Record<string, number>
     forgotten: ignore,
     met: ignore,
     endedYoung: ignore,
+    suspect: ignore,
     backfilled: ignore,
     windowsWritten: ignore,
     touched: ignore,

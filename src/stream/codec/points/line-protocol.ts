@@ -1,4 +1,5 @@
 import { type SeriesLabels, sortedLabels } from '../../../series/series-id.ts';
+import { lowOf } from '../read-extras.ts';
 import { type NamesOfScope, SeriesNames } from './series-names.ts';
 import { PointsBySeries, type PointsOfRecord } from './series-points.ts';
 
@@ -104,7 +105,7 @@ function addLine({ points, names, msOf, nowMs }: OpenReading, line: string, isPl
   const scope = names.scope(key);
   const measured = scope.size > 0 ? null : readKey(key);
   if (measured === 'unreadable') return 'a tag is not name=value';
-  const found: (readonly [string, number])[] = [];
+  const found: (readonly [field: string, value: number, integer: string | null])[] = [];
   for (const field of isPlain ? fields.split(',') : split(fields, COMMA, true)) {
     const pair = pairOf(field, { isPlain, isField: true });
     if (pair === null) return 'a field is not name=value';
@@ -112,10 +113,13 @@ function addLine({ points, names, msOf, nowMs }: OpenReading, line: string, isPl
     if (value === null) {
       return `the field ${pair[0].slice(0, 200)} is ${JSON.stringify(pair[1].slice(0, 40))}, no value of line protocol`;
     }
-    if (value !== 'text') found.push([pair[0], value]);
+    if (value !== 'text') found.push([pair[0], value, Number.isSafeInteger(value) ? null : pair[1]]);
   }
   const timestampMs = time === '' ? nowMs : Math.round(Number(time) * msOf);
-  for (const [field, value] of found) points.add(seriesOf(names, { scope, key, field }), timestampMs, value);
+  for (const [field, value, integer] of found) {
+    const low = integer === null || !INTEGER.test(integer) ? 0 : lowOf(integer.slice(0, -1));
+    points.add(seriesOf(names, { scope, key, field }), timestampMs, value, low === 0 ? undefined : { low });
+  }
   return null;
 }
 

@@ -7,7 +7,7 @@ const DEPTH_MAX = 8;
 export interface JsonValue {
   readonly stringValue?: string;
   readonly boolValue?: boolean;
-  readonly intValue?: number | string;
+  readonly intValue?: number | bigint | string;
   readonly doubleValue?: number | string;
   readonly arrayValue?: { readonly values?: readonly JsonValue[] };
   readonly kvlistValue?: { readonly values?: readonly { readonly key?: string; readonly value?: JsonValue }[] };

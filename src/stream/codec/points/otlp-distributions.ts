@@ -8,10 +8,10 @@ const BUCKETS_MAX = 10_000;
 
 export function readHistogram(reader: ProtobufReader, metric: OtlpMetric, ofInterval: boolean): void {
   const point = new PointFields(reader, 9);
-  let [count, sum] = [0, Number.NaN];
+  let [count, low, sum] = [0, 0, Number.NaN];
   const [bounds, counts]: [number[], number[]] = [[], []];
   readPlaced(reader, point, (tag) => {
-    if (tag === fixed64Field(4)) count = reader.fixed64();
+    if (tag === fixed64Field(4)) [count, low] = [reader.fixed64(), reader.low];
     else if (tag === fixed64Field(5)) sum = reader.double();
     else if (tag === lengthField(6) || tag === fixed64Field(6))
       readRepeated(reader, tag, counts, () => reader.fixed64());
@@ -21,15 +21,19 @@ export function readHistogram(reader: ProtobufReader, metric: OtlpMetric, ofInte
     else return false;
     return true;
   });
-  metric.histogram(point, { count, sum, explicit: { bounds, counts }, exponential: null }, ofInterval);
+  metric.histogram(
+    point,
+    { count: { value: count, low }, sum, explicit: { bounds, counts }, exponential: null },
+    ofInterval,
+  );
 }
 
 export function readExponential(reader: ProtobufReader, metric: OtlpMetric, ofInterval: boolean): void {
   const point = new PointFields(reader, 1);
-  let [count, sum, scale, zeroCount] = [0, Number.NaN, 0, 0];
+  let [count, low, sum, scale, zeroCount] = [0, 0, Number.NaN, 0, 0];
   let [positive, negative]: [BucketsFrom, BucketsFrom] = [NO_BUCKETS, NO_BUCKETS];
   readPlaced(reader, point, (tag) => {
-    if (tag === fixed64Field(4)) count = reader.fixed64();
+    if (tag === fixed64Field(4)) [count, low] = [reader.fixed64(), reader.low];
     else if (tag === fixed64Field(5)) sum = reader.double();
     else if (tag === varintField(6)) scale = zigzag(reader.varint());
     else if (tag === fixed64Field(7)) zeroCount = reader.fixed64();
@@ -40,7 +44,7 @@ export function readExponential(reader: ProtobufReader, metric: OtlpMetric, ofIn
     return true;
   });
   const exponential = { scale, zeroCount, positive, negative };
-  metric.histogram(point, { count, sum, explicit: null, exponential }, ofInterval);
+  metric.histogram(point, { count: { value: count, low }, sum, explicit: null, exponential }, ofInterval);
 }
 
 const NO_BUCKETS: BucketsFrom = { offset: 0, counts: [] };
@@ -59,17 +63,17 @@ function readBuckets(reader: ProtobufReader): BucketsFrom {
 
 export function readSummary(reader: ProtobufReader, metric: OtlpMetric): void {
   const point = new PointFields(reader, 7);
-  let [count, sum] = [0, 0];
+  let [count, low, sum] = [0, 0, 0];
   const quantiles: (readonly [quantile: number, value: number])[] = [];
   readPlaced(reader, point, (tag) => {
-    if (tag === fixed64Field(4)) count = reader.fixed64();
+    if (tag === fixed64Field(4)) [count, low] = [reader.fixed64(), reader.low];
     else if (tag === fixed64Field(5)) sum = reader.double();
     else if (tag === lengthField(6)) limited(quantiles.push(readQuantile(reader)));
     else if (tag === varintField(8)) point.flags = reader.varint();
     else return false;
     return true;
   });
-  metric.summary(point, count, sum);
+  metric.summary(point, { value: count, low }, sum);
   for (const [quantile, value] of quantiles) metric.summaryQuantile(point, quantile, value);
 }
 

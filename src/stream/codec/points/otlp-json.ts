@@ -1,9 +1,19 @@
 import type { Attributes } from '../../../series/resource-labels.ts';
+import { parseExactly } from '../lenient-json.ts';
+import { lowOf } from '../read-extras.ts';
 import { anyValueText, type JsonValue } from './otlp-any-value.ts';
-import { ATTRIBUTES_MAX, DELTA, OtlpMetric, type OtlpPoint, type OtlpReading, sourceLabels } from './otlp-metric.ts';
+import {
+  ATTRIBUTES_MAX,
+  DELTA,
+  OtlpMetric,
+  type OtlpNumber,
+  type OtlpPoint,
+  type OtlpReading,
+  sourceLabels,
+} from './otlp-metric.ts';
 
 /** A 64-bit integer is text in JSON. */
-type Int64 = number | string;
+type Int64 = number | bigint | string;
 
 interface KeyValue {
   readonly key?: string;
@@ -11,6 +21,7 @@ interface KeyValue {
 }
 
 interface Point {
+  readonly startTimeUnixNano?: Int64;
   readonly timeUnixNano?: Int64;
   readonly attributes?: readonly KeyValue[];
   readonly flags?: number;
@@ -59,7 +70,7 @@ interface Request {
 /** Names as opentelemetry-proto v1 publishes them. Throws where it is something else. */
 export function readOtlpJson(bytes: Uint8Array, reading: OtlpReading): void {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-  const request = JSON.parse(text) as Request | null;
+  const request = parseExactly(text) as Request | null;
   if (typeof request !== 'object' || request === null) throw new TypeError('an object was expected');
   for (const { resource, scopeMetrics } of listOf(request.resourceMetrics)) {
     const labels = reading.resourceLabels(attributesOf(listOf(resource?.attributes)));
@@ -76,8 +87,9 @@ function readMetric(written: WrittenMetric, reading: OtlpReading, source: Attrib
   const metric = new OtlpMetric(reading, { encoding: 'json', name, source });
   const { gauge, sum, histogram, exponentialHistogram, summary } = written;
   reading.points.pass();
-  for (const point of listOf((gauge ?? sum)?.dataPoints)) {
-    metric.number(placed(point), Number(point.asDouble ?? point.asInt ?? Number.NaN));
+  for (const point of listOf(gauge?.dataPoints)) metric.gauge(placed(point), numberOf(point).value);
+  for (const point of listOf(sum?.dataPoints)) {
+    metric.sum(placed(point), numberOf(point), isDelta(sum?.aggregationTemporality));
   }
   for (const points of [histogram, exponentialHistogram]) {
     for (const point of listOf(points?.dataPoints)) {
@@ -86,11 +98,20 @@ function readMetric(written: WrittenMetric, reading: OtlpReading, source: Attrib
   }
   for (const point of listOf(summary?.dataPoints)) {
     const at = placed(point);
-    metric.summary(at, Number(point.count ?? 0), Number(point.sum ?? 0));
+    metric.summary(at, integerOf(point.count ?? 0), Number(point.sum ?? 0));
     for (const { quantile = 0, value = 0 } of listOf(point.quantileValues)) {
       metric.summaryQuantile(at, Number(quantile), Number(value));
     }
   }
+}
+
+function numberOf({ asDouble, asInt = Number.NaN }: Point): OtlpNumber {
+  return (asDouble ?? null) === null ? integerOf(asInt) : { value: Number(asDouble), low: 0 };
+}
+
+function integerOf(raw: Int64): OtlpNumber {
+  const value = Number(raw);
+  return { value, low: Number.isSafeInteger(value) ? 0 : lowOf(raw) };
 }
 
 function bucketsOf(point: Point): Parameters<OtlpMetric['histogram']>[1] {
@@ -100,7 +121,7 @@ function bucketsOf(point: Point): Parameters<OtlpMetric['histogram']>[1] {
   };
   const isExponential = scale !== undefined || positive !== undefined || negative !== undefined;
   return {
-    count: Number(count),
+    count: integerOf(count),
     sum: Number(sum),
     explicit: { bounds: listOf(explicitBounds).map(Number), counts: listOf(bucketCounts).map(Number) },
     exponential: isExponential
@@ -115,11 +136,12 @@ function bucketsOf(point: Point): Parameters<OtlpMetric['histogram']>[1] {
 }
 
 function placed(point: Point): OtlpPoint {
-  const { timeUnixNano = 0, flags = 0 } = point;
+  const { startTimeUnixNano = 0, timeUnixNano = 0, flags = 0 } = point;
   const attributes = attributesOf(listOf(point.attributes));
   let attributesKey = '';
   for (const [key, value] of attributes) attributesKey += `${key.length}:${key}${value.length}:${value}`;
-  return { attributesKey, attributes: () => attributes, timeUnixNano: Number(timeUnixNano), flags: Number(flags) };
+  const [startUnixNano, timeNano] = [Number(startTimeUnixNano), Number(timeUnixNano)];
+  return { attributesKey, attributes: () => attributes, startUnixNano, timeUnixNano: timeNano, flags: Number(flags) };
 }
 
 /** Beyond ATTRIBUTES_MAX they are not read. */

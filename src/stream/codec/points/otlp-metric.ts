@@ -1,5 +1,7 @@
+import type { PointExtras } from '../../../record/point-extras.ts';
 import { type Attributes, type ResourceLabels, scopeLabels } from '../../../series/resource-labels.ts';
 import { type SeriesLabels, sortedLabels } from '../../../series/series-id.ts';
+import { EVENT_TIME_MS_MIN } from '../event-time.ts';
 import { type ExponentialBuckets, explicitQuantile, exponentialQuantile } from './histogram-quantile.ts';
 import type { NamesOfScope, SeriesNames } from './series-names.ts';
 import type { PointsBySeries } from './series-points.ts';
@@ -36,16 +38,39 @@ export interface OtlpPoint {
   /** Different where the attributes are. */
   readonly attributesKey: string;
   readonly attributes: () => Attributes;
+  /** 0 where it is not known. */
+  readonly startUnixNano: number;
   readonly timeUnixNano: number;
   readonly flags: number;
 }
 
+/** A value, and what it leaves out of a 64-bit integer. */
+export interface OtlpNumber {
+  readonly value: number;
+  readonly low: number;
+}
+
 interface OtlpHistogram {
-  readonly count: number;
+  readonly count: OtlpNumber;
   /** NaN where there is none. */
   readonly sum: number;
   readonly explicit: { readonly bounds: readonly number[]; readonly counts: readonly number[] } | null;
   readonly exponential: ExponentialBuckets | null;
+}
+
+/** What of a point is a series. */
+interface PartOfPoint {
+  readonly suffix?: string;
+  readonly quantile?: number;
+  readonly counter?: PointExtras | undefined;
+}
+
+/** A start that is not before its point says nothing: it is that of a value whose start is not known. */
+function extrasOf({ startUnixNano, timeUnixNano }: OtlpPoint, isDelta: boolean, low = 0): PointExtras | undefined {
+  const startMs = Math.round(startUnixNano / NANOS_PER_MS);
+  const isKnown = startMs >= EVENT_TIME_MS_MIN && startUnixNano < timeUnixNano;
+  if (!isKnown && !isDelta && low === 0) return undefined;
+  return { ...(isKnown && { startMs }), ...(isDelta && { isDelta }), ...(low !== 0 && { low }) };
 }
 
 /** The points of one metric of one resource and scope. */
@@ -63,14 +88,19 @@ export class OtlpMetric {
     this.#source = metric.source;
   }
 
-  number(point: OtlpPoint, value: number): void {
+  gauge(point: OtlpPoint, value: number): void {
     this.#add(point, value);
   }
 
   /** @param ofInterval it covers one interval, not all since a start */
+  sum(point: OtlpPoint, { value, low }: OtlpNumber, ofInterval: boolean): void {
+    this.#add(point, value, { counter: extrasOf(point, ofInterval, low) });
+  }
+
+  /** @param ofInterval as of a sum */
   histogram(point: OtlpPoint, { count, sum, explicit, exponential }: OtlpHistogram, ofInterval: boolean): void {
-    this.#add(point, count, { suffix: '_count' });
-    if (!Number.isNaN(sum)) this.#add(point, sum, { suffix: '_sum' });
+    this.#add(point, count.value, { suffix: '_count', counter: extrasOf(point, ofInterval, count.low) });
+    if (!Number.isNaN(sum)) this.#add(point, sum, { suffix: '_sum', counter: extrasOf(point, ofInterval) });
     if (!ofInterval) return;
     for (const quantile of QUANTILES) {
       if (explicit !== null && explicit.bounds.length > 0 && explicit.counts.length === explicit.bounds.length + 1) {
@@ -80,16 +110,16 @@ export class OtlpMetric {
     }
   }
 
-  summary(point: OtlpPoint, count: number, sum: number): void {
-    this.#add(point, count, { suffix: '_count' });
-    this.#add(point, sum, { suffix: '_sum' });
+  summary(point: OtlpPoint, count: OtlpNumber, sum: number): void {
+    this.#add(point, count.value, { suffix: '_count', counter: extrasOf(point, false, count.low) });
+    this.#add(point, sum, { suffix: '_sum', counter: extrasOf(point, false) });
   }
 
   summaryQuantile(point: OtlpPoint, quantile: number, value: number): void {
     this.#add(point, value, { quantile });
   }
 
-  #add(point: OtlpPoint, value: number, { suffix = '', quantile }: { suffix?: string; quantile?: number } = {}): void {
+  #add(point: OtlpPoint, value: number, { suffix = '', quantile, counter }: PartOfPoint = {}): void {
     const { names, points } = this.#reading;
     const part = quantile === undefined ? suffix : `=${quantile}`;
     let scope = this.#scopes.get(part);
@@ -102,7 +132,7 @@ export class OtlpMetric {
       return { name, labels: this.#labels(point.attributes(), quantile) };
     });
     const timestampMs = Math.round(point.timeUnixNano / NANOS_PER_MS);
-    points.add(series, timestampMs, (point.flags & NO_RECORDED_VALUE) === 0 ? value : Number.NaN);
+    points.add(series, timestampMs, (point.flags & NO_RECORDED_VALUE) === 0 ? value : Number.NaN, counter);
   }
 
   /** An attribute of the point counts more than one of the scope or the resource. */

@@ -10,6 +10,7 @@ export class PointFields implements OtlpPoint {
   #from = -1;
   #to = -1;
   #key: string | null = null;
+  startUnixNano = 0;
   timeUnixNano = 0;
   flags = 0;
 
@@ -35,6 +36,7 @@ export class PointFields implements OtlpPoint {
   /** Called at the field behind `tag`, which begins at `start`. */
   read(tag: number, start: number): boolean {
     if (tag === TIME) this.timeUnixNano = this.#reader.fixed64();
+    else if (tag === START) this.startUnixNano = this.#reader.fixed64();
     else if (tag === this.#tag) {
       this.#reader.skip(tag);
       if (this.#from === -1) this.#from = start;
@@ -44,7 +46,7 @@ export class PointFields implements OtlpPoint {
   }
 }
 
-const TIME = fixed64Field(3);
+const [START, TIME] = [fixed64Field(2), fixed64Field(3)];
 
 /** Reads a point: what all have, and what `read` knows by its tag. */
 export function readPlaced(reader: ProtobufReader, point: PointFields, read: (tag: number) => boolean): void {

@@ -82,8 +82,11 @@ function readMetric(reader: ProtobufReader, reading: OtlpReading, source: Attrib
   const metric = new OtlpMetric(reading, { encoding: 'protobuf', name, source });
   reader.at = begin;
   reader.fields(end, (tag) => {
-    if (tag === GAUGE || tag === SUM) readPoints(reader, () => readNumber(reader, metric));
-    else if (tag === HISTOGRAM || tag === EXPONENTIAL) {
+    if (tag === GAUGE) readPoints(reader, () => readNumber(reader, metric, null));
+    else if (tag === SUM) {
+      const ofInterval = temporalityOf(reader) === DELTA;
+      readPoints(reader, () => readNumber(reader, metric, ofInterval));
+    } else if (tag === HISTOGRAM || tag === EXPONENTIAL) {
       const read = tag === HISTOGRAM ? readHistogram : readExponential;
       const ofInterval = temporalityOf(reader) === DELTA;
       readPoints(reader, () => read(reader, metric, ofInterval));
@@ -113,20 +116,22 @@ function readPoints(reader: ProtobufReader, read: () => void): void {
   });
 }
 
-function readNumber(reader: ProtobufReader, metric: OtlpMetric): void {
+/** @param ofInterval null for a gauge */
+function readNumber(reader: ProtobufReader, metric: OtlpMetric, ofInterval: boolean | null): void {
   const point = new PointFields(reader, 7);
   const end = reader.end();
-  let value = Number.NaN;
+  let [value, low] = [Number.NaN, 0];
   while (reader.at < end) {
     const start = reader.at;
     const tag = reader.varint();
     if (tag === AS_DOUBLE) value = reader.double();
-    else if (tag === AS_INT) value = reader.sfixed64();
+    else if (tag === AS_INT) [value, low] = [reader.sfixed64(), reader.low];
     else if (tag === NUMBER_FLAGS) point.flags = reader.varint();
     else if (!point.read(tag, start)) reader.skip(tag);
   }
   reader.ended(end);
-  metric.number(point, value);
+  if (ofInterval === null) metric.gauge(point, value);
+  else metric.sum(point, { value, low }, ofInterval);
 }
 
 const [AS_DOUBLE, AS_INT, NUMBER_FLAGS] = [fixed64Field(4), fixed64Field(6), varintField(8)];

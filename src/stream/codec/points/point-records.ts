@@ -1,9 +1,11 @@
 import { isAscii } from 'node:buffer';
 import type { GroupSource, RecordMapping } from '../../../config/config.ts';
 import { VALUE_MAGNITUDE_MAX } from '../../../detector/calibration/precision.ts';
+import { type PointExtras, wholeInteger } from '../../../record/point-extras.ts';
 import { isPlausible } from '../event-time.ts';
 import type { FutureLimitOf } from '../mapping.ts';
 import { compileObservationWriter, type WriteObservation } from '../observation-writer.ts';
+import { START_PATH, TEMPORALITY_PATH } from '../read-extras.ts';
 import { type DecodedPoints, RefusedPoints } from './series-points.ts';
 
 /** A record of the input, with the key of its series or group. */
@@ -46,6 +48,8 @@ interface SeriesRecord {
   readonly timeIsFirst: boolean;
   readonly latin1: boolean;
   readonly futureMsMax: number;
+  /** Start and temporality may stand at its end. */
+  readonly takesExtras: boolean;
 }
 
 /**
@@ -75,7 +79,7 @@ export function compilePointRecords({ mapping, groupPathOf, futureLimitOf }: Poi
     const refusals = new RefusedPoints();
     refusals.addAll(given);
     let unwatched = 0;
-    for (const { id: series, timestampsMs, values, group = null } of all) {
+    for (const { id: series, timestampsMs, values, extras: allExtras, group = null } of all) {
       const record = recordOf(series);
       if (record === 'unwatched') {
         unwatched += values.length;
@@ -83,14 +87,14 @@ export function compilePointRecords({ mapping, groupPathOf, futureLimitOf }: Poi
       }
       const latestMs = nowMs + (record?.futureMsMax ?? 0);
       for (let i = 0; i < values.length; i++) {
-        const [timestampMs, value] = [timestampsMs[i], values[i]];
+        const [timestampMs, value, extras] = [timestampsMs[i], values[i], allExtras?.[i]];
         const fits =
           Number.isInteger(timestampMs) && isPlausible(timestampMs, latestMs) && Math.abs(value) <= VALUE_MAGNITUDE_MAX;
-        if (record !== null && group === null && fits) {
-          records.push({ key: record.key, value: recordBytes(record, timestampMs, value) });
+        if (record !== null && group === null && fits && (extras === undefined || record.takesExtras)) {
+          records.push({ key: record.key, value: recordBytes(record, { timestampMs, value, extras }) });
           continue;
         }
-        const written = write({ series, group, timestampMs, value }, nowMs);
+        const written = write({ series, group, timestampMs, value, extras }, nowMs);
         if (written.kind === 'record') records.push(written);
         else refusals.add(`${series.slice(0, 200)}: ${written.reason}`);
       }
@@ -122,11 +126,35 @@ function seriesRecord(series: string, { mapping, write, futureMsMax }: SeriesRec
   const [before, rest] = [text.slice(0, Math.min(timeAt, valueAt)), text.slice(Math.min(timeAt, valueAt))];
   const secondAt = rest.indexOf(second);
   const parts = [before, rest.slice(first.length, secondAt), rest.slice(secondAt + second.length)] as const;
-  return { key: written.key, parts, timeIsFirst, latin1: isAscii(written.value), futureMsMax };
+  const takesExtras = isDefault(mapping) && parts[2].endsWith('}');
+  return { key: written.key, parts, timeIsFirst, latin1: isAscii(written.value), futureMsMax, takesExtras };
 }
 
-function recordBytes({ parts, timeIsFirst, latin1 }: SeriesRecord, timestampMs: number, value: number): Buffer {
-  const [first, second] = timeIsFirst ? [timestampMs, value] : [value, timestampMs];
+/** The fields of a record have the names that `schemas/observation` gives them. */
+function isDefault({ series, time, value, start, temporality }: RecordMapping): boolean {
+  const names = [series.join(), time, value, start ?? START_PATH, temporality ?? TEMPORALITY_PATH];
+  return names.join() === `series,timestamp,value,${START_PATH},${TEMPORALITY_PATH}`;
+}
+
+interface PointToWrite {
+  readonly timestampMs: number;
+  readonly value: number;
+  readonly extras: PointExtras | undefined;
+}
+
+function recordBytes(
+  { parts, timeIsFirst, latin1 }: SeriesRecord,
+  { timestampMs, value, extras }: PointToWrite,
+): Buffer {
+  const digits = extras?.low === undefined ? value : `"${wholeInteger(value, extras.low)}"`;
+  const [first, second] = timeIsFirst ? [timestampMs, digits] : [digits, timestampMs];
   // Numbers stand in JSON as they do in a text: they are finite.
-  return Buffer.from(`${parts[0]}${first}${parts[1]}${second}${parts[2]}`, latin1 ? 'latin1' : 'utf8');
+  const text = `${parts[0]}${first}${parts[1]}${second}${parts[2]}`;
+  return Buffer.from(extras === undefined ? text : withExtras(text, extras), latin1 ? 'latin1' : 'utf8');
+}
+
+function withExtras(text: string, { startMs, isDelta }: PointExtras): string {
+  const start = startMs === undefined ? '' : `,"${START_PATH}":${startMs}`;
+  const temporality = isDelta ? `,"${TEMPORALITY_PATH}":"delta"` : '';
+  return `${text.slice(0, -1)}${start}${temporality}}`;
 }

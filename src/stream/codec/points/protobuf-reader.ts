@@ -11,6 +11,8 @@ export class ProtobufReader {
   readonly #bytes: Buffer;
   readonly #view: DataView;
   at = 0;
+  /** What the number that was read last leaves out of a 64-bit integer of a fixed size. */
+  low = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -56,15 +58,21 @@ export class ProtobufReader {
     return this.#view.getFloat64(this.at - 8, true);
   }
 
-  /** Exact up to 2^53. */
+  /** The nearest number; `low` is the rest of it. */
   fixed64(): number {
-    this.at += 8;
-    return this.#view.getUint32(this.at - 4, true) * 2 ** 32 + this.#view.getUint32(this.at - 8, true);
+    return this.#sixtyFour(this.#view.getUint32(this.at + 4, true));
   }
 
   sfixed64(): number {
+    return this.#sixtyFour(this.#view.getInt32(this.at + 4, true));
+  }
+
+  #sixtyFour(upper: number): number {
+    const [high, lower] = [upper * 2 ** 32, this.#view.getUint32(this.at, true)];
     this.at += 8;
-    return this.#view.getInt32(this.at - 4, true) * 2 ** 32 + this.#view.getUint32(this.at - 8, true);
+    const value = high + lower;
+    this.low = lower - (value - high);
+    return value;
   }
 
   string(): string {

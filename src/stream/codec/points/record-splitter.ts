@@ -87,8 +87,16 @@ function splitterOfValues(mapping: RecordMapping, { groupPathOf, ...options }: S
         missing++;
         continue;
       }
-      const { series: id, group, timestampMs, value } = each;
-      series.push({ id, name: id, labels: [], group, timestampsMs: [timestampMs], values: [value] });
+      const { series: id, group, timestampMs, value, extras } = each;
+      series.push({
+        id,
+        name: id,
+        labels: [],
+        group,
+        timestampsMs: [timestampMs],
+        values: [value],
+        ...(extras && { extras: [extras] }),
+      });
     }
     if (first !== null && series.length === 0 && first.series === null) return first;
     return { kind: 'records', ...recordsOf({ series, missing, ...refusals.all }, nowMs) };

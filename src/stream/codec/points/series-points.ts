@@ -1,4 +1,5 @@
 /** What records of metric pipelines hold: points of many series, each with a name and labels. */
+import type { PointExtras } from '../../../record/point-extras.ts';
 import type { SeriesLabels } from '../../../series/series-id.ts';
 import type { SeriesName } from './series-names.ts';
 
@@ -12,6 +13,8 @@ export interface SeriesPoints {
   readonly timestampsMs: readonly number[];
   /** As many as times; finite. */
   readonly values: readonly number[];
+  /** As many; left out where no point has any. */
+  readonly extras?: readonly (PointExtras | undefined)[];
   /** Left out where the record names no group. */
   readonly group?: string | null;
 }
@@ -39,7 +42,11 @@ export const RECORD_POINTS_MAX = 200_000;
 /** Reasons that are kept of what is refused. */
 const REASONS_MAX = 20;
 
-type OpenSeries = SeriesPoints & { readonly timestampsMs: number[]; readonly values: number[] };
+type OpenSeries = SeriesPoints & {
+  readonly timestampsMs: number[];
+  readonly values: number[];
+  extras?: (PointExtras | undefined)[];
+};
 
 /** Gathers the points of a record by series. Throws a RangeError beyond RECORD_POINTS_MAX. */
 export class PointsBySeries {
@@ -50,7 +57,7 @@ export class PointsBySeries {
   #count = 0;
 
   /** A value that is no finite number is a missing one. */
-  add(series: SeriesName, timestampMs: number, value: number): void {
+  add(series: SeriesName, timestampMs: number, value: number, extras?: PointExtras): void {
     this.#counted();
     if (series.unusable !== null) this.#refusals.add(`${series.id}: ${series.unusable}`);
     else if (!Number.isFinite(value)) this.#missing++;
@@ -58,6 +65,9 @@ export class PointsBySeries {
       const open = this.#newest?.id === series.id ? this.#newest : this.#open(series);
       open.timestampsMs.push(timestampMs);
       open.values.push(value);
+      if (extras === undefined && open.extras === undefined) return;
+      open.extras ??= open.values.slice(1).map(() => undefined);
+      open.extras.push(extras);
     }
   }
 

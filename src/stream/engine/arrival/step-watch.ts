@@ -33,8 +33,10 @@ export class StepWatch {
     const closed: ReceivedObservation[] = [];
     const taken = steps.add(observation, clock.ms, closed);
     if (taken === 'duplicate') sink.duplicate(unit.bound, 0);
+    else if (taken === 'conflict') sink.suspect('conflicts', unit.bound, observation.series);
     else if (taken === 'late') sink.deadLetter(observation.record, whyLate(observation, unit.bound));
     else if (taken !== 'taken') refuse(taken, unit, observation, sink);
+    steps.report(observation.series, unit.bound, sink);
     if (steps.opened !== null) this.#add(unit, steps, steps.opened);
     steps.opened = null;
     return closed;

@@ -218,6 +218,7 @@ export class PendingCommit implements ScoreSink {
     this.#tally.input.of(config.name, config.settings.freq).repeat(apartMs);
   }
 
+  readonly suspect: ScoreSink['suspect'] = (kind, { config }, series) => this.#tally.suspect(kind, config.name, series);
   gapFilled(): void {
     this.#tally.gapsFilled++;
   }

@@ -137,6 +137,7 @@ function collectScores(tally: Tally, found: FoundScore[], onEvent: HistoryOption
       tally.duplicates++;
       tally.input.of(config.name, config.settings.freq).repeat(apartMs);
     },
+    suspect: (kind, { config }, series) => tally.suspect(kind, config.name, series),
     gapFilled() {
       tally.gapsFilled++;
     },

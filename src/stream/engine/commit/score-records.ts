@@ -144,11 +144,16 @@ function toObservation(
   }
   if (decoded.kind === 'missing') return 'without-value';
   const { group, timestampMs, value } = decoded;
+  // They are of counters alone.
+  const extras = bound.config.settings.as === undefined ? undefined : decoded.extras;
+  if (extras?.problem !== undefined) {
+    return { reason: 'record-unreadable', detail: extras.problem, series, detector: bound.config.name };
+  }
   if (group !== null) {
     const split = whySplit(record, group, places.get(groupKey(bound.config.name, group)));
     if (split !== null) return { reason: 'group-split', detail: split, series, detector: bound.config.name };
   }
-  return { series, source, group, timestampMs, value, record: withoutSchemaHeaders(record), bound };
+  return { series, source, group, timestampMs, value, extras, record: withoutSchemaHeaders(record), bound };
 }
 
 export function recordFailed(message: string): DeadLetterCause {

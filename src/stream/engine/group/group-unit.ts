@@ -22,6 +22,7 @@ import type { StateReader, StateWriter } from '../../changelog/state-bytes.ts';
 import type { ReceivedObservation, ReplaySink, ScoreSink } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from '../unit/detection-unit.ts';
+import { isOther } from '../unit/dropped-points.ts';
 import { whyLate } from '../unit/lateness.ts';
 import { OpenSteps } from '../unit/open-steps.ts';
 import { UnitEvents } from '../unit/unit-events.ts';
@@ -145,14 +146,16 @@ export class GroupUnit implements DetectionUnit, GroupState {
       return this.take(observation, sink);
     }
     const newest = newestOf(this, observation.series);
-    if (position === newest) sink.duplicate(this.bound, 0);
-    else if (position < newest || position < this.detector.positions) {
+    // Its point may have no value, and so no row.
+    const apart = this.waiting.steps?.apartFromBase(observation) ?? 'next';
+    if (position === newest || apart === 'duplicate') this.#repeated(observation, position, sink);
+    else if (position < newest || position < this.detector.positions || apart === 'late') {
       sink.deadLetter(observation.record, whyLate(observation, this.bound));
       waitForLate(this, { series: observation.series, position, newest }, this.bound);
     } else {
       const { steps } = this.waiting;
       const value = steps === null ? observation.value : steps.valueAt(observation);
-      steps?.passed(observation);
+      steps?.passed(observation, this.bound, sink);
       if (!isScorable(value)) refuseValue(value, observation, this.bound, sink);
       else {
         countPlaced({ position, newest }, this.bound, sink);
@@ -160,6 +163,15 @@ export class GroupUnit implements DetectionUnit, GroupState {
       }
     }
     return this.settle(sink) || this.#stall();
+  }
+
+  #repeated(observation: ReceivedObservation, position: number, sink: ScoreSink): void {
+    const { steps } = this.waiting;
+    const { series } = observation;
+    const seen = this.pending.find((step) => step.position === position)?.observations.get(series) ?? null;
+    if (isOther(steps === null ? seen : steps.baseOf(series), observation))
+      sink.suspect('conflicts', this.bound, series);
+    else sink.duplicate(this.bound, 0);
   }
 
   /** Scores every time step that is ready. */

@@ -1,7 +1,9 @@
+import type { Suspicion } from '../../../finding/finding.ts';
 import { InputCounts } from '../../../finding/input-watch.ts';
 import type { RecordHeaders } from '../../../kafka/batch/records.ts';
 import { type AnomalyEvent, EVENT_TYPES, type EventType } from '../../../record/anomaly-event.ts';
 import type { DeadLetterReason } from '../../../record/dead-letter.ts';
+import type { PointExtras } from '../../../record/point-extras.ts';
 import type { RestartReason, ScoreRecord, ScoreState } from '../../../record/score-record.ts';
 import type { FoundSilence } from '../../changelog/arrival-state.ts';
 import type { ChangelogSeries } from '../../changelog/changelog-series.ts';
@@ -19,6 +21,7 @@ export interface ReceivedObservation {
   readonly group: string | null;
   readonly timestampMs: number;
   readonly value: number;
+  readonly extras?: PointExtras | undefined;
   readonly record: InputRecord;
   /** Set where this is no observation, but reports that the series was silent until `timestampMs`. */
   readonly silence?: FoundSilence | undefined;
@@ -59,6 +62,8 @@ export interface ScoreSink {
   placed(bound: BoundDetector, apartMs: number, missing: number): void;
   /** Its time step was taken already. */
   duplicate(bound: BoundDetector, apartMs: number): void;
+  /** Something is wrong with how a series is written; of `conflicts` a point was dropped. */
+  suspect(kind: Suspicion, bound: BoundDetector, series: string): void;
   gapFilled(): void;
   /** A record, or a time step, that says nothing: its value is missing, or it is the first of a counter. */
   withoutValue(): void;
@@ -100,6 +105,7 @@ export interface Tally {
   readonly forgotten: Record<ForgottenReason, number>;
   readonly misplaced: MisplacedSeries[];
   readonly input: InputCounts;
+  readonly suspect: (kind: Suspicion, detector: string, series: string) => void;
   flagged: number;
   alarms: number;
   duplicates: number;
@@ -116,6 +122,7 @@ export interface Tally {
 }
 
 export function emptyTally(): Tally {
+  const input = new InputCounts();
   return {
     scored: { 'warming-up': 0, calibrating: 0, scored: 0, 'not-forecasted': 0, silent: 0, returned: 0 },
     events: Object.fromEntries(EVENT_TYPES.map((type) => [type, 0])) as Record<EventType, number>,
@@ -123,7 +130,11 @@ export function emptyTally(): Tally {
     restarted: {},
     forgotten: { 'series-max': 0, idle: 0 },
     misplaced: [],
-    input: new InputCounts(),
+    input,
+    suspect(kind, detector, series) {
+      if (kind === 'conflicts') this.duplicates++;
+      input.suspect(kind, detector, [series]);
+    },
     flagged: 0,
     alarms: 0,
     duplicates: 0,

@@ -1,10 +1,19 @@
 import { meanStepMs } from '../../../calendar/frequency.ts';
 import { gridStepAt } from '../../../calendar/grid-steps.ts';
-import { aggregateOf, type CounterRules, counterChange } from '../../../detector/calibration/aggregate-points.ts';
+import { aggregateOf } from '../../../detector/calibration/aggregate-points.ts';
+import {
+  type CounterArrival,
+  type CounterPoint,
+  type CounterRules,
+  counterChange,
+  nextBases,
+} from '../../../detector/calibration/counter-change.ts';
 import type { StreamDetectionSettings } from '../../../detector/calibration/settings.ts';
 import type { OpenStep, OpenStepsState, PointsOfSeries } from '../../changelog/open-step-state.ts';
-import type { ReceivedObservation } from './batch-outcome.ts';
-import { keepStep, noteRecord, type PointsInTime, takePoints, withAdded } from './points-of-steps.ts';
+import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
+import type { BoundDetector } from './bound-detector.ts';
+import { CounterHealth } from './counter-health.ts';
+import { keepPoint, keepStep, noteRecord, type PointInTime, takePoints, withAdded } from './points-of-steps.ts';
 
 /** Points in the open steps of a series, or of all members of a group. Further ones are dead letters. */
 export const OPEN_POINTS_MAX = 20_000;
@@ -13,8 +22,11 @@ const SERIES_MAX = 1_000;
 /** An increase of more steps than this is not that of one step. */
 const INCREASE_STEPS_MAX = 1.5;
 
+/** A point that is nearer to the one before it than this share of a step repeats it: no difference is one of a step. */
+const REPEAT_SHARE = 1 / 8;
+
 /** What becomes of a point. */
-type TakenPoint = 'taken' | 'duplicate' | 'late' | 'step-full' | 'group-full';
+type TakenPoint = 'taken' | 'duplicate' | 'conflict' | 'late' | 'step-full' | 'group-full';
 
 /**
  * Points of the series of a unit, where several of a time step become one observation, or the values are those of
@@ -41,6 +53,7 @@ export class OpenSteps implements OpenStepsState {
   opened: PointsOfSeries | null = null;
   silentOffset = Number.NaN;
   whole = true;
+  readonly #health = new CounterHealth();
 
   constructor(settings: StreamDetectionSettings, place: { readonly partition: number; readonly group: string | null }) {
     this.#settings = settings;
@@ -97,15 +110,15 @@ export class OpenSteps implements OpenStepsState {
     if (timestampMs < points.closedMs) return 'late';
     const { latenessMs } = this.#settings;
     if (isNewest) this.#closeUntil(points, timestampMs - latenessMs, closed);
-    else if (points.timesMs.includes(timestampMs)) return 'duplicate';
+    const same = isNewest ? -1 : points.timesMs.indexOf(timestampMs);
+    if (same >= 0) return points.values[same] === value ? 'duplicate' : 'conflict';
     if (this.points >= OPEN_POINTS_MAX) return 'step-full';
     const newest = points.steps.at(-1);
     const isIn = newest !== undefined && timestampMs >= newest.startMs && timestampMs < newest.endMs;
     const step = isIn ? newest : this.#stepAt(points, timestampMs);
     if (step.endMs + latenessMs <= points.newestMs) return 'late';
     if (step !== newest && keepStep(points.steps, step)) this.opened = points;
-    points.timesMs.push(timestampMs);
-    points.values.push(value);
+    keepPoint(points, observation);
     this.points++;
     noteRecord(step, observation);
     return 'taken';
@@ -124,22 +137,49 @@ export class OpenSteps implements OpenStepsState {
 
   /** The value of an observation: of a counter, what it has come to since the one before. NaN where there is none. */
   valueAt(observation: ReceivedObservation): number {
-    const before = this.all.get(observation.series);
     if (this.#rules === null || this.aggregates) return observation.value;
-    if (before === undefined) return Number.NaN;
-    const { counterMs, counterValue } = before;
-    return counterChange({ timestampMs: counterMs, value: counterValue }, observation, this.#rules);
+    const bases = this.all.get(observation.series)?.bases ?? [];
+    const { increase, seconds } = counterChange(bases, arrivalOf(observation), this.#rules);
+    return this.#rules.as === 'rate' ? increase / seconds : increase;
   }
 
   /** The observation was placed: a counter goes on from it. */
-  passed({ series, timestampMs, value }: ReceivedObservation): void {
+  passed(observation: ReceivedObservation, bound: BoundDetector, sink: ScoreSink): void {
     if (this.#rules === null || this.aggregates) return;
+    const { series, timestampMs } = observation;
     const points = this.all.get(series) ?? this.#begin(series, timestampMs);
     if (points === null) return;
     points.newestMs = Math.max(points.newestMs, timestampMs);
     points.heardMs = points.newestMs;
-    [points.counterMs, points.counterValue] = [timestampMs, value];
+    this.#goOn(points, arrivalOf(observation), this.#rules);
     this.changed.add(points);
+    this.report(series, bound, sink);
+  }
+
+  /** The point that a counter goes on from; null where there is none, or steps are aggregated. */
+  baseOf(series: string): CounterPoint | null {
+    return this.aggregates ? null : (this.all.get(series)?.bases.at(0) ?? null);
+  }
+
+  /** Whether an observation repeats that point, or is older. */
+  apartFromBase({ series, timestampMs }: Pick<ReceivedObservation, 'series' | 'timestampMs'>) {
+    const apartMs = timestampMs - (this.baseOf(series)?.timestampMs ?? Number.NaN);
+    if (Math.abs(apartMs) < meanStepMs(this.#settings.freq) * REPEAT_SHARE) return 'duplicate';
+    return apartMs < 0 ? 'late' : 'next';
+  }
+
+  /** Reports what is wrong with the points that a series has lately sent. */
+  report(series: string, bound: BoundDetector, sink: ScoreSink): void {
+    const suspicion = this.#health.of(series);
+    if (suspicion !== null) sink.suspect(suspicion, bound, series);
+  }
+
+  /** A point that is dropped, because its step is taken, is of another sender. */
+  repeats({ series, extras }: ReceivedObservation, bound: BoundDetector, sink: ScoreSink): void {
+    const startMs = extras?.startMs;
+    const base = this.baseOf(series);
+    if (startMs !== undefined && base !== null && startMs < base.startMs) this.#health.note(series, { inTurn: true });
+    this.report(series, bound, sink);
   }
 
   /** What was kept, or what was added to it since. */
@@ -161,7 +201,8 @@ export class OpenSteps implements OpenStepsState {
     this.all.clear();
     for (const [series, points] of all) {
       const copied = { ...points, steps: points.steps.map((step) => ({ ...step })), written: 0 };
-      this.all.set(series, { ...copied, timesMs: [...points.timesMs], values: [...points.values] });
+      const extras = points.extras && [...points.extras];
+      this.all.set(series, { ...copied, timesMs: [...points.timesMs], values: [...points.values], extras });
     }
     this.whole = true;
     this.#count();
@@ -176,9 +217,8 @@ export class OpenSteps implements OpenStepsState {
   /** null where there are too many series, and all have open steps. */
   #begin(series: string, timestampMs: number): PointsOfSeries | null {
     if (this.all.size >= SERIES_MAX && !this.#forgetOne()) return null;
-    const counter = { counterMs: Number.NaN, counterValue: Number.NaN };
     const times = { newestMs: timestampMs, heardMs: timestampMs, closedMs: Number.NEGATIVE_INFINITY };
-    const begun = { series, ...times, ...counter, steps: [], timesMs: [], values: [], written: 0 };
+    const begun = { series, ...times, bases: [], steps: [], timesMs: [], values: [], extras: null, written: 0 };
     this.all.set(series, begun);
     return begun;
   }
@@ -190,6 +230,7 @@ export class OpenSteps implements OpenStepsState {
     }
     if (silent === null) return false;
     this.all.delete(silent.series);
+    this.#health.forget(silent.series);
     this.changed.delete(silent);
     this.whole = true;
     return true;
@@ -207,7 +248,7 @@ export class OpenSteps implements OpenStepsState {
       const step = steps.shift()!;
       points.closedMs = step.endMs;
       const own = takePoints(points, step.endMs);
-      this.points -= own.values.length;
+      this.points -= own.length;
       const { offset, recordMs, key, headers } = step;
       const record = { partition: this.#partition, offset, timestampMs: recordMs, key, value: null };
       closed.push({
@@ -216,32 +257,42 @@ export class OpenSteps implements OpenStepsState {
         timestampMs: step.startMs,
         value: this.#aggregate(points, own),
         record: headers === undefined ? record : { ...record, headers },
-        points: own.values.length,
+        points: own.length,
       });
     }
   }
 
   /** NaN where nothing is known: of the first point of a counter. */
-  #aggregate(points: PointsOfSeries, { timesMs, values }: PointsInTime): number {
+  #aggregate(points: PointsOfSeries, own: readonly PointInTime[]): number {
     const { aggregate } = this.#settings;
     if (aggregate === undefined) return Number.NaN;
-    if (this.#rules === null) return aggregateOf(aggregate, { values, seconds: null });
-    const [changes, seconds]: [number[], number[]] = [[], []];
-    for (let i = 0; i < values.length; i++) {
-      const before = { timestampMs: points.counterMs, value: points.counterValue };
-      const change = counterChange(before, { timestampMs: timesMs[i], value: values[i] }, this.#rules);
-      if (!Number.isNaN(change)) {
-        changes.push(change);
-        seconds.push((timesMs[i] - before.timestampMs) / 1_000);
-      }
-      [points.counterMs, points.counterValue] = [timesMs[i], values[i]];
-    }
+    const rules = this.#rules;
+    if (rules === null) return aggregateOf(aggregate, { values: own.map(({ value }) => value), seconds: null });
+    const changes = own
+      .map((point) => this.#goOn(points, arrivalOf(point), rules))
+      .filter(({ increase, seconds }) => !Number.isNaN(rules.as === 'rate' ? increase / seconds : increase));
     if (changes.length === 0) return Number.NaN;
-    return aggregateOf(aggregate, { values: changes, seconds: this.#rules.as === 'rate' ? seconds : null });
+    if (rules.as === 'increase') {
+      return aggregateOf(aggregate, { values: changes.map(({ increase }) => increase), seconds: null });
+    }
+    const values = changes.map(({ increase, seconds }) => increase / seconds);
+    return aggregateOf(aggregate, { values, seconds: changes.map(({ seconds }) => seconds) });
+  }
+
+  #goOn(points: PointsOfSeries, arrival: CounterArrival, rules: CounterRules): ReturnType<typeof counterChange> {
+    const change = counterChange(points.bases, arrival, rules);
+    points.bases = nextBases(points.bases, arrival, rules);
+    this.#health.note(points.series, change);
+    return change;
   }
 
   #count(): void {
     this.points = 0;
     for (const { values } of this.all.values()) this.points += values.length;
   }
+}
+
+function arrivalOf({ timestampMs, value, extras = {} }: Pick<ReceivedObservation, 'timestampMs' | 'value' | 'extras'>) {
+  const { startMs = Number.NaN, isDelta = false, low = 0 } = extras;
+  return { timestampMs, value, startMs, isDelta, low };
 }

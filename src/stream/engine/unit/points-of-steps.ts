@@ -1,35 +1,40 @@
+import type { PointExtras } from '../../../record/point-extras.ts';
 import type { OpenStep, PointsOfSeries } from '../../changelog/open-step-state.ts';
 import type { ReceivedObservation } from './batch-outcome.ts';
 
-export interface PointsInTime {
-  readonly timesMs: readonly number[];
-  readonly values: readonly number[];
+export interface PointInTime {
+  readonly timestampMs: number;
+  readonly value: number;
+  readonly extras: PointExtras | undefined;
 }
 
 /** Takes out the points before a time, and puts them in order. */
-export function takePoints(points: PointsOfSeries, endMs: number): PointsInTime {
-  const { timesMs, values } = points;
-  if (points.steps.length === 0) {
-    [points.timesMs, points.values, points.written] = [[], [], 0];
-    return inTime(timesMs, values);
-  }
-  const taken: [number[], number[]] = [[], []];
-  const kept: [number[], number[]] = [[], []];
-  let { written } = points;
-  timesMs.forEach((timeMs, i) => {
-    const [times, some] = timeMs < endMs ? taken : kept;
-    times.push(timeMs);
-    some.push(values[i]);
-    if (timeMs < endMs && i < points.written) written--;
-  });
-  [points.timesMs, points.values, points.written] = [...kept, written];
-  return inTime(...taken);
+export function takePoints(points: PointsOfSeries, endMs: number): readonly PointInTime[] {
+  const { timesMs, values, extras } = points;
+  const all = timesMs.map((timestampMs, i) => ({ timestampMs, value: values[i], extras: extras?.[i] }));
+  const isTaken = ({ timestampMs }: PointInTime) => points.steps.length === 0 || timestampMs < endMs;
+  const written = all.slice(0, points.written).filter((point) => !isTaken(point)).length;
+  keepPoints(
+    points,
+    all.filter((point) => !isTaken(point)),
+    written,
+  );
+  return all.filter(isTaken).sort((a, b) => a.timestampMs - b.timestampMs);
 }
 
-function inTime(timesMs: readonly number[], values: readonly number[]): PointsInTime {
-  if (timesMs.every((timeMs, i) => i === 0 || timeMs > timesMs[i - 1])) return { timesMs, values };
-  const order = Array.from(timesMs.keys()).sort((a, b) => timesMs[a] - timesMs[b]);
-  return { timesMs: order.map((i) => timesMs[i]), values: order.map((i) => values[i]) };
+function keepPoints(points: PointsOfSeries, kept: readonly PointInTime[], written: number): void {
+  points.timesMs = kept.map(({ timestampMs }) => timestampMs);
+  points.values = kept.map(({ value }) => value);
+  points.extras = kept.some(({ extras }) => extras !== undefined) ? kept.map(({ extras }) => extras) : null;
+  points.written = written;
+}
+
+export function keepPoint(points: PointsOfSeries, { timestampMs, value, extras }: ReceivedObservation): void {
+  points.timesMs.push(timestampMs);
+  points.values.push(value);
+  if (extras === undefined && points.extras === null) return;
+  points.extras ??= points.values.slice(1).map(() => undefined);
+  points.extras.push(extras);
 }
 
 /** Adds a step in its place. Returns false where it is there. */
@@ -52,14 +57,10 @@ export function noteRecord(step: OpenStep, { record }: ReceivedObservation): voi
 
 /** What was kept, without the points of steps that have closed since, and what was added. */
 export function withAdded(known: PointsOfSeries, added: PointsOfSeries): PointsOfSeries {
-  const timesMs: number[] = [];
-  const values: number[] = [];
-  known.timesMs.forEach((timeMs, i) => {
-    if (timeMs < added.closedMs) return;
-    timesMs.push(timeMs);
-    values.push(known.values[i]);
-  });
-  timesMs.push(...added.timesMs);
-  values.push(...added.values);
-  return { ...added, timesMs, values, written: timesMs.length };
+  const pointsOf = ({ timesMs, values, extras }: PointsOfSeries) =>
+    timesMs.map((timestampMs, i) => ({ timestampMs, value: values[i], extras: extras?.[i] }));
+  const open = pointsOf(known).filter(({ timestampMs }) => timestampMs >= added.closedMs);
+  const together = { ...added };
+  keepPoints(together, [...open, ...pointsOf(added)], open.length + added.values.length);
+  return together;
 }

@@ -18,6 +18,7 @@ import {
 import type { StateReader, StateWriter } from '../../changelog/state-bytes.ts';
 import type { ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
+import { dropBeforeBase, dropRepeated } from './dropped-points.ts';
 import { followRow } from './followed-row.ts';
 import { whyLate } from './lateness.ts';
 import { learn, learnedOf } from './long-memory.ts';
@@ -107,8 +108,7 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
       learn(this.detector, learned, takenMs);
     }
     this.restartUnsaid = reason !== null;
-    this.startOffset = -1;
-    this.written = -1;
+    [this.startOffset, this.written] = [-1, -1];
   }
 
   take(observation: ReceivedObservation, sink: ScoreSink): boolean {
@@ -119,19 +119,19 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
     }
     if (this.detector.forecastDue) return false;
     const { freq, gapLimit, jitterMs } = this.bound.config.settings;
+    if (dropBeforeBase(this, observation, sink)) return true;
     if (this.startOffset === -1) {
       if (this.isWithoutValue(observation, sink)) return true;
       this.begin(observation);
     }
-    const { detector, originMs } = this;
-    const { timestampMs } = observation;
+    const [{ detector, originMs }, { timestampMs }] = [this, observation];
     const apartMs = timestampMs - this.takenMs;
     const grid = { freq, originMs, positions: detector.positions, newestMs: this.takenMs, jitterMs, gapLimit };
     const placed = placeOnGrid(grid, timestampMs);
     switch (placed.kind) {
       case 'duplicate':
+        dropRepeated(this, observation, { apartMs, sink });
         this.taken(observation);
-        sink.duplicate(this.bound, apartMs);
         return true;
       case 'late':
         sink.deadLetter(observation.record, whyLate(observation, this.bound));
@@ -165,14 +165,14 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
     if (steps === null) return false;
     const value = steps.valueAt(observation);
     if (isScorable(value)) return false;
-    steps.passed(observation);
+    steps.passed(observation, this.bound, sink);
     refuseValue(value, observation, this.bound, sink);
     return true;
   }
 
   private score(observation: ReceivedObservation, sink: ScoreSink): void {
     const value = this.steps?.valueAt(observation) ?? observation.value;
-    this.steps?.passed(observation);
+    this.steps?.passed(observation, this.bound, sink);
     const seen = value === observation.value ? observation : { ...observation, value };
     this.publish(this.observe(value, sink, observation.timestampMs), seen, sink);
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aggregateOf, counterChange } from '../../../../src/detector/calibration/aggregate-points.ts';
+import { aggregateOf } from '../../../../src/detector/calibration/aggregate-points.ts';
 import { AGGREGATES } from '../../../../src/detector/calibration/points.ts';
 
 test('several values become one by each definition', () => {
@@ -15,18 +15,4 @@ test('several values become one by each definition', () => {
 test('the mean of rates is the increase over all of the time', () => {
   // 10 in one second, 2 in nine.
   assert.equal(aggregateOf('mean', { values: [10, 2 / 9], seconds: [1, 9] }), 1.2);
-});
-
-test('a counter that falls was reset to 0, and what is too far apart says nothing', () => {
-  const before = { timestampMs: 60_000, value: 100 };
-  const change = (timestampMs: number, value: number, as: 'rate' | 'increase') =>
-    counterChange(before, { timestampMs, value }, { as, apartMsMax: 90_000 });
-  assert.equal(change(120_000, 130, 'increase'), 30);
-  assert.equal(change(120_000, 130, 'rate'), 0.5);
-  assert.equal(change(120_000, 30, 'increase'), 30);
-  assert.equal(change(120_000, 100, 'rate'), 0);
-  assert.equal(change(150_001, 130, 'rate'), Number.NaN);
-  assert.equal(change(60_000, 130, 'rate'), Number.NaN);
-  const first = { timestampMs: Number.NaN, value: Number.NaN };
-  assert.equal(counterChange(first, before, { as: 'rate', apartMsMax: 90_000 }), Number.NaN);
 });

@@ -16,6 +16,14 @@ const arrivals = fc.array(
       ['trace', Buffer.from([0xff])],
       ['trace', null],
     ] as const),
+    extras: fc.constantFrom(
+      undefined,
+      undefined,
+      { startMs: START_MS },
+      { startMs: START_MS + 30_000 },
+      { startMs: START_MS - 60_000, isDelta: true },
+      { low: 100 },
+    ),
     writes: fc.boolean(),
     closes: fc.constantFrom(false, false, false, false, false, true),
   }),
@@ -36,7 +44,7 @@ test('whole states and changes restore the points of a unit exactly, wherever th
     fc.property(arrivals, (drawn) => {
       const open = new OpenSteps(settings, place);
       let entries: Buffer[] = [];
-      drawn.forEach(({ series, at, value, aheadMs, headers, writes, closes }, i) => {
+      drawn.forEach(({ series, at, value, extras, aheadMs, headers, writes, closes }, i) => {
         const timestampMs = START_MS + i * 20_000 + at;
         const record = {
           partition: 3,
@@ -50,6 +58,7 @@ test('whole states and changes restore the points of a unit exactly, wherever th
           group: null,
           timestampMs,
           value,
+          extras,
           record: { ...record, ...(headers && { headers }) },
         };
         open.add(observation, timestampMs + aheadMs, []);

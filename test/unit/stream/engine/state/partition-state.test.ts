@@ -26,6 +26,7 @@ function ignoringSink(): ScoreSink {
     forgotten: ignore,
     met: ignore,
     endedYoung: ignore,
+    suspect: ignore,
     backfilled: ignore,
     windowClosed: ignore,
     windowsWritten: ignore,
