@@ -156,6 +156,8 @@ test('what cannot be tried is refused at once, or when it is scored, and costs n
     assert.equal((await submit({ after: changes })).status, 422, JSON.stringify(changes));
   }
   assert.equal((await submit({ match: '{', after })).status, 422, 'matchers that cannot be read');
+  const restricted = await start({ key: { models: ['tsmodel-2.1'] } });
+  assert.equal((await restricted.submit({ after })).status, 403);
   const { body } = await submit({ after: { h: 9 } });
   const { status, error } = await ended(body.job_id);
   assert.deepEqual([status, error?.includes('h must be at most 4')], ['failed', true]);

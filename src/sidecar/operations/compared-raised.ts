@@ -23,7 +23,7 @@ export function comparedRaised({ before, after }: RaisedBoth, labelled: readonly
 }
 
 /** What people said about an event of the same time: real where one of several is; null where nobody said anything. */
-export function verdictOf(labelled: readonly LabelledEvent[]): (event: AnomalyEvent) => boolean | null {
+function verdictOf(labelled: readonly LabelledEvent[]): (event: AnomalyEvent) => boolean | null {
   const [real, notReal] = [true, false].map((wanted) =>
     overlapping(labelled.flatMap((label) => (label.real === wanted ? [label.event] : []))),
   );

@@ -14,9 +14,9 @@ export function backtestTokens(observations: number): TokenCount {
   return { input_tokens: observations, output_tokens: observations * OUTPUTS_OF_DETECTION, finetune_tokens: 0 };
 }
 
-/** The price of a what-if: its values are scored by several settings. */
-export function whatIfTokens(values: number, settings = 2): TokenCount {
-  return { input_tokens: values, output_tokens: settings * values * OUTPUTS_OF_DETECTION, finetune_tokens: 0 };
+/** The price of a what-if: its values are scored by two settings. */
+export function whatIfTokens(values: number): TokenCount {
+  return { input_tokens: values, output_tokens: 2 * values * OUTPUTS_OF_DETECTION, finetune_tokens: 0 };
 }
 
 /** The most observations that a file can have: its lines. Only as many are counted as make a difference. */

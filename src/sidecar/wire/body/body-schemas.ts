@@ -22,7 +22,7 @@ import { DetectorsRequest } from '../schema/operations/detectors-schema.ts';
 import { NewMuteRequest } from '../schema/operations/mute-schema.ts';
 import { schemaCheck } from '../schema/schema-problems.ts';
 import { SimulateRequest } from '../schema/simulate-schema.ts';
-import { PromisesRequest, WhatIfJobRequest, WhatIfRequest } from '../schema/what-if-schema.ts';
+import { WhatIfJobRequest } from '../schema/what-if-schema.ts';
 import type { BodyRules, FieldShape, NamedFields } from './wire-body.ts';
 
 /** All body schemas. Their names are known to the parser thread. */
@@ -52,9 +52,7 @@ const BODY_SCHEMAS: Readonly<Record<string, TObject>> = {
   verdict: VerdictRequest,
   change: ChangeRequest,
   detectors: DetectorsRequest,
-  whatIf: WhatIfRequest,
   whatIfJob: WhatIfJobRequest,
-  promises: PromisesRequest,
   backtest: BacktestRequest,
 };
 

@@ -28,25 +28,11 @@ const Changes = {
   ),
 };
 
-export const WhatIfRequest = Type.Object({
-  series: Type.String({ maxLength: 1_024, description: 'The series whose kept values are scored again.' }),
-  from: Type.Optional(Type.Integer({ description: 'First event time. Default: the oldest that is kept.' })),
-  to: Type.Optional(Type.Integer({ description: 'End, exclusive. Default: after the newest.' })),
-  changes: Type.Object(Changes, {
-    additionalProperties: false,
-    description: 'Settings that differ from those of its detector.',
-  }),
-});
-export type WhatIfBody = Type.Static<typeof WhatIfRequest>;
-
 const RaisedEvent = Type.Pick(AnomalyEventAnswer, [
   'kind',
   'startedAtMs',
   'endedAtMs',
   'peakAtMs',
-  'started_at',
-  'ended_at',
-  'peak_at',
   'severity',
   'grade',
   'summary',
@@ -54,32 +40,11 @@ const RaisedEvent = Type.Pick(AnomalyEventAnswer, [
 
 const ALARMS = Type.Integer({ description: 'Values that are alarms, of which an event has one or more.' });
 
-const Raised = Type.Object({
-  events: Type.Array(RaisedEvent),
-  alarms: ALARMS,
-  events_per_week: NullableNumber('What the promise is about; null where too little was scored.'),
-  alarms_per_week: NullableNumber('Values a week; null where too little was scored.'),
-});
-
 const Labelled = Type.Object({
   labelled: Type.Integer({ description: 'Events of the range that people labelled so.' }),
   before: Type.Integer({ description: 'Of them raised by the settings as they are.' }),
   after: Type.Integer({ description: 'Of them raised with the changes.' }),
 });
-
-export const WhatIfAnswer = Type.Object({
-  series: Type.String(),
-  detector: Type.String(),
-  from: Type.Integer(),
-  to: Type.Integer(),
-  observations: Type.Integer({ description: 'Values that were scored again.' }),
-  before: Raised,
-  after: Raised,
-  labels: Type.Object({ real: Labelled, not_real: Labelled }),
-  text: Type.String({ description: 'The detectors file with the changes, ready to be saved.' }),
-  ...TokenFields,
-});
-export type WhatIfAnswer = Type.Static<typeof WhatIfAnswer>;
 
 /** Series of one what-if of a detector: those beyond are left out, and counted. */
 export const WHAT_IF_SERIES_MAX = 1_000;
@@ -106,7 +71,6 @@ export const WhatIfJobRequest = Type.Object({
 });
 export type WhatIfJobBody = Type.Static<typeof WhatIfJobRequest>;
 
-const TriedEvent = Type.Omit(RaisedEvent, ['started_at', 'ended_at', 'peak_at']).properties;
 const Real = Type.Unsafe<boolean | null>({
   type: ['boolean', 'null'],
   description: 'What people said about an event of this time; null: nothing.',
@@ -115,7 +79,7 @@ const Real = Type.Unsafe<boolean | null>({
 const ComparedEvent = Type.Object({
   series: NullableText('The series; null where the event is of a group.'),
   group: NullableText('The group; null for a single series.'),
-  ...TriedEvent,
+  ...RaisedEvent.properties,
   raised_by: Type.Enum(['before', 'after', 'both'], { description: 'Which of the settings raise it.' }),
   real: Real,
 });
@@ -151,42 +115,3 @@ export const DetectorWhatIf = Type.Object({
   ...TokenFields,
 });
 export type DetectorWhatIf = Type.Static<typeof DetectorWhatIf>;
-
-export const RuleProposals = Type.Object({
-  proposals: Type.Array(
-    Type.Object({
-      detector: Type.String(),
-      series: NullableText('The series of all of these events; null where they are of several, or of groups.'),
-      kind: Type.String({ description: 'Kind of the events.' }),
-      verdicts: Type.Integer({ description: 'Events that people said are not real.' }),
-      changes: Type.Object(Changes, { description: 'To be tried: `after` of POST /v1/what-if/jobs.' }),
-      why: Type.String({ description: 'What these events have in common.' }),
-    }),
-  ),
-});
-export type RuleProposals = Type.Static<typeof RuleProposals>;
-
-export const PromisesRequest = Type.Object({
-  series: WhatIfRequest.properties.series,
-  from: WhatIfRequest.properties.from,
-  to: WhatIfRequest.properties.to,
-});
-
-export const PromisesAnswer = Type.Object({
-  series: Type.String(),
-  detector: Type.String(),
-  from: Type.Integer(),
-  to: Type.Integer(),
-  observations: Type.Integer({ description: 'Values that were scored again.' }),
-  promised_per_week: NullableNumber('What the detector promises now; null where alarms are off.'),
-  promises: Type.Array(
-    Type.Object({
-      false_alarms: Type.String({ description: 'As in the detectors file: `1/week`.' }),
-      per_week: Type.Number({ description: 'False alarms a week that it promises.' }),
-      events: Type.Array(Type.Object({ ...TriedEvent, real: Real })),
-    }),
-    { description: 'The rarest last.' },
-  ),
-  ...TokenFields,
-});
-export type PromisesAnswer = Type.Static<typeof PromisesAnswer>;

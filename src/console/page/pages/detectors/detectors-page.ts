@@ -8,7 +8,6 @@ import { Failure, Loading } from '../../element/page-states.ts';
 import { Table, type TableColumn } from '../../element/table.ts';
 import { getJson } from '../../source/service-calls.ts';
 import { DetectorsEditor } from './detectors-editor.ts';
-import { ProposedRules } from './proposals.ts';
 import { WhatIf } from './what-if.ts';
 import { DetectorWhatIfView } from './what-if-result.ts';
 
@@ -37,13 +36,12 @@ export function DetectorsPage({ app, route }: { readonly app: Console; readonly 
       html`<div class="columns halves">
         <${DetectorSettings} detector=${chosen} />
         <div>
-          <${ProposedRules} app=${app} detector=${chosen.name} />
           ${
             route.query.job !== undefined &&
             html`<${DetectorWhatIfView} key=${route.query.job} app=${app} file=${value} job=${route.query.job}
               onSaved=${reload} />`
           }
-          <${WhatIf} key=${chosen.name} app=${app} detector=${chosen} file=${value} onSaved=${reload} />
+          <${WhatIf} key=${chosen.name} app=${app} detector=${chosen} match=${route.query.match ?? ''} />
         </div>
       </div>`
     }

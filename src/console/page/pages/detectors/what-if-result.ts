@@ -25,14 +25,17 @@ interface WhatIfJob {
 
 type Changes = Readonly<Record<string, string | number>>;
 
-/** Submits a what-if over all series of a detector, and goes to the address that shows it. */
-export async function tryOnAll(detector: string, body: { readonly after: Changes; readonly from?: number }) {
+/** Submits a what-if over series of a detector, and goes to the address that shows it. */
+export async function submitWhatIf(
+  detector: string,
+  body: { readonly after: Changes; readonly from: number; readonly match?: string },
+) {
   const { job_id: job } = await postJson<{ readonly job_id: string }>('/v1/what-if/jobs', { detector, ...body });
   location.hash = routeTo('detectors', detector, { job });
 }
 
 /** The words of changed settings: `min_deviation 5%, quiet 02:00-04:00 UTC`. */
-export const changesText = (changes: Changes) =>
+const changesText = (changes: Changes) =>
   Object.entries(changes)
     .map(([name, value]) => `${name} ${value}`)
     .join(', ');
@@ -44,15 +47,15 @@ interface DetectorWhatIfProps {
   readonly onSaved: () => void;
 }
 
-/** A what-if over all series of a detector while it runs, and what came of it. Its address shows it again. */
+/** A what-if while it runs, and what came of it. Its address shows it again. */
 export function DetectorWhatIfView({ app, file, job, onSaved }: DetectorWhatIfProps): Shown {
   const [isOver, setOver] = useState(false);
   const load = () => getJson<WhatIfJob>(`/v1/what-if/jobs/${encodeURIComponent(job)}`);
   const { value, failure } = useLoaded(job, load, isOver ? null : EVERY_MS);
   const status = value?.status ?? 'pending';
   useEffect(() => setOver(!['pending', 'running'].includes(status)), [status]);
-  return html`<section class="panel" aria-label="What if, on all series">
-    <h2>What if, on all series</h2>
+  return html`<section class="panel" aria-label="What if">
+    <h2>What if</h2>
     ${failure !== null && html`<${Failure} text=${failure} />`}
     ${value !== null && !isOver && html`<${Running} job=${job} progress=${value.progress} mayStop=${app.mayOperate} />`}
     ${status === 'cancelled' && html`<p class="aside">It was cancelled.</p>`}
@@ -106,7 +109,7 @@ function Compared({ app, file, result, onSaved }: ComparedProps): Shown {
     ${
       lost > 0 &&
       html`<p class="failure" role="alert">These settings lose ${counted(lost, 'event')} that people said
-        to be real: they are not proposed.</p>`
+        to be real.</p>`
     }
     <ul class="event-list compared">${result.events.slice(0, SHOWN_MAX).map(
       (event) => html`<li title=${event.summary}><span class=${`mark ${event.raised_by}`}>${

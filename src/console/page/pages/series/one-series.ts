@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { quantityTexts } from '../../../../record/quantity-text.ts';
+import { routeTo } from '../../../view/route.ts';
 import type { ShownScores } from '../../../view/shown-scores.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
@@ -7,7 +8,6 @@ import { useUnit } from '../../element/units.ts';
 import { useSeriesHistory } from '../../source/series-history.ts';
 import { EventDetail } from '../events/event-detail.ts';
 import { Neighbours } from './neighbours.ts';
-import { PromiseCurve } from './promise-curve.ts';
 import { SeriesChart } from './series-chart.ts';
 import { SeriesEvents } from './series-events.ts';
 
@@ -54,7 +54,11 @@ export function OneSeries({ app, series, eventId }: OneSeriesProps): Shown {
       <aside class="narrow">
         <${SeriesEvents} series=${series} events=${events}
     chosen=${chosen?.eventId ?? null} nowMs=${nowMs} />
-        ${about.group === null && html`<${PromiseCurve} app=${app} series=${series} />`}
+        ${
+          app.mayOperate &&
+          html`<p><a href=${routeTo('detectors', about.detector, { match: about.group ?? series })}>What if its detector
+          was set otherwise?</a></p>`
+        }
         <${Neighbours} app=${app} series=${series} group=${about.group} />
       </aside>
     </div>
