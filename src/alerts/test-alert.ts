@@ -83,5 +83,6 @@ function testEvent(nowMs: number): AnomalyEvent {
     seriesCount: null,
     seriesLabels: {},
     unit: null,
+    recoveringSinceMs: null,
   };
 }

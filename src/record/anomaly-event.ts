@@ -66,7 +66,7 @@ export interface AnomalyEvent {
   readonly firstAlarmAtMs: number;
   /** Event time of the peak: the row farthest from what was expected. */
   readonly peakAtMs: number;
-  /** The last one by now. The way back may be an alarm, and no part of the event. */
+  /** The last one by now; of a closed event the last before its end: alarms of the way back are none of it. */
   readonly lastAlarmAtMs: number;
   /** Event time of the observation that this revision was made at. */
   readonly updatedAtMs: number;
@@ -85,7 +85,7 @@ export interface AnomalyEvent {
   /** Bounds of the interval at the peak; null in a group. */
   readonly lo: number | null;
   readonly hi: number | null;
-  /** Alarms since the start. */
+  /** Alarms from the first to the last one. */
   readonly alarms: number;
   /** Time steps since the start, as far as rows deviate. */
   readonly observations: number;
@@ -108,6 +108,8 @@ export interface AnomalyEvent {
   readonly seriesLabels: Readonly<Record<string, string>>;
   /** Unit of the values, such as `bytes`; null where the detector names none. */
   readonly unit: string | null;
+  /** Event time of the first value that is back, of an open event; otherwise null. */
+  readonly recoveringSinceMs: number | null;
 }
 
 /** Every field of an event in the order it is written. A test compares it with the schemas of the record. */
@@ -142,6 +144,7 @@ export const EVENT_FIELDS: Readonly<Record<keyof AnomalyEvent, FieldKind>> = {
   seriesCount: 'integer-or-null',
   seriesLabels: 'map',
   unit: 'text-or-null',
+  recoveringSinceMs: 'integer-or-null',
 };
 
 /** Fields that records of earlier versions lack, as schemas have them. */
@@ -151,6 +154,7 @@ export const EVENT_DEFAULTS = {
   seriesCount: null,
   seriesLabels: {},
   unit: null,
+  recoveringSinceMs: null,
 };
 
 /**

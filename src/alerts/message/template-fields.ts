@@ -156,9 +156,12 @@ function distanceText({ value, expected }: AnomalyEvent): string {
   return Math.abs(share) > SHARE_MAX ? '' : `${share < 0 ? '-' : '+'}${Math.round(100 * Math.abs(share))} %`;
 }
 
-function goesOnText({ startedAtMs, updatedAtMs, endedAtMs }: AnomalyEvent | ToldIncident): string {
-  const lasted = stretchText((endedAtMs ?? updatedAtMs) - startedAtMs);
-  return endedAtMs === null ? `goes on, ${lasted} so far` : `over after ${lasted}`;
+function goesOnText(record: AnomalyEvent | ToldIncident): string {
+  const { startedAtMs, updatedAtMs, endedAtMs } = record;
+  const recoveringSinceMs = ('recoveringSinceMs' in record && record.recoveringSinceMs) || null;
+  const lasted = stretchText((endedAtMs ?? recoveringSinceMs ?? updatedAtMs) - startedAtMs);
+  if (endedAtMs !== null) return `over after ${lasted}`;
+  return recoveringSinceMs === null ? `goes on, ${lasted} so far` : `recovering after ${lasted}`;
 }
 
 /** Labels of a detector that say what to do, the first one that there is. */

@@ -61,14 +61,16 @@ export function closeText(reason: string | null): string {
 }
 
 /** How long an event lasts, in a column: values that stay where they went did not last. */
-export function lengthText({ startedAtMs, endedAtMs, closeReason }: EventAnswer, nowMs: number): string {
+export function lengthText(event: EventAnswer, nowMs: number): string {
+  const { startedAtMs, endedAtMs, closeReason, recoveringSinceMs } = event;
   if (endedAtMs !== null && closeReason === 'new_level') return 'new level';
-  return shortDuration(Math.max(endedAtMs ?? nowMs, startedAtMs) - startedAtMs);
+  return shortDuration(Math.max(endedAtMs ?? recoveringSinceMs ?? nowMs, startedAtMs) - startedAtMs);
 }
 
 /** Why the event was raised, sentence by sentence. */
 export function whyFlagged(event: EventAnswer, nowMs: number): readonly string[] {
-  const { value, expected, lo, hi, grade, alarms, observations, startedAtMs, endedAtMs, closeReason, unit } = event;
+  const { value, expected, lo, hi, grade, alarms, observations, startedAtMs, closeReason, unit } = event;
+  const { endedAtMs, recoveringSinceMs } = event;
   const [valueText, expectedText, loText, hiText] = quantityTexts([value, expected, lo, hi], unit);
   const sentences: string[] = [];
   if (event.summary !== '') sentences.push(sentenceOf(event.summary));
@@ -87,9 +89,12 @@ export function whyFlagged(event: EventAnswer, nowMs: number): readonly string[]
   if (event.unusual !== null && !event.summary.includes(event.unusual)) sentences.push(sentenceOf(event.unusual));
   if (grade !== null)
     sentences.push(`Its grade was ${grade.toFixed(2)}; most series reach 0.5 once in 1,000 observations.`);
-  const length = elapsedText((endedAtMs ?? Math.max(nowMs, startedAtMs)) - startedAtMs);
+  const length = elapsedText((endedAtMs ?? recoveringSinceMs ?? Math.max(nowMs, startedAtMs)) - startedAtMs);
   const raised = `${counted(alarms, 'alarm')} in ${counted(observations, 'observation')}`;
-  if (endedAtMs === null) sentences.push(`It has been open for ${length}, with ${raised}.`);
+  if (endedAtMs === null && recoveringSinceMs !== null) {
+    const since = elapsedText(Math.max(nowMs, recoveringSinceMs) - recoveringSinceMs);
+    sentences.push(`It lasted ${length}, with ${raised}. It has been recovering for ${since}.`);
+  } else if (endedAtMs === null) sentences.push(`It has been open for ${length}, with ${raised}.`);
   else if (closeReason !== 'new_level') sentences.push(`It lasted ${length}, with ${raised}.`);
   else sentences.push(`Values stay there: forecasts followed them after ${length}, with ${raised}.`);
   return sentences;

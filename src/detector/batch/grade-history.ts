@@ -247,7 +247,7 @@ class HistoryEvents {
 
   observe(position: number, verdict: Verdict, members: readonly HistoryRows[]): void {
     if (this.#tracker === null || !this.#tracker.wants(verdict.alarm, Number.NaN)) return;
-    const event = this.#tracker.observe({
+    const revisions = this.#tracker.observe({
       position,
       timestampMs: position * this.#stepMs,
       offset: position,
@@ -255,6 +255,6 @@ class HistoryEvents {
       seen: members.flatMap((rows) => rows.seen() ?? []),
       keptOf: (series) => members.find((member) => member.series === series) ?? null,
     });
-    if (event !== null) this.revisions.push(event);
+    this.revisions.push(...revisions);
   }
 }

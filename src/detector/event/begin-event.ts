@@ -1,6 +1,5 @@
 import { leadingResidual, scaleOfChanges, scaleOfResiduals } from '../grade/grade-terms.ts';
 import { dayOfAlarm, rowsOfDay } from './day-event.ts';
-import { behind } from './event-moment.ts';
 import { peakOf } from './event-peak.ts';
 import { levelBefore } from './event-return.ts';
 import { type EventRow, type EventSubject, isRaised, type SeenValue } from './event-row.ts';
@@ -46,7 +45,12 @@ export function beginEvent(subject: EventSubject, row: EventRow, { most, told, i
     peak: peakOf(row, told, { ...subject, start }),
     ...(toldBefore > 0 && {
       lead: toldBefore,
-      away: { until: behind(told, stepMs), otherRows: toldBefore - 1 },
+      // It reaches as far as the alarm, which may come a row or two behind what it is about.
+      away: {
+        until: { position, timestampMs },
+        otherRows: toldBefore - 1,
+        counted: { timestampMs, alarms: 1 },
+      },
     }),
     ...(day !== undefined && { day: dayOfAlarm(row, day, stepMs) }),
     ...(!isWatched && { isUnwatched: true }),

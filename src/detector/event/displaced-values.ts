@@ -16,6 +16,8 @@ const THIRD_ROWS = 8;
 /** Rows that growth by the whole size counts, and that noise alone adds to the rise of a level. */
 const GROWTH_ROWS = 24;
 const STAYS_ROWS = 4;
+/** A drift rises in so many rows. */
+export const DRIFT_ROWS = 12;
 /** Growth of values that go back: it tells nothing of how they rose. */
 const RETURN_GROWTH = -0.25;
 const AWAY_SHARE = 0.5;
@@ -31,6 +33,8 @@ export interface Departure {
   readonly riseRows: number;
   /** Rows of the event at half of the way or farther. */
   readonly displacedRows: number;
+  /** How far values are displaced. */
+  readonly size: number;
 }
 
 /** Rows in which an event is looked at. */
@@ -49,7 +53,7 @@ interface DepartureRows {
  * How the values of an event left what was usual: the same time of an earlier week or day, or the level before,
  * whichever tells most of the rows before the event. null where these are not kept any more, or values did not leave.
  */
-export function departureOf({ rings }: RingValues, rows: DepartureRows): Departure | null {
+export function departureOf({ rings, origin }: RingValues, rows: DepartureRows): Departure | null {
   const { start, until, position, stepMs, peak } = rows;
   const { contextCapacity } = rings.layout;
   const oldest = Math.max(0, rings.contextStart, position - contextCapacity + 1);
@@ -60,18 +64,28 @@ export function departureOf({ rings }: RingValues, rows: DepartureRows): Departu
   if (from - Math.max(0, ...lags) < oldest) return null;
   const at = (row: number) => rings.distanceAt(row);
   const level = presentMedian(rowsOf(from, from + USUAL_ROWS, at));
-  const ways = [
-    (row: number) => at(row) - level,
-    ...lags.map((lag) => (row: number) => at(row) - at(row - lag * Math.max(1, Math.ceil((row - start + 1) / lag)))),
+  const usuals = [
+    () => level,
+    ...lags.map((lag) => (row: number) => at(row - lag * Math.max(1, Math.ceil((row - start + 1) / lag)))),
   ];
-  const usual = ways.map((way) => spreadOf(rowsOf(from, from + USUAL_ROWS, way)));
-  const least = Math.min(...usual.filter((spread) => !Number.isNaN(spread)));
-  const way = ways[usual.indexOf(least)];
-  if (way === undefined) return null;
+  const spreads = usuals.map((usual) => spreadOf(rowsOf(from, from + USUAL_ROWS, (row) => at(row) - usual(row))));
+  const least = Math.min(...spreads.filter((spread) => !Number.isNaN(spread)));
+  const usual = usuals[spreads.indexOf(least)];
+  if (usual === undefined) return null;
+  const way = (row: number) => at(row) - usual(row);
   const own = rowsOf(start, Math.min(Math.max(until, start + OWN_ROWS_MIN), position + 1), way);
   // Values are back behind what was no event.
   if (own.length >= OWN_ROWS_MIN && Math.abs(presentMedian(own)) < DISPLACED_LEAST * peak) return null;
-  return departureIn(smoothed(rowsOf(from, position + 1, way)), until - from, least);
+  const departure = departureIn(smoothed(rowsOf(from, position + 1, way)), until - from, least);
+  const isPositive = rowsOf(from, position + 1, (row) => usual(row) + origin).every((value) => !(value <= 0));
+  if (departure === null || departure.riseRows < DRIFT_ROWS || !isPositive) return departure;
+  // What is multiplied moves on with its season: as a share of what is usual it is a step.
+  const share = (row: number) => way(row) / (usual(row) + origin);
+  const spread = spreadOf(rowsOf(from, from + USUAL_ROWS, share));
+  const shares = departureIn(smoothed(rowsOf(from, position + 1, share)), until - from, spread);
+  return shares !== null && shares.riseRows < departure.riseRows
+    ? { ...departure, riseRows: shares.riseRows }
+    : departure;
 }
 
 /**
@@ -93,7 +107,7 @@ function departureIn(distances: readonly number[], until: number, usual: number)
   // Rows before the event tell how far values are displaced, but none of them is displaced by it.
   const own = recent.slice(LEAD_ROWS - first);
   const displacedRows = own.filter((value) => value >= AWAY_SHARE * size).length;
-  return { riseRows: reached - left + rowsToCome(recent, size), displacedRows };
+  return { riseRows: reached - left + rowsToCome(recent, size), displacedRows, size };
 }
 
 /**

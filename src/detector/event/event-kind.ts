@@ -1,5 +1,5 @@
 import type { EventKind } from '../../record/anomaly-event.ts';
-import type { Departure } from './displaced-values.ts';
+import { type Departure, DRIFT_ROWS } from './displaced-values.ts';
 
 /** What an event is classified by. Values and changes are in units of the series; NaN where a value is missing. */
 interface KindEvidence {
@@ -22,6 +22,8 @@ interface KindEvidence {
   readonly departure: Departure | null;
   /** The long memory raised an alarm: values lay beside what is usual for half an hour. */
   readonly isBySeason: boolean;
+  /** What the kept values are distances from. */
+  readonly origin: number;
   /** Values have not come back since, whatever the first rows showed. */
   readonly staysAway: boolean;
 }
@@ -39,6 +41,8 @@ const BURST_CHANGES = 4;
 const BURST_SHARE = 0.3;
 const BURST_CHANGE = 2.5;
 const BURST_TURNS = 0.5;
+/** Noise that grew with its level is no burst: changes go back by this share of what values are displaced by. */
+const BURST_RETURN = 0.35;
 const BURST_ROWS = 12;
 /** A season is missing where a stretch of rows varies by less than this share of what such stretches usually do. */
 const SEASON_ROWS = 16;
@@ -58,8 +62,7 @@ const MOVE_QUANTILE = 0.95;
 const DISPLACED_SHARE = 0.35;
 const DISPLACED_MOST = 0.6;
 const DISPLACED_ROWS_MIN = 4;
-/** A drift rises in so many rows; or, where that is not known, was on its way by this share of its size before. */
-const DRIFT_ROWS = 12;
+/** Where it is not known in how many rows values rise, a drift was on its way by this share of its size before. */
 const DRIFT_LEADING = 0.35;
 
 /** How specific a kind is: the later, the more. */
@@ -119,7 +122,7 @@ function displacement({ values, start, residuals }: KindEvidence): {
   let extreme = 0;
   for (let i = 0; i < rows; i++) if (Math.abs(residuals[i]) > Math.abs(extreme)) extreme = residuals[i];
   const side = Math.sign(extreme);
-  const base = median(values.subarray(Math.max(0, start - BASE_ROWS), start));
+  const base = baseOf(values, start);
   const move = usualMove(values.subarray(0, start));
   let displaced = 0;
   for (let i = 0; i < rows; i++) {
@@ -127,6 +130,10 @@ function displacement({ values, start, residuals }: KindEvidence): {
     if (isOff || (values[start + i] - base) * side > move) displaced++;
   }
   return { extreme, lasts: displaced >= Math.max(DISPLACED_ROWS_MIN, DISPLACED_MOST * rows) };
+}
+
+function baseOf(values: Float32Array, start: number): number {
+  return median(values.subarray(Math.max(0, start - BASE_ROWS), start));
 }
 
 /** How far values move at most within the first rows of an event, but for the few largest moves. */
@@ -171,12 +178,15 @@ export function isStillStuck(values: Float32Array): boolean {
   return run >= STUCK_ROWS;
 }
 
-function isBurst({ values, start, span, changeScale }: KindEvidence): boolean {
+function isBurst({ values, start, span, changeScale, departure }: KindEvidence): boolean {
   const end = Math.min(start + Math.max(span, BURST_ROWS), values.length);
+  const first = values.subarray(start, Math.min(end, start + DISPLACED_ROWS));
+  const moved = Math.max(departure?.size ?? 0, Math.abs(median(first) - baseOf(values, start)) || 0);
+  const least = Math.max(BURST_CHANGE * changeScale, BURST_RETURN * moved);
   let [large, turns, last] = [0, 0, 0];
   for (let i = Math.max(1, start); i < end; i++) {
     const change = values[i] - values[i - 1];
-    if (!(Math.abs(change) > BURST_CHANGE * changeScale)) continue;
+    if (!(Math.abs(change) > least)) continue;
     large++;
     if (change * last < 0) turns++;
     last = change;
@@ -185,39 +195,73 @@ function isBurst({ values, start, span, changeScale }: KindEvidence): boolean {
 }
 
 /** Since the first alarm, or just before it: then the alarm is of its return. */
-function lostItsSeason({ values, start }: KindEvidence): boolean {
-  return staysWithoutSeason(values, start) || shareOfUsual(values, start - BEFORE_ROWS, start) < SEASON_SHARE;
+function lostItsSeason({ values, start, origin }: KindEvidence): boolean {
+  return (
+    staysWithoutSeason(values, start, origin) ||
+    shareOfUsual({ values, from: start - BEFORE_ROWS, to: start, origin }) < SEASON_SHARE
+  );
 }
 
 /** Whether values have varied by too little since `start`. */
-export function staysWithoutSeason(values: Float32Array, start: number): boolean {
-  return shareOfUsual(values, start, values.length) < SEASON_SHARE;
+export function staysWithoutSeason(values: Float32Array, start: number, origin: number): boolean {
+  return shareOfUsual({ values, from: start, to: values.length, origin }) < SEASON_SHARE;
 }
 
-/** How much the values of a stretch vary: a share of what stretches as long, before it, do at least. */
-function shareOfUsual(values: Float32Array, from: number, to: number): number {
+interface Stretch {
+  readonly values: Float32Array;
+  readonly from: number;
+  readonly to: number;
+  readonly origin: number;
+}
+
+/**
+ * How much the values of a stretch vary: a share of what stretches as long, before it, do at least. Of values that fell
+ * by a factor the season falls with them: where all are positive it counts as a share of their mean, if that is more.
+ */
+function shareOfUsual({ values, from, to, origin }: Stretch): number {
   const rows = to - from;
   if (rows < SEASON_ROWS || from < USUAL_STRETCHES * rows) return Number.POSITIVE_INFINITY;
-  const usual: number[] = [];
+  const variations: Variation[] = [];
   for (let end = from; end >= rows; end -= Math.ceil(rows / 4)) {
-    const deviation = deviationOf(values.subarray(end - rows, end));
-    if (!Number.isNaN(deviation)) usual.push(deviation);
+    const variation = variationOf(values.subarray(end - rows, end), origin);
+    if (variation !== null) variations.push(variation);
   }
-  if (usual.length < USUAL_STRETCHES) return Number.POSITIVE_INFINITY;
-  usual.sort((a, b) => a - b);
-  return deviationOf(values.subarray(from, to)) / usual[Math.floor(USUAL_QUANTILE * usual.length)];
+  if (variations.length < USUAL_STRETCHES) return Number.POSITIVE_INFINITY;
+  const present = variationOf(values.subarray(from, to), origin);
+  if (present === null) return Number.NaN;
+  const shareBy = (of: (variation: Variation) => number) => of(present) / usualLeast(variations.map(of));
+  const share = shareBy(({ deviation }) => deviation);
+  const isPositive = present.lowest > 0 && variations.every(({ lowest }) => lowest > 0);
+  return isPositive
+    ? Math.max(
+        share,
+        shareBy(({ deviation, mean }) => deviation / mean),
+      )
+    : share;
 }
 
-/** NaN where most values are missing. */
-function deviationOf(values: Float32Array): number {
-  let [count, sum, squares] = [0, 0, 0];
-  const origin = values.find((value) => !Number.isNaN(value)) ?? 0;
+function usualLeast(usual: readonly number[]): number {
+  return usual.toSorted((a, b) => a - b)[Math.floor(USUAL_QUANTILE * usual.length)];
+}
+
+interface Variation {
+  readonly deviation: number;
+  readonly mean: number;
+  readonly lowest: number;
+}
+
+/** null where most values are missing. */
+function variationOf(values: Float32Array, origin: number): Variation | null {
+  let [count, sum, squares, lowest] = [0, 0, 0, Number.POSITIVE_INFINITY];
+  const first = values.find((value) => !Number.isNaN(value)) ?? 0;
   for (const value of values) {
     if (Number.isNaN(value)) continue;
     count++;
-    sum += value - origin;
-    squares += (value - origin) ** 2;
+    sum += value - first;
+    squares += (value - first) ** 2;
+    if (value < lowest) lowest = value;
   }
-  if (2 * count < values.length) return Number.NaN;
-  return Math.sqrt(Math.max(0, squares / count - (sum / count) ** 2));
+  if (2 * count < values.length) return null;
+  const deviation = Math.sqrt(Math.max(0, squares / count - (sum / count) ** 2));
+  return { deviation, mean: origin + first + sum / count, lowest: origin + lowest };
 }

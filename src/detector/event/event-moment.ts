@@ -8,3 +8,19 @@ export interface EventMoment {
 export function behind({ position, timestampMs }: EventMoment, stepMs: number): EventMoment {
   return { position: position + 1, timestampMs: timestampMs + stepMs };
 }
+
+/** How far rows of some kind reach. */
+export interface Reach {
+  /** The row behind the last of them. */
+  until: EventMoment;
+  /** Rows since then that are not, RETURN_ROWS at most. */
+  otherRows: number;
+  /** The last alarm among them; left out by earlier versions. */
+  counted?: CountedAlarm;
+}
+
+/** An alarm, and how many the event had by then. */
+export interface CountedAlarm {
+  readonly timestampMs: number;
+  readonly alarms: number;
+}

@@ -30,7 +30,7 @@ export function hasReturned(event: OpenEvent, kept: RingValues, closing: Closing
   const oldest = Math.max(0, rings.contextStart, end - rings.layout.contextCapacity);
   if (kind === 'stuck' || kind === 'missing_season') {
     const { values } = ringValues(rings, closing.position);
-    return !(kind === 'stuck' ? isStillStuck(values) : staysWithoutSeason(values, start - oldest));
+    return !(kind === 'stuck' ? isStillStuck(values) : staysWithoutSeason(values, start - oldest, origin));
   }
   if (kind !== 'level_shift' && kind !== 'drift' && seasonAlarms === undefined) return true;
   const usual = usualBefore(event, kept, closing);

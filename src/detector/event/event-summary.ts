@@ -33,6 +33,8 @@ interface Summarised
 }
 
 interface EventLength extends Pick<AnomalyEvent, 'startedAtMs' | 'endedAtMs' | 'closeReason'> {
+  /** Where an open event has values that are back. */
+  readonly recoveringSinceMs?: number | null;
   /** Event time of what times are distances from: 0 where they are times, null where it is not known. */
   readonly originMs: number | null;
 }
@@ -48,7 +50,7 @@ const ALIKE_SHARE = 0.5;
 
 /**
  * One sentence without a full stop: `Level shift up: 512 where 430.2 was expected, highest in 14 days`.
- * Once it is closed it tells how long it lasted, or since when values are as they are.
+ * Once values are back it shows how long it lasted, or since when values are as they are.
  */
 export function summaryOf(event: Summarised, length: EventLength): string {
   const { kind, direction, unusual, members, days } = event;
@@ -90,14 +92,23 @@ function memberText(members: AnomalyEvent['members']): string {
   return share >= MOST_SHARE || alike === 1 ? `, mostly ${shown}` : `, in ${alike} members, most in ${shown}`;
 }
 
-function lengthText(kind: EventKind, { startedAtMs, endedAtMs, closeReason, originMs }: EventLength): string | null {
-  if (endedAtMs === null) return null;
-  const lastedMs = endedAtMs - startedAtMs;
+function lengthText(kind: EventKind, length: EventLength): string | null {
+  const { startedAtMs, endedAtMs, recoveringSinceMs = null, closeReason, originMs } = length;
+  const endMs = endedAtMs ?? recoveringSinceMs;
+  if (endMs === null) return null;
+  const lastedMs = endMs - startedAtMs;
   const lasted = lastedMs < 1_000 ? null : `for ${durationText(lastedMs)}`;
+  if (endedAtMs === null) {
+    const recovering = `recovering${sinceText(endMs, originMs)}`;
+    return lasted === null ? recovering : `${lasted}, ${recovering}`;
+  }
   if (closeReason !== 'new_level') return lasted;
-  const state = NEW_STATES[kind] ?? NEW_LEVEL;
-  if (originMs === null) return state;
-  return `${state} since ${new Date(originMs + startedAtMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return `${NEW_STATES[kind] ?? NEW_LEVEL}${sinceText(startedAtMs, originMs)}`;
+}
+
+function sinceText(atMs: number, originMs: number | null): string {
+  if (originMs === null) return '';
+  return ` since ${new Date(originMs + atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** `highest in 14 days`; null below a day: most series are at their highest once in each. */

@@ -1,34 +1,28 @@
 import type { AnomalyEvent, CloseReason, EventKind } from '../../record/anomaly-event.ts';
 import { beginEvent } from './begin-event.ts';
 import { type DailyHabit, habitWith, isOver } from './daily-habit.ts';
-import { countDay, isBehindDay, isOfDay } from './day-event.ts';
+import { countDay, isOfDay } from './day-event.ts';
 import { departureOf } from './displaced-values.ts';
+import { concludeRecovered, endsAt, isBelow, recovers } from './event-end.ts';
 import type { RingValues } from './event-extremes.ts';
-import { isShort, isStillStuck, kindOf, pointKind, recoveredKind, refined, staysWithoutSeason } from './event-kind.ts';
+import { isShort, isStillStuck, kindOf, pointKind, refined, staysWithoutSeason } from './event-kind.ts';
 import { peakOf } from './event-peak.ts';
+import { lastUntil, RETURN_ROWS, reach, recoveringSince } from './event-reach.ts';
 import { hasReturned, isStillAway } from './event-return.ts';
+import { conclude, revise } from './event-revision.ts';
 import { deviates, type EventRow, type EventSubject, inSeason, isRaised, type SeenValue } from './event-row.ts';
 import { type EventRules, isInvalid, isOnSide, isWanted } from './event-rules.ts';
 import { keepResidual } from './kept-residuals.ts';
 import { addShares, besideSeasons } from './member-shares.ts';
-import { conclude, lastUntil, leaderSizeOf, type OpenEvent, reach, revise } from './open-event.ts';
+import { leaderSizeOf, type OpenEvent } from './open-event.ts';
 import { ringValues } from './ring-values.ts';
 import { tellStuck } from './stuck-peak.ts';
 import { isAway, isFarther, isOff, isWayBack, mostUnusual, type ToldRow, toldRow } from './told-row.ts';
 
-/**
- * An episode is held open while the severity is above this share of its peak, and above what 95 of 100 ordinary rows
- * have, for at most so many gaps.
- */
-const HELD_SHARE = 0.5;
-const ORDINARY_SEVERITY = 16;
-const HELD_GAPS = 4;
-/** What it goes over to is another state than before: its return belongs to it. */
-const LASTING: readonly EventKind[] = ['level_shift', 'missing_season', 'stuck'];
 /** What these are about is no distance from a forecast. */
 const UNCHANGING: readonly EventKind[] = ['missing_season', 'stuck'];
-/** A drift that is one event is held for so many gaps. */
-const DRIFT_GAPS = 6;
+/** An alarm of so many times the severity of an event whose values were back begins another one. */
+const OUTGROWN = 2;
 /** An open event is looked at again after this share of a gap, when the kind is usually known; then once a gap. */
 const FIRST_CHECK_SHARE = 0.25;
 /** Alarms at the last look, where the next one is to make an update whatever came since. */
@@ -64,9 +58,10 @@ export class EventTracker {
     return mayMatter(alarm, value, this.#subject.rules);
   }
 
-  /** Takes the next row. Returns what is to be published of it. */
-  observe(row: EventRow): AnomalyEvent | null {
+  /** Takes the next row. Returns what is to be published of it, in this order. */
+  observe(row: EventRow): readonly AnomalyEvent[] {
     const { rules } = this.#subject;
+    const revisions: AnomalyEvent[] = [];
     const most = inSeason(mostUnusual(row, rules), row.verdict);
     const told = most === null ? null : this.#alarmOf(row, most);
     const isWatched = told !== null && isOnSide(told.seen, rules);
@@ -75,12 +70,17 @@ export class EventTracker {
       this.#open = null;
       this.#closedAt = told.position;
     }
+    if (isWatched && this.#open !== null && this.#isOutgrown(this.#open, row, told)) {
+      if (this.#open.revision >= 0) revisions.push(concludeRecovered(this.#open, row.timestampMs));
+      this.#open = null;
+      this.#closedAt = told.position;
+    }
     if (this.#open === null) {
       if (this.#habit !== null && isOver(this.#habit, row.timestampMs)) this.#habit = null;
       if (this.#closedAt !== null && told === null && row.seen.length > 0 && !deviates(row, true))
         this.#closedAt = null;
-      if (told === null || most === null) return null;
-      if (isWatched && this.#coolUntilMs !== null && row.timestampMs < this.#coolUntilMs) return null;
+      if (told === null || most === null) return revisions;
+      if (isWatched && this.#coolUntilMs !== null && row.timestampMs < this.#coolUntilMs) return revisions;
       if (isWatched) this.#coolUntilMs = null;
       this.#open = beginEvent(this.#subject, row, { most, told, isWatched, from: this.#closedAt ?? 0 });
       this.#closedAt = null;
@@ -88,10 +88,18 @@ export class EventTracker {
     const event = this.#open;
     const alarm = isWatched || event.isUnwatched ? told : null;
     keepResidual(event, row.seen);
-    if (alarm !== null) this.#addAlarm(event, row, alarm);
-    if (row.seen.length > 0) this.#reach(event, row, alarm !== null);
+    const isPeak = alarm !== null && this.#addAlarm(event, row, alarm);
+    if (row.seen.length > 0) this.#reach(event, row, { isAlarm: alarm !== null, isPeak });
     const revision = this.#revisionAt(event, row, alarm !== null);
-    return event.isUnwatched ? null : revision;
+    if (revision !== null && !event.isUnwatched) revisions.push(revision);
+    return revisions;
+  }
+
+  /** Whether values were back, and an alarm far beyond all that the event had begins another one: no cool-down does. */
+  #isOutgrown(event: OpenEvent, { verdict }: EventRow, told: ToldRow): boolean {
+    if (event.isUnwatched || this.#subject.rules.coolDownMs > 0) return false;
+    if (recoveringSince(event) === null || event.ordinaryRows < RETURN_ROWS) return false;
+    return verdict.severity > OUTGROWN * (event.severity ?? 0) && !this.#isWayBack(event, told);
   }
 
   #revisionAt(event: OpenEvent, row: EventRow, isAlarm: boolean): AnomalyEvent | null {
@@ -145,7 +153,8 @@ export class EventTracker {
     return isWanted({ timestampMs, value, expected, previous: this.#previous ?? Number.NaN }, rules) ? told : null;
   }
 
-  #addAlarm(event: OpenEvent, row: EventRow, told: ToldRow): void {
+  /** Returns whether the event is described by this alarm. */
+  #addAlarm(event: OpenEvent, row: EventRow, told: ToldRow): boolean {
     const { verdict, position, timestampMs, seen } = row;
     event.alarms++;
     if (isRaised(row)) event.seasonAlarms = (event.seasonAlarms ?? 0) + 1;
@@ -154,13 +163,15 @@ export class EventTracker {
     if (event.group !== null) event.shares = addShares(event.shares, isRaised(row) ? besideSeasons(seen) : seen);
     if (verdict.severity > (event.severity ?? 0)) event.severity = verdict.severity;
     const { grade } = event.peak;
+    let isPeak = event.alarms === 1 && told.position === position;
     if (!this.#isWayBack(event, told)) {
       // The value of a stuck event is the one that it is stuck at: what comes next is often more unusual.
-      const isPeak = event.alarms > 1 && event.kind !== 'stuck' && isFarther(told.seen, event.peak);
+      isPeak = event.alarms > 1 && event.kind !== 'stuck' && isFarther(told.seen, event.peak);
       if (isPeak) event.peak = peakOf(row, told, { ...this.#subject, start: event.start });
       if (isOff(told.seen, event.peak)) event[told.seen.value < told.seen.expected ? 'alarmsBelow' : 'alarmsAbove']++;
     }
     event.peak = { ...event.peak, grade: verdict.grade > (grade ?? 0) ? verdict.grade : grade };
+    return isPeak;
   }
 
   /** What the detector watches ends what it does not watch, unless it is the way back, or on its forecast again. */
@@ -173,7 +184,7 @@ export class EventTracker {
     return isWayBack(event, { seen, position, gap, stepMs });
   }
 
-  #reach(event: OpenEvent, row: EventRow, isAlarm: boolean): void {
+  #reach(event: OpenEvent, row: EventRow, { isAlarm, isPeak }: { isAlarm: boolean; isPeak: boolean }): void {
     const { gap, stepMs } = this.#subject;
     const { position, verdict } = row;
     const isBySeason = event.seasonAlarms !== undefined || isRaised(row);
@@ -183,18 +194,21 @@ export class EventTracker {
     reach(event, row, {
       isAlarm: isAlarm && (isStuck || event.kind !== 'stuck'),
       deviates: event.kind === 'stuck' ? isStuck : deviates(row, isBySeason),
-      isAway: seen !== undefined && isAway(event, { seen, position, gap, stepMs }, isBySeason && verdict.beside > 0),
+      isAway:
+        seen === undefined
+          ? null
+          : isPeak || isAway(event, { seen, position, gap, stepMs }, isBySeason && verdict.beside > 0),
       stepMs,
     });
   }
 
   #goOn(event: OpenEvent, row: EventRow): AnomalyEvent | null {
     const { gap, rules, stepMs } = this.#subject;
-    if (this.#isOver(event, row)) {
+    if (endsAt(event, row, this.#subject)) {
       const kept = row.keptOf(event.leader);
       const staysAway = kept !== null && isStillAway(event, kept, { position: row.position, gap, stepMs });
       this.#classify(event, row, staysAway);
-      if (staysAway && !this.#isOver(event, row)) {
+      if (staysAway && !endsAt(event, row, this.#subject)) {
         // Its kind is told where it is looked at next: once a gap.
         event.checked = { ...event.checked, alarms: NOT_TOLD };
         return null;
@@ -203,11 +217,14 @@ export class EventTracker {
       if (rules.coolDownMs > 0 && !event.isUnwatched)
         this.#coolUntilMs = event.lastAlarm.timestampMs + rules.coolDownMs;
       if (event.ordinaryRows === 0) this.#closedAt = row.position;
-      const rows = event.away.until.position - event.start;
-      const isBrief = isShort(rows) && !UNCHANGING.includes(event.kind);
+      const isBrief = isShort(event.away.until.position - event.start) && !UNCHANGING.includes(event.kind);
       const isBack = isBrief || kept === null || hasReturned(event, kept, { position: row.position, gap, stepMs });
-      if (isBack) event.kind = recoveredKind(event.kind, rows, isBelow(event));
-      return conclude(event, isBack ? 'recovered' : 'new_level', row.timestampMs);
+      return isBack ? concludeRecovered(event, row.timestampMs) : conclude(event, 'new_level', row.timestampMs);
+    }
+    if (recovers(event, row.position, gap)) {
+      event.recovering = row.position;
+      event.checked = { ...event.checked, alarms: event.alarms };
+      return revise(event, 'updated', row.timestampMs);
     }
     const isFirst = event.checked.position === event.firstAlarm.position;
     if (row.position - event.checked.position < (isFirst ? Math.ceil(FIRST_CHECK_SHARE * gap) : gap)) return null;
@@ -215,20 +232,6 @@ export class EventTracker {
     event.checked = { position: row.position, alarms: event.alarms };
     this.#classify(event, row);
     return event.kind === kind && event.alarms === checked.alarms ? null : revise(event, 'updated', row.timestampMs);
-  }
-
-  #isOver(event: OpenEvent, { position, verdict }: EventRow): boolean {
-    const { gap, rules } = this.#subject;
-    const { lastAlarm, severity, kind, day } = event;
-    if (!isBehindDay(day, position)) return false;
-    // What comes behind the day is another event.
-    if (isOfDay(event)) return true;
-    const quiet = position - lastAlarm.position;
-    if (quiet < gap) return false;
-    if (kind === 'drift' && rules.onceInDrift) return quiet >= DRIFT_GAPS * gap;
-    const held = Math.max(HELD_SHARE * (severity ?? 0), ORDINARY_SEVERITY);
-    const isHeld = LASTING.includes(kind) || verdict.severity > held;
-    return !isHeld || quiet >= HELD_GAPS * gap;
   }
 
   /** The kind stays, but for its side, where the rows before the event have left the ring. */
@@ -256,6 +259,7 @@ export class EventTracker {
         changeScale: event.changeScale,
         departure,
         isBySeason: event.seasonAlarms !== undefined,
+        origin: kept.origin,
         staysAway,
       }),
       departure,
@@ -267,13 +271,9 @@ export class EventTracker {
     const goesOn =
       event.kind === 'stuck'
         ? isStillStuck(values)
-        : event.kind === 'missing_season' && staysWithoutSeason(values, event.start - oldest);
+        : event.kind === 'missing_season' && staysWithoutSeason(values, event.start - oldest, kept.origin);
     if (goesOn) lastUntil(event, { position, timestampMs }, this.#subject.stepMs);
   }
-}
-
-function isBelow({ peak: { value, expected } }: OpenEvent): boolean {
-  return expected !== null && (value ?? 0) < expected;
 }
 
 function repeatsValue(kept: RingValues | null, position: number): boolean {

@@ -1,12 +1,7 @@
-import type { AnomalyEvent, CloseReason, EventDirection, EventKind, EventType } from '../../record/anomaly-event.ts';
-import { shownLabels } from '../../series/series-id.ts';
-import { type EventDay, notBeforeDay } from './day-event.ts';
-import { behind, type EventMoment } from './event-moment.ts';
-import { summaryOf } from './event-summary.ts';
-import { type MemberShares, NO_SHARES, sharesOf } from './member-shares.ts';
-
-/** Ordinary rows in a row, behind the last alarm, that are the return to normal. */
-const RETURN_ROWS = 3;
+import type { AnomalyEvent, EventKind } from '../../record/anomaly-event.ts';
+import type { EventDay } from './day-event.ts';
+import type { CountedAlarm, EventMoment, Reach } from './event-moment.ts';
+import { type MemberShares, NO_SHARES } from './member-shares.ts';
 
 /**
  * An event that goes on. It is kept as JSON, so its numbers are finite. It holds all that its last revision needs: that
@@ -48,6 +43,8 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   until: EventMoment;
   /** Ordinary rows since then, RETURN_ROWS at most. */
   ordinaryRows: number;
+  /** The last alarm before `until`; left out by earlier versions. */
+  counted?: CountedAlarm;
   /** The same of rows that are away as the peak is: off their forecast, or displaced. It is where a spike ends. */
   away: Reach;
   /** Where the alarm of a whole day opened it; left out for others. */
@@ -56,6 +53,8 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   readonly isUnwatched?: true;
   /** Median of the values just before it, in units of the series; null where there are none. */
   readonly before: number | null;
+  /** Position of the last revision that was made because values came back; left out where there is none. */
+  recovering?: number;
   /** Where it was last looked at whether something is new, and the alarms by then. */
   checked: { readonly position: number; readonly alarms: number };
   /** Days in a row on which an event began at this time; left out on the first. */
@@ -68,14 +67,6 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   shares: MemberShares;
   /** How many series have stopped, where the event is a pause. Left out for other events. */
   readonly seriesCount?: number;
-}
-
-/** How far rows of some kind reach. */
-interface Reach {
-  /** The row behind the last of them. */
-  until: EventMoment;
-  /** Rows since then that are not, RETURN_ROWS at most. */
-  otherRows: number;
 }
 
 /** The row that deviates most, and the highest grade of all alarms. */
@@ -173,128 +164,4 @@ export function keptEvent(event: OpenEvent): OpenEvent {
     away: { until: event.until ?? until, otherRows: 0 },
   };
   return { ...begun, ...event };
-}
-
-/** What a row is to an event that goes on. */
-interface ReachingRow {
-  readonly isAlarm: boolean;
-  readonly deviates: boolean;
-  readonly isAway: boolean;
-  readonly stepMs: number;
-}
-
-/** Takes the next row in: how far the event reaches. A row without a value tells nothing of it. */
-export function reach(event: OpenEvent, at: EventMoment, { isAlarm, deviates, isAway, stepMs }: ReachingRow): void {
-  const all = { until: event.until, otherRows: event.ordinaryRows };
-  extend(all, at, { belongs: isAlarm || deviates, isCertain: isAlarm, stepMs });
-  event.until = all.until;
-  event.ordinaryRows = all.otherRows;
-  extend(event.away, at, { belongs: isAway, isCertain: isAlarm, stepMs });
-}
-
-function extend(
-  reach: Reach,
-  { position, timestampMs }: EventMoment,
-  row: { readonly belongs: boolean; readonly isCertain: boolean; readonly stepMs: number },
-): void {
-  if (!row.belongs) {
-    if (position === reach.until.position) reach.until = { position, timestampMs };
-    reach.otherRows = Math.min(reach.otherRows + 1, RETURN_ROWS);
-  } else if (row.isCertain || reach.otherRows < RETURN_ROWS) {
-    reach.until = behind({ position, timestampMs }, row.stepMs);
-    reach.otherRows = 0;
-  }
-}
-
-/** What an event is about goes on with a row that is ordinary by itself. */
-export function lastUntil(event: OpenEvent, at: EventMoment, stepMs: number): void {
-  event.until = behind(at, stepMs);
-  event.ordinaryRows = 0;
-}
-
-/** Direction is `both` where the rarer one has this share of the alarms. */
-const BOTH_SHARE = 0.25;
-
-/** The next revision of an event. */
-export function revise(event: OpenEvent, type: 'opened' | 'updated', timestampMs: number): AnomalyEvent {
-  event.revision++;
-  return revisionOf(event, type, timestampMs);
-}
-
-/** The last revision of an event. It is never earlier than the last alarm, and no event ends after it. */
-export function conclude(event: OpenEvent, closeReason: CloseReason, timestampMs: number): AnomalyEvent {
-  event.revision++;
-  const closedAtMs = Math.max(timestampMs, event.lastAlarm.timestampMs);
-  return revisionOf(event, 'closed', closedAtMs, closeReason);
-}
-
-function revisionOf(
-  event: OpenEvent,
-  type: EventType,
-  updatedAtMs: number,
-  closeReason: CloseReason | null = null,
-): AnomalyEvent {
-  const { start, startedAtMs, firstAlarm, lastAlarm, kind, severity, alarms, labels } = event;
-  const until = endOf(event, closeReason, updatedAtMs);
-  const { timestampMs: peakAtMs, grade, value, expected, lo, hi, unusual, series: of } = event.peak;
-  const direction = directionOf(event);
-  const members = sharesOf(event.shares);
-  const seriesCount = event.seriesCount ?? null;
-  const unit = event.unit ?? null;
-  // A silence goes on until it is closed.
-  const lastMs = kind === 'silence' ? updatedAtMs : Math.min(until.timestampMs, updatedAtMs);
-  const endedAtMs = closeReason === null ? null : lastMs;
-  const sinceMs = kind === 'stuck' ? (event.stuckAtMs ?? startedAtMs) : startedAtMs;
-  return {
-    eventId: event.eventId,
-    type,
-    revision: event.revision,
-    detector: event.detector,
-    series: event.series,
-    group: event.group,
-    kind,
-    direction,
-    startedAtMs,
-    firstAlarmAtMs: firstAlarm.timestampMs,
-    peakAtMs,
-    lastAlarmAtMs: lastAlarm.timestampMs,
-    updatedAtMs,
-    endedAtMs,
-    severity,
-    grade,
-    value,
-    expected,
-    lo,
-    hi,
-    alarms,
-    observations: Math.max(1, until.position - start),
-    closeReason,
-    summary: summaryOf(
-      { kind, direction, value, expected, lo, hi, unusual, members, seriesCount, unit, of, days: event.days ?? 1 },
-      { startedAtMs: sinceMs, endedAtMs, closeReason, originMs: event.originMs === undefined ? 0 : event.originMs },
-    ),
-    unusual,
-    members,
-    labels,
-    seriesCount,
-    seriesLabels: event.seriesLabels ?? shownLabels(event.series ?? event.group ?? ''),
-    unit,
-  };
-}
-
-/** Values of these kinds are away. */
-const AWAY: readonly EventKind[] = ['spike', 'dip', 'level_shift', 'drift'];
-
-/** Values are back before forecasts, and shapes, are. Where they stay away it ends as forecasts have followed. */
-function endOf({ kind, until, away, day }: OpenEvent, closeReason: CloseReason | null, nowMs: number): EventMoment {
-  const end = AWAY.includes(kind) && closeReason !== 'new_level' ? away.until : until;
-  return closeReason === null ? end : notBeforeDay(end, day, nowMs);
-}
-
-/** That of the peak, unless many alarms lie on the other side. */
-function directionOf({ kind, alarmsBelow, alarmsAbove, peak }: OpenEvent): EventDirection {
-  if (kind === 'silence') return 'down';
-  const below = alarmsBelow / (alarmsBelow + alarmsAbove);
-  if (below >= BOTH_SHARE && below <= 1 - BOTH_SHARE) return 'both';
-  return peak.expected !== null && (peak.value ?? 0) < peak.expected ? 'down' : 'up';
 }

@@ -18,6 +18,7 @@ export function shownEvent(event: AnomalyEvent): UnreviewedEvent {
     members: event.members.map((member) => ({ ...member, series_id: member.series })),
     labels: { ...event.labels },
     unit: event.unit ?? null,
+    recoveringSinceMs: event.recoveringSinceMs ?? null,
     event_id: eventId,
     series_id: series,
     group_id: group,

@@ -1,4 +1,4 @@
-import { conclude } from '../../../detector/event/open-event.ts';
+import { conclude } from '../../../detector/event/event-revision.ts';
 import type { StaleState } from '../../changelog/journal.ts';
 import type { InputRecord, SkippedRange } from '../../log/log.ts';
 import type { PartitionState } from '../state/partition-state.ts';

@@ -1,5 +1,6 @@
 import { meanStepMs } from '../../../calendar/frequency.ts';
-import { conclude, type OpenEvent, revise } from '../../../detector/event/open-event.ts';
+import { conclude, revise } from '../../../detector/event/event-revision.ts';
+import type { OpenEvent } from '../../../detector/event/open-event.ts';
 import { concludeSilence, silenceEvent } from '../../../detector/event/silence-event.ts';
 import type { InputPlace } from '../../../record/input-place.ts';
 import type { OpenPauses } from '../../changelog/open-pauses.ts';

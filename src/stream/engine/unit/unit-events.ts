@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { meanStepMs } from '../../../calendar/frequency.ts';
+import { conclude, revise } from '../../../detector/event/event-revision.ts';
 import type { EventRow, EventSubject } from '../../../detector/event/event-row.ts';
 import { EventTracker, mayMatter, NOTHING_KEPT } from '../../../detector/event/event-tracker.ts';
 import { addShares } from '../../../detector/event/member-shares.ts';
-import { conclude, type OpenEvent, revise } from '../../../detector/event/open-event.ts';
+import type { OpenEvent } from '../../../detector/event/open-event.ts';
 import { concludeSilence, silenceEvent } from '../../../detector/event/silence-event.ts';
 import type { AnomalyEvent, CloseReason } from '../../../record/anomaly-event.ts';
 import type { InputPlace } from '../../../record/input-place.ts';
@@ -61,8 +62,7 @@ export class UnitEvents {
     const events = this.#owner.heldEvents;
     events.tracker ??= new EventTracker(subjectOf(this.#owner));
     events.key = key;
-    const event = events.tracker.observe(row);
-    if (event !== null) publish(events, event, { offset: row.offset, sink });
+    for (const event of events.tracker.observe(row)) publish(events, event, { offset: row.offset, sink });
     if (events.tracker.kept() === null) events.tracker = null;
   }
 

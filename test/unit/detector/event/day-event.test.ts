@@ -27,7 +27,7 @@ test('an alarm of a whole day is told as its mean, lasts as long as the day, and
     // A forecast that follows the day: the row itself lies above it.
     const seen: SeenValue = { series: 's', value, expected: value - 1, lo: 8, hi: 50, sharp: 1, rings, origin: 0 };
     const alarm = lows.includes((position - 17) / 24);
-    const event = tracker.observe({
+    const made = tracker.observe({
       position,
       timestampMs: position * stepMs,
       offset: position,
@@ -35,7 +35,7 @@ test('an alarm of a whole day is told as its mean, lasts as long as the day, and
       seen: [seen],
       keptOf: () => seen,
     });
-    if (event !== null) revisions.push(event);
+    revisions.push(...made);
   }
   const told = ({
     type,

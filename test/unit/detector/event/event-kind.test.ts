@@ -6,7 +6,7 @@ import type { EventKind } from '../../../../src/record/anomaly-event.ts';
 import { whiteNoise } from '../../../fixture/stream/backtest.ts';
 
 /** How values left what was usual is not known, and forecasts raised the alarm; the event begins anywhere. */
-const NOTHING_KNOWN = { departure: null, isBySeason: false, begun: 0, staysAway: false };
+const NOTHING_KNOWN = { departure: null, isBySeason: false, begun: 0, staysAway: false, origin: 0 };
 const ROWS = 240;
 const AMPLITUDE = 5;
 /** A season of 24 rows with a little noise. */
@@ -151,12 +151,12 @@ test('regression: a spike whose values stay away is a level shift, or a drift by
   const spike = (row: number) => usual(row) + (row === ROWS ? 9 : 0);
   assert.equal(kindAfter(spike, 30), 'spike');
   assert.equal(kindAfter(spike, 30, { staysAway: true }), 'level_shift');
-  const departure = { riseRows: 40, displacedRows: 20 };
+  const departure = { riseRows: 40, displacedRows: 20, size: 9 };
   assert.equal(kindAfter(spike, 30, { staysAway: true, departure }), 'drift');
 });
 
 test('a kind is refined and never taken back', () => {
-  const known = { riseRows: 20, displacedRows: 20 };
+  const known = { riseRows: 20, displacedRows: 20, size: 9 };
   assert.equal(refined('spike', 'level_shift', null), 'level_shift');
   assert.equal(refined('level_shift', 'stuck', null), 'stuck');
   assert.equal(refined('stuck', 'spike', known), 'stuck');
@@ -173,12 +173,15 @@ test('missing values classify nothing', () => {
 
 test('how values left what was usual tells a drift from a level shift, whatever was before the alarm', () => {
   const off = (row: number) => usual(row) + 9;
-  assert.equal(kindAfter(off, 30, { departure: { riseRows: 40, displacedRows: 20 } }), 'drift');
-  assert.equal(kindAfter(off, 30, { leading: 6, departure: { riseRows: 2, displacedRows: 20 } }), 'level_shift');
+  assert.equal(kindAfter(off, 30, { departure: { riseRows: 40, displacedRows: 20, size: 9 } }), 'drift');
+  assert.equal(
+    kindAfter(off, 30, { leading: 6, departure: { riseRows: 2, displacedRows: 20, size: 9 } }),
+    'level_shift',
+  );
 });
 
 test('what the long memory raised is displaced where values are, though forecasts follow them', () => {
-  const followed = { ...NOTHING_KNOWN, departure: { riseRows: 2, displacedRows: 9 }, isBySeason: true };
+  const followed = { ...NOTHING_KNOWN, departure: { riseRows: 2, displacedRows: 9, size: 9 }, isBySeason: true };
   const values = Float32Array.from({ length: ROWS + 30 }, (_, row) => usual(row));
   const evidence = { values, start: ROWS, residuals: [5], leading: 4, isBelow: false, span: 1, changeScale: 1 };
   assert.equal(kindOf({ ...evidence, ...followed }), 'level_shift');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { revise } from '../../../../src/detector/event/event-revision.ts';
 import { NO_RULES } from '../../../../src/detector/event/event-rules.ts';
-import { revise } from '../../../../src/detector/event/open-event.ts';
 import { concludeSilence, silenceEvent } from '../../../../src/detector/event/silence-event.ts';
 
 const SUBJECT = { detector: 'd', series: 's', group: null, labels: {}, rules: NO_RULES, gap: 4, stepMs: 60_000 };
