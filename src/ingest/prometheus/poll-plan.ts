@@ -35,25 +35,37 @@ export function sourceState(source: PrometheusSource, positionMs: number | null,
   return { source, nextMs, steps: STEPS_FIRST, failures: 0, partials: 0, notBeforeMs: 0, trouble: null };
 }
 
-/** Steps to ask for now: of the source that is furthest behind, so that event time moves on in order. */
-export type PollPlan =
-  | { readonly kind: 'ask'; readonly state: SourceState; readonly fromMs: number; readonly toMs: number }
+/** Steps of a source to ask for. */
+export interface AskedSteps {
+  readonly state: SourceState;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** What to ask for now: the same stretch of time of all sources, so that no series runs ahead of those of others. */
+type PollPlan =
+  | { readonly kind: 'ask'; readonly asked: readonly AskedSteps[] }
   | { readonly kind: 'wait'; readonly ms: number };
 
-export function nextPoll(states: Iterable<SourceState>, nowMs: number): PollPlan {
-  let oldest: SourceState | null = null;
-  let dueMs = Number.POSITIVE_INFINITY;
-  for (const state of states) {
-    const { nextMs, notBeforeMs, source } = state;
-    const atMs = Math.max(nextMs + source.delayMs, notBeforeMs);
-    dueMs = Math.min(dueMs, atMs);
-    if (atMs <= nowMs && (oldest === null || nextMs < oldest.nextMs)) oldest = state;
-  }
-  if (oldest === null) return { kind: 'wait', ms: dueMs - nowMs };
-  const { source, nextMs, steps } = oldest;
-  const { stepMs, delayMs } = source;
-  const complete = Math.floor((nowMs - delayMs - nextMs) / stepMs);
-  return { kind: 'ask', state: oldest, fromMs: nextMs, toMs: nextMs + Math.min(complete, steps - 1) * stepMs };
+export function nextPoll(states: readonly SourceState[], nowMs: number): PollPlan {
+  const due = states.filter((state) => dueMs(state) <= nowMs);
+  // A source that failed once is waited for; one in trouble catches up when it answers again.
+  const retried = states.filter((state) => state.failures > 0 && state.trouble === null && !due.includes(state));
+  const beforeMs = Math.min(...retried.map(({ nextMs }) => nextMs));
+  const share = (steps: number) => Math.max(1, Math.floor(steps / due.length));
+  const endMs = Math.min(...due.map(({ nextMs, steps, source }) => nextMs + (share(steps) - 1) * source.stepMs));
+  const asked = due.flatMap((state): AskedSteps[] => {
+    const { source, nextMs } = state;
+    const lastMs = Math.min(endMs, nowMs - source.delayMs, beforeMs - source.stepMs);
+    const steps = Math.floor((lastMs - nextMs) / source.stepMs);
+    return steps < 0 ? [] : [{ state, fromMs: nextMs, toMs: nextMs + steps * source.stepMs }];
+  });
+  if (asked.length > 0) return { kind: 'ask', asked };
+  return { kind: 'wait', ms: Math.min(...states.filter((state) => !due.includes(state)).map(dueMs)) - nowMs };
+}
+
+function dueMs({ nextMs, notBeforeMs, source }: SourceState): number {
+  return Math.max(nextMs + source.delayMs, notBeforeMs);
 }
 
 /** After the steps up to `toMs` were written. */

@@ -1,13 +1,13 @@
 import type { PrometheusSource } from '../../config/config.ts';
 import { ServiceError } from '../../service-error.ts';
-import type { RecordsOfPoints } from '../../stream/codec/points/point-records.ts';
+import type { PointRecords, RecordsOfPoints } from '../../stream/codec/points/point-records.ts';
 import type { DecodedPoints } from '../../stream/codec/points/series-points.ts';
 import type { OutputRecord, PartitionSession, StreamLog } from '../../stream/log/log.ts';
 import {
+  type AskedSteps,
   failed,
   nextPoll,
   PARTIAL_ATTEMPTS_MAX,
-  type PollPlan,
   partial,
   polled,
   type SourceState,
@@ -25,6 +25,8 @@ const REOPEN_MS = 1_000;
 const ANNOTATIONS_MAX = 100;
 /** What Kafka refuses for a shorter time is tried again without a word, such as while a coordinator begins. */
 const TROUBLE_MS = 5_000;
+/** Reasons of refused points that are logged of one answer. */
+const REASONS_MAX = 20;
 
 interface PollerOptions {
   readonly sources: readonly PrometheusSource[];
@@ -66,7 +68,7 @@ interface WrittenPoints {
 }
 
 /**
- * Polls queries into the input topic. The records of some steps and the position after them are one transaction, so
+ * Polls queries into the input topic. The records of some steps and the positions after them are one transaction, so
  * that no step is written twice or left out, whenever a poller ends and another one begins.
  */
 export class Poller {
@@ -130,10 +132,10 @@ export class Poller {
         for (const { source, nextMs } of this.#states.values()) {
           reports.behind(source.name, Math.max(0, nowMs - source.delayMs - nextMs));
         }
-        const plan = nextPoll(this.#states.values(), nowMs);
+        const plan = nextPoll([...this.#states.values()], nowMs);
         if (plan.kind === 'wait') {
           await this.#options.wait(Math.min(Math.max(plan.ms, 1), WAIT_MS_MAX), signal);
-        } else if (await this.#poll(plan, { session, partitionOf, offset: commits + 1 }, signal)) commits++;
+        } else if (await this.#poll(plan.asked, { session, partitionOf, offset: commits + 1 }, signal)) commits++;
       }
     } finally {
       await session.close();
@@ -160,23 +162,34 @@ export class Poller {
     );
   }
 
-  /** Whether steps were written. */
-  async #poll(plan: PollPlan & { kind: 'ask' }, target: PollTarget, signal: AbortSignal): Promise<boolean> {
-    const { state, fromMs, toMs } = plan;
+  /** Whether steps were written: those of all sources, or none. */
+  async #poll(all: readonly AskedSteps[], target: PollTarget, signal: AbortSignal): Promise<boolean> {
+    const answers: AnsweredSteps[] = [];
+    for (const asked of all) {
+      const answer = await this.#ask(asked, signal);
+      if (answer === null) return false;
+      answers.push({ ...asked, ...answer });
+    }
+    await this.#write(answers, target);
+    return true;
+  }
+
+  /** null where the answer is of no use. */
+  async #ask({ state, fromMs, toMs }: AskedSteps, signal: AbortSignal): Promise<Answered | null> {
     const { source } = state;
     const { name, query, stepMs } = source;
     const answer = await this.#options.rangesOf(source)({ name, query, stepMs, fromMs, toMs }, signal);
     const nowMs = this.#options.nowMs();
-    if (answer.kind === 'answered' && answer.partial === null) return this.#write(plan, answer, target);
+    if (answer.kind === 'answered' && answer.partial === null) return answer;
     if (answer.kind === 'answered') {
       const detail = `its answer is partial: ${answer.partial}`;
       if (state.partials + 1 >= PARTIAL_ATTEMPTS_MAX) {
         this.#options.reports.takenPartial(name, detail);
-        return this.#write(plan, answer, target);
+        return answer;
       }
       this.#options.reports.failed(name, detail);
       this.#states.set(name, partial(state, { detail, nowMs }));
-      return false;
+      return null;
     }
     const { detail } = answer;
     const steps = (toMs - fromMs) / stepMs + 1;
@@ -184,33 +197,40 @@ export class Poller {
       answer.kind === 'failed' ? failed(state, { detail, nowMs }) : tooLarge(state, steps, { detail, nowMs });
     if (after.failures > state.failures) this.#options.reports.failed(name, detail);
     this.#states.set(name, after);
-    return false;
+    return null;
   }
 
-  async #write(
-    { state, toMs }: PollPlan & { kind: 'ask' },
-    { points, annotations }: RangeAnswer & { kind: 'answered' },
-    { session, partitionOf, offset }: PollTarget,
-  ): Promise<true> {
+  async #write(answers: readonly AnsweredSteps[], { session, partitionOf, offset }: PollTarget): Promise<void> {
     const { inputTopic, positionsTopic, recordsOf, reports, nowMs } = this.#options;
-    const { name } = state.source;
-    const { records, unwatched, refused, reasons } = recordsOf()(byTime(points), nowMs());
-    const after = polled(state, toMs);
-    const position: OutputRecord = {
-      topic: positionsTopic,
-      partition: 0,
-      key: positionKey(name),
-      value: encodeSourcePosition(after.nextMs),
-    };
-    const outputs = records.map(({ key, value }): OutputRecord => {
-      return { topic: inputTopic, partition: partitionOf(key), key, value };
-    });
-    await session.commit([...outputs, position], offset);
+    const made = answers.map(({ points }) => [recordsOf()({ ...points, series: [] }, nowMs())]);
+    const outputs: OutputRecord[] = [];
+    for (const { answer, series } of byTime(answers)) {
+      const records = recordsOf()({ series, missing: 0, refused: 0, reasons: [] }, nowMs());
+      made[answer].push(records);
+      for (const { key, value } of records.records) {
+        outputs.push({ topic: inputTopic, partition: partitionOf(key), key, value });
+      }
+    }
+    const states = answers.map(({ state, toMs }) => polled(state, toMs));
+    for (const { source, nextMs } of states) {
+      const position = { key: positionKey(source.name), value: encodeSourcePosition(nextMs) };
+      outputs.push({ topic: positionsTopic, partition: 0, ...position });
+    }
+    await session.commit(outputs, offset);
     this.#accepted();
-    this.#states.set(name, after);
-    for (const text of annotations) this.#annotated(name, text);
-    reports.written(name, { accepted: records.length, unwatched, refused, missing: points.missing, reasons });
-    return true;
+    for (const [i, state] of states.entries()) {
+      const { name } = state.source;
+      this.#states.set(name, state);
+      for (const text of answers[i].annotations) this.#annotated(name, text);
+      const sum = (of: (one: PointRecords) => number) => made[i].reduce((total, one) => total + of(one), 0);
+      reports.written(name, {
+        accepted: sum(({ records }) => records.length),
+        unwatched: sum(({ unwatched }) => unwatched),
+        refused: sum(({ refused }) => refused),
+        missing: answers[i].points.missing,
+        reasons: made[i].flatMap(({ reasons }) => reasons).slice(0, REASONS_MAX),
+      });
+    }
   }
 
   #annotated(source: string, text: string): void {
@@ -228,10 +248,28 @@ interface PollTarget {
   readonly offset: number;
 }
 
-/** Point by point in event time: no series of a partition runs ahead of the others. */
-function byTime({ series, ...others }: DecodedPoints): DecodedPoints {
-  const points = series.flatMap(({ timestampsMs, values, ...name }) =>
-    timestampsMs.map((timestampMs, i) => ({ ...name, timestampsMs: [timestampMs], values: [values[i]] })),
-  );
-  return { series: points.sort((a, b) => a.timestampsMs[0] - b.timestampsMs[0]), ...others };
+type Answered = RangeAnswer & { readonly kind: 'answered' };
+
+type AnsweredSteps = AskedSteps & Answered;
+
+interface PointsOfStep {
+  readonly timestampMs: number;
+  /** Index of the answer. */
+  readonly answer: number;
+  readonly series: DecodedPoints['series'][number][];
+}
+
+/** The points of answers in event time, step by step: no series of a partition runs ahead of the others. */
+function byTime(answers: readonly AnsweredSteps[]): PointsOfStep[] {
+  const steps = answers.map(() => new Map<number, PointsOfStep>());
+  for (const [answer, { points }] of answers.entries()) {
+    for (const { timestampsMs, values, ...name } of points.series) {
+      for (const [i, timestampMs] of timestampsMs.entries()) {
+        const step = steps[answer].get(timestampMs) ?? { timestampMs, answer, series: [] };
+        step.series.push({ ...name, timestampsMs: [timestampMs], values: [values[i]] });
+        steps[answer].set(timestampMs, step);
+      }
+    }
+  }
+  return steps.flatMap((each) => [...each.values()]).sort((a, b) => a.timestampMs - b.timestampMs);
 }

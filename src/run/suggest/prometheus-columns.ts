@@ -30,7 +30,7 @@ export async function addPrometheus(
   for (let attempts = 1; ; ) {
     const plan = nextPoll([state], nowMs);
     if (plan.kind === 'wait') return;
-    const { fromMs, toMs } = plan;
+    const [{ fromMs, toMs }] = plan.asked;
     const answer = await ask({ name: source.name, query, stepMs, fromMs, toMs }, stop);
     if (answer.kind === 'answered') {
       for (const { id, timestampsMs, values } of answer.points.series) {

@@ -78,3 +78,68 @@ test('commits that are refused for long make the poller not ready, and it is rea
   assert.ok(ready.includes(false));
   assert.equal(ready.at(-1), true);
 });
+
+test('points of several sources are written in the order of their event times', async () => {
+  const names = ['a', 'b', 'c'];
+  const sources = names.map((name, i) => ({
+    ...SOURCE,
+    name,
+    query: name,
+    stepMs: (i + 1) * MIN,
+    historyMs: 3_000 * MIN,
+  }));
+  const stop = new AbortController();
+  const written: number[] = [];
+  const newestMs = new Map<string, number>();
+  let nowMs = 5_000 * MIN;
+  const poller = new Poller({
+    sources,
+    log: {
+      openPartition: async () => {
+        const session: Partial<PartitionSession> = {
+          committedOffset: null,
+          readChangelog: async () => {},
+          close: async () => {},
+          async commit(outputs) {
+            for (const { topic, key, value } of outputs) {
+              if (topic === 'input') written.push(Number(String(value)));
+              else newestMs.set(String(key), JSON.parse(String(value)).nextMs);
+            }
+          },
+        };
+        return session as PartitionSession;
+      },
+    },
+    positionsTopic: 'positions',
+    inputTopic: 'input',
+    partitioner: async () => () => 0,
+    recordsOf: () => (points) => {
+      const records = points.series.flatMap(({ timestampsMs }) =>
+        timestampsMs.map((ms) => ({ key: Buffer.from('k'), value: Buffer.from(String(ms)) })),
+      );
+      return { records, unwatched: 0, refused: 0, reasons: [] };
+    },
+    nowMs: () => nowMs,
+    async wait(ms) {
+      nowMs += ms;
+      if (nowMs > 5_020 * MIN) stop.abort();
+    },
+    reports: { written() {}, behind() {}, failed() {}, takenPartial() {}, log() {}, annotated() {} },
+    rangesOf: () => async (request) => {
+      const timestampsMs: number[] = [];
+      for (let ms = request.fromMs; ms <= request.toMs; ms += request.stepMs) timestampsMs.push(ms);
+      const series = [
+        { id: request.name, name: request.name, labels: [], timestampsMs, values: timestampsMs.map(() => 1) },
+      ];
+      return { kind: 'answered', points: { ...NOTHING, series }, partial: null, annotations: [] };
+    },
+  });
+  await poller.run(stop.signal);
+  assert.ok(written.length > 3_000 + 1_500 + 1_000);
+  let newest = 0;
+  for (const ms of written) {
+    assert.ok(ms > newest - 3 * MIN, 'none is a step behind what was written');
+    newest = Math.max(newest, ms);
+  }
+  assert.equal(newestMs.size, 3);
+});
