@@ -76,6 +76,8 @@ export interface Unusualness {
   readonly unexplained?: number;
   /** What any step of a series shows that seldom makes one: that alone is no alarm. Left out: 0. */
   readonly rareStep?: number;
+  /** Magnitude of the residual or of the change since the last value, whichever is larger; left out of a group. */
+  readonly moved?: number;
 }
 
 /** The verdict on one row. */

@@ -8,13 +8,12 @@ import { observeExtremes } from '../event/event-extremes.ts';
 import type { EventSubject, ForecastValue, SeenValue } from '../event/event-row.ts';
 import { NO_RULES } from '../event/event-rules.ts';
 import { EventTracker } from '../event/event-tracker.ts';
-import { judgeStuck } from '../event/stuck-alarm.ts';
+import { judgeAlone } from '../event/judge-alone.ts';
 import { observeTerms } from '../grade/grade-terms.ts';
 import { type JudgedMember, judgeGroup } from '../memory/group-season.ts';
 import { keptValue } from '../memory/kept-value.ts';
 import { SCALARS, SeriesMemory, seriesLayout } from '../memory/series-memory.ts';
 import { SeriesRings } from '../memory/series-rings.ts';
-import { judgeInSeason } from '../memory/series-season.ts';
 import { arrivalForecastAt, countingCutoffs, forecastAt, type History, originAt } from './history.ts';
 import type { TurnRows } from './turn-rows.ts';
 
@@ -88,9 +87,8 @@ function* gradeAlone(
     if (turn.isOver(1)) yield;
     const unusual = rows.observe(position);
     const timestampMs = startMs + position * (settings.profile?.stepMs ?? Number.NaN);
-    const row = { value: history.observed[position], timestampMs };
-    const inSeason = judgeInSeason(rows.rings, judgeRow(state, 0, unusual, promise), row);
-    const verdict = judgeStuck(rows.rings, position, inSeason, settings.alarmRate);
+    const row = { value: history.observed[position], timestampMs, moved: unusual?.moved };
+    const verdict = judgeAlone(rows.rings, position, judgeRow(state, 0, unusual, promise), row);
     rows.closeWindow(position + 1);
     events.observe(position, verdict, [rows]);
     if (position >= windowStart) verdicts.push(verdict);

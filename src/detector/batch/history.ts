@@ -158,7 +158,8 @@ export function originAt({ segments }: History, position: number): number {
 export function isFlatReturnAt({ values, segments, flatEnd }: History, position: number, capacity: number): boolean {
   if (position >= flatEnd) return false;
   const oldest = Math.max(segmentAt(segments, position).start, position - capacity + 1);
-  return isBackWhereFlat({ distanceAt: (row) => values[row], oldest }, position);
+  const isRepeated = values[position] === values[position - 1];
+  return isRepeated && isBackWhereFlat({ distanceAt: (row) => values[row], oldest }, position);
 }
 
 function segmentAt(segments: readonly OriginSegment[], position: number): OriginSegment {

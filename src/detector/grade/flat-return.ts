@@ -12,10 +12,7 @@ interface FlatPast {
   readonly oldest: number;
 }
 
-/**
- * Whether the value at `position` repeats the one before, where a flat series was before it went away. Forecasts that
- * still follow where it went say nothing of such a row, and shapes compare it with the return. O(rows).
- */
+/** Whether the value at `position` is where a flat series was before it went away. O(rows). */
 export function isBackWhereFlat({ distanceAt, oldest }: FlatPast, position: number): boolean {
   const level = distanceAt(position);
   /** Where the run of values at the level, or of others, begins that ends before `end`. */
@@ -26,12 +23,20 @@ export function isBackWhereFlat({ distanceAt, oldest }: FlatPast, position: numb
   };
   const back = beginOf(position, true);
   const left = beginOf(back, false);
-  return back < position && left < back && left - beginOf(left, true) >= FLAT_ROWS;
+  return left < back && left - beginOf(left, true) >= FLAT_ROWS;
 }
 
-/** Whether a series that has hardly moved is back at its newest row; call it before the resolution learns of that. */
-export function isFlatReturn(rings: SeriesRings, position: number): boolean {
+/** Whether a series that has hardly moved is back at its newest row. */
+export function isFlatBack(rings: SeriesRings, position: number): boolean {
   if (!isFlatSoFar(rings.doubles, rings.scalarIndex(SCALARS.resolution))) return false;
   const oldest = Math.max(rings.contextStart, position - rings.layout.contextCapacity + 1);
   return isBackWhereFlat({ distanceAt: (row) => rings.distanceAt(row), oldest }, position);
+}
+
+/**
+ * Whether it is back for the second row or more; call it before the resolution learns of that. Forecasts that still
+ * follow where it went say nothing of such a row, and shapes compare it with the return.
+ */
+export function isFlatReturn(rings: SeriesRings, position: number): boolean {
+  return rings.distanceAt(position) === rings.distanceAt(position - 1) && isFlatBack(rings, position);
 }

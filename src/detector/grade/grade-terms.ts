@@ -122,7 +122,8 @@ export function observeTerms(
   if (isFlat && sum > 0 && isFlatReturn(rings, position)) return NOTHING_UNUSUAL;
   const sharp = sum + SHAPE_WEIGHT_SHARP * Math.min(w, largest);
   const rareStep = shownByRareStep(stepsSoFar(doubles, resolutionAt), rings.scalar(SCALARS.termRows + CHANGE));
-  return { sharp, wide: sum + SHAPE_WEIGHT_WIDE * w, rareStep };
+  const moved = Math.max(Math.abs(distance - forecast), Math.abs(change) || 0);
+  return { sharp, wide: sum + SHAPE_WEIGHT_WIDE * w, rareStep, moved };
 }
 
 /** The smallest unit of entries of a series that has hardly moved so far. */
@@ -192,6 +193,11 @@ export function scaleOfResiduals(rings: SeriesRings): number {
 
 export function scaleOfChanges(rings: SeriesRings): number {
   return Math.sqrt(rings.scalar(SCALARS.termSquares + CHANGE));
+}
+
+/** Rows that had a change since the row before. */
+export function rowsOfChanges(rings: SeriesRings): number {
+  return rings.scalar(SCALARS.termRows + CHANGE);
 }
 
 /** Mean of the last residuals before the newest one. */

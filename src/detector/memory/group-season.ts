@@ -4,7 +4,7 @@ import { deviationFloor } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { hasProfile } from '../profile/profile-layout.ts';
 import { passSeason, type SeasonPassed, seasonAlarm } from '../profile/season-alarm.ts';
-import { observeSeason, type SeasonVerdict } from '../profile/season-verdict.ts';
+import { besideForecast, observeSeason, type SeasonVerdict } from '../profile/season-verdict.ts';
 import { profileState, SCALARS } from './series-memory.ts';
 import type { SeriesRings } from './series-rings.ts';
 
@@ -75,10 +75,10 @@ export function judgeGroup(
 /** Members share the promised rate, but for those that had no value so far. */
 function passMembers(members: readonly JudgedMember[], timestampMs: number, rate: number): MemberSeason[] {
   const states = members.map(({ rings }) => profileState(rings, rings.layout.profile!));
-  const observed = members.map(({ rings, value }, i) => {
+  const observed = members.map(({ rings, value, unusual }, i) => {
     if (Number.isNaN(value) || Number.isNaN(timestampMs)) return null;
     const floor = deviationFloor(rings.doubles, rings.scalarIndex(SCALARS.resolution));
-    return observeSeason(states[i], timestampMs, value, floor);
+    return besideForecast(observeSeason(states[i], timestampMs, value, floor), unusual?.moved);
   });
   const begun = states.filter(hasProfile).length;
   return members.map(({ unusual }, i) => {

@@ -16,6 +16,10 @@ export const LAST = 5;
 const KNOWN_DAYS = 0.5;
 /** A candidate explains the values of slots where this share of their variance is left, or less. */
 const UNEXPLAINED_MAX = 0.4;
+/** A slot that lies off the mean varies by its own size: within this share of that it is ordinary. */
+export const ROOM_SHARE = 0.25;
+/** Root mean square distances from the mean beyond which a slot stands out. */
+const EXTREME = 3;
 /** What lies farther from the origin, in units, counts as this far. */
 const DISTANCE_MAX = 1e9;
 
@@ -68,11 +72,32 @@ export function expectedDistance(
   const { layout, doubles, doubleStart: d } = state;
   const slot = doubles[d + SLOT];
   const own = slotDistance(state, candidate, slot);
-  if (layout.slotMs <= layout.stepMs || place === 0) return own;
+  const room = roomOfExtreme(state, own);
+  if (layout.slotMs <= layout.stepMs || place === 0) return nearest(distance, own - room, own + room);
   const next = slotDistance(state, candidate, place > 0 ? slot + 1 : slot - 1);
-  if (Number.isNaN(next)) return own;
+  if (Number.isNaN(next)) return nearest(distance, own - room, own + room);
   const line = own + Math.abs(place) * (next - own);
-  return Math.max(Math.min(own, line), Math.min(distance, Math.max(own, line)));
+  return nearest(distance, Math.min(own - room, line), Math.max(own + room, line));
+}
+
+function nearest(distance: number, least: number, most: number): number {
+  return Math.max(least, Math.min(distance, most));
+}
+
+/**
+ * How far values of a slot may lie off it without an error, if it stands out of the profile, as a weekly job does: it
+ * varies by its own size, of which other slots know nothing.
+ */
+function roomOfExtreme({ floats, floatStart: f }: ProfileState, expected: number): number {
+  const size = Math.abs(expected - floats[f + F.mean]);
+  const beyond = size - EXTREME * Math.sqrt(floats[f + F.errors + MEAN]);
+  return ROOM_SHARE * Math.max(0, Math.min(size, 2 * beyond));
+}
+
+/** How far a slot lies off what is expected of it. */
+export function slotError(state: ProfileState, expected: number, shown: number): number {
+  const room = roomOfExtreme(state, expected);
+  return shown - nearest(shown, expected - room, expected + room);
 }
 
 /** What a candidate expects of a slot; NaN where it knows nothing of it. */
@@ -87,6 +112,13 @@ export function slotDistance(
     candidate === DAY_AT_LEVEL ? floats[f + F.dayLevel] : candidate === WEEK_AT_LEVEL ? floats[f + F.weekLevel] : 0;
   const at = candidate % 2 === DAY ? places.day + hourOf(layout, slot) : places.week + weekSlotOf(layout, slot);
   return halves[halfStart + at] + level;
+}
+
+/** Whether a candidate expects exactly the same of the open slot and of both beside it: they have not varied so far. */
+export function isFlatStretch(state: ProfileState, candidate: number): boolean {
+  const slot = state.doubles[state.doubleStart + SLOT];
+  const expected = slotDistance(state, candidate, slot);
+  return expected === slotDistance(state, candidate, slot - 1) && expected === slotDistance(state, candidate, slot + 1);
 }
 
 /** The time of the day of a slot. */

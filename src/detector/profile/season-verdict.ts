@@ -5,11 +5,12 @@ import {
   expectedDistance,
   explains,
   hourOf,
+  isFlatStretch,
   MEAN,
   unitOf,
   valueAt,
 } from './season-candidates.ts';
-import { enterSlot } from './season-profile.ts';
+import { EXTRAORDINARY_SHARE, enterSlot } from './season-profile.ts';
 import { type DayVerdict, dayVerdict } from './whole-day.ts';
 
 const { firstMs: FIRST_MS, slot: SLOT, sum: SUM, origin: ORIGIN } = PROFILE_DOUBLES.at;
@@ -24,6 +25,9 @@ const SPREAD_SHARE_MIN = 0.25;
 const KNOWN_DAYS = 0.5;
 /** A value within so many deviations of the profile is what this hour always shows. */
 const USUAL = 2.5;
+/** Within so many, too, where the profile leaves less than this share of what forecast and last value are off. */
+const EXPLAINED = 5;
+const UNEXPLAINED_SHARE = 0.25;
 const Z_MAX = 8;
 const SHARE_MIN = 0.25;
 /** The mean square distance forgets with so much time. */
@@ -36,6 +40,9 @@ export interface SeasonVerdict {
   readonly unusual: number;
   /** The value is what this hour always shows. */
   readonly isUsual: boolean;
+  /** How far the value lies off what was expected, and that in deviations of single values at this hour. */
+  readonly distance: number;
+  readonly deviations: number;
   /** What was expected, and the deviation of single values at this hour. */
   readonly expected: number;
   readonly deviation: number;
@@ -67,28 +74,35 @@ export function observeSeason(
   if (Number.isNaN(expected)) return null;
   const distance = shown - expected;
   const unit = unitOf(state);
+  const hour = hourOf(layout, doubles[d + SLOT]);
   const smallest = square(floor / unit);
   floats[f + F.recent] += layout.recentRate * (distance - floats[f + F.recent]);
   const recent = floats[f + F.recent];
   const meanSquare = Math.max(floats[f + F.distance], smallest);
   const z = distanceRatio(state, Math.abs(distance), smallest);
-  floats[f + F.expectedRows]++;
-  floats[f + F.squares] += recent * recent;
-  floats[f + F.zSquares] += square(Math.min(z, Z_MAX));
+  const isFlat = isFlatStretch(state, candidate);
+  // What never varies on one kind of day says nothing of how values vary at this hour of the others.
+  if (!isFlat || square(distance) > smallest || !(halves[halfStart + layout.places.spread + hour] > 0)) {
+    floats[f + F.expectedRows]++;
+    floats[f + F.squares] += recent * recent;
+    floats[f + F.zSquares] += square(Math.min(z, Z_MAX));
+  }
   if (floats[f + F.spreadSlots] < KNOWN_DAYS * layout.daySlots) return null;
   if (timestampMs - doubles[d + FIRST_MS] < MATURE_MS || !explains(state, candidate)) return null;
-  const hour = hourOf(layout, doubles[d + SLOT]);
   const own = square(halves[halfStart + layout.places.spread + hour]);
   const all = floats[f + F.spread];
   const variance = Math.max(
-    Number.isNaN(own) ? all : HOUR_WEIGHT * own + (1 - HOUR_WEIGHT) * all,
+    Number.isNaN(own) ? all : Math.max(own, HOUR_WEIGHT * own + (1 - HOUR_WEIGHT) * all),
     SPREAD_SHARE_MIN * all,
     smallest,
   );
   const share = Math.max(shareOfHour(state, hour), SHARE_MIN);
+  const deviations = (isFlat ? Math.abs(distance) / Math.sqrt(smallest) : z) / Math.sqrt(share);
   return {
     unusual: variance > 0 ? Math.abs(recent) / Math.sqrt(variance) : 0,
-    isUsual: z / Math.sqrt(share) < USUAL,
+    isUsual: deviations < USUAL,
+    distance: Math.abs(distance) * unit,
+    deviations,
     expected: valueAt(state, expected),
     deviation: Math.sqrt(meanSquare * share) * unit,
     lately: valueAt(state, expected + recent),
@@ -97,12 +111,24 @@ export function observeSeason(
   };
 }
 
+/**
+ * The verdict given how far the value lies off its forecast, or the last value. A forecast may not see what the profile
+ * knows, such as Monday morning behind a weekend that fills its context.
+ * @param moved magnitude, in units of the series
+ */
+export function besideForecast(season: SeasonVerdict | null, moved = 0): SeasonVerdict | null {
+  if (season === null || season.isUsual) return season;
+  const isExplained = season.deviations < EXPLAINED && season.distance < UNEXPLAINED_SHARE * moved;
+  return isExplained ? { ...season, isUsual: true } : season;
+}
+
 /** A distance in units of those before it, which then learn of it. */
 function distanceRatio({ layout, floats, floatStart: f }: ProfileState, distance: number, smallest: number): number {
   const rows = floats[f + F.distanceRows];
   const mean = Math.max(floats[f + F.distance], smallest);
   const z = rows === 0 ? 0 : mean > 0 ? distance / Math.sqrt(mean) : distance > 0 ? Z_MAX : 0;
-  const shown = rows > DISTANCE_ROWS_MIN ? Math.min(square(distance), square(Z_MAX) * mean) : square(distance);
+  const most = Math.max(square(Z_MAX) * mean, square(distance) * EXTRAORDINARY_SHARE);
+  const shown = rows > DISTANCE_ROWS_MIN ? Math.min(square(distance), most) : square(distance);
   const counted = Math.min(rows + 1, DISTANCE_MS / layout.stepMs);
   floats[f + F.distanceRows] = counted;
   floats[f + F.distance] += (shown - floats[f + F.distance]) / counted;

@@ -1,7 +1,7 @@
 import { instantOf } from '../../calendar/local-calendar.ts';
 import type { SeasonAlarm } from '../alarm/alarm.ts';
 import { forgetToday, PROFILE_DOUBLES, PROFILE_FLOATS, type ProfileState } from './profile-layout.ts';
-import { bestCandidate, slotDistance, unitOf, valueAt } from './season-candidates.ts';
+import { bestCandidate, slotDistance, slotError, unitOf, valueAt } from './season-candidates.ts';
 
 const { slot: SLOT } = PROFILE_DOUBLES.at;
 const F = PROFILE_FLOATS.at;
@@ -45,7 +45,7 @@ export function addToDay(state: ProfileState, candidate: number, shown: number):
   if (Number.isNaN(expected)) return;
   floats[f + F.todaySlots]++;
   floats[f + F.todayExpected] += expected;
-  floats[f + F.todayError] += shown - expected;
+  floats[f + F.todayError] += slotError(state, expected, shown);
 }
 
 /** Moves on from the slot that closed to the next one, perhaps of another day. */

@@ -16,7 +16,7 @@ import { deviationFloor } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { CALIBRATION_WINDOWS_MIN, floorOfRounded, judgeDistance, type Yardstick } from '../calibration/threshold.ts';
 import { observeExtremes } from '../event/event-extremes.ts';
-import { judgeStuck } from '../event/stuck-alarm.ts';
+import { judgeAlone } from '../event/judge-alone.ts';
 import { isFlatReturn } from '../grade/flat-return.ts';
 import { observeTerms, PRIOR_ROWS } from '../grade/grade-terms.ts';
 import { restoreShapes } from '../grade/shape-search.ts';
@@ -30,7 +30,6 @@ import {
 } from '../memory/open-window.ts';
 import { SCALARS, type SeriesMemory } from '../memory/series-memory.ts';
 import { SeriesRings } from '../memory/series-rings.ts';
-import { judgeInSeason } from '../memory/series-season.ts';
 
 /**
  * Online detection on one series: the state machine of the stream.
@@ -107,8 +106,8 @@ export class SeriesDetector extends SeriesRings {
     const centre = this.origin + expected;
     const unusual = this.layout.isGraded ? observeTerms(this.rings, { position, value, distance, forecast }) : null;
     this.rings.observeScalars(value, distance);
-    const inSeason = judgeInSeason(this.rings, this.verdictOn(unusual), { value, timestampMs });
-    const verdict = judgeStuck(this.rings, position, inSeason, this.settings.alarmRate);
+    const timed = { value, timestampMs, moved: unusual?.moved };
+    const verdict = judgeAlone(this.rings, position, this.verdictOn(unusual), timed);
     const detection: Detection = {
       state,
       position,

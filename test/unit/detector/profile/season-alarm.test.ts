@@ -6,7 +6,17 @@ import { passSeason } from '../../../../src/detector/profile/season-alarm.ts';
 
 const layout = profileLayout(UTC_CALENDAR, 3_600_000)!;
 const seasonOf = (unusual: number) => {
-  return { unusual, isUsual: false, expected: 0, deviation: 1, lately: unusual, timestampMs: 0, day: null };
+  return {
+    unusual,
+    isUsual: false,
+    distance: 0,
+    deviations: 0,
+    expected: 0,
+    deviation: 1,
+    lately: unusual,
+    timestampMs: 0,
+    day: null,
+  };
 };
 
 test('of a group, whose members share the promise, the season of each is an alarm at fewer deviations', () => {

@@ -8,7 +8,7 @@ import {
   type ProfileState,
   profileLayout,
 } from '../../../../src/detector/profile/profile-layout.ts';
-import { observeSeason } from '../../../../src/detector/profile/season-verdict.ts';
+import { besideForecast, observeSeason } from '../../../../src/detector/profile/season-verdict.ts';
 import { seededRandom } from '../../../fixture/seeded-random.ts';
 import { whiteNoise } from '../../../fixture/stream/backtest.ts';
 
@@ -185,4 +185,91 @@ test('values that stay until midnight before a weekend are what their hour alway
     }
   }
   assert.ok(evenings >= 3 * 6);
+});
+
+/** Values in weeks from START_MS, with the verdicts on them. */
+function verdictsOf(valueAt: (ms: number) => number, days: number, stepMs = HOUR_MS / 4) {
+  const state = fresh({ stepMs });
+  const shown = feed(state, { days, valueAt: (ms) => valueAt(ms - START_MS) });
+  return { state, from: (day: number, hour: number) => shown.slice((day * DAY_MS + hour * HOUR_MS) / stepMs) };
+}
+
+const dayOf = (ms: number) => Math.floor(ms / DAY_MS);
+const hourOf = (ms: number) => (ms % DAY_MS) / HOUR_MS;
+/** Between -1 and 1. */
+const relativeNoise = (ms: number) => noiseAt(ms) / 50 - 1;
+const opened = (ms: number) => dayOf(ms) % 7 < 5 && hourOf(ms) >= 8 && hourOf(ms) < 18;
+const openCounts = (ms: number) => (opened(ms) ? Math.round(300 * (1 + 0.05 * relativeNoise(ms))) : 0);
+
+test('exact zeros at weekends are usual there, and excuse no outage on a weekday', () => {
+  const outage = (ms: number) => (dayOf(ms) === 85 && hourOf(ms) >= 9 && hourOf(ms) < 12 ? 0 : openCounts(ms));
+  const { from } = verdictsOf(outage, 86);
+  const clean = from(14, 0).slice(0, 71 * 96);
+  assert.ok(clean.every((verdict) => verdict!.unusual < 7));
+  const [first, second] = from(85, 9);
+  assert.ok(!first!.isUsual && !second!.isUsual && second!.unusual > 7);
+});
+
+test('what varies on weekdays excuses nothing on a day that is always closed', () => {
+  const intruded = (ms: number) => (dayOf(ms) === 61 && hourOf(ms) === 10 ? 30 : openCounts(ms));
+  assert.equal(verdictsOf(intruded, 62).from(61, 10)[0]!.isUsual, false);
+});
+
+test('a profile that begins with hours of rest learns how far values lie off', () => {
+  const { from } = verdictsOf((ms) => openCounts(ms + 5 * DAY_MS), 40);
+  assert.ok(from(16, 0).every((verdict) => verdict!.unusual < 7));
+});
+
+const weeklyJob = (ms: number) => {
+  const isJob = dayOf(ms) % 7 === 2 && hourOf(ms) >= 3 && hourOf(ms) < 4;
+  return (isJob ? 500 : 20) * (1 + 0.05 * relativeNoise(ms));
+};
+
+test('a weekly job is usual from its third week on; missing or doubled it is not', () => {
+  const { from } = verdictsOf(weeklyJob, 7 * 12);
+  for (let week = 3; week < 12; week++) {
+    assert.ok(
+      from(7 * week + 2, 2)
+        .slice(0, 16)
+        .every((verdict) => verdict!.isUsual && verdict!.unusual < 5),
+    );
+  }
+  for (const factor of [0.04, 2]) {
+    const changed = verdictsOf((ms) => weeklyJob(ms) * (dayOf(ms) === 72 && hourOf(ms) === 3 ? factor : 1), 73);
+    assert.ok(
+      changed
+        .from(72, 3)
+        .slice(0, 4)
+        .some((verdict) => !verdict!.isUsual && verdict!.unusual > 7),
+    );
+  }
+});
+
+test('an incident of two days leaves what is expected a week later within two usual errors', () => {
+  const business = (ms: number) => (opened(ms) ? 240 : 40) * (1 + 0.04 * relativeNoise(ms));
+  const incident = (ms: number) => business(ms) * (dayOf(ms) === 38 || dayOf(ms) === 39 ? 1.6 : 1);
+  const clean = verdictsOf(business, 49).from(42, 0);
+  verdictsOf(incident, 49)
+    .from(42, 0)
+    .forEach((verdict, i) => {
+      assert.ok(Math.abs(verdict!.expected - clean[i]!.expected) < 0.1 * clean[i]!.expected, `row ${i}`);
+      assert.ok(verdict!.unusual < 5, `row ${i}: ${verdict!.unusual}`);
+    });
+});
+
+test('what the profile explains of a blind forecast is usual, up to five deviations', () => {
+  const season = {
+    unusual: 0,
+    isUsual: false,
+    distance: 10,
+    deviations: 3,
+    expected: 0,
+    deviation: 1,
+    lately: 0,
+    timestampMs: 0,
+    day: null,
+  };
+  assert.equal(besideForecast(season, 100)!.isUsual, true);
+  assert.equal(besideForecast(season, 30)!.isUsual, false);
+  assert.equal(besideForecast({ ...season, deviations: 6 }, 100)!.isUsual, false);
 });

@@ -110,7 +110,7 @@ test('behind a day that was told of the next one tells nothing, and the one behi
   assert.deepEqual(marked, [true, true, false, false]);
 });
 
-test('a day that is 4 % low is no alarm where days are all alike, and one that is 11 % low is', () => {
+test('a day that is 3 % low is no alarm where days are all alike, and one that is 11 % low is', () => {
   const alike = (share: number) => {
     const noise = whiteNoise(4);
     return (ms: number) => {
@@ -119,7 +119,7 @@ test('a day that is 4 % low is no alarm where days are all alike, and one that i
       return busy * (day === LOW_DAY ? 1 - share : 1) * (1 + 0.06 * noise());
     };
   };
-  assert.deepEqual(ofDays(feed(fresh(), alike(0.04))), []);
+  assert.deepEqual(ofDays(feed(fresh(), alike(0.03))), []);
   assert.deepEqual(
     ofDays(feed(fresh(), alike(0.11))).map(({ day }) => day),
     [LOW_DAY],

@@ -1,0 +1,160 @@
+/** What people have: for each series the events that `backtest` is to find, and those that it is not, at the defaults. */
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { AnomalyEvent } from '../../../src/record/anomaly-event.ts';
+import { startCommand } from '../../fixture/command.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
+import { seededRandom } from '../../fixture/seeded-random.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const WEEK_MS = 7 * DAY_MS;
+/** A Monday. */
+const START_MS = Date.UTC(2026, 7, 3);
+
+interface OrdinaryCase {
+  readonly stepMs: number;
+  readonly lengthMs: number;
+  /** Time from START_MS; a null is a row that the file does not have. */
+  valueAt(ms: number, normal: () => number): number | null;
+  /** First alarms of events, from START_MS, ascending. Throws, or is false, where they are not what they should be. */
+  isRight(alarms: readonly number[]): boolean;
+}
+
+const weekOf = (ms: number) => Math.floor(ms / WEEK_MS);
+const dayOf = (ms: number) => Math.floor(ms / DAY_MS) % 7;
+const hourOf = (ms: number) => (ms % DAY_MS) / HOUR_MS;
+const within = (from: number, to: number) => (ms: number) => ms >= from && ms < to;
+const at = (week: number, day: number, hour: number) => week * WEEK_MS + day * DAY_MS + hour * HOUR_MS;
+
+/** A series that rests, and is elsewhere for `rows` from row 3,000 on. */
+function flat(rest: number, away: number, { stepMs = MINUTE_MS, rows = 240, early = rest } = {}): OrdinaryCase {
+  const leftMs = 3_000 * stepMs;
+  return {
+    stepMs,
+    lengthMs: leftMs + 500 * stepMs,
+    valueAt: (ms) => (ms === 100 * stepMs ? early : ms >= leftMs && ms < leftMs + rows * stepMs ? away : rest),
+    isRight: (alarms) => alarms.length === 1 && within(leftMs, leftMs + 3 * stepMs)(alarms[0]),
+  };
+}
+
+function weeklyJob(change: 'none' | 'missing' | 'doubled'): OrdinaryCase {
+  const changedMs = at(11, 2, 3);
+  return {
+    stepMs: 10 * MINUTE_MS,
+    lengthMs: 14 * WEEK_MS,
+    valueAt(ms, normal) {
+      const isJob = dayOf(ms) === 2 && hourOf(ms) >= 3 && hourOf(ms) < 4;
+      const factor = weekOf(ms) === 11 ? { none: 1, missing: 0.04, doubled: 2 }[change] : 1;
+      return (isJob ? 500 * factor : 20) * (1 + 0.045 * normal());
+    },
+    isRight(alarms) {
+      const ofJobs = alarms.filter((ms) => ms >= 4 * WEEK_MS && dayOf(ms) === 2 && hourOf(ms) >= 2 && hourOf(ms) < 7);
+      return change === 'none'
+        ? ofJobs.length === 0
+        : ofJobs.length > 0 && ofJobs.every(within(changedMs, changedMs + HOUR_MS));
+    },
+  };
+}
+
+function closedAtWeekends(outage: boolean): OrdinaryCase {
+  const outageMs = at(12, 1, 9);
+  return {
+    stepMs: 10 * MINUTE_MS,
+    lengthMs: outage ? 13 * WEEK_MS : 16 * WEEK_MS,
+    valueAt(ms, normal) {
+      const isOpen = dayOf(ms) < 5 && hourOf(ms) >= 8 && hourOf(ms) < 18;
+      if (!isOpen || (outage && ms >= outageMs && ms < outageMs + 3 * HOUR_MS)) return 0;
+      return Math.round(300 * (1 - ((hourOf(ms) - 13) / 8) ** 2) * (1 + 0.05 * normal()));
+    },
+    isRight(alarms) {
+      const late = alarms.filter((ms) => ms >= at(2, 5, 0));
+      if (outage) return late.some(within(outageMs, outageMs + HOUR_MS / 2));
+      return late.every((ms) => dayOf(ms) < 5);
+    },
+  };
+}
+
+const incident: OrdinaryCase = {
+  stepMs: 10 * MINUTE_MS,
+  lengthMs: 9 * WEEK_MS,
+  valueAt(ms, normal) {
+    const open = Math.exp(-(((hourOf(ms) - 13) / 4) ** 4));
+    const usual = dayOf(ms) < 5 ? open : 0.15 * open;
+    const factor = weekOf(ms) === 5 && (dayOf(ms) === 3 || dayOf(ms) === 4) ? 1.6 : 1;
+    return (40 + 200 * usual) * factor * (1 + 0.04 * normal());
+  },
+  isRight(alarms) {
+    const late = alarms.filter((ms) => ms >= at(5, 3, 0));
+    return late.length > 0 && late.every(within(at(5, 3, 0), at(5, 5, 2)));
+  },
+};
+
+const CASES: Readonly<Record<string, OrdinaryCase>> = {
+  '5 that becomes 6': flat(5, 6, { rows: 500 }),
+  'a service that is down for four hours': flat(1, 0),
+  'a service that is down, by 5 minutes': flat(1, 0, { stepMs: 5 * MINUTE_MS, rows: 24 }),
+  'a service that is down, behind one odd value': flat(1, 0, { early: 0.99 }),
+  'an error count that stays': flat(0, 1, { rows: 500 }),
+  'the last digit of a share': flat(99.9, 99.8, { rows: 500 }),
+  'a lone 1 among zeros': { ...flat(0, 1, { rows: 1 }), isRight: (alarms) => alarms.length === 0 },
+  'a duty cycle': {
+    stepMs: 5 * MINUTE_MS,
+    lengthMs: 14 * DAY_MS,
+    valueAt: (ms) => (ms % (6 * HOUR_MS) < HOUR_MS ? 1 : 0),
+    isRight: (alarms) => alarms.length === 0,
+  },
+  'a weekly job': weeklyJob('none'),
+  'a weekly job that is missing once': weeklyJob('missing'),
+  'a weekly job that takes twice as much once': weeklyJob('doubled'),
+  'closed at weekends': closedAtWeekends(false),
+  'closed at weekends, with an outage on a Tuesday': closedAtWeekends(true),
+  'an incident of two days': incident,
+  'one missing value in a wave': {
+    stepMs: HOUR_MS,
+    lengthMs: 20 * DAY_MS,
+    valueAt: (ms, normal) => (ms === at(1, 3, 5) ? null : 100 + 20 * Math.sin((Math.PI * hourOf(ms)) / 12) + normal()),
+    isRight: (alarms) => !alarms.some(within(at(1, 4, 3), at(1, 4, 8))),
+  },
+};
+
+function linesOf([name, { stepMs, lengthMs, valueAt }]: readonly [string, OrdinaryCase]): string[] {
+  const random = seededRandom(1);
+  const normal = () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  return Array.from({ length: lengthMs / stepMs }, (_, i) => i * stepMs).flatMap((ms) => {
+    const value = valueAt(ms, normal);
+    return value === null ? [] : [`"${name}",${START_MS + ms},${value}`];
+  });
+}
+
+/** First alarms of the events that `backtest` finds, by series. */
+async function alarmsOf(cases: readonly (readonly [string, OrdinaryCase])[]): Promise<Map<string, number[]>> {
+  const folder = freshFolder();
+  const [csv, out, events] = ['cases.csv', 'scores.csv', 'events.jsonl'].map((name) => join(folder, name));
+  await writeFile(csv, `series,timestamp,value\n${cases.flatMap(linesOf).join('\n')}\n`);
+  const command = startCommand(['backtest', csv, '--out', out, '--events-out', events], { INFERENCE_THREADS: '2' });
+  assert.equal(await command.exitCode, 0, command.err.join('\n'));
+  const revisions = (await readFile(events, 'utf8')).split('\n').filter((line) => line !== '');
+  const opened = revisions.map((line): AnomalyEvent => JSON.parse(line)).filter(({ type }) => type === 'opened');
+  const alarms = new Map(cases.map(([name]) => [name, [] as number[]]));
+  for (const { series, kind, firstAlarmAtMs } of opened) {
+    if (kind !== 'silence') alarms.get(series!)!.push(firstAlarmAtMs - START_MS);
+  }
+  return alarms;
+}
+
+for (const [stepMs, cases] of Map.groupBy(Object.entries(CASES), ([, { stepMs }]) => stepMs)) {
+  test(`ordinary series are judged as people expect, at steps of ${stepMs / MINUTE_MS} min`, async (t) => {
+    const alarms = await alarmsOf(cases);
+    for (const [name, { isRight }] of cases) {
+      const found = alarms.get(name)!;
+      await t.test(name, () => {
+        const times = found.map((ms) => new Date(START_MS + ms).toISOString().slice(0, 16));
+        assert.ok(isRight(found), `alarms at ${times.join(', ') || 'no time'}`);
+      });
+    }
+  });
+}
