@@ -1,4 +1,4 @@
-import { isFlatSoFar } from '../calibration/resolution.ts';
+import { isFlatSoFar, STEPS_COUNTED, stepsSoFar } from '../calibration/resolution.ts';
 import { SCALARS } from '../memory/series-memory.ts';
 import type { SeriesRings } from '../memory/series-rings.ts';
 
@@ -39,4 +39,10 @@ export function isFlatBack(rings: SeriesRings, position: number): boolean {
  */
 export function isFlatReturn(rings: SeriesRings, position: number): boolean {
   return rings.distanceAt(position) === rings.distanceAt(position - 1) && isFlatBack(rings, position);
+}
+
+/** Steps of a series so far; infinite once so many were seen that they are not counted any more. */
+export function countedSteps(rings: SeriesRings): number {
+  const steps = stepsSoFar(rings.doubles, rings.scalarIndex(SCALARS.resolution));
+  return steps < STEPS_COUNTED ? steps : Number.POSITIVE_INFINITY;
 }

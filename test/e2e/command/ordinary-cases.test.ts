@@ -1,4 +1,4 @@
-/** What people have: for each series the events that `backtest` is to find, and those that it is not, at the defaults. */
+/** What people have: the events that `backtest` finds in each series at its defaults, and those that it must not. */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

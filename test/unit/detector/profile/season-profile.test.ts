@@ -191,7 +191,9 @@ test('values that stay until midnight before a weekend are what their hour alway
 function verdictsOf(valueAt: (ms: number) => number, days: number, stepMs = HOUR_MS / 4) {
   const state = fresh({ stepMs });
   const shown = feed(state, { days, valueAt: (ms) => valueAt(ms - START_MS) });
-  return { state, from: (day: number, hour: number) => shown.slice((day * DAY_MS + hour * HOUR_MS) / stepMs) };
+  const known = (verdict: (typeof shown)[number]) => verdict ?? assert.fail('the profile is mature');
+  const from = (day: number, hour: number) => shown.slice((day * DAY_MS + hour * HOUR_MS) / stepMs).map(known);
+  return from;
 }
 
 const dayOf = (ms: number) => Math.floor(ms / DAY_MS);
@@ -203,21 +205,21 @@ const openCounts = (ms: number) => (opened(ms) ? Math.round(300 * (1 + 0.05 * re
 
 test('exact zeros at weekends are usual there, and excuse no outage on a weekday', () => {
   const outage = (ms: number) => (dayOf(ms) === 85 && hourOf(ms) >= 9 && hourOf(ms) < 12 ? 0 : openCounts(ms));
-  const { from } = verdictsOf(outage, 86);
+  const from = verdictsOf(outage, 86);
   const clean = from(14, 0).slice(0, 71 * 96);
-  assert.ok(clean.every((verdict) => verdict!.unusual < 7));
+  assert.ok(clean.every((verdict) => verdict.unusual < 7));
   const [first, second] = from(85, 9);
-  assert.ok(!first!.isUsual && !second!.isUsual && second!.unusual > 7);
+  assert.ok(!first.isUsual && !second.isUsual && second.unusual > 7);
 });
 
 test('what varies on weekdays excuses nothing on a day that is always closed', () => {
   const intruded = (ms: number) => (dayOf(ms) === 61 && hourOf(ms) === 10 ? 30 : openCounts(ms));
-  assert.equal(verdictsOf(intruded, 62).from(61, 10)[0]!.isUsual, false);
+  assert.equal(verdictsOf(intruded, 62)(61, 10)[0].isUsual, false);
 });
 
 test('a profile that begins with hours of rest learns how far values lie off', () => {
-  const { from } = verdictsOf((ms) => openCounts(ms + 5 * DAY_MS), 40);
-  assert.ok(from(16, 0).every((verdict) => verdict!.unusual < 7));
+  const from = verdictsOf((ms) => openCounts(ms + 5 * DAY_MS), 40);
+  assert.ok(from(16, 0).every((verdict) => verdict.unusual < 7));
 });
 
 const weeklyJob = (ms: number) => {
@@ -226,21 +228,20 @@ const weeklyJob = (ms: number) => {
 };
 
 test('a weekly job is usual from its third week on; missing or doubled it is not', () => {
-  const { from } = verdictsOf(weeklyJob, 7 * 12);
+  const from = verdictsOf(weeklyJob, 7 * 12);
   for (let week = 3; week < 12; week++) {
     assert.ok(
       from(7 * week + 2, 2)
         .slice(0, 16)
-        .every((verdict) => verdict!.isUsual && verdict!.unusual < 5),
+        .every((verdict) => verdict.isUsual && verdict.unusual < 5),
     );
   }
   for (const factor of [0.04, 2]) {
     const changed = verdictsOf((ms) => weeklyJob(ms) * (dayOf(ms) === 72 && hourOf(ms) === 3 ? factor : 1), 73);
     assert.ok(
-      changed
-        .from(72, 3)
+      changed(72, 3)
         .slice(0, 4)
-        .some((verdict) => !verdict!.isUsual && verdict!.unusual > 7),
+        .some((verdict) => !verdict.isUsual && verdict.unusual > 7),
     );
   }
 });
@@ -248,13 +249,11 @@ test('a weekly job is usual from its third week on; missing or doubled it is not
 test('an incident of two days leaves what is expected a week later within two usual errors', () => {
   const business = (ms: number) => (opened(ms) ? 240 : 40) * (1 + 0.04 * relativeNoise(ms));
   const incident = (ms: number) => business(ms) * (dayOf(ms) === 38 || dayOf(ms) === 39 ? 1.6 : 1);
-  const clean = verdictsOf(business, 49).from(42, 0);
-  verdictsOf(incident, 49)
-    .from(42, 0)
-    .forEach((verdict, i) => {
-      assert.ok(Math.abs(verdict!.expected - clean[i]!.expected) < 0.1 * clean[i]!.expected, `row ${i}`);
-      assert.ok(verdict!.unusual < 5, `row ${i}: ${verdict!.unusual}`);
-    });
+  const clean = verdictsOf(business, 49)(42, 0);
+  verdictsOf(incident, 49)(42, 0).forEach((verdict, i) => {
+    assert.ok(Math.abs(verdict.expected - clean[i].expected) < 0.1 * clean[i].expected, `row ${i}`);
+    assert.ok(verdict.unusual < 5, `row ${i}: ${verdict.unusual}`);
+  });
 });
 
 test('what the profile explains of a blind forecast is usual, up to five deviations', () => {
@@ -269,7 +268,7 @@ test('what the profile explains of a blind forecast is usual, up to five deviati
     timestampMs: 0,
     day: null,
   };
-  assert.equal(besideForecast(season, 100)!.isUsual, true);
-  assert.equal(besideForecast(season, 30)!.isUsual, false);
-  assert.equal(besideForecast({ ...season, deviations: 6 }, 100)!.isUsual, false);
+  assert.equal(besideForecast(season, 100)?.isUsual, true);
+  assert.equal(besideForecast(season, 30)?.isUsual, false);
+  assert.equal(besideForecast({ ...season, deviations: 6 }, 100)?.isUsual, false);
 });
