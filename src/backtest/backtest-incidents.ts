@@ -4,15 +4,16 @@ import { toldMoves } from '../incidents/incident-member.ts';
 import { IncidentState, UPDATE_MS } from '../incidents/incident-state.ts';
 import { Dependencies, type Dependency } from '../incidents/membership/dependencies.ts';
 import { rankOrigins, type SeriesMove, weightOf } from '../incidents/origins/rank-origins.ts';
-import { FLAT_GRADE, moveOf, QUIET_ROWS } from '../incidents/origins/series-move.ts';
+import { moveOf, PAST_ROWS, USUAL_GRADE_QUANTILE } from '../incidents/origins/series-move.ts';
 import type { AnomalyEvent } from '../record/anomaly-event.ts';
 import type { Incident, IncidentOrigin } from '../record/incident.ts';
 import { isSilence, type ScoreRecord } from '../record/score-record.ts';
 
 /** An incident has passed where no event had alarms for longer than this share of a detection window. */
 const BRIEF_SHARE = 0.25;
-/** What nothing belongs to is an incident of the file where it goes on, and is so much odder than its series was. */
+/** What nothing belongs to is an incident of the file if it goes on, and is so much odder than its series ever was. */
 const LONE_WEIGHT = Math.log(3);
+const EVER = 1;
 
 /** A line of the file of incidents: one revision. The last line of an id counts. */
 export interface IncidentLine {
@@ -86,20 +87,16 @@ export class BacktestIncidents {
 
   /**
    * Every revision of what is worth reading: not what passed within a few rows, and not an event that nothing belongs
-   * to, unless it goes on and is far odder than its series ever was. Call it after the last event.
+   * to, unless it goes on, is far odder than its series ever was, and odder than what was going on as it began. Call it
+   * after the last event.
    */
   lines(): readonly IncidentLine[] {
     this.#state.advance(this.#nowMs);
     this.#state.advance(this.#nowMs + UPDATE_MS);
     this.#revisions.push(...this.#state.takeRevisions());
     const newest = new Map(this.#revisions.map((incident) => [incident.incidentId, incident]));
-    const moves = new Map<string, readonly SeriesMove[]>();
     const events = this.#eventsOf(newest);
-    for (const [id, incident] of newest) {
-      if (incident.type === 'merged') continue;
-      const found = this.#movesIn(incident, events.get(id) ?? []);
-      if (this.#isTold(incident, events.get(id) ?? [], found)) moves.set(id, found);
-    }
+    const moves = this.#toldMoves(newest, events);
     const named = new Map<string, string[]>();
     return this.#revisions.flatMap((incident) => {
       const told = moves.get(incident.incidentId);
@@ -145,19 +142,44 @@ export class BacktestIncidents {
     return events;
   }
 
-  #isTold({ kind, type }: Incident, ids: readonly string[], moves: readonly SeriesMove[]): boolean {
+  #toldMoves(
+    newest: ReadonlyMap<string, Incident>,
+    events: ReadonlyMap<string, readonly string[]>,
+  ): ReadonlyMap<string, readonly SeriesMove[]> {
+    const weighed = [...newest].flatMap(([id, incident]) => {
+      const ids = events.get(id) ?? [];
+      return incident.type === 'merged' ? [] : [{ id, incident, ids, weight: this.#largestWeight(incident, ids) }];
+    });
+    weighed.sort((a, b) => a.incident.startedAtMs - b.incident.startedAtMs || b.weight - a.weight);
+    const told: typeof weighed = [];
+    for (const each of weighed) if (this.#isTold(each.incident, each, told)) told.push(each);
+    return new Map(told.map(({ id, incident, ids }) => [id, this.#movesIn(incident, ids, USUAL_GRADE_QUANTILE)]));
+  }
+
+  /** The largest weight of its own series, by all of their past. */
+  #largestWeight(incident: Incident, ids: readonly string[]): number {
+    const own = new Set(ids.map((eventId) => this.#newest.get(eventId)!.series));
+    const moves = this.#movesIn(incident, ids, EVER).filter(({ series }) => own.has(series));
+    return Math.max(0, ...moves.map((move) => (move.isFlat || move.usual === null ? 0 : weightOf(move))));
+  }
+
+  #isTold(
+    { kind, type, startedAtMs }: Incident,
+    { ids, weight }: { readonly ids: readonly string[]; readonly weight: number },
+    earlier: readonly { readonly incident: Incident; readonly weight: number }[],
+  ): boolean {
     if (kind === 'pause') return true;
     const events = ids.map((eventId) => this.#newest.get(eventId)!);
     const briefest = ({ detector, firstAlarmAtMs, lastAlarmAtMs }: AnomalyEvent) =>
       lastAlarmAtMs - firstAlarmAtMs < (this.#briefMs.get(detector) ?? 0);
     if (type === 'closed' && events.every(briefest)) return false;
     if (kind !== 'single') return true;
-    const own = moves.find(({ series }) => series === events[0]?.series);
-    return type !== 'closed' && own !== undefined && !own.isFlat && own.quiet !== null && weightOf(own) >= LONE_WEIGHT;
+    const goingOn = earlier.filter(({ incident: { endedAtMs } }) => endedAtMs === null || endedAtMs >= startedAtMs);
+    return type !== 'closed' && weight >= LONE_WEIGHT && goingOn.every((other) => other.weight < weight);
   }
 
   /** How each series moved from the first alarm to the last one, or to the last row. */
-  #movesIn({ endedAtMs }: Incident, ids: readonly string[]): readonly SeriesMove[] {
+  #movesIn({ endedAtMs }: Incident, ids: readonly string[], usualQuantile: number): readonly SeriesMove[] {
     const events = ids.map((eventId) => this.#newest.get(eventId)!);
     const told = toldMoves(events);
     const fromMs = Math.min(...events.map(({ firstAlarmAtMs }) => firstAlarmAtMs));
@@ -165,19 +187,11 @@ export class BacktestIncidents {
     return [...this.#rows].map(([series, { timesMs, grades, alarmsMs }]) => {
       const start = timesMs.findLastIndex((timeMs) => timeMs < fromMs) + 1;
       let grade = 0;
-      for (let i = start; i < timesMs.length && timesMs[i] <= toMs; i++) {
-        grade = Math.max(grade, grades[i]);
-      }
-      const past = grades.slice(Math.max(0, start - QUIET_ROWS), start);
-      const range = {
-        series,
-        grade,
-        pastGrade: past.length === 0 ? null : past.reduce((most, each) => Math.max(most, each)),
-        pastRows: past.length,
-        flatRows: past.filter((each) => each < FLAT_GRADE).length,
-        alarmAtMs: alarmsMs.find((timeMs) => timeMs >= fromMs) ?? null,
-      };
-      return moveOf(range, told.get(series) ?? null);
+      for (let i = start; i < timesMs.length && timesMs[i] <= toMs; i++) grade = Math.max(grade, grades[i]);
+      const past = grades.slice(Math.max(0, start - PAST_ROWS), start).sort((a, b) => a - b);
+      const usualGrade = past[Math.min(Math.floor(usualQuantile * past.length), past.length - 1)] ?? null;
+      const alarmAtMs = alarmsMs.find((timeMs) => timeMs >= fromMs) ?? null;
+      return moveOf({ series, grade, usualGrade, alarmAtMs }, told.get(series) ?? null);
     });
   }
 }

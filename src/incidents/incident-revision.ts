@@ -68,14 +68,14 @@ export function incidentEvent(
 /** Events alone: what moved without an alarm is not known here. */
 function movesOf(members: readonly IncidentMember[], past: FleetPast): readonly SeriesMove[] {
   return [...Map.groupBy(members, ({ series }) => series).values()].map((all) => {
-    const farthest = all.reduce((one, other) => ((other.strength ?? 0) > (one.strength ?? 0) ? other : one));
-    const { series, strength, seen } = farthest;
+    const farthest = all.reduce((one, other) => ((other.grade ?? 0) > (one.grade ?? 0) ? other : one));
+    const { series, strength, grade, kind, seen } = farthest;
     return {
       series,
       parts: partsOf(series, farthest),
-      strength: strength ?? 0,
-      quiet: null,
-      isFlat: (strength ?? 0) >= FLAT_FROM,
+      grade: grade ?? 0,
+      usual: null,
+      isFlat: (strength ?? 0) >= FLAT_FROM || kind === 'stuck',
       startedAtMs: Math.min(...all.map(({ atMs }) => atMs)),
       seen,
       led: ledBy(farthest, members, past),

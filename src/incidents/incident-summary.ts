@@ -1,12 +1,12 @@
-import type { Incident } from '../record/incident.ts';
+import { type Incident, isOriginKnown } from '../record/incident.ts';
 
 type IncidentFacts = Pick<Incident, 'kind' | 'eventCount' | 'seriesCount' | 'usualCount' | 'events' | 'origins'>;
 
 /** One sentence that says what happened, and where it may have begun. */
 export function incidentSummary({ kind, seriesCount, usualCount, origins }: IncidentFacts): string {
   const first = origins[0];
-  const began =
-    first === undefined || first.evidence.length === 0 ? '' : `; it may have begun in ${first.common ?? first.series}`;
+  const known = isOriginKnown(origins) ? `it may have begun in ${first.common ?? first.series}` : 'origin unknown';
+  const began = first === undefined ? '' : `; ${known}`;
   switch (kind) {
     case 'pause':
       return `The input stopped: ${counted(seriesCount, 'detector')} without a value`;

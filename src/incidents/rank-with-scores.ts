@@ -5,14 +5,14 @@ import type { Dependencies } from './membership/dependencies.ts';
 import { rankOrigins, unusualness, weightOf } from './origins/rank-origins.ts';
 import { moveOf, type ScoredRange } from './origins/series-move.ts';
 
-/** A series without an event of the incident has moved where it is so many times as unusual as in its quiet time. */
+/** A series without an event of the incident has moved where it is so many times as unusual as in it usually is. */
 const MOVED_TIMES = 2;
 const MOVED_MAX = 20;
 
 /** A series that moved without an event. */
 interface MovedSeries {
   readonly series: string;
-  /** How many times as unusual as in its quiet time. */
+  /** How many times as unusual as it usually is. */
   readonly times: number;
 }
 
@@ -44,7 +44,7 @@ export function rankWithScores(
     .filter(({ series }) => own.has(series) || !elsewhere.has(series))
     .map((range) => moveOf(range, told.get(range.series) ?? null));
   const moved = moves
-    .filter((move) => !own.has(move.series) && move.quiet !== null && weightOf(move) >= Math.log(MOVED_TIMES))
+    .filter((move) => !own.has(move.series) && move.usual !== null && weightOf(move) >= Math.log(MOVED_TIMES))
     .map((move) => ({ series: move.series, times: Number(unusualness(move).toPrecision(2)) }))
     .sort((a, b) => b.times - a.times || (a.series < b.series ? -1 : 1));
   return { origins: rankOrigins(moves, dependencies), moved: moved.slice(0, MOVED_MAX) };

@@ -38,10 +38,15 @@ export interface IncidentOrigin {
   readonly series: string;
   /** What its series have in common, such as `host=db-1` or the first part of their names; null for one series. */
   readonly common: string | null;
-  /** 1 for the first; the share of it for the others. */
+  /** Its share of the evidence, 0..1. Records of 0.2.0 have 1 for the first, and the share of that for the others. */
   readonly score: number;
   /** Sentences without a full stop. Empty where nothing can be told. */
   readonly evidence: readonly string[];
+}
+
+/** The first candidate stands out if it has at least as much of the evidence as all others together. */
+export function isOriginKnown([first]: readonly Pick<IncidentOrigin, 'score'>[]): boolean {
+  return first !== undefined && first.score >= 0.5;
 }
 
 /** One revision of an incident, as it was known at `updatedAtMs`. Times are event times, except where it is said. */
@@ -68,7 +73,7 @@ export interface Incident {
   readonly usualCount: number | null;
   /** Those that have joined since the revision before. */
   readonly events: readonly IncidentEvent[];
-  /** At most five, the most probable one first. */
+  /** At most five candidates, the most probable one first: see `isOriginKnown`. */
   readonly origins: readonly IncidentOrigin[];
   /** As they were ranked when it was opened. */
   readonly openedOrigins: readonly IncidentOrigin[];

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { QUIET_MS } from '../../src/incidents/incident-state.ts';
 import { Dependencies, type Dependency } from '../../src/incidents/membership/dependencies.ts';
 import { partsOf } from '../../src/incidents/membership/series-parts.ts';
-import { DEPENDED_ON_TIMES, rankOrigins, type SeriesMove } from '../../src/incidents/origins/rank-origins.ts';
+import { DEPENDED_ON_TIMES, rankOrigins, type SeriesMove, weightOf } from '../../src/incidents/origins/rank-origins.ts';
 import type { AnomalyEvent } from '../../src/record/anomaly-event.ts';
 import { endedIncidents, KeptIncidents, STEP_MS } from '../fixture/incidents/kept-incidents.ts';
 import { anomalyEvent } from '../fixture/stream/anomaly-event.ts';
@@ -182,7 +182,7 @@ test('a hint takes nothing apart: events that are one incident without hints are
 const moved = fc.array(
   fc.record({
     service: fc.integer({ min: 0, max: 5 }),
-    strength: fc.integer({ min: 0, max: 200 }),
+    grade: fc.integer({ min: 0, max: 99 }).map((percent) => percent / 100),
     startedAtMs: fc.option(fc.integer({ min: 0, max: 3 })),
   }),
   { minLength: 1, maxLength: 12 },
@@ -194,14 +194,21 @@ test('a hint changes the order of two origins only where one weighs at most 1.25
     fc.property(moved, fc.array(fc.record({ labels: service, on: service }), { maxLength: 6 }), (all, hints) => {
       const moves = all.map((each, i): SeriesMove => {
         const series = `m${i}{service="${each.service}"}`;
-        return { ...each, series, parts: partsOf(series), quiet: 10, isFlat: false, seen: null, led: null };
+        return { ...each, series, parts: partsOf(series), usual: 0.3, isFlat: false, seen: null, led: null };
       });
       const plain = rankOrigins(moves);
       const hinted = rankOrigins(moves, new Dependencies(hints));
       const place = (common: string | null) => hinted.findIndex((origin) => origin.common === common);
+      const weightsOf = Map.groupBy(moves, ({ parts }) => parts.dimensions[0].value);
+      const weight = ({ common }: (typeof plain)[number]) =>
+        weightsOf
+          .get(common!)!
+          .map(weightOf)
+          .sort((a, b) => b - a)
+          .reduce((sum, each, at) => sum + each / (at + 1), 0);
       for (const [i, one] of plain.entries()) {
         for (const other of plain.slice(i + 1)) {
-          const isClear = one.score > DEPENDED_ON_TIMES * other.score + 0.002;
+          const isClear = weight(one) > DEPENDED_ON_TIMES * weight(other) + 1e-9;
           if (isClear && place(other.common) !== -1) assert.ok(place(one.common) < place(other.common));
         }
       }

@@ -1,5 +1,5 @@
 import type { AnomalyEvent } from '../../record/anomaly-event.ts';
-import type { IncidentOrigin } from '../../record/incident.ts';
+import { type IncidentOrigin, isOriginKnown } from '../../record/incident.ts';
 import { quantityTexts } from '../../record/quantity-text.ts';
 import { stretchText } from '../../record/stretch-text.ts';
 import { eventUrgency } from '../../record/urgency.ts';
@@ -121,11 +121,12 @@ export function readField(name: string, { notification, notice, consoleUrl }: Fi
   return oneLine(ofMessage ?? NOTICE_FIELDS[name](notice, consoleUrl));
 }
 
-/** What it is about: the series, group or detector of an event; where an incident may have begun. */
+/** What it is about: the series, group or detector of an event; where an incident may have begun, if that is known. */
 export function placeOf(subject: Subject): string {
   if ('event' in subject) return eventPlace(subject.event);
-  const [origin] = subject.incident.origins;
-  return origin === undefined ? distinct(subject.incident.events.map(eventPlace)) : (origin.common ?? origin.series);
+  const { origins, events, seriesCount } = subject.incident;
+  if (isOriginKnown(origins)) return origins[0].common ?? origins[0].series;
+  return origins.length === 0 ? distinct(events.map(eventPlace)) : `${seriesCount} series`;
 }
 
 function eventPlace({ series, group, detector }: Pick<AnomalyEvent, 'series' | 'group' | 'detector'>): string {

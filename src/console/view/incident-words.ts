@@ -1,3 +1,4 @@
+import { isOriginKnown } from '../../record/incident.ts';
 import type { EventAnswer } from '../../sidecar/wire/schema/event-schema.ts';
 import type { IncidentAnswer, UnreviewedIncident } from '../../sidecar/wire/schema/incident-schema.ts';
 import type { Freshness } from '../../sidecar/wire/schema/operations/freshness-schema.ts';
@@ -22,10 +23,9 @@ export function incidentAddress({ incidentId }: Pick<IncidentAnswer, 'incidentId
   return routeTo('incidents', incidentId);
 }
 
-/** What an incident is called in a list: where it may have begun, where that can be told. */
+/** The name of an incident in a list: its first candidate if that stands out. */
 export function incidentName({ origins, summary }: Pick<IncidentAnswer, 'origins' | 'summary'>): string {
-  const first = origins[0];
-  return first === undefined ? summary : originName(first);
+  return isOriginKnown(origins) ? originName(origins[0]) : summary;
 }
 
 /** `7 events of 5 series`. */

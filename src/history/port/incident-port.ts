@@ -44,8 +44,8 @@ export interface MoveSelection {
   readonly endMs: number | null;
   /** Observations of a series before it that are its past, about. */
   readonly pastRows: number;
-  /** A grade below which nothing moves. */
-  readonly flatGrade: number;
+  /** The quantile of their grades that is the usual one. */
+  readonly usualQuantile: number;
   /** Series, those with the largest grades first. */
   readonly limit: number;
 }
@@ -55,11 +55,8 @@ export interface MovedRow {
   readonly group: string | null;
   /** The largest from the start to the end. */
   readonly grade: number;
-  /** The largest before it; null where nothing was graded. */
-  readonly pastGrade: number | null;
-  /** Observations before it with a grade, and those of them below `flatGrade`. */
-  readonly pastRows: number;
-  readonly flatRows: number;
+  /** The usual one before it; null where nothing was graded. */
+  readonly usualGrade: number | null;
   /** The first alarm from the start to the end. */
   readonly alarmAtMs: number | null;
 }

@@ -8,7 +8,7 @@ const ROWS_MAX = 2_000_000;
 
 /** What each series showed in a stretch of time, and before it. */
 export async function readMoved(sql: HistorySql, selection: MoveSelection): Promise<readonly MovedRow[]> {
-  const { startMs, endMs, flatGrade, limit } = selection;
+  const { startMs, endMs, usualQuantile, limit } = selection;
   const parts = await listParts(sql);
   const [{ series }] = await sql.query<{ series: number }>('SELECT COUNT(*) AS series FROM history_series');
   const { fromMs, toMs } = boundedRange(selection, parts, series);
@@ -17,18 +17,16 @@ export async function readMoved(sql: HistorySql, selection: MoveSelection): Prom
   });
   if (kept.length === 0 || (endMs !== null && endMs < startMs)) return [];
   return sql.query<MovedRow>(
-    `SELECT known.name AS series, known.member_of AS "group", moved.grade, moved.past_grade AS "pastGrade",
-        moved.past_rows AS "pastRows", moved.flat_rows AS "flatRows", moved.alarm_at AS "alarmAtMs"
+    `SELECT known.name AS series, known.member_of AS "group", moved.grade, moved.usual_grade AS "usualGrade",
+        moved.alarm_at AS "alarmAtMs"
       FROM (
         SELECT series, MAX(CASE WHEN time >= $1 THEN grade END) AS grade,
-          MAX(CASE WHEN time < $1 THEN grade END) AS past_grade,
-          CAST(SUM(CASE WHEN time < $1 THEN 1 ELSE 0 END) AS INT4) AS past_rows,
-          CAST(SUM(CASE WHEN time < $1 AND grade < $4 THEN 1 ELSE 0 END) AS INT4) AS flat_rows,
+          QUANTILE_DISC(grade, $4) FILTER (WHERE time < $1) AS usual_grade,
           MIN(CASE WHEN time >= $1 AND ${IS_ALARM} THEN time END) AS alarm_at
         FROM (${kept.join(' UNION ALL ')}) AS kept GROUP BY series
       ) AS moved JOIN history_series AS known ON known.id = moved.series
       WHERE moved.grade IS NOT NULL ORDER BY moved.grade DESC, known.name LIMIT $5`,
-    [startMs, fromMs, toMs, flatGrade, limit],
+    [startMs, fromMs, toMs, usualQuantile, limit],
   );
 }
 

@@ -14,7 +14,7 @@ interface SeriesDimension {
 }
 
 /** What separates the parts of a name: the first of these that it has. */
-const SEPARATORS = ['/', '.', ':'] as const;
+export const NAME_SEPARATORS = ['/', '.', ':'] as const;
 /** Labels and parts of one series that are looked at. */
 const DIMENSIONS_MAX = 12;
 /** Dimensions of names without labels. No label is named so. */
@@ -45,13 +45,25 @@ export function partsOf(series: string, { labels = {}, seriesLabels = {} }: Labe
 
 /** The last part of a name, and all that it lies within, the deepest first as it says most. */
 function pathOf(series: string): { readonly last: string | null; readonly prefixes: readonly SeriesDimension[] } {
-  const separator = SEPARATORS.find((each) => series.includes(each));
-  if (separator === undefined) return { last: null, prefixes: [] };
-  const parts = series.split(separator);
-  const prefixes = parts.slice(0, -1).map((_, i) => {
-    return { name: `${DEPTH}${i}`, value: parts.slice(0, i + 1).join(separator) };
-  });
-  return { last: parts.at(-1)!, prefixes: prefixes.reverse() };
+  const places = NAME_SEPARATORS.map((each) => separatorsIn(series, each)).find(({ length }) => length > 0);
+  if (places === undefined) return { last: null, prefixes: [] };
+  const prefixes = places.map((at, i) => ({ name: `${DEPTH}${i}`, value: series.slice(0, at) }));
+  return { last: series.slice(places.at(-1)! + 1), prefixes: prefixes.reverse() };
+}
+
+/** Places of a separator between two parts. Several in a row, as in `https://` and `AWS::Lambda`, separate nothing. */
+export function separatorsIn(name: string, separator: string): readonly number[] {
+  const isSeparator = (at: number) => (NAME_SEPARATORS as readonly (string | undefined)[]).includes(name[at]);
+  const places: number[] = [];
+  for (let at = name.indexOf(separator); at !== -1; at = name.indexOf(separator, at + 1)) {
+    if (at > 0 && at < name.length - 1 && !isSeparator(at - 1) && !isSeparator(at + 1)) places.push(at);
+  }
+  return places;
+}
+
+/** Whether a dimension is a part of names, and no label. */
+export function isDepth(dimension: string): boolean {
+  return dimension.startsWith(DEPTH);
 }
 
 /** Keys of everything that may be shared: dimensions and the metric. */

@@ -1,16 +1,17 @@
 import type { IncidentOrigin } from '../../record/incident.ts';
 import { type Dependencies, type Dependency, type MetHints, NO_DEPENDENCIES } from '../membership/dependencies.ts';
 import { type SeriesParts, sharedContexts } from '../membership/series-parts.ts';
+import { componentsOf } from './component-split.ts';
 
 /** How a series moved in an incident. */
 export interface SeriesMove {
   readonly series: string;
   readonly parts: SeriesParts;
-  /** How unusual it was at most, as the grade has it: see `strengthOf`. */
-  readonly strength: number;
-  /** The same of the time before the incident; null where it is not known. */
-  readonly quiet: number | null;
-  /** It hardly varied before, so that its strength says only that it moved. */
+  /** How unusual it was at most. */
+  readonly grade: number;
+  /** What 99 of 100 rows before the incident do not exceed; null if that is not known. */
+  readonly usual: number | null;
+  /** It hardly varied before, so that its grade says only that it moved. */
   readonly isFlat: boolean;
   /** When it began to alarm; null where it moved without an alarm. */
   readonly startedAtMs: number | null;
@@ -21,36 +22,21 @@ export interface SeriesMove {
 }
 
 export const ORIGINS_MAX = 5;
-/** What most series show at most in a quiet time. */
-const QUIET_STRENGTH = 12;
-/** So much unusualness is nothing: it keeps quiet series from weighing too much. */
-const ORDINARY = 8;
-/** What a series can weigh that hardly varied before. */
+/** A series hardly varied before if its usual grade is below this one. */
+export const FLAT_GRADE = 0.5 / 14.5;
+/**
+ * The most that a series weighs that hardly varied before: it left its past, and nothing shows how far. In a tail where
+ * twice as far is half as often, what exceeds a limit exceeds it by so much in the mean.
+ */
 const FLAT_WEIGHT = 1;
-/** This share of what the middle one of its siblings shows is common to all of them. */
-const SIBLING_SHARE = 0.5;
+/** Grades are rounded: the tail behind the largest one is no shorter. */
+const TAIL_MIN = 1e-5;
+/** Fewer siblings have no middle one. */
 const SIBLINGS_MIN = 3;
-/** Half of the most that a series can weigh is reached here. */
-const WEIGHT_HALF = 3;
-/** The second series of what they have in common counts half: two that are odd say more than one. */
-const SECOND_SHARE = 0.5;
 /** What others of the incident depend on, by a hint, counts so many times, however many hints say so. */
 export const DEPENDED_ON_TIMES = 1.25;
 /** Hints that are told of one candidate. */
 const HINTS_TOLD_MAX = 2;
-/** Labels that name what fails, in this order. */
-const FAILING_LABELS = [
-  'service',
-  'service_name',
-  'app',
-  'component',
-  'host',
-  'hostname',
-  'node',
-  'instance',
-  'pod',
-  'job',
-];
 
 /** The strength behind a grade: the inverse of its map. */
 export function strengthOf(grade: number | null): number | null {
@@ -73,32 +59,40 @@ interface OriginCandidate {
 }
 
 /**
- * Ranks what the series of an incident have in common by how far they left their own past, beyond what their siblings
- * did: the same metric elsewhere. Several odd series of one host say more than one that is very odd.
+ * Ranks the parts of a fleet by how improbable their series are together. 1 - grade is the tail that a series is in, so
+ * that the logarithm of the usual tail over this one weighs it. Series of one part are no independent witnesses, and
+ * one part has more of them than another: the second largest weight counts half, the third a third, and so on.
+ *
+ * Scores are shares of the odds of all candidates, those that are not listed among them.
  */
 export function rankOrigins(
   moves: readonly SeriesMove[],
   dependencies: Dependencies = NO_DEPENDENCIES,
 ): readonly IncidentOrigin[] {
-  const common = commonDimension(moves);
-  const raw = moves.map(weightOf);
-  const ofSiblings = siblingWeights(moves, raw);
-  const groups = Map.groupBy(moves.keys(), (i) => partOf(moves[i], common) ?? `\u0000${moves[i].series}`);
-  const unhinted = [...groups.values()].map((indexes): OriginCandidate => {
-    const weighed = indexes
-      .map((i) => [saturated(raw[i] - ofSiblings(moves[i])), moves[i]] as const)
+  const componentOf = componentsOf(moves);
+  const weightIn = weightsBeyondSiblings(moves);
+  const groups = Map.groupBy(moves, (move) => componentOf(move) ?? `\u0000${move.series}`);
+  const unhinted = [...groups.values()].map((group): OriginCandidate => {
+    const weighed = group
+      .map((move) => [weightIn(move), move] as const)
       .sort(([a, one], [b, other]) => b - a || (one.series < other.series ? -1 : 1));
-    const weight = weighed[0][0] + SECOND_SHARE * (weighed[1]?.[0] ?? 0);
-    const firstAtMs = Math.min(...indexes.map((i) => moves[i].startedAtMs ?? Number.POSITIVE_INFINITY));
-    return { common: partOf(weighed[0][1], common), moves: weighed, weight, firstAtMs, hints: [] };
+    const weight = weighed.reduce((sum, [each], i) => sum + each / (i + 1), 0);
+    const firstAtMs = Math.min(...group.map(({ startedAtMs }) => startedAtMs ?? Number.POSITIVE_INFINITY));
+    return { common: componentOf(weighed[0][1]), moves: weighed, weight, firstAtMs, hints: [] };
   });
   const candidates = withHints(unhinted, dependencies);
-  candidates.sort((a, b) => b.weight - a.weight || (a.moves[0][1].series < b.moves[0][1].series ? -1 : 1));
-  const most = candidates[0]?.weight ?? 0;
+  candidates.sort(
+    (a, b) =>
+      b.weight - a.weight ||
+      // NaN if neither alarmed.
+      a.firstAtMs - b.firstAtMs ||
+      (a.moves[0][1].series < b.moves[0][1].series ? -1 : 1),
+  );
+  const odds = candidates.reduce((sum, { weight }) => sum + Math.expm1(weight), 0);
   return candidates.slice(0, ORIGINS_MAX).map((candidate, i) => ({
     series: candidate.moves[0][1].series,
     common: candidate.common,
-    score: most === 0 ? 0 : Math.round((1_000 * candidate.weight) / most) / 1_000,
+    score: odds === 0 ? 0 : Math.round((1_000 * Math.expm1(candidate.weight)) / odds) / 1_000,
     evidence: evidenceOf(candidate, candidates, i),
   }));
 }
@@ -140,47 +134,20 @@ export function weightOf(move: SeriesMove): number {
   return move.isFlat ? Math.min(weight, FLAT_WEIGHT) : weight;
 }
 
-/** How many times as unusual as in its quiet time. */
-export function unusualness({ strength, quiet }: Pick<SeriesMove, 'strength' | 'quiet'>): number {
-  return (strength + ORDINARY) / ((quiet ?? QUIET_STRENGTH) + ORDINARY);
+/** How many times as unusual as it usually is. */
+export function unusualness({ grade, usual }: Pick<SeriesMove, 'grade' | 'usual'>): number {
+  return (1 - (usual ?? 0)) / Math.max(1 - grade, TAIL_MIN);
 }
 
-function saturated(weight: number): number {
-  return weight <= 0 ? 0 : weight / (weight + WEIGHT_HALF);
-}
-
-/** What the middle series of the same metric weighs, where there are enough of them. */
-function siblingWeights(moves: readonly SeriesMove[], raw: readonly number[]): (move: SeriesMove) => number {
-  const middles = new Map<string, number>();
-  for (const [metric, indexes] of Map.groupBy(moves.keys(), (i) => moves[i].parts.metric)) {
-    if (metric === null || indexes.length < SIBLINGS_MIN) continue;
-    const weights = indexes.map((i) => raw[i]).sort((a, b) => a - b);
-    middles.set(metric, weights[weights.length >> 1]);
+/** Less what the middle series of the same metric weighs: that is common to all of them. */
+function weightsBeyondSiblings(moves: readonly SeriesMove[]): (move: SeriesMove) => number {
+  const common = new Map<string, number>();
+  for (const [metric, siblings] of Map.groupBy(moves, ({ parts }) => parts.metric)) {
+    if (metric === null || siblings.length < SIBLINGS_MIN) continue;
+    const weights = siblings.map(weightOf).sort((a, b) => a - b);
+    common.set(metric, weights[(weights.length - 1) >> 1]);
   }
-  return ({ parts: { metric } }) => (metric === null ? 0 : SIBLING_SHARE * (middles.get(metric) ?? 0));
-}
-
-/** The dimension that says what failed: a label, or the parts of the names before the last one. */
-function commonDimension(moves: readonly SeriesMove[]): string | null {
-  const values = new Map<string, Set<string>>();
-  for (const { parts } of moves) {
-    for (const { name, value } of parts.dimensions) {
-      const known = values.get(name);
-      if (known === undefined) values.set(name, new Set([value]));
-      else known.add(value);
-    }
-  }
-  const differing = [...values].filter(([, { size }]) => size > 1);
-  const named = FAILING_LABELS.find((label) => differing.some(([name]) => name === label));
-  if (named !== undefined) return named;
-  // The finest that is still shared by some.
-  const shared = (differing.length > 0 ? differing : [...values]).filter(([, { size }]) => size < moves.length);
-  const finest = shared.toSorted(([a, one], [b, other]) => other.size - one.size || (a < b ? -1 : 1))[0];
-  return finest?.[0] ?? values.keys().next().value ?? null;
-}
-
-function partOf({ parts }: SeriesMove, dimension: string | null): string | null {
-  return parts.dimensions.find(({ name }) => name === dimension)?.value ?? null;
+  return (move) => Math.max(0, weightOf(move) - (common.get(move.parts.metric ?? '') ?? 0));
 }
 
 function evidenceOf(
@@ -197,11 +164,9 @@ function evidenceOf(
   }
   const [, farthest] = moves[0];
   if (farthest.isFlat) evidence.push(`${farthest.series} hardly varied before and moved`);
-  else if (farthest.quiet === null) evidence.push(`${farthest.series} is ${rank === 0 ? 'farthest out' : 'far out'}`);
+  else if (farthest.usual === null) evidence.push(`${farthest.series} is ${rank === 0 ? 'farthest out' : 'far out'}`);
   else {
-    evidence.push(
-      `${farthest.series} is ${unusualness(farthest).toPrecision(2)} times as unusual as it was in its quiet time`,
-    );
+    evidence.push(`${farthest.series} is ${unusualness(farthest).toPrecision(2)} times as unusual as it usually is`);
   }
   if (farthest.seen !== null) evidence.push(farthest.seen);
   evidence.push(...hints.slice(0, HINTS_TOLD_MAX));

@@ -1,22 +1,18 @@
 import { type LabelsBeside, partsOf } from '../membership/series-parts.ts';
-import { type SeriesMove, strengthOf } from './rank-origins.ts';
+import { FLAT_GRADE, type SeriesMove } from './rank-origins.ts';
 
-/** Rows before an incident that are the quiet time of a series. */
-export const QUIET_ROWS = 2_000;
-/** A series hardly varied before where all but 1 in 100 of these rows are below this grade. */
-export const FLAT_GRADE = 0.5 / 14.5;
-const FLAT_QUANTILE = 0.99;
+/** Rows before an incident that are the past of a series. */
+export const PAST_ROWS = 2_000;
+/** The usual grade of a series is the one that this share of its past does not exceed. */
+export const USUAL_GRADE_QUANTILE = 0.99;
 
 /** What the scores of a series show of an incident, and of the time before it. */
 export interface ScoredRange {
   readonly series: string;
   /** The largest of the incident. */
   readonly grade: number | null;
-  /** The largest of its quiet time; null where it has none. */
-  readonly pastGrade: number | null;
-  /** Rows of the quiet time, and those of them below `FLAT_GRADE`. */
-  readonly pastRows: number;
-  readonly flatRows: number;
+  /** The usual one of its past; null where it has none. */
+  readonly usualGrade: number | null;
   readonly alarmAtMs: number | null;
 }
 
@@ -26,14 +22,13 @@ export interface ToldMove extends Pick<LabelsBeside, 'seriesLabels'> {
 }
 
 /** @param told null where it has no event */
-export function moveOf(range: ScoredRange, told: ToldMove | null): SeriesMove {
-  const { series, grade, pastGrade, pastRows, flatRows, alarmAtMs } = range;
+export function moveOf({ series, grade, usualGrade, alarmAtMs }: ScoredRange, told: ToldMove | null): SeriesMove {
   return {
     series,
     parts: partsOf(series, { seriesLabels: told?.seriesLabels ?? {} }),
-    strength: strengthOf(grade) ?? 0,
-    quiet: strengthOf(pastGrade),
-    isFlat: pastRows > 0 && flatRows > Math.floor(FLAT_QUANTILE * pastRows),
+    grade: grade ?? 0,
+    usual: usualGrade,
+    isFlat: usualGrade !== null && usualGrade < FLAT_GRADE,
     startedAtMs: alarmAtMs,
     seen: told?.seen ?? null,
     led: null,

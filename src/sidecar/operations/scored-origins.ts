@@ -1,6 +1,6 @@
 import type { HistoryReader } from '../../history/port/history-port.ts';
 import { Dependencies } from '../../incidents/membership/dependencies.ts';
-import { FLAT_GRADE, QUIET_ROWS } from '../../incidents/origins/series-move.ts';
+import { PAST_ROWS, USUAL_GRADE_QUANTILE } from '../../incidents/origins/series-move.ts';
 import { rankWithScores, type ScoredRanking } from '../../incidents/rank-with-scores.ts';
 import type { Incident } from '../../record/incident.ts';
 import type { Operations } from './operations.ts';
@@ -63,8 +63,8 @@ export class ScoredOrigins {
       this.#reader.listMoved({
         startMs: startedAtMs,
         endMs: endedAtMs,
-        pastRows: QUIET_ROWS,
-        flatGrade: FLAT_GRADE,
+        pastRows: PAST_ROWS,
+        usualQuantile: USUAL_GRADE_QUANTILE,
         limit: SERIES_MAX,
       }),
       this.#reader.listEvents({ ...EVENTS_OF_INCIDENT, incident: incidentId }),

@@ -1,5 +1,6 @@
 /** How good incidents are: where they begin, and which service they rank first. The same figures as score.py has. */
 import type { IncidentLine } from '../../../src/backtest/backtest-incidents.ts';
+import { isOriginKnown } from '../../../src/record/incident.ts';
 
 /** A case with a fault: the row it begins at, and the service that it is in. */
 export interface FaultCase {
@@ -21,6 +22,8 @@ export interface CaseCard {
   /** Place of the true service, from 1; infinite where it is not among the origins. */
   readonly place: number;
   readonly found: boolean;
+  /** Its ranking has a first one that stands out. */
+  readonly known: boolean;
   readonly before: number;
   readonly pieces: number;
 }
@@ -32,6 +35,9 @@ export interface IncidentFigures {
   readonly avg5: number;
   readonly pieces: number;
   readonly before: number;
+  /** Share of the rankings without a first one that stands out, and AC@1 among the others. */
+  readonly unknown: number;
+  readonly ac1Known: number;
 }
 
 const FIRST_MS = Date.UTC(2026, 0, 1);
@@ -53,6 +59,7 @@ export function caseCard({ set, step_ms, onset_row, service }: FaultCase, { inci
     set,
     place: at === -1 ? Number.POSITIVE_INFINITY : at + 1,
     found: services.length > 0,
+    known: isOriginKnown(after[0]?.origins ?? []),
     before: before.length,
     pieces: after.length,
   };
@@ -63,6 +70,7 @@ export function serviceOf(series: string): string {
 }
 
 export function incidentFigures(cards: readonly CaseCard[]): IncidentFigures {
+  const known = cards.filter((card) => card.known);
   const mean = (of: (card: CaseCard) => number) => cards.reduce((sum, card) => sum + of(card), 0) / cards.length;
   const within = (rank: number) => mean(({ place }) => (place <= rank ? 1 : 0));
   return {
@@ -72,5 +80,7 @@ export function incidentFigures(cards: readonly CaseCard[]): IncidentFigures {
     avg5: RANKS.reduce((sum, rank) => sum + within(rank), 0) / RANKS.length,
     pieces: mean(({ pieces }) => pieces),
     before: mean((card) => card.before),
+    unknown: 1 - known.length / cards.length,
+    ac1Known: known.filter(({ place }) => place === 1).length / Math.max(1, known.length),
   };
 }

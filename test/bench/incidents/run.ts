@@ -63,12 +63,17 @@ async function labelledFigures({
   for (const [ranking, cards] of Object.entries(rankings)) {
     for (const each of [null, ...sets]) {
       const of = incidentFigures(each === null ? cards : cards.filter((card) => card.set === each));
-      rows.push([ranking, each ?? 'all', of.ac1, of.ac3, of.avg5, of.found, of.pieces, of.before]);
+      const { ac1, ac3, avg5, found, pieces, before, unknown, ac1Known } = of;
+      rows.push([ranking, each ?? 'all', ac1, ac3, avg5, found, pieces, before, unknown, ac1Known]);
       const prefix = [ranking === 'ours' ? null : ranking, each].filter((part) => part !== null);
-      for (const key of keysOf(ranking, of)) figures[[...prefix, key].join('_')] = rounded(of[key]);
+      for (const key of keysOf(ranking, of)) {
+        const name = [...prefix, key === 'ac1Known' ? 'ac1_known' : key].join('_');
+        figures[name] = rounded(of[key]);
+      }
     }
   }
-  printTable('Rankings of services', ['ranking', 'set', 'AC@1', 'AC@3', 'Avg@5', 'found', 'pieces', 'before'], rows);
+  const columns = ['ranking', 'set', 'AC@1', 'AC@3', 'Avg@5', 'found', 'pieces', 'before', 'unknown', 'AC@1 of known'];
+  printTable('Rankings of services', columns, rows);
   return figures;
 }
 

@@ -118,7 +118,7 @@ test('many hosts at once are one incident, which knows how many are usual', () =
   incidents.advance(LATER);
   const last = incidents.written.at(-1)!;
   assert.equal(last.kind, 'simultaneous');
-  assert.match(last.summary, /^20 series at once; usually [01]; it may have begun in/);
+  assert.match(last.summary, /^20 series at once; usually [01]; origin unknown$/);
 });
 
 test('after a quiet of any length a fault is one incident', () => {

@@ -37,7 +37,9 @@ export const IncidentsQuery = Type.Object({
 const Origin = Type.Object({
   series: Type.String({ description: 'The series, or group, that stands for it.' }),
   common: NullableText('What its series have in common; null for one series.'),
-  score: Type.Number({ description: '1 for the first; the share of it for the others.' }),
+  score: Type.Number({
+    description: 'Its share of the evidence of all candidates. If the first has less than 0.5, the origin is unknown.',
+  }),
   evidence: Type.Array(Type.String(), { description: 'Sentences; empty where nothing can be told.' }),
 });
 
@@ -121,7 +123,7 @@ export const IncidentDetailAnswer = Type.Object({
     'Where it may have begun, ranked by the scores of all series that the history has; null where it has none.',
   ),
   moved: Type.Array(Type.Object({ series: Type.String(), times: Type.Number() }), {
-    description: 'Series that moved without an event: how many times as unusual as in their quiet time.',
+    description: 'Series that moved without an event: how many times as unusual as they usually are.',
   }),
   similar: Type.Array(
     Type.Object({ incident: IncidentAnswer, commonSeries: Type.Integer({ description: 'Series that both have.' }) }),

@@ -138,7 +138,7 @@ test('a message about an incident has its record, with a key that is that of no 
   }
   assert.match(
     bodies[0].data.text,
-    /It may have begun in\n1\. db-1: first to move, 41 s before the others, 3 moved\n2\. web/,
+    /Candidates for the origin\n1\. db-1: first to move, 41 s before the others, 3 moved\n2\. web/,
   );
   assert.match(bodies[1].data.text, /merged into 00ff/);
 });

@@ -20,6 +20,13 @@ test('a name without labels has its leading parts as dimensions, the deepest fir
   );
 });
 
+test('separators in a row separate nothing', () => {
+  const valuesOf = (series: string) => partsOf(series).dimensions.map(({ value }) => value);
+  assert.deepEqual(valuesOf('https://sqs.example/queue/age'), ['https://sqs.example/queue', 'https://sqs.example']);
+  assert.deepEqual(valuesOf('AWS::Lambda::Function/errors'), ['AWS::Lambda::Function']);
+  assert.deepEqual(valuesOf('AWS::Lambda::Function'), []);
+});
+
 test('a name of one part has nothing in common but the labels of its detector', () => {
   assert.deepEqual(partsOf('latency'), { metric: null, dimensions: [] });
   assert.deepEqual(partsOf('latency', { labels: { team: 'x' } }).dimensions, [{ name: 'team', value: 'team=x' }]);

@@ -8,25 +8,26 @@ import {
   type SeriesMove,
   strengthOf,
 } from '../../../../src/incidents/origins/rank-origins.ts';
+import { isOriginKnown } from '../../../../src/record/incident.ts';
 
 function move(series: string, changes: Partial<SeriesMove> = {}): SeriesMove {
   const parts = partsOf(series);
-  const still = { strength: 5, quiet: 10, isFlat: false, startedAtMs: null, seen: null, led: null };
+  const still = { grade: 0.26, usual: 0.42, isFlat: false, startedAtMs: null, seen: null, led: null };
   return { series, parts, ...still, ...changes };
 }
 
 const first = (moves: readonly SeriesMove[]) => rankOrigins(moves)[0].common;
 
 test('the host whose series left its own past farthest comes first', () => {
-  const moves = [move('a/cpu', { strength: 90 }), move('b/cpu', { strength: 300, quiet: 280 }), move('c/cpu')];
+  const moves = [move('a/cpu', { grade: 0.865 }), move('b/cpu', { grade: 0.955, usual: 0.952 }), move('c/cpu')];
   assert.equal(first(moves), 'a');
 });
 
 test('two odd metrics of a host say more than one that is a little odder', () => {
   const moves = [
-    move('a/cpu', { strength: 80 }),
-    move('a/mem', { strength: 80 }),
-    move('b/cpu', { strength: 110 }),
+    move('a/cpu', { grade: 0.851 }),
+    move('a/mem', { grade: 0.851 }),
+    move('b/cpu', { grade: 0.887 }),
     move('b/mem'),
   ];
   assert.equal(first(moves), 'a');
@@ -35,43 +36,60 @@ test('two odd metrics of a host say more than one that is a little odder', () =>
 test('what all siblings did says less', () => {
   const all = ['a', 'b', 'c', 'd'];
   const moves = [
-    ...all.map((host) => move(`${host}/mem`, { strength: host === 'b' ? 160 : 150 })),
-    ...all.map((host) => move(`${host}/cpu`, { strength: host === 'a' ? 100 : 5 })),
+    ...all.map((host) => move(`${host}/mem`, { grade: host === 'b' ? 0.92 : 0.915 })),
+    ...all.map((host) => move(`${host}/cpu`, { grade: host === 'a' ? 0.88 : 0.26 })),
   ];
   assert.equal(first(moves), 'a');
 });
 
 test('a series that hardly varied before weighs little, however far it moved', () => {
-  const moves = [move('a/cpu', { strength: 60 }), move('b/up', { strength: 1e6, quiet: 0, isFlat: true })];
+  const moves = [move('a/cpu', { grade: 0.811 }), move('b/up', { grade: 1, usual: 0, isFlat: true })];
   assert.equal(first(moves), 'a');
 });
 
 test('series without anything in common are candidates by themselves, at most five', () => {
-  const moves = Array.from({ length: 9 }, (_, i) => move(`series-${i}`, { strength: 20 + i }));
+  const moves = Array.from({ length: 9 }, (_, i) => move(`series-${i}`, { grade: (20 + i) / (34 + i) }));
   const origins = rankOrigins(moves);
   assert.equal(origins.length, ORIGINS_MAX);
   assert.deepEqual([origins[0].series, origins[0].common], ['series-8', null]);
-  assert.equal(origins[0].score, 1);
+  assert.ok(!isOriginKnown(origins));
+});
+
+test('scores are shares of the odds of all candidates, and the first is known from half of them on', () => {
+  const known = rankOrigins([move('a/cpu', { grade: 0.9 }), move('b/cpu', { grade: 0.6 }), move('c/cpu')]);
+  assert.ok(isOriginKnown(known));
+  const twins = ['a', 'b', 'c'].map((host) => move(`${host}/${host}`, { grade: 0.9 }));
+  assert.deepEqual(
+    rankOrigins(twins).map(({ score }) => score),
+    [0.333, 0.333, 0.333],
+  );
+  assert.ok(!isOriginKnown(rankOrigins(twins)));
+  assert.ok(!isOriginKnown(rankOrigins([move('a/cpu'), move('b/cpu')])));
+});
+
+test('of a part with many series each further one counts less', () => {
+  const many = Array.from({ length: 40 }, (_, i) => move(`a/m${i}`, { grade: 0.5 }));
+  assert.equal(first([...many, move('b/cpu', { grade: 0.9 })]), 'b');
 });
 
 test('a label that names what fails is what series have in common', () => {
-  const moves = ['a', 'b'].map((host) => move(`cpu{host="${host}",rack="1"}`, { strength: host === 'a' ? 90 : 5 }));
+  const moves = ['a', 'b'].map((host) => move(`cpu{host="${host}",rack="1"}`, { grade: host === 'a' ? 0.87 : 0.26 }));
   assert.equal(first(moves), 'host=a');
 });
 
 test('evidence is told in words', () => {
   const [origin] = rankOrigins([
     move('a/cpu', {
-      strength: 92,
+      grade: 0.868,
       startedAtMs: 1_000,
       seen: '38 where 13 was expected',
       led: { count: 3, of: 4 },
     }),
-    move('b/cpu', { strength: 40, startedAtMs: 42_000 }),
+    move('b/cpu', { grade: 0.741, startedAtMs: 42_000 }),
   ]);
   assert.deepEqual(origin.evidence, [
     'first to move, 41 s before the others',
-    'a/cpu is 5.6 times as unusual as it was in its quiet time',
+    'a/cpu is 4.4 times as unusual as it usually is',
     '38 where 13 was expected',
     'the others followed it in 3 of 4 earlier incidents',
   ]);
@@ -83,8 +101,8 @@ const ofService = (service: string, changes: Partial<SeriesMove> = {}) =>
 
 test('what moved before the series that depend on it by a hint weighs more, and says so', () => {
   const moves = [
-    ofService('web', { strength: 100, startedAtMs: 42_000 }),
-    ofService('db', { strength: 85, startedAtMs: 1_000 }),
+    ofService('web', { grade: 0.877, startedAtMs: 42_000 }),
+    ofService('db', { grade: 0.859, startedAtMs: 1_000 }),
   ];
   assert.equal(first(moves), 'service=web');
   const [origin] = rankOrigins(moves, WEB_ON_DB);
@@ -93,12 +111,9 @@ test('what moved before the series that depend on it by a hint weighs more, and 
 });
 
 test('a hint says nothing of what moved later, or did not move', () => {
-  const later = [
-    ofService('web', { strength: 100, startedAtMs: 0 }),
-    ofService('db', { strength: 85, startedAtMs: 9 }),
-  ];
+  const later = [ofService('web', { grade: 0.877, startedAtMs: 0 }), ofService('db', { grade: 0.859, startedAtMs: 9 })];
   assert.deepEqual(rankOrigins(later, WEB_ON_DB), rankOrigins(later));
-  const still = [ofService('web', { strength: 100, startedAtMs: 9 }), ofService('db', { startedAtMs: 0 })];
+  const still = [ofService('web', { grade: 0.877, startedAtMs: 9 }), ofService('db', { startedAtMs: 0 })];
   assert.deepEqual(rankOrigins(still, WEB_ON_DB), rankOrigins(still));
 });
 

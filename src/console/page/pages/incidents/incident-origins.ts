@@ -1,3 +1,4 @@
+import { isOriginKnown } from '../../../../record/incident.ts';
 import type { IncidentDetailAnswer } from '../../../../sidecar/wire/schema/incident-schema.ts';
 import { originName } from '../../../view/incident-words.ts';
 import { counted } from '../../../view/number-words.ts';
@@ -12,15 +13,17 @@ interface IncidentOriginsProps {
   readonly onChanged: () => void;
 }
 
-/** Where it may have begun, with the evidence. Never the cause. */
+/** Candidates for where it began, with the evidence. Their scores are not shown: see the README of src/incidents. */
 export function IncidentOrigins({ app, incident, onChanged }: IncidentOriginsProps): Shown {
   const { incidentId, origins, openedOrigins, scoredOrigins, verdicts, confirmed } = incident;
+  const ranked = scoredOrigins ?? origins;
   // Of candidates that have no evidence at all, only one says so.
-  const shown = (scoredOrigins ?? origins).filter(({ score }, rank) => rank === 0 || score > 0);
+  const shown = ranked.filter(({ score }, rank) => rank === 0 || score > 0);
   if (shown.length === 0) return null;
   const names = (each: IncidentDetailAnswer['origins']) => each.map(originName).join(', ');
   const earlier = names(openedOrigins) === names(shown) ? null : names(openedOrigins);
   return html`<section class="panel" aria-label="Where it may have begun"><h2>Where it may have begun</h2>
+    ${!isOriginKnown(ranked) && html`<p class="aside">Origin unknown: none of these candidates stands out.</p>`}
     <ol class="origins">${shown.map((origin) => {
       const name = originName(origin);
       const given = verdicts.find(({ verdict, subject }) => verdict === 'origin' && subject === name);
@@ -31,15 +34,13 @@ export function IncidentOrigins({ app, incident, onChanged }: IncidentOriginsPro
       };
       return html`<li key=${name}>
         <p class="origin"><a class="name" href=${routeTo('series', origin.series)} title=${origin.series}>${name}</a>
-          <meter min="0" max="1" value=${origin.score} aria-label=${`Score of ${name}`} />
-          <span class="figure">${origin.score.toFixed(2)}</span>
           ${
             app.mayOperate
               ? html`<button type="button" class="small text" aria-pressed=${given !== undefined} onClick=${judge}>
                 <${Icon} name="check" />This was it<span class="sr">: ${name}</span></button>`
               : given !== undefined && html`<span class="mark">it was, says ${given.by}</span>`
           }</p>
-        <p class="aside">${origin.evidence.length === 0 ? 'Nothing can be told.' : `${origin.evidence.join('; ')}.`}${
+        <p class="aside">${origin.evidence.length === 0 ? 'No evidence.' : `${origin.evidence.join('; ')}.`}${
           before > 0 && ` People say so of ${counted(before, 'incident')}.`
         }</p>
       </li>`;

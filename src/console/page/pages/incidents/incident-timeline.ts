@@ -64,7 +64,7 @@ export function IncidentTimeline(props: IncidentTimelineProps): Shown {
         ({ series, times }) => html`<li class="onset" key=${series}><span class="figure">${times}×</span>
           <a class="name" href=${routeTo('series', series)} title=${series}>${series}</a>
           <${AlignedChart} source=${app.source} series=${series} range=${range} marks=${marks} /><span /></li>`,
-      )}</ul><p class="aside">So many times as unusual as in their quiet time, without an alarm that lasted.</p>`
+      )}</ul><p class="aside">So many times as unusual as they usually are, without an alarm that lasted.</p>`
     }
   </section>`;
 }
