@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { zoneOffsets } from '../calendar/local-calendar.ts';
 import { readFlags } from '../config/command-line.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import type { OptionValues } from '../config/given-options.ts';
@@ -14,16 +15,18 @@ import {
   streamOptions,
   workerLimits,
 } from '../config/options.ts';
-import { durationMs, integerFrom, seriesText, text, topicName } from '../config/schema/kinds.ts';
+import { commaList, durationMs, integerFrom, seriesText, text, topicName } from '../config/schema/kinds.ts';
 import { timeZone } from '../config/schema/times.ts';
 import { stepAlias } from '../finding/step-alias.ts';
+import { holidaysOf, isPlace } from '../holidays/holiday-list.ts';
 import { addFile } from '../run/suggest/file-columns.ts';
 import { previewEvents } from '../run/suggest/preview-events.ts';
 import { addPrometheus } from '../run/suggest/prometheus-columns.ts';
 import { addTopic } from '../run/suggest/topic-columns.ts';
+import { contradictedDays } from '../suggest/contradicted-days.ts';
 import { queriesFor } from '../suggest/prometheus-queries.ts';
 import { SeriesColumns } from '../suggest/series-columns.ts';
-import { suggest } from '../suggest/suggestion.ts';
+import { type Suggestion, suggest } from '../suggest/suggestion.ts';
 import { type SuggestedSource, suggestionText } from '../suggest/suggestion-text.ts';
 import { writtenSections } from '../suggest/written-sections.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED } from '../terminal/command-io.ts';
@@ -56,6 +59,11 @@ const ownFlags = {
     5,
   ),
   timezone: commandFlag('timezone', timeZone, 'whose days series with a season follow (default: that of this machine)'),
+  holidays: commandFlag(
+    'holidays',
+    commaList('places whose holidays are known, such as DE or DE-BY', isPlace),
+    'places whose days off the series follow; days that contradict them are named',
+  ),
   out: commandFlag('out', text, 'file for the detectors (default: standard output)'),
 };
 
@@ -106,7 +114,8 @@ async function write(path: string | undefined, { values, config }: Asked, io: Co
   }
   const suggestion = suggest(columns);
   const { timezone = Intl.DateTimeFormat().resolvedOptions().timeZone } = values;
-  const context = { command: `suggest ${named}`, sources, input, previews: new Map(), timeZone: timezone };
+  const holidays = heldAgainst(columns, suggestion, values.holidays ?? [], timezone);
+  const context = { command: `suggest ${named}`, sources, input, previews: new Map(), timeZone: timezone, holidays };
   const first = suggestionText(suggestion, context);
   if (suggestion.detectors.length === 0) {
     io.err(`There is nothing to watch in ${suggestion.series} series:`);
@@ -125,6 +134,22 @@ async function write(path: string | undefined, { values, config }: Asked, io: Co
     await output.close();
   }
   return isWhole ? DONE : FAILED;
+}
+
+/** Days of the data that are not as the holidays of the places say. */
+function heldAgainst(
+  columns: SeriesColumns,
+  { beginMs, endMs }: Suggestion,
+  places: readonly string[],
+  timeZone: string,
+) {
+  const [first, last] = [beginMs, endMs].map((ms) => new Date(ms).getUTCFullYear());
+  const years = Array.from({ length: last - first + 1 }, (_, i) => first + i);
+  const listed = places
+    .flatMap((place) => holidaysOf(place, years)!)
+    .filter(({ from, type }) => from === null && type === 'public');
+  const contradicted = places.length === 0 ? [] : contradictedDays(columns, { offsets: zoneOffsets(timeZone), listed });
+  return { places, contradicted };
 }
 
 function contradictions(path: string | undefined, { topic, prometheus, match }: OwnValues): string[] {

@@ -1,3 +1,5 @@
+import { WEEKDAYS_OF_ISO, type Weekday } from '../calendar/local-times.ts';
+import type { ContradictedDay } from './contradicted-days.ts';
 import type { SeriesProfile } from './series-profile.ts';
 import { MISSING_SHARE_MAX, type NotWatched, type SuggestedDetector, stepsToMature } from './suggested-detector.ts';
 import { type SuggestedGroup, suggestedGroups } from './suggested-groups.ts';
@@ -29,6 +31,8 @@ interface SuggestionContext {
   readonly previews: ReadonlyMap<string, Preview>;
   /** Where calendars of people are kept, such as Europe/Berlin. */
   readonly timeZone: string;
+  /** Places whose holidays the series follow, and days that say otherwise. */
+  readonly holidays: { readonly places: readonly string[]; readonly contradicted: readonly ContradictedDay[] };
 }
 
 /** Series that are named of those that something is said about. */
@@ -48,6 +52,7 @@ export function suggestionText(suggestion: Suggestion, context: SuggestionContex
     '',
     ...(input.length === 0 ? [] : [...input, '']),
     ...(sources.length === 0 ? [] : ['source:', ...sources.flatMap(sourceLines), '']),
+    ...contradictedLines(context.holidays),
     'detectors:',
     ...detectors.flatMap((detector) => detectorLines(detector, context)),
     ...suggestedGroups(detectors).flatMap(groupLines),
@@ -56,12 +61,34 @@ export function suggestionText(suggestion: Suggestion, context: SuggestionContex
   return `${lines.join('\n')}\n`;
 }
 
+/** Days on which most series are not as the holidays of the places say, with the setting that says so. */
+function contradictedLines({ places, contradicted }: SuggestionContext['holidays']): string[] {
+  if (contradicted.length === 0) return [];
+  const days = contradicted.map(({ date, name, like, series, of }) => {
+    const seen = `${series} of ${of} series are as on a ${weekdayName(like)}`;
+    const kind = name === null ? 'is not listed' : `is ${inLine(name)}`;
+    return `#   - { dates: ${date}, like: ${like} } # ${kind}; ${seen}`;
+  });
+  return [
+    `# Days that contradict the holidays of ${places.join(', ')}. Add to a detector what is no incident:`,
+    '#   special_days:',
+    ...days,
+    '',
+  ];
+}
+
+function weekdayName(weekday: Weekday): string {
+  // The first of January 2024 was a Monday.
+  const day = new Date(Date.UTC(2024, 0, 1 + WEEKDAYS_OF_ISO.indexOf(weekday)));
+  return day.toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' });
+}
+
 function sourceLines({ name, url, query, step }: SuggestedSource): string[] {
   const keys = [`name: ${quoted(name)}`, `prometheus: ${quoted(url)}`, `query: ${quoted(query)}`, `step: ${step}`];
   return keys.map((key, i) => `${i === 0 ? '  - ' : '    '}${key}`);
 }
 
-function detectorLines(detector: SuggestedDetector, { previews, timeZone }: SuggestionContext): string[] {
+function detectorLines(detector: SuggestedDetector, { previews, timeZone, holidays }: SuggestionContext): string[] {
   const { name, family, freq, h, detectionSize, as, aggregate, seasonal } = detector;
   const { silenceAfter, direction, minDeviation, reasons } = detector;
   const because = (key: string) => (reasons[key] === undefined ? '' : ` # ${reasons[key]}`);
@@ -85,6 +112,7 @@ function detectorLines(detector: SuggestedDetector, { previews, timeZone }: Sugg
     `    detection_size: ${detectionSize}${because('detection_size')}`,
     ...(silenceAfter === null ? [] : [`    silence_after: ${silenceAfter}${because('silence_after')}`]),
     ...(seasonal === null || timeZone === 'UTC' ? [] : [`    timezone: ${timeZone} # of this machine, or --timezone`]),
+    ...(seasonal === null || holidays.places.length === 0 ? [] : [`    holidays: [${holidays.places.join(', ')}]`]),
     ...(rules.length === 0 ? [] : ['    events:', ...rules]),
   ];
 }

@@ -87,6 +87,7 @@ test('whatever the data are, the suggested file is read without a problem, takes
           input: [],
           previews,
           timeZone: 'UTC',
+          holidays: { places: [], contradicted: [] },
         });
         const problems: string[] = [];
         const file = readDetectorsFile('suggested', text, problems);

@@ -36,7 +36,14 @@ test('what has no label in common is no group', () => {
 
 test('a group that is suggested is a detector, once it is no comment any more', () => {
   const suggestion = suggestionOf(HOSTS);
-  const context = { command: 'suggest', sources: [], input: [], previews: new Map(), timeZone: 'UTC' };
+  const context = {
+    command: 'suggest',
+    sources: [],
+    input: [],
+    previews: new Map(),
+    timeZone: 'UTC',
+    holidays: { places: [], contradicted: [] },
+  };
   const text = suggestionText(suggestion, context);
   const [, comment] = text.split('for all of a value:\n');
   const problems: string[] = [];
