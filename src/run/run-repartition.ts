@@ -1,9 +1,11 @@
+import { meanStepMs } from '../calendar/frequency.ts';
 import type { KafkaConfig, StreamConfig, WorkerLimits } from '../config/config.ts';
 import type { RekeyedInput } from '../config/rekeyed-input.ts';
 import { keyPartitioner } from '../kafka/produce/key-partition.ts';
 import type { SchemaSource } from '../stream/codec/schema-source.ts';
 import { SCHEMA_HEADERS } from '../stream/codec/wire-header.ts';
 import type { EngineReports } from '../stream/engine/engine-reports.ts';
+import { RecordOrder } from '../stream/engine/record-order.ts';
 import { startWorker, type Worker, type WorkerReports } from '../stream/engine/stream-worker.ts';
 import type { BoundDetector } from '../stream/engine/unit/bound-detector.ts';
 import { createKafkaLog } from '../stream/log/kafka-log.ts';
@@ -14,6 +16,9 @@ import { loggedConnection } from './logged-connection.ts';
 
 /** How often records that were scored are deleted; at an orderly end, too. */
 const DELETE_EVERY_MS = 60_000;
+
+/** Partitions may be apart by half of the smallest step, at most that of an hour. */
+const ORDER_STEP_MS_MAX = 3_600_000;
 
 interface RepartitionParts {
   readonly repartition: RekeyedInput;
@@ -38,6 +43,8 @@ export async function startRepartition(parts: RepartitionParts): Promise<Worker>
   const connection = loggedConnection(kafka, logger);
   await checkRepartition(connection, repartition);
   const { topic, topics, groupId } = repartition;
+  const stepsMs = parts.detectors.map(({ config }) => meanStepMs(config.settings.freq));
+  const order = new RecordOrder({ aheadMs: Math.min(...stepsMs, ORDER_STEP_MS_MAX) / 2, nowMs: Date.now });
   const log = createKafkaLog({
     ...connection,
     topics,
@@ -47,6 +54,7 @@ export async function startRepartition(parts: RepartitionParts): Promise<Worker>
     compression: stream.output.compression,
     headers: { names: SCHEMA_HEADERS, raw: true },
     spread: true,
+    onFetch: ({ partition, ...report }) => order.fetched(partition, report),
   });
   const worker = await startWorker({
     log,
@@ -54,6 +62,7 @@ export async function startRepartition(parts: RepartitionParts): Promise<Worker>
     limits,
     detectors: parts.detectors,
     version: parts.version,
+    order,
     route: { topic, partitions, partitionOf: keyPartitioner(partitions) },
     encodeScore: nothing,
     encodeEvent: nothing,

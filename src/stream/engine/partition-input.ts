@@ -33,6 +33,11 @@ export class PartitionInput {
     return this.#queue.length;
   }
 
+  /** Time of the record that is taken next; null where there is none. */
+  get headMs(): number | null {
+    return this.#queue.headMs;
+  }
+
   get bytes(): number {
     return this.#queue.bytes;
   }
@@ -54,8 +59,8 @@ export class PartitionInput {
     if (!this.#paused && (this.#fill > 1 || this.#options.memory.exceeded)) this.#pause(true);
   }
 
-  take(max: number, bytesMax: number): readonly InputRecord[] {
-    const records = this.#queue.take(max, bytesMax);
+  take(max: number, bytesMax: number, untilMs?: number): readonly InputRecord[] {
+    const records = this.#queue.take(max, bytesMax, untilMs);
     this.#resumeWhenFree();
     return records;
   }

@@ -6,6 +6,7 @@ import type { Scoring } from './commit/score-records.ts';
 import type { RecordTaking } from './commit/take-records.ts';
 import type { EngineReports } from './engine-reports.ts';
 import type { MemoryGuard } from './memory-guard.ts';
+import type { RecordOrder } from './record-order.ts';
 import type { UnitPlaces } from './state/partition-units.ts';
 import type { WorkerPace } from './state/worker-pace.ts';
 import type { BoundDetector } from './unit/bound-detector.ts';
@@ -20,6 +21,8 @@ export interface PartitionTaskOptions extends CommitFormat, Scoring, RecordTakin
   readonly places: UnitPlaces;
   readonly reports: EngineReports;
   readonly memory: MemoryGuard;
+  /** In which order records of the partitions are passed on; null where they are scored. */
+  readonly order: RecordOrder | null;
   readonly warmStart: WarmStart | null;
   /** Both of all partitions of the worker together. */
   readonly transactionPace: WorkerPace;

@@ -40,6 +40,8 @@ export class PartitionTask {
   readonly #sleeper = new WakeableSleep();
   readonly #failing = new FailingRecords();
   readonly #commits: CommitWatch;
+  /** Times of the first records of the transaction that commits, and of the next one; null where there are none. */
+  #fronts: readonly [committing: number | null, pending: number | null] = [null, null];
   /** The transaction that is tried now; null before the restore. */
   #tried: TriedRecords | null = null;
   readonly finished: Promise<void>;
@@ -60,6 +62,7 @@ export class PartitionTask {
     const tried = Promise.withResolvers<void>();
     this.restoreTried = tried.promise;
     this.#onRestoreTried = tried.resolve;
+    this.#enterOrder();
     this.finished = this.#run();
   }
 
@@ -70,6 +73,7 @@ export class PartitionTask {
 
   push(...delivered: Parameters<PartitionInput['push']>): void {
     this.#input.push(...delivered);
+    if (!this.restoring) this.#setFront();
     this.#sleeper.wake();
   }
 
@@ -81,6 +85,17 @@ export class PartitionTask {
     return this.finished;
   }
 
+  /** The others wait for what it reads first, but not while it fails. */
+  #enterOrder(): void {
+    this.#options.order?.enter(this.#options.place.partition, () => this.#sleeper.wake());
+  }
+
+  #setFront(fronts = this.#fronts): void {
+    this.#fronts = fronts;
+    const [committing, pending] = fronts;
+    this.#options.order?.setFront(this.#options.place.partition, committing ?? pending ?? this.#input.headMs);
+  }
+
   async #run(): Promise<void> {
     const { free, places, place } = this.#options;
     this.#subscription = await free;
@@ -88,6 +103,7 @@ export class PartitionTask {
       await this.#ownUntilStopped();
     } finally {
       this.#input.stop();
+      this.#options.order?.leave(place.partition);
       for (const [key, partition] of places) if (partition === place.partition) places.delete(key);
     }
   }
@@ -110,6 +126,7 @@ export class PartitionTask {
         if (this.#searchRecord(error)) delayMs = RETRY_MS_MIN;
         this.restoring = true;
         this.failure = error;
+        this.#enterOrder();
         this.#onRestoreTried();
         this.#options.reports.retrying(this.#options.place.partition, error, delayMs);
         await setTimeout(delayMs, null, { signal }).catch(() => null);
@@ -153,6 +170,7 @@ export class PartitionTask {
       await placesKnown;
       this.#stop.signal.throwIfAborted();
       if (this.#subscription !== null) this.#input.start(this.#subscription, offset, session.inputTopicId);
+      this.#setFront([null, null]);
       this.restoring = false;
       this.failure = null;
       await this.#scoreAndCommit(session, { state, restored, offset, onCommitted });
@@ -177,7 +195,7 @@ export class PartitionTask {
 
   async #scoreAndCommit(session: PartitionSession, task: RestoredTask): Promise<void> {
     const { state } = task;
-    const { limits, nowMs, splitter } = this.#options;
+    const { limits, nowMs, splitter, order, place } = this.#options;
     const { signal } = this.#stop;
     let pending = firstCommit(this.#options, task);
     state.all.resumeBackfills(pending);
@@ -189,6 +207,7 @@ export class PartitionTask {
     let bytesLeft = COMMIT_BYTES_MAX;
     const commit = (commitOf: PendingCommit) => {
       schedule.began(performance.now());
+      this.#setFront([this.#fronts[1], null]);
       const onFailure = (error: unknown) => {
         this.#tried = commitOf;
         failure = error;
@@ -197,6 +216,7 @@ export class PartitionTask {
         .catch(onFailure)
         .finally(() => {
           committing = null;
+          this.#setFront([null, this.#fronts[1]]);
           this.#sleeper.wake();
         });
     };
@@ -210,9 +230,12 @@ export class PartitionTask {
         const recordsMax = Math.min(limits.commitRecordsMax, this.#failing.recordsMax);
         const bytesMax = splitter === null ? bytesLeft : splitBytesMax(bytesLeft, pending);
         const room = bytesMax > 0 ? recordsMax - pending.records : 0;
-        if (next === null && !recreated && this.#input.records > 0 && room > 0) {
+        const untilMs = order?.limitOf(place.partition, committing === null);
+        const isAhead = untilMs !== undefined && (this.#input.headMs ?? untilMs) > untilMs;
+        if (next === null && !recreated && this.#input.records > 0 && room > 0 && !isAhead) {
           const waitingBytes = this.#input.bytes;
-          const records = this.#input.take(room, bytesMax);
+          const records = this.#input.take(room, bytesMax, untilMs);
+          this.#setFront([this.#fronts[0], this.#fronts[1] ?? records[0]?.timestampMs ?? null]);
           nextBytes = waitingBytes - this.#input.bytes;
           recreated = records[0]?.skipped?.reason === 'topic-recreated';
           if (!recreated) next = await this.#read(records, state, pending);
@@ -222,7 +245,7 @@ export class PartitionTask {
         const isLagging: boolean = next !== null && next.count + this.#input.records >= room;
         if (next === null && !recreated && this.#input.records === 0) pending.reach(this.#input.nextOffset);
         const mayCommit = committing === null && pending.isDue && !isLagging;
-        const isFull = next === null && (room <= 0 || recreated);
+        const isFull = next === null && (room <= 0 || recreated || isAhead);
         const waitMs = mayCommit ? schedule.waitMs(performance.now(), isFull) : null;
         const waiting: DelayedRecords | null = isLagging ? null : this.#awaitForecast(next);
         const awaits = waiting !== null && waiting.ready === null;

@@ -9,6 +9,11 @@ export class RecordQueue {
   /** Bytes of keys and values. */
   bytes = 0;
 
+  /** Time of the oldest record; null where there is none. */
+  get headMs(): number | null {
+    return this.#batches[0]?.[this.#taken].timestampMs ?? null;
+  }
+
   push(records: readonly InputRecord[]): void {
     if (records.length === 0) return;
     this.#batches.push(records);
@@ -17,17 +22,17 @@ export class RecordQueue {
   }
 
   /**
-   * Takes the oldest records: at most `max`, and none after `bytesMax` is reached, but at least one when there is any.
-   * Never takes records of two batches at once.
+   * Takes the oldest records: at most `max`, and none after `bytesMax` is reached or behind one whose time is after
+   * `untilMs`, but at least one when there is any. Never takes records of two batches at once.
    */
-  take(max: number, bytesMax: number): readonly InputRecord[] {
+  take(max: number, bytesMax: number, untilMs = Number.POSITIVE_INFINITY): readonly InputRecord[] {
     const batch = this.#batches[0];
     if (batch === undefined) return [];
     const last = Math.min(batch.length, this.#taken + max);
     let end = this.#taken;
     let bytes = 0;
     do bytes += bytesOf(batch[end++]);
-    while (end < last && bytes < bytesMax);
+    while (end < last && bytes < bytesMax && batch[end].timestampMs <= untilMs);
     const taken = batch.slice(this.#taken, end);
     this.#taken = end;
     this.length -= taken.length;

@@ -12,6 +12,7 @@ import type { RecordRoute } from './commit/route-records.ts';
 import type { EngineReports } from './engine-reports.ts';
 import { MemoryGuard } from './memory-guard.ts';
 import { PartitionTask } from './partition-task.ts';
+import type { RecordOrder } from './record-order.ts';
 import { WorkerPace } from './state/worker-pace.ts';
 import { type BoundDetector, detectorsOfInput, isGrouped } from './unit/bound-detector.ts';
 import type { WarmStart } from './warm-start.ts';
@@ -32,6 +33,8 @@ export interface WorkerOptions {
   readonly encodeEvent: EncodeEvent;
   /** Where records go in place of being scored. */
   readonly route?: RecordRoute | null;
+  /** With a route: the order in which records of the partitions take it. */
+  readonly order?: RecordOrder | null;
   /** A history that series without a state begin with. */
   readonly warmStart?: WarmStart | null;
   /** Needed for formats that are decoded by schema. */
@@ -197,6 +200,7 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
     // Where nothing is learned of series, more partitions move none away from its state.
     partitionCount: options.route ? 0 : partitionCount,
     route: options.route ?? null,
+    order: options.order ?? null,
     encodeScore,
     encodeEvent,
     timestamps: stream.output.timestamps,

@@ -124,6 +124,24 @@ kafkaTest('records are keyed anew exactly once under kills, and scored as those 
   await after.stop();
 });
 
+kafkaTest(
+  'a series without keys in several partitions with a backlog is passed on in the order of its times',
+  async () => {
+    const { stream } = await rekeyedStream();
+    const all = Array.from({ length: STEPS }, (_, step) => ({
+      ...observationRecord('a', step, step % 7),
+      partition: step % INPUT_PARTITIONS,
+      key: null,
+      timestampMs: Date.UTC(2026, 0, 1) + step * 60_000,
+    }));
+    await produceRecords(await kafkaConnection(), stream.topics.observations, all);
+    const worker = await stream.startWorker();
+    assert.equal((await scored(stream, STEPS)).length, STEPS);
+    assert.deepEqual(await stream.deadLetters(), [], 'none is late');
+    await worker.stop();
+  },
+);
+
 kafkaTest('records that cannot be read go on with their keys, and become dead letters once', async () => {
   const { stream } = await rekeyedStream();
   const bad = [
