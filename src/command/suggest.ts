@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { zoneOffsets } from '../calendar/local-calendar.ts';
 import { readFlags } from '../config/command-line.ts';
 import type { LoadedConfig } from '../config/config.ts';
@@ -6,29 +5,18 @@ import type { OptionValues } from '../config/given-options.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag, withDefault } from '../config/option.ts';
 import { httpUrl } from '../config/option-kinds.ts';
-import {
-  kafkaOptions,
-  processOptions,
-  prometheusOptions,
-  registryOptions,
-  storeOptions,
-  streamOptions,
-  workerLimits,
-} from '../config/options.ts';
-import { commaList, durationMs, integerFrom, seriesText, text, topicName } from '../config/schema/kinds.ts';
+import { processOptions, prometheusOptions } from '../config/options.ts';
+import { commaList, durationMs, integerFrom, seriesText, text } from '../config/schema/kinds.ts';
 import { timeZone } from '../config/schema/times.ts';
 import { stepAlias } from '../finding/step-alias.ts';
 import { holidaysOf, isPlace } from '../holidays/holiday-list.ts';
 import { addFile } from '../run/suggest/file-columns.ts';
-import { previewEvents } from '../run/suggest/preview-events.ts';
 import { addPrometheus } from '../run/suggest/prometheus-columns.ts';
-import { addTopic } from '../run/suggest/topic-columns.ts';
 import { contradictedDays } from '../suggest/contradicted-days.ts';
 import { queriesFor } from '../suggest/prometheus-queries.ts';
 import { SeriesColumns } from '../suggest/series-columns.ts';
 import { type Suggestion, suggest } from '../suggest/suggestion.ts';
 import { type SuggestedSource, suggestionText } from '../suggest/suggestion-text.ts';
-import { writtenSections } from '../suggest/written-sections.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED } from '../terminal/command-io.ts';
 import { csvFlags, csvReading } from '../terminal/csv/flags.ts';
 import { openOutput } from '../terminal/output-file.ts';
@@ -42,22 +30,10 @@ const RATE_WINDOW_MS_MIN = 300_000;
 const { group: _, ...fileFlags } = csvFlags;
 const ownFlags = {
   ...fileFlags,
-  topic: commandFlag('topic', topicName, 'in place of FILE: the newest records of a topic, as input of DETECTORS says'),
   prometheus: commandFlag('prometheus', httpUrl, 'in place of FILE: the URL of a Prometheus, asked for --match'),
   match: commandFlag('match', seriesText, 'series of --prometheus, as matchers in braces: {job="node"}'),
   step: withDefault(commandFlag('step', durationMs, 'step at which --prometheus is asked'), 300_000),
-  weeks: withDefault(
-    commandFlag('weeks', integerFrom(1, 52), 'weeks of --prometheus, and of events that are counted'),
-    4,
-  ),
-  eventSeries: withDefault(
-    commandFlag(
-      'event-series',
-      integerFrom(0, 1_000),
-      'series of each detector that are scored for their events; 0: none',
-    ),
-    5,
-  ),
+  weeks: withDefault(commandFlag('weeks', integerFrom(1, 52), 'weeks of --prometheus that are looked at'), 4),
   timezone: commandFlag('timezone', timeZone, 'whose days series with a season follow (default: that of this machine)'),
   holidays: commandFlag(
     'holidays',
@@ -77,20 +53,9 @@ interface Asked {
 /** Looks at data and writes a detectors file for it. */
 export const suggestCommand: RunnableCommand = {
   operands: ['[FILE]'],
-  options: [
-    ...Object.values(ownFlags),
-    ...Object.values(kafkaOptions),
-    ...Object.values(registryOptions),
-    ...Object.values(prometheusOptions),
-    ...Object.values(streamOptions),
-    processOptions.modelsDir,
-    processOptions.dataDir,
-    ...Object.values(storeOptions),
-    workerLimits.inferenceThreads,
-  ],
+  options: [...Object.values(ownFlags), ...Object.values(prometheusOptions), processOptions.logLevel],
   async run([path], flags, io) {
-    const isTopic = flags.topic !== undefined;
-    const loaded = loadProcessConfig(flags, isTopic ? ['brokers'] : []);
+    const loaded = loadProcessConfig(flags, []);
     const read = readFlags(flags, ownFlags);
     if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
     const { values } = read;
@@ -107,7 +72,7 @@ export const suggestCommand: RunnableCommand = {
 };
 
 async function write(path: string | undefined, { values, config }: Asked, io: CommandIo): Promise<ExitCode> {
-  const { columns, sources, input, isWhole, named } = await readData(path, { values, config }, io);
+  const { columns, sources, isWhole, named } = await readData(path, { values, config }, io);
   if (columns.observations === 0) {
     io.err('There is nothing to look at.');
     return FAILED;
@@ -115,18 +80,13 @@ async function write(path: string | undefined, { values, config }: Asked, io: Co
   const suggestion = suggest(columns);
   const { timezone = Intl.DateTimeFormat().resolvedOptions().timeZone } = values;
   const holidays = heldAgainst(columns, suggestion, values.holidays ?? [], timezone);
-  const context = { command: `suggest ${named}`, sources, input, previews: new Map(), timeZone: timezone, holidays };
-  const first = suggestionText(suggestion, context);
+  const context = { command: `suggest ${named}`, sources, timeZone: timezone, holidays };
+  const written = suggestionText(suggestion, context);
   if (suggestion.detectors.length === 0) {
     io.err(`There is nothing to watch in ${suggestion.series} series:`);
-    for (const line of first.split('\n').filter((line) => line.startsWith('# - '))) io.err(line.slice(2));
+    for (const line of written.split('\n').filter((line) => line.startsWith('# - '))) io.err(line.slice(2));
     return FAILED;
   }
-  const { eventSeries: seriesMax, weeks } = values;
-  const options = { config, seriesMax, weeks, stop: io.stop };
-  const previews =
-    seriesMax === 0 ? context.previews : await previewEvents({ text: first, suggestion, columns }, options);
-  const written = suggestionText(suggestion, { ...context, previews });
   if (values.out === undefined) io.out(written.trimEnd());
   else {
     const output = await openOutput(values.out);
@@ -152,10 +112,10 @@ function heldAgainst(
   return { places, contradicted };
 }
 
-function contradictions(path: string | undefined, { topic, prometheus, match }: OwnValues): string[] {
-  const given = [path, topic, prometheus].filter((place) => place !== undefined).length;
+function contradictions(path: string | undefined, { prometheus, match }: OwnValues): string[] {
+  const given = [path, prometheus].filter((place) => place !== undefined).length;
   return [
-    ...(given === 1 ? [] : [`give one of FILE, --topic and --prometheus; ${given} are given`]),
+    ...(given === 1 ? [] : [`give one of FILE and --prometheus; ${given} are given`]),
     ...(prometheus !== undefined && !match?.trimStart().startsWith('{')
       ? ['--match must be matchers of the series in braces, such as {job="node"}, as --prometheus is given']
       : []),
@@ -166,7 +126,6 @@ function contradictions(path: string | undefined, { topic, prometheus, match }: 
 interface ReadData {
   readonly columns: SeriesColumns;
   readonly sources: readonly SuggestedSource[];
-  readonly input: readonly string[];
   /** Whether all of it could be used. */
   readonly isWhole: boolean;
   /** As the command line names it. */
@@ -175,12 +134,7 @@ interface ReadData {
 
 async function readData(path: string | undefined, { values, config }: Asked, io: CommandIo): Promise<ReadData> {
   const columns = new SeriesColumns(OBSERVATIONS_MAX);
-  const { topic, prometheus: url, match: query = '', step: stepMs, weeks } = values;
-  if (topic !== undefined) {
-    const { registry, stream, worker } = config;
-    await addTopic(columns, { topic, kafka: config.kafka!, registry, stream, sessionMs: worker.sessionMs }, io.err);
-    return { columns, sources: [], input: inputOf(config, topic), isWhole: true, named: `--topic ${topic}` };
-  }
+  const { prometheus: url, match: query = '', step: stepMs, weeks } = values;
   if (url !== undefined) {
     const { prometheusHeaders: headers } = config;
     await addPrometheus(columns, { url, headers, query, stepMs, historyMs: weeks * WEEK_MS }, io.stop);
@@ -191,20 +145,12 @@ async function readData(path: string | undefined, { values, config }: Asked, io:
       io.err(`No source asks for these counters and buckets of histograms: ${queries.left.join(', ')}`);
     }
     const named = `--prometheus ${url} --match ${query} --step ${stepAlias(stepMs)}`;
-    return { columns: queries.columns, sources: queries.sources, input: [], isWhole: true, named };
+    return { columns: queries.columns, sources: queries.sources, isWhole: true, named };
   }
   const isWhole = await addFile(
     columns,
     { path: path!, reading: csvReading(path!, values) },
     { say: io.err, stop: io.stop },
   );
-  return { columns, sources: [], input: [], isWhole, named: path! };
-}
-
-/** The topic, and the input as the detectors file says it. */
-function inputOf({ detectorsFile, stream }: LoadedConfig, topic: string): readonly string[] {
-  const written = detectorsFile === null ? '' : readFileSync(detectorsFile, 'utf8');
-  const topics = writtenSections(written, ['topics']);
-  if (topic === stream.topics.observations) return [...topics, ...writtenSections(written, ['input'])];
-  return [`topics: { observations: ${topic} }`, ...writtenSections(written, ['input'])];
+  return { columns, sources: [], isWhole, named: path! };
 }

@@ -5,14 +5,6 @@ import { MISSING_SHARE_MAX, type NotWatched, type SuggestedDetector, stepsToMatu
 import { type SuggestedGroup, suggestedGroups } from './suggested-groups.ts';
 import type { Suggestion } from './suggestion.ts';
 
-/** What a detector would have raised. */
-export interface Preview {
-  readonly events: number;
-  /** Series that were looked at, and how long all of them together were watched with a threshold. */
-  readonly series: number;
-  readonly seriesWeeks: number;
-}
-
 /** A query that is polled into the input, for the detectors that watch its series. */
 export interface SuggestedSource {
   readonly name: string;
@@ -25,10 +17,6 @@ interface SuggestionContext {
   /** The command that made it. */
   readonly command: string;
   readonly sources: readonly SuggestedSource[];
-  /** Lines that say where records come from and what they look like. */
-  readonly input: readonly string[];
-  /** By the names of detectors; without one nothing is said about events. */
-  readonly previews: ReadonlyMap<string, Preview>;
   /** Where calendars of people are kept, such as Europe/Berlin. */
   readonly timeZone: string;
   /** Places whose holidays the series follow, and days that say otherwise. */
@@ -44,13 +32,12 @@ const GROUP_PATTERNS_MAX = 30;
 /** A detectors file with the reasons as comments. It has to have a detector to be read. */
 export function suggestionText(suggestion: Suggestion, context: SuggestionContext): string {
   const { series, observations, beginMs, endMs, detectors, notWatched } = suggestion;
-  const { command, sources, input } = context;
+  const { command, sources } = context;
   const lines = [
     `# Suggested by: ${inLine(command)}`,
     `# from ${count(observations, 'observation')} of ${series} series, ${timeText(beginMs)} to ${timeText(endMs)} UTC.`,
     '# Every setting can be changed: the key has its reason beside it, a key that is missing its default.',
     '',
-    ...(input.length === 0 ? [] : [...input, '']),
     ...(sources.length === 0 ? [] : ['source:', ...sources.flatMap(sourceLines), '']),
     ...contradictedLines(context.holidays),
     'detectors:',
@@ -88,11 +75,10 @@ function sourceLines({ name, url, query, step }: SuggestedSource): string[] {
   return keys.map((key, i) => `${i === 0 ? '  - ' : '    '}${key}`);
 }
 
-function detectorLines(detector: SuggestedDetector, { previews, timeZone, holidays }: SuggestionContext): string[] {
+function detectorLines(detector: SuggestedDetector, { timeZone, holidays }: SuggestionContext): string[] {
   const { name, family, freq, h, detectionSize, as, aggregate, seasonal } = detector;
   const { silenceAfter, direction, minDeviation, reasons } = detector;
   const because = (key: string) => (reasons[key] === undefined ? '' : ` # ${reasons[key]}`);
-  const preview = previews.get(name);
   const rules = [
     ...(direction === 'both' ? [] : [`      direction: ${direction}${because('direction')}`]),
     ...(minDeviation === null ? [] : [`      min_deviation: ${numberText(minDeviation)}${because('min_deviation')}`]),
@@ -100,7 +86,6 @@ function detectorLines(detector: SuggestedDetector, { previews, timeZone, holida
   const [first, ...more] = family.patterns;
   return [
     ...remarks(detector).map((remark) => `  # ${remark}`),
-    ...(preview === undefined ? [] : [`  # ${previewText(preview)}`]),
     `  - name: ${quoted(name)}`,
     ...(more.length === 0
       ? [`    series: ${quoted(first)}`]
@@ -192,13 +177,6 @@ const REASONS: Readonly<Record<NotWatched['why'], string>> = {
 function notWatchedLines({ family, why }: NotWatched): string[] {
   const { members, name } = family;
   return [`# - ${inLine(name)}: ${count(members.length, 'series')} (${named(members)}) ${REASONS[why]}`];
-}
-
-function previewText({ events, series, seriesWeeks }: Preview): string {
-  if (seriesWeeks === 0) return 'Raised: nothing, since no series had a threshold in this time';
-  const rate = (events / seriesWeeks).toFixed(2);
-  const weeks = `${(seriesWeeks / series).toFixed(1)} weeks of ${series} series`;
-  return `Raised: ${count(events, 'event')} in ${weeks}: ${rate} a week and series`;
 }
 
 function named(members: readonly SeriesProfile[], max = NAMED_MAX): string {

@@ -80,12 +80,9 @@ test('whatever the data are, the suggested file is read without a problem, takes
           found.flatMap(({ family }) => family.members.map((member) => member.id));
         assert.deepEqual([...members(detectors), ...members(notWatched)].sort(), series.map((one) => one.id).sort());
         if (detectors.length === 0) return;
-        const previews = new Map(detectors.map(({ name }) => [name, { events: 1, series: 1, seriesWeeks: 2 }]));
         const text = suggestionText(suggestion, {
           command: 'suggest "a\nb"',
           sources: [],
-          input: [],
-          previews,
           timeZone: 'UTC',
           holidays: { places: [], contradicted: [] },
         });

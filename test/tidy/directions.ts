@@ -102,7 +102,6 @@ const FOLDER_DIRECTIONS = directionsOf(`
   alerts/message:
   alerts/network:
   run:
-  run/suggest: .
   run/alerts: . changes owner
   run/changes:
   run/incidents: . owner
@@ -110,6 +109,7 @@ const FOLDER_DIRECTIONS = directionsOf(`
   run/operations: changes history
   run/history:
   run/prometheus: .
+  run/suggest:
   terminal:
   terminal/csv:
   history: read sql port

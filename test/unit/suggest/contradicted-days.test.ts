@@ -72,7 +72,7 @@ test('series whose weekdays are alike, and short ones, say nothing', () => {
 test('a suggestion has them as entries of special_days, with the weekday', () => {
   const columns = columnsOf({ a: (_, weekday) => weekday < 5 });
   const contradicted = contradictedDays(columns, { offsets, listed: [FIRST_OF_MAY] });
-  const context = { command: 'suggest x', sources: [], input: [], previews: new Map(), timeZone: 'Asia/Shanghai' };
+  const context = { command: 'suggest x', sources: [], timeZone: 'Asia/Shanghai' };
   const text = suggestionText(suggest(columns), { ...context, holidays: { places: ['CN'], contradicted } });
   assert.match(text, /- \{ dates: 2026-05-01, like: fri \} # is "Labour Day"; 1 of 1 series are as on a Friday\n/);
   assert.match(text, /\n {4}holidays: \[CN\]\n/);

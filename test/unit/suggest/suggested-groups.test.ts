@@ -39,8 +39,6 @@ test('a group that is suggested is a detector, once it is no comment any more', 
   const context = {
     command: 'suggest',
     sources: [],
-    input: [],
-    previews: new Map(),
     timeZone: 'UTC',
     holidays: { places: [], contradicted: [] },
   };

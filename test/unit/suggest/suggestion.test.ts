@@ -111,8 +111,6 @@ test('pods that come and go are named, with the label that tells them apart; sil
   const text = suggestionText(suggestion, {
     command: 'suggest x',
     sources: [],
-    input: [],
-    previews: new Map(),
     timeZone: 'UTC',
     holidays: { places: [], contradicted: [] },
   });
