@@ -2,6 +2,7 @@ import type { GroupSource, RecordMapping } from '../../config/config.ts';
 import { VALUE_MAGNITUDE_MAX } from '../../detector/calibration/precision.ts';
 import { canonicalId, NAME_LABEL, type SeriesLabels, sortedLabels } from '../../series/series-id.ts';
 import { groupIdOf, seriesIdentity } from '../../series/series-identity.ts';
+import { compileConnectPath } from './connect-values.ts';
 import type { Decoded, Undecodable } from './decoded.ts';
 import { explainEventTime, isPlausible, readEventTime } from './event-time.ts';
 import type { FlatFields } from './flat-json.ts';
@@ -66,7 +67,7 @@ export function compileMapping(mapping: RecordMapping, options: MappingOptions =
   const readers = {
     series,
     time: compileRecordPath(mapping.time),
-    value: compileRecordPath(mapping.value),
+    value: compileConnectPath(mapping.value),
     start: compileRecordPath(mapping.start ?? START_PATH),
     temporality: compileRecordPath(mapping.temporality ?? TEMPORALITY_PATH),
     record: (record: unknown) => record,

@@ -1,5 +1,6 @@
 import type { RecordMapping } from '../../config/config.ts';
 import { canonicalId } from '../../series/series-id.ts';
+import { compileConnectPath } from './connect-values.ts';
 import type { Decoded, Undecodable } from './decoded.ts';
 import { idCheck, undecodable } from './id-check.ts';
 import { compileLabels, compileObservation, compileSeries, type MappingOptions, noObject } from './mapping.ts';
@@ -32,7 +33,7 @@ export function compileValues(mapping: RecordMapping, options: MappingOptions): 
   const startAt = compileRecordPath(mapping.start ?? START_PATH);
   const temporalityAt = compileRecordPath(mapping.temporality ?? TEMPORALITY_PATH);
   const places = (mapping.values ?? []).map((path) => {
-    return { at: compileRecordPath(path), name: String(parseRecordPath(path)?.at(-1) ?? path) };
+    return { at: compileConnectPath(path), name: String(parseRecordPath(path)?.at(-1) ?? path) };
   });
   const readers = {
     series: idOf,
