@@ -2,6 +2,7 @@ import { meanStepMs } from '../calendar/frequency.ts';
 import type { DetectorConfig } from '../config/config.ts';
 import { toldMoves } from '../incidents/incident-member.ts';
 import { IncidentState, UPDATE_MS } from '../incidents/incident-state.ts';
+import { summaryRankedBy } from '../incidents/incident-summary.ts';
 import { Dependencies, type Dependency } from '../incidents/membership/dependencies.ts';
 import { rankOrigins, type SeriesMove, weightOf } from '../incidents/origins/rank-origins.ts';
 import { moveOf, PAST_ROWS, USUAL_GRADE_QUANTILE } from '../incidents/origins/series-move.ts';
@@ -110,18 +111,15 @@ export class BacktestIncidents {
     });
   }
 
-  #line(
-    { incidentId: id, startedAtMs, endedAtMs, kind, summary }: Incident,
-    events: readonly string[],
-    origins: readonly IncidentOrigin[],
-  ): IncidentLine {
+  #line(incident: Incident, events: readonly string[], origins: readonly IncidentOrigin[]): IncidentLine {
+    const { incidentId: id, startedAtMs, endedAtMs, kind } = incident;
     const series = events.map((eventId) => this.#newest.get(eventId)!).map((event) => event.series ?? event.group);
     return {
       id,
       startedAt: new Date(startedAtMs).toISOString(),
       endedAt: endedAtMs === null ? null : new Date(endedAtMs).toISOString(),
       kind,
-      summary,
+      summary: summaryRankedBy(incident, origins),
       events,
       series: [...new Set(series.filter((each) => each !== null))],
       origins,

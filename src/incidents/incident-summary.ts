@@ -1,6 +1,6 @@
-import { type Incident, isOriginKnown } from '../record/incident.ts';
+import { type Incident, type IncidentOrigin, isOriginKnown } from '../record/incident.ts';
 
-type IncidentFacts = Pick<Incident, 'kind' | 'eventCount' | 'seriesCount' | 'usualCount' | 'events' | 'origins'>;
+type IncidentFacts = Pick<Incident, 'kind' | 'seriesCount' | 'usualCount' | 'origins'>;
 
 /** One sentence that says what happened, and where it may have begun. */
 export function incidentSummary({ kind, seriesCount, usualCount, origins }: IncidentFacts): string {
@@ -17,6 +17,11 @@ export function incidentSummary({ kind, seriesCount, usualCount, origins }: Inci
     case 'single':
       return `One event of ${first?.series ?? 'a series'}`;
   }
+}
+
+/** The sentence of an incident whose origins were ranked again; that of one event names its series, not an origin. */
+export function summaryRankedBy(incident: Incident, origins: readonly IncidentOrigin[]): string {
+  return incident.kind === 'single' ? incident.summary : incidentSummary({ ...incident, origins });
 }
 
 function counted(count: number, what: string): string {

@@ -103,8 +103,9 @@ test('an incident has its events, an origin by all scores, what moved without an
     body.events.map((event: { eventId: string }) => event.eventId),
     SERIES.map((series) => eventId('now', series)),
   );
-  assert.deepEqual(body.origins, incident().origins);
-  const ranked = body.scoredOrigins.map((origin: { common: string; series: string }) => origin.common ?? origin.series);
+  assert.deepEqual([body.rankedBy, body.openedOrigins], ['scores', incident().openedOrigins]);
+  assert.match(body.summary, /series at once; usually 2; origin unknown$/);
+  const ranked = body.origins.map((origin: { common: string; series: string }) => origin.common ?? origin.series);
   assert.deepEqual(ranked.slice(0, 3).sort(), ['cache-1', 'db-1', 'web-1']);
   assert.equal(ranked.includes('mail-1'), false, 'a series of another incident is no candidate');
   assert.deepEqual(body.moved, [{ series: 'cache-1/misses', times: 9.4 }]);

@@ -2,6 +2,7 @@ import type { KnownChanges } from '../../changes/known-changes.ts';
 import type { KnownEvent } from '../../history/port/event-port.ts';
 import type { HistoryReader } from '../../history/port/history-port.ts';
 import type { FoundIncident } from '../../history/port/incident-port.ts';
+import { summaryRankedBy } from '../../incidents/incident-summary.ts';
 import type { Incident } from '../../record/incident.ts';
 import type { ReviewedEvent } from '../../store/event-reviews.ts';
 import {
@@ -46,14 +47,16 @@ export async function incidentDetail(
 ): Promise<IncidentDetailAnswer> {
   const ranked = await scoredOrigins.of(incident);
   const shown = await reviewedIncidents({ sql, reader }, [incident, ...similar.map((each) => each.incident)], nowMs);
-  const candidates = [...incident.origins, ...(ranked?.origins ?? [])].map(({ series, common }) => common ?? series);
+  const origins = ranked?.origins ?? incident.origins;
+  const candidates = origins.map(({ series, common }) => common ?? series);
   const confirmed = await countOrigins(sql, [...new Set(candidates)]);
   return {
     ...shown[0],
     events: shownMembers(incident.events),
     mergedIds: [...mergedIds],
-    origins: shownOrigins(withChanges(incident.origins, incident, changes)),
-    scoredOrigins: ranked && shownOrigins(withChanges(ranked.origins, incident, changes)),
+    summary: summaryRankedBy(incident, origins),
+    origins: shownOrigins(withChanges(origins, incident, changes)),
+    rankedBy: ranked === null ? ('events' as const) : ('scores' as const),
     moved: [...(ranked?.moved ?? [])],
     similar: similar.map(({ commonCount }, i) => ({ incident: shown[i + 1], commonSeries: commonCount })),
     confirmed: [...confirmed].map(([subject, incidents]) => ({ subject, incidents })),

@@ -32,7 +32,8 @@ function scores() {
   return [...SERIES, MOVED, ALONE].flatMap((series) =>
     Array.from({ length: 120 }, (_, i) => {
       const timestampMs = NOW - (120 - i) * MINUTE_MS;
-      const grade = timestampMs >= BEGIN ? 0.9 : 0.05 + (i % 7) / 100;
+      const moved = series === SERIES[0] ? 0.97 : 0.9;
+      const grade = timestampMs >= BEGIN ? moved : 0.05 + (i % 7) / 100;
       return record(
         series,
         scoreRecord({ series, value: Math.sin(i) + 9 * grade, timestampMs, grade, state: 'scored' }),
@@ -105,7 +106,7 @@ kafkaTest('an incident is shown live, first of all, and its page has origins, on
     await page.locator('h1').getByText('db-1').waitFor();
     await untilCount(page, '.onsets li.onset:not(.axis)', 4);
     await untilCount(page, '.onset .spark-line', 4);
-    assert.deepEqual(await page.locator('.onset .figure').allTextContents(), ['first', '+1 min', '+2 min', '14×']);
+    assert.deepEqual(await page.locator('.onset .figure').allTextContents(), ['first', '+1 min', '+2 min', '8.9×']);
     await page.getByText('Ranked by the scores of all series.').waitFor();
     const changes = page.locator('.change-list .name');
     await untilCount(page, '.change-list li', 2);

@@ -77,7 +77,9 @@ const Revision = {
     Type.Integer(),
     'How many series usually begin within as long a time, where that says something.',
   ),
-  origins: Type.Array(Origin, { description: 'Where it may have begun, by its events alone. Never the cause.' }),
+  origins: Type.Array(Origin, {
+    description: 'Candidates for where it began, in a list by its events alone. Never the cause.',
+  }),
   openedOrigins: Type.Array(Origin, { description: 'As they were ranked when it was opened.' }),
   summary: Type.String({ description: 'One sentence.' }),
 };
@@ -118,10 +120,9 @@ export const IncidentDetailAnswer = Type.Object({
   ...Review,
   events: Type.Array(IncidentEvent, { description: 'All of its events by their onsets, at most 1,000.' }),
   mergedIds: Type.Array(Type.String(), { description: 'Incidents that were merged into it.' }),
-  scoredOrigins: nullable(
-    Type.Array(Origin),
-    'Where it may have begun, ranked by the scores of all series that the history has; null where it has none.',
-  ),
+  rankedBy: Type.Enum(['scores', 'events'], {
+    description: 'What `origins` are ranked by: the scores of all series, or events alone where the history has none.',
+  }),
   moved: Type.Array(Type.Object({ series: Type.String(), times: Type.Number() }), {
     description: 'Series that moved without an event: how many times as unusual as they usually are.',
   }),

@@ -15,15 +15,14 @@ interface IncidentOriginsProps {
 
 /** Candidates for where it began, with the evidence. Their scores are not shown: see the README of src/incidents. */
 export function IncidentOrigins({ app, incident, onChanged }: IncidentOriginsProps): Shown {
-  const { incidentId, origins, openedOrigins, scoredOrigins, verdicts, confirmed } = incident;
-  const ranked = scoredOrigins ?? origins;
+  const { incidentId, origins, openedOrigins, rankedBy, verdicts, confirmed } = incident;
   // Of candidates that have no evidence at all, only one says so.
-  const shown = ranked.filter(({ score }, rank) => rank === 0 || score > 0);
+  const shown = origins.filter(({ score }, rank) => rank === 0 || score > 0);
   if (shown.length === 0) return null;
   const names = (each: IncidentDetailAnswer['origins']) => each.map(originName).join(', ');
   const earlier = names(openedOrigins) === names(shown) ? null : names(openedOrigins);
   return html`<section class="panel" aria-label="Where it may have begun"><h2>Where it may have begun</h2>
-    ${!isOriginKnown(ranked) && html`<p class="aside">Origin unknown: none of these candidates stands out.</p>`}
+    ${!isOriginKnown(origins) && html`<p class="aside">Origin unknown: none of these candidates stands out.</p>`}
     <ol class="origins">${shown.map((origin) => {
       const name = originName(origin);
       const given = verdicts.find(({ verdict, subject }) => verdict === 'origin' && subject === name);
@@ -45,7 +44,7 @@ export function IncidentOrigins({ app, incident, onChanged }: IncidentOriginsPro
         }</p>
       </li>`;
     })}</ol>
-    <p class="aside">${scoredOrigins === null ? 'Ranked by its events alone.' : 'Ranked by the scores of all series.'}${
+    <p class="aside">${rankedBy === 'events' ? 'Ranked by its events alone.' : 'Ranked by the scores of all series.'}${
       earlier !== null && ` When it was opened: ${earlier}.`
     } It says where to look first, not what the cause is.</p>
   </section>`;
