@@ -3,6 +3,7 @@ import { repartitionOf } from '../config/rekeyed-input.ts';
 import { resolveConfig } from '../config/resolve.ts';
 import { bindToModel, type DetectorModels, findDetectorModels, networksBelow } from '../detector-models.ts';
 import type { Forecaster } from '../forecast/forecaster.ts';
+import { requirePermissions } from '../kafka/admin/topic-permissions.ts';
 import { openCatalog } from '../model/catalog.ts';
 import { Forecasters } from '../model/onnx-forecaster.ts';
 import { ServiceError } from '../service-error.ts';
@@ -153,6 +154,12 @@ async function startStream(
   const { kafka, worker: limits, registry: registryConfig } = config;
   const stream = { ...config.stream, topics: await topicsInUse({ config: kafka }, config.stream) };
   await checkTopics({ config: kafka }, stream.topics);
+  const { observations, changelog, scores, events, deadLetters } = stream.topics;
+  await requirePermissions({ config: kafka }, [
+    [observations, 'Read'],
+    [changelog, 'Read'],
+    ...[changelog, scores, events, deadLetters].map((topic) => [topic, 'Write'] as const),
+  ]);
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
   onOpened(() => registry?.close());
   const { format } = stream.output;

@@ -33,7 +33,11 @@ interface TopicOffsets {
 export interface Cluster {
   readonly targetTopics: ReadonlySet<string>;
   /** The brokers of the newest metadata, by node. */
-  readonly brokerPool: { readonly brokers: Readonly<Record<string, Broker>> };
+  readonly brokerPool: {
+    readonly brokers: Readonly<Record<string, Broker>>;
+    /** `operations` are bits of what the user may do with the topic. */
+    readonly metadata?: { readonly topicMetadata: readonly { readonly topic: string; readonly operations?: number }[] };
+  };
   connect(): Promise<void>;
   disconnect(): Promise<void>;
   isConnected(): boolean;

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../service-error.ts';
+import type { Permission } from './kafkajs.ts';
 
 const FENCED = new Set([
   'PRODUCER_FENCED',
@@ -48,6 +49,7 @@ interface KafkaJsFailure extends Error {
   readonly code?: string | number;
   readonly retriable?: boolean;
   readonly errors?: readonly Error[];
+  readonly needed?: Permission | [];
 }
 
 /**
@@ -59,8 +61,8 @@ export function explainFailure(error: unknown, doing: string): ServiceError {
   if (error instanceof ServiceError) return error;
   const root = rootCause(error);
   if (root instanceof ServiceError) return root;
-  const text = `Kafka failed while ${doing}: ${root.message}`;
   const kind = root.type ?? '';
+  const text = `Kafka failed while ${doing}: ${root.message}${remedyOf(kind, root.needed ?? [])}`;
   if (FENCED.has(kind)) return new ServiceError('fenced', text, { cause: error });
   if (TOO_LARGE.has(kind)) return new ServiceError('record-too-large', text, { cause: error });
   if (kind === INVALID_TIMESTAMP) return new ServiceError('record-refused', `${text}. ${OLD_TIMES}`, { cause: error });
@@ -91,6 +93,15 @@ export function isConnectionFailure(error: unknown): boolean {
   if (root.name === 'KafkaJSSASLAuthenticationError') return LOST_AT_LOGIN.test(root.message);
   if (root.message === NOT_YET_CONNECTED) return true;
   return OUT_OF_REACH.test(root.name) || NETWORK_CODE.test(String(root.code));
+}
+
+/** What helps where the resource of the request is known. */
+function remedyOf(kind: string, [operation, resource, name]: Permission | []): string {
+  if (operation === undefined) return '';
+  if (TOO_LARGE.has(kind)) return `. Raise max.message.bytes of ${resource} ${name}`;
+  if (!kind.endsWith('AUTHORIZATION_FAILED')) return '';
+  const flags = `--allow-principal User:NAME --operation ${operation} --${resource} ${name}`;
+  return `. The user needs ${operation} on ${resource} ${name}: kafka-acls.sh --add ${flags}`;
 }
 
 /** The protocol's name of an error, e.g. `CONCURRENT_TRANSACTIONS`; an empty string for an error of another kind. */

@@ -48,11 +48,18 @@ const NEWER_ERRORS: ReadonlyMap<number, readonly [string, string]> = new Map([
   [120, ['TRANSACTION_ABORTABLE', 'The broker refuses this transaction; it has to be aborted']],
 ]);
 
-/** Its `type` is the protocol's name of the error. */
-export function errorFromCode(code: number): Error {
+/** What a request needs, as `kafka-acls.sh` has it: an operation on a topic, a group or a transactional id. */
+export type Permission = readonly [
+  operation: 'Read' | 'Write' | 'Describe',
+  resource: 'topic' | 'group' | 'transactional-id',
+  name: string,
+];
+
+/** Its `type` is the protocol's name of the error, and `needed` what the request needs. */
+export function errorFromCode(code: number, ...needed: Permission | []): Error {
   const [type, message = ''] = NEWER_ERRORS.get(code) ?? [];
-  if (type === undefined) return PROTOCOL_ERRORS.createErrorFromCode(code);
-  return Object.assign(new Error(message), { name: 'KafkaJSProtocolError', type, code, retriable: false });
+  if (type === undefined) return Object.assign(PROTOCOL_ERRORS.createErrorFromCode(code), { needed });
+  return Object.assign(new Error(message), { name: 'KafkaJSProtocolError', type, code, retriable: false, needed });
 }
 
 interface ConnectionSettings extends BrokerPlace {
@@ -247,7 +254,7 @@ class MetadataBroker extends KafkajsBroker {
     // Features change while brokers run. Not awaited: nobody waits for them.
     this.#ask().catch(() => undefined);
     const failed = metadata.topicMetadata.find(({ topicErrorCode }) => topicErrorCode !== 0);
-    if (failed !== undefined) throw errorFromCode(failed.topicErrorCode);
+    if (failed !== undefined) throw errorFromCode(failed.topicErrorCode, 'Describe', 'topic', failed.topic ?? '');
     return metadata;
   }
 }

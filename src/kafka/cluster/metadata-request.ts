@@ -54,7 +54,7 @@ const METADATA = {
     ),
   },
 };
-const NOTHING_MORE = { allowAutoTopicCreation: 0, includeClusterOperations: 0, includeTopicOperations: 0 };
+const INCLUDED = { allowAutoTopicCreation: 0, includeClusterOperations: 0, includeTopicOperations: 1 };
 
 /**
  * Metadata as kafkajs's cluster reads them, and with each partition the epoch of its leader and the id of its topic, in
@@ -63,7 +63,7 @@ const NOTHING_MORE = { allowAutoTopicCreation: 0, includeClusterOperations: 0, i
  */
 export async function fetchMetadata(broker: Broker, named: readonly string[]) {
   const topics = named.map((topic) => ({ id: NO_ID, topic }));
-  const { brokers, ...answer } = await sendRequest(broker, METADATA, { topics, ...NOTHING_MORE });
+  const { brokers, ...answer } = await sendRequest(broker, METADATA, { topics, ...INCLUDED });
   const topicMetadata = answer.topicMetadata.map(({ id, partitionMetadata: partitions, ...topic }) => {
     const topicId = id === NO_ID ? null : id;
     const known = partitions.map((partition) => ({ ...partition, leader: leaderIn(partition), topicId }));

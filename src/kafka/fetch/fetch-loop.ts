@@ -175,7 +175,7 @@ export class FetchLoop {
     if (reading === undefined || !this.#isCurrent(reading) || reading.checkedEpoch !== sent?.epoch) return;
     try {
       if (fetched.errorCode !== 0) {
-        const error = errorFromCode(fetched.errorCode);
+        const error = errorFromCode(fetched.errorCode, 'Read', 'topic', this.#topic);
         if (protocolErrorType(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
         // A paused partition delivers nothing: it is located when it is fetched again.
         if (!reading.paused) await this.#relocate(link, reading);

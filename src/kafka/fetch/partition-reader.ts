@@ -48,7 +48,8 @@ export async function settledRange(
     const leaderEpoch = leaderEpochOf(cluster, topic, partition);
     const request = { topic, positions: [{ partition, offset: range.end, leaderEpoch }], limits: LIMITS_OF_LOOK };
     const [fetched] = (await fetchTopic(broker, request)).partitions;
-    if (fetched !== undefined && fetched.errorCode !== 0) throw errorFromCode(fetched.errorCode);
+    if (fetched !== undefined && fetched.errorCode !== 0)
+      throw errorFromCode(fetched.errorCode, 'Read', 'topic', topic);
     const { lastStableOffset = range.end, endOffset: highWatermark = range.end } = fetched ?? {};
     if (lastStableOffset < highWatermark) throw hangingTransaction(topic, partition, lastStableOffset);
     return range;
@@ -97,7 +98,8 @@ export async function readPartition(
     const request = { topic, positions: [{ partition, offset, leaderEpoch }], limits: LIMITS };
     const { partitions, throttledMs } = await fetchTopic(broker, request);
     const fetched = partitions.find((one) => one.partition === partition);
-    if (fetched !== undefined && fetched.errorCode !== 0) throw errorFromCode(fetched.errorCode);
+    if (fetched !== undefined && fetched.errorCode !== 0)
+      throw errorFromCode(fetched.errorCode, 'Read', 'topic', topic);
     if (fetched?.records.length === 0 && fetched.lastStableOffset < end) throw laggingLeader(topic, partition);
     return throttledMs > 0 && !fetched?.records.length ? null : (fetched ?? null);
   };

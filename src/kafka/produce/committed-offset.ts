@@ -42,7 +42,7 @@ export async function fetchCommittedOffset(
   const answer = await sendRequest(coordinator, STABLE_OFFSET_FETCH, { groupId, topics, requireStable: 1 });
   const found = answer.topics[0]?.partitions[0];
   const errorCode = found?.errorCode || answer.errorCode;
-  if (errorCode !== 0) throw errorFromCode(errorCode);
+  if (errorCode !== 0) throw errorFromCode(errorCode, 'Read', 'group', groupId);
   return found === undefined || found.offset < 0 ? null : found;
 }
 
@@ -96,5 +96,5 @@ export async function commitInTransaction(
   if (errorCode === OFFSET_METADATA_TOO_LARGE && metadata !== null) {
     return commitInTransaction(coordinator, { producer, protocol }, { ...moved, metadata: null });
   }
-  if (errorCode !== 0) throw errorFromCode(errorCode);
+  if (errorCode !== 0) throw errorFromCode(errorCode, 'Read', 'group', groupId);
 }

@@ -96,7 +96,7 @@ function failureOf(results: readonly PartitionResult[], batch: PartitionBatch): 
   const isOwn = (result: PartitionResult) => result.topic === batch.topic && result.partition === batch.partition;
   const { errorCode } = results.find(isOwn) ?? { errorCode: UNKNOWN_SERVER_ERROR };
   if (errorCode === 0 || errorCode === DUPLICATE_SEQUENCE_NUMBER) return [];
-  return [{ batch, error: errorFromCode(errorCode) }];
+  return [{ batch, error: errorFromCode(errorCode, 'Write', 'topic', batch.topic) }];
 }
 
 /** From version 8 on: which records of a batch were refused, and why. */

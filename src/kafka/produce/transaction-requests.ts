@@ -49,9 +49,13 @@ export async function initProducer(
 ): Promise<ProducerIdentity> {
   const values = { ...request, ...ANY_PRODUCER };
   const { errorCode, producerId, producerEpoch } = await sendRequest(coordinator, INIT_PRODUCER_ID, values);
-  if (errorCode !== 0) throw errorFromCode(errorCode);
-  return { transactionalId: request.transactionalId, producerId, producerEpoch };
+  const { transactionalId } = request;
+  if (errorCode !== 0) throw errorFromCode(errorCode, 'Write', 'transactional-id', transactionalId);
+  return { transactionalId, producerId, producerEpoch };
 }
+
+/** Of partitions that are authorized, where others are not. */
+const OPERATION_NOT_ATTEMPTED = 55;
 
 const ADD_PARTITIONS_TO_TXN = {
   name: 'AddPartitionsToTxn',
@@ -68,8 +72,10 @@ export async function addPartitions(
   topics: readonly TopicPartitions[],
 ): Promise<void> {
   const answer = await sendRequest(coordinator, ADD_PARTITIONS_TO_TXN, { ...producer, topics });
-  const failed = answer.topics.flatMap(({ partitions }) => partitions).find(({ errorCode }) => errorCode !== 0);
-  if (failed !== undefined) throw errorFromCode(failed.errorCode);
+  for (const { topic, partitions } of answer.topics) {
+    const failed = partitions.find(({ errorCode }) => errorCode !== 0 && errorCode !== OPERATION_NOT_ATTEMPTED);
+    if (failed !== undefined) throw errorFromCode(failed.errorCode, 'Write', 'topic', topic ?? '');
+  }
 }
 
 const ADD_OFFSETS_TO_TXN = {
@@ -83,7 +89,7 @@ const ADD_OFFSETS_TO_TXN = {
 
 export async function addOffsets(coordinator: Broker, producer: ProducerIdentity, groupId: string): Promise<void> {
   const { errorCode } = await sendRequest(coordinator, ADD_OFFSETS_TO_TXN, { ...producer, groupId });
-  if (errorCode !== 0) throw errorFromCode(errorCode);
+  if (errorCode !== 0) throw errorFromCode(errorCode, 'Read', 'group', groupId);
 }
 
 const END_TXN_FIELDS = {

@@ -2,6 +2,7 @@ import { CHANGES_KEPT_MS } from '../../changes/change-limits.ts';
 import type { Topics } from '../../config/config.ts';
 import { asAdmin, makeTopics } from '../../kafka/admin/admin-client.ts';
 import type { KafkaConnection } from '../../kafka/cluster/connection.ts';
+import { protocolErrorType } from '../../kafka/cluster/failure.ts';
 import { type Admin, TOPIC_RESOURCE, type TopicConfig } from '../../kafka/cluster/kafkajs.ts';
 import { ServiceError } from '../../service-error.ts';
 
@@ -135,6 +136,7 @@ export function checkTopics(connection: KafkaConnection, topics: Topics): Promis
     const mismatch = explainMismatch(topics, counts);
     if (mismatch !== null) throw new ServiceError('topic-mismatch', mismatch);
     await refuseLossyChangelog(admin, topics.changelog);
+    await refuseSmallTopics(admin, topics);
     return counts.get(topics.observations) ?? 0;
   });
 }
@@ -173,16 +175,36 @@ function explainMismatch(topics: Topics, counts: ReadonlyMap<string, number>): s
 }
 
 async function refuseLossyChangelog(admin: Admin, changelog: string): Promise<void> {
-  const { resources } = await admin.describeConfigs({
-    resources: [{ type: TOPIC_RESOURCE, name: changelog, configNames: ['cleanup.policy'] }],
-    includeSynonyms: false,
-  });
-  const policy = resources[0]?.configEntries.find(({ configName }) => configName === 'cleanup.policy')?.configValue;
+  const policy = await configOf(admin, changelog, 'cleanup.policy');
   if (policy === undefined || policy === 'compact') return;
   const text =
     `Topic ${changelog} has cleanup.policy=${policy}, under which the state of quiet series would be deleted: ` +
     'set cleanup.policy=compact';
   throw new ServiceError('topic-mismatch', text);
+}
+
+/** Topics get batches up to this size. A dead letter, or the state of a large group, is one record. */
+const MESSAGE_BYTES_MIN = 1_000_000;
+
+/** Where the user may not describe its configuration, a topic is not checked: the first large batch names it. */
+async function refuseSmallTopics(admin: Admin, { scores, events, changelog, deadLetters }: Topics): Promise<void> {
+  for (const name of new Set([changelog, scores, events, deadLetters])) {
+    const size = await configOf(admin, name, 'max.message.bytes').catch((error: unknown) => {
+      if (protocolErrorType(error) === 'TOPIC_AUTHORIZATION_FAILED') return undefined;
+      throw error;
+    });
+    if (size === undefined || Number(size) >= MESSAGE_BYTES_MIN) continue;
+    const text = `Topic ${name} has max.message.bytes=${size}, and gets batches of up to ${MESSAGE_BYTES_MIN} bytes`;
+    throw new ServiceError('topic-mismatch', `${text}: raise it, or leave it to message.max.bytes of the brokers`);
+  }
+}
+
+async function configOf(admin: Admin, topic: string, name: string): Promise<string | undefined> {
+  const { resources } = await admin.describeConfigs({
+    resources: [{ type: TOPIC_RESOURCE, name: topic, configNames: [name] }],
+    includeSynonyms: false,
+  });
+  return resources[0]?.configEntries.find(({ configName }) => configName === name)?.configValue;
 }
 
 function allTopics(topics: Topics): string[] {

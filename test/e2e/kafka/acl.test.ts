@@ -13,7 +13,7 @@ import { until } from '../../fixture/until.ts';
 /** Its name where nothing else is configured. */
 const DETECTORS_TOPIC = 'tidewatch-detectors';
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes: Resource, ResourcePatternTypes } = kafkajs;
-const { READ, WRITE, DELETE, DESCRIBE_CONFIGS } = AclOperationTypes;
+const { READ, WRITE, DELETE, DESCRIBE, DESCRIBE_CONFIGS } = AclOperationTypes;
 
 function allow(resourceType: AclResourceTypes, resourceName: string, ...operations: number[]): AclEntry[] {
   return operations.map((operation) => ({
@@ -57,10 +57,17 @@ kafkaTest(
     const stream = await kafkaStream(2, [QUICK_DETECTOR]);
     const refused = await stream.startWorker(env);
     assert.equal((await refused.ended).code, 2);
-    assert.match(refused.said(), /Not authorized to access topics/);
+    assert.match(refused.said(), /The user needs Describe on topic tidewatch-detectors: kafka-acls\.sh --add/);
     const { admin, destroy } = adminClient(await kafkaConnection());
     t.after(destroy);
     await admin.connect();
+    const isOfLetters = ({ resourceName }: AclEntry) => resourceName === stream.topics.deadLetters;
+    await admin.createAcls({ acl: workerAcls(stream).filter((each) => !isOfLetters(each)) });
+    await admin.createAcls({ acl: allow(Resource.TOPIC, stream.topics.deadLetters, DESCRIBE) });
+    const unable = await stream.startWorker(env);
+    assert.equal((await unable.ended).code, 2);
+    const needed = `The user needs Write on topic ${stream.topics.deadLetters}: kafka-acls.sh --add`;
+    assert.ok(unable.said().includes(needed), unable.said());
     await admin.createAcls({ acl: workerAcls(stream) });
     const records = waves(4, 30, 2);
     await stream.feed(records);

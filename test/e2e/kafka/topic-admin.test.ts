@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { asAdmin, makeTopics } from '../../../src/kafka/admin/admin-client.ts';
 import { readTail, tailTopic } from '../../../src/kafka/fetch/topic-tail.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import { checkTopics, ensureTopics } from '../../../src/stream/topics/topic-admin.ts';
@@ -41,6 +42,26 @@ kafkaTest('a changelog that is not compacted is refused', async () => {
   const made = await freshTopics(2);
   const topics = { ...made, changelog: made.scores };
   await assert.rejects(checkTopics(connection, topics), mismatch(/cleanup\.policy=delete/));
+});
+
+kafkaTest('a topic that refuses large batches is named, with the setting', async () => {
+  const connection = await kafkaConnection();
+  const made = await freshTopics(2);
+  for (const [use, policy, numPartitions] of [
+    ['changelog', 'compact', 2],
+    ['deadLetters', 'delete', 1],
+  ] as const) {
+    const topic = `small-${randomUUID()}`;
+    const configEntries = [
+      { name: 'cleanup.policy', value: policy },
+      { name: 'max.message.bytes', value: '262144' },
+    ];
+    await asAdmin(connection, 'a topic was made', (admin) =>
+      makeTopics(admin, [{ topic, numPartitions, replicationFactor: 1, configEntries }]),
+    );
+    const wanted = new RegExp(`Topic ${topic} has max\\.message\\.bytes=262144, and gets batches of up to 1000000`);
+    await assert.rejects(checkTopics(connection, { ...made, [use]: topic }), mismatch(wanted));
+  }
 });
 
 kafkaTest('records go to the partition of their key as Kafka places it', async () => {

@@ -1,0 +1,33 @@
+import { type KafkaConnection, linkCluster } from '../cluster/connection.ts';
+import { explainFailure } from '../cluster/failure.ts';
+import { errorFromCode } from '../cluster/kafkajs.ts';
+
+const TOPIC_AUTHORIZATION_FAILED = 29;
+/** Bits of what a user may do with a topic. */
+const BITS = { Read: 1 << 3, Write: 1 << 4 } as const;
+
+/** What is done with a topic. */
+type TopicUse = readonly [topic: string, operation: keyof typeof BITS];
+
+/**
+ * Throws a ServiceError `configuration` that names the first permission that the user does not have. Brokers before
+ * Kafka 2.8 do not tell: there the first request that needs it fails.
+ */
+export async function requirePermissions(connection: KafkaConnection, uses: readonly TopicUse[]): Promise<void> {
+  const names = [...new Set(uses.map(([topic]) => topic))];
+  try {
+    const link = await linkCluster(connection, names);
+    try {
+      const described = link.cluster.brokerPool.metadata?.topicMetadata ?? [];
+      for (const [topic, operation] of uses) {
+        const { operations = 0 } = described.find((each) => each.topic === topic) ?? {};
+        if (operations <= 0 || (operations & BITS[operation]) !== 0) continue;
+        throw errorFromCode(TOPIC_AUTHORIZATION_FAILED, operation, 'topic', topic);
+      }
+    } finally {
+      link.destroy();
+    }
+  } catch (error) {
+    throw explainFailure(error, 'permissions were checked');
+  }
+}
