@@ -29,6 +29,13 @@ interface TopicOffsets {
   readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
 }
 
+/** What a request needs, as `kafka-acls.sh` has it: an operation on a topic, a group or a transactional id. */
+export type Permission = readonly [
+  operation: 'Read' | 'Write' | 'Describe',
+  resource: 'topic' | 'group' | 'transactional-id',
+  name: string,
+];
+
 /** The brokers and metadata of a Kafka cluster. Each instance has connections of its own. */
 export interface Cluster {
   readonly targetTopics: ReadonlySet<string>;

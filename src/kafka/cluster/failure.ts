@@ -1,5 +1,5 @@
 import { ServiceError } from '../../service-error.ts';
-import type { Permission } from './kafkajs.ts';
+import type { Permission } from './cluster.ts';
 
 const FENCED = new Set([
   'PRODUCER_FENCED',

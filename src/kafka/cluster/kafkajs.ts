@@ -10,7 +10,7 @@ import type {
   ProtocolRequest,
   SocketFactory,
 } from './broker-connection.ts';
-import type { Broker, Cluster } from './cluster.ts';
+import type { Broker, Cluster, Permission } from './cluster.ts';
 import { addressNamed } from './given-up.ts';
 import { fetchMetadata } from './metadata-request.ts';
 import { frameRequest, writeTogether } from './request-frame.ts';
@@ -47,13 +47,6 @@ const NEWER_ERRORS: ReadonlyMap<number, readonly [string, string]> = new Map([
   [90, ['PRODUCER_FENCED', 'There is a newer producer with the same transactional id']],
   [120, ['TRANSACTION_ABORTABLE', 'The broker refuses this transaction; it has to be aborted']],
 ]);
-
-/** What a request needs, as `kafka-acls.sh` has it: an operation on a topic, a group or a transactional id. */
-export type Permission = readonly [
-  operation: 'Read' | 'Write' | 'Describe',
-  resource: 'topic' | 'group' | 'transactional-id',
-  name: string,
-];
 
 /** Its `type` is the protocol's name of the error, and `needed` what the request needs. */
 export function errorFromCode(code: number, ...needed: Permission | []): Error {

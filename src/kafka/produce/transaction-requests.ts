@@ -54,7 +54,7 @@ export async function initProducer(
   return { transactionalId, producerId, producerEpoch };
 }
 
-/** Of partitions that are authorized, where others are not. */
+/** The broker gives it to authorized partitions when others are not. */
 const OPERATION_NOT_ATTEMPTED = 55;
 
 const ADD_PARTITIONS_TO_TXN = {

@@ -19,7 +19,7 @@ interface MetricReports extends EngineReports, WorkerReports {
 export function metricReports(metrics: Metrics, logger: Logger): MetricReports {
   let owned: readonly number[] = [];
   const lag = recordLag(metrics);
-  const sayMisplaced = misplacedReport(metrics, logger);
+  const logTally = tallyLog(metrics, logger);
   const findings = new FindingReport(metrics, logger);
   const forget = (partition: number) => {
     findings.forget(partition);
@@ -47,7 +47,7 @@ export function metricReports(metrics: Metrics, logger: Logger): MetricReports {
       if (newestEventMs !== null) metrics.newestEventTime.set({ partition }, newestEventMs / 1_000);
       metrics.recordsConsumed.inc(records);
       countTally(metrics, tally);
-      for (const found of tally.misplaced) sayMisplaced({ partition, ...found });
+      logTally(partition, tally);
       metrics.backfillsWaiting.set({ partition }, backfills);
     },
     fetched(partition, endOffset) {
@@ -124,6 +124,20 @@ function countTally(metrics: Metrics, tally: Tally): void {
   metrics.backfills.inc(tally.backfilled);
   metrics.skippedOffsets.inc(tally.skippedOffsets);
   metrics.skippedRanges.inc(tally.skippedRanges);
+}
+
+/** What of tallies is logged: the first dead letter of each reason, and misplaced series. */
+function tallyLog(metrics: Metrics, logger: Logger) {
+  const logMisplaced = misplacedReport(metrics, logger);
+  const logged = new Set<string>();
+  return (partition: number, { firstLetters, misplaced }: Tally) => {
+    for (const found of misplaced) logMisplaced({ partition, ...found });
+    for (const [reason, first] of firstLetters) {
+      if (logged.has(reason)) continue;
+      logged.add(reason);
+      logger.warn({ partition, reason, ...first }, 'first dead letter of this reason: further ones are not logged');
+    }
+  };
 }
 
 function misplacedReport(metrics: Metrics, logger: Logger) {

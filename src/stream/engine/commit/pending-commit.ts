@@ -177,22 +177,22 @@ export class PendingCommit implements ScoreSink {
   }
 
   deadLetter(record: InputRecord, cause: DeadLetterCause): void {
-    const { reason, detail, series = null, detector = null, wasScored = false } = cause;
+    const { reason, detail, series = null, detector = null, wasScored = false, isCountedOnly = false } = cause;
     if (reason === 'series-unknown' && series !== null) this.#tally.input.leave(series, wasScored);
     this.#tally.deadLetters[reason] = (this.#tally.deadLetters[reason] ?? 0) + 1;
+    if (isCountedOnly) return;
     const { key, value, offset, timestampMs, skipped } = record;
-    const { place } = this.#format;
-    const at =
-      skipped === undefined ? inputAt(place, offset) : { ...place, offset: skipped.first, lastOffset: skipped.last };
-    const input = { ...at, timestampMs };
+    if (!this.#tally.firstLetters.has(reason)) this.#tally.firstLetters.set(reason, { offset, detail });
+    const { place, topics } = this.#format;
+    const range = skipped && { ...place, offset: skipped.first, lastOffset: skipped.last };
     if (skipped !== undefined) {
       this.#tally.skippedRanges++;
       this.#tally.skippedOffsets += skipped.last - skipped.first + 1;
     }
+    const input = { ...(range ?? inputAt(place, offset)), timestampMs };
     const letter: DeadLetter = { reason, detail, input, key, value, series, detector, atMs: this.#nowMs() };
-    const { deadLetters: topic } = this.#format.topics;
     const written = { value: encodeDeadLetter(letter), headers: deadLetterHeaders(letter) };
-    this.#publish({ topic, partition: DEAD_LETTER_PARTITION, key: null, ...written, offset });
+    this.#publish({ topic: topics.deadLetters, partition: DEAD_LETTER_PARTITION, key: null, ...written, offset });
   }
 
   #timestamp(eventMs: number): { readonly timestampMs?: number } {

@@ -8,6 +8,12 @@ import type { DeadLetterCause, RoutedObservation } from '../unit/batch-outcome.t
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { PendingCommit } from './pending-commit.ts';
 
+/**
+ * Dead letters `series-unknown` of a partition, from one assignment to the next. A wrong glob makes one of each record,
+ * and the records stay in the input.
+ */
+export const UNKNOWN_LETTERS_MAX = 100;
+
 /** Longest key of an input record. It is the key of the score as well. */
 const KEY_BYTES_MAX = 4_096;
 
@@ -95,7 +101,12 @@ export async function scoreDecoded(
   { state, pending, signal }: Pick<ScoringContext, 'state' | 'pending' | 'signal'>,
 ): Promise<void> {
   for (let times = withoutValue; times > 0; times--) pending.withoutValue();
-  for (const { record, cause } of refused) pending.deadLetter(record, cause);
+  for (const { record, cause } of refused) {
+    const unknown = cause.reason === 'series-unknown' ? ++state.unknownRecords : 0;
+    const isLast = unknown === UNKNOWN_LETTERS_MAX;
+    const detail = isLast ? `${cause.detail}; further ones of this partition are counted only` : cause.detail;
+    pending.deadLetter(record, { ...cause, detail, isCountedOnly: unknown > UNKNOWN_LETTERS_MAX });
+  }
   await state.score(observations, pending, signal);
   pending.consumed(records);
   pending.clockAt(state.clock.state);

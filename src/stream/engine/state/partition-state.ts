@@ -64,6 +64,9 @@ export class PartitionState {
     return this.all.backfills;
   }
 
+  /** Records of series that no detector watches, since the restore. */
+  unknownRecords = 0;
+
   /**
    * Scores observations in input order. Forecasts that are due at the end are requested, but not awaited: usually they
    * are ready before the next observation of their series. Rejects when the model fails or `signal` aborts. Then the

@@ -42,6 +42,8 @@ export interface DeadLetterCause {
   readonly detector?: string | null;
   /** Whether its series was scored before, under other settings. */
   readonly wasScored?: boolean;
+  /** Whether it is counted, and not written. */
+  readonly isCountedOnly?: boolean;
 }
 
 /** Why a series or group was forgotten: to make room, or because nothing came for `idle_limit`. */
@@ -101,6 +103,8 @@ export interface Tally {
   readonly scored: Record<ScoreState, number>;
   readonly events: Record<EventType, number>;
   readonly deadLetters: Partial<Record<DeadLetterReason, number>>;
+  /** The first of each reason. */
+  readonly firstLetters: Map<DeadLetterReason, { readonly offset: number; readonly detail: string }>;
   readonly restarted: Partial<Record<RestartReason, number>>;
   readonly forgotten: Record<ForgottenReason, number>;
   readonly misplaced: MisplacedSeries[];
@@ -127,6 +131,7 @@ export function emptyTally(): Tally {
     scored: { 'warming-up': 0, calibrating: 0, scored: 0, 'not-forecasted': 0, silent: 0, returned: 0 },
     events: Object.fromEntries(EVENT_TYPES.map((type) => [type, 0])) as Record<EventType, number>,
     deadLetters: {},
+    firstLetters: new Map(),
     restarted: {},
     forgotten: { 'series-max': 0, idle: 0 },
     misplaced: [],

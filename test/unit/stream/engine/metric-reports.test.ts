@@ -45,6 +45,18 @@ test('the outcomes of records are counted', async () => {
   }
 });
 
+test('the first dead letter of each reason is logged, with its place', () => {
+  const { lines, reports } = setUp();
+  const tally = emptyTally();
+  tally.firstLetters.set('late', { offset: 7, detail: 'older than the newest' });
+  for (const partition of [3, 4]) reports.committed(partition, COMMIT, tally);
+  const logged = lines.map((line) => JSON.parse(line)).filter(({ reason }) => reason === 'late');
+  assert.deepEqual(
+    logged.map(({ partition, offset, detail }) => ({ partition, offset, detail })),
+    [{ partition: 3, offset: 7, detail: 'older than the newest' }],
+  );
+});
+
 test('a revoked partition is not reported any more', async () => {
   const { metrics, reports } = setUp();
   reports.assigned([0, 1]);

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type DecodedRecords, divideDecoded } from '../../../../../src/stream/engine/commit/score-records.ts';
+import type { DeadLetterReason } from '../../../../../src/record/dead-letter.ts';
+import {
+  type DecodedRecords,
+  divideDecoded,
+  UNKNOWN_LETTERS_MAX,
+} from '../../../../../src/stream/engine/commit/score-records.ts';
 import type { InputRecord, SkippedRange, StreamLog } from '../../../../../src/stream/log/log.ts';
 import {
+  detectorConfig,
   observationRecord,
   START_MS,
   STEP_MS,
@@ -62,6 +68,32 @@ test('a skipped range of offsets is one dead letter and is counted, and the comm
     run.tallies.reduce((sum, { skippedOffsets }) => sum + skippedOffsets, 0),
     3,
   );
+});
+
+test('of records that no detector watches the first of an assignment are dead letters, and all are counted', async () => {
+  const run = streamRun({ detectors: [detectorConfig({ series: ['s'] })] });
+  const unknown = UNKNOWN_LETTERS_MAX + 50;
+  for (let step = 0; step < unknown; step++) {
+    run.broker.append(0, Buffer.from('x'), observationRecord('x', step, 1).value);
+    run.broker.append(0, Buffer.from('s'), Buffer.from('{'));
+  }
+  const counted = () =>
+    ['series-unknown', 'record-unreadable'].map((reason) =>
+      run.tallies.reduce((sum, { deadLetters }) => sum + (deadLetters[reason as DeadLetterReason] ?? 0), 0),
+    );
+  await run.scoreAll();
+  assert.deepEqual(counted(), [unknown, unknown]);
+  const written = () => run.deadLetters().filter(({ reason }) => reason === 'series-unknown');
+  assert.equal(run.deadLetters().length - written().length, unknown);
+  assert.equal(written().length, UNKNOWN_LETTERS_MAX);
+  assert.match(written().at(-1)?.detail ?? '', /further ones of this partition are counted only$/);
+  assert.deepEqual([...run.tallies[0].firstLetters].map(([reason, { offset }]) => [reason, offset]).sort(), [
+    ['record-unreadable', 1],
+    ['series-unknown', 0],
+  ]);
+  run.broker.append(0, Buffer.from('x'), observationRecord('x', unknown, 1).value);
+  await run.scoreAll();
+  assert.equal(written().length, UNKNOWN_LETTERS_MAX + 1);
 });
 
 test('a score has the event time as its timestamp, and the headers that pass through, except the one of its own schema', async () => {
