@@ -11,6 +11,12 @@ const STATEMENT_MS_MAX = 30_000;
 const RESPONSE_MS_MAX = 35_000;
 /** Ends the transaction of a suspended process, and with it its locks. */
 const IDLE_IN_TRANSACTION_MS_MAX = 30_000;
+/**
+ * Set inside each transaction: a pooler such as PgBouncer refuses them as parameters of the connection, and in its
+ * transaction mode a setting of the session would reach other clients.
+ */
+const BEGIN = `BEGIN; SET LOCAL statement_timeout = ${STATEMENT_MS_MAX};
+  SET LOCAL idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MS_MAX}`;
 /** Attempts of a transaction after conflicts. */
 const TRIES_MAX = 10;
 
@@ -43,9 +49,7 @@ class PostgresDatabase implements Database {
       application_name: 'tidewatch',
       max: CONNECTIONS_MAX,
       connectionTimeoutMillis: CONNECT_MS_MAX,
-      statement_timeout: STATEMENT_MS_MAX,
       query_timeout: RESPONSE_MS_MAX,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
       keepAlive: true,
       allowExitOnIdle: true,
       types: { getTypeParser: parserOf },
@@ -56,7 +60,7 @@ class PostgresDatabase implements Database {
   }
 
   query<Row extends object>(text: string, values: readonly SqlValue[] = []): Promise<Row[]> {
-    return this.#connected((client) => run<Row>(client, text, values));
+    return this.#connected((client) => inTransaction(client, (sql) => sql.query<Row>(text, values)));
   }
 
   async transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -94,7 +98,7 @@ class PostgresDatabase implements Database {
 }
 
 async function inTransaction<T>(client: PoolClient, work: (sql: Sql) => Promise<T>): Promise<T> {
-  await run(client, 'BEGIN');
+  await run(client, BEGIN);
   try {
     const result = await work({ dialect: 'postgres', query: (text, values) => run(client, text, values) });
     const { command } = await query(client, 'COMMIT');
