@@ -114,6 +114,7 @@ function placeCalendar(place: string): PlaceCalendar | null {
   if (part !== undefined && !Object.hasOwn(list.getRegions(country, region) ?? {}, part)) return null;
   list.init(country, region, part);
   if (region !== undefined) resumeRules(list, newList(country));
+  unsetRules(list, ({ type }) => !isTaken(type));
   const corrections = CORRECTIONS.filter(({ places }) => places.includes(country));
   const adds: Correction['adds'] = Object.assign({}, ...corrections.map((each) => each.adds));
   const added = Object.keys(adds!).length > 0 ? [listOfRules(country, adds!)] : [];
@@ -123,10 +124,18 @@ function placeCalendar(place: string): PlaceCalendar | null {
 /** @param rules with the names of their days */
 function listOfRules(country: string, rules: Readonly<Record<string, string>>): Holidays {
   const list = newList(country);
-  for (const { rule } of list.getRules() as unknown as HolidaysTypes.HolidayRule[]) list.unsetRule(rule);
+  unsetRules(list, () => true);
   for (const [rule, name] of Object.entries(rules)) list.setHoliday(rule, { name: { en: name }, type: 'public' });
   return list;
 }
+
+/** Rules of the moon take milliseconds for each year: those that nobody takes are not computed. */
+function unsetRules(list: Holidays, isUnset: (rule: HolidaysTypes.HolidayRule) => boolean): void {
+  const rules = list.getRules() as unknown as HolidaysTypes.HolidayRule[];
+  for (const { rule } of rules.filter(isUnset)) list.unsetRule(rule);
+}
+
+const isTaken = (type: string | undefined) => (HOLIDAY_TYPES as readonly (string | undefined)[]).includes(type);
 
 /** A rule of a region that ended when the country made it its own: the list takes that of the country away. */
 function resumeRules(list: Holidays, country: Holidays): void {
@@ -152,7 +161,7 @@ function begunIn({ place, lists, corrections }: PlaceCalendar, year: number): re
     known.get(key) ??
     lists
       .flatMap((list) => list.getHolidays(year))
-      .filter(({ type }) => (HOLIDAY_TYPES as readonly string[]).includes(type))
+      .filter(({ type }) => isTaken(type))
       .flatMap((entry) => datesOf(entry, place).filter(({ date }) => counts(entry.rule, date, corrections)));
   known.set(key, holidays);
   return holidays;
