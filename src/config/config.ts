@@ -85,6 +85,8 @@ export interface RecordMapping {
   readonly resourceLabels?: readonly string[];
   /** Labels that do not tell series apart. */
   readonly dropLabels?: readonly string[];
+  /** The label that names the replica of an HA pair: one of them counts at a time. */
+  readonly replicaLabel?: string | null;
   /** Template of the ids of series; null, or left out: the ids of the records. */
   readonly idTemplate?: string | null;
 }

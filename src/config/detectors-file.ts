@@ -130,13 +130,17 @@ const input = section(
       'Resource attributes of OpenTelemetry that are labels: names, and globs, which leave out what churns. ' +
         `Default: ${RESOURCE_LABELS.join(', ')}.`,
     ),
+    replicaLabel: optional(
+      labelKind,
+      'Label of the replica of senders that send the same series, such as an HA pair: one of them counts at a time.',
+    ),
     dropLabels: optional(
       oneOrMore(labelKind),
       'Labels that do not tell series apart, such as replica: series that differ in these alone are one.',
     ),
   },
   ({ futureMsMax, dropLabels, idTemplate, timeUnit, ...written }, place): RecordMapping => {
-    const { labels, values, start, temporality, resourceLabels, ...fields } = written;
+    const { labels, values, start, temporality, resourceLabels, replicaLabel, ...fields } = written;
     const { format } = fields;
     const mapping: RecordMapping = {
       ...fields,
@@ -146,10 +150,14 @@ const input = section(
       ...(start !== undefined && { start }),
       ...(temporality !== undefined && { temporality }),
       ...(resourceLabels !== undefined && { resourceLabels }),
+      ...(replicaLabel !== undefined && { replicaLabel }),
       futureMsMax: futureMsMax ?? null,
       dropLabels: dropLabels ?? [],
       idTemplate: idTemplate ?? null,
     };
+    if (replicaLabel !== undefined && mapping.dropLabels?.includes(replicaLabel)) {
+      place.problem('replica_label', 'a label that is not in drop_labels', replicaLabel);
+    }
     if (isPointsFormat(format)) {
       const named = [
         'series',

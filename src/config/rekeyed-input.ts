@@ -38,9 +38,9 @@ export function holdsMany({ format, values }: RecordMapping): boolean {
 /** How the records are read that are scored: where an input record holds many, each is one observation in JSON. */
 export function scoredInput(input: RecordMapping): RecordMapping {
   if (!holdsMany(input)) return input;
-  const { futureMsMax, dropLabels = [], idTemplate = null } = input;
+  const { futureMsMax, dropLabels = [], idTemplate = null, replicaLabel = null } = input;
   const fields = { series: ['series'], time: 'timestamp', timeUnit: 'ms', value: 'value' } as const;
-  return { format: 'json', ...fields, futureMsMax, dropLabels, idTemplate };
+  return { format: 'json', ...fields, futureMsMax, dropLabels, idTemplate, replicaLabel };
 }
 
 /** The topics of a stream, with the records that are scored in place of the input. */

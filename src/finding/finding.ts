@@ -162,7 +162,7 @@ const SUSPICION_TEXTS: Readonly<Record<Suspicion, readonly [found: string, remed
   ],
   conflicts: [
     'have two values at one time, and the second is dropped',
-    'name what distinguishes their senders in input.resource_labels, or stop one of them',
+    'name what distinguishes their senders in input.resource_labels, or the label of an HA pair in input.replica_label',
   ],
 };
 

@@ -6,6 +6,8 @@ export interface PointExtras {
   readonly isDelta?: boolean;
   /** What the value leaves out of an integer beyond 2^53. */
   readonly low?: number;
+  /** Which of several senders of the same series it is from. */
+  readonly replica?: string;
   /** Why start or temporality cannot be used. */
   readonly problem?: string;
 }

@@ -6,6 +6,10 @@ interface SeriesIdentity {
   readonly id: string;
   /** The id of its name and labels, without those that are dropped. Where there is no template it is `id`. */
   readonly source: string;
+  /** Which of several senders of the same series wrote it; left out where that is not known. */
+  readonly replica?: string;
+  /** `source` with the label of the replica, as its record has it; left out without one. */
+  readonly carried?: string;
 }
 
 export type IdentityOf = (written: string) => SeriesIdentity;
@@ -15,23 +19,35 @@ interface IdentitySettings {
   readonly dropLabels?: readonly string[] | undefined;
   /** `{label}` stands for the value of a label, the empty text where the series does not have it. */
   readonly idTemplate?: string | null | undefined;
+  /** The label that names the replica of a sender, which does not tell series apart either. */
+  readonly replicaLabel?: string | null | undefined;
 }
 
 /** Series whose identity is remembered, unless their ids are longer. A full cache is cleared. */
 const SERIES_MAX = 200_000;
 const REMEMBERED_LENGTH_MAX = 2_048;
 
+/** The identity of a series that is called what its record calls it. */
+export function bareIdentity(written: string): SeriesIdentity {
+  return { id: written, source: written };
+}
+
 /** The identity of a series by the id in its record; null where each is its own. */
-export function seriesIdentity({ dropLabels = [], idTemplate = null }: IdentitySettings): IdentityOf | null {
-  if (dropLabels.length === 0 && idTemplate === null) return null;
+export function seriesIdentity(settings: IdentitySettings): IdentityOf | null {
+  const { dropLabels = [], idTemplate = null, replicaLabel = null } = settings;
+  if (dropLabels.length === 0 && idTemplate === null && replicaLabel === null) return null;
   const dropped = new Set(dropLabels);
+  const ofReplica = new Set(replicaLabel === null ? [] : [replicaLabel]);
   const parts = idTemplate === null ? null : templateParts(idTemplate);
   const known = new Map<string, SeriesIdentity>();
   return (written) => {
     let identity = known.get(written);
     if (identity === undefined) {
-      const source = keptId(written, dropped);
-      identity = { id: parts === null ? source : filled(parts, labelsOfId(source)), source };
+      const carried = keptId(written, dropped);
+      const source = keptId(carried, ofReplica);
+      const replica = carried === source ? undefined : labelsOfId(carried)[replicaLabel ?? ''];
+      const id = parts === null ? source : filled(parts, labelsOfId(source));
+      identity = replica === undefined ? { id, source } : { id, source, replica, carried };
       if (known.size >= SERIES_MAX) known.clear();
       if (written.length <= REMEMBERED_LENGTH_MAX) known.set(written, identity);
     }

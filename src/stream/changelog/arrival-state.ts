@@ -4,6 +4,7 @@ import type { SilenceCause } from '../../record/score-record.ts';
 import { readExtras, writeExtras } from './extras-state.ts';
 import { type OpenStepsState, readOpenSteps, writeOpenSteps } from './open-step-state.ts';
 import { readHeaders, writeHeaders } from './record-headers.ts';
+import { type ReplicaTurns, readReplicas, writeReplicas } from './replica-state.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
 /** A record whose time waits for confirmation, with the bytes of its dead letter. */
@@ -58,6 +59,8 @@ export interface WaitingRecords {
   readonly forBackfill: readonly QueuedRecord[] | null;
   /** Points of steps that are open, and of counters; null for a unit that has neither. */
   readonly steps: OpenStepsState | null;
+  /** null where no record names a replica. */
+  readonly replicas: ReplicaTurns | null;
 }
 
 export const NO_RECORDS: readonly never[] = [];
@@ -69,27 +72,30 @@ const RESTART_FLAG = 8;
 const STEPS_FLAG = 16;
 /** Since format 8: a record that waits has extras. */
 const EXTRAS_FLAG = 32;
+/** Since format 8. */
+const REPLICAS_FLAG = 64;
 /** Causes of queued silences, by place; 0 is an observation. */
 const CAUSES = [null, 'event-time', 'clock'] as const;
 
 /** @param isChange whether open steps are written as what was added to them */
 export function writeArrivals(writer: StateWriter, arrivals: ArrivalState, isChange: boolean): void {
   const { arrivedMs, takenMs, heardMs = Number.NEGATIVE_INFINITY, silent } = arrivals;
-  const { unconfirmed, outOfOrder, forBackfill: queued, steps } = arrivals.waiting;
+  const { unconfirmed, outOfOrder, forBackfill: queued, steps, replicas } = arrivals.waiting;
   const isBehind = heardMs !== Number.NEGATIVE_INFINITY;
   const isQueued = queued !== null && queued.length > 0;
   const flags = (silent ? SILENT_FLAG : 0) | (isBehind ? BEHIND_FLAG : 0) | (isQueued ? QUEUED_FLAG : 0);
   const waiting = [...unconfirmed, ...outOfOrder, ...(isQueued ? queued : [])];
   const hasExtras = waiting.some(({ extras }) => extras !== undefined);
   writer.number(arrivedMs);
-  const more = (steps === null ? 0 : STEPS_FLAG) | (hasExtras ? EXTRAS_FLAG : 0);
-  writer.u8(flags | (arrivals.restartUnsaid ? RESTART_FLAG : 0) | more);
+  const more = (steps === null ? 0 : STEPS_FLAG) | (replicas === null ? 0 : REPLICAS_FLAG);
+  writer.u8(flags | (arrivals.restartUnsaid ? RESTART_FLAG : 0) | more | (hasExtras ? EXTRAS_FLAG : 0));
   if (isBehind) writer.number(heardMs);
   writeRecords(writer, unconfirmed);
   writeRecords(writer, outOfOrder);
   if (outOfOrder.length > 0 || isQueued || steps !== null) writer.number(takenMs ?? Number.NaN);
   if (isQueued) writeQueue(writer, queued);
   if (steps !== null) writeOpenSteps(writer, steps, isChange);
+  if (replicas !== null) writeReplicas(writer, replicas, arrivedMs);
   if (hasExtras) for (const { extras } of waiting) writeExtras(writer, extras);
 }
 
@@ -128,6 +134,7 @@ export function readArrivals(reader: StateReader): ArrivalState {
   const takenMs = outOfOrder.length > 0 || isQueued || hasSteps ? reader.number() : arrivedMs;
   const forBackfill = isQueued ? readQueue(reader) : null;
   const steps = hasSteps ? readOpenSteps(reader) : null;
+  const replicas = (flags & REPLICAS_FLAG) === 0 ? null : readReplicas(reader, arrivedMs);
   const withExtras = <R extends HeldRecord>(records: readonly R[]): readonly R[] => {
     return (flags & EXTRAS_FLAG) === 0 ? records : records.map((one) => ({ ...one, extras: readExtras(reader) }));
   };
@@ -136,6 +143,7 @@ export function readArrivals(reader: StateReader): ArrivalState {
     outOfOrder: withExtras(outOfOrder),
     forBackfill: forBackfill && withExtras(forBackfill),
     steps,
+    replicas,
   };
   const restartUnsaid = (flags & RESTART_FLAG) !== 0;
   return { arrivedMs, takenMs, heardMs, waiting, silent, restartUnsaid };

@@ -19,8 +19,10 @@ export const DROP_REMEDY = 'leave labels out by input.drop_labels, or at the sen
 const REPLACEMENT = '\uFFFD';
 
 /** The limit of an id is that of what remains of it. */
-export function writtenBytesMax({ dropLabels = [], idTemplate = null }: RecordMapping): number {
-  return dropLabels.length === 0 && idTemplate === null ? SERIES_ID_BYTES_MAX : WRITTEN_ID_BYTES_MAX;
+export function writtenBytesMax({ dropLabels = [], idTemplate = null, replicaLabel = null }: RecordMapping): number {
+  return dropLabels.length === 0 && idTemplate === null && replicaLabel === null
+    ? SERIES_ID_BYTES_MAX
+    : WRITTEN_ID_BYTES_MAX;
 }
 
 /** Returns an id as it is, or why it is none. */

@@ -1,7 +1,7 @@
 import type { GroupSource, RecordMapping } from '../../config/config.ts';
 import { VALUE_MAGNITUDE_MAX } from '../../detector/calibration/precision.ts';
 import { canonicalId, NAME_LABEL, type SeriesLabels, sortedLabels } from '../../series/series-id.ts';
-import { groupIdOf, seriesIdentity } from '../../series/series-identity.ts';
+import { bareIdentity, groupIdOf, seriesIdentity } from '../../series/series-identity.ts';
 import { compileConnectPath } from './connect-values.ts';
 import type { Decoded, Undecodable } from './decoded.ts';
 import { explainEventTime, isPlausible, readEventTime } from './event-time.ts';
@@ -127,7 +127,8 @@ export function compileObservation<R>(
   return (record, nowMs) => {
     const written = readSeries(record);
     if (typeof written !== 'string') return written;
-    const { id: series, source } = identityOf === null ? { id: written, source: written } : identityOf(written);
+    const identity = identityOf === null ? bareIdentity(written) : identityOf(written);
+    const { id: series, source, replica } = identity;
     if (identityOf !== null && !isId(series)) {
       const made = series === written ? 'the series id' : `the id that input makes of series ${quoted(written)}`;
       return undecodable('series-unreadable', `${made} ${whyNoId(series)}`, null);
@@ -153,7 +154,8 @@ export function compileObservation<R>(
     const low = Math.abs(value) <= Number.MAX_SAFE_INTEGER ? 0 : lowOf(rawValue);
     const isBare = startsAt === null && kind === null && low === 0;
     const rawExtras = isBare ? null : { start: plainValue(startsAt), temporality: kind, low };
-    const extras = rawExtras === null ? undefined : extrasOfRecord(rawExtras, { timeUnit, timestampMs });
+    const own = rawExtras === null ? undefined : extrasOfRecord(rawExtras, { timeUnit, timestampMs });
+    const extras = replica === undefined ? own : { ...own, replica };
     const raw = readGroup === null ? null : readGroup(recordOf(record), source);
     if (raw === null && !isMade && extras === undefined) {
       return { kind: 'observation', series, group: null, timestampMs, value };

@@ -1,6 +1,6 @@
 import type { RecordMapping, TimeUnit } from '../../config/config.ts';
 import { type PointExtras, wholeInteger } from '../../record/point-extras.ts';
-import { groupIdOf, seriesIdentity } from '../../series/series-identity.ts';
+import { bareIdentity, groupIdOf, seriesIdentity } from '../../series/series-identity.ts';
 import { compileMapping, type FutureLimitOf, type GroupSourceOf } from './mapping.ts';
 import { START_PATH, TEMPORALITY_PATH } from './read-extras.ts';
 import { parseRecordPath } from './record-path.ts';
@@ -36,16 +36,14 @@ export function compileObservationWriter(
   const identityOf = seriesIdentity(mapping);
   return (observation, nowMs) => {
     const { timestampMs, value, extras } = observation;
-    const { id: series, source } = identityOf?.(observation.series) ?? {
-      id: observation.series,
-      source: observation.series,
-    };
+    const identity = identityOf?.(observation.series) ?? bareIdentity(observation.series);
+    const { id: series, source, carried } = identity;
     const from = groupSourceOf(source);
     const group = from === null || typeof from === 'string' ? observation.group : groupIdOf(source, from);
     if (group !== null && from === null) {
       return refused(`the detector of series ${JSON.stringify(series)} judges it alone, not in a group`);
     }
-    const parts = splitSeries(source, mapping.series.length);
+    const parts = splitSeries(carried ?? source, mapping.series.length);
     if (parts === null) {
       return refused(`series ${JSON.stringify(source)} is not ${mapping.series.join(' and ')} joined by /`);
     }

@@ -124,6 +124,10 @@ test('labels make the groups of a multivariate detector, and some are dropped', 
     /input\.drop_labels.* must be labels without __name__, .* got /,
   );
   assert.match(read('input: { drop_label: a }\ndetectors: []').problems[0], /did you mean drop_labels/);
+  assert.match(
+    read('input: { drop_labels: [a], replica_label: a }\ndetectors: []').problems[0],
+    /input\.replica_label.* must be a label that is not in drop_labels, got "a"/,
+  );
 });
 
 test('topics, mapping, output and several globs are read', () => {

@@ -213,9 +213,9 @@ export class PendingCommit implements ScoreSink {
     this.#tally.input.of(config.name, config.settings.freq).take(apartMs, missing);
   }
 
-  duplicate({ config }: BoundDetector, apartMs: number): void {
+  duplicate({ config }: BoundDetector, apartMs: number | null): void {
     this.#tally.duplicates++;
-    this.#tally.input.of(config.name, config.settings.freq).repeat(apartMs);
+    if (apartMs !== null) this.#tally.input.of(config.name, config.settings.freq).repeat(apartMs);
   }
 
   readonly suspect: ScoreSink['suspect'] = (kind, { config }, series) => this.#tally.suspect(kind, config.name, series);

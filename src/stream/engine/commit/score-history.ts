@@ -135,7 +135,7 @@ function collectScores(tally: Tally, found: FoundScore[], onEvent: HistoryOption
     },
     duplicate({ config }, apartMs) {
       tally.duplicates++;
-      tally.input.of(config.name, config.settings.freq).repeat(apartMs);
+      if (apartMs !== null) tally.input.of(config.name, config.settings.freq).repeat(apartMs);
     },
     suspect: (kind, { config }, series) => tally.suspect(kind, config.name, series),
     gapFilled() {

@@ -1,3 +1,4 @@
+import type { PointExtras } from '../../../record/point-extras.ts';
 import { groupKey } from '../../changelog/changelog-series.ts';
 import type { RecordSplitter } from '../../codec/points/record-splitter.ts';
 import type { RecordDecoder } from '../../codec/record-decoder.ts';
@@ -155,8 +156,7 @@ function toObservation(
   }
   if (decoded.kind === 'missing') return 'without-value';
   const { group, timestampMs, value } = decoded;
-  // They are of counters alone.
-  const extras = bound.config.settings.as === undefined ? undefined : decoded.extras;
+  const extras = bound.config.settings.as === undefined ? replicaAlone(decoded.extras) : decoded.extras;
   if (extras?.problem !== undefined) {
     return { reason: 'record-unreadable', detail: extras.problem, series, detector: bound.config.name };
   }
@@ -165,6 +165,11 @@ function toObservation(
     if (split !== null) return { reason: 'group-split', detail: split, series, detector: bound.config.name };
   }
   return { series, source, group, timestampMs, value, extras, record: withoutSchemaHeaders(record), bound };
+}
+
+/** The others are of counters alone. */
+function replicaAlone({ replica }: PointExtras = {}): PointExtras | undefined {
+  return replica === undefined ? undefined : { replica };
 }
 
 export function recordFailed(message: string): DeadLetterCause {

@@ -1,3 +1,4 @@
+import { meanStepMs } from '../../../calendar/frequency.ts';
 import { InputWatch } from '../../../finding/input-watch.ts';
 import type { InputPlace } from '../../../record/input-place.ts';
 import { ArrivalGate } from '../arrival/arrival-gate.ts';
@@ -130,6 +131,13 @@ export class PartitionState {
   /** Hands an observation to its unit, or lets it wait for the backfill of that; a point goes to its time step. */
   #give(unit: DetectionUnit, observation: ReceivedObservation, blocking: Blocking): void {
     const { steps } = unit.waiting;
+    if (observation.extras?.replica !== undefined) {
+      const { freq } = unit.bound.config.settings;
+      if (!unit.waiting.admitsReplica(observation, meanStepMs(freq))) {
+        blocking.sink.duplicate(unit.bound, null);
+        return;
+      }
+    }
     if (steps?.aggregates && observation.silence === undefined) {
       if (observation.points === undefined) {
         const { clock, steps: watch } = this.#gate;

@@ -62,8 +62,8 @@ export interface ScoreSink {
   deadLetter(record: InputRecord, cause: DeadLetterCause): void;
   /** An observation took a time step, `apartMs` after the one of its series before it; NaN for the first. */
   placed(bound: BoundDetector, apartMs: number, missing: number): void;
-  /** Its time step was taken already. */
-  duplicate(bound: BoundDetector, apartMs: number): void;
+  /** Its time step was taken already; `apartMs` is null for a point of a replica that does not count. */
+  duplicate(bound: BoundDetector, apartMs: number | null): void;
   /** Something is wrong with how a series is written; of `conflicts` a point was dropped. */
   suspect(kind: Suspicion, bound: BoundDetector, series: string): void;
   gapFilled(): void;

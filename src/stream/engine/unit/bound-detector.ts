@@ -72,7 +72,7 @@ interface InputDetectors<D> {
 /** Detectors as the records of an input meet them: see `matchDetectors`. */
 export function detectorsOfInput<D extends { readonly config: Pick<DetectorConfig, 'series' | 'group' | 'by'> }>(
   detectors: readonly D[],
-  input: Pick<RecordMapping, 'dropLabels' | 'idTemplate'>,
+  input: Pick<RecordMapping, 'dropLabels' | 'idTemplate' | 'replicaLabel'>,
 ): InputDetectors<D> {
   const identityOf = seriesIdentity(input);
   const detectorOf = matchDetectors(detectors, identityOf);

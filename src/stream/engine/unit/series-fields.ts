@@ -1,4 +1,5 @@
 import type { InputPlace } from '../../../record/input-place.ts';
+import type { ReplicaTurns } from '../../changelog/replica-state.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { UnitHome } from './detection-unit.ts';
 import { OpenSteps } from './open-steps.ts';
@@ -19,6 +20,7 @@ interface Seldom {
   readonly steps: OpenSteps | null;
   readonly heldEvents: HeldEvents | null;
   readonly heldArrivals: HeldArrivals | null;
+  readonly replicas: ReplicaTurns | null;
   readonly heardMs: number;
   readonly silent: boolean;
   readonly restartUnsaid: boolean;
@@ -30,6 +32,7 @@ const NOTHING: Seldom = {
   steps: null,
   heldEvents: null,
   heldArrivals: null,
+  replicas: null,
   heardMs: Number.NEGATIVE_INFINITY,
   silent: false,
   restartUnsaid: false,
@@ -86,6 +89,14 @@ export class SeriesFields {
 
   set heldArrivals(heldArrivals: HeldArrivals | null) {
     this.#seldom = changed(this.#seldom, 'heldArrivals', heldArrivals);
+  }
+
+  get replicas(): ReplicaTurns | null {
+    return this.#seldom.replicas;
+  }
+
+  set replicas(replicas: ReplicaTurns | null) {
+    this.#seldom = changed(this.#seldom, 'replicas', replicas);
   }
 
   get heardMs(): number {

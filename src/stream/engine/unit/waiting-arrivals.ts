@@ -1,6 +1,8 @@
 import { NO_RECORDS, type QueuedRecord, type WaitingRecords } from '../../changelog/arrival-state.ts';
+import type { ReplicaTurns } from '../../changelog/replica-state.ts';
 import type { ReceivedObservation } from './batch-outcome.ts';
 import type { OpenSteps } from './open-steps.ts';
+import { nextTurns } from './replica-turns.ts';
 
 /** Records of a unit whose time is not confirmed, and the bytes of each. What is beyond is refused at once. */
 const UNCONFIRMED_MAX = 16;
@@ -29,6 +31,8 @@ const NOTHING_HELD: HeldArrivals = {
 export interface ArrivalOwner {
   /** Points of open steps, and of counters; null where the unit has neither. */
   readonly steps: OpenSteps | null;
+  /** Whose points count; null where no record names a replica. */
+  replicas?: ReplicaTurns | null;
   /** null while nothing waits, as mostly. */
   heldArrivals: HeldArrivals | null;
 }
@@ -54,6 +58,17 @@ export class WaitingArrivals implements WaitingRecords {
 
   get steps(): OpenSteps | null {
     return this.#owner.steps;
+  }
+
+  get replicas(): ReplicaTurns | null {
+    return this.#owner.replicas ?? null;
+  }
+
+  /** Whether an observation is of the replica that counts. */
+  admitsReplica(observation: ReceivedObservation, stepMs: number): boolean {
+    const turns = nextTurns(this.replicas, observation, stepMs);
+    if (turns !== null) this.#owner.replicas = turns;
+    return turns !== null;
   }
 
   get #held(): HeldArrivals {
@@ -165,7 +180,8 @@ export class WaitingArrivals implements WaitingRecords {
   }
 
   /** As another unit, whose records they are; without what waits for forecasts. */
-  take({ unconfirmed, outOfOrder, forBackfill, steps }: WaitingArrivals): void {
+  take({ unconfirmed, outOfOrder, forBackfill, steps, replicas }: WaitingArrivals): void {
+    this.#owner.replicas = replicas;
     this.#hold({ unconfirmed, outOfOrder, forBackfill: forBackfill && [...forBackfill] });
     if (steps !== null) this.steps?.take(steps);
   }
@@ -183,6 +199,7 @@ export class WaitingArrivals implements WaitingRecords {
       forBackfill: kept.forBackfill && received(kept.forBackfill),
     });
     this.steps?.resume(kept.steps);
+    this.#owner.replicas = kept.replicas;
   }
 
   relocate(moved: (observation: ReceivedObservation) => ReceivedObservation): void {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { GroupSource, RecordMapping } from '../../../../src/config/config.ts';
+import { compileMapping } from '../../../../src/stream/codec/mapping.ts';
 import { compileObservationWriter } from '../../../../src/stream/codec/observation-writer.ts';
 import { recordMapping } from '../../../fixture/stream/record-mapping.ts';
 
@@ -77,4 +78,18 @@ test('an observation is refused when the paths of the mapping collide', () => {
   assert.equal(write({ value: 'series' }), collide);
   assert.match(String(write({ value: 'series.value' })), /the record has no value/);
   assert.equal(write({ time: 'value', value: 'value', timeUnit: 'ms' }, { value: NOW - 1 }), collide);
+});
+
+test('the label of a replica stays in the record, and is no part of the key', () => {
+  const mapping = recordMapping({ replicaLabel: 'replica', dropLabels: ['pod'] });
+  const series = 'up{job="a",pod="p",replica="r1"}';
+  const written = compileObservationWriter(mapping, () => null)(
+    { series, group: null, timestampMs: NOW, value: 1 },
+    NOW,
+  );
+  assert.equal(written.kind === 'record' && written.key.toString(), 'up{job="a"}');
+  const record = JSON.parse(written.kind === 'record' ? written.value.toString() : '{}');
+  assert.equal(record.series, 'up{job="a",replica="r1"}');
+  const read = compileMapping(mapping)(record, NOW);
+  assert.deepEqual(read.kind === 'observation' && [read.series, read.extras], ['up{job="a"}', { replica: 'r1' }]);
 });
