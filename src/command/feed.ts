@@ -9,6 +9,7 @@ import { findingText } from '../finding/finding.ts';
 import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../kafka/produce/bulk-producer.ts';
 import { compileObservationWriter } from '../stream/codec/observation-writer.ts';
 import { detectorsOfInput } from '../stream/engine/unit/bound-detector.ts';
+import { type KeptTimes, keptTimes, keptTimesText } from '../stream/topics/kept-times.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../terminal/command-io.ts';
 import { csvFlags, csvReading } from '../terminal/csv/flags.ts';
 import { openInput } from '../terminal/csv/input.ts';
@@ -57,7 +58,8 @@ export const feedCommand: RunnableCommand = {
       const producer = await openBulkProducer({ config: kafka! }, topic);
       try {
         const steps = new SentSteps(stream.detectors);
-        const code = await send(recordsOf(pull, stream, group), { pull, producer, rate, topic, steps }, io);
+        const kept = await keptTimes({ config: kafka! }, stream);
+        const code = await send(recordsOf(pull, stream, group), { pull, producer, rate, topic, steps, kept }, io);
         for (const finding of steps.findings()) io.err(findingText(finding));
         return code;
       } finally {
@@ -106,6 +108,7 @@ interface Sending {
   readonly rate: number;
   readonly topic: string;
   readonly steps: SentSteps;
+  readonly kept: KeptTimes | null;
 }
 
 /**
@@ -113,7 +116,7 @@ interface Sending {
  */
 async function send(
   records: AsyncIterable<Outgoing>,
-  { pull, producer, rate, topic, steps }: Sending,
+  { pull, producer, rate, topic, steps, kept }: Sending,
   io: CommandIo,
 ): Promise<ExitCode> {
   const { refusals, problems } = pull;
@@ -121,10 +124,15 @@ async function send(
   const batchMax = Math.max(1, Math.min(BATCH_RECORDS_MAX, Math.ceil(rate / BATCHES_PER_SECOND)));
   const startedMs = performance.now();
   let progressMs = startedMs;
+  let oldMs = kept === null ? Number.NEGATIVE_INFINITY : Date.now() - kept.keptMs;
   try {
     for await (const batch of inBatches(records, batchMax)) {
       const aheadMs = (sent.count / rate) * 1_000 - (performance.now() - startedMs);
       if (aheadMs > 0) await setTimeout(aheadMs, null, { signal: io.stop });
+      if (kept !== null && batch.some(({ timestampMs }) => timestampMs < oldMs)) {
+        io.err(keptTimesText(kept));
+        oldMs = Number.NEGATIVE_INFINITY;
+      }
       await producer.send(batch.map(({ record }) => record));
       sent.add(batch);
       for (const { series, timestampMs } of batch) steps.add(series, timestampMs);

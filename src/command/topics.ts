@@ -12,6 +12,7 @@ import type { KafkaConnection } from '../kafka/cluster/connection.ts';
 import { readFindings } from '../run/operations/input-findings.ts';
 import { ServiceError } from '../service-error.ts';
 import { topicsInUse } from '../stream/topics/changelog-name.ts';
+import { keptTimes, keptTimesText } from '../stream/topics/kept-times.ts';
 import { checkRepartition, ensureRepartition } from '../stream/topics/repartition-topics.ts';
 import { checkTopics, ensureChangesTopic, ensureTopics } from '../stream/topics/topic-admin.ts';
 import { DONE } from '../terminal/command-io.ts';
@@ -63,6 +64,8 @@ export const topicsCommand: RunnableCommand = {
       io.err(`--partitions ${partitions} was given, but the topics are there with ${count}, and stay so`);
     }
     io.out(`${Object.values(topics).join(', ')}: ready, ${count} partitions`);
+    const kept = await keptTimes(connection, { ...loaded.config.stream, topics });
+    if (kept !== null) io.err(keptTimesText(kept));
     for (const line of await findingLines(connection, loaded.config.stream)) io.err(line);
     return DONE;
   },

@@ -6,6 +6,7 @@ import { prometheusRanges, type QueryRange } from '../ingest/prometheus/query-ra
 import { keyPartitioner } from '../kafka/produce/key-partition.ts';
 import { compilePointRecords, type RecordsOfPoints } from '../stream/codec/points/point-records.ts';
 import { createKafkaLog } from '../stream/log/kafka-log.ts';
+import { type KeptTimes, keptTimes, keptTimesText } from '../stream/topics/kept-times.ts';
 import { ensureStateTopic } from '../stream/topics/topic-admin.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -47,6 +48,7 @@ export async function runPoller(options: RunPollerOptions): Promise<RunningPolle
     spread: true,
   });
   const input = createKafkaLog({ ...common, topics: stream.topics, groupId: stream.groupId });
+  const kept = await keptTimes(connection, stream);
   let recordsOf!: RecordsOfPoints;
   const unfollow = followPointWriter(options, (writer) => {
     recordsOf = compilePointRecords(writer);
@@ -66,7 +68,7 @@ export async function runPoller(options: RunPollerOptions): Promise<RunningPolle
     recordsOf: () => recordsOf,
     nowMs: Date.now,
     wait: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
-    reports: pollReports(metrics, logger),
+    reports: pollReports(metrics, logger, kept),
   });
   const stop = new AbortController();
   const finished = poller.run(stop.signal).then(
@@ -85,7 +87,8 @@ export async function runPoller(options: RunPollerOptions): Promise<RunningPolle
   };
 }
 
-function pollReports(metrics: Metrics, logger: Logger): PollReports {
+function pollReports(metrics: Metrics, logger: Logger, kept: KeptTimes | null): PollReports {
+  const warned = new Set<string>();
   return {
     written(source, { accepted, unwatched, refused, missing, reasons }) {
       for (const [outcome, points] of Object.entries({ accepted, unwatched, refused, missing })) {
@@ -93,7 +96,12 @@ function pollReports(metrics: Metrics, logger: Logger): PollReports {
       }
       if (refused > 0) logger.warn({ source, refused, reasons }, 'points of a source cannot be used');
     },
-    behind: (source, ms) => metrics.sourceBehindSeconds.set({ source }, ms / 1_000),
+    behind(source, ms) {
+      metrics.sourceBehindSeconds.set({ source }, ms / 1_000);
+      if (kept === null || ms <= kept.keptMs || warned.has(source)) return;
+      warned.add(source);
+      logger.warn({ source }, keptTimesText(kept));
+    },
     failed(source, detail) {
       metrics.sourceFailures.inc({ source });
       logger.warn({ source, detail }, 'a source could not be polled; it is asked again');

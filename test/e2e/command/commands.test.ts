@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -132,6 +133,25 @@ kafkaTest('feed and backtest end with the step that does not fit their detector'
     tested.err.at(-1) ?? '',
     new RegExp(`^${finding}5\\d\\d of 700 observations dropped as duplicates; ${remedy}, or set aggregate$`),
   );
+});
+
+kafkaTest('topics and feed warn of values older than the topic of scores keeps', async () => {
+  const names = ['observations', 'scores', 'events', 'changelog', 'deadLetters'];
+  const topics = Object.fromEntries(names.map((name) => [name, `${name}-${randomUUID()}`])) as unknown as Topics;
+  const env = await environment(topics);
+  const warning = new RegExp(`^Kafka deletes the scores of values older than the 7 days that ${topics.scores} keeps, `);
+  const made = await runCommand(['topics', '--partitions', '1', '--retention-days', '7'], env);
+  assert.match(made.err.join('\n'), warning);
+  const file = join(folder, 'cpu-3.csv');
+  await writeFile(file, ['timestamp,value', ...rows.slice(0, 9), ''].join('\n'));
+  const fed = await runCommand(['feed', file], env);
+  assert.match(fed.err[0], warning);
+  assert.equal(fed.err.filter((line) => warning.test(line)).length, 1);
+  const settings = await readFile(env.DETECTORS, 'utf8');
+  await writeFile(env.DETECTORS, `${settings}output: { timestamps: processing-time }\n`);
+  for (const command of [['topics'], ['feed', file]]) {
+    assert.doesNotMatch((await runCommand(command, env)).err.join('\n'), /Kafka deletes/);
+  }
 });
 
 kafkaTest('topics names a number of partitions that it cannot give', async () => {
