@@ -54,8 +54,8 @@ export class BacktestPages {
     if (series === undefined) {
       const timestampMs: number[] = [];
       const columns = { value: [], forecast: [], lo: [], hi: [], grade: [], alarms: [] };
-      const scores = { timestampMs, ...columns, timestamp: timestampMs };
-      series = { series: id, detector, group, state, scores, id };
+      const scores = { timestampMs, ...columns };
+      series = { series: id, detector, group, state, scores };
       this.#series.set(id, series);
     }
     return series;

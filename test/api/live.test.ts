@@ -53,12 +53,12 @@ test('a reader gets the worst series of each second, the scores of the one it fo
   const [score] = messages(received.text, 'score');
   assert.deepEqual([score.observations, score.alarms, score.series_observed], [5, 1, 3]);
   assert.deepEqual(
-    score.series.map(({ id }: { id: string }) => id),
+    score.series.map(({ series: id }: { series: string }) => id),
     ['c', 'b'],
   );
   const [series] = messages(received.text, 'series');
   assert.deepEqual([series.series, series.scores.length], ['b', 1]);
-  assert.equal(messages(received.text, 'event')[0].event_id, 'e');
+  assert.equal(messages(received.text, 'event')[0].eventId, 'e');
   answer.destroy();
   await until('it is gone', () => operations.listeners.size === 0);
   await app.close();
@@ -78,8 +78,8 @@ test('a reader gets the series and events whose labels it asks for, beside anoth
     [chosen, every].every(({ received }) => messages(received.text, 'incident').length > 0),
   );
   const [score] = messages(chosen.received.text, 'score');
-  assert.deepEqual([score.series_observed, score.series[0].id], [1, 'up{job="a"}']);
-  const ids = ({ received }: typeof chosen) => messages(received.text, 'event').map(({ event_id }) => event_id);
+  assert.deepEqual([score.series_observed, score.series[0].series], [1, 'up{job="a"}']);
+  const ids = ({ received }: typeof chosen) => messages(received.text, 'event').map(({ eventId }) => eventId);
   assert.deepEqual(ids(chosen), ['short', 'g']);
   assert.deepEqual(ids(every), ['other', 'short', 'g']);
   const told = ({ received }: typeof chosen) => messages(received.text, 'incident').map(({ incidentId }) => incidentId);

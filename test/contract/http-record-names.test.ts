@@ -14,9 +14,9 @@ const LETTER_FIELDS = JSON.parse(
   readFileSync(new URL('../../schemas/dead-letter.schema.json', import.meta.url), 'utf8'),
 ).properties as object;
 
-/** The fields of an answer, without earlier names. */
+/** The fields of an answer. */
 function namesOf({ properties }: { readonly properties: Readonly<Record<string, TSchema>> }): string[] {
-  return Object.keys(properties).filter((name) => (properties[name] as { deprecated?: boolean }).deprecated !== true);
+  return Object.keys(properties);
 }
 
 /** What stands in an answer of HTTP alone. */

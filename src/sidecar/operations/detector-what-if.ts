@@ -241,7 +241,7 @@ function sumOf({ events, alarms, weeks, text }: ScoredAlternative) {
   };
 }
 
-/** The fields of an event that answers have, without those of earlier names. */
+/** The fields of an event that the answer has. */
 function raisedFields(event: AnomalyEvent) {
   const { kind, startedAtMs, endedAtMs, peakAtMs, severity, grade, summary } = event;
   return { kind, startedAtMs, endedAtMs, peakAtMs, severity, grade, summary };

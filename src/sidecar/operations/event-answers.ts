@@ -5,7 +5,7 @@ import { mutingOf } from '../../series/muted-series.ts';
 import { type EventReviewRecord, reviewsOf } from '../../store/event-reviews.ts';
 import type { IncidentReviewRecord } from '../../store/incident-reviews.ts';
 import { holdingMutes } from '../../store/mutes.ts';
-import type { EventAnswer, UnreviewedEvent } from '../wire/schema/event-schema.ts';
+import type { EventAnswer } from '../wire/schema/event-schema.ts';
 import { passedReviews, type ReviewSources } from './passed-reviews.ts';
 import { shownEvent } from './shown-records.ts';
 
@@ -69,31 +69,28 @@ function shownMuted(muted: EventReviewRecord['muted'], nowMs: number) {
 }
 
 const LABEL_COLUMNS = [
-  'event_id',
-  'series_id',
-  'group_id',
+  'eventId',
+  'series',
+  'group',
   'detector',
   'kind',
   'direction',
-  'started_at',
-  'peak_at',
-  'ended_at',
+  'startedAtMs',
+  'peakAtMs',
+  'endedAtMs',
   'severity',
 ] as const;
-
-/** Those of LABEL_COLUMNS that the record names otherwise, by its names. Columns that are new come last. */
-const RECORD_COLUMNS = ['eventId', 'series', 'group', 'startedAtMs', 'peakAtMs', 'endedAtMs'] as const;
 
 /** Labels as CSV: one row an event. `real` is 1 or 0. */
 export function* labelRows(reviews: readonly EventReviewRecord[]): Generator<string> {
   const ofReview = ['real', 'labelled_at', 'labelled_by', 'note'];
-  yield `${[...LABEL_COLUMNS, ...ofReview, ...RECORD_COLUMNS].join(',')}\r\n`;
+  yield `${[...LABEL_COLUMNS, ...ofReview].join(',')}\r\n`;
   for (const { record, label } of reviews) {
     if (label === null) continue;
     const event = shownEvent(withEventDefaults(JSON.parse(record)) as AnomalyEvent);
     const review = [Number(label.real), label.atMs, label.by, label.note];
-    const fields = (names: readonly (keyof UnreviewedEvent)[]) => names.map((name) => event[name] as string | number);
-    yield `${[...fields(LABEL_COLUMNS), ...review, ...fields(RECORD_COLUMNS)].map(fieldOf).join(',')}\r\n`;
+    const fields = LABEL_COLUMNS.map((name) => event[name]);
+    yield `${[...fields, ...review].map(fieldOf).join(',')}\r\n`;
   }
 }
 

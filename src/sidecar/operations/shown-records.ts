@@ -5,30 +5,15 @@ import type { EventAnswer, UnreviewedEvent } from '../wire/schema/event-schema.t
 import type { SeriesNow } from '../wire/schema/history-schema.ts';
 import type { IncidentAnswer, UnreviewedIncident } from '../wire/schema/incident-schema.ts';
 
-/** An event by the names of its record, and by the earlier names of HTTP. */
+/** An event by the names of its record. Those that were kept by earlier versions lack some fields. */
 export function shownEvent(event: AnomalyEvent): UnreviewedEvent {
-  const { eventId, series, group, startedAtMs, peakAtMs, updatedAtMs, endedAtMs, closeReason } = event;
-  // Events that were kept by earlier versions have none.
-  const seriesCount = event.seriesCount ?? null;
-  const seriesLabels = { ...event.seriesLabels };
   return {
     ...event,
-    seriesCount,
-    seriesLabels,
-    members: event.members.map((member) => ({ ...member, series_id: member.series })),
+    seriesCount: event.seriesCount ?? null,
+    seriesLabels: { ...event.seriesLabels },
+    members: [...event.members],
     labels: { ...event.labels },
     unit: event.unit ?? null,
-    recoveringSinceMs: event.recoveringSinceMs ?? null,
-    event_id: eventId,
-    series_id: series,
-    group_id: group,
-    started_at: startedAtMs,
-    peak_at: peakAtMs,
-    updated_at: updatedAtMs,
-    ended_at: endedAtMs,
-    close_reason: closeReason,
-    series_count: seriesCount,
-    series_labels: seriesLabels,
   };
 }
 
@@ -59,11 +44,10 @@ export function shownOrigins(origins: Incident['origins']): IncidentAnswer['orig
   return origins.map((origin) => ({ ...origin, evidence: [...origin.evidence] }));
 }
 
-/** A score by the names of its record, and by the earlier names of HTTP. */
+/** A score by the names of its record. */
 export function shownSeries(score: KeptFields): SeriesNow {
   const { series, detector, group, timestampMs, value, forecast, lo, hi, anomalyScore, ...same } = score;
   const { grade, severity, alarm, anomaly, state } = same;
   const judged = { value, forecast, lo, hi, anomalyScore, grade, severity, alarm, anomaly, state };
-  const earlier = { id: series, timestamp: timestampMs, anomaly_score: anomalyScore };
-  return { series, detector, group, timestampMs, ...judged, ...earlier };
+  return { series, detector, group, timestampMs, ...judged };
 }

@@ -23,7 +23,7 @@ test('a report has scores and events by the names that HTTP describes', () => {
     ],
   );
   assert.deepEqual(
-    report.events.map(({ revision, started_at, acknowledged }) => [revision, started_at, acknowledged]),
+    report.events.map(({ revision, startedAtMs, acknowledged }) => [revision, startedAtMs, acknowledged]),
     [[1, anomalyEvent().startedAtMs, null]],
   );
 });

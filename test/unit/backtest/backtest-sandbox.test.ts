@@ -59,7 +59,7 @@ test('a file is scored, with the tokens of its observations, also by semicolon a
   assert.equal(outcome.kind, 'report');
   assert.equal(outcome.observations, 200);
   const { report, notes, input_tokens, output_tokens } = JSON.parse(outcome.json.toString());
-  assert.deepEqual([report.series[0].id, report.series[0].scores.timestamp.length], ['web', 200]);
+  assert.deepEqual([report.series[0].series, report.series[0].scores.timestampMs.length], ['web', 200]);
   assert.deepEqual([input_tokens, output_tokens, observationsAtMost(rows)], [200, 1_000, 201]);
   assert.match(notes.join('; '), /separated by semicolons; .* decimal comma.*; 1 row was refused/);
 });

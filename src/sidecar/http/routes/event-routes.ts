@@ -102,7 +102,7 @@ function addReviews(app: App, services: AppServices): void {
     const event = await eventToReview(operationsOf(operations), id);
     const act = { atMs: nowMs(), by: callerOf(request).key.name };
     const review = await store.transaction((sql) => reviewing(sql, event, act));
-    return { eventId: id, event_id: id, ...shownReview(review, nowMs()) };
+    return { eventId: id, ...shownReview(review, nowMs()) };
   };
   const schema = { params: EventId, response: { ...bodyAnswers(EventReview), 404: Detail } };
   app.post(

@@ -71,11 +71,10 @@ export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'ope
       const scores = await operationsOf(operations).reader.scores({ ...wanted, pointsMax });
       if (scores === null) throw new HttpProblem(404, `There are no scores of series ${params.id}`);
       const { series, detector, group, fromMs: from, toMs: to, bucketMs, columns } = scores;
-      const { valueMin, valueMax, ...same } = columns;
-      const renamed = { timestampMs: same.timestamp, value_min: valueMin, value_max: valueMax };
-      const earlier = { anomaly_score: same.anomalyScore };
+      const { valueMin, valueMax, timestamp: timestampMs, ...same } = columns;
+      const renamed = { timestampMs, value_min: valueMin, value_max: valueMax };
       const range = { from, to, bucket_ms: bucketMs };
-      return sendColumns(reply, { series, detector, group, ...range, ...renamed, ...same, ...earlier });
+      return sendColumns(reply, { series, detector, group, ...range, ...renamed, ...same });
     },
   );
   app.get(
@@ -91,7 +90,7 @@ export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'ope
     async ({ query: { detector = null, match, limit } }) => {
       const selection = { detector, match: matchOf(match), limit: countOf(limit, GROUPS_PAGE) };
       const rows = await operationsOf(operations).reader.listGroups(selection);
-      return { groups: rows.map((row) => ({ ...row, id: row.group, timestamp: row.timestampMs })) };
+      return { groups: [...rows] };
     },
   );
 }

@@ -172,8 +172,8 @@ function shownLetter({ partition, offset, record }: KeptDeadLetter, redriven: Re
     record,
   ) as DeadLetterRecord;
   const { topic, timestampMs } = input;
-  const place = { topic, partition: input.partition, offset: input.offset, timestampMs, timestamp: timestampMs };
-  const shown = { id, reason, detail, atMs, series, detector, input: place, truncated, at: atMs };
+  const place = { topic, partition: input.partition, offset: input.offset, timestampMs };
+  const shown = { id, reason, detail, atMs, series, detector, input: place, truncated };
   return { ...shown, key: textOf(key), value: textOf(value), redriven: redriven.has(id) };
 }
 

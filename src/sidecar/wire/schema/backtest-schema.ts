@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { AGGREGATES, COUNTER_READINGS } from '../../../detector/calibration/points.ts';
 import { AnomalyEventAnswer } from './event-schema.ts';
 import { SeriesScoresAnswer } from './history-schema.ts';
-import { earlierName, NullableText } from './query-fields.ts';
+import { NullableText } from './query-fields.ts';
 import { TokenFields } from './token-schema.ts';
 
 /** Characters of one file. */
@@ -28,7 +28,7 @@ export const BacktestRequest = Type.Object({
   false_alarms: Type.Optional(Type.String({ maxLength: 64, description: 'As in the detectors file, such as 1/week.' })),
 });
 
-const { timestampMs, timestamp, value, forecast, lo, hi, grade, alarms } = SeriesScoresAnswer.properties;
+const { timestampMs, value, forecast, lo, hi, grade, alarms } = SeriesScoresAnswer.properties;
 
 const SeriesId = Type.String({ description: 'The series.' });
 
@@ -41,8 +41,7 @@ const Report = Type.Object({
       detector: Type.String(),
       group: NullableText('The group that the series is scored with.'),
       state: Type.String({ description: 'State of the newest score.' }),
-      scores: Type.Object({ timestampMs, timestamp, value, forecast, lo, hi, grade, alarms }),
-      id: earlierName(SeriesId, 'series'),
+      scores: Type.Object({ timestampMs, value, forecast, lo, hi, grade, alarms }),
     }),
   ),
   events: Type.Array(AnomalyEventAnswer),

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { EVENT_DIRECTIONS, EVENT_KINDS, EVENT_TYPES } from '../../../record/anomaly-event.ts';
 import {
-  earlierName,
   NextCursor,
   NullableNumber,
   NullableText,
@@ -68,8 +67,8 @@ const Review = {
   label: nullable(EventLabel, 'Whether it was real; null while nobody said so.'),
 };
 
-/** Fields whose names were others than those of the record. */
-const Renamed = {
+/** An event as it is in the topic, newest revision, with its review by people. */
+export const AnomalyEventAnswer = Type.Object({
   eventId: Type.String(),
   series: NullableText('The series; null where the event is of a group, or of a whole detector.'),
   group: NullableText('The group; null for a single series, or a whole detector.'),
@@ -88,26 +87,6 @@ const Renamed = {
   seriesLabels: Type.Record(Type.String(), Type.String(), {
     description: 'Labels of the series, or what the series of the group have in common; empty where they have none.',
   }),
-};
-
-const EarlierNames = {
-  event_id: earlierName(Renamed.eventId, 'eventId'),
-  series_id: earlierName(Renamed.series, 'series'),
-  group_id: earlierName(Renamed.group, 'group'),
-  started_at: earlierName(Renamed.startedAtMs, 'startedAtMs'),
-  peak_at: earlierName(Renamed.peakAtMs, 'peakAtMs'),
-  updated_at: earlierName(Renamed.updatedAtMs, 'updatedAtMs'),
-  ended_at: earlierName(Renamed.endedAtMs, 'endedAtMs'),
-  close_reason: earlierName(Renamed.closeReason, 'closeReason'),
-  series_count: earlierName(Renamed.seriesCount, 'seriesCount'),
-  series_labels: earlierName(Renamed.seriesLabels, 'seriesLabels'),
-};
-
-const MemberSeries = Type.String();
-
-/** An event as it is in the topic, newest revision, with its review by people. */
-export const AnomalyEventAnswer = Type.Object({
-  ...Renamed,
   firstAlarmAtMs: Type.Integer({ description: 'The first alarm; of a silence, when it was noticed.' }),
   lastAlarmAtMs: Type.Integer({ description: 'The last alarm of the event by now, without those of the way back.' }),
   type: Type.Enum([...EVENT_TYPES]),
@@ -127,9 +106,8 @@ export const AnomalyEventAnswer = Type.Object({
   unusual: NullableText('What else is unusual about it.'),
   members: Type.Array(
     Type.Object({
-      series: MemberSeries,
+      series: Type.String(),
       share: Type.Number({ description: 'Share of the event, 0 to 1.' }),
-      series_id: earlierName(MemberSeries, 'series'),
     }),
     { description: 'Members of a group by their share; empty for a single series.' },
   ),
@@ -137,7 +115,6 @@ export const AnomalyEventAnswer = Type.Object({
   unit: NullableText('Unit of the values, such as `bytes`; null where the detector names none.'),
   recoveringSinceMs: NullableTime('Of an open event: the first value that is back; null while none is.'),
   incidentId: NullableText('The incident that it is part of; null while none is known.'),
-  ...EarlierNames,
   ...Review,
 });
 export type EventAnswer = Type.Static<typeof AnomalyEventAnswer>;
@@ -152,8 +129,7 @@ export const EventsAnswer = Type.Object({
 export type EventsAnswer = Type.Static<typeof EventsAnswer>;
 
 export const EventReview = Type.Object({
-  eventId: Renamed.eventId,
-  event_id: EarlierNames.event_id,
+  eventId: Type.String(),
   ...Review,
 });
 

@@ -2,7 +2,6 @@ import Type from 'typebox';
 import type { UnreviewedEvent } from './event-schema.ts';
 import type { UnreviewedIncident } from './incident-schema.ts';
 import {
-  earlierName,
   NextCursor,
   NullableNumber,
   NullableText,
@@ -57,9 +56,6 @@ export const SeriesNow = Type.Object({
   state: Type.String({
     description: '`warming-up`, `not-forecasted`, `calibrating`, `scored`, or `silent` where the series has stopped.',
   }),
-  id: earlierName(SeriesId, 'series'),
-  timestamp: earlierName(NewestMs, 'timestampMs'),
-  anomaly_score: earlierName(AnomalyScore, 'anomalyScore'),
   recent: Type.Optional(
     Type.Array(NullableNumber('A value.'), { description: 'The newest values, oldest first, where `recent` asks.' }),
   ),
@@ -97,7 +93,6 @@ export const SeriesScoresAnswer = Type.Object({
   to: Type.Integer({ description: 'End of the range, exclusive.' }),
   bucket_ms: NullableTime('Width of a bucket where the range was downsampled; null: one point per observation.'),
   timestampMs: Timestamps,
-  timestamp: earlierName(Timestamps, 'timestampMs'),
   value: Column('The value; of a bucket the mean.'),
   value_min: Column('Smallest value of a bucket.'),
   value_max: Column('Largest value of a bucket.'),
@@ -105,7 +100,6 @@ export const SeriesScoresAnswer = Type.Object({
   lo: Column('Lower bound of the interval; of a bucket the mean.'),
   hi: Column('Upper bound of the interval; of a bucket the mean.'),
   anomalyScore: AnomalyScores,
-  anomaly_score: earlierName(AnomalyScores, 'anomalyScore'),
   grade: Column('Grade; of a bucket the worst.'),
   severity: Column('Severity; of a bucket the worst.'),
   alarms: Type.Array(Type.Number(), { description: 'Alarms: 0 or 1, of a bucket their number.' }),
@@ -133,8 +127,6 @@ export const GroupsAnswer = Type.Object({
       grade: NullableNumber('The worst grade of its members now.'),
       severity: NullableNumber('The worst severity of its members now.'),
       alarms: Type.Integer({ description: 'Members whose newest observation is an alarm.' }),
-      id: earlierName(GroupId, 'group'),
-      timestamp: earlierName(NewestMs, 'timestampMs'),
     }),
   ),
 });

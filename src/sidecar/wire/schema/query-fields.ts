@@ -1,5 +1,5 @@
 /** Values of a query string are texts: patterns check them, and the handler converts them. */
-import Type, { type TSchema } from 'typebox';
+import Type from 'typebox';
 import { digitsUpTo, UP_TO } from './integer-texts.ts';
 
 /** Times of requests end with the year 9999: clocks and databases of clients know no later one. */
@@ -42,8 +42,3 @@ export const NullableText = (description: string) =>
 
 export const NullableTime = (description: string) =>
   Type.Unsafe<number | null>({ type: ['integer', 'null'], description });
-
-/** A field under its earlier name, beside that of the records in Kafka: kept for a release. */
-export function earlierName<T extends TSchema>(schema: T, name: string): T {
-  return { ...schema, deprecated: true, description: `Deprecated: \`${name}\`.` };
-}

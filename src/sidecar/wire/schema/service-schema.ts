@@ -1,13 +1,5 @@
 import Type from 'typebox';
-import {
-  earlierName,
-  NextCursor,
-  NullableText,
-  NullableTime,
-  QueryCount,
-  QueryCursor,
-  QueryText,
-} from './query-fields.ts';
+import { NextCursor, NullableText, NullableTime, QueryCount, QueryCursor, QueryText } from './query-fields.ts';
 
 export const DEAD_LETTERS_PAGE = { fallback: 100, max: 1_000 } as const;
 
@@ -85,13 +77,11 @@ export const DeadLetterAnswer = Type.Object({
     ...Place,
     offset: Type.Integer(),
     timestampMs: RecordMs,
-    timestamp: earlierName(RecordMs, 'timestampMs'),
   }),
   key: NullableText('Key of the record, as text.'),
   value: NullableText('Value of the record, as text.'),
   truncated: Type.Boolean({ description: 'Key or value was cut, so it cannot be sent again.' }),
   redriven: Type.Boolean({ description: 'It was sent to its input topic again.' }),
-  at: earlierName(AtMs, 'atMs'),
 });
 
 export const DeadLettersAnswer = Type.Object({ dead_letters: Type.Array(DeadLetterAnswer), next_cursor: NextCursor });

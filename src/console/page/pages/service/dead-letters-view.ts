@@ -51,8 +51,8 @@ function Letters({ app, reason, onChanged }: LettersProps): Shown {
     <p class="aside">The newest ${counted(letters.length, 'letter')}. Sending one again writes its record to the end of
       its input topic.</p>
     <ul>${letters.map(
-      ({ id, detail, at, series, input, value: record, truncated, redriven }) => html`<li key=${id}>
-        <div><strong>${detail}</strong> <span class="aside">${zonedText(at)}, ${input.topic} ${input.partition} at
+      ({ id, detail, atMs, series, input, value: record, truncated, redriven }) => html`<li key=${id}>
+        <div><strong>${detail}</strong> <span class="aside">${zonedText(atMs)}, ${input.topic} ${input.partition} at
           ${' '}${input.offset}${series === null ? '' : `, series ${series}`}</span>
           <pre>${record ?? '(no value)'}</pre></div>
         ${
