@@ -42,6 +42,13 @@ export function instantOf(calendar: Pick<LocalCalendar, 'offsets'>, localMs: num
   return localMs - offsetAt(calendar, localMs - offsetAt(calendar, localMs));
 }
 
+/** The instants at which a clock shows a time, ascending: two as it is set back, none as it is set forward. */
+export function instantsOf(calendar: Pick<LocalCalendar, 'offsets'>, localMs: number): readonly number[] {
+  const around = [offsetAt(calendar, localMs - DAY_MS), offsetAt(calendar, localMs + DAY_MS)];
+  const instants = [...new Set(around)].map((offsetMs) => localMs - offsetMs);
+  return instants.filter((ms) => ms + offsetAt(calendar, ms) === localMs).sort((a, b) => a - b);
+}
+
 /** The weekday of a day since 1970-01-01, from 0, Monday. */
 export function weekdayOf(day: number): number {
   return (((day + FIRST_WEEKDAY) % 7) + 7) % 7;

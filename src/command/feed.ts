@@ -12,7 +12,7 @@ import { detectorsOfInput } from '../stream/engine/unit/bound-detector.ts';
 import { type KeptTimes, keptTimes, keptTimesText } from '../stream/topics/kept-times.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../terminal/command-io.ts';
 import { csvFlags, csvReading } from '../terminal/csv/flags.ts';
-import { openInput } from '../terminal/csv/input.ts';
+import { openInput, STANDARD_INPUT } from '../terminal/csv/input.ts';
 import { readObservations } from '../terminal/csv/observations.ts';
 import { type CsvPull, pullObservations } from '../terminal/csv/pull.ts';
 import { formatTime } from '../terminal/score-line.ts';
@@ -54,7 +54,9 @@ export const feedCommand: RunnableCommand = {
     const topic = stream.topics.observations;
     const input = await openInput(path, io.stop);
     try {
-      const pull = pullObservations(readObservations(input, csvReading(path, read.values)), io.err);
+      const olderMsMax = Math.max(0, ...stream.detectors.map(({ settings }) => settings.latenessMs));
+      const live = path === STANDARD_INPUT ? { olderMsMax } : undefined;
+      const pull = pullObservations(readObservations(input, { ...csvReading(path, read.values), live }), io.err);
       const producer = await openBulkProducer({ config: kafka! }, topic);
       try {
         const steps = new SentSteps(stream.detectors);

@@ -66,6 +66,8 @@ export interface RecordMapping {
   readonly series: readonly string[];
   readonly time: string;
   readonly timeUnit: TimeUnit;
+  /** The clock that times without a zone are of; null, or left out: UTC. */
+  readonly timeZone?: string | null;
   readonly value: string;
   /** Since when a counter counts; left out: `start`. */
   readonly start?: string;

@@ -8,8 +8,10 @@ import { detectorKeys } from './keys/detector-keys.ts';
 import { workerLimits } from './options.ts';
 import { holdsMany, isPointsFormat } from './rekeyed-input.ts';
 import { boolean, durationMs, oneOf, recordPath, text, textMatching, textOf, topicName } from './schema/kinds.ts';
+import type { MappingPlace } from './schema/place.ts';
 import { readSettings } from './schema/read-settings.ts';
 import { defaulted, type Key, listOf, oneOrMore, optional, required, section } from './schema/schema.ts';
+import { timeZone } from './schema/times.ts';
 import { prometheusSource } from './source-keys.ts';
 
 type WrittenStream = LoadedConfig['stream'];
@@ -85,6 +87,10 @@ const input = section(
       oneOf('s', 'ms', 'us', 'ns', 'iso'),
       'Integers since the epoch, or iso: text. Default: ms; of influx, where there is no iso, ns.',
     ),
+    timeZone: optional(
+      timeZone,
+      'Clock of times without a zone (time_unit: iso), such as Europe/Berlin. Default: UTC.',
+    ),
     value: defaulted(
       recordPath,
       'value',
@@ -139,12 +145,13 @@ const input = section(
       'Labels that do not tell series apart, such as replica: series that differ in these alone are one.',
     ),
   },
-  ({ futureMsMax, dropLabels, idTemplate, timeUnit, ...written }, place): RecordMapping => {
+  ({ futureMsMax, dropLabels, idTemplate, timeUnit, timeZone: zone, ...written }, place): RecordMapping => {
     const { labels, values, start, temporality, resourceLabels, replicaLabel, ...fields } = written;
     const { format } = fields;
     const mapping: RecordMapping = {
       ...fields,
       timeUnit: timeUnit ?? (format === 'influx' ? 'ns' : 'ms'),
+      ...(zone !== undefined && { timeZone: zone }),
       ...(labels !== undefined && { labels }),
       ...(values !== undefined && { values }),
       ...(start !== undefined && { start }),
@@ -158,6 +165,7 @@ const input = section(
     if (replicaLabel !== undefined && mapping.dropLabels?.includes(replicaLabel)) {
       place.problem('replica_label', 'a label that is not in drop_labels', replicaLabel);
     }
+    if (zone !== undefined) refuseTimeZone(mapping, place);
     if (isPointsFormat(format)) {
       const named = [
         'series',
@@ -187,6 +195,16 @@ const input = section(
     return { ...mapping, repartition: true };
   },
 );
+
+/** Records that are keyed anew are written with one instant: of a time that a clock shows twice it is not known yet. */
+function refuseTimeZone(mapping: RecordMapping, place: MappingPlace): void {
+  const path = place.pathOf('time_zone');
+  if (mapping.timeUnit !== 'iso') place.reportKey('time_zone', `${path} needs time_unit: iso`);
+  if (mapping.repartition || holdsMany(mapping)) {
+    const remedy = 'send times with their zone';
+    place.reportKey('time_zone', `${path} must be left out where records are keyed anew (repartition): ${remedy}`);
+  }
+}
 
 const headerName = textMatching('the name of a header: 1 to 100 printable ASCII characters', /^[\x21-\x7e]{1,100}$/);
 

@@ -134,5 +134,6 @@ function repartitionReports({ metrics, logger, stream }: RepartitionParts): Engi
     fetchAnswered: ignore,
     settingsChanged: ignore,
     warmStarted: ignore,
+    timesWithoutZone: ignore,
   };
 }

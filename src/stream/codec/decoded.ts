@@ -12,6 +12,8 @@ interface DecodedObservation {
   readonly group: string | null;
   /** Integer milliseconds since the epoch. */
   readonly timestampMs: number;
+  /** Where the clock of the input shows the time twice, the second instant; otherwise left out. */
+  readonly laterMs?: number;
   /** Finite. */
   readonly value: number;
   /** Left out where there are none. */

@@ -1,3 +1,4 @@
+import { instantsOf, type LocalCalendar, UTC_CALENDAR } from '../../calendar/local-calendar.ts';
 import type { TimeUnit } from '../../config/config.ts';
 import type { DeadLetterReason } from '../../record/dead-letter.ts';
 import { quoted } from './quoted.ts';
@@ -7,23 +8,43 @@ export const EVENT_TIME_MS_MIN = Date.UTC(1980, 0, 1);
 /** An event time from 2200-01-01 on is implausible: its unit is probably wrong. */
 export const EVENT_TIME_MS_MAX = Date.UTC(2200, 0, 1);
 
+/** The clock of a place. */
+type Clock = Pick<LocalCalendar, 'offsets'>;
+
 type NumericUnit = Exclude<TimeUnit, 'iso'>;
 const NUMERIC_UNITS: readonly NumericUnit[] = ['s', 'ms', 'us', 'ns'];
+const ZONE = /[Zz]$|:\d{2}(?:[.,]\d+)?[+-]\d{2}(?::?\d{2})?$/;
 const NUMERIC = /^[+-]?\d+(\.\d+)?$/;
 const ISO =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|([+-])(\d{2}):?(\d{2})?)?)?$/;
 
 /**
  * Milliseconds since the epoch, rounded to an integer; NaN when `raw` is not a time in this unit. Numeric units take
- * numbers, bigints and numeric strings. `iso` takes ISO 8601 strings, in UTC where they name no zone.
- * Protobuf's Timestamp is a time of its own in any unit.
+ * numbers, bigints and numeric strings. `iso` takes ISO 8601 strings. Without a zone they are of `clock`: the first of
+ * two instants at which it shows them, NaN where it never does. Protobuf's Timestamp is a time of its own in any unit.
  */
-export function readEventTime(raw: unknown, unit: TimeUnit): number {
+export function readEventTime(raw: unknown, unit: TimeUnit, clock: Clock = UTC_CALENDAR): number {
   if (typeof raw === 'object' && raw !== null) return ownTimeMs(raw);
-  if (unit === 'iso') return typeof raw === 'string' ? parseIso(raw) : Number.NaN;
+  if (unit === 'iso') return typeof raw === 'string' ? (instantsOfIso(raw, clock)[0] ?? Number.NaN) : Number.NaN;
   if (typeof raw === 'number') return toMilliseconds(raw, unit);
   if (typeof raw === 'bigint') return toMilliseconds(Number(raw), unit);
   return typeof raw === 'string' && NUMERIC.test(raw) ? toMilliseconds(Number(raw), unit) : Number.NaN;
+}
+
+/** The second instant at which a clock that is set back shows a time without a zone; null where it shows it once. */
+export function laterInstant(raw: unknown, clock: Clock): number | null {
+  return (typeof raw === 'string' && instantsOfIso(raw, clock)[1]) || null;
+}
+
+/** Whether an ISO 8601 time names no zone. */
+export function isZoneless(raw: unknown): boolean {
+  return typeof raw === 'string' && ISO.exec(raw) !== null && !ZONE.test(raw);
+}
+
+function instantsOfIso(text: string, clock: Clock): readonly number[] {
+  const ms = parseIso(text);
+  if (Number.isNaN(ms)) return [];
+  return clock.offsets.length === 0 || ZONE.test(text) ? [ms] : instantsOf(clock, ms);
 }
 
 function ownTimeMs(raw: { readonly toEpochMs?: unknown }): number {
@@ -39,15 +60,22 @@ interface RefusedTime {
   readonly unit: TimeUnit;
   readonly timestampMs: number;
   readonly latestMs: number;
+  /** The clock that a time without a zone is of; null, or left out: UTC. */
+  readonly timeZone?: string | null;
 }
 
 /** Why `raw` was refused. `timestampMs` is the result of `readEventTime`. */
 export function explainEventTime(
   raw: unknown,
-  { unit, timestampMs, latestMs }: RefusedTime,
+  { unit, timestampMs, latestMs, timeZone }: RefusedTime,
 ): { reason: DeadLetterReason; detail: string } {
   if (raw === undefined || raw === null) return { reason: 'time-missing', detail: 'the record has no time' };
   const read = `the time is ${quoted(raw)}`;
+  const isSkipped = Number.isNaN(timestampMs) && unit === 'iso' && !Number.isNaN(readEventTime(raw, unit));
+  if (isSkipped) {
+    const detail = `${read}: the clock of ${timeZone} never shows it, since it was set forward`;
+    return { reason: 'time-unreadable', detail };
+  }
   if (Number.isNaN(timestampMs)) return { reason: 'time-unreadable', detail: `${read}: ${whyUnreadable(raw, unit)}` };
   if (timestampMs >= EVENT_TIME_MS_MIN && timestampMs < EVENT_TIME_MS_MAX) {
     const aheadMs = Math.ceil(timestampMs - latestMs);

@@ -1,10 +1,11 @@
+import { UTC_CALENDAR, zoneOffsets } from '../../calendar/local-calendar.ts';
 import type { GroupSource, RecordMapping } from '../../config/config.ts';
 import { VALUE_MAGNITUDE_MAX } from '../../detector/calibration/precision.ts';
 import { canonicalId, NAME_LABEL, type SeriesLabels, sortedLabels } from '../../series/series-id.ts';
 import { bareIdentity, groupIdOf, seriesIdentity } from '../../series/series-identity.ts';
 import { compileConnectPath } from './connect-values.ts';
 import type { Decoded, Undecodable } from './decoded.ts';
-import { explainEventTime, isPlausible, readEventTime } from './event-time.ts';
+import { explainEventTime, isPlausible, isZoneless, laterInstant, readEventTime } from './event-time.ts';
 import type { FlatFields } from './flat-json.ts';
 import {
   DROP_REMEDY,
@@ -39,6 +40,8 @@ export type FutureLimitOf = (source: string) => number;
 export interface MappingOptions {
   readonly groupSourceOf?: GroupSourceOf | null | undefined;
   readonly futureLimitOf?: FutureLimitOf | undefined;
+  /** Called once: a time has no zone, and the mapping names no clock. */
+  readonly onZoneless?: (() => void) | undefined;
 }
 
 /** Maps a parsed record to an observation. `nowMs` is the clock, milliseconds since the epoch. Never throws. */
@@ -118,9 +121,11 @@ export function noObject(record: unknown): Undecodable {
 export function compileObservation<R>(
   mapping: RecordMapping,
   { series: readSeries, time: timeAt, value: valueAt, start, temporality, record: recordOf }: FieldReaders<R>,
-  { groupSourceOf = null, futureLimitOf = () => Number.POSITIVE_INFINITY }: MappingOptions,
+  { groupSourceOf = null, futureLimitOf = () => Number.POSITIVE_INFINITY, onZoneless }: MappingOptions,
 ): (from: R, nowMs: number) => Decoded {
-  const { timeUnit, futureMsMax } = mapping;
+  const { timeUnit, futureMsMax, timeZone = null } = mapping;
+  const clock = timeZone === null ? UTC_CALENDAR : { offsets: zoneOffsets(timeZone) };
+  let reportsZoneless = timeUnit === 'iso' && timeZone === null && onZoneless !== undefined;
   const identityOf = seriesIdentity(mapping);
   const isMade = (mapping.idTemplate ?? null) !== null;
   const readGroup = groupSourceOf === null ? null : groupReader(groupSourceOf);
@@ -135,10 +140,14 @@ export function compileObservation<R>(
     }
 
     const rawTime = plainValue(timeAt(record));
-    const timestampMs = readEventTime(rawTime, timeUnit);
+    const timestampMs = readEventTime(rawTime, timeUnit, clock);
+    if (reportsZoneless && isZoneless(rawTime)) {
+      reportsZoneless = false;
+      onZoneless?.();
+    }
     const latestMs = nowMs + (futureMsMax ?? futureLimitOf(source));
     if (!isPlausible(timestampMs, latestMs)) {
-      const { reason, detail } = explainEventTime(rawTime, { unit: timeUnit, timestampMs, latestMs });
+      const { reason, detail } = explainEventTime(rawTime, { unit: timeUnit, timestampMs, latestMs, timeZone });
       return undecodable(reason, detail, series);
     }
 
@@ -154,16 +163,22 @@ export function compileObservation<R>(
     const low = Math.abs(value) <= Number.MAX_SAFE_INTEGER ? 0 : lowOf(rawValue);
     const isBare = startsAt === null && kind === null && low === 0;
     const rawExtras = isBare ? null : { start: plainValue(startsAt), temporality: kind, low };
-    const own = rawExtras === null ? undefined : extrasOfRecord(rawExtras, { timeUnit, timestampMs });
+    const own = rawExtras === null ? undefined : extrasOfRecord(rawExtras, { timeUnit, timestampMs, clock });
     const extras = replica === undefined ? own : { ...own, replica };
+    const laterMs = clock.offsets.length === 0 ? null : laterInstant(rawTime, clock);
     const raw = readGroup === null ? null : readGroup(recordOf(record), source);
-    if (raw === null && !isMade && extras === undefined) {
+    if (raw === null && !isMade && extras === undefined && laterMs === null) {
       return { kind: 'observation', series, group: null, timestampMs, value };
     }
     if (raw !== null && !isId(raw.id)) return undecodable('group-missing', `the group id ${whyNoId(raw.id)}`, series);
     const group = raw === null ? null : String(raw.id);
     const observation = { kind: 'observation', series, group, timestampMs, value } as const;
-    return { ...observation, ...(isMade && { source }), ...(extras && { extras }) };
+    return {
+      ...observation,
+      ...(isMade && { source }),
+      ...(extras && { extras }),
+      ...(laterMs !== null && { laterMs }),
+    };
   };
 }
 

@@ -1,3 +1,4 @@
+import type { LocalCalendar } from '../../calendar/local-calendar.ts';
 import type { TimeUnit } from '../../config/config.ts';
 import { type PointExtras, splitInteger } from '../../record/point-extras.ts';
 import { isPlausible, readEventTime } from './event-time.ts';
@@ -21,12 +22,18 @@ interface RawExtras {
   readonly low: number;
 }
 
+interface TimeReading {
+  readonly timeUnit: TimeUnit;
+  readonly timestampMs: number;
+  readonly clock: Pick<LocalCalendar, 'offsets'>;
+}
+
 /** undefined where they say nothing. A start that is 0, or not before the time of its point, says nothing. */
 export function extrasOfRecord(
   { start, temporality, low }: RawExtras,
-  { timeUnit, timestampMs }: { readonly timeUnit: TimeUnit; readonly timestampMs: number },
+  { timeUnit, timestampMs, clock }: TimeReading,
 ): PointExtras | undefined {
-  const startMs = start === null ? Number.NaN : readEventTime(start, timeUnit);
+  const startMs = start === null ? Number.NaN : readEventTime(start, timeUnit, clock);
   const isKnown = startMs !== 0 && startMs < timestampMs;
   if (start !== null && (Number.isNaN(startMs) || (isKnown && !isPlausible(startMs, timestampMs)))) {
     return { problem: `the start is ${quoted(start)}, no time from 1980 on in ${timeUnit}` };

@@ -69,6 +69,8 @@ export interface EngineReports {
   topicRecreated(partition: number, units: number): void;
   /** Series and groups whose state was made with other settings or another model. */
   settingsChanged(partition: number, units: number): void;
+  /** Times have no zone, and `input.time_zone` names no clock: they are read as UTC. */
+  timesWithoutZone(): void;
   /** Series without a state begin with a history. */
   warmStarted(partition: number, started: WarmStarted): void;
 }

@@ -92,14 +92,14 @@ export function metricReports(metrics: Metrics, logger: Logger): MetricReports {
       logger.warn({ partition, first, last }, "the consumer group's offset is ahead: these offsets are not scored");
     },
     topicRecreated(partition, units) {
-      logger.warn(
-        { partition, units },
-        'the input, or the changelog while a worker ran, was created anew: these series start over',
-      );
+      logger.warn({ partition, units }, 'the input or the changelog was created anew: these series start over');
     },
     warmStarted(partition, started) {
       metrics.seriesWarmStarted.inc(started.units);
       logger.info({ partition, ...started }, 'series begin with a history');
+    },
+    timesWithoutZone() {
+      logger.warn('times without a zone are read as UTC: set input.time_zone, or send them with their zone');
     },
     settingsChanged(partition, units) {
       logger.info(

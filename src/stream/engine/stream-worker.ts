@@ -213,6 +213,7 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
     decoder: createRecordDecoder(scoredInput(stream.input), {
       groupSourceOf: hasGroups ? groupSourceOf : null,
       futureLimitOf,
+      onZoneless: () => reports.timesWithoutZone(),
       schemas,
     }),
     splitter: options.route && holdsMany(stream.input) ? createRecordSplitter(stream.input, splitting) : null,

@@ -1,6 +1,7 @@
 import type { OptionValues } from '../../config/given-options.ts';
 import { commandFlag } from '../../config/option.ts';
 import { oneOf, text } from '../../config/schema/kinds.ts';
+import { timeZone } from '../../config/schema/times.ts';
 import { seriesOfFile } from './input.ts';
 import type { CsvReading } from './observations.ts';
 
@@ -13,12 +14,13 @@ export const csvFlags = {
   valueColumn: commandFlag('value-column', text, 'column of the value (default: value or y)'),
   series: commandFlag('series', text, 'the series of a file without such a column (default: the name of the file)'),
   timeUnit: commandFlag('time-unit', timeUnit, `${timeUnit.expected} (default: seen from the first time)`),
+  timeZone: commandFlag('time-zone', timeZone, 'clock of times without a zone, such as Europe/Berlin (default: UTC)'),
   group: commandFlag('group', text, 'the group whose members the series are, to be judged together'),
 };
 
 /** How to read a file, by the values of these flags. */
 export function csvReading(path: string, flags: Partial<Omit<OptionValues<typeof csvFlags>, 'group'>>): CsvReading {
-  const { seriesColumn, timeColumn, valueColumn, series, timeUnit } = flags;
+  const { seriesColumn, timeColumn, valueColumn, series, timeUnit, timeZone } = flags;
   return {
     series: seriesColumn,
     time: timeColumn,
@@ -26,5 +28,6 @@ export function csvReading(path: string, flags: Partial<Omit<OptionValues<typeof
     onlySeries: series ?? seriesOfFile(path),
     onlySeriesNamed: series !== undefined,
     timeUnit,
+    timeZone,
   };
 }

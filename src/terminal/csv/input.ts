@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { ServiceError } from '../../service-error.ts';
 
-const STANDARD_INPUT = '-';
+export const STANDARD_INPUT = '-';
 
 /**
  * The bytes of a file, or of standard input for `-`; reading them rejects when `stop` aborts.

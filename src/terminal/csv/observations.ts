@@ -1,35 +1,23 @@
 import type { TimeUnit } from '../../config/config.ts';
-import { EVENT_TIME_MS_MAX, isPlausible, readEventTime } from '../../stream/codec/event-time.ts';
+import { EVENT_TIME_MS_MAX, isPlausible, isZoneless, readEventTime } from '../../stream/codec/event-time.ts';
 import { compileMapping } from '../../stream/codec/mapping.ts';
 import { type CsvColumns, findColumns, type WantedColumns } from './columns.ts';
+import type { CsvItem } from './csv-item.ts';
 import { DecimalMarks } from './decimal-marks.ts';
-import { type BrokenCsv, type CsvRow, type FoundSeparator, readCsvRows } from './rows.ts';
+import { inTimeOrder, type LiveReading } from './in-time-order.ts';
+import { LocalFileTimes } from './local-file-times.ts';
+import { type CsvRow, readCsvRows } from './rows.ts';
 
 export interface CsvReading extends WantedColumns {
   /** The series of a file that has no column for it. */
   readonly onlySeries: string;
   /** undefined: the first unit in which the first time is plausible. */
   readonly timeUnit?: TimeUnit | undefined;
+  /** The clock that times without a zone are of; undefined: UTC. */
+  readonly timeZone?: string | undefined;
+  /** Rows are passed on as they arrive; undefined: the file is read first, and sorted. */
+  readonly live?: LiveReading | undefined;
 }
-
-/** What a row of the file turned into. */
-export type CsvItem =
-  | {
-      readonly kind: 'observation';
-      readonly line: number;
-      readonly series: string;
-      readonly timestampMs: number;
-      readonly value: number;
-    }
-  | { readonly kind: 'refused'; readonly line: number; readonly reason: string }
-  /** Once, before the first observation. */
-  | { readonly kind: 'time-unit'; readonly unit: TimeUnit; readonly detected: boolean }
-  | FoundSeparator
-  /** Once, before the first number that has one. */
-  | { readonly kind: 'decimal-comma'; readonly line: number }
-  /** Nothing can be read: columns are missing. */
-  | { readonly kind: 'no-observations'; readonly problems: readonly string[] }
-  | BrokenCsv;
 
 const TIME_UNITS: readonly TimeUnit[] = ['iso', 's', 'ms', 'us', 'ns'];
 const SERIES = 'series';
@@ -37,13 +25,14 @@ const TIME = 'timestamp';
 const VALUE = 'value';
 
 /**
- * Reads observations from CSV as the bytes arrive. The first row names the columns. Rows are refused for the reasons of
- * the stream.
+ * Reads observations from CSV, in the order of their times. The first row names the columns. Rows are refused for the
+ * reasons of the stream.
  */
-export async function* readObservations(
-  source: AsyncIterable<Buffer | string>,
-  reading: CsvReading,
-): AsyncGenerator<CsvItem> {
+export function readObservations(source: AsyncIterable<Buffer | string>, reading: CsvReading): AsyncGenerator<CsvItem> {
+  return inTimeOrder(readRows(source, reading), reading.live ?? null);
+}
+
+async function* readRows(source: AsyncIterable<Buffer | string>, reading: CsvReading): AsyncGenerator<CsvItem> {
   let columns: CsvColumns | null = null;
   let observationOf: ReturnType<typeof rowReader> | null = null;
   let marks = new DecimalMarks(',');
@@ -73,7 +62,10 @@ export async function* readObservations(
         continue;
       }
       yield { kind: 'time-unit', unit, detected: reading.timeUnit === undefined };
-      observationOf = rowReader(columns, { onlySeries: reading.onlySeries, timeUnit: unit, marks });
+      const { onlySeries, timeZone } = reading;
+      if (timeZone === undefined && unit === 'iso' && isZoneless(row.fields[columns.time]))
+        yield { kind: 'no-time-zone' };
+      observationOf = rowReader(columns, { onlySeries, timeUnit: unit, timeZone: timeZone ?? null, marks });
     }
     const item = observationOf(row);
     if (marks.takeComma()) yield { kind: 'decimal-comma', line: row.line };
@@ -91,11 +83,13 @@ export function timeUnitOf(time: string | undefined): TimeUnit | null {
 interface RowReading {
   readonly onlySeries: string;
   readonly timeUnit: TimeUnit;
+  readonly timeZone: string | null;
   readonly marks: DecimalMarks;
 }
 
-function rowReader(columns: CsvColumns, { onlySeries, timeUnit, marks }: RowReading): (row: CsvRow) => CsvItem {
-  const mapping = { format: 'json', series: [SERIES], time: TIME, timeUnit, value: VALUE } as const;
+function rowReader(columns: CsvColumns, { onlySeries, marks, ...times }: RowReading): (row: CsvRow) => CsvItem {
+  const mapping = { format: 'json', series: [SERIES], time: TIME, value: VALUE, ...times } as const;
+  const localTimes = new LocalFileTimes();
   const decode = compileMapping({ ...mapping, futureMsMax: Number.POSITIVE_INFINITY });
   return ({ line, fields }) => {
     if (fields.length !== columns.count) {
@@ -111,7 +105,8 @@ function rowReader(columns: CsvColumns, { onlySeries, timeUnit, marks }: RowRead
     const decoded = decode(record, 0);
     if (decoded.kind === 'dead-letter') return { kind: 'refused', line, reason: decoded.detail };
     if (decoded.kind === 'missing') return { kind: 'refused', line, reason: 'the value is NaN, which is none' };
-    const { series, timestampMs, value } = decoded;
+    const { series, value } = decoded;
+    const timestampMs = times.timeZone === null ? decoded.timestampMs : localTimes.instantOf(decoded);
     return { kind: 'observation', line, series, timestampMs, value };
   };
 }

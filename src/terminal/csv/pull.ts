@@ -1,8 +1,6 @@
-import type { CsvItem } from './observations.ts';
+import type { CsvItem, CsvObservation } from './csv-item.ts';
 import { SEPARATORS } from './separator.ts';
 import { shortened } from './shortened.ts';
-
-type CsvObservation = Extract<CsvItem, { kind: 'observation' }>;
 
 /** A file of observations while it is read. */
 export interface CsvPull {
@@ -36,6 +34,12 @@ export function pullObservations(items: AsyncIterable<CsvItem>, report: (line: s
         case 'time-unit':
           if (item.detected && item.unit !== 'iso')
             report(`The numbers in the time column are read as ${item.unit} (--time-unit)`);
+          break;
+        case 'no-time-zone':
+          report('Times without a zone are read as UTC (--time-zone)');
+          break;
+        case 'sorted':
+          report(`The rows are sorted by time: line ${item.line} is the first that is older than one before it`);
           break;
         case 'no-observations':
           problems.push(...item.problems);

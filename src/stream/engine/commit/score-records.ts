@@ -164,7 +164,8 @@ function toObservation(
     const split = whySplit(record, group, places.get(groupKey(bound.config.name, group)));
     if (split !== null) return { reason: 'group-split', detail: split, series, detector: bound.config.name };
   }
-  return { series, source, group, timestampMs, value, extras, record: withoutSchemaHeaders(record), bound };
+  const { laterMs } = decoded;
+  return { series, source, group, timestampMs, laterMs, value, extras, record: withoutSchemaHeaders(record), bound };
 }
 
 /** The others are of counters alone. */

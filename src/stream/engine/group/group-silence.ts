@@ -141,6 +141,14 @@ export class GroupSilence implements SilentMembers {
   }
 }
 
+/** Event time of the newest step of a member; NaN where the group has none of this name. */
+export function newestMsOf(group: SilentGroup, series: string): number {
+  const member = group.members.find((one) => one.series === series);
+  if (member === undefined) return Number.NaN;
+  const { position } = standing(group, member, newestWaiting(group));
+  return gridTime(group.bound.config.settings.freq, group.originMs, position);
+}
+
 /** Where a member stands. */
 interface Standing {
   readonly member: Member;

@@ -32,7 +32,7 @@ import { continuedDeparted, depart } from './departed-members.ts';
 import { groupPhase, positionInGroup } from './group-grid.ts';
 import { type GroupPast, isMissing, stepOfPast } from './group-past.ts';
 import { fitting, hasRoomFor, makeRoom, whyFull } from './group-room.ts';
-import { GroupSilence } from './group-silence.ts';
+import { GroupSilence, newestMsOf } from './group-silence.ts';
 import { countPlaced, isNextReady, newestOf, pendingObservation, updateMembers, waitForLate } from './group-steps.ts';
 import { publishStep } from './publish-step.ts';
 
@@ -114,6 +114,10 @@ export class GroupUnit implements DetectionUnit, GroupState {
   set heardMs(ms: number) {
     this.#heardMs = ms;
     if (Number.isFinite(ms)) this.silence.floorMs = ms;
+  }
+
+  newestMsOf(series: string): number {
+    return newestMsOf(this, series);
   }
 
   silenceSinceMs(): number {

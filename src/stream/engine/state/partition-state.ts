@@ -2,6 +2,7 @@ import { meanStepMs } from '../../../calendar/frequency.ts';
 import { InputWatch } from '../../../finding/input-watch.ts';
 import type { InputPlace } from '../../../record/input-place.ts';
 import { ArrivalGate } from '../arrival/arrival-gate.ts';
+import { onlyInstant } from '../arrival/doubled-time.ts';
 import type { EventClock } from '../arrival/event-clock.ts';
 import { type ClockMove, saySilent, takeIdle } from '../arrival/overdue-units.ts';
 import { silenceLimitOf, silenceMark } from '../arrival/silence-watch.ts';
@@ -91,14 +92,15 @@ export class PartitionState {
     const beginsPause = ({ bound }: DetectionUnit, offset: number) => this.#beginsPause(bound, offset, blocking);
     const isInPause = (one: DetectionUnit | StaleUnit) => this.pauses.covers(one);
     const surroundings = { gate: this.#gate, holds: this.all.holds, touch, give, succeed, isInPause, beginsPause };
-    for (const observation of observations) {
-      const collision = this.all.claim(observation, sink);
+    for (const received of observations) {
+      const collision = this.all.claim(received, sink);
       if (collision !== null) {
-        sink.deadLetter(observation.record, collision);
+        sink.deadLetter(received.record, collision);
         continue;
       }
-      if (this.backfills.size > 0 && this.all.evicts(observation)) await this.#takeOutIdle(blocking);
-      const unit = this.all.of(observation, sink);
+      if (this.backfills.size > 0 && this.all.evicts(received)) await this.#takeOutIdle(blocking);
+      const unit = this.all.of(received, sink);
+      const observation = onlyInstant(received, unit);
       // Not yet in this batch. After a truncation of the input, offsets go back: then the newest one is not below.
       const { offset } = observation.record;
       if (unit.newestOffset < observations[0].record.offset || unit.newestOffset >= offset) touch(unit);

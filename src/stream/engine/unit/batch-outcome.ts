@@ -30,7 +30,11 @@ export interface ReceivedObservation {
 }
 
 /** With the detector that takes it. */
-export type RoutedObservation = ReceivedObservation & { readonly bound: BoundDetector };
+export type RoutedObservation = ReceivedObservation & {
+  readonly bound: BoundDetector;
+  /** As in `DecodedObservation`. */
+  readonly laterMs?: number | undefined;
+};
 
 /** Why a record cannot become a score. */
 export interface DeadLetterCause {

@@ -50,6 +50,8 @@ export interface DetectionUnit extends JournalEntry {
   settle(sink: ScoreSink, isLast?: boolean): boolean;
   /** Calibrates on what it continues. Returns false when forecasts are due; `first` is its first record. */
   replay(first: ReceivedObservation, sink: ReplaySink): boolean;
+  /** Event time of the newest step of a member; NaN before the first. Left out of a series. */
+  newestMsOf?(series: string): number;
   /** The event time that its next silence counts from; Infinity where there is none to wait for. */
   silenceSinceMs(): number;
   /** Whether it, or a member, is silent by an event time of the partition at which that was to be looked at. */

@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  type CsvItem,
-  type CsvReading,
-  readObservations,
-  timeUnitOf,
-} from '../../../../src/terminal/csv/observations.ts';
+import type { CsvItem } from '../../../../src/terminal/csv/csv-item.ts';
+import { type CsvReading, readObservations, timeUnitOf } from '../../../../src/terminal/csv/observations.ts';
 import { Refusals } from '../../../../src/terminal/csv/pull.ts';
+
+/** Rows are passed on as they are read, whatever their times. */
+const AS_READ = { onlySeries: 'only', timeZone: 'UTC', live: { olderMsMax: Number.POSITIVE_INFINITY } };
 
 async function read(text: string | readonly string[], reading: Partial<CsvReading> = {}): Promise<CsvItem[]> {
   async function* source() {
     yield* typeof text === 'string' ? [text] : text;
   }
   const items: CsvItem[] = [];
-  for await (const item of readObservations(source(), { onlySeries: 'only', ...reading })) items.push(item);
+  for await (const item of readObservations(source(), { ...AS_READ, ...reading })) items.push(item);
   return items;
 }
 
@@ -89,7 +88,7 @@ test('a quote that is never closed does not fill the memory', async () => {
     for (;;) yield 'x'.repeat(65_536);
   }
   const kinds: string[] = [];
-  for await (const { kind } of readObservations(endless(), { onlySeries: 'only' })) kinds.push(kind);
+  for await (const { kind } of readObservations(endless(), AS_READ)) kinds.push(kind);
   assert.deepEqual(kinds, ['time-unit', 'observation', 'broken']);
 });
 
