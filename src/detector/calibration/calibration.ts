@@ -59,6 +59,8 @@ const NORMAL_SPREAD = 3.2897072539029435;
 const VARIANCE_SHARE_MIN = 0.1;
 /** Horizons below which their number tells nothing of how far the growth may be off. */
 const HORIZONS_MIN = 4;
+/** Square of the 99.5 % quantile of the standard normal distribution. */
+const SQUARE_99 = 6.635;
 
 /** Deviation of residuals at a step of the horizon, at least `floor`; NaN below two samples. */
 export function deviationAt({ variance, growth }: Calibration, step: number, floor: number): number {
@@ -223,7 +225,7 @@ function clipped(value: number, low: number, high: number): number {
 /**
  * Weighted least squares of squared distances from the mean on the step of the horizon, kept positive at both ends.
  * What errors of late steps have more than those of early ones they share along a horizon: there are as many samples of
- * it as horizons, n, and its variance is that of Student's t with n degrees of freedom, n / (n - 2) times as large.
+ * it as horizons.
  */
 function varianceAlongHorizon(sums: ResidualSums): Pick<Calibration, 'variance' | 'growth'> {
   const { samples, weight, squares, steps, stepSquares, squaresBySteps } = sums;
@@ -239,8 +241,18 @@ function varianceAlongHorizon(sums: ResidualSums): Pick<Calibration, 'variance' 
   const horizons = Math.max(HORIZONS_MIN, samples / (2 * meanStep + 1));
   return {
     variance: pooled - growth * meanStep,
-    growth: growth > 0 ? (growth * horizons) / (horizons - 2) : growth,
+    growth: growth > 0 ? growth * enlargement(horizons) : growth,
   };
+}
+
+/**
+ * What makes 99 % of normal errors lie within the quantiles of a normal distribution whose mean and variance are known
+ * from n samples: the squared ratio of the quantiles of Student's t and of the normal distribution (the first terms of
+ * Cornish and Fisher 1937), and the variance of the mean.
+ */
+function enlargement(n: number): number {
+  const ratio = 1 + (SQUARE_99 + 1) / (4 * n) + (5 * SQUARE_99 ** 2 + 16 * SQUARE_99 + 3) / (96 * n * n);
+  return ratio * ratio * (1 + 1 / n);
 }
 
 /**
