@@ -49,6 +49,8 @@ export interface DetectionSettings {
   readonly context: number;
   /** The long memory of hours and weekdays, by this clock; left out: none. */
   readonly profile?: ProfileSettings | null;
+  /** Left out: values are watched as they are sent. */
+  readonly as?: CounterReading;
 }
 
 /** Detection on a stream: the same, with what event time adds. */
@@ -68,6 +70,4 @@ export interface StreamDetectionSettings extends DetectionSettings {
   readonly grace: number;
   /** Left out: a time step has one point, and others of it are duplicates. */
   readonly aggregate?: Aggregate;
-  /** Left out: values are watched as they are sent. */
-  readonly as?: CounterReading;
 }

@@ -75,7 +75,8 @@ export function inSeason(seen: SeenValue | null, verdict: Verdict): SeenValue | 
   const { expected, deviation, lately, day } = season;
   const margin = USUAL_DEVIATIONS * deviation;
   const value = day === undefined ? seen.value : lately;
-  return { ...seen, value, expected, lo: expected - margin, hi: expected + margin };
+  const lo = Math.max(seen.rings.layout.least, expected - margin);
+  return { ...seen, value, expected, lo, hi: expected + margin };
 }
 
 /** Whether the long memory raised the alarm of a row. */

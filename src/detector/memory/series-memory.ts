@@ -73,6 +73,8 @@ export interface SeriesLayout {
   readonly firstCutoff: number;
   /** Half-width of intervals in deviations. */
   readonly threshold: number;
+  /** The least value that there can be: 0 for changes of a counter, which does not fall. */
+  readonly least: number;
   readonly contextCapacity: number;
   readonly residualCapacity: number;
   /** Whether rows are graded, for alarms. */
@@ -135,6 +137,7 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
     settings,
     firstCutoff: firstCutoff(settings),
     threshold: twoSidedThreshold(settings.level),
+    least: settings.as === undefined ? Number.NEGATIVE_INFINITY : 0,
     contextCapacity,
     residualCapacity,
     isGraded: alarmRate !== null,

@@ -20,7 +20,7 @@ interface EarlierSeries {
  */
 export function earlierValue(series: EarlierSeries, position: number): ForecastValue | null {
   const { rings, origin } = series;
-  const { settings, firstCutoff, threshold } = rings.layout;
+  const { settings, firstCutoff, threshold, least } = rings.layout;
   if (position < rings.contextStart) return null;
   const distance = rings.distanceAt(position);
   const forecast = forecastOf(series, position, distance);
@@ -28,7 +28,8 @@ export function earlierValue(series: EarlierSeries, position: number): ForecastV
   const expected = origin + forecast;
   const step = stepOfHorizon(position, firstCutoff, settings);
   const { lo, hi } = judge(distance - forecast, step, threshold, series.yardstick());
-  return { value: keptValue(origin, distance), expected, lo: expected + lo, hi: expected + hi };
+  const bounds = { lo: Math.max(least, expected + lo), hi: Math.max(least, expected + hi) };
+  return { value: keptValue(origin, distance), expected: Math.max(least, expected), ...bounds };
 }
 
 function forecastOf({ rings, windowStart, residualCount }: EarlierSeries, position: number, distance: number): number {

@@ -104,6 +104,7 @@ export class SeriesDetector extends SeriesRings {
     const row = { distance, forecast, step };
     const { expected, judgement } = judgeDistance(row, this.layout.threshold, this.yardstick(), isBack);
     const centre = this.origin + expected;
+    const { least } = this.layout;
     const unusual = this.layout.isGraded ? observeTerms(this.rings, { position, value, distance, forecast }) : null;
     this.rings.observeScalars(value, distance);
     const timed = { value, timestampMs, moved: unusual?.moved };
@@ -112,9 +113,9 @@ export class SeriesDetector extends SeriesRings {
       state,
       position,
       windowStart,
-      forecast: centre,
-      lo: centre + judgement.lo,
-      hi: centre + judgement.hi,
+      forecast: Math.max(least, centre),
+      lo: Math.max(least, centre + judgement.lo),
+      hi: Math.max(least, centre + judgement.hi),
       score: judgement.score,
       anomaly: state === 'scored' && judgement.outside,
       unusual,
@@ -177,6 +178,8 @@ export class SeriesDetector extends SeriesRings {
    */
   forecasted(medians: Float32Array | null, start = 0, modelDeviation = 0): void {
     assert(this.forecastDue, 'no forecast is due');
+    const least = this.layout.least - this.origin;
+    for (let i = start; medians !== null && i < start + this.settings.h; i++) medians[i] = Math.max(least, medians[i]);
     addToWindow(this.rings, { windowStart: this.windowStart, cutoff: this.positions, medians, from: start });
     if (this.layout.isGraded && this.forecastCounts) this.rings.setScalar(SCALARS.modelDeviation, modelDeviation);
     this.forecastDue = false;

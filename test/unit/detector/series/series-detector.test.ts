@@ -15,8 +15,8 @@ const settings = streamSettings({
   context: 16,
 });
 
-function freshDetector(): SeriesDetector {
-  return new SeriesDetector(new SeriesMemory(seriesLayout(settings)));
+function freshDetector(changed: Partial<typeof settings> = {}): SeriesDetector {
+  return new SeriesDetector(new SeriesMemory(seriesLayout({ ...settings, ...changed })));
 }
 
 /** Every due forecast says `forecast` for both steps. */
@@ -54,6 +54,18 @@ test('scores and interval come from the mean and deviation of the residuals befo
   assert.ok(Math.abs(high.score - 10 / deviation) < 1e-9);
   assert.equal(high.anomaly, true);
   assert.deepEqual([normal.windowStart, high.windowStart], [28, 28]);
+});
+
+test('forecasts and intervals of the rate of a counter are bounded at 0', () => {
+  const values = Array.from({ length: 40 }, (_, i) => (i % 3) / 10);
+  for (const [changed, least] of [[{ as: 'rate' }, 0] as const, [{}, -2.1] as const]) {
+    const shown = observeAll(freshDetector(changed), values, -1).slice(30);
+    assert.ok(shown.every(({ forecast, lo, hi }) => forecast >= least && lo >= least && hi >= least));
+    assert.equal(
+      shown.some(({ forecast }) => forecast < 0),
+      least < 0,
+    );
+  }
 });
 
 test('a missing value is never flagged and has no score', () => {
