@@ -8,6 +8,8 @@ interface ArrivalFinding {
   readonly duplicates: number;
   /** Time steps between them without an observation. */
   readonly missing: number;
+  /** Observations that were late; absent if there was none. */
+  readonly late?: number;
 }
 
 /**
@@ -99,7 +101,9 @@ function together(a: Finding, b: Finding): Finding {
     return { ...a, series: a.series + b.series, examples: mergedExamples(a, b) };
   }
   const observations = a.observations + b.observations;
-  return { ...a, observations, duplicates: a.duplicates + b.duplicates, missing: a.missing + b.missing };
+  const late = (a.late ?? 0) + (b.late ?? 0);
+  const merged = { ...a, observations, duplicates: a.duplicates + b.duplicates, missing: a.missing + b.missing };
+  return late === 0 ? merged : { ...merged, late };
 }
 
 function mergedExamples(...found: readonly { readonly examples: readonly string[] }[]): string[] {
@@ -112,7 +116,7 @@ export function findingText(finding: Finding): string {
     case 'step': {
       const { detector, freq, step, duplicates } = finding;
       const several = duplicates > 0 ? ', or set aggregate' : '';
-      const remedy = `set freq: ${step}, or send them every ${freq}${several}`;
+      const remedy = isDisordered(finding) ? ONE_PARTITION : `set freq: ${step}, or send them every ${freq}${several}`;
       return `detector ${detector}: series arrive every ${step}, freq is ${freq}: ${outcome(finding)}; ${remedy}`;
     }
     case 'duplicates': {
@@ -120,7 +124,8 @@ export function findingText(finding: Finding): string {
       return `detector ${finding.detector}: ${outcome(finding)} at freq ${finding.freq}; ${remedy}`;
     }
     case 'gaps': {
-      const remedy = 'set freq to the step of the series, or look for what does not arrive';
+      const other = 'set freq to the step of the series, or look for what does not arrive';
+      const remedy = isDisordered(finding) ? ONE_PARTITION : other;
       return `detector ${finding.detector}: ${outcome(finding)} at freq ${finding.freq}; ${remedy}`;
     }
     case 'unwatched': {
@@ -166,13 +171,21 @@ const SUSPICION_TEXTS: Readonly<Record<Suspicion, readonly [found: string, remed
   ],
 };
 
+/** Late observations beyond this share are in the wrong order, and tell nothing of the step. */
+const LATE_SHARE_MAX = 0.2;
+const isDisordered = ({ late = 0, observations }: ArrivalFinding) => late > LATE_SHARE_MAX * observations;
+const ONE_PARTITION =
+  'keep each series in one partition (partition_metrics_by_resource_attributes of the Collector), ' +
+  'or run one worker until the lag is gone';
+
 function namesText(series: readonly string[]): string {
   return series.map((one) => JSON.stringify(one)).join(', ');
 }
 
-function outcome({ observations, duplicates, missing }: ArrivalFinding): string {
+function outcome({ observations, duplicates, missing, late = 0 }: ArrivalFinding): string {
   const all = numberText(observations);
   const parts = [
+    ...(late > 0 ? [`${numberText(late)} observations late beside ${all}`] : []),
     ...(duplicates > 0 ? [`${numberText(duplicates)} of ${all} observations dropped as duplicates`] : []),
     ...(missing > 0 ? [`${numberText(missing)} steps missing between ${numberText(observations - duplicates)}`] : []),
   ];

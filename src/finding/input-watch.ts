@@ -20,8 +20,18 @@ export const BLOCK_RECORDS = 1_000;
 /** An id that is named as an example is cut after so many characters. */
 const EXAMPLE_LENGTH_MAX = 64;
 
+/** A record that is not scored. */
+interface DroppedRecord {
+  readonly reason: string;
+  readonly series?: string | null;
+  readonly detector?: string | null;
+  readonly wasScored?: boolean;
+}
+
 /** Counts of records, by the detector that takes them. */
 export class InputCounts {
+  /** Late observations of each detector. */
+  readonly late = new Map<string, number>();
   readonly arrivals = new Map<string, Arrivals>();
   unwatched = 0;
   /** Unwatched ones of series that were scored before. */
@@ -51,6 +61,15 @@ export class InputCounts {
     if (this.examples.size < EXAMPLES_MAX) this.examples.add(series.slice(0, EXAMPLE_LENGTH_MAX));
   }
 
+  drop({ reason, series, detector, wasScored = false }: DroppedRecord): void {
+    if (reason === 'series-unknown' && series) this.leave(series, wasScored);
+    else if (reason === 'late' && detector) this.addLate(detector);
+  }
+
+  addLate(detector: string, observations = 1): void {
+    this.late.set(detector, (this.late.get(detector) ?? 0) + observations);
+  }
+
   endYoung(detector: string, series: string): void {
     addYoung(this.young, detector, [series.slice(0, EXAMPLE_LENGTH_MAX)]);
   }
@@ -69,6 +88,7 @@ export class InputCounts {
 
   add(other: InputCounts): void {
     for (const [detector, arrivals] of other.arrivals) this.of(detector, arrivals.freq).add(arrivals);
+    for (const [detector, late] of other.late) this.addLate(detector, late);
     this.unwatched += other.unwatched;
     this.unwatchedBefore += other.unwatchedBefore;
     for (const series of other.examples) if (this.examples.size < EXAMPLES_MAX) this.examples.add(series);
@@ -83,7 +103,9 @@ export function judgeInput(counts: InputCounts, before: readonly Finding[] = [])
   const wasFound = (kind: Finding['kind'], detector: string) =>
     before.some((finding) => finding.kind === kind && 'detector' in finding && finding.detector === detector);
   const findings = [...counts.arrivals].flatMap(([detector, arrivals]) =>
-    judgeArrivals(detector, arrivals, (kind) => (wasFound(kind, detector) ? STAYS_SHARE : 1)),
+    judgeArrivals(detector, { arrivals, late: counts.late.get(detector) ?? 0 }, (kind) =>
+      wasFound(kind, detector) ? STAYS_SHARE : 1,
+    ),
   );
   const { unwatched: records, unwatchedBefore, examples } = counts;
   if (records > 0) {
@@ -99,10 +121,14 @@ export function judgeInput(counts: InputCounts, before: readonly Finding[] = [])
   return findings.sort((a, b) => weight(b) - weight(a)).slice(0, FINDINGS_MAX);
 }
 
-function judgeArrivals(detector: string, arrivals: Arrivals, easing: (kind: Finding['kind']) => number): Finding[] {
+function judgeArrivals(
+  detector: string,
+  { arrivals, late }: { readonly arrivals: Arrivals; readonly late: number },
+  easing: (kind: Finding['kind']) => number,
+): Finding[] {
   const { observations, duplicates, missing, taken, freq } = arrivals;
   if (observations < JUDGED_MIN) return [];
-  const found = { detector, freq: freq.alias, observations, duplicates, missing };
+  const found = { detector, freq: freq.alias, observations, duplicates, missing, ...(late > 0 && { late }) };
   const other = arrivals.otherStep();
   if (other !== null && other.share >= OTHER_STEP_SHARE * easing('step')) {
     return [{ kind: 'step', step: stepAlias(other.stepMs), ...found }];

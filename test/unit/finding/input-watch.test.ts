@@ -113,3 +113,17 @@ test('the findings of partitions become one, with the sums', () => {
   assert.equal(merged.length, 1);
   assert.match(findingText(merged[0]), /1,000 of 1,200 observations/);
 });
+
+test('steps that are late are in the wrong order: the remedy is one partition for each series, not another freq', () => {
+  const counts = counted({ taken: 50, missing: 50, apartMin: 60 });
+  counts.addLate('cpu', 48);
+  counts.addLate('cpu');
+  const [finding] = judgeInput(counts);
+  assert.match(
+    findingText(finding),
+    /49 observations late beside 50, .*; keep each series in one partition \(partition_/,
+  );
+  const few = counted({ taken: 50, missing: 50, apartMin: 60 });
+  few.addLate('cpu');
+  assert.match(findingText(judgeInput(few)[0]), /1 observations late beside 50, .*; set freq: h, /);
+});

@@ -177,8 +177,8 @@ export class PendingCommit implements ScoreSink {
   }
 
   deadLetter(record: InputRecord, cause: DeadLetterCause): void {
-    const { reason, detail, series = null, detector = null, wasScored = false, isCountedOnly = false } = cause;
-    if (reason === 'series-unknown' && series !== null) this.#tally.input.leave(series, wasScored);
+    const { reason, detail, series = null, detector = null, isCountedOnly = false } = cause;
+    this.#tally.input.drop(cause);
     this.#tally.deadLetters[reason] = (this.#tally.deadLetters[reason] ?? 0) + 1;
     if (isCountedOnly) return;
     const { key, value, offset, timestampMs, skipped } = record;
