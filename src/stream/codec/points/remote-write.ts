@@ -1,4 +1,5 @@
 import { type LabelledSeries, NAME_LABEL, sortedLabels } from '../../../series/series-id.ts';
+import { EVENT_TIME_MS_MIN } from '../event-time.ts';
 import { reasonOf } from '../quoted.ts';
 import { ProtobufReader } from './protobuf-reader.ts';
 import { type SeriesName, SeriesNames } from './series-names.ts';
@@ -6,7 +7,7 @@ import { PointsBySeries, type PointsOfRecord, RECORD_POINTS_MAX } from './series
 
 /** Tags (number of the field << 3 | wire type) of what is read; other fields are passed over. */
 const [TIME_SERIES, LABEL, SAMPLE, HISTOGRAM] = [10, 10, 18, 34];
-const [LABEL_NAME, LABEL_VALUE, SAMPLE_VALUE, SAMPLE_TIMESTAMP] = [10, 18, 9, 16];
+const [LABEL_NAME, LABEL_VALUE, SAMPLE_VALUE, SAMPLE_TIMESTAMP, SAMPLE_START] = [10, 18, 9, 16, 24];
 /** The same of remote write 2.0, whose series name their labels by the places of texts in the request. */
 const [SYMBOL, TIME_SERIES_2, LABEL_REFS, LABEL_REF, HISTOGRAM_2] = [34, 42, 10, 8, 26];
 
@@ -132,18 +133,20 @@ function readTimeSeries(reader: ProtobufReader, points: PointsBySeries, { nameAt
   if (histograms > 0) points.refuse(`${series.id}: native histograms are not read: send classic ones`, histograms);
 }
 
-/** A staleness marker is a NaN, and so a missing value. */
+/** A staleness marker is a NaN, and so a missing value. A start that is not before its point says nothing. */
 function readSample(reader: ProtobufReader, points: PointsBySeries, series: SeriesName): void {
   const end = reader.end();
-  let [timestampMs, value] = [0, 0];
+  let [timestampMs, value, startMs] = [0, 0, 0];
   while (reader.at < end) {
     const tag = reader.varint();
     if (tag === SAMPLE_VALUE) value = reader.double();
     else if (tag === SAMPLE_TIMESTAMP) timestampMs = reader.int64();
+    else if (tag === SAMPLE_START) startMs = reader.int64();
     else reader.skip(tag);
   }
   reader.ended(end);
-  points.add(series, timestampMs, value);
+  const isKnown = startMs >= EVENT_TIME_MS_MIN && startMs < timestampMs;
+  points.add(series, timestampMs, value, isKnown ? { startMs } : undefined);
 }
 
 function readName(reader: ProtobufReader, from: number, to: number): LabelledSeries {

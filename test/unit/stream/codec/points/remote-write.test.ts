@@ -138,7 +138,7 @@ test('a request of 2.0 is the same points as one of 1.0, wherever its texts stan
     { labels: { job: 'unnamed' }, samples: [[TIME, 3]] as const },
   ];
   const expected = decodeRemoteWrite(writeRequest(series));
-  const bytes = writeRequest2(series, TIME - 5);
+  const bytes = writeRequest2(series);
   assert.deepEqual(decodeRemoteWrite(bytes), expected);
   const at = bytes.indexOf(42);
   assert.deepEqual(decodeRemoteWrite(Buffer.concat([bytes.subarray(at), bytes.subarray(0, at)])), expected);
@@ -176,4 +176,14 @@ test('symbols that are not there, labels without a value and labels without end 
     ),
     /200000 symbols/,
   );
+});
+
+test('a sample of 2.0 has its start, unless that is not before it', () => {
+  const series = [{ labels: { __name__: 'a_total' }, samples: [[TIME, 1]] as const }];
+  const extrasOf = (startMs: number) => {
+    const decoded = decodeRemoteWrite(writeRequest2(series, startMs));
+    return decoded.kind === 'points' && decoded.series[0].extras;
+  };
+  assert.deepEqual(extrasOf(TIME - 5), [{ startMs: TIME - 5 }]);
+  for (const startMs of [0, TIME, TIME + 1, -1]) assert.equal(extrasOf(startMs), undefined);
 });
