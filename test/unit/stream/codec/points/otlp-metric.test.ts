@@ -1,13 +1,14 @@
 /** Start, temporality and 64 bits of counters, as the Python SDK and the Collector send them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type CounterPoint, counterChange, nextBases } from '../../../../../src/detector/calibration/counter-change.ts';
 import { wholeInteger } from '../../../../../src/record/point-extras.ts';
 import { decodeOtlp } from '../../../../../src/stream/codec/points/otlp.ts';
 import type { SeriesPoints } from '../../../../../src/stream/codec/points/series-points.ts';
 import { recordedRequests } from '../../../../fixture/senders/recorded.ts';
 
-function pointsOf(what: string, name: string): SeriesPoints[] {
-  return recordedRequests('otlp-python.json', what).flatMap((request) => {
+function pointsOf(what: string, name: string, file = 'otlp-python.json'): SeriesPoints[] {
+  return recordedRequests(file, what).flatMap((request) => {
     const decoded = decodeOtlp(request, 'protobuf');
     assert.equal(decoded.kind, 'points');
     return decoded.kind === 'points' ? decoded.series.filter((series) => series.name === name) : [];
@@ -46,4 +47,19 @@ test('integers of 64 bits keep their digits', () => {
     found.map((whole) => whole - 2n ** 60n),
     [100n, 200n, 300n, 400n, 500n, 500n],
   );
+});
+
+test('two replicas of Micrometer without an instance id are two starts of one series, each with its own increases', () => {
+  let bases: readonly CounterPoint[] = [];
+  const found = pointsOf('replicas', 'orders', 'micrometer-otlp.json').map(({ id, timestampsMs, values, extras }) => {
+    assert.equal(id, 'orders{job="shop"}');
+    const startMs = extras?.[0]?.startMs ?? Number.NaN;
+    const arrival = { timestampMs: timestampsMs[0], value: values[0], low: 0, startMs, isDelta: false };
+    const change = counterChange(bases, arrival, { apartMsMax: 60_000 });
+    bases = nextBases(bases, arrival, { apartMsMax: 60_000 });
+    return [change.increase, change.inTurn];
+  });
+  const turn = [10, 7].map((increase) => [increase, true]);
+  // The second one started a moment ago: what it has counted so far is known.
+  assert.deepEqual(found, [[Number.NaN, false], [10, false], ...turn, ...turn, ...turn]);
 });
