@@ -118,7 +118,11 @@ export class FleetPast {
     if (this.#epochs.size > EPOCHS_MAX) this.#forgetEpoch();
     const known = this.#series.get(series);
     if (known === undefined && this.#series.size >= SERIES_MAX) return;
-    if (known === undefined || known.since > epoch) this.#series.set(series, { contexts, since: epoch });
+    // Labels change, and an earlier version divided names in another way.
+    const isSame = known !== undefined && known.contexts.join('\n') === contexts.join('\n');
+    if (!isSame || known.since > epoch) {
+      this.#series.set(series, { contexts, since: Math.min(known?.since ?? epoch, epoch) });
+    }
     this.#times.set(
       series,
       latest([...(this.#times.get(series) ?? []), epoch], (time) => time),

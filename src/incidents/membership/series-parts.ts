@@ -51,11 +51,16 @@ function pathOf(series: string): { readonly last: string | null; readonly prefix
   return { last: series.slice(places.at(-1)! + 1), prefixes: prefixes.reverse() };
 }
 
-/** Places of a separator between two parts. Several in a row, as in `https://` and `AWS::Lambda`, separate nothing. */
+/**
+ * Places of a separator between two parts. Several in a row, as in `https://` and `AWS::Lambda`, separate nothing. A
+ * URL is one part: services of a cloud share a host, and are no part of it.
+ */
 export function separatorsIn(name: string, separator: string): readonly number[] {
   const isSeparator = (at: number) => (NAME_SEPARATORS as readonly (string | undefined)[]).includes(name[at]);
   const places: number[] = [];
-  for (let at = name.indexOf(separator); at !== -1; at = name.indexOf(separator, at + 1)) {
+  const urlAt = name.indexOf('://');
+  const from = urlAt === -1 ? 0 : Math.max(name.lastIndexOf('/'), urlAt + 3);
+  for (let at = name.indexOf(separator, from); at !== -1; at = name.indexOf(separator, at + 1)) {
     if (at > 0 && at < name.length - 1 && !isSeparator(at - 1) && !isSeparator(at + 1)) places.push(at);
   }
   return places;

@@ -22,6 +22,14 @@ test('the rate of events falls with the time in which none came', () => {
   assert.ok(past.ratesAt(40 * EPOCH).perMs < past.ratesAt(12 * EPOCH).perMs / 4);
 });
 
+test('what a series has in common is what its newest event says, as of its first one', () => {
+  const past = new FleetPast(STEP, new Map());
+  note(past, 'a', 10 * EPOCH);
+  past.note({ series: 'a', contexts: ['host b'], atMs: 20 * EPOCH, strength: 20 });
+  const { seriesOf } = past.ratesAt(12 * EPOCH);
+  assert.deepEqual([...seriesOf], [['host b', 1]]);
+});
+
 test('epochs are forgotten', () => {
   const changes = new Map<string, string | null>();
   const past = new FleetPast(STEP, changes);

@@ -20,9 +20,9 @@ test('a name without labels has its leading parts as dimensions, the deepest fir
   );
 });
 
-test('separators in a row separate nothing', () => {
+test('separators in a row separate nothing, and a URL is one part', () => {
   const valuesOf = (series: string) => partsOf(series).dimensions.map(({ value }) => value);
-  assert.deepEqual(valuesOf('https://sqs.example/queue/age'), ['https://sqs.example/queue', 'https://sqs.example']);
+  assert.deepEqual(valuesOf('https://sqs.example/queue/age'), ['https://sqs.example/queue']);
   assert.deepEqual(valuesOf('AWS::Lambda::Function/errors'), ['AWS::Lambda::Function']);
   assert.deepEqual(valuesOf('AWS::Lambda::Function'), []);
 });
