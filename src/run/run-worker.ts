@@ -13,6 +13,7 @@ import { createScoreEncoder } from '../stream/codec/score-encoder.ts';
 import { SCHEMA_HEADERS } from '../stream/codec/wire-header.ts';
 import { metricReports, timeForecasts } from '../stream/engine/metric-reports.ts';
 import type { FindingReport } from '../stream/engine/report-findings.ts';
+import { InputStopReport } from '../stream/engine/report-input-stop.ts';
 import { FORECAST_ROWS_MAX } from '../stream/engine/state/requested-forecasts.ts';
 import { startWorker, type Worker } from '../stream/engine/stream-worker.ts';
 import type { BoundDetector } from '../stream/engine/unit/bound-detector.ts';
@@ -94,7 +95,7 @@ export async function runWorker({
     const ops = await startOpsServer({ host, port, metrics, ...probes });
     opened.push(() => ops.close());
     logger.info({ url: ops.url }, 'the operators port is open');
-    const { worker, forecasters, bind, findings } = await startStream(
+    const { worker, forecasters, bind, findings, inputStop } = await startStream(
       { config, models, metrics, logger, version, history },
       (close) => opened.push(close),
     );
@@ -102,7 +103,7 @@ export async function runWorker({
       const stats = forecasters.stats();
       return beside === undefined ? stats : sumOf(stats, beside.forecasts());
     });
-    warnings = () => findings.warnings();
+    warnings = () => [...findings.warnings(), ...inputStop.warnings()];
     notReady = () => [...worker.notReady(), ...(forecasters.trouble === null ? [] : [forecasters.trouble])];
     return {
       opsUrl: ops.url,
@@ -116,6 +117,7 @@ export async function runWorker({
             by.version,
           );
           findings.detectorsSet(detectors);
+          inputStop.detectorsSet(detectors);
           return null;
         } catch (error) {
           // A model that was not named at the start.
@@ -137,6 +139,21 @@ interface StartedStream {
   readonly bind: (detector: DetectorConfig, models: DetectorModels) => BoundDetector;
   /** What is wrong with its input. */
   readonly findings: FindingReport;
+  readonly inputStop: InputStopReport;
+}
+
+function withInputStop<R extends ReturnType<typeof metricReports>>(reports: R, inputStop: InputStopReport): R {
+  return {
+    ...reports,
+    assigned(partitions) {
+      inputStop.assigned(partitions);
+      reports.assigned(partitions);
+    },
+    committed(partition, commit, tally) {
+      inputStop.committed(commit.newestEventMs);
+      reports.committed(partition, commit, tally);
+    },
+  };
 }
 
 /** @param onOpened called with the close function of each part, in the order of opening */
@@ -165,7 +182,10 @@ async function startStream(
   const { format } = stream.output;
   const encodeScore = await createScoreEncoder(format, { topic: stream.topics.scores, registrar: registry });
   const encodeEvent = await createEventEncoder(format, { topic: stream.topics.events, registrar: registry });
-  const reports = metricReports(metrics, logger);
+  const inputStop = new InputStopReport(metrics, logger, Date.now);
+  onOpened(() => Promise.resolve(inputStop.stop()));
+  inputStop.detectorsSet(stream.detectors);
+  const reports = withInputStop(metricReports(metrics, logger), inputStop);
   const { findings } = reports;
   findings.detectorsSet(stream.detectors);
   const log = createKafkaLog({
@@ -208,11 +228,11 @@ async function startStream(
     nowMs: Date.now,
   });
   onOpened(() => worker.stop());
-  if (repartition === null) return { worker, forecasters, bind, findings };
+  if (repartition === null) return { worker, forecasters, bind, findings, inputStop };
   const shared = { kafka, stream, limits, detectors, version, schemas: registry, partitions, metrics, logger };
   const carrier = await startRepartition({ ...shared, repartition });
   onOpened(() => carrier.stop());
-  return { worker: together(worker, carrier), forecasters, bind, findings };
+  return { worker: together(worker, carrier), forecasters, bind, findings, inputStop };
 }
 
 /** Two workers behind one interface. */

@@ -100,6 +100,7 @@ function recordMetrics({ counter, gauge, histogram }: ReturnType<typeof makersOf
     duplicates: counter('duplicates_total', 'Observations of a time step already seen, dropped'),
     gapStepsFilled: counter('gap_steps_filled_total', 'Missing grid steps filled with missing values'),
     withoutValue: counter('without_value_total', 'Records, or steps, without a value: NaN, tombstones, starts'),
+    inputStoppedSeconds: gauge('input_stopped_seconds', 'Time without a record, once a live input stopped; else 0'),
     inputFindings: gauge('input_findings', 'Settings that do not fit the input, by kind', 'kind'),
     detectorChanges: counter('detector_changes_total', 'Changes of the detectors in a running worker', 'outcome'),
     backfills: counter('series_backfilled_total', 'Series calibrated again on the values that they had kept'),

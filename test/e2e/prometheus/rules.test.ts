@@ -48,6 +48,10 @@ const CASES: Readonly<Record<string, { readonly ill: Series; readonly well: Seri
     ill: { 'tidewatch_input_findings{kind="step"}': steady(1) },
     well: { 'tidewatch_input_findings{kind="step"}': '1x49 0x10' },
   },
+  TidewatchInputStopped: {
+    ill: { tidewatch_input_stopped_seconds: '0x30 400+60x29' },
+    well: { tidewatch_input_stopped_seconds: steady(0) },
+  },
   TidewatchHistoryStalled: {
     ill: { tidewatch_history_stalled: steady(1) },
     well: { tidewatch_history_stalled: steady(0) },

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseFrequency } from '../../../src/calendar/frequency.ts';
+import { LiveInput, stoppedText } from '../../../src/finding/live-input.ts';
+
+const MIN = 60_000;
+const NOW = Date.UTC(2026, 7, 20, 12);
+
+function inputOf(...freqs: readonly string[]): LiveInput {
+  const input = new LiveInput();
+  input.expect(freqs.map((freq) => parseFrequency(freq)!));
+  return input;
+}
+
+/** Records of each minute up to NOW, as they become due; `behindMs` late, and `speed` times as fast. */
+function feed(input: LiveInput, { behindMs = 0, speed = 1 } = {}): void {
+  for (let minute = 30; minute >= 0; minute--) {
+    input.arrived(NOW - minute * MIN - behindMs, NOW - (minute * MIN) / speed);
+  }
+}
+
+test('a live input that stops as a whole is reported with the time of its newest record', () => {
+  const input = inputOf('5min', 'min');
+  feed(input);
+  assert.equal(input.stopped(NOW + 5 * MIN), null);
+  const stopped = input.stopped(NOW + 6 * MIN)!;
+  assert.equal(stopped.forMs, 6 * MIN);
+  assert.equal(stoppedText(stopped), 'nothing arrived since 2026-08-20T12:00:00.000Z, due every min');
+  input.arrived(NOW + 7 * MIN, NOW + 7 * MIN);
+  assert.equal(input.stopped(NOW + 8 * MIN), null, 'it is back');
+});
+
+test('five steps must be missing: an hourly input has not stopped after an hour', () => {
+  const input = inputOf('h');
+  for (let hour = 10; hour >= 0; hour--) input.arrived(NOW - hour * 60 * MIN, NOW - hour * 60 * MIN);
+  assert.equal(input.stopped(NOW + 300 * MIN), null);
+  assert.notEqual(input.stopped(NOW + 331 * MIN), null);
+});
+
+test('a file that is fed, a backlog, a restart and other detectors are no stop', () => {
+  const fed = inputOf('min');
+  feed(fed, { speed: 1_000 });
+  const behind = inputOf('min');
+  feed(behind, { behindMs: 60 * MIN });
+  const restarted = inputOf('min');
+  restarted.arrived(NOW, NOW);
+  const changed = inputOf('min');
+  feed(changed);
+  changed.forget();
+  for (const input of [fed, behind, restarted, changed, inputOf()]) {
+    assert.equal(input.stopped(NOW + 60 * MIN), null);
+  }
+});
