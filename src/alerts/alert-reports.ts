@@ -35,6 +35,10 @@ export function reportAlerts(metrics: Metrics, logger: Logger): AlertReports {
       if (outcome.kind === 'failed') {
         logger.warn({ receiver, detail: outcome.detail }, 'a notification failed; it is repeated');
       }
+      if (outcome.kind === 'partial' && outcome.open.length > 0) {
+        const { open: to, detail } = outcome;
+        logger.warn({ receiver, to, detail }, 'some addresses did not accept a mail; it is repeated to them');
+      }
     },
     gaveUp: (receiver, { reason, detail }) =>
       logger.error({ receiver, reason, detail }, 'a notification became a dead letter'),

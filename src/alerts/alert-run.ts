@@ -139,6 +139,11 @@ export class AlertRun {
           this.#state.outbox.failed(key, death, nowMs());
           void this.#write();
         },
+        narrowed: (key, to, refused) => {
+          for (const { detail } of refused) reports.gaveUp(name, { reason: 'refused', detail });
+          this.#state.outbox.narrowed(key, { to, refused }, nowMs());
+          void this.#write();
+        },
         onAttempt: (outcome, tookMs) => reports.attempted(name, outcome, tookMs),
       };
       this.#lanes.set(name, new ReceiverLane({ open, handlers, backoff, nowMs, random }));

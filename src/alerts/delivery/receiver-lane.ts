@@ -1,7 +1,7 @@
 import type { AlertDeath, Notification } from '../message/notification.ts';
 import { dedupKeyOf } from '../message/subject.ts';
 import type { OpenReceiver } from '../receivers/open-receivers.ts';
-import type { DeliveryOutcome } from '../receivers/receiver.ts';
+import type { DeliveryOutcome, RefusedAddress } from '../receivers/receiver.ts';
 
 /** Deliveries of one receiver at a time, while it is up. */
 const CONCURRENCY = 4;
@@ -20,6 +20,8 @@ export const LANE_BACKOFF: LaneBackoff = { initialMs: 500, delayMsMax: 300_000 }
 export interface LaneHandlers {
   accepted(key: string): void;
   failed(key: string, death: AlertDeath): void;
+  /** Only the addresses in `to` are sent it again. */
+  narrowed(key: string, to: readonly string[], refused: readonly RefusedAddress[]): void;
   /** After each attempt. */
   onAttempt(outcome: DeliveryOutcome, tookMs: number): void;
 }
@@ -37,7 +39,7 @@ interface LaneOptions {
 interface Delivery {
   /** null where it is not kept: a failure is forgotten. */
   readonly key: string | null;
-  readonly notification: Notification;
+  notification: Notification;
   state: 'waiting' | 'running';
   failures: number;
   notBeforeMs: number;
@@ -135,8 +137,14 @@ export class ReceiverLane {
       return;
     }
     handlers.onAttempt(outcome, performance.now() - startMs);
-    if (outcome.kind === 'failed') this.#failedOnce(delivery, outcome, nowMs());
-    else {
+    if (outcome.kind === 'failed') this.#receiverFailed(delivery, outcome, nowMs());
+    else if (outcome.kind === 'partial' && delivery.key !== null) {
+      this.#failures = 0;
+      handlers.narrowed(delivery.key, outcome.open, outcome.refused);
+      delivery.notification = { ...delivery.notification, to: outcome.open };
+      if (outcome.open.length === 0) this.#remove(delivery);
+      else this.#repeat(delivery, outcome.detail, { nowMs: nowMs(), afterMs: 0 });
+    } else {
       this.#failures = 0;
       this.#remove(delivery);
       if (delivery.key !== null && outcome.kind === 'accepted') handlers.accepted(delivery.key);
@@ -146,26 +154,30 @@ export class ReceiverLane {
     this.#pump();
   }
 
-  #failedOnce(
+  #receiverFailed(
     delivery: Delivery,
     { detail, retryAfterMs }: Extract<DeliveryOutcome, { kind: 'failed' }>,
     nowMs: number,
   ): void {
+    this.#failures++;
+    this.#repeat(delivery, detail, { nowMs, afterMs: retryAfterMs ?? 0 });
+    const pauseMs = this.#isDown ? this.#delayMs(this.#failures - FAILURES_DOWN + 1) : 0;
+    this.#pausedUntilMs = nowMs + Math.max(pauseMs, retryAfterMs ?? 0);
+  }
+
+  #repeat(delivery: Delivery, detail: string, { nowMs, afterMs }: { nowMs: number; afterMs: number }): void {
     const { handlers, open } = this.#options;
     const { key, notification } = delivery;
     delivery.state = 'waiting';
     delivery.failures++;
-    this.#failures++;
     if (key === null) {
       this.#remove(delivery);
     } else if (nowMs - notification.createdAtMs >= open.settings.retryForMs) {
       this.#remove(delivery);
       handlers.failed(key, { reason: 'expired', detail: `after ${delivery.failures} attempts: ${detail}` });
     } else {
-      delivery.notBeforeMs = nowMs + Math.max(this.#delayMs(delivery.failures), retryAfterMs ?? 0);
+      delivery.notBeforeMs = nowMs + Math.max(this.#delayMs(delivery.failures), afterMs);
     }
-    const pauseMs = this.#isDown ? this.#delayMs(this.#failures - FAILURES_DOWN + 1) : 0;
-    this.#pausedUntilMs = nowMs + Math.max(pauseMs, retryAfterMs ?? 0);
   }
 
   get #isDown(): boolean {

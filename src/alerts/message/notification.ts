@@ -40,6 +40,8 @@ export interface Notification {
   /** In the order in which they happened. */
   readonly notices: readonly Notice[];
   readonly createdAtMs: number;
+  /** Addresses of a mail that have not accepted it yet; absent until one of several has. */
+  readonly to?: readonly string[];
 }
 
 /** Why a notification was given up. */

@@ -6,23 +6,35 @@ import { dedupKeyOf } from '../message/subject.ts';
 import { type Worded, wordsOf } from '../message/wording.ts';
 import { type AddressGuard, AddressRefused, resolveGuarded } from '../network/guarded-lookup.ts';
 import type { EmailTarget, ReceiverSettings } from '../routes/alert-route.ts';
-import { ACCEPTED, type DeliveryOutcome, type Send } from './receiver.ts';
+import { ACCEPTED, type DeliveryOutcome, type RefusedAddress, type Send } from './receiver.ts';
 
 const ANSWER_BYTES_MAX = 16_384;
 
-/** Mail by SMTP, as plain text. Each message has a connection of its own. */
+/** An answer of a mail server to one address or to the whole mail. */
+type SmtpError = Error & {
+  readonly recipient?: string | undefined;
+  readonly response?: string | undefined;
+  readonly responseCode?: number | undefined;
+  readonly rejectedErrors?: readonly SmtpError[] | undefined;
+};
+
+/** Mail by SMTP, as plain text. Each message has a connection of its own, and each address an outcome of its own. */
 export function sendMail({ wording, timeoutMs }: ReceiverSettings, target: EmailTarget, guard: AddressGuard): Send {
   return async (notification, signal) => {
-    const mail = mailMessage(notification, wordsOf(wording, notification), target);
+    // The routes file may have lost an address since.
+    const to = target.to.filter((address) => notification.to?.includes(address) ?? true);
+    if (to.length === 0) return { kind: 'refused', reason: 'refused', detail: `no longer in to: ${notification.to}` };
+    const mail = mailMessage(notification, wordsOf(wording, notification), { ...target, to });
     const timeout = AbortSignal.timeout(timeoutMs);
     try {
       // The connection is made to the address that was checked, not to the name, which may lead elsewhere by then.
       const address = await resolveGuarded(guard, target.host.toLowerCase());
-      await deliver(mail, { target, address, timeoutMs, signal: AbortSignal.any([signal, timeout]) });
-      return ACCEPTED;
+      const all = AbortSignal.any([signal, timeout]);
+      return outcomeOf(to, await deliver(mail, { target, address, timeoutMs, signal: all }));
     } catch (error) {
       if (timeout.aborted) return failed(`no end within ${timeoutMs} ms`);
-      return judge(error as Error & { responseCode?: number });
+      const { rejectedErrors = [] } = error as SmtpError;
+      return rejectedErrors.length === 0 ? judge(error as SmtpError) : outcomeOf(to, rejectedErrors);
     }
   };
 }
@@ -36,7 +48,11 @@ interface SmtpConnection {
   readonly signal: AbortSignal;
 }
 
-async function deliver(mail: Mail, { target, address, timeoutMs, signal }: SmtpConnection): Promise<void> {
+/** Returns the answers to addresses that did not accept the mail. Rejects if none did. */
+async function deliver(
+  mail: Mail,
+  { target, address, timeoutMs, signal }: SmtpConnection,
+): Promise<readonly SmtpError[]> {
   const { host, port, tls, login } = target;
   const transport = createTransport({
     host: address,
@@ -55,7 +71,8 @@ async function deliver(mail: Mail, { target, address, timeoutMs, signal }: SmtpC
     disableUrlAccess: true,
   });
   try {
-    await transport.sendMail({ ...mail, signal });
+    const { rejectedErrors = [] } = await transport.sendMail({ ...mail, signal });
+    return rejectedErrors;
   } finally {
     transport.close();
   }
@@ -78,12 +95,30 @@ function mailMessage(notification: Notification, { title, text }: Worded, { from
   };
 }
 
-/** 5xx of a mail server are final, as in SMTP. So is a refused address. Anything else may pass. */
-function judge(error: Error & { responseCode?: number }): DeliveryOutcome {
+/** @param errors one for each address that did not accept the mail */
+function outcomeOf(to: readonly string[], errors: readonly SmtpError[]): DeliveryOutcome {
+  const answers = errors.map((error) => {
+    const { recipient: address = '', response, message } = error;
+    return { address, isFinal: isFinal(error), detail: `${address}: ${response ?? message}` };
+  });
+  if (answers.length === 0) return ACCEPTED;
+  const refused: RefusedAddress[] = answers.filter((answer) => answer.isFinal);
+  const open = answers.filter((answer) => !answer.isFinal).map(({ address }) => address);
+  const detail = answers.map((answer) => answer.detail).join('; ');
+  if (refused.length === to.length) return { kind: 'refused', reason: 'refused', detail };
+  if (open.length === to.length) return failed(detail);
+  return { kind: 'partial', open, refused: refused.map(({ address, detail }) => ({ address, detail })), detail };
+}
+
+/** 5xx of a mail server are final, as in SMTP. Anything else may pass. */
+function isFinal({ responseCode }: SmtpError): boolean {
+  return responseCode !== undefined && responseCode >= 500;
+}
+
+function judge(error: SmtpError): DeliveryOutcome {
   const { message: detail } = error;
   if (error instanceof AddressRefused) return { kind: 'refused', reason: 'address-refused', detail };
-  const isFinal = error.responseCode !== undefined && error.responseCode >= 500;
-  return isFinal ? { kind: 'refused', reason: 'refused', detail } : failed(detail);
+  return isFinal(error) ? { kind: 'refused', reason: 'refused', detail } : failed(detail);
 }
 
 function failed(detail: string): DeliveryOutcome {

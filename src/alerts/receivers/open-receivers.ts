@@ -42,6 +42,10 @@ function withoutSecrets(send: Send, target: ReceiverTarget): Send {
     try {
       const outcome = await send(notification, signal);
       if (outcome.kind === 'accepted') return outcome;
+      if (outcome.kind === 'partial') {
+        const refused = outcome.refused.map((each) => ({ ...each, detail: shown(each.detail) }));
+        return { ...outcome, refused, detail: shown(outcome.detail) };
+      }
       // This detail is ours: it has the host that the routes file can allow.
       return outcome.kind === 'refused' && outcome.reason === 'address-refused'
         ? outcome

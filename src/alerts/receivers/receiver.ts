@@ -3,10 +3,23 @@ import type { Notification } from '../message/notification.ts';
 /** What became of an attempt. */
 export type DeliveryOutcome =
   | { readonly kind: 'accepted' }
+  /** Each address of a mail has an outcome: those in `open` may accept it later, the rest accepted or refused it. */
+  | {
+      readonly kind: 'partial';
+      readonly open: readonly string[];
+      readonly refused: readonly RefusedAddress[];
+      readonly detail: string;
+    }
   /** It may succeed later. */
   | { readonly kind: 'failed'; readonly detail: string; readonly retryAfterMs: number | null }
   /** A repetition does not help. */
   | { readonly kind: 'refused'; readonly reason: 'refused' | 'address-refused'; readonly detail: string };
+
+/** An address that refused a mail for good. */
+export interface RefusedAddress {
+  readonly address: string;
+  readonly detail: string;
+}
 
 /** Ends soon when `signal` aborts. */
 export type Send = (notification: Notification, signal: AbortSignal) => Promise<DeliveryOutcome>;

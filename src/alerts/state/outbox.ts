@@ -114,6 +114,21 @@ export class Outbox {
     if (notification !== undefined) this.#settle({ notification, death: null });
   }
 
+  /** Only the addresses in `to` have not answered for good; those in `refused` become dead letters of their own. */
+  narrowed(
+    key: string,
+    { to, refused }: { to: readonly string[]; refused: readonly { address: string; detail: string }[] },
+    nowMs: number,
+  ): void {
+    const notification = this.#queued.get(key);
+    if (notification === undefined) return;
+    for (const { address, detail } of refused) {
+      this.#bury({ ...notification, to: [address] }, { reason: 'refused', detail }, nowMs);
+    }
+    if (to.length === 0) this.accepted(key);
+    else this.#queued.set(key, { ...notification, to });
+  }
+
   /** What was accepted or given up since the last call. */
   takeSettled(): readonly SettledNotification[] {
     const settled = this.#settled;
@@ -140,7 +155,7 @@ export class Outbox {
     let count = 0;
     for (const { notification } of this.deadLetters()) {
       if (!this.#receivers.has(notification.receiver)) continue;
-      this.#deadLetters.delete(notification.id);
+      this.#deadLetters.delete(deadLetterKey(notification));
       const notices = notification.notices.filter((notice) => notice.type === 'closed' || open.has(dedupKeyOf(notice)));
       if (notices.length === 0) continue;
       this.add({ ...notification, notices, createdAtMs: nowMs });
@@ -162,12 +177,17 @@ export class Outbox {
   }
 
   #bury(notification: Notification, { reason, detail }: AlertDeath, atMs: number): void {
-    this.#deadLetters.set(notification.id, { notification, reason, detail, atMs });
+    this.#deadLetters.set(deadLetterKey(notification), { notification, reason, detail, atMs });
     this.#settle({ notification, death: { reason, detail } });
     if (this.#deadLetters.size <= DEAD_LETTERS_MAX) return;
     const [oldest] = this.deadLetters();
-    this.#deadLetters.delete(oldest.notification.id);
+    this.#deadLetters.delete(deadLetterKey(oldest.notification));
   }
+}
+
+/** Addresses of one mail may be given up one by one. */
+function deadLetterKey({ id, to = [] }: Notification): string {
+  return [id, ...to].join('/');
 }
 
 /** A kept entry as it was written. */

@@ -21,6 +21,7 @@ afterEach(() => {
 function laneTo(
   answer: (name: string, attempt: number) => DeliveryOutcome | Promise<DeliveryOutcome>,
   retryFor = '1d',
+  onSend: (notification: Notification) => void = () => {},
 ) {
   const { receivers } = routesOf(`
 receivers: [{ name: hook, webhook: { url: "https://example.com" }, retry_for: ${retryFor} }]
@@ -32,6 +33,7 @@ routes: [{ name: all, receivers: hook }]`);
     send: async (notification: Notification) => {
       const name = nameOf(notification);
       attempts.push(name);
+      onSend(notification);
       return answer(name, attempts.filter((attempt) => attempt === name).length);
     },
     close: () => {},
@@ -41,6 +43,8 @@ routes: [{ name: all, receivers: hook }]`);
     handlers: {
       accepted: (key) => settled.push(`accepted ${key}`),
       failed: (key, { reason }) => settled.push(`${reason} ${key}`),
+      narrowed: (key, to, refused) =>
+        settled.push(`narrowed ${key} to ${to.join()} without ${refused.map(({ address }) => address).join()}`),
       onAttempt: () => {},
     },
     backoff: { initialMs: 1, delayMsMax: 4 },
@@ -122,4 +126,42 @@ test('a receiver that throws is a receiver that failed', async () => {
   });
   add('a', revisionsOf(1).opened);
   await until('it is accepted', () => settled.length === 1, { everyMs: 5 });
+});
+
+test('addresses that may accept a mail later are sent it again, they alone, and do not hold up other mails', async () => {
+  const partial = (open: readonly string[], refused: readonly string[]): DeliveryOutcome => ({
+    kind: 'partial',
+    open,
+    refused: refused.map((address) => ({ address, detail: `${address}: 550 no such user` })),
+    detail: 'b@example.com: 451 greylisted',
+  });
+  const sentTo: (readonly string[] | undefined)[] = [];
+  const { lane, settled, add } = laneTo(
+    (name, attempt) => {
+      if (name !== 'opened series-1') return ACCEPTED;
+      return [partial(['b', 'd'], ['c']), partial(['b'], ['d']), FAILED, ACCEPTED][attempt - 1];
+    },
+    '1d',
+    ({ to }) => sentTo.push(to),
+  );
+  add('a', revisionsOf(1).opened);
+  add('b', revisionsOf(2).opened);
+  await until('both mails are accepted', () => settled.includes('accepted a') && settled.includes('accepted b'));
+  assert.deepEqual(
+    settled.filter((each) => each !== 'accepted b'),
+    ['narrowed a to b,d without c', 'narrowed a to b without d', 'accepted a'],
+  );
+  assert.deepEqual(
+    sentTo.filter((to) => to !== undefined),
+    [['b', 'd'], ['b'], ['b']],
+  );
+  assert.equal(lane.waiting, 0);
+});
+
+test('an address that still answers 4xx after retry_for is a dead letter that names it', async () => {
+  const outcome: DeliveryOutcome = { kind: 'partial', open: ['b'], refused: [], detail: 'b: 451 greylisted' };
+  const { settled, add } = laneTo(() => outcome, '1m');
+  add('a', revisionsOf(1).opened, Date.now() - 60_000);
+  await until('the mail expires', () => settled.includes('expired a'));
+  assert.deepEqual(settled, ['narrowed a to b without ', 'expired a']);
 });

@@ -86,6 +86,32 @@ test('a refusal by 5xx is final, one by 4xx is repeated', async () => {
   assert.equal((await refusing(451)).kind, 'failed');
 });
 
+test('each address of a mail has an outcome of its own', async () => {
+  const answers: Readonly<Record<string, number>> = { 'b@example.com': 451, 'c@example.com': 550 };
+  const { mails, port } = await startMailServer({
+    onRcptTo: ({ address }, _session, callback) => {
+      const responseCode = answers[address];
+      callback(responseCode === undefined ? null : Object.assign(new Error('not now'), { responseCode }));
+    },
+  });
+  const { send } = receiverOf(mailTo(port).replace('b@example.com', 'b@example.com, c@example.com'));
+  const notification = notificationOf([revisionsOf(1).opened]);
+  assert.deepEqual(await send(notification), {
+    kind: 'partial',
+    open: ['b@example.com'],
+    refused: [{ address: 'c@example.com', detail: 'c@example.com: 550 not now' }],
+    detail: 'b@example.com: 451 not now; c@example.com: 550 not now',
+  });
+  assert.deepEqual(
+    mails.map(({ to }) => to),
+    [['a@example.com']],
+  );
+  const again = await send({ ...notification, to: ['b@example.com'] });
+  assert.deepEqual(again, { kind: 'failed', detail: 'b@example.com: 451 not now', retryAfterMs: null });
+  const gone = await send({ ...notification, to: ['z@example.com'] });
+  assert.deepEqual(gone, { kind: 'refused', reason: 'refused', detail: 'no longer in to: z@example.com' });
+});
+
 test('a server without STARTTLS gets neither password nor mail', async () => {
   const { mails, port } = await startMailServer();
   const target = mailTo(port, 'tls: starttls, username: u, password_env: PASSWORD');

@@ -75,3 +75,31 @@ test('what waits for a receiver that is gone becomes a dead letter', () => {
     [['receiver-removed', 7]],
   );
 });
+
+test('what one address refused is a dead letter of its own, and a restart repeats what is open', () => {
+  const changes = new Map<string, string | null>();
+  const outbox = new Outbox(['mail'], changes);
+  outbox.add(notificationOf([revisionsOf(1).opened], { receiver: 'mail' }));
+  const [[key]] = outbox.takeAdded();
+  const refused = ['c', 'd'].map((address) => ({ address, detail: `${address}: 550` }));
+  outbox.narrowed(key, { to: ['b'], refused }, 5);
+  const restored = new Outbox(['mail'], new Map());
+  for (const [entry, json] of changes) restored.restore(entry, json);
+  restored.restored(0);
+  assert.deepEqual(
+    restored.takeAdded().map(([, { to }]) => to),
+    [['b']],
+  );
+  assert.deepEqual(
+    restored.deadLetters().map(({ detail, notification }) => [detail, notification.to]),
+    [
+      ['c: 550', ['c']],
+      ['d: 550', ['d']],
+    ],
+  );
+  outbox.narrowed(key, { to: [], refused: [] }, 6);
+  assert.deepEqual(
+    outbox.takeSettled().map(({ death }) => death?.detail ?? null),
+    ['c: 550', 'd: 550', null],
+  );
+});
