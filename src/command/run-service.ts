@@ -32,6 +32,8 @@ interface CommandService {
   readonly finished: Promise<Error | null>;
   /** One sentence each. */
   notReady(): readonly string[];
+  /** What an operator should look at although the service is ready. */
+  warnings?(): readonly string[];
   stop(): Promise<void>;
 }
 
@@ -70,7 +72,9 @@ export async function runService({ config, starting, failed, start }: ServiceToR
   if (!(await brokersAnswer(config, logger, io))) return DONE;
   const metrics = createMetrics({ collectProcess: true });
   let service: CommandService | null = null;
-  const ops = await startOpsServer({ host, port, metrics, reasonsNotReady: () => service?.notReady() ?? [starting] });
+  const reasonsNotReady = () => service?.notReady() ?? [starting];
+  const warnings = () => service?.warnings?.() ?? [];
+  const ops = await startOpsServer({ host, port, metrics, reasonsNotReady, warnings });
   try {
     logger.info({ url: ops.url }, 'the operators port is open');
     service = await start({ logger, metrics, ops: ops.url });

@@ -1,15 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RemoteWriteConfig } from '../config/config.ts';
 import { deflateSnappy } from '../kafka/batch/snappy.ts';
-import { encodeWriteRequest, type WrittenSeries } from '../stream/codec/points/write-request.ts';
-import { halvesOf, samplesIn } from './score-series.ts';
+import { encodeWriteRequest, encodeWriteRequest2, type WrittenSeries } from '../stream/codec/points/write-request.ts';
+import { halvesOf, newerThan, samplesIn } from './score-series.ts';
 
 const REQUEST_MS_MAX = 30_000;
 /** Characters of an answer that are repeated. */
 const REASON_CHARACTERS_MAX = 200;
 const RETRY_AFTER_MS_MAX = 3_600_000;
-/** Statuses that say that a sample of the request cannot be taken, now or later. */
+/** Statuses of requests with a sample that cannot be taken, now or later. */
 const REFUSALS = new Set([400, 409, 413, 422]);
+/** Statuses of receivers that do not know the protocol of a request. */
+const UNKNOWN_PROTOCOL = new Set([400, 404, 406, 415, 501]);
+/** Reasons that concern every sample that is not newer than the one that is refused. */
+const TOO_OLD = /out of bounds|too old/i;
+/** A receiver of remote write 2.0 answers how many samples of a request it has written. */
+const WRITTEN_HEADER = 'x-prometheus-remote-write-samples-written';
+/** Content type and version header of each protocol. */
+const PROTOCOLS = {
+  v1: { 'content-type': 'application/x-protobuf', 'x-prometheus-remote-write-version': '0.1.0' },
+  v2: {
+    'content-type': 'application/x-protobuf;proto=io.prometheus.write.v2.Request',
+    'x-prometheus-remote-write-version': '2.0.0',
+  },
+} as const;
+type Protocol = keyof typeof PROTOCOLS;
 /** Requests that look for the samples that are refused; beyond them the rest of the batch is refused, too. */
 const SEARCHES_MAX = 200;
 
@@ -33,18 +48,21 @@ interface RemoteWriterOptions {
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
+/** `written` is null if the receiver does not say how many samples it has written. */
 type Answer =
-  | { readonly kind: 'accepted' }
-  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'accepted'; readonly written: number | null }
+  | { readonly kind: 'refused'; readonly reason: string; readonly status: number; readonly written: number | null }
   | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs: number };
 
 /**
- * Writes samples by remote write 1.0. What the receiver does not take now is repeated; what it refuses, such as samples
- * that are too old, is looked for by halves, since one of them fails its whole request.
+ * Writes samples by remote write 2.0, whose receivers store the good samples of a request and answer how many, or by 1.0
+ * if the receiver does not answer so. What the receiver does not take now is repeated. By 1.0 one bad sample fails its
+ * whole request: samples that are too old are dropped together with all older ones, other bad ones are found by halves.
  */
 export class RemoteWriter {
   readonly #options: RemoteWriterOptions;
   readonly #headers: Readonly<Record<string, string>>;
+  #protocol: Protocol = 'v2';
 
   constructor(options: RemoteWriterOptions) {
     this.#options = options;
@@ -52,21 +70,47 @@ export class RemoteWriter {
     this.#headers = {
       ...headers,
       ...(authorization !== null && { authorization }),
-      'content-type': 'application/x-protobuf',
       'content-encoding': 'snappy',
       'user-agent': 'tidewatch',
-      'x-prometheus-remote-write-version': '0.1.0',
     };
   }
 
   /** Resolves once each sample was accepted or refused. Rejects with the reason of `signal`. */
   async write(series: readonly WrittenSeries[], signal: AbortSignal): Promise<void> {
+    if (series.length === 0) return;
+    if (this.#protocol === 'v2' && (await this.#writeTogether(series, signal))) return;
+    await this.#search(series, signal);
+  }
+
+  /** Writes by 2.0. Returns false, and changes to 1.0, if the receiver does not know 2.0. */
+  async #writeTogether(series: readonly WrittenSeries[], signal: AbortSignal): Promise<boolean> {
     const { reports } = this.#options;
-    const waiting = series.length === 0 ? [] : [series];
+    const answer = await this.#untilAnswered(series, signal);
+    if (answer.written === null && (answer.kind === 'accepted' || UNKNOWN_PROTOCOL.has(answer.status))) {
+      this.#protocol = 'v1';
+      return false;
+    }
+    const refused = samplesIn(series) - (answer.written ?? 0);
+    if (refused < samplesIn(series)) reports.accepted(samplesIn(series) - refused);
+    if (refused > 0) reports.refused(refused, answer.kind === 'refused' ? answer.reason : 'not among those written');
+    return true;
+  }
+
+  /** Writes by 1.0. */
+  async #search(series: readonly WrittenSeries[], signal: AbortSignal): Promise<void> {
+    const { reports } = this.#options;
+    const waiting = [series];
+    let isCut = false;
     for (let searches = 0, batch = waiting.pop(); batch !== undefined; batch = waiting.pop()) {
       const answer = await this.#untilAnswered(batch, signal);
       if (answer.kind === 'accepted') {
         reports.accepted(samplesIn(batch));
+        continue;
+      }
+      if (TOO_OLD.test(answer.reason) && !isCut && samplesIn(batch) > 1) {
+        isCut = true;
+        const kept = await this.#withoutTooOld(batch, answer.reason, signal);
+        if (kept.length > 0) waiting.push(kept);
         continue;
       }
       const halves = searches < SEARCHES_MAX ? halvesOf(batch) : null;
@@ -77,9 +121,37 @@ export class RemoteWriter {
     }
   }
 
-  async #untilAnswered(series: readonly WrittenSeries[], signal: AbortSignal) {
+  /** Drops all samples that are not newer than the newest one of the longest series that is refused for its age. */
+  async #withoutTooOld(batch: readonly WrittenSeries[], reason: string, signal: AbortSignal): Promise<WrittenSeries[]> {
+    const { reports } = this.#options;
+    const probed = batch.reduce((one, other) => (other.samples.length > one.samples.length ? other : one));
+    const { labels, samples } = probed;
+    let [tooOld, inBounds] = [-1, samples.length];
+    let writtenMs = Number.NEGATIVE_INFINITY;
+    while (inBounds - tooOld > 1) {
+      const middle = (tooOld + inBounds) >>> 1;
+      const answer = await this.#untilAnswered([{ labels, samples: [samples[middle]] }], signal);
+      if (answer.kind === 'refused' && TOO_OLD.test(answer.reason)) tooOld = middle;
+      else inBounds = middle;
+      if (answer.kind !== 'accepted') continue;
+      reports.accepted(1);
+      writtenMs = Math.max(writtenMs, samples[middle][0]);
+    }
+    const oldestMs = tooOld < 0 ? Number.NEGATIVE_INFINITY : samples[tooOld][0];
+    // A receiver that accepted a probe refuses what is older in the same series.
+    const kept = batch.flatMap((each) => newerThan(each, each === probed ? Math.max(oldestMs, writtenMs) : oldestMs));
+    const probes = Number.isFinite(writtenMs) ? 1 : 0;
+    const refused = samplesIn(batch) - samplesIn(kept) - probes;
+    if (refused > 0) reports.refused(refused, reason);
+    return kept;
+  }
+
+  async #untilAnswered(
+    series: readonly WrittenSeries[],
+    signal: AbortSignal,
+  ): Promise<Exclude<Answer, { kind: 'failed' }>> {
     const { reports, random, wait = waitFor } = this.#options;
-    const body = deflateSnappy(encodeWriteRequest(series));
+    const body = deflateSnappy(this.#protocol === 'v2' ? encodeWriteRequest2(series) : encodeWriteRequest(series));
     for (let delayMs = DELAY_MS_MIN; ; delayMs = Math.min(2 * delayMs, DELAY_MS_MAX)) {
       signal.throwIfAborted();
       const answer = await this.#post(body, signal);
@@ -97,17 +169,20 @@ export class RemoteWriter {
     try {
       const answer = await fetch(config.url, {
         method: 'POST',
-        headers: this.#headers,
+        headers: { ...this.#headers, ...PROTOCOLS[this.#protocol] },
         body,
         redirect: 'manual',
         signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS_MAX)]),
       });
+      const header = answer.headers.get(WRITTEN_HEADER) ?? '';
+      const written = /^\d{1,15}$/.test(header) ? Number(header) : null;
       if (answer.ok) {
         await answer.body?.cancel();
-        return { kind: 'accepted' };
+        return { kind: 'accepted', written };
       }
       const reason = `status ${answer.status}${await this.#excerpt(answer)}`;
-      if (REFUSALS.has(answer.status)) return { kind: 'refused', reason };
+      const isUnknown = this.#protocol === 'v2' && UNKNOWN_PROTOCOL.has(answer.status);
+      if (isUnknown || REFUSALS.has(answer.status)) return { kind: 'refused', reason, status: answer.status, written };
       return { kind: 'failed', reason, retryAfterMs: retryAfterMs(answer.headers.get('retry-after'), nowMs()) };
     } catch (error) {
       signal.throwIfAborted();

@@ -1,7 +1,7 @@
 import type { PublishedScores, SeriesRow } from '../history/port/history-port.ts';
 import { labelsOfId } from '../series/series-id.ts';
 import { SCORE_GAUGES } from '../telemetry/metrics.ts';
-import { scoreLabels } from './score-labels.ts';
+import { LabelOwners, scoreLabels } from './score-labels.ts';
 
 export const EXPOSITION_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -21,7 +21,16 @@ export const SCORE_NUMBERS: readonly { readonly gauge: typeof grade; of(score: S
 export function scoreMetrics(published: PublishedScores): string {
   const { series, seriesTotal, events, eventsTotal } = published;
   const text = new Exposition();
-  const labelled = series.map((score) => ({ score, labels: labelText(scoreLabels(labelsOfId(score.series), score)) }));
+  const owners = new LabelOwners();
+  const all = series.map((score) => {
+    const ofSeries = labelsOfId(score.series);
+    const labels = scoreLabels(ofSeries, score);
+    return { score, labels, ownerOf: () => owners.ownerOf(score.series, ofSeries, labels) };
+  });
+  for (const { ownerOf } of all) ownerOf();
+  const labelled = all
+    .filter(({ score, ownerOf }) => ownerOf() === score.series)
+    .map(({ score, labels }) => ({ score, labels: labelText(labels) }));
   const ofEach = (gauge: typeof grade, of: (score: SeriesRow) => number | null) =>
     text.gauge(
       gauge,
@@ -49,7 +58,7 @@ type Sample = readonly [labels: string, value: number | null];
 class Exposition {
   text = '';
 
-  /** Where samples have the same labels the first counts: a scrape takes no more. */
+  /** Of events with the same labels the first counts: a scrape takes no more. */
   gauge({ name, help }: typeof grade, samples: readonly Sample[]): void {
     this.text += `# HELP ${name} ${help}\n# TYPE ${name} gauge\n`;
     const seen = new Set<string>();

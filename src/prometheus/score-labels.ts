@@ -10,6 +10,11 @@ interface OwnLabels {
   readonly time?: 'event';
 }
 
+/**
+ * Labels of one score, besides its `__name__`: VictoriaMetrics leaves out series with more than 40 by default and answers
+ * 204 all the same. Labels of the series beyond it, the last by name, are left out.
+ */
+const LABELS_MAX = 29;
 const OWN_NAMES = ['metric', 'detector', 'group', 'kind', 'time'] as const;
 const TAKEN = new RegExp(`^(?:exported_)*(?:${OWN_NAMES.join('|')})$`);
 
@@ -20,6 +25,8 @@ const TAKEN = new RegExp(`^(?:exported_)*(?:${OWN_NAMES.join('|')})$`);
  */
 export function scoreLabels(series: Readonly<Record<string, string>>, own: OwnLabels): SeriesLabels {
   const { [NAME_LABEL]: metric = null, ...others } = series;
+  const all = { metric, ...own };
+  const ownLabels = OWN_NAMES.flatMap((name) => (all[name] == null ? [] : [[name, all[name]] as const]));
   const labels = new Map<string, string>();
   for (const [written, value] of Object.entries(others)) {
     const name = labelName(written);
@@ -27,9 +34,33 @@ export function scoreLabels(series: Readonly<Record<string, string>>, own: OwnLa
     // As exporters of OpenTelemetry do where two names become one.
     labels.set(name, same === undefined ? value : `${same};${value}`);
   }
-  const all = { metric, ...own };
-  for (const name of OWN_NAMES) if (all[name] != null) labels.set(name, all[name]);
-  return sortedLabels(labels);
+  const kept = sortedLabels(labels).slice(0, LABELS_MAX - ownLabels.length);
+  return sortedLabels(new Map([...kept, ...ownLabels]));
+}
+
+/** True if the labels of a series are not written as they are, so that those of another series may become the same. */
+function isChanged(series: Readonly<Record<string, string>>): boolean {
+  const names = Object.keys(series).filter((name) => name !== NAME_LABEL);
+  return names.length > LABELS_MAX - OWN_NAMES.length || names.some((name) => labelName(name) !== name);
+}
+
+/** Labels that are remembered with the series that has them. Series beyond it are not compared. */
+const OWNERS_MAX = 100_000;
+
+/** Decides which of several series whose labels become the same is written: one that is unchanged, else the least id. */
+export class LabelOwners {
+  readonly #owners = new Map<string, { readonly id: string; readonly isChanged: boolean }>();
+
+  /** The id of the series that these labels belong to: `id`, or another one that comes before it. */
+  ownerOf(id: string, series: Readonly<Record<string, string>>, labels: SeriesLabels): string {
+    const key = JSON.stringify(labels);
+    const own = { id, isChanged: isChanged(series) };
+    const owner = this.#owners.get(key);
+    if (owner === undefined && this.#owners.size >= OWNERS_MAX) return id;
+    const isFirst = owner === undefined || (own.isChanged === owner.isChanged ? id < owner.id : owner.isChanged);
+    if (isFirst) this.#owners.set(key, own);
+    return isFirst ? id : owner.id;
+  }
 }
 
 /** Names that begin with two underscores are Prometheus' own. */

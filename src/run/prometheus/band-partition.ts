@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RemoteWriter } from '../../prometheus/remote-writer.ts';
-import { seriesOfScores } from '../../prometheus/score-series.ts';
+import type { LabelOwners } from '../../prometheus/score-labels.ts';
+import { type ScoreSamples, samplesOfScores } from '../../prometheus/score-series.ts';
 import type { ScoreRecord } from '../../record/score-record.ts';
 import type { InputRecord, PartitionSession, Subscription } from '../../stream/log/log.ts';
 
@@ -19,6 +20,8 @@ interface BandPartitionOptions {
   /** Where it begins without a committed position. */
   firstOffset(session: PartitionSession): Promise<number>;
   readonly writer: RemoteWriter;
+  readonly owners: LabelOwners;
+  shadowed(samples: ScoreSamples['shadowed']): void;
   /** The scores whose bands are written; throws a ServiceError where the registry is away. */
   scoresOf(records: readonly InputRecord[]): Promise<readonly ScoreRecord[]>;
 }
@@ -45,7 +48,7 @@ export class BandPartition {
 
   /** Until the signal, whose reason it rejects with, or a failure. Whatever waits then is read again. */
   async run(signal: AbortSignal): Promise<never> {
-    const { partition, subscription, openSession, firstOffset, writer, scoresOf } = this.#options;
+    const { partition, subscription, openSession, firstOffset, writer, owners, scoresOf } = this.#options;
     await subscription.confirm(partition, signal);
     const session = await openSession(signal);
     try {
@@ -55,7 +58,9 @@ export class BandPartition {
       subscription.start(partition, offset, session.inputTopicId);
       for (;;) {
         const records = await this.#take(signal);
-        await writer.write(seriesOfScores(await scoresOf(records)), signal);
+        const { series, shadowed } = samplesOfScores(await scoresOf(records), owners);
+        this.#options.shadowed(shadowed);
+        await writer.write(series, signal);
         await session.commit([], records[records.length - 1].offset + 1);
       }
     } finally {

@@ -1,9 +1,14 @@
 import type { WriterReports } from '../../prometheus/remote-writer.ts';
+import type { ScoreSamples } from '../../prometheus/score-series.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 
-/** How often samples that are refused are said. */
-const SAID_MS = 60_000;
+/** How often the log has a line about samples that are refused. */
+const LOGGED_MS = 60_000;
+/** How long readiness has a warning about them. */
+const WARNED_MS = 3_600_000;
+/** Series whose labels are those of another one, with a line in the log for each. */
+const SHADOWED_MAX = 100;
 
 type BandMetrics = Pick<Metrics, 'remoteWriteSamples' | 'remoteWriteStalled'>;
 type BandLogger = Pick<Logger, 'info' | 'warn' | 'error'>;
@@ -13,7 +18,9 @@ export class BandReports {
   readonly #metrics: BandMetrics;
   readonly #logger: BandLogger;
   readonly #stalled = new Map<number, string>();
-  #saidMs = Number.NEGATIVE_INFINITY;
+  readonly #shadowed = new Map<string, string>();
+  #loggedMs = Number.NEGATIVE_INFINITY;
+  #refused = { samples: 0, sinceLogged: 0, reason: '', atMs: Number.NEGATIVE_INFINITY };
 
   constructor(metrics: BandMetrics, logger: BandLogger) {
     this.#metrics = metrics;
@@ -34,6 +41,27 @@ export class BandReports {
     return [...this.#stalled].map(([partition, reason]) => `no bands of partition ${partition} are written: ${reason}`);
   }
 
+  /** Sentences about what is not written although the receiver is there. */
+  warnings(): readonly string[] {
+    const { samples, reason, atMs } = this.#refused;
+    const isRecent = performance.now() - atMs < WARNED_MS;
+    return [
+      ...(isRecent ? [`${samples} samples of bands were refused by the receiver: ${reason}`] : []),
+      ...[...this.#shadowed].map(([id, owner]) => `${id} has no band: in Prometheus its labels are those of ${owner}`),
+    ];
+  }
+
+  /** Samples of series whose labels belong to another series. */
+  shadowed(samples: ScoreSamples['shadowed']): void {
+    for (const { id, owner, samples: count } of samples) {
+      this.#metrics.remoteWriteSamples.inc({ outcome: 'shadowed' }, count);
+      if (this.#shadowed.has(id) || this.#shadowed.size >= SHADOWED_MAX) continue;
+      this.#shadowed.set(id, owner);
+      const remedy = 'name the label otherwise, or leave it out by input.drop_labels';
+      this.#logger.warn({ series: id, writtenSeries: owner, remedy }, 'two series have the same labels in Prometheus');
+    }
+  }
+
   unreadable(place: { readonly partition: number; readonly offset: number }, reason: string): void {
     this.#metrics.remoteWriteSamples.inc({ outcome: 'unreadable' });
     this.#logger.error({ ...place, reason }, 'a record of the topic of scores is no score');
@@ -44,9 +72,19 @@ export class BandReports {
       accepted: (samples) => this.#metrics.remoteWriteSamples.inc({ outcome: 'accepted' }, samples),
       refused: (samples, reason) => {
         this.#metrics.remoteWriteSamples.inc({ outcome: 'refused' }, samples);
-        if (performance.now() - this.#saidMs < SAID_MS) return;
-        this.#saidMs = performance.now();
-        this.#logger.warn({ partition, samples, reason }, 'samples of bands are refused and passed over');
+        const refused = this.#refused;
+        const atMs = performance.now();
+        this.#refused = {
+          samples: refused.samples + samples,
+          sinceLogged: refused.sinceLogged + samples,
+          reason,
+          atMs,
+        };
+        if (atMs - this.#loggedMs < LOGGED_MS) return;
+        this.#loggedMs = atMs;
+        const { sinceLogged } = this.#refused;
+        this.#refused.sinceLogged = 0;
+        this.#logger.warn({ partition, samples: sinceLogged, reason }, 'the receiver refuses samples of bands');
       },
       stalled: (reason) => this.stalled(partition, reason),
     };

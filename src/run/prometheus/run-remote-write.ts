@@ -1,6 +1,7 @@
 import type { KafkaConfig, LoadedConfig, RemoteWriteConfig } from '../../config/config.ts';
 import { readTopicEnds } from '../../kafka/admin/consumer-group.ts';
 import { RemoteWriter } from '../../prometheus/remote-writer.ts';
+import { LabelOwners } from '../../prometheus/score-labels.ts';
 import type { ScoreRecord } from '../../record/score-record.ts';
 import { seriesPattern } from '../../series/series-pattern.ts';
 import { ServiceError } from '../../service-error.ts';
@@ -28,6 +29,7 @@ interface RunningRemoteWrite {
   readonly finished: Promise<Error | null>;
   /** One sentence each. */
   notReady(): readonly string[];
+  warnings(): readonly string[];
   stop(): Promise<void>;
 }
 
@@ -50,6 +52,7 @@ export async function runRemoteWrite(options: RemoteWriteOptions): Promise<Runni
     const ends = (await readTopicEnds(connection, [topic])).get(topic);
     return ends?.find((each) => each.partition === partition)?.endOffset ?? 0;
   };
+  const owners = new LabelOwners();
   const partitions = new BandPartitions({
     open: (partition) => {
       const writerReports = reports.ofWriter(partition);
@@ -59,6 +62,8 @@ export async function runRemoteWrite(options: RemoteWriteOptions): Promise<Runni
         openSession: (signal) => log.openPartition(partition, signal),
         firstOffset: (session) => (from === 'earliest' ? session.oldestOffset() : endOf(partition)),
         writer: new RemoteWriter({ config: remoteWrite, reports: writerReports, random: Math.random, nowMs: Date.now }),
+        owners,
+        shadowed: (samples) => reports.shadowed(samples),
         scoresOf,
       });
     },
@@ -88,7 +93,7 @@ export async function runRemoteWrite(options: RemoteWriteOptions): Promise<Runni
     });
   metrics.brokerConnected.set(1);
   const notReady = () => [...(lost === null ? [] : ['Kafka is away']), ...reports.reasonsNotReady()];
-  return { finished, notReady, stop };
+  return { finished, notReady, warnings: () => reports.warnings(), stop };
 }
 
 /** The scores of records whose bands are written. */

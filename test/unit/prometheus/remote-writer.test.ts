@@ -18,11 +18,15 @@ type Answer = readonly [status: number, text?: string, headers?: Readonly<Record
 const SECRET = 'a-token-nobody-may-see';
 
 /** A receiver that answers as told, and a writer to it. */
-async function writerTo(t: TestContext, answer: (post: Post, count: number) => Answer) {
+async function writerTo(t: TestContext, answer: (post: Post, count: number) => Answer, protocol: 1 | 2 = 1) {
   const posts: Post[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    if (protocol === 1 && request.headers['x-prometheus-remote-write-version'] === '2.0.0') {
+      response.writeHead(415).end();
+      return;
+    }
     const points = decodeRemoteWrite(inflateSnappy(Buffer.concat(chunks), 1_000_000));
     assert.equal(points.kind, 'points');
     const series = points.kind === 'points' ? points.series : [];
@@ -84,6 +88,7 @@ test('what fails is repeated until it is accepted, not before Retry-After, and s
   assert.equal(posts.length, 4);
   assert.deepEqual(delays, [250, 7_000, 1_000]);
   assert.deepEqual(said('stalled'), [
+    null,
     'status 503: out of order',
     'status 429',
     'status 401: no such token: *** (***)',
@@ -105,12 +110,62 @@ test('a sample that is refused is passed over alone, and the others are accepted
 });
 
 test('where everything is refused the search for samples ends', async (t) => {
-  const { posts, writer, said } = await writerTo(t, () => [400, 'too old']);
+  const { posts, writer, said } = await writerTo(t, () => [400, 'out of order sample']);
   const many = Array.from({ length: 1_000 }, (_, i) => ({ ...SERIES[0], labels: [['__name__', `m${i}`]] as const }));
   await writer.write(many, never);
   assert.ok(posts.length < 500, `${posts.length} requests`);
   const samples = said('refused').reduce<number>((sum, text) => sum + Number.parseInt(String(text), 10), 0);
   assert.equal(samples, 3_000);
+});
+
+/** 20 series with a sample a minute for twelve hours. */
+const HOURS: readonly WrittenSeries[] = Array.from({ length: 20 }, (_, i) => ({
+  labels: [['__name__', `m${i}`]],
+  samples: Array.from({ length: 720 }, (_, minute) => [60_000 * minute, minute] as const),
+}));
+const FIRST_TAKEN = 660;
+const total = (counts: readonly unknown[]) =>
+  counts.reduce<number>((sum, each) => sum + Number.parseInt(String(each), 10), 0);
+
+test('a receiver of 2.0 stores the good samples of a request, and the others are counted as refused', async (t) => {
+  const answer = ({ values }: Post): Answer => {
+    const taken = Object.values(values)
+      .flat()
+      .filter((minute) => minute >= FIRST_TAKEN).length;
+    return [400, 'out of bounds', { 'x-prometheus-remote-write-samples-written': String(taken) }];
+  };
+  const { posts, writer, said } = await writerTo(t, answer, 2);
+  await writer.write(HOURS, never);
+  assert.deepEqual(
+    [posts.length, said('accepted'), said('refused')],
+    [1, [20 * 60], [`${20 * FIRST_TAKEN}: status 400: out of bounds`]],
+  );
+  assert.equal(posts[0].headers['x-prometheus-remote-write-version'], '2.0.0');
+});
+
+test('a receiver that answers 2.0 without a number of samples gets them by 1.0, once', async (t) => {
+  const { posts, writer, said } = await writerTo(t, () => [204], 2);
+  await writer.write(SERIES, never);
+  await writer.write(SERIES, never);
+  const versions = posts.map(({ headers }) => headers['x-prometheus-remote-write-version']);
+  assert.deepEqual(versions, ['2.0.0', '0.1.0', '0.1.0']);
+  assert.deepEqual(said('accepted'), [9, 9]);
+});
+
+test('a receiver of 1.0 that refuses what is too old gets all the rest but a few samples of one series', async (t) => {
+  const newest = new Map<string, number>();
+  const answer = ({ values }: Post): Answer => {
+    const entries = Object.entries(values);
+    if (entries.some(([, minutes]) => minutes.some((minute) => minute < FIRST_TAKEN))) return [400, 'out of bounds'];
+    if (entries.some(([id, [first]]) => first <= (newest.get(id) ?? -1))) return [400, 'out of order sample'];
+    for (const [id, minutes] of entries) newest.set(id, minutes.at(-1)!);
+    return [204];
+  };
+  const { posts, writer, said } = await writerTo(t, answer);
+  await writer.write(HOURS, never);
+  assert.ok(posts.length < 20, `${posts.length} requests`);
+  assert.ok(total(said('accepted')) >= 19 * 60);
+  assert.equal(total(said('accepted')) + total(said('refused')), 20 * 720);
 });
 
 test('a receiver that is away is waited for, until the signal', async () => {
