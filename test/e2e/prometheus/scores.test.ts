@@ -155,7 +155,7 @@ test(
     second.interrupt();
     assert.equal(await second.exitCode, 0);
     const logged = [...first.out, ...second.out];
-    assert.ok(logged.some((line) => line.includes('refused and passed over') && line.includes('400')));
+    assert.ok(logged.some((line) => line.includes('refuses samples of bands') && line.includes('400')));
     assert.ok(logged.every((line) => !line.includes('a-secret')));
     const third = writer();
     await third.until(() => third.out.some((line) => line.includes('"bands are written"')));
