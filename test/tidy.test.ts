@@ -9,6 +9,7 @@ import './tidy/documents.ts';
 import './tidy/exports.ts';
 import './tidy/figures.ts';
 import './tidy/image.ts';
+import './tidy/json-schemas.ts';
 import './tidy/monitoring.ts';
 import './tidy/packages.ts';
 import './tidy/settings-page.ts';

@@ -9,7 +9,7 @@ import { restDayOf } from './rest-days.ts';
 /**
  * A country of ISO 3166-1, a region of it and a part of that as the list names them: `DE`, `DE-BY`, `DE-BY-KATH`.
  */
-export const PLACE = /^([A-Z]{2})(?:-([A-Za-z0-9]{1,20}))?(?:-([A-Za-z0-9]{1,20}))?$/;
+export const PLACE = /^[A-Z]{2}(-[A-Za-z0-9]{1,20}){0,2}$/;
 
 export const PLACE_EXPECTED =
   'a country whose holidays are known, a region of it or a part of that, such as DE, DE-BY or DE-BY-KATH';
@@ -106,7 +106,7 @@ interface PlaceCalendar {
 }
 
 function placeCalendar(place: string): PlaceCalendar | null {
-  const [, country, region, part] = PLACE.exec(place) ?? [];
+  const [country, region, part] = PLACE.test(place) ? place.split('-') : [];
   if (country === undefined) return null;
   const list = newList();
   if (!Object.hasOwn(list.getCountries(), country)) return null;

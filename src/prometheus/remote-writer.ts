@@ -55,9 +55,9 @@ type Answer =
   | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs: number };
 
 /**
- * Writes samples by remote write 2.0, whose receivers store the good samples of a request and answer how many, or by 1.0
- * if the receiver does not answer so. What the receiver does not take now is repeated. By 1.0 one bad sample fails its
- * whole request: samples that are too old are dropped together with all older ones, other bad ones are found by halves.
+ * Writes samples by remote write 2.0, whose receivers store the good samples of a request and answer how many, or by
+ * 1.0 if the receiver does not answer so. What the receiver does not take now is repeated. By 1.0 one bad sample fails
+ * its whole request: one that is too old is dropped with all older ones, other bad ones are found by halves.
  */
 export class RemoteWriter {
   readonly #options: RemoteWriterOptions;

@@ -58,7 +58,7 @@ type Sample = readonly [labels: string, value: number | null];
 class Exposition {
   text = '';
 
-  /** Of events with the same labels the first counts: a scrape takes no more. */
+  /** A scrape takes one sample of equal labels: the first. */
   gauge({ name, help }: typeof grade, samples: readonly Sample[]): void {
     this.text += `# HELP ${name} ${help}\n# TYPE ${name} gauge\n`;
     const seen = new Set<string>();

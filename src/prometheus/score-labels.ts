@@ -11,8 +11,8 @@ interface OwnLabels {
 }
 
 /**
- * Labels of one score, besides its `__name__`: VictoriaMetrics leaves out series with more than 40 by default and answers
- * 204 all the same. Labels of the series beyond it, the last by name, are left out.
+ * Labels of one score, besides its `__name__`. VictoriaMetrics leaves out series with more than 40 by default, and
+ * answers 204. Labels of the series beyond it, the last by name, are left out.
  */
 const LABELS_MAX = 29;
 const OWN_NAMES = ['metric', 'detector', 'group', 'kind', 'time'] as const;
@@ -47,7 +47,7 @@ function isChanged(series: Readonly<Record<string, string>>): boolean {
 /** Labels that are remembered with the series that has them. Series beyond it are not compared. */
 const OWNERS_MAX = 100_000;
 
-/** Decides which of several series whose labels become the same is written: one that is unchanged, else the least id. */
+/** Decides which of several series with the same labels is written: one that is unchanged, else the least id. */
 export class LabelOwners {
   readonly #owners = new Map<string, { readonly id: string; readonly isChanged: boolean }>();
 

@@ -4,18 +4,16 @@ import { byName, oneOrMore, required, section } from '../schema/schema.ts';
 
 const LABELS_MAX = 16;
 const CHARACTERS_MAX = 256;
+const TEXT = new RegExp(`^[^\\x00]{1,${CHARACTERS_MAX}}$`);
 /** Hints of a file. */
 export const DEPENDENCIES_MAX = 1_000;
 const EXPECTED = `a mapping of 1 to ${LABELS_MAX} labels`;
 
-const labels = byName(
-  textMatching(`text of 1 to ${CHARACTERS_MAX} characters`, new RegExp(`^[^]{1,${CHARACTERS_MAX}}$`)),
-  {
-    pattern: new RegExp(`^[^]{1,${CHARACTERS_MAX}}$`),
-    expected: `named by 1 to ${CHARACTERS_MAX} characters`,
-    max: LABELS_MAX,
-  },
-);
+const labels = byName(textMatching(`text of 1 to ${CHARACTERS_MAX} characters`, TEXT), {
+  pattern: TEXT,
+  expected: `named by 1 to ${CHARACTERS_MAX} characters`,
+  max: LABELS_MAX,
+});
 
 /** `depends_on`: series with some labels depend on those with others. */
 export const dependencies = oneOrMore(

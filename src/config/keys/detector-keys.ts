@@ -22,7 +22,12 @@ import { timeZone } from '../schema/times.ts';
 import { eventRules, labels } from './event-rules-schema.ts';
 import { onOrOff, profileKeys } from './profile-keys.ts';
 
-const unitText = textMatching('a unit of 1 to 24 characters, such as bytes or req/s', /^(?=.*\S)[^\p{Cc}]{1,24}$/u);
+const CONTROL = '\\x00-\\x1f\\x7f-\\x9f';
+const unitText = textMatching(
+  'a unit of 1 to 24 characters, such as bytes or req/s',
+  new RegExp(`^[^${CONTROL}]*[^\\s${CONTROL}][^${CONTROL}]*$`),
+  { maxLength: 24 },
+);
 /** Upper bound of lengths in observations: a typing error must not fill the memory. */
 const LENGTH_MAX = 1_000_000;
 /** The open window of a series must fit into one record of the changelog. */

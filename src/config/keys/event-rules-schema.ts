@@ -51,10 +51,7 @@ const LABEL_CHARACTERS_MAX = 256;
 
 /** `labels` of a detector: texts by name. */
 export const labels = byName(
-  textMatching(
-    `text of 1 to ${LABEL_CHARACTERS_MAX} characters`,
-    new RegExp(`^(?=[^]*\\S)[^]{1,${LABEL_CHARACTERS_MAX}}$`),
-  ),
+  textMatching(`text of 1 to ${LABEL_CHARACTERS_MAX} characters`, /\S/, { maxLength: LABEL_CHARACTERS_MAX }),
   {
     pattern: /^[a-zA-Z_][\w.-]{0,63}$/,
     expected: 'named by 1 to 64 letters, digits, dots, dashes or underscores',

@@ -1,6 +1,7 @@
 import Type, { type TSchema, type TSchemaOptions } from 'typebox';
 import { Check } from 'typebox/value';
 import { patternProblem } from '../../series/series-pattern.ts';
+import { portablePattern } from './portable-pattern.ts';
 import type { Setting } from './schema.ts';
 
 /**
@@ -61,13 +62,15 @@ export const boolean: Kind<boolean> = kindOf('true or false', Type.Boolean(), it
 export function textOf<T>(
   expected: string,
   decode: (text: string) => T | undefined,
-  options: TSchemaOptions & { readonly pattern?: string } = {},
+  { pattern, ...options }: TSchemaOptions & { readonly pattern?: string } = {},
 ): Kind<T> {
-  return kindOf(expected, Type.String(options), decode);
+  const portable = pattern === undefined ? {} : { pattern: portablePattern(pattern) };
+  return kindOf(expected, Type.String({ ...options, ...portable }), decode);
 }
 
-export function textMatching(expected: string, { source }: RegExp): Kind<string> {
-  return textOf(expected, itself<string>, { pattern: source });
+/** @param options such as `maxLength` */
+export function textMatching(expected: string, { source }: RegExp, options: TSchemaOptions = {}): Kind<string> {
+  return textOf(expected, itself<string>, { ...options, pattern: source });
 }
 
 export const text = textMatching('text that is not empty', /\S/);
@@ -105,7 +108,9 @@ export const entryName = textMatching('1 to 64 letters, digits, dots, dashes or 
 /** Kafka's rule for topic names. */
 export const topicName = textMatching(
   'a topic name: 1 to 249 letters, digits, dots, dashes or underscores',
-  /^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$/,
+  // Not `.` and not `..`.
+  /^(?:[a-zA-Z0-9_-]|\.[a-zA-Z0-9_-]|\.\.[a-zA-Z0-9._-])[a-zA-Z0-9._-]*$/,
+  { maxLength: 249 },
 );
 
 const PATH_KEY = `[^.[\\]"'\\s][^.[\\]"']*`;

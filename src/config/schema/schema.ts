@@ -1,5 +1,6 @@
 import Type, { type TSchema, type TSchemaOptions } from 'typebox';
 import { entryNameOf, type MappingPlace, type SettingsPlace } from './place.ts';
+import { portablePattern } from './portable-pattern.ts';
 import { nearestOf, notKnown } from './problems.ts';
 import type { SettingsMapping, SettingsNode } from './settings-text.ts';
 
@@ -143,7 +144,8 @@ interface NameRule {
 
 /** Values by names that the file chooses. */
 export function byName<T>(setting: Setting<T>, rule: NameRule | null = null): Setting<ReadonlyMap<string, T>> {
-  const limits = rule === null ? {} : { propertyNames: { pattern: rule.pattern.source }, maxProperties: rule.max };
+  const limits =
+    rule === null ? {} : { propertyNames: { pattern: portablePattern(rule.pattern.source) }, maxProperties: rule.max };
   return mapping(Type.Record(Type.String(), setting.schema, limits), [], (place) => {
     const values = new Map<string, T>();
     for (const name of place.keys) {

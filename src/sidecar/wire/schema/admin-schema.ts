@@ -5,7 +5,7 @@ import { UP_TO } from './integer-texts.ts';
 import { pageFields } from './job-list-schema.ts';
 
 const NAME_LENGTH_MAX = 100;
-const NAME = `^[^\\u0000-\\u001f\\u007f]{1,${NAME_LENGTH_MAX}}$`;
+const NAME = `^[^\\x00-\\x1f\\x7f]{1,${NAME_LENGTH_MAX}}$`;
 const LIMIT_MAX = 1_000_000;
 const TOKENS_MAX = 1_000_000_000_000;
 const MODELS_MAX = 100;

@@ -4,7 +4,7 @@ import Type, { type TSchema } from 'typebox';
 export const Detail = Type.Object({ detail: Type.String() });
 
 const InvalidKey = Type.Object({
-  data: Type.Null(),
+  data: Type.Union([Type.Object({}), Type.Null()], { description: 'Null.' }),
   message: Type.String(),
   details: Type.String(),
   code: Type.String({ description: 'A12' }),

@@ -33,5 +33,7 @@ export const ExplainAnswer = Type.Object({
     description: 'One for each feature; they add up to 1. Equal where no feature is relevant.',
   }),
   method: Type.Enum([...RELEVANCE_METHODS]),
-  feature_names: Type.Null({ description: 'Requests have no names of features.' }),
+  feature_names: Type.Union([Type.Array(Type.String()), Type.Null()], {
+    description: 'Null: requests have no names of features.',
+  }),
 });

@@ -6,6 +6,11 @@ import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../../record/anomaly-event.ts'
 import * as fields from './series-schema.ts';
 import { TokenFields } from './token-schema.ts';
 
+/** Digits behind the point, up to six, that are not all 0. */
+const FRACTION = [5, 4, 3, 2, 1, 0].map((more) => `${'0'.repeat(5 - more)}[1-9][0-9]{0,${more}}`).join('|');
+/** A decimal number above 0, of up to six digits on each side of the point. */
+const POSITIVE = `[1-9][0-9]{0,5}([.][0-9]{1,6})?|0[.](${FRACTION})`;
+
 interface DetectionParameters {
   readonly calibration?: 'plain' | 'robust' | null;
   readonly calibration_size?: number | string | null;
@@ -48,7 +53,7 @@ const DetectionParameters = Type.Optional(
       },
       false_alarms: {
         type: ['string', 'null'],
-        pattern: '^(off|(?=[0-9.]*[1-9])[0-9]{1,6}([.][0-9]{1,6})?/(hour|day|week|month|year))$',
+        pattern: `^(off|(${POSITIVE})/(hour|day|week|month|year))$`,
         description:
           'Accepted false alarms of a series, such as `1/week`; unless said otherwise what `level` leaves, or ' +
           'one a week, between 1 in 50,000 and 1 in 1,000 values.',

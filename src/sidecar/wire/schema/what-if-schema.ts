@@ -6,7 +6,7 @@ import { TokenFields } from './token-schema.ts';
 const Changes = {
   false_alarms: Type.Optional(
     Type.String({
-      pattern: '^(off|\\d{1,6}(\\.\\d{1,6})?/(hour|day|week|month|year))$',
+      pattern: '^(off|[0-9]{1,6}(\\.[0-9]{1,6})?/(hour|day|week|month|year))$',
       description: 'As in the detectors file: `1/week`, or `off`.',
     }),
   ),
@@ -16,13 +16,13 @@ const Changes = {
   direction: Type.Optional(Type.Enum(['both', 'up', 'down'])),
   min_deviation: Type.Optional(
     Type.String({
-      pattern: '^\\d{1,15}(\\.\\d{1,15})?%?$',
+      pattern: '^[0-9]{1,15}(\\.[0-9]{1,15})?%?$',
       description: 'Distance from the forecast: `5` in its units, `5%` of it.',
     }),
   ),
   quiet: Type.Optional(
     Type.String({
-      pattern: '^[0-2]\\d:[0-5]\\d-[0-2]\\d:[0-5]\\d [A-Za-z_/+-]{1,64}$',
+      pattern: '^[0-2][0-9]:[0-5][0-9]-[0-2][0-9]:[0-5][0-9] [A-Za-z_/+-]{1,64}$',
       description: 'One more time of each day in which no alarm counts: `02:00-04:00 UTC`.',
     }),
   ),

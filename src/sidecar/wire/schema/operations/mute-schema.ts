@@ -3,7 +3,9 @@ import { NullableText, QueryFlag, TIME_MS_LATEST } from '../query-fields.ts';
 
 const PATTERN_LENGTH_MAX = 4_096;
 const Pattern = (description: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: PATTERN_LENGTH_MAX, pattern: '\\S', description }));
+  Type.Optional(
+    Type.String({ minLength: 1, maxLength: PATTERN_LENGTH_MAX, pattern: '[^ \\t\\n\\r\\f\\v]', description }),
+  );
 
 export const MutesQuery = Type.Object({
   ended: QueryFlag('`true`: those that hold no more, in place of those that hold.'),
@@ -20,7 +22,7 @@ export const NewMuteRequest = Type.Object(
     reason: Type.String({
       minLength: 1,
       maxLength: 500,
-      pattern: '\\S',
+      pattern: '[^ \\t\\n\\r\\f\\v]',
       description: 'Why, for whoever wonders later.',
     }),
   },
