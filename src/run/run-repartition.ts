@@ -3,7 +3,7 @@ import type { KafkaConfig, StreamConfig, WorkerLimits } from '../config/config.t
 import type { RekeyedInput } from '../config/rekeyed-input.ts';
 import { keyPartitioner } from '../kafka/produce/key-partition.ts';
 import type { SchemaSource } from '../stream/codec/schema-source.ts';
-import { SCHEMA_HEADERS } from '../stream/codec/wire-header.ts';
+import { schemaHeadersOf } from '../stream/codec/wire-header.ts';
 import type { EngineReports } from '../stream/engine/engine-reports.ts';
 import { RecordOrder } from '../stream/engine/record-order.ts';
 import { startWorker, type Worker, type WorkerReports } from '../stream/engine/stream-worker.ts';
@@ -52,7 +52,7 @@ export async function startRepartition(parts: RepartitionParts): Promise<Worker>
     instanceId: stream.groupInstanceId,
     sessionMs: limits.sessionMs,
     compression: stream.output.compression,
-    headers: { names: SCHEMA_HEADERS, raw: true },
+    headers: { names: schemaHeadersOf(stream.input.format), raw: true },
     spread: true,
     onFetch: ({ partition, ...report }) => order.fetched(partition, report),
   });

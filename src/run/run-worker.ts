@@ -10,7 +10,7 @@ import { ServiceError } from '../service-error.ts';
 import { createEventEncoder } from '../stream/codec/event-codec.ts';
 import { connectRegistry } from '../stream/codec/registry.ts';
 import { createScoreEncoder } from '../stream/codec/score-encoder.ts';
-import { SCHEMA_HEADERS } from '../stream/codec/wire-header.ts';
+import { schemaHeadersOf } from '../stream/codec/wire-header.ts';
 import { metricReports, timeForecasts } from '../stream/engine/metric-reports.ts';
 import type { FindingReport } from '../stream/engine/report-findings.ts';
 import { InputStopReport } from '../stream/engine/report-input-stop.ts';
@@ -195,7 +195,7 @@ async function startStream(
     instanceId: stream.groupInstanceId,
     sessionMs: limits.sessionMs,
     compression: stream.output.compression,
-    headers: { names: [...stream.output.headers, ...SCHEMA_HEADERS], raw: false },
+    headers: { names: [...stream.output.headers, ...schemaHeadersOf(stream.input.format)], raw: false },
     onFetch: ({ partition, endOffset }) => reports.fetched(partition, endOffset),
     onAnswer: (seconds) => reports.fetchAnswered(seconds),
   });

@@ -1,5 +1,5 @@
 import { type DecodeOptions, decodeRecords } from '../batch/record-batch-decoder.ts';
-import type { InputRecord, SkippedRange } from '../batch/records.ts';
+import type { InputRecord, RecordHeaders, SkippedRange } from '../batch/records.ts';
 
 /** As in Kafka. */
 const NO_TIMESTAMP = -1;
@@ -18,6 +18,8 @@ interface InputSource extends DecodeOptions {
 
 export const NO_HEADERS: DeliveredHeaders = { names: [], raw: false };
 
+const NONE: RecordHeaders = [];
+
 /** The records of fetched bytes, with those of their headers that are to be passed on. Keys and values are views. */
 export function decodeInput(
   bytes: Buffer,
@@ -27,7 +29,8 @@ export function decodeInput(
   const records: InputRecord[] = [];
   decodeRecords(bytes, options, (offset, timestampMs, key, value, readHeaders, rawHeaders) => {
     const record = { partition, offset, timestampMs, key, value };
-    const headers = names.length === 0 ? [] : readHeaders().filter(([name]) => names.includes(name));
+    const all = names.length === 0 ? NONE : readHeaders();
+    const headers = all.length === 0 ? NONE : all.filter(([name]) => names.includes(name));
     if (raw) records.push({ ...record, headers, rawHeaders: rawHeaders() });
     else records.push(headers.length === 0 ? record : { ...record, headers });
   });

@@ -1,3 +1,4 @@
+import type { RecordMapping } from '../../config/config.ts';
 import type { RecordHeaders } from '../../kafka/batch/records.ts';
 
 /** Length of the header of registry clients: a zero byte, then the schema id as a big-endian 32-bit integer. */
@@ -8,8 +9,12 @@ const SCHEMA_HEADER = '__value_schema_id';
 /** Those of Apicurio's own clients. */
 const APICURIO_HEADERS = ['apicurio.value.globalId', 'apicurio.value.contentId'];
 
+const SCHEMA_HEADERS: readonly string[] = [SCHEMA_HEADER, ...APICURIO_HEADERS];
+
 /** Headers of a record that its decoder needs. */
-export const SCHEMA_HEADERS: readonly string[] = [SCHEMA_HEADER, ...APICURIO_HEADERS];
+export function schemaHeadersOf(format: RecordMapping['format']): readonly string[] {
+  return ['avro', 'protobuf', 'json-schema'].includes(format) ? SCHEMA_HEADERS : [];
+}
 
 /** What names a schema: its id, or its GUID. */
 export type SchemaKey = number | string;
@@ -82,8 +87,8 @@ function guidOf(bytes: Buffer): string {
 
 /** A record whose headers may pass on: those that name the schema of its value do not. */
 export function withoutSchemaHeaders<R extends { readonly headers?: RecordHeaders }>(record: R): R {
+  if (record.headers === undefined) return record;
   const { headers, ...bare } = record;
-  if (headers === undefined) return record;
   const passed = headers.filter(([name]) => !SCHEMA_HEADERS.includes(name));
   return (passed.length === 0 ? bare : { ...bare, headers: passed }) as R;
 }

@@ -97,6 +97,31 @@ kafkaTest('a record whose schema the registry does not know is a dead letter', a
   assert.equal(decoded.kind === 'dead-letter' && decoded.reason, 'schema-unknown');
 });
 
+kafkaTest('a GUID is unknown to a registry without GUIDs; at a wrong URL nothing is known of it', async () => {
+  const guid = '5bc5ac2b-8bbd-4e4f-9d34-0f8b2f2f1a11';
+  assert.equal(await registry.fetch(guid), null);
+  const elsewhere = await connectRegistry({ url: `${local.url}/elsewhere` });
+  await assert.rejects(elsewhere.fetch(guid), { code: 'registry-unavailable' });
+  await elsewhere.close();
+});
+
+kafkaTest("a descriptor in base64, as Python's serializer registers it, is read from the registry", async () => {
+  const recorded = JSON.parse(
+    await readFile(new URL('../../fixture/stream/confluent-records.json', import.meta.url), 'utf8'),
+  );
+  const { value, schema: place } = recorded.records.find(
+    ({ name }: { name: string }) => name === 'protobuf-nested-prefix',
+  );
+  const id = await registry.register('base64-value', { type: 'PROTOBUF', text: recorded.schemas[place].text });
+  const bytes = Buffer.from(value, 'base64');
+  bytes.writeUInt32BE(id, 1);
+  const mapping = recordMapping({ format: 'protobuf', series: ['sensor'], time: 'at', value: 'value' });
+  const decoder = createRecordDecoder(mapping, { schemas: registry });
+  await decoder.loadSchemas([id], CLOCK_MS);
+  const decoded = decoder.decode({ value: bytes }, CLOCK_MS);
+  assert.deepEqual(decoded, { ...OBSERVATION, series: 'kiln-1', timestampMs: 1_767_225_600_250, value: 12.5 });
+});
+
 kafkaTest('scores make the round trip under the subject of their topic, registered anew or not', async () => {
   for (const format of ['avro', 'json-schema'] as const) {
     const options = { topic: `scores-${format}`, registrar: registry };
