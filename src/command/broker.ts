@@ -6,6 +6,7 @@ import { commandFlag, withDefault } from '../config/option.ts';
 import { processOptions } from '../config/options.ts';
 import { integerFrom } from '../config/schema/kinds.ts';
 import { startKafka } from '../local-kafka/kafka-broker.ts';
+import { makeFolder } from '../store/database/make-folder.ts';
 import { aborted, DONE, FAILED } from '../terminal/command-io.ts';
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 
@@ -21,6 +22,7 @@ export const brokerCommand: RunnableCommand = {
     const read = readFlags(flags, ownFlags);
     if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
     const dataDir = join(loaded.config.dataDir, 'kafka');
+    makeFolder(dataDir);
     const broker = await startKafka({ cacheDir: cacheFolder(), dataDir, port: read.values.port });
     io.out(`Kafka is up. In another terminal: KAFKA_BROKERS=${broker.brokers.join(',')} npm start -- topics`);
     // A signal handler does not keep the process alive.

@@ -65,10 +65,11 @@ export function detectorOfFlags(values: DetectorFlagValues, freq: Frequency): Co
   const alarms = { falseAlarms, timezone, profile };
   const points = { stepSize, aggregate, as };
   const fields = { ...points, level, thresholdMethod, group, model, calibration, calibrationSize, ...alarms };
+  const written = new Set([group && 'group', stepSize && 'step_size']);
   const detector = completeDetector(
     { ...fields, name: 'backtest', series: ['*'], freq, h: h ?? detectionSize, detectionSize },
     {
-      has: (key) => (key === 'group' ? group : stepSize) !== undefined,
+      has: (key) => written.has(key),
       problem: (key, expected, got) => void problems.push(mustBe(`--${key.replaceAll('_', '-')}`, expected, got)),
     },
   );

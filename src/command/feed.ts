@@ -6,6 +6,7 @@ import { commandFlag } from '../config/option.ts';
 import { kafkaOptions, streamOptions } from '../config/options.ts';
 import { integerFrom } from '../config/schema/kinds.ts';
 import { findingText } from '../finding/finding.ts';
+import { describeCluster } from '../kafka/admin/describe-cluster.ts';
 import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../kafka/produce/bulk-producer.ts';
 import { compileObservationWriter } from '../stream/codec/observation-writer.ts';
 import { detectorsOfInput } from '../stream/engine/unit/bound-detector.ts';
@@ -52,6 +53,7 @@ export const feedCommand: RunnableCommand = {
     }
     const { group = null, rate = Number.POSITIVE_INFINITY } = read.values;
     const topic = stream.topics.observations;
+    io.err(`Writes to ${topic} of ${await describeCluster({ config: kafka! })}`);
     const input = await openInput(path, io.stop);
     try {
       const olderMsMax = Math.max(0, ...stream.detectors.map(({ settings }) => settings.latenessMs));

@@ -4,7 +4,7 @@ import type { OptionValues } from '../config/given-options.ts';
 import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag } from '../config/option.ts';
 import { workerOptions } from '../config/options.ts';
-import { integerFrom, oneOf, seriesText, text } from '../config/schema/kinds.ts';
+import { boolean, integerFrom, oneOf, seriesText, text } from '../config/schema/kinds.ts';
 import { mustBe } from '../config/schema/problems.ts';
 import { bindToModel, type DetectorModels } from '../detector-models.ts';
 import type { Forecaster } from '../forecast/forecaster.ts';
@@ -41,6 +41,7 @@ const ownFlags = {
   series: commandFlag('series', seriesText, 'series by a glob or matchers of labels (inspect, export: default all)'),
   partition: commandFlag('partition', integerFrom(0, 1_000_000), 'one partition (default: all)'),
   partitions: commandFlag('partitions', integerFrom(1, 10_000), 'repartition: how many partitions there will be'),
+  dryRun: commandFlag('dry-run', boolean, 'reset: counts what would start over, and changes nothing'),
   out: commandFlag('out', text, 'export: file for the CSV (default: standard output)'),
 };
 
@@ -80,7 +81,7 @@ interface GivenState extends StateFlags {
 }
 
 /** Flags that the action does not know, or lacks. */
-function misusedFlags(action: Action, { series, partition, partitions, out }: StateFlags): string[] {
+function misusedFlags(action: Action, { series, partition, partitions, dryRun, out }: StateFlags): string[] {
   const problems: string[] = [];
   if (action === 'reset' && series === undefined && partition === undefined) {
     problems.push('reset needs --series or --partition; --series "*" is everything');
@@ -93,6 +94,7 @@ function misusedFlags(action: Action, { series, partition, partitions, out }: St
     problems.push('repartition moves all state: it takes no --series and no --partition');
   }
   if (action !== 'repartition' && partitions !== undefined) problems.push(`${action} takes no --partitions`);
+  if (action !== 'reset' && dryRun) problems.push(`${action} takes no --dry-run`);
   if (action !== 'export' && out !== undefined) problems.push(`${action} takes no --out`);
   return problems;
 }
@@ -177,7 +179,7 @@ async function adoptAll(
 }
 
 async function usePartitions(given: GivenState, { log, topics, lookup }: StateLog, io: CommandIo): Promise<ExitCode> {
-  const { action, partition: only, series: glob = '*', out } = given;
+  const { action, partition: only, series: glob = '*', dryRun: isDry = false, out } = given;
   const count = await log.partitionCount();
   if (only !== undefined && only >= count) {
     return refuse([mustBe('--partition', `below ${count}, the partitions of ${topics.observations}`, only)], io);
@@ -201,8 +203,8 @@ async function usePartitions(given: GivenState, { log, topics, lookup }: StateLo
         if (action === 'export') await print(rowsOf(found, glob));
         else if (action === 'inspect') await print(linesOf(found, glob));
         else {
-          const units = await resetSeries(found, { glob, topics });
-          await print([`partition ${partition}: ${units} series and groups start over`]);
+          const units = await resetSeries(found, { glob, topics, isDry });
+          await print([`partition ${partition}: ${units} series and groups ${isDry ? 'would ' : ''}start over`]);
           reset += units;
         }
       } finally {

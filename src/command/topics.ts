@@ -8,6 +8,7 @@ import { repartitionOf } from '../config/rekeyed-input.ts';
 import { integerFrom } from '../config/schema/kinds.ts';
 import { findingText } from '../finding/finding.ts';
 import { shadowedGlobs } from '../finding/shadowed-globs.ts';
+import { describeCluster } from '../kafka/admin/describe-cluster.ts';
 import type { KafkaConnection } from '../kafka/cluster/connection.ts';
 import { readFindings } from '../run/operations/input-findings.ts';
 import { ServiceError } from '../service-error.ts';
@@ -45,6 +46,7 @@ export const topicsCommand: RunnableCommand = {
     const read = readFlags(flags, ownFlags);
     if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
     const connection = { config: loaded.config.kafka! };
+    io.out(`On ${await describeCluster(connection)}`);
     const topics = await topicsInUse(connection, loaded.config.stream);
     const { partitions, replicationFactor, retentionDays } = read.values;
     const retentionMs = retentionDays === 0 ? null : retentionDays * DAY_MS;
@@ -54,6 +56,7 @@ export const topicsCommand: RunnableCommand = {
     const before =
       repartition === null ? [] : await ensureRepartition(connection, repartition, { ...creation, scores });
     const made = [...before, ...(await ensureTopics(connection, topics, creation))];
+    for (const topic of Object.values(topics).filter((each) => !made.includes(each))) io.out(`found ${topic}`);
     for (const topic of made) io.out(`made ${topic}`);
     const { changesTopic } = loaded.config;
     const hasChanges = await ensureChangesTopic(connection, { topic: changesTopic, like: topics.events });

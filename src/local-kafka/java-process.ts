@@ -13,8 +13,8 @@ const STOP_MS_MAX = 10_000;
 export interface JavaProcess {
   /** Resolves when the process has ended, for whatever reason. */
   readonly ended: Promise<void>;
-  /** SIGTERM, and SIGKILL after 10 s. */
-  stop(): Promise<void>;
+  /** SIGTERM, and SIGKILL after `msMax`, 10 s by default. */
+  stop(msMax?: number): Promise<void>;
   /** SIGKILL, as in a crash. */
   kill(): Promise<void>;
   /** SIGSTOP until `thaw`: connections stay open and get no answer. */
@@ -57,7 +57,7 @@ export async function startJava(server: JavaServer): Promise<JavaProcess> {
     await exited;
     clearTimeout(late);
   };
-  const stop = () => end('SIGTERM', STOP_MS_MAX);
+  const stop = (msMax = STOP_MS_MAX) => end('SIGTERM', msMax);
   const kill = () => end('SIGKILL', STOP_MS_MAX);
 
   try {

@@ -11,6 +11,8 @@ import { type JavaProcess, startJava } from './java-process.ts';
 
 const run = promisify(execFile);
 const HEAP_MB = 512;
+/** Time to write the archive of classes, at the end of a broker. */
+const ARCHIVE_MS_MAX = 60_000;
 /** Short: it opens its port 2 s after a crash instead of 10. */
 const SESSION_MS = 1_500;
 /** Longest session of a login by token; it ends before with its token. */
@@ -58,7 +60,8 @@ interface Installation {
  * - `secure`: a listener beside the open one.
  * - `features`: levels of features, where the data are new; left out: those of the release.
  *
- * Throws a ServiceError `missing-tool` without Java 17 or Maven, `configuration` while another broker uses the data.
+ * Throws a ServiceError `missing-tool` without Java 17 or Maven, `configuration` while another broker uses the data or
+ * another program the port.
  */
 export async function startKafka(options: {
   cacheDir: string;
@@ -68,9 +71,10 @@ export async function startKafka(options: {
   secure?: SecureListener;
   features?: Readonly<Record<string, number>>;
 }): Promise<LocalKafka> {
-  const installation = await install(resolve(options.cacheDir));
   const dataDir = resolve(options.dataDir);
   await refuseDataInUse(dataDir);
+  if (options.port !== undefined && (await isListening(options.port))) throw portTaken(options.port);
+  const installation = await install(resolve(options.cacheDir));
   const port = options.port ?? (await freePort(await portOf(dataDir, 'PLAINTEXT')));
   const { secure, features = {}, sessionMs = SESSION_MS } = options;
   await format(installation, { dataDir, port, secure, features, sessionMs });
@@ -93,7 +97,8 @@ async function install(cacheDir: string): Promise<Installation> {
   const java = await javaVersion();
   const classPath = await kafkaClassPath(cacheDir);
   const archive = join(cacheDir, `kafka-${KAFKA_VERSION}-java-${java}.jsa`);
-  if (!existsSync(archive)) await makeArchive(classPath, archive);
+  // Starts without it are slower, and all the same. What keeps a broker from starting is reported by the start itself.
+  if (!existsSync(archive)) await makeArchive(classPath, archive).catch(() => undefined);
   return { classPath, archive };
 }
 
@@ -107,7 +112,7 @@ async function makeArchive(classPath: string, archive: string): Promise<void> {
     const listener = { port: await freePort(), secure: undefined, sessionMs: SESSION_MS };
     await format({ classPath, archive }, { dataDir: folder, features: {}, ...listener });
     const broker = await startBroker({ classPath, archive }, folder, [`-XX:ArchiveClassesAtExit=${own}`]);
-    await broker.stop();
+    await broker.stop(ARCHIVE_MS_MAX);
     await rename(own, archive);
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -176,6 +181,11 @@ async function portOf(dataDir: string, listener: 'PLAINTEXT' | 'CONTROLLER'): Pr
 function dataInUse(dataDir: string): ServiceError {
   const remedy = 'stop it, set KAFKA_BROKERS to its address, or set DATA_DIR to another folder';
   return new ServiceError('configuration', `Another Kafka uses the data in ${dataDir}: ${remedy}`);
+}
+
+function portTaken(port: number): ServiceError {
+  const remedy = `take another port, --port ${port + 1}, or set KAFKA_BROKERS to what answers there if that is meant`;
+  return new ServiceError('configuration', `127.0.0.1:${port} is taken by another program: ${remedy}`);
 }
 
 function javaOptions({ classPath, archive }: Installation, sharing?: readonly string[]): string[] {

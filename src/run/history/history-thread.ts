@@ -1,6 +1,5 @@
 /** The thread that keeps the history: it follows the topics, stores what it reads, and answers reads. */
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -11,6 +10,7 @@ import type { HistoryBounds } from '../../history/maintain.ts';
 import type { HistoryReader, HistoryStore, SeriesScores } from '../../history/port/history-port.ts';
 import type { HistoryMessage, HistoryQuestion } from '../../history/remote-history.ts';
 import { HISTORY_FILE, type HistoryDatabase } from '../../history/sql/history-database.ts';
+import { makeFolder } from '../../store/database/make-folder.ts';
 import { type FollowedTopics, followTopics } from './follow-topics.ts';
 
 /** What the thread is started with. */
@@ -61,7 +61,7 @@ async function open(): Promise<HistoryStore | null> {
 }
 
 async function openDatabase(): Promise<HistoryDatabase> {
-  mkdirSync(data.dataDir, { recursive: true });
+  makeFolder(data.dataDir);
   return openDuckdb(join(data.dataDir, HISTORY_FILE), { memoryMb: data.memoryMb });
 }
 

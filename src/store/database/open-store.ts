@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServiceError } from '../../service-error.ts';
 import type { Database } from './database.ts';
+import { makeFolder } from './make-folder.ts';
 import { migrate } from './migrations.ts';
 import { postgresDatabase } from './postgres-database.ts';
 import { openSqlite } from './sqlite-database.ts';
@@ -41,7 +41,7 @@ export function weightsFolder({ dataDir, url }: StorePlace): string | null {
 
 function openFile(dataDir: string): Promise<Database> {
   try {
-    mkdirSync(dataDir, { recursive: true });
+    makeFolder(dataDir);
   } catch (error) {
     const text =
       `${dataDir} cannot be made (${(error as Error).message}); ` +

@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../service-error.ts';
@@ -39,6 +39,8 @@ const REASONS: Readonly<Record<number, string>> = {
  */
 export async function openSqlite(path: string, { busyMsMax }: SqliteLimits = LIMITS): Promise<Database> {
   try {
+    // To open a pipe waits for whoever writes into it.
+    if (existsSync(path) && !statSync(path).isFile()) throw new Error('it is no file');
     if (path !== IN_MEMORY) closeSync(openSync(path, 'a', OWNER_ONLY));
     const file = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: true });
     const retry = { path, busyMsMax };

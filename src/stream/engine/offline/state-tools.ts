@@ -91,8 +91,11 @@ export function* keptObservations({ state }: RestoredPartition, glob: string): G
 /** Commits that these series and groups start over. Returns how many there were. */
 export async function resetSeries(
   { session, state, restored }: RestoredPartition,
-  { glob, topics }: { readonly glob: string; readonly topics: Topics },
+  { glob, topics, isDry = false }: { readonly glob: string; readonly topics: Topics; readonly isDry?: boolean },
 ): Promise<number> {
+  const units = matching(state, glob);
+  const stale = [...state.stale.values()].filter(({ key }) => seriesPattern([glob]).test(key));
+  if (isDry) return units.length + stale.length;
   const nothing = () => Buffer.alloc(0);
   const nextOffset = restored.resume.offset ?? (await session.oldestOffset());
   const format = {
@@ -103,8 +106,6 @@ export async function resetSeries(
     timestamps: 'processing-time' as const,
   };
   const pending = new PendingCommit(format, Date.now, nextOffset);
-  const units = matching(state, glob);
-  const stale = [...state.stale.values()].filter(({ key }) => seriesPattern([glob]).test(key));
   for (const unit of units) {
     for (const series of unit.changelogSeries()) pending.windowsDeleted(closedWindowKeys(series));
     pending.evicted(unit);

@@ -83,6 +83,17 @@ test('an export has the digits that were sent, not those of single precision', a
   );
 });
 
+test('a dry reset counts what would start over, and changes nothing', async () => {
+  const { run } = await scored();
+  const session = await run.broker.openLog().openPartition(0);
+  const found = await restoreForTools(session, TOPICS.observations, lookup);
+  assert.equal(await resetSeries(found, { glob: 'web-*', topics: TOPICS, isDry: true }), 2);
+  await session.close();
+  const again = await run.broker.openLog().openPartition(0);
+  const after = await restoreForTools(again, TOPICS.observations, lookup);
+  assert.deepEqual([...after.state.units.keys()], [...found.state.units.keys()]);
+});
+
 test('a series that is reset starts over, and the others go on where they were', async () => {
   const { run, append } = await scored();
   const session = await run.broker.openLog().openPartition(0);

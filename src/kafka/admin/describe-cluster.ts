@@ -1,0 +1,10 @@
+import type { KafkaConnection } from '../cluster/connection.ts';
+import { asAdmin } from './admin-client.ts';
+
+/** The cluster that a command is about to write to, as people recognize it. Throws a ServiceError. */
+export async function describeCluster(connection: KafkaConnection): Promise<string> {
+  const { brokers, clusterId } = await asAdmin(connection, 'the cluster was described', (admin) =>
+    admin.describeCluster(),
+  );
+  return `cluster ${clusterId} at ${brokers.map(({ host, port }) => `${host}:${port}`).join(', ')}`;
+}
