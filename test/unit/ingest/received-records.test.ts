@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import type { RecordMapping } from '../../../src/config/config.ts';
 import { REFUSED_LINES_MAX, recordsOfBodies } from '../../../src/ingest/received-records.ts';
 import type { PointsFormat } from '../../../src/record/received-points.ts';
+import { recordedRequests } from '../../fixture/senders/recorded.ts';
 import { emittedOtlp, snappyBlock, writeRequest } from '../../fixture/stream/emitted-metrics.ts';
 import { recordMapping } from '../../fixture/stream/record-mapping.ts';
 
@@ -129,3 +132,34 @@ test('labels that are dropped count towards no limit of a series, in every forma
     );
   }
 });
+
+/** What `npm run senders` recorded: three counters, of queue I at 10 N + I, and what the sender adds. */
+const RECORDED = {
+  prometheus: 'remote-write',
+  'prometheus-2': 'remote-write',
+  vmagent: 'remote-write',
+  'collector-remote-write': 'remote-write',
+  'collector-otlp': 'otlp-protobuf',
+} as const;
+
+for (const [name, format] of Object.entries(RECORDED)) {
+  test(`what ${name} wrote is read as it was scraped`, () => {
+    const file = new URL(`../../fixture/senders/${name}.json`, import.meta.url);
+    const { headers } = JSON.parse(readFileSync(file, 'utf8')) as { headers: Record<string, string> };
+    const recordsOf = recordsOfBodies({ mapping: recordMapping({ futureMsMax: null }), groupPathOf: () => null });
+    for (const body of recordedRequests(`${name}.json`, 'bodies')) {
+      const coding = headers['content-encoding'];
+      const bytes = coding === 'zstd' ? zstdDecompressSync(body) : coding === 'gzip' ? gunzipSync(body) : body;
+      const outcome = recordsOf({ format, bytes, snappy: coding === 'snappy', precision: 'ns' }, Date.now());
+      assert.ok(outcome.kind === 'records', JSON.stringify(outcome));
+      assert.deepEqual([outcome.refused, outcome.reasons], [0, []]);
+      const jobs = outcome.records.map(({ key, value }) => ({ id: String(key), ...JSON.parse(String(value)) }));
+      const queues = jobs.flatMap(({ id, value }) => (id.startsWith('jobs_total{') ? [[id, value]] : []));
+      assert.deepEqual(
+        queues.map(([id]) => /queue="(\d)"/.exec(id)?.[1]),
+        queues.map(([, value]) => String(value % 10)),
+      );
+      assert.equal(new Set(queues.map(([id]) => id)).size, 3);
+    }
+  });
+}

@@ -1,0 +1,85 @@
+/** What senders scrape, and what stands between them and `receive`. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A counter of each queue; at the scrape N that of queue I is at 10 N + I. */
+export const QUEUES = 3;
+
+export interface Served {
+  readonly url: string;
+  close(): void;
+}
+
+async function served(listener: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<Served> {
+  const server: Server = createServer((request, response) => void listener(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = () => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
+
+export interface Exporter extends Served {
+  readonly scrapes: () => number;
+  /** Whether it has a series that is refused for its labels, too. */
+  readonly setRefused: (has: boolean) => void;
+}
+
+export async function startExporter(): Promise<Exporter> {
+  let scrapes = 0;
+  let refused = '';
+  const { url, close } = await served((_, response) => {
+    scrapes++;
+    const lines = Array.from({ length: QUEUES }, (_each, i) => `jobs_total{queue="${i}"} ${10 * scrapes + i}`);
+    response.setHeader('content-type', 'text/plain; version=0.0.4');
+    response.end(`# TYPE jobs_total counter\n${lines.join('\n')}\n${refused}`);
+  });
+  const labels = Array.from({ length: 80 }, (_, i) => `l${i}="x"`).join();
+  const setRefused = (has: boolean) => {
+    refused = has ? `# TYPE bad gauge\nbad{${labels}} 1\n` : '';
+  };
+  return { url, close, scrapes: () => scrapes, setRefused };
+}
+
+export interface RecordedRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly status: number;
+}
+
+export interface Front extends Served {
+  readonly requests: readonly RecordedRequest[];
+  /** The next requests are answered with a status, and passed on to nobody. */
+  readonly refuse: (status: number, count: number) => void;
+}
+
+const PASSED = ['authorization', 'content-type', 'content-encoding', 'x-prometheus-remote-write-version'];
+
+/** Passes requests on to `target` as they are. */
+export async function startFront(target: string): Promise<Front> {
+  const requests: RecordedRequest[] = [];
+  let [refusal, left] = [0, 0];
+  const { url, close } = await served(async (request, response) => {
+    const body = Buffer.concat(await request.toArray());
+    const pairs = PASSED.flatMap((name) => (request.headers[name] ? [[name, String(request.headers[name])]] : []));
+    const headers = Object.fromEntries(pairs) as Record<string, string>;
+    if (left > 0) {
+      left--;
+      requests.push({ headers, body, status: refusal });
+      response.writeHead(refusal, { 'retry-after': '1' }).end('{"detail":"refused by the test"}');
+      return;
+    }
+    const answer = await fetch(target + request.url, { method: 'POST', headers, body: new Uint8Array(body) });
+    requests.push({ headers, body, status: answer.status });
+    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(Buffer.from(await answer.arrayBuffer()));
+  });
+  return {
+    url,
+    close,
+    requests,
+    refuse(status, count) {
+      [refusal, left] = [status, count];
+    },
+  };
+}

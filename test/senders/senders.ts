@@ -1,0 +1,83 @@
+/** The senders that `npm run senders` builds and runs; the table of deploy/book/senders.md is written from it. */
+
+export interface Sender {
+  readonly name: string;
+  readonly version: string;
+  /** How it is built: a Go module, the Collector's builder, or packages of PyPI. */
+  readonly build: { readonly go: string } | { readonly collector: string } | { readonly pypi: readonly string[] };
+  /** Where it writes: a path of `receive`, or records of a topic. */
+  readonly to: '/api/v1/write' | '/v1/metrics' | 'topic';
+  /** What it does with a request that is answered so; null where there are no answers. */
+  readonly at: { readonly [status in 400 | 429 | 503]: 'drops' | 'repeats' } | null;
+  /** What it counts of a request of which some points are refused. */
+  readonly partial: string;
+}
+
+const COLLECTOR = '0.165.0';
+const DROPS = { 400: 'drops', 429: 'drops', 503: 'repeats' } as const;
+const PROMETHEUS = {
+  version: '3.16.0',
+  build: { go: 'github.com/prometheus/prometheus/cmd/prometheus@v0.316.0' },
+  to: '/api/v1/write',
+  at: DROPS,
+  partial: 'the refused points alone as failed',
+} as const;
+const OTLP = { ...DROPS, 429: 'repeats' } as const;
+
+export const SENDERS: readonly Sender[] = [
+  { name: 'prometheus', ...PROMETHEUS },
+  { name: 'prometheus-2', ...PROMETHEUS },
+  {
+    name: 'vmagent',
+    version: '1.151.0',
+    build: { go: 'github.com/VictoriaMetrics/VictoriaMetrics/app/vmagent@v1.151.0' },
+    to: '/api/v1/write',
+    at: OTLP,
+    partial: 'the block as rejected (409), with the reasons in its log; nothing is sent again',
+  },
+  {
+    name: 'collector-remote-write',
+    version: COLLECTOR,
+    build: { collector: COLLECTOR },
+    to: '/api/v1/write',
+    at: DROPS,
+    partial: 'the batch as failed; nothing is sent again',
+  },
+  {
+    name: 'collector-otlp',
+    version: COLLECTOR,
+    build: { collector: COLLECTOR },
+    to: '/v1/metrics',
+    at: OTLP,
+    partial: 'the batch as sent, the refused points in a warning',
+  },
+  { name: 'collector-kafka', version: COLLECTOR, build: { collector: COLLECTOR }, to: 'topic', at: null, partial: '' },
+  {
+    name: 'python-sdk',
+    version: '1.45.2',
+    build: { pypi: ['opentelemetry-sdk==1.45.2', 'opentelemetry-exporter-otlp-proto-http==1.45.2'] },
+    to: '/v1/metrics',
+    at: OTLP,
+    partial: 'nothing',
+  },
+];
+
+const LABELS: Readonly<Record<string, string>> = {
+  prometheus: 'Prometheus, remote write 1.0',
+  'prometheus-2': 'Prometheus, remote write 2.0',
+  vmagent: 'vmagent, its own protocol (zstd)',
+  'collector-remote-write': 'OpenTelemetry Collector, `prometheusremotewrite`',
+  'collector-otlp': 'OpenTelemetry Collector, `otlp_http`',
+  'collector-kafka': 'OpenTelemetry Collector, `kafka`',
+  'python-sdk': "OpenTelemetry's SDK for Python",
+};
+
+/** The table of the page. */
+export function sendersTable(): string {
+  const rows = SENDERS.map(({ name, version, to, at, partial }) => {
+    const answers = at === null ? ['-', '-', '-'] : ([400, 429, 503] as const).map((status) => at[status]);
+    return `| ${[LABELS[name], version, to === 'topic' ? 'a topic' : `\`${to}\``, ...answers, partial || '-'].join(' | ')} |`;
+  });
+  const head = '| sender | version | to | 400 | 429 | 503 | it counts of a partly refused request |';
+  return [head, '| --- | --- | --- | --- | --- | --- | --- |', ...rows].join('\n');
+}
