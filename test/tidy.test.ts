@@ -3,6 +3,7 @@
  * checked to be on.
  */
 import './tidy/boundaries.ts';
+import './tidy/budgets.ts';
 import './tidy/chart-values.ts';
 import './tidy/directions.ts';
 import './tidy/documents.ts';

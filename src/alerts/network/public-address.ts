@@ -36,7 +36,8 @@ const mapped = new BlockList();
 mapped.addSubnet('::ffff:0:0', 96, 'ipv6');
 
 /**
- * Whether an address is a host of the public internet. An IPv4 address inside an IPv6 one counts as what it is. false
+ * By hand, because ipaddr.js 2.5 calls unallocated ranges such as 4000::/2 unicast, and AS112 hosts not.
+ * True for a host of the public internet. An IPv4 address inside an IPv6 one counts as what it is. false
  * for what is no address.
  */
 export function isPublicAddress(address: string): boolean {

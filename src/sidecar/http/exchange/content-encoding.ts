@@ -50,7 +50,10 @@ async function compressed(body: unknown, accepted: string | undefined): Promise<
   return coding === null ? null : { coding, body: await compressors[coding](Buffer.from(body)) };
 }
 
-/** Compresses answers as their clients accept. */
+/**
+ * Compresses answers as their clients accept. By hand, because @fastify/compress 9.2 streams every body, in zstd too;
+ * paired, gzip of 93 KB took 0.9 to 1.5 times our processor time, of 4 KB 0.5 to 1.0 times.
+ */
 export function compressAnswers(app: App): void {
   app.addHook('onSend', async ({ headers }, reply, payload) => {
     reply.header('vary', [reply.getHeader('vary') ?? [], 'accept-encoding'].flat().join(', '));
