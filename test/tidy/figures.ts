@@ -1,4 +1,5 @@
 /** Measured figures: documents quote what test/bench/figures.json has. */
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { recordedFigures } from '../bench/figures.ts';
 import { none, read, texts } from './project.ts';
@@ -49,8 +50,26 @@ test('every name of a figure stands behind a number', () => {
   );
 });
 
-test('what the README says was measured names its figures', () => {
+const ROW_KEY = /^(?<bench>[\w-]+)\.(?<key>[\w.]+)(?: (?<operator>[*/]) (?<by>\d+))?$/;
+/** A name such as M4 has no figure. */
+const NUMBER = /(?<![\w.])\d[\d,]*(?:\.\d+)?/g;
+
+test('the figures of the README are the recorded ones, by the keys of readme-figures.json', () => {
+  const keys = JSON.parse(read('test/tidy/readme-figures.json')) as Record<string, (string | null)[]>;
   const section = /^## What is measured\n([\s\S]*?)^## /m.exec(read('README.md'))?.[1] ?? '';
-  const lines = section.split('\n').filter((line) => line.startsWith('- '));
-  none(lines.length === 0 ? ['there are none'] : lines.filter((line) => !line.includes('<!-- ')));
+  const rows = [...section.matchAll(/^\| (.+?) \| (.+) \|$/gm)].slice(1);
+  assert.deepEqual(
+    rows.map(([, label]) => label),
+    Object.keys(keys),
+  );
+  none(
+    rows.flatMap(([, label, cells]) => {
+      const numbers = cells.match(NUMBER) ?? [];
+      if (numbers.length !== keys[label].length) return [`${label}: ${numbers.length} figures, not those of its keys`];
+      return keys[label].flatMap((key, at) => {
+        const problem = key === null ? null : problemOf({ written: numbers[at], ...ROW_KEY.exec(key)?.groups });
+        return problem === null ? [] : [`${label}: ${problem}`];
+      });
+    }),
+  );
 });
