@@ -93,6 +93,21 @@ const incident: OrdinaryCase = {
   },
 };
 
+const leakMs = at(1, 1, 7);
+const leak: OrdinaryCase = {
+  stepMs: 5 * MINUTE_MS,
+  lengthMs: at(1, 2, 12),
+  valueAt(ms, normal) {
+    const steps = (ms - leakMs) / (5 * MINUTE_MS);
+    const leaked = steps >= 0 && steps < 60 ? 0.35 * steps : 0;
+    return 46 + 5 * Math.sin((Math.PI * (hourOf(ms) - 9)) / 12) + 0.5 * normal() + leaked;
+  },
+  isRight: (alarms) => {
+    const late = alarms.filter((ms) => ms >= leakMs);
+    return late.length === 1 && late.every(within(leakMs, leakMs + 3 * HOUR_MS));
+  },
+};
+
 const CASES: Readonly<Record<string, OrdinaryCase>> = {
   '5 that becomes 6': flat(5, 6, { rows: 500 }),
   'a service that is down for four hours': flat(1, 0),
@@ -113,6 +128,7 @@ const CASES: Readonly<Record<string, OrdinaryCase>> = {
   'closed at weekends': closedAtWeekends(false),
   'closed at weekends, with an outage on a Tuesday': closedAtWeekends(true),
   'an incident of two days': incident,
+  'a leak of five hours': leak,
   'one missing value in a wave': {
     stepMs: HOUR_MS,
     lengthMs: 20 * DAY_MS,
