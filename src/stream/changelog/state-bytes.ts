@@ -87,7 +87,7 @@ const NUMBER_TAGS = { notANumber: 0xf8, minusInfinity: 0xf9, u16: 0xfa, u32: 0xf
 const SMALL_NUMBER_MAX = NUMBER_TAGS.notANumber - 1;
 const U48_MAX = 2 ** 48 - 1;
 
-/** Writes little-endian numbers and texts into a buffer that grows. */
+/** Writes little-endian numbers and texts. NaN has one pattern: that of the engine depends on how hot the code is. */
 export class StateWriter {
   #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
   #view = new DataView(this.#bytes.buffer);
@@ -112,19 +112,22 @@ export class StateWriter {
 
   f16(value: number): void {
     this.#reserve(2);
-    this.#view.setFloat16(this.length, value, true);
+    if (Number.isNaN(value)) this.#view.setUint16(this.length, 0x7e00, true);
+    else this.#view.setFloat16(this.length, value, true);
     this.length += 2;
   }
 
   f32(value: number): void {
     this.#reserve(4);
-    this.#view.setFloat32(this.length, value, true);
+    if (Number.isNaN(value)) this.#view.setUint32(this.length, 0x7fc00000, true);
+    else this.#view.setFloat32(this.length, value, true);
     this.length += 4;
   }
 
   f64(value: number): void {
     this.#reserve(8);
-    this.#view.setFloat64(this.length, value, true);
+    if (Number.isNaN(value)) this.#view.setBigUint64(this.length, 0x7ff8000000000000n, true);
+    else this.#view.setFloat64(this.length, value, true);
     this.length += 8;
   }
 

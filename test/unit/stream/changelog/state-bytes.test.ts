@@ -27,6 +27,22 @@ test('every number is read as it was written, to the last bit', () => {
   );
 });
 
+test('NaN has one pattern, whatever bits it had', () => {
+  const bits = [0x7fc00000, 0xffc00000, 0xffffffff, 0x7fa00001];
+  const values = [
+    ...new Float32Array(Uint32Array.from(bits).buffer),
+    ...new Float64Array(BigUint64Array.of(2n ** 64n - 1n).buffer),
+  ];
+  const patterns = values.map((value) => {
+    const writer = new StateWriter();
+    writer.f16(value);
+    writer.f32(value);
+    writer.f64(value);
+    return writer.take().toString('hex');
+  });
+  assert.deepEqual(new Set(patterns), new Set(['007e0000c07f000000000000f87f']));
+});
+
 test('small counts take one byte, offsets and times at most seven, and no number more than nine', () => {
   const sizes = [0, 247, 1_000, 70_000, 1_735_689_600_000, 0.5, 0.1].map((number) => written([number]).length);
   assert.deepEqual(sizes, [1, 1, 3, 5, 7, 5, 9]);
