@@ -1,6 +1,6 @@
 import { type DetectorConfig, type LoadedConfig, settingsDigest } from './config/config.ts';
 import type { Forecaster } from './forecast/forecaster.ts';
-import { detectionNetwork, type Model, type ModelCatalog } from './model/catalog.ts';
+import type { Model, ModelCatalog } from './model/catalog.ts';
 import type { Forecasters } from './model/onnx-forecaster.ts';
 import { shareWeights, type TunedWeights } from './model/tuned-weights.ts';
 import { weightCount } from './model/tuning-graphs.ts';
@@ -18,7 +18,7 @@ export interface DetectorModel {
   readonly weights: TunedWeights | null;
   /** Scores of different digests are not comparable. */
   readonly digest: string;
-  /** States of different digests are not continued. A new network of detection continues those of the one before. */
+  /** States of different digests are not continued. */
   readonly stateDigest: string;
 }
 
@@ -57,16 +57,11 @@ export function catalogModels(catalog: ModelCatalog): Map<string, DetectorModel>
 }
 
 function pretrained(model: Model): DetectorModel {
-  return { model, weights: null, digest: detectionNetwork(model).digest, stateDigest: model.digest };
+  return { model, weights: null, digest: model.digest, stateDigest: model.manifest.state ?? model.digest };
 }
 
 export function tunedModel(model: Model, weights: TunedWeights): DetectorModel {
   return { model, weights, digest: weights.digest, stateDigest: weights.digest };
-}
-
-/** The network that forecasts for a detector: fine-tuned weights are those of the model itself. */
-function networkOf({ model, weights }: DetectorModel): Model {
-  return weights === null ? detectionNetwork(model) : model;
 }
 
 /** null where there is no fine-tuned model of this id. Throws a ServiceError for one that cannot be used. */
@@ -98,11 +93,11 @@ export function bindToModel(
   forecasterFor: (...spec: Parameters<Forecasters['forecasterFor']>) => Forecaster,
 ): BoundDetector {
   const found = models.byName.get(detector.model)!;
-  const forecaster = forecasterFor(networkOf(found).name, detector.settings.h, found.weights);
+  const forecaster = forecasterFor(found.model.name, detector.settings.h, found.weights);
   return bindDetector(detector, { ...found, forecaster }, settingsDigest(detector));
 }
 
-/** The networks that forecast for these detectors. */
-export function networksBelow(detectors: readonly DetectorConfig[], { byName }: DetectorModels): Model[] {
-  return detectors.map(({ model }) => networkOf(byName.get(model)!));
+/** The pretrained models of these detectors. */
+export function pretrainedModels(detectors: readonly DetectorConfig[], { byName }: DetectorModels): Model[] {
+  return detectors.map(({ model }) => byName.get(model)!.model);
 }

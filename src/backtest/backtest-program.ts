@@ -1,6 +1,6 @@
 /** The program of the sandbox that scores files and kept values. */
 import { catalogModels } from '../detector-models.ts';
-import { catalogOf, networksOf } from '../model/catalog.ts';
+import { catalogOf } from '../model/catalog.ts';
 import { Forecasters } from '../model/onnx-forecaster.ts';
 import type { Sandboxed } from '../sandbox/program.ts';
 import { decodeEnvelope, encodeEnvelope } from '../sidecar/jobs/envelope.ts';
@@ -14,9 +14,8 @@ export type ScoringAnswerHeader = ProblemsHeader | BacktestAnswerHeader | WhatIf
 
 export const sandboxed: Sandboxed = async (setup) => {
   const { models, aliases }: ModelsSetup = JSON.parse(Buffer.from(setup).toString());
-  const networks = networksOf(models);
   // The service has checked the models.
-  const forecasters = await Forecasters.start(networks, { threads: 1, rare: networks });
+  const forecasters = await Forecasters.start(models, { threads: 1, rare: models });
   const catalog = catalogOf(models, aliases);
   const loaded: ScoringModels = {
     catalog,

@@ -10,7 +10,7 @@ import { loadProcessConfig } from '../config/load.ts';
 import { commandFlag } from '../config/option.ts';
 import { processOptions, storeOptions, streamOptions, workerLimits } from '../config/options.ts';
 import { text } from '../config/schema/kinds.ts';
-import { bindToModel, type DetectorModels, networksBelow } from '../detector-models.ts';
+import { bindToModel, type DetectorModels, pretrainedModels } from '../detector-models.ts';
 import { findingText } from '../finding/finding.ts';
 import { judgeInput } from '../finding/input-watch.ts';
 import { shadowedGlobs } from '../finding/shadowed-globs.ts';
@@ -160,7 +160,7 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
   const output = out === undefined ? null : await openOutput(out);
   const eventsOutput = eventsOut === undefined ? null : await openOutput(eventsOut);
   const incidentsOutput = incidentsOut === undefined ? null : await openOutput(incidentsOut);
-  const forecasters = await Forecasters.start(networksBelow(configs, models), {
+  const forecasters = await Forecasters.start(pretrainedModels(configs, models), {
     threads: config.worker.inferenceThreads,
   });
   try {

@@ -49,7 +49,7 @@ export const detectorFlags = {
   ),
   timezone: commandFlag('timezone', detectorKinds.timezone, 'clock and weekdays that series follow (default: UTC)'),
   profile: commandFlag('profile', detectorKinds.profile, 'on (default) or off: the long memory of hours and weekdays'),
-  model: commandFlag('model', detectorKinds.model, 'a model there is (default: tsmodel-1)'),
+  model: commandFlag('model', detectorKinds.model, 'a model there is (default: tsmodel-1-detection)'),
 };
 
 export type DetectorFlagValues = OptionValues<typeof detectorFlags>;

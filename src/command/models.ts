@@ -1,6 +1,6 @@
 import { loadProcessConfig } from '../config/load.ts';
 import { processOptions } from '../config/options.ts';
-import { networksOf, openCatalog } from '../model/catalog.ts';
+import { openCatalog } from '../model/catalog.ts';
 import { Forecasters } from '../model/onnx-forecaster.ts';
 import { DONE } from '../terminal/command-io.ts';
 import { printProblems, type RunnableCommand } from './command.ts';
@@ -13,7 +13,7 @@ export const modelsCommand: RunnableCommand = {
     if (loaded.kind === 'problems') return printProblems(loaded.problems, io);
     const catalog = await openCatalog({ modelsDir: loaded.config.modelsDir });
     const models = catalog.names.map((name) => catalog.get(name));
-    const forecasters = await Forecasters.start(networksOf(models), { threads: 1 });
+    const forecasters = await Forecasters.start(models, { threads: 1 });
     await forecasters.close();
     for (const { name, digest, manifest } of models) {
       const { version, context, horizonMax, parameters } = manifest;

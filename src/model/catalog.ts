@@ -11,8 +11,6 @@ export interface Model {
   /** SHA-256 of the graph. Scores of models with different digests are not comparable. */
   readonly digest: string;
   readonly manifest: ModelManifest;
-  /** The smaller network that detection asks, as a model of its own; null where detection asks this one. */
-  readonly detection: Model | null;
 }
 
 export interface ModelCatalog {
@@ -66,7 +64,7 @@ export async function openCatalog(sources: CatalogSources): Promise<ModelCatalog
       } else if (operators.includes(folder) && Object.hasOwn(aliases, name)) {
         reasons.push(`model folder ${folder}: name ${name} is an alias of ${aliases[name]}, which clients rely on`);
       }
-      models.set(name, modelOf(folder, manifest));
+      models.set(name, { name, graphPath: join(folder, manifest.graph), digest: manifest.sha256, manifest });
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       reasons.push(error.message);
@@ -74,24 +72,6 @@ export async function openCatalog(sources: CatalogSources): Promise<ModelCatalog
   }
   if (reasons.length > 0) throw new ServiceError('model-invalid', reasons.join('\n'));
   return catalogOf([...models.values()], aliases);
-}
-
-function modelOf(folder: string, manifest: ModelManifest): Model {
-  const { name, graph, sha256, detection } = manifest;
-  const model = { name, graphPath: join(folder, graph), digest: sha256, manifest, detection: null };
-  if (detection === null) return model;
-  const smaller = { ...manifest, ...detection, name: `${name}/detection`, detection: null, tuning: null };
-  return { ...model, detection: modelOf(folder, smaller) };
-}
-
-/** The network that detection asks for the forecasts of a pretrained model. */
-export function detectionNetwork(model: Model): Model {
-  return model.detection ?? model;
-}
-
-/** The networks of these models, those of detection included. */
-export function networksOf(models: readonly Model[]): Model[] {
-  return models.flatMap((model) => (model.detection === null ? [model] : [model, model.detection]));
 }
 
 /** A catalog of verified models of different names. */

@@ -22,8 +22,8 @@ export interface ModelManifest {
   readonly sha256: string;
   /** The same network with its median as the only output, equal to the bit; null where there is none. */
   readonly median: MedianGraph | null;
-  /** A smaller network with the same inputs, quantiles and lengths, which detection asks; null where there is none. */
-  readonly detection: DetectionGraph | null;
+  /** Digest that the state of a stream has for this model, so that it continues; null: `sha256`. */
+  readonly state: string | null;
   /** Observations per token. Contexts and horizons of the graph are multiples of it. */
   readonly patch: number;
   /** Longest context, observations. */
@@ -55,10 +55,6 @@ export interface ModelManifest {
 interface MedianGraph extends GraphFile {
   /** The rows of its runs are a multiple of this. */
   readonly rowsUnit: number;
-}
-
-interface DetectionGraph extends GraphFile {
-  readonly median: MedianGraph | null;
 }
 
 /**
@@ -103,9 +99,9 @@ export function checkManifest(json: unknown): ManifestReading {
     name: need('name', 'letters, digits, ".", "-" and "_" (1 to 36)', (v) => isText(v) && NAME.test(v)),
     version: need('version', 'a text', isText),
     graph: need('graph', 'the name of a file in the same folder', (v) => isText(v) && basename(v) === v && v !== '..'),
-    sha256: need('sha256', '64 lower-case hex digits', (v) => isText(v) && /^[0-9a-f]{64}$/.test(v)),
-    median: checkMedian('median', json.median, problems),
-    detection: checkDetection(json.detection, problems),
+    sha256: need('sha256', '64 lower-case hex digits', isDigest),
+    median: checkMedian(json.median, problems),
+    state: json.state === undefined ? null : need('state', '64 lower-case hex digits', isDigest),
     patch,
     context,
     contextBuckets: need(
@@ -138,25 +134,14 @@ export function checkManifest(json: unknown): ManifestReading {
   return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'manifest', manifest };
 }
 
-function checkMedian(key: string, median: unknown, problems: string[]): MedianGraph | null {
+function checkMedian(median: unknown, problems: string[]): MedianGraph | null {
   if (median === undefined) return null;
   const { rows_unit: rowsUnit = ROWS_UNIT } = (median ?? {}) as { readonly rows_unit?: unknown };
   if (isGraphFile(median) && isCount(rowsUnit) && ROWS_UNIT % rowsUnit === 0) {
     return { ...(median as GraphFile), rowsUnit };
   }
   const expected = 'graph and sha256 of a file in the same folder, and rows_unit, if any, 1, 2 or 4';
-  problems.push(`${key} must be ${expected}, got ${show(median)}`);
-  return null;
-}
-
-function checkDetection(detection: unknown, problems: string[]): DetectionGraph | null {
-  if (detection === undefined) return null;
-  if (isGraphFile(detection)) {
-    const { median } = detection as { readonly median?: unknown };
-    return { ...(detection as GraphFile), median: checkMedian('detection.median', median, problems) };
-  }
-  const expected = 'graph and sha256 of a file in the same folder, and median, if any';
-  problems.push(`detection must be ${expected}, got ${show(detection)}`);
+  problems.push(`median must be ${expected}, got ${show(median)}`);
   return null;
 }
 
@@ -175,12 +160,12 @@ export async function readModelFolder(folder: string): Promise<ModelManifest> {
   }
   const reading = checkManifest(json);
   if (reading.kind === 'problems') throw invalid(reading.problems);
-  const { name, graph, sha256, median, detection, tuning } = reading.manifest;
+  const { name, graph, sha256, median, tuning } = reading.manifest;
   const problems: string[] = [];
   if (name !== basename(folder)) problems.push(`name must be that of the folder, got ${show(name)}`);
   const files = [
     { graph, sha256 },
-    ...[median, detection, detection?.median].filter((file) => file != null),
+    ...(median === null ? [] : [median]),
     ...(tuning === null ? [] : [tuning.step, tuning.forecast, tuning.source]),
   ];
   for (const file of files) {
@@ -209,6 +194,10 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
+}
+
+function isDigest(value: unknown): boolean {
+  return isText(value) && /^[0-9a-f]{64}$/.test(value);
 }
 
 function isCount(value: unknown): value is number {

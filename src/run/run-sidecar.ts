@@ -3,7 +3,7 @@ import { BacktestSandbox } from '../backtest/backtest-sandbox.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { consoleFiles } from '../console/page-files.ts';
 import { signInRoute } from '../console/view/route.ts';
-import { isShipped, type ModelCatalog, networksOf } from '../model/catalog.ts';
+import { isShipped, type ModelCatalog } from '../model/catalog.ts';
 import { type ForecasterStats, Forecasters } from '../model/onnx-forecaster.ts';
 import { WeightsCache } from '../model/tuned-weights.ts';
 import { Tuner } from '../model/tuning/tuner.ts';
@@ -86,9 +86,8 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
     for (const close of opened.splice(0).reverse()) await close();
   };
   try {
-    const networks = networksOf(models);
-    const rare = networks.filter((network) => network.name !== DEFAULT_MODEL && isShipped(network));
-    const forecasters = await Forecasters.start(networks, { threads: limits.inferenceThreads, rare });
+    const rare = models.filter((model) => model.name !== DEFAULT_MODEL && isShipped(model));
+    const forecasters = await Forecasters.start(models, { threads: limits.inferenceThreads, rare });
     opened.push(() => forecasters.close());
     const clock = await StoreClock.start(store);
     opened.push(async () => clock.close());

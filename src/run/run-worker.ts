@@ -1,7 +1,7 @@
 import type { Config, DetectorConfig, KafkaConfig, LoadedConfig } from '../config/config.ts';
 import { repartitionOf } from '../config/rekeyed-input.ts';
 import { resolveConfig } from '../config/resolve.ts';
-import { bindToModel, type DetectorModels, findDetectorModels, networksBelow } from '../detector-models.ts';
+import { bindToModel, type DetectorModels, findDetectorModels, pretrainedModels } from '../detector-models.ts';
 import type { Forecaster } from '../forecast/forecaster.ts';
 import { requirePermissions } from '../kafka/admin/topic-permissions.ts';
 import { openCatalog } from '../model/catalog.ts';
@@ -205,7 +205,7 @@ async function startStream(
   const parts = { kafka, stream, partitions, isRekeyed, schemas: registry, logger };
   const warmStart = history === null ? null : await loadHistory(history, parts);
   const queueRowsMax = FORECAST_ROWS_MAX * partitions;
-  const forecasters = await Forecasters.start(networksBelow(stream.detectors, models), {
+  const forecasters = await Forecasters.start(pretrainedModels(stream.detectors, models), {
     threads: limits.inferenceThreads,
     queueRowsMax,
   });

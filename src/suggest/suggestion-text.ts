@@ -23,6 +23,8 @@ interface SuggestionContext {
   readonly holidays: { readonly places: readonly string[]; readonly contradicted: readonly ContradictedDay[] };
 }
 
+/** The default, written down: a later default moves no score of these detectors. */
+const MODEL = 'tsmodel-1-detection';
 /** Series that are named of those that something is said about. */
 const NAMED_MAX = 3;
 const NAME_LENGTH_MAX = 80;
@@ -95,6 +97,7 @@ function detectorLines(detector: SuggestedDetector, { timeZone, holidays }: Sugg
     ...(as === null ? [] : [`    as: ${as} # counters: they only grow, but for resets`]),
     `    h: ${h}`,
     `    detection_size: ${detectionSize}${because('detection_size')}`,
+    `    model: ${MODEL}`,
     ...(silenceAfter === null ? [] : [`    silence_after: ${silenceAfter}${because('silence_after')}`]),
     ...(seasonal === null || timeZone === 'UTC' ? [] : [`    timezone: ${timeZone} # of this machine, or --timezone`]),
     ...(seasonal === null || holidays.places.length === 0 ? [] : [`    holidays: [${holidays.places.join(', ')}]`]),

@@ -24,7 +24,7 @@ export function benchDetector({ detectionSize, alarms }: BenchSettings): Detecto
     series: ['plant-*'],
     group: null,
     by: null,
-    model: 'tsmodel-1',
+    model: 'tsmodel-1-detection',
     events: NO_RULES,
     labels: {},
     settings: {

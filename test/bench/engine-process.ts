@@ -1,6 +1,6 @@
 /** The worker in a process of its own. Reports `restored` when every partition is, then what it measured. */
 import type { KafkaConfig, Topics } from '../../src/config/config.ts';
-import { detectionNetwork, openCatalog } from '../../src/model/catalog.ts';
+import { openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/onnx-forecaster.ts';
 import { metricReports, timeForecasts } from '../../src/stream/engine/metric-reports.ts';
 import { startWorker } from '../../src/stream/engine/stream-worker.ts';
@@ -16,7 +16,7 @@ export interface EngineOptions extends BenchSettings {
   readonly kafka: KafkaConfig;
   readonly topics: Topics;
   readonly groupId: string;
-  readonly model: 'free' | 'tsmodel-1';
+  readonly model: 'free' | 'tsmodel-1-detection';
   readonly inferenceThreads: number;
   /** Records of the input; 0: nobody asks how fast they were scored. */
   readonly observations: number;
@@ -26,7 +26,7 @@ const options = childOptions<EngineOptions>();
 const { kafka, topics, groupId, model, inferenceThreads, observations } = options;
 const stopping = stopAsked();
 const stream = benchStream(topics, groupId, options);
-const models = model === 'free' ? [] : [detectionNetwork((await openCatalog({ modelsDir: null })).get(model))];
+const models = model === 'free' ? [] : [(await openCatalog({ modelsDir: null })).get(model)];
 const forecasters = models.length === 0 ? null : await Forecasters.start(models, { threads: inferenceThreads });
 const metrics = createMetrics({ collectProcess: false });
 const forecaster = forecasters?.forecasterFor(models[0].name, options.detectionSize) ?? FREE_FORECASTER;

@@ -13,7 +13,8 @@ const DAILY = { series: 1_000, length: 730 };
 const HOURLY = { series: 10_000, length: 500 };
 const PATHS = { series: 10, length: 500 };
 const SIMULATION = { freq: 'h', h: 24, n_paths: 1_000, seed: 7 };
-const ONLINE = { freq: 'h', h: 24, detection_size: 48 };
+const DETECTION = { model: 'tsmodel-1-detection' };
+const ONLINE = { ...DETECTION, freq: 'h', h: 24, detection_size: 48 };
 const LARGE_BYTES = 200 * 2 ** 20;
 /** Few forecasts of many values: what the body takes is asked, not what the model does. */
 const LARGE_LENGTH = 2_000;
@@ -40,9 +41,10 @@ async function measureMany(sidecar: Sidecar): Promise<Figures> {
   for (const connections of CONNECTIONS) {
     alone.push(await askAgain(sidecar.url, check, connections, ALONE_MS));
   }
-  const daily = await measureOne(sidecar, question('/v2/anomaly_detection', DAILY, { freq: 'D' }));
+  const daily = await measureOne(sidecar, question('/v2/anomaly_detection', DAILY, { ...DETECTION, freq: 'D' }));
   const large = onlineDetection(HOURLY);
   const hourly = await measureOne(sidecar, large);
+  const larger = await measureOne(sidecar, onlineDetection(HOURLY, 'tsmodel-1'));
   const beside = await checksBeside(sidecar, check, large);
   const row = (of: string, { series, length }: typeof DAILY, one: Answered): Cell[] => [
     of,
@@ -56,7 +58,11 @@ async function measureMany(sidecar: Sidecar): Promise<Figures> {
   printTable(
     'many series in one request',
     ['request', 'series', 'values each', 'MiB', 's', 'forecasts', 'model share of cpu'],
-    [row('anomaly_detection, daily', DAILY, daily), row('online_anomaly_detection, hourly', HOURLY, hourly)],
+    [
+      row('anomaly_detection, daily', DAILY, daily),
+      row('online_anomaly_detection, hourly', HOURLY, hourly),
+      row('the same with tsmodel-1', HOURLY, larger),
+    ],
   );
   const latencyRows = (of: string, latencies: readonly Latencies[]) =>
     latencies.map((l, i): Cell[] => [of, CONNECTIONS[i], l.answers, l.perSecond, l.p50Ms, l.p99Ms]);
@@ -160,8 +166,8 @@ async function workOf({ metric }: Sidecar) {
   return { forecasts, modelS, processS };
 }
 
-function onlineDetection(size: typeof HOURLY): Question {
-  return question('/v2/online_anomaly_detection', size, ONLINE);
+function onlineDetection(size: typeof HOURLY, model = ONLINE.model): Question {
+  return question('/v2/online_anomaly_detection', size, { ...ONLINE, model });
 }
 
 /** The values of all series are the same: no series knows of another, and so the body is made fast. */

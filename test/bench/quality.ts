@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type Model, type ModelCatalog, networksOf, openCatalog } from '../../src/model/catalog.ts';
+import { type Model, type ModelCatalog, openCatalog } from '../../src/model/catalog.ts';
 import { Forecasters } from '../../src/model/onnx-forecaster.ts';
 import { serveModels } from '../../src/sidecar/models/served-models.ts';
 import { tuneInProcess } from '../../src/sidecar/models/tuned-models.ts';
@@ -56,7 +56,7 @@ export async function run(args: readonly string[]): Promise<Figures> {
 
 async function measure(data: string, catalog: ModelCatalog, model: Model, wanted: boolean): Promise<Report> {
   const { name } = model;
-  const forecasters = await Forecasters.start(networksOf([model]), { threads: availableParallelism() });
+  const forecasters = await Forecasters.start([model], { threads: availableParallelism() });
   const noPython = wanted ? await whyNoPython() : 'is not wanted';
   if (noPython !== null) console.log(`Without statistical models: statsforecast ${noPython}.`);
   try {

@@ -25,12 +25,12 @@ const LATENCY = { seriesCount: 1_000, perSecond: 5_000, warmUpSeconds: 4, second
 /** Records of one send of the input: what a producer gathers in a moment. */
 const FED_TOGETHER = 2_000;
 
-type Variant = 'pass-through' | 'free' | 'tsmodel-1';
+type Variant = 'pass-through' | 'free' | 'tsmodel-1-detection';
 
 const NAMES: Readonly<Record<Variant, string>> = {
   'pass-through': 'bare kafkajs',
   free: 'engine, free model',
-  'tsmodel-1': 'engine, tsmodel-1',
+  'tsmodel-1-detection': 'engine, tsmodel-1-detection',
 };
 
 interface Case {
@@ -44,9 +44,15 @@ interface Case {
 
 /** On a machine that does other things too, the best of a few rounds, taken in turns, says the most. */
 const CASES: readonly Case[] = [
-  { seriesCount: 1_000, detectionSize: 24, steps: 384, variants: ['pass-through', 'free', 'tsmodel-1'], rounds: 3 },
-  { seriesCount: 1_000, detectionSize: 96, steps: 512, variants: ['tsmodel-1'], rounds: 2 },
-  { seriesCount: 10_000, detectionSize: 24, steps: 64, variants: ['free', 'tsmodel-1'], rounds: 2 },
+  {
+    seriesCount: 1_000,
+    detectionSize: 24,
+    steps: 384,
+    variants: ['pass-through', 'free', 'tsmodel-1-detection'],
+    rounds: 3,
+  },
+  { seriesCount: 1_000, detectionSize: 96, steps: 512, variants: ['tsmodel-1-detection'], rounds: 2 },
+  { seriesCount: 10_000, detectionSize: 24, steps: 64, variants: ['free', 'tsmodel-1-detection'], rounds: 2 },
 ];
 
 /** @param args one of `throughput`, `latency`; by default both */
@@ -78,16 +84,16 @@ async function throughputFigures(connection: KafkaConnection): Promise<Figures> 
   const at = (variant: Variant, settings: string) => best.get(`${variant} ${settings}`);
   const passthrough = speed(at('pass-through', '1000 series, h 24'));
   const engine = speed(at('free', '1000 series, h 24'));
-  const full = at('tsmodel-1', '1000 series, h 24')!;
+  const full = at('tsmodel-1-detection', '1000 series, h 24')!;
   return {
     obs_per_s: rounded(speed(full)),
-    obs_per_s_10000: rounded(speed(at('tsmodel-1', '10000 series, h 24'))),
+    obs_per_s_10000: rounded(speed(at('tsmodel-1-detection', '10000 series, h 24'))),
     engine_obs_per_s: rounded(engine),
     engine_obs_per_s_10000: rounded(speed(at('free', '10000 series, h 24'))),
     passthrough_obs_per_s: rounded(passthrough),
     engine_ratio: rounded(engine / passthrough),
     full_ratio: rounded(speed(full) / passthrough),
-    full_ratio_h96: rounded(speed(at('tsmodel-1', '1000 series, h 96')) / passthrough),
+    full_ratio_h96: rounded(speed(at('tsmodel-1-detection', '1000 series, h 96')) / passthrough),
     model_share: rounded(full.modelCpuSeconds / full.cpuSeconds),
   };
 }
@@ -176,7 +182,10 @@ async function latencyFigures(connection: KafkaConnection): Promise<Figures> {
     const seed = seedOf(LATENCY.seriesCount, 24, closing === 'spread');
     const topics = await makeTopics(connection, `latency-${round}`);
     await seedChangelog(connection, [topics.changelog], seed, 'compacted');
-    const engine = startChild<'restored'>('engine-process.ts', engineOptions(connection, topics, 'tsmodel-1', 24, 0));
+    const engine = startChild<'restored'>(
+      'engine-process.ts',
+      engineOptions(connection, topics, 'tsmodel-1-detection', 24, 0),
+    );
     await engine.next();
     const options: LatencyOptions = { kafka: connection.config, topics, firstStep: seed.steps, ...LATENCY };
     const latencies = await runChild<Latencies>('latency-probe.ts', options);

@@ -46,7 +46,7 @@ export const JITTER_STEPS = 0.5;
 export const LEVEL_DEFAULT = 99;
 export const DETECTOR_DEFAULTS = {
   thresholdMethod: 'univariate',
-  model: 'tsmodel-1',
+  model: 'tsmodel-1-detection',
   calibration: 'robust',
   latenessMs: 0,
   grace: 1,

@@ -30,10 +30,8 @@ FLOOR = 1e-2  # NAB: least error, as a share of a series' deviation; some series
 class Model:
     """A model folder in ONNX Runtime."""
 
-    def __init__(self, folder: Path, threads: int, detection: bool = False) -> None:
+    def __init__(self, folder: Path, threads: int) -> None:
         self.manifest = json.loads((folder / "manifest.json").read_text())
-        if detection:
-            self.manifest |= {"graph": self.manifest["detection"]["graph"]}
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -189,9 +187,9 @@ def evaluate_far(model: Model, data: Path) -> dict[str, float]:
     return figures | {key: float(np.exp(np.mean(ratios))) for key, ratios in logs.items()}
 
 
-def cost(folder: Path, detection: bool) -> dict[str, float]:
+def cost(folder: Path) -> dict[str, float]:
     """Milliseconds per forecast on one thread, context 512, horizon 32, batch 32; the fastest of 20 runs."""
-    model = Model(folder, 1, detection)
+    model = Model(folder, 1)
     histories = [np.random.default_rng(1).standard_normal(512) for _ in range(32)]
     times = []
     for _ in range(20):
@@ -207,27 +205,25 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA, help="folder with m4/ and nab/")
     parser.add_argument("--write", action="store_true", help="write the results to manifest.json")
     parser.add_argument("--far", action="store_true", help=f"also {FAR} steps ahead")
-    parser.add_argument("--detection", action="store_true", help="the network of detection")
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
     if not (args.data / "m4").is_dir() or not (args.data / "nab").is_dir():
         print(f"no data to evaluate on: {args.data} has no m4/ and nab/ (set --data); nothing was evaluated")
         return
-    model = Model(args.model, args.threads, args.detection)
+    model = Model(args.model, args.threads)
     figures = {}
     for name in M4:
         figures.update(evaluate_m4(model, args.data, name))
     figures.update(evaluate_nab(model, args.data))
     if args.far:
         figures.update(evaluate_far(model, args.data))
-    figures.update(cost(args.model, args.detection))
+    figures.update(cost(args.model))
     for key, value in figures.items():
         print(f"{key:<36}{value:>10.3f}" if isinstance(value, float) else f"{key:<36}{value:>10}")
     if args.write:
         path = args.model / "manifest.json"
         manifest = json.loads(path.read_text())
-        described = manifest["detection"] if args.detection else manifest
-        described["quality"] = {k: round(v, 4) for k, v in figures.items()}
+        manifest["quality"] = {k: round(v, 4) for k, v in figures.items()}
         path.write_text(manifest_text(manifest))
 
 

@@ -28,6 +28,8 @@ from tuning import write_tuning
 
 VERSION = "0.1.0"
 GRAPH, DETECTION = "forecast.onnx", "forecast-detection.onnx"
+# The digest by which releases up to 0.2.0 keep the state of detectors.
+STATE = "e2555c2c4c6422debadeaf5baf2864ee9867ed735ac03a081868ff49cda6dfd0"
 PRETRAINED = Path(__file__).resolve().parent.parent / "pretrained"
 TOLERANCE = 2e-4  # of the largest magnitude in a series, ONNX Runtime against PyTorch
 TOLERANCE_QUANTISED = 6e-2  # the same with eight-bit products; evaluate.py measures their cost on real series
@@ -215,33 +217,36 @@ def write_manifest(folder: Path, network: Network, design: Design, state: dict, 
 
 
 def write_detection(folder: Path, design: Design, checkpoint: Path) -> None:
-    """Writes and checks the graphs of detection, and names them in the manifest. evaluate.py fills in `quality`."""
+    """Writes and checks the folder of the network of detection. evaluate.py fills in `quality`."""
     state = torch.load(checkpoint, map_location="cpu", weights_only=True)
     network = DetectionNetwork(design)
     network.load_state_dict(state["average"])
     network.eval()
-    graph, path = folder / DETECTION, folder / "manifest.json"
+    teacher, graph = PRETRAINED / design.name, folder / DETECTION
     with tempfile.TemporaryDirectory() as exact:
         plain = serving_network(network, design, quantised=False)
         write_graph(export_graph(plain, opset=23), network, Path(exact) / DETECTION)
         print("detection:", check(network, design, Path(exact) / DETECTION))
     write_graph(export_graph(serving_network(network, design), opset=23), network, graph)
     print("eight-bit products:", check(network, design, graph, TOLERANCE_QUANTISED))
-    manifest = json.loads(path.read_text())
-    manifest["detection"] = {
+    manifest = json.loads((teacher / "manifest.json").read_text())
+    manifest |= {
+        "name": folder.name,
         "graph": DETECTION,
         "sha256": hashlib.sha256(graph.read_bytes()).hexdigest(),
         "median": median_graph_of(graph, manifest),
+        "state": STATE,
         "parameters": sum(p.numel() for p in network.parameters()),
         "trained": {
-            "data": f"quantiles of {GRAPH} on synthetic series",
+            "data": f"quantiles of {design.name} on synthetic series",
             "steps": state["step"],
             "series": state["series"],
             "compute": f"{state['core_seconds'] / 3600:.1f} core hours, CPU only",
         },
         "quality": {},
     }
-    path.write_text(manifest_text(manifest))
+    del manifest["tuning"]
+    (folder / "manifest.json").write_text(manifest_text(manifest))
 
 
 def main() -> None:
@@ -250,10 +255,10 @@ def main() -> None:
     parser.add_argument("--checkpoint", type=Path, help="default: the model's cooled.pt")
     parser.add_argument("--out", type=Path, help="default: the model's folder")
     parser.add_argument("--float", action="store_true", help="no eight-bit products")
-    parser.add_argument("--detection", action="store_true", help="the graphs of detection alone, beside the others")
+    parser.add_argument("--detection", action="store_true", help="the folder of the network of detection")
     args = parser.parse_args()
     design = DESIGNS[args.model]
-    out = args.out or PRETRAINED / design.name
+    out = args.out or PRETRAINED / (f"{design.name}-detection" if args.detection else design.name)
     out.mkdir(parents=True, exist_ok=True)
     if args.detection:
         write_detection(out, design, args.checkpoint or design.cache / "detection.pt")

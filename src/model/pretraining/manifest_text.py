@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-FIRST = ["format", "name", "version", "graph", "sha256", "median", "detection"]
+FIRST = ["format", "name", "version", "graph", "sha256", "median", "state"]
 
 
 def manifest_text(manifest: dict) -> str:

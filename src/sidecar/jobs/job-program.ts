@@ -1,5 +1,5 @@
 /** The program of the job sandbox: loads the models once, then runs tasks. */
-import { catalogOf, type Model, networksOf } from '../../model/catalog.ts';
+import { catalogOf, type Model } from '../../model/catalog.ts';
 import { Forecasters } from '../../model/onnx-forecaster.ts';
 import { bytesOfWeights, shareWeights } from '../../model/tuned-weights.ts';
 import type { Sandboxed } from '../../sandbox/program.ts';
@@ -45,9 +45,8 @@ export type AnswerHeader =
 
 export const sandboxed: Sandboxed = async (setup) => {
   const { models, aliases }: ModelsSetup = JSON.parse(Buffer.from(setup).toString());
-  const networks = networksOf(models);
   // One thread per job: the other cores serve synchronous requests. The service has checked the models.
-  const forecasters = await Forecasters.start(networks, { threads: 1, rare: networks });
+  const forecasters = await Forecasters.start(models, { threads: 1, rare: models });
   // Belongs to the running job; a sandbox runs one job at a time.
   let report: (news: TuningNews) => void = () => {};
   const tune = tuneInProcess(models, (requested) => {

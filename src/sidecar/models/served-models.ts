@@ -1,7 +1,7 @@
 import { type RolledOutForecaster, rollOut } from '../../forecast/autoregressive-roll-out.ts';
 import { lookbackLength } from '../../forecast/multi-resolution.ts';
 import type { TemporalAggregation } from '../../forecast/temporal-aggregation.ts';
-import { detectionNetwork, type Model, type ModelCatalog } from '../../model/catalog.ts';
+import type { Model, ModelCatalog } from '../../model/catalog.ts';
 import type { Forecasters } from '../../model/onnx-forecaster.ts';
 import type { TunedWeights } from '../../model/tuned-weights.ts';
 import type { TuningRequest } from '../../model/tuning/tuning-bytes.ts';
@@ -15,8 +15,6 @@ export interface ServedModel {
   readonly name: string;
   /** Forecasts any horizon. */
   readonly forecaster: RolledOutForecaster;
-  /** The same for detection, by a smaller network where the model has one. */
-  readonly detectionForecaster: RolledOutForecaster;
   /** Seasons that one forecast covers. */
   readonly seasons: number;
   /** null: the model cannot be fine-tuned. */
@@ -96,11 +94,7 @@ function serve(served: ModelToServe, weights: TunedWeights | null): ServedModel 
     tune: (request, signal) => tune(name, weights, request, signal),
   };
   const forecaster = rollOut(forecasters.forecasterFor(name, 1, weights));
-  const isSmaller = weights === null && model.detection !== null;
-  const detectionForecaster = isSmaller
-    ? rollOut(forecasters.forecasterFor(detectionNetwork(model).name, 1))
-    : forecaster;
-  return { name, forecaster, detectionForecaster, seasons, tunable };
+  return { name, forecaster, seasons, tunable };
 }
 
 /** The models that a key may use. `find` throws an HttpProblem 403 for the others. */

@@ -59,7 +59,7 @@ export function crossValidationWork(body: CrossValidationBody, models: ServedMod
 export function inSampleDetectionWork(body: Static<typeof InSampleDetectionRequest>, models: ServedModels): Work {
   const question = readInSampleDetection(body, models);
   return workOf(question, async (signal) => {
-    return inSampleDetectionAnswer(question, await runInSample(question, signal, 'detection'));
+    return inSampleDetectionAnswer(question, await runInSample(question, signal));
   });
 }
 

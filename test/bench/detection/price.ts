@@ -56,7 +56,7 @@ function streamSpeeds(rounds: number): Promise<[on: StreamSpeed, off: StreamSpee
     }
     const speeds: { readonly on: StreamSpeed[]; readonly off: StreamSpeed[] } = { on: [], off: [] };
     for (const { alarms, topics } of runs) {
-      const options = engineOptions(connection, topics, 'tsmodel-1', DETECTION_SIZE, SERIES * STEPS);
+      const options = engineOptions(connection, topics, 'tsmodel-1-detection', DETECTION_SIZE, SERIES * STEPS);
       const { observations, seconds, cpuSeconds } = await measureEngine({ ...options, alarms });
       const speed = { perSecond: observations / seconds, cpuMicros: (1e6 * cpuSeconds) / observations };
       speeds[alarms ? 'on' : 'off'].push(speed);

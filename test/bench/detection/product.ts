@@ -5,8 +5,9 @@ import { inferFrequency } from '../../../src/calendar/infer-frequency.ts';
 import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from '../../../src/command/detector-flags.ts';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import { settingsDigest, type WrittenDetector } from '../../../src/config/config.ts';
+import { DETECTOR_DEFAULTS } from '../../../src/config/keys/detector-keys.ts';
 import { completedBy } from '../../../src/config/resolve.ts';
-import { detectionNetwork, openCatalog } from '../../../src/model/catalog.ts';
+import { openCatalog } from '../../../src/model/catalog.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
 import type { AnomalyEvent } from '../../../src/record/anomaly-event.ts';
 import type { ScoreRecord } from '../../../src/record/score-record.ts';
@@ -70,12 +71,11 @@ export function observationsOf({ name, times, channels: [values] }: SeriesInput)
   return Array.from(times, (timestampMs, row) => ({ series: name, timestampMs, value: values[row] }));
 }
 
-const DEFAULT_MODEL = 'tsmodel-1';
 export type Model = ReturnType<Awaited<ReturnType<typeof openCatalog>>['get']>;
 
 /** Runs the default model on every core. */
 export async function withModel<R>(work: (forecasters: Forecasters, model: Model) => Promise<R>): Promise<R> {
-  const model = detectionNetwork((await openCatalog({ modelsDir: null })).get(DEFAULT_MODEL));
+  const model = (await openCatalog({ modelsDir: null })).get(DETECTOR_DEFAULTS.model);
   const forecasters = await Forecasters.start([model], { threads: availableParallelism() });
   try {
     return await work(forecasters, model);

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { after, before, type TestContext, test } from 'node:test';
 import type { DetectionSettings } from '../../../src/detector/calibration/settings.ts';
 import type { ProducerRecord } from '../../../src/kafka/produce/bulk-producer.ts';
-import { detectionNetwork, openCatalog } from '../../../src/model/catalog.ts';
+import { openCatalog } from '../../../src/model/catalog.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
 import { isSilence, type ScoreRecord } from '../../../src/record/score-record.ts';
 import { detectOnline } from '../../../src/sidecar/tasks/online-detection/online-detection-run.ts';
@@ -74,7 +74,7 @@ function nabTest(law: string, check: (t: TestContext) => Promise<void>): void {
 }
 
 let forecasters: Forecasters;
-const network = detectionNetwork((await openCatalog({ modelsDir: null })).get('tsmodel-1'));
+const network = (await openCatalog({ modelsDir: null })).get('tsmodel-1-detection');
 before(async () => {
   forecasters = await Forecasters.start([network], { threads: 1 });
 });

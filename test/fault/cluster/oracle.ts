@@ -1,5 +1,5 @@
 import { loadConfig } from '../../../src/config/load.ts';
-import { bindToModel, networksBelow } from '../../../src/detector-models.ts';
+import { bindToModel, pretrainedModels } from '../../../src/detector-models.ts';
 import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
 import { resolveWithModels } from '../../../src/run/run-worker.ts';
 import { createEventEncoder } from '../../../src/stream/codec/event-codec.ts';
@@ -32,7 +32,7 @@ export async function startOracle({ detectors: text, partitions, onOutputs }: Or
   const { models, result } = await resolveWithModels(loaded.config);
   if (result.kind === 'problems') throw new Error(JSON.stringify(result.problems));
   const { stream, worker: limits } = result.config;
-  const forecasters = await Forecasters.start(networksBelow(stream.detectors, models), { threads: 1 });
+  const forecasters = await Forecasters.start(pretrainedModels(stream.detectors, models), { threads: 1 });
   const positions = new Map<number, number>();
   const { log, deliver } = oracleLog(partitions, onOutputs, (partition, offset) => positions.set(partition, offset));
   const worker = await startWorker({

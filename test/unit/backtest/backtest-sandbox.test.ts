@@ -15,7 +15,7 @@ import { writeModelFolder } from '../../fixture/model/model-folder.ts';
 import { openMemoryStore } from '../../fixture/store/memory-store.ts';
 
 const [modelsDir, pretrainedDir] = [freshFolder(), freshFolder()];
-await writeModelFolder(modelsDir, 'tsmodel-1');
+await writeModelFolder(modelsDir, 'tsmodel-1-detection');
 const catalog = await openCatalog({ modelsDir, pretrainedDir });
 const database = await openMemoryStore();
 const opened: BacktestSandbox[] = [];

@@ -20,7 +20,7 @@ detectors:
   - { name: groups, series: "g-*", freq: min, h: 4, detection_size: 4, threshold_method: multivariate, group: group }
 `;
 const [modelsDir, pretrainedDir] = [freshFolder(), freshFolder()];
-await writeModelFolder(modelsDir, 'tsmodel-1');
+await writeModelFolder(modelsDir, 'tsmodel-1-detection');
 const catalog = await openCatalog({ modelsDir, pretrainedDir });
 const database = await openMemoryStore();
 const backtests = new BacktestSandbox({ catalog, database, kept: new FinetunedWeights(database, null) });
@@ -108,7 +108,7 @@ test('what the settings, the model or the file refuse is said', async () => {
   assert.match(await problemsOf('host-1', { false_alarms: 'few' }), /false_alarms must be off, or a rate/);
   assert.match(
     await problemsOf('host-1', { h: 5_000, detection_size: 5_000 }),
-    /h must be at most the horizon of tsmodel-1/,
+    /h must be at most the horizon of tsmodel-1-detection/,
   );
   assert.match(await problemsOf('other', {}), /no detector of the file takes the series other/);
 });

@@ -16,7 +16,14 @@ test('a detector with only the required keys has every default', () => {
   assert.deepEqual(problems, []);
   const { settings, ...detector } = file!.stream.detectors[0];
   const unruled = { events: NO_RULES, labels: {}, unit: null, timezone: null };
-  assert.deepEqual(detector, { name: 'a', series: ['*'], group: null, by: null, model: 'tsmodel-1', ...unruled });
+  assert.deepEqual(detector, {
+    name: 'a',
+    series: ['*'],
+    group: null,
+    by: null,
+    model: 'tsmodel-1-detection',
+    ...unruled,
+  });
   const { freq, ...lengths } = settings;
   assert.equal(freq.alias, 'h');
   assert.deepEqual(lengths, {

@@ -5,7 +5,7 @@ import { resolveConfig } from '../../../src/config/resolve.ts';
 import { load, problemsOf } from '../../fixture/configuration.ts';
 
 const MODELS = new Map([
-  ['tsmodel-1', { context: 512, horizonMax: 96 }],
+  ['tsmodel-1-detection', { context: 512, horizonMax: 96 }],
   ['small', { context: 64, horizonMax: 24 }],
 ]);
 
@@ -29,7 +29,7 @@ test('a horizon, a context and a name that no model has give one sentence each',
   const config = loaded('h: 48, model: small', 'h: 96, context: 513', 'h: 1, model: smal');
   assert.deepEqual(problemsOf(resolveConfig(config, MODELS)), [
     'detectors[0].h must be at most the horizon of small (24), got 48',
-    'detectors[1].context must be at most the context of tsmodel-1 (512), got 513',
-    'detectors[2].model must be a model there is (tsmodel-1, small), got "smal"; did you mean small?',
+    'detectors[1].context must be at most the context of tsmodel-1-detection (512), got 513',
+    'detectors[2].model must be a model there is (tsmodel-1-detection, small), got "smal"; did you mean small?',
   ]);
 });

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
-import { networksOf, openCatalog } from '../../../src/model/catalog.ts';
+import { openCatalog } from '../../../src/model/catalog.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { writeModelFolder } from '../../fixture/model/model-folder.ts';
 
@@ -27,27 +26,6 @@ test('models of both folders are listed by name, sorted, without files and hidde
   const { name, graphPath, digest, manifest } = catalog.get('own');
   assert.deepEqual([name, graphPath], ['own', join(modelsDir, 'own', 'forecast.onnx')]);
   assert.equal(digest, manifest.sha256);
-});
-
-test('a network of detection is a network beside its model, with its own digest and without fine-tuning', async () => {
-  const { pretrainedDir } = await folders();
-  const other = await writeModelFolder(pretrainedDir, 'plain');
-  const graph = await readFile(join(other, 'forecast.onnx'));
-  const sha256 = createHash('sha256').update('another network').digest('hex');
-  const folder = await writeModelFolder(pretrainedDir, 'both', {
-    changes: { detection: { graph: 'smaller.onnx', sha256 } },
-  });
-  await writeFile(join(folder, 'smaller.onnx'), graph);
-  const reason = /smaller\.onnx is damaged or was replaced/;
-  await assert.rejects(openCatalog({ pretrainedDir, modelsDir: null }), reason);
-  await writeFile(join(folder, 'smaller.onnx'), 'another network');
-  const catalog = await openCatalog({ pretrainedDir, modelsDir: null });
-  assert.deepEqual(catalog.names, ['both', 'plain']);
-  const [smaller] = networksOf([catalog.get('both')]).slice(1);
-  assert.deepEqual([smaller.name, smaller.digest], ['both/detection', sha256]);
-  assert.equal(smaller.graphPath, join(folder, 'smaller.onnx'));
-  assert.equal(smaller.manifest.tuning, null);
-  assert.deepEqual(networksOf([catalog.get('plain')]), [catalog.get('plain')]);
 });
 
 test('an unknown model is refused with the names and aliases that are known', async () => {

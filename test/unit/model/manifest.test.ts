@@ -54,8 +54,7 @@ for (const [law, changes, key] of [
   ['a graph of medians by its path', { median: { ...MEDIAN, graph: '../median.onnx' } }, 'median'],
   ['a graph of medians without a digest', { median: { graph: 'median.onnx' } }, 'median'],
   ['a unit of rows that four is no multiple of', { median: { ...MEDIAN, rows_unit: 3 } }, 'median'],
-  ['a network of detection by its path', { detection: { ...MEDIAN, graph: '../detection.onnx' } }, 'detection'],
-  ['medians of detection without a digest', { detection: { ...MEDIAN, median: { graph: 'x' } } }, 'detection.median'],
+  ['a digest of state that is none', { state: 'tsmodel-1' }, 'state'],
   ['a digest in capitals', { sha256: 'A'.repeat(64) }, 'sha256'],
 ] as const) {
   test(`${law} is refused`, () => {

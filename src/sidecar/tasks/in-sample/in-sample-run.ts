@@ -16,16 +16,11 @@ export interface CalibratedForecast extends InSampleForecast {
   readonly effect: ForecastEffect | null;
 }
 
-/** Forecasts every history in-sample, by the network of the purpose. */
-export async function runInSample(
-  question: InSampleQuestion,
-  signal: AbortSignal,
-  purpose: 'forecast' | 'detection' = 'forecast',
-): Promise<CalibratedForecast[]> {
+/** Forecasts every history in-sample. */
+export async function runInSample(question: InSampleQuestion, signal: AbortSignal): Promise<CalibratedForecast[]> {
   const { series, frequency, model, tuning, h, context, contributions } = question;
   const scope = { series: series.values, horizon: h, contexts: contextsOf(model, frequency) };
-  const tuned = await tuneForRequest(tuning, model, { ...scope, signal });
-  const forecaster = purpose === 'detection' ? tuned.detectionForecaster : tuned.forecaster;
+  const { forecaster } = await tuneForRequest(tuning, model, { ...scope, signal });
   const effects = await fitSeriesEffects(question, 0, signal);
   const forecasts = await inParts(series.values, async ({ start, end }, rowsInFlightMax) => {
     const settings = { h, context, effects: effects?.slice(start, end) };

@@ -28,7 +28,7 @@ export async function runOnlineDetection(
   // There is one window, at the end. Its values must not be used for training.
   const past = series.values.map((values) => values.subarray(0, Math.max(0, values.length - detectionSize)));
   const scope = { series: past, horizon: h, contexts: [context], signal };
-  const { detectionForecaster: forecaster } = await tuneForRequest(tuning, model, scope);
+  const { forecaster } = await tuneForRequest(tuning, model, scope);
   const effects = await fitSeriesEffects(question, detectionSize, signal);
   return detectOnline({ series: series.values, settings, forecaster, effects, offsets, eventStepMs, startsMs, signal });
 }

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { type ModelCatalog, networksOf, openCatalog } from '../../../../src/model/catalog.ts';
+import { type ModelCatalog, openCatalog } from '../../../../src/model/catalog.ts';
 import { Forecasters } from '../../../../src/model/onnx-forecaster.ts';
 import type { JobOutcome, JobRun } from '../../../../src/sidecar/jobs/job.ts';
 import { JobSandbox, slotsOf, usableMemoryMb } from '../../../../src/sidecar/jobs/job-sandbox.ts';
@@ -56,7 +56,7 @@ test('a container of 6 GiB on a machine of 256 had room for four jobs of 4 GiB',
 
 test('the sandbox answers a job as the process itself does', async (t) => {
   const sandbox = new JobSandbox(catalog);
-  const forecasters = await Forecasters.start(networksOf([catalog.get('tsmodel-1')]), { threads: 1 });
+  const forecasters = await Forecasters.start([catalog.get('tsmodel-1')], { threads: 1 });
   t.after(() => Promise.all([sandbox.close(), forecasters.close()]));
   const outside = runHere(serveModels(catalog, forecasters, tuneInProcess([])));
   for (const [task, body] of Object.entries(REQUESTS) as [keyof typeof REQUESTS, object][]) {

@@ -1,27 +1,51 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { networksOf, openCatalog } from '../../../../src/model/catalog.ts';
+import { after, test } from 'node:test';
+import { DETECTOR_DEFAULTS } from '../../../../src/config/keys/detector-keys.ts';
+import { openCatalog } from '../../../../src/model/catalog.ts';
 import { Forecasters } from '../../../../src/model/onnx-forecaster.ts';
-import { shareWeights } from '../../../../src/model/tuned-weights.ts';
 import { serveModels } from '../../../../src/sidecar/models/served-models.ts';
 import { tuneInProcess } from '../../../../src/sidecar/models/tuned-models.ts';
+import {
+  crossValidationWork,
+  historicForecastWork,
+  inSampleDetectionWork,
+  onlineDetectionWork,
+} from '../../../../src/sidecar/tasks/task-work.ts';
+import { daily, startShippedModel, whiteNoise } from '../../../fixture/stream/backtest.ts';
 
-test('detection asks the network of detection; fine-tuned weights, and a model without one, serve both', async (t) => {
-  const catalog = await openCatalog({ modelsDir: null });
-  const models = ['tsmodel-1', 'tsmodel-1-long-horizon'].map((name) => catalog.get(name));
-  const networks = networksOf(models);
-  const forecasters = await Forecasters.start(networks, { threads: 1, rare: networks });
-  t.after(() => forecasters.close());
-  const served = serveModels(catalog, forecasters, tuneInProcess([]));
-  const { forecaster, detectionForecaster, tunable } = served.find('tsmodel-1')!;
-  const values = Float32Array.from({ length: 512 }, (_, i) => Math.sin(i / 7) + ((i * 7919) % 13) / 9);
-  const batch = { rows: 1, contextLength: 512, horizon: 24, values };
-  const detected = await detectionForecaster.forecast(batch);
-  assert.deepEqual(detected, await forecasters.forecasterFor('tsmodel-1/detection', 24).forecast(batch));
-  assert.deepEqual(await forecaster.forecast(batch), await forecasters.forecasterFor('tsmodel-1', 24).forecast(batch));
-  assert.notDeepEqual(detected, await forecaster.forecast(batch));
-  const tuned = tunable!.withWeights(shareWeights(new Float32Array(tunable!.weightCount)));
-  assert.equal(tuned.detectionForecaster, tuned.forecaster);
-  const long = served.find('tsmodel-1-long-horizon')!;
-  assert.equal(long.detectionForecaster, long.forecaster);
+const H = 24;
+const catalog = await openCatalog({ modelsDir: null });
+const models = catalog.names.map((name) => catalog.get(name));
+const forecasters = await Forecasters.start(models, { threads: 1, rare: models });
+const stream = await startShippedModel();
+after(() => Promise.all([forecasters.close(), stream.close()]));
+const served = serveModels(catalog, forecasters, tuneInProcess([]));
+const noise = whiteNoise(5);
+const values = Array.from({ length: 13 * H }, (_, i) => 40 + 10 * daily(i) + noise());
+const series = { y: Float64Array.from(values), sizes: [values.length] };
+
+async function forecastOf(work: { run(signal: AbortSignal): Promise<unknown> }): Promise<readonly number[]> {
+  const { mean } = (await work.run(new AbortController().signal)) as { mean: readonly number[] };
+  return Array.from(mean).slice(-H);
+}
+
+/** The last day by each task that forecasts it from the same cutoff. */
+const onlineBy = (model: string) =>
+  forecastOf(onlineDetectionWork({ series, model, freq: 'h', h: H, detection_size: H }, served));
+const windowBy = (model: string) =>
+  forecastOf(crossValidationWork({ series, model, freq: 'h', h: H, n_windows: 1 }, served));
+
+for (const model of ['tsmodel-1', 'tsmodel-1-detection', 'timegpt-1', 'tsmodel-1-long-horizon']) {
+  test(`detection by ${model} forecasts what its cross-validation and its history forecast`, async () => {
+    assert.deepEqual(await onlineBy(model), await windowBy(model));
+    const detected = await forecastOf(inSampleDetectionWork({ series, model, freq: 'h' }, served));
+    assert.deepEqual(detected, await forecastOf(historicForecastWork({ series, model, freq: 'h' }, served)));
+  });
+}
+
+test("online detection by the detectors' default model forecasts what the stream does, and by tsmodel-1 it does not", async () => {
+  const scores = await stream.backtest(values);
+  const streamed = scores.slice(-H).map(({ forecast }) => forecast);
+  assert.deepEqual(await onlineBy(DETECTOR_DEFAULTS.model), streamed);
+  assert.notDeepEqual(await onlineBy('tsmodel-1'), streamed);
 });

@@ -9,7 +9,7 @@ import { quantileForecaster } from '../../../../fixture/http/http-service.ts';
 import { groupForecaster, MEMBERS_MAX } from '../../../../fixture/model/group-forecaster.ts';
 
 function served(name: string, forecaster: RolledOutForecaster, seasons = 1): ServedModel {
-  return { name, forecaster, detectionForecaster: forecaster, seasons, tunable: null };
+  return { name, forecaster, seasons, tunable: null };
 }
 
 const together = served('tsmodel-2.1', rollOut(groupForecaster()));
