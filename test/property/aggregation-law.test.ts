@@ -64,8 +64,18 @@ function arrivals(
   return [...head, ...points, ...tail].sort((a, b) => a.dueMs - b.dueMs);
 }
 
-function record({ series, timestampMs, value }: Omit<Point, 'dueMs'>, group: string | null) {
-  const observation = { series, timestamp: timestampMs, value, ...(group !== null && { group }) };
+type Sent = Omit<Point, 'dueMs'>;
+
+/** @param isChange whether the value is the change of a counter within a second */
+function record({ series, timestampMs, value }: Sent, group: string | null, isChange = false) {
+  const change = { start: timestampMs - 1_000, temporality: 'delta' };
+  const observation = {
+    series,
+    timestamp: timestampMs,
+    value,
+    ...(group !== null && { group }),
+    ...(isChange && change),
+  };
   return { key: Buffer.from(group ?? series), value: Buffer.from(JSON.stringify(observation)) };
 }
 
@@ -126,6 +136,11 @@ function beforehand(points: readonly Point[], { aggregate, as, gapLimit }: Strea
   return found.sort((a, b) => a.timestampMs - b.timestampMs);
 }
 
+/** Scores values as they are. Those of counters are bounded at 0, and so are changes that are sent as such. */
+function plainSettings({ aggregate: _, as, ...plain }: StreamDetectionSettings): StreamDetectionSettings {
+  return { ...plain, latenessMs: 0, ...(as !== undefined && { as, aggregate: 'last' as const }) };
+}
+
 /** Scores by series and time, without their places. */
 function bySeries(scores: readonly ScoreRecord[]) {
   const lastMs = START_MS + STEPS * STEP_MS;
@@ -161,10 +176,9 @@ test('a stream is scored as one of the values that its points come to beforehand
       const limits = { commitRecordsMax: 40 };
       const input = points.map((point) => record(point, null));
       const broker = await disturbedRun({ detectors: [detectorConfig({ settings })], limits }, input, disturbances);
-      const { aggregate: _, as: __, ...plain } = settings;
       const expected = await disturbedRun(
-        { detectors: [detectorConfig({ settings: { ...plain, latenessMs: 0 } })], limits },
-        beforehand(points, settings).map((one) => record(one, null)),
+        { detectors: [detectorConfig({ settings: plainSettings(settings) })], limits },
+        beforehand(points, settings).map((one) => record(one, null, settings.as !== undefined)),
         [],
       );
       assert.deepEqual(bySeries(scoresOf(broker)), bySeries(scoresOf(expected)));
@@ -188,15 +202,15 @@ test('a group is scored as one of the values that the points of its members come
       const dense = drawn.map((step) => (step.length === 0 ? [{ at: 30_000, value: 50, delay: 0 }] : step));
       const points = arrivals(dense, lateness.latenessMs);
       const limits = { commitRecordsMax: 40 };
-      const run = (own: StreamDetectionSettings, input: readonly Beforehand[], what: typeof disturbances) =>
-        disturbedRun(
-          { detectors: [detectorConfig({ group: 'group', settings: own })], limits },
-          input.map((one) => record(one, 'g')),
-          what,
-        );
-      const broker = await run({ ...settings, ...lateness }, points, disturbances);
-      const { aggregate: _, as: __, ...plain } = settings;
-      const expected = await run({ ...plain, latenessMs: 0 }, beforehand(points, settings), []);
+      const run = (
+        own: StreamDetectionSettings,
+        input: Parameters<typeof disturbedRun>[1],
+        what: typeof disturbances,
+      ) => disturbedRun({ detectors: [detectorConfig({ group: 'group', settings: own })], limits }, input, what);
+      const sent = points.map((point) => record(point, 'g'));
+      const broker = await run({ ...settings, ...lateness }, sent, disturbances);
+      const values = beforehand(points, settings).map((one) => record(one, 'g', settings.as !== undefined));
+      const expected = await run(plainSettings(settings), values, []);
       const [scores, others] = [bySeries(scoresOf(broker)), bySeries(scoresOf(expected))];
       assert.equal(scores.length, others.length);
       scores.forEach((score, i) => {

@@ -80,7 +80,7 @@ function countsOf(tallies: readonly Tally[]) {
   };
 }
 
-test('a backtest of a file finds what the stream finds: gaps, late and duplicate rows, a series that starts over', async () => {
+test('a backtest of a file finds what the stream finds: gaps, duplicate rows, a series that starts over, none late', async () => {
   const rows = [
     ...steps(0, 120).flatMap((step) => [row('a', step), row('b', step, 1)]),
     row('a', 119),
@@ -92,8 +92,10 @@ test('a backtest of a file finds what the stream finds: gaps, late and duplicate
   const history = await historyOf(csvOf(rows));
   const [inStream, inFile] = [await streamed(history, detector), await backtested(history, detector)];
   assert.deepEqual(comparable(inFile.scores), comparable(inStream.scores));
-  const counts = countsOf([inFile.tally]);
-  assert.deepEqual(counts, countsOf(inStream.tallies));
+  // Rows of a file are put in order as they are read.
+  const { late, ...counts } = countsOf([inFile.tally]);
+  assert.deepEqual({ late, ...counts }, countsOf(inStream.tallies));
+  assert.equal(late, 0);
   for (const [name, count] of Object.entries(counts)) assert.ok(count > 0, name);
 });
 
