@@ -30,6 +30,16 @@ const properties = all.flatMap(([place, { properties: own }]) => {
   return typeof own === 'object' && own !== null ? [[place, own as Json] as const] : [];
 });
 
+test('no two properties differ in case or underscores alone: generated clients have one name for both', () => {
+  const plain = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, '');
+  none(
+    properties.flatMap(([place, own]) => {
+      const names = Object.groupBy(Object.keys(own), plain);
+      return Object.values(names).flatMap((same = []) => (same.length > 1 ? [`${place}: ${same.join(', ')}`] : []));
+    }),
+  );
+});
+
 test('no property is null alone: generators have no type for it', () => {
   none(
     properties.flatMap(([place, own]) =>

@@ -98,7 +98,7 @@ export function withComponents(document: object): object {
   }
   const children = (value: JsonObject): Json =>
     Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [
+      Object.entries(alternatives(value)).map(([key, item]) => [
         key,
         key === 'example' || key === 'examples' ? item : referred(item),
       ]),
@@ -137,6 +137,26 @@ export function withComponents(document: object): object {
     ...rest,
     components: { ...components, schemas: sorted(schemas), responses: sorted(responses) },
     paths: described,
+  };
+}
+
+const OF_TEXTS = ['pattern', 'minLength', 'maxLength'];
+
+/** A schema of texts and objects in one as `anyOf`: generators of clients have no type for the first form. */
+function alternatives({ type, ...schema }: JsonObject): JsonObject {
+  if (!Array.isArray(type) || !type.includes('object') || !type.includes('string')) {
+    return type === undefined ? schema : { type, ...schema };
+  }
+  const entries = Object.entries(schema);
+  const part = (own: Json, isOwn: (key: string) => boolean) => {
+    return { type: own, ...Object.fromEntries(entries.filter(([key]) => isOwn(key))) };
+  };
+  return {
+    anyOf: [
+      part('string', (key) => OF_TEXTS.includes(key)),
+      part('object', (key) => !OF_TEXTS.includes(key)),
+      ...type.filter((each) => each !== 'object' && each !== 'string').map((each) => ({ type: each })),
+    ],
   };
 }
 

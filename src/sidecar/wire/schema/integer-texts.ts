@@ -16,6 +16,6 @@ const RANGES = new Map<string, string>(
 
 /** What one of these patterns accepts, in words; null for another pattern. */
 export function integerWords(pattern: string): string | null {
-  const digits = /^\^[0-9]\{1,(\d+)\}\$$/.exec(pattern)?.[1];
+  const digits = /^\^\[0-9]\{1,(\d+)\}\$$/.exec(pattern)?.[1];
   return RANGES.get(pattern) ?? (digits === undefined ? null : `an integer from 0 on, of at most ${digits} digits`);
 }
