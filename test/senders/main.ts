@@ -1,7 +1,8 @@
 /**
  * `npm run senders -- [NAME...] [--record]`: builds the real senders, has them write to a real `receive` and Kafka what
  * they scrape, refuses some of their requests, and compares record by record. `--record` writes their requests as
- * fixtures. Prints a table; ends with 1 where a sender does other than the list says.
+ * fixtures. Prints a table; ends with 1 if a sender does other than the list says. `clients` generates clients from the
+ * description of the API instead, and runs them.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,6 +25,10 @@ const [PHASE_SCRAPES, LAST_SCRAPES] = [6, 3];
 const RECORDED_MAX = 2;
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { record: { type: 'boolean' } } });
+if (positionals.includes('clients')) {
+  await import('./generated-clients.ts');
+  process.exit(0);
+}
 const chosen = SENDERS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 
 type Connection = Parameters<typeof readTail>[0];
