@@ -13,8 +13,9 @@ import {
 const FILE = join(import.meta.dirname, '../../deploy/book/metrics.md');
 const HEAD = `# Metrics
 
-Every metric of \`/metrics\`, generated from the code. The names are settled: dashboards and rules may rely on them. A histogram has \`_bucket\`,
-\`_sum\` and \`_count\`. Outcomes of records are counted once they are committed. Metrics of Node.js itself are not listed.
+This page is generated from the code. Names are stable: dashboards and rules may rely on them. A histogram has
+\`_bucket\`, \`_sum\` and \`_count\`. Outcomes of records are counted once they are committed. Metrics of Node.js itself
+are not listed.
 
 - [All metrics](#all-metrics)
 
