@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { none, room, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_000, test: 73_000, words: 72_000 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_000, test: 73_000, words: 67_000 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
