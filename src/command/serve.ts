@@ -15,6 +15,7 @@ import {
 } from '../config/options.ts';
 import { scoresOptions } from '../config/prometheus-options.ts';
 import { openCatalog } from '../model/catalog.ts';
+import { noScoresText } from '../run/history/run-history.ts';
 import { type RunningOperations, runOperations } from '../run/operations/run-operations.ts';
 import { type RunningScores, serveScores } from '../run/prometheus/serve-scores.ts';
 import { type RunningSidecar, runSidecar } from '../run/run-sidecar.ts';
@@ -61,6 +62,7 @@ export const serveCommand: RunnableCommand = {
     const warnings = () => {
       const problem = stream?.operations.problem() ?? null;
       if (problem === null) return [];
+      if (problem.due !== null) return [noScoresText(problem)];
       return [`nothing new is read from Kafka since ${new Date(problem.sinceMs).toISOString()}: ${problem.reason}`];
     };
     const ops = await startOpsServer({ host, port, metrics, reasonsNotReady, warnings });

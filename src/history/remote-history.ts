@@ -36,7 +36,9 @@ export type HistoryMessage =
   /** Scores that were stored since the last such message. */
   | { readonly kind: 'stored'; readonly scores: number }
   /** Why nothing is added now; null while all is well. */
-  | { readonly kind: 'problem'; readonly problem: string | null };
+  | { readonly kind: 'problem'; readonly problem: string | null }
+  /** A live input has stopped; null when observations arrive. */
+  | { readonly kind: 'input'; readonly stopped: HistoryProblem | null };
 
 interface WaitingRead {
   resolve(value: unknown): void;
@@ -52,7 +54,8 @@ export class RemoteHistory implements HistoryFeed {
   readonly #waiting = new Map<number, WaitingRead>();
   readonly #listeners = new Map<Listener, string | null>();
   #nextId = 0;
-  #problem: HistoryProblem | null = { reason: 'the history is starting', sinceMs: Date.now() };
+  #problem: HistoryProblem | null = { reason: 'the history is starting', sinceMs: Date.now(), due: null };
+  #stopped: HistoryProblem | null = null;
 
   constructor() {
     const calls = READS.map((read) => [read, (...args: readonly unknown[]) => this.#read(read, args)]);
@@ -60,12 +63,13 @@ export class RemoteHistory implements HistoryFeed {
   }
 
   get problem(): HistoryProblem | null {
-    return this.#problem;
+    return this.#problem ?? this.#stopped;
   }
 
   /** The thread that keeps the history from now on; null: none does, for a reason. */
   connect(port: Worker | MessagePort | null, problem: string | null = 'the history is starting'): void {
     this.#port = port;
+    this.#stopped = null;
     this.#note(problem);
     for (const { reject } of this.#waiting.values()) reject(unavailable(problem));
     this.#waiting.clear();
@@ -77,6 +81,7 @@ export class RemoteHistory implements HistoryFeed {
     if (message.kind === 'answer') this.#settle(message.id, ({ resolve }) => resolve(message.value));
     else if (message.kind === 'failed') this.#settle(message.id, ({ reject }) => reject(unavailable(message.reason)));
     else if (message.kind === 'problem') this.#note(message.problem);
+    else if (message.kind === 'input') this.#stopped = message.stopped;
     else if (message.kind === 'second') for (const listener of [...this.#listeners.keys()]) listener(message.second);
   }
 
@@ -91,7 +96,7 @@ export class RemoteHistory implements HistoryFeed {
 
   /** Another reason is the same trouble: it counts from its begin. */
   #note(reason: string | null): void {
-    this.#problem = reason === null ? null : { reason, sinceMs: this.#problem?.sinceMs ?? Date.now() };
+    this.#problem = reason === null ? null : { reason, sinceMs: this.#problem?.sinceMs ?? Date.now(), due: null };
   }
 
   #watch(): void {

@@ -297,6 +297,22 @@ test('the service shows lag, dead letters and workers, also where Kafka does not
   );
 });
 
+test('an input that has stopped is a problem of freshness with what is due, and none of the history', async () => {
+  const reason = 'nothing arrived since 2026-08-20T12:00:00.000Z, due every 5min';
+  const partition = { topic: 'observations', partition: 0, nextOffset: 9, owner: null };
+  const startWith = async (endOffset: number) => {
+    const { cluster } = await fakeOperations();
+    const workers = async () => ({ group: 'tidewatch', members: 1, partitions: [{ ...partition, endOffset }] });
+    const problem = () => ({ reason, sinceMs: START_MS, due: '5min' });
+    return (await start({ problem, cluster: { ...cluster, workers } })).send;
+  };
+  const send = await startWith(9);
+  const { status, body } = await send('GET', '/v1/freshness');
+  assert.deepEqual([status, body.problem], [200, { reason, since: START_MS, due: '5min' }]);
+  assert.equal((await send('GET', '/v1/service')).body.history.problem, null);
+  assert.equal((await (await startWith(20))('GET', '/v1/freshness')).body.problem, null, 'a backlog');
+});
+
 test('a viewer reads everything and changes nothing', async () => {
   const { operations, send } = await start({}, 'viewer');
   await filled(operations);

@@ -30,7 +30,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   owner: 300,
   prometheus: 500,
   record: 1_000,
-  run: 3_400,
+  run: 3_500,
   sandbox: 700,
   series: 700,
   'service-error': 100,

@@ -32,7 +32,7 @@ export function shownFreshness({ freshness, freshnessFailure }: KnownFreshness, 
   if (!freshness) return null;
   const { problem, workers, series, newest } = freshness;
   const until = newest === null ? '' : ` The newest observation is of ${timeText(newest, nowMs)}.`;
-  if (problem !== null) {
+  if (problem !== null && problem.due === null) {
     const since = timeText(problem.since, nowMs);
     return notCurrent('Not current', `Nothing new is read since ${since}: ${problem.reason}.${until}`);
   }
@@ -44,6 +44,9 @@ export function shownFreshness({ freshness, freshnessFailure }: KnownFreshness, 
   if (workers.stalled_since !== null) {
     const ago = elapsedText(freshness.at - workers.stalled_since);
     return notCurrent('Behind', `Nothing was scored for ${ago}, and ${waiting}.${until}`);
+  }
+  if (problem !== null) {
+    return notCurrent('No input', `Nothing arrived since ${timeText(problem.since, nowMs)}, due every ${problem.due}.`);
   }
   if (series.judged === 0) {
     const calibrating = series.calibrating > 0 ? `: ${countsText(freshness)}` : ', and none is calibrating';

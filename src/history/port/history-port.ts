@@ -272,6 +272,8 @@ export interface HistoryStore extends HistoryWriter, HistoryReader {
 export interface HistoryProblem {
   readonly reason: string;
   readonly sinceMs: number;
+  /** The step that is due if a live input has stopped; null if the topics cannot be read. */
+  readonly due: string | null;
 }
 
 /** What arrived within one second. */

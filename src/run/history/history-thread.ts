@@ -12,6 +12,7 @@ import type { HistoryMessage, HistoryQuestion } from '../../history/remote-histo
 import { HISTORY_FILE, type HistoryDatabase } from '../../history/sql/history-database.ts';
 import { makeFolder } from '../../store/database/make-folder.ts';
 import { type FollowedTopics, followTopics } from './follow-topics.ts';
+import { StoredInput } from './stored-input.ts';
 
 /** What the thread is started with. */
 export interface HistoryThreadData extends FollowedTopics {
@@ -66,12 +67,19 @@ async function openDatabase(): Promise<HistoryDatabase> {
 }
 
 async function keep(kept: HistoryStore): Promise<void> {
+  const problems: { topics: string | null; maintenance: string | null } = { topics: null, maintenance: null };
+  const input = new StoredInput();
+  let stoppedSinceMs: number | null = null;
   const seconds = setInterval(() => {
     const second = live.take(Date.now());
     if (second.observations > 0) send({ kind: 'stored', scores: second.observations });
     if (watched) send({ kind: 'second', second });
+    if (problems.topics !== null) input.readable(second.atMs);
+    const stopped = input.problem(second.atMs);
+    if (stoppedSinceMs === (stopped?.sinceMs ?? null)) return;
+    stoppedSinceMs = stopped?.sinceMs ?? null;
+    send({ kind: 'input', stopped });
   }, SECOND_MS);
-  const problems: { topics: string | null; maintenance: string | null } = { topics: null, maintenance: null };
   const report = (problem: Partial<typeof problems>) => {
     Object.assign(problems, problem);
     send({ kind: 'problem', problem: problems.topics ?? problems.maintenance });
@@ -86,7 +94,10 @@ async function keep(kept: HistoryStore): Promise<void> {
     await followTopics(data, {
       history: kept,
       signal: stopping.signal,
-      onStored: (batch) => live.add(batch),
+      onStored: (batch) => {
+        live.add(batch);
+        input.stored(batch.scores, Date.now());
+      },
       onProblem: (topics) => report({ topics }),
     });
   } finally {

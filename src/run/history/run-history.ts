@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
+import type { HistoryProblem } from '../../history/port/history-port.ts';
 import { type HistoryMessage, type HistoryQuestion, RemoteHistory } from '../../history/remote-history.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -17,6 +18,12 @@ export interface RunningHistory {
   begin(kafka: KafkaConfig): void;
   /** What was read is stored when this resolves. */
   stop(): Promise<void>;
+}
+
+/** Describes a live input that has stopped. The service alone cannot exclude that its workers have. */
+export function noScoresText({ sinceMs, due }: HistoryProblem): string {
+  const since = new Date(sinceMs).toISOString();
+  return `no score arrived since ${since}, due every ${due}: the input or its workers have stopped`;
 }
 
 type HistoryConfiguration = Pick<LoadedConfig, 'registry' | 'stream' | 'incidents' | 'dataDir' | 'history'>;
@@ -51,6 +58,8 @@ export function runHistory(config: HistoryConfiguration, { logger, metrics }: Hi
     started.on('message', (message: HistoryMessage) => {
       remote.take(message);
       if (message.kind === 'stored') metrics.historyScores.inc(message.scores);
+      if (message.kind === 'input' && message.stopped !== null) logger.warn(noScoresText(message.stopped));
+      else if (message.kind === 'input') logger.info('scores arrive again');
       if (message.kind !== 'problem' || message.problem === logged) return;
       logged = message.problem;
       metrics.historyStalled.set(logged === null ? 0 : 1);

@@ -17,9 +17,12 @@ const NO_SERIES: SeriesStanding = { states: new Map(), newestMs: null, storedAtM
 const JUDGED: readonly ScoreState[] = ['scored', 'returned'];
 const CALIBRATING: readonly ScoreState[] = ['warming-up', 'not-forecasted', 'calibrating'];
 
-type KnownOfCluster = Pick<Freshness, 'workers' | 'unwatched'>;
+interface KnownOfCluster extends Pick<Freshness, 'workers' | 'unwatched'> {
+  /** Records of the input wait to be scored. */
+  readonly waits: boolean;
+}
 
-const UNKNOWN: KnownOfCluster = { workers: null, unwatched: null };
+const UNKNOWN: KnownOfCluster = { workers: null, unwatched: null, waits: false };
 
 /** Tells how current the scores are, to any number of readers. */
 export function freshnessReader(operations: Operations, nowMs: () => number): () => Promise<Freshness> {
@@ -37,12 +40,17 @@ export function freshnessReader(operations: Operations, nowMs: () => number): ()
     return Promise.race([asked, sleep(CLUSTER_MS_MAX, UNKNOWN, { ref: false })]);
   };
   const read = async (): Promise<Freshness> => {
-    const [standing, known] = await Promise.all([operations.reader.standing().catch(() => NO_SERIES), cluster()]);
-    const problem = operations.problem();
+    const [standing, { waits, ...known }] = await Promise.all([
+      operations.reader.standing().catch(() => NO_SERIES),
+      cluster(),
+    ]);
+    const unread = operations.problem();
+    // Records that wait are a backlog of the workers, not an input that has stopped.
+    const problem = unread !== null && unread.due !== null && waits ? null : unread;
     const count = (of: readonly ScoreState[]) => of.reduce((sum, state) => sum + (standing.states.get(state) ?? 0), 0);
     return {
       at: nowMs(),
-      problem: problem && { reason: problem.reason, since: problem.sinceMs },
+      problem: problem && { reason: problem.reason, since: problem.sinceMs, due: problem.due },
       newest: standing.newestMs,
       stored_at: standing.storedAtMs,
       incidents: standing.incidents && {
@@ -65,11 +73,12 @@ type Commits = Map<number, { readonly nextOffset: number | null; readonly sinceM
 
 async function askCluster({ cluster }: Operations, commits: Commits, nowMs: number): Promise<KnownOfCluster> {
   const [{ members, partitions }, findings] = await Promise.all([cluster.workers(), cluster.findings()]);
-  let lag = 0;
+  let [lag, waits] = [0, false];
   let stalledSinceMs = Number.POSITIVE_INFINITY;
   for (const { partition, nextOffset, endOffset } of partitions) {
     const waiting = Math.max(0, endOffset - (nextOffset ?? 0));
     lag += waiting;
+    waits ||= waiting > MARKERS;
     const seen = commits.get(partition);
     if (waiting <= MARKERS) commits.delete(partition);
     else if (seen === undefined || seen.nextOffset !== nextOffset)
@@ -80,5 +89,6 @@ async function askCluster({ cluster }: Operations, commits: Commits, nowMs: numb
   return {
     workers: { members, lag, stalled_since: Number.isFinite(stalledSinceMs) ? stalledSinceMs : null },
     unwatched: unwatched ? { records: unwatched.records, of: unwatched.of, examples: [...unwatched.examples] } : null,
+    waits,
   };
 }

@@ -147,10 +147,14 @@ test('what is shown is called current only while it is: a lost stream, no worker
   await live.getByText('Live', { exact: true }).waitFor();
   const notCurrent = page.locator('.not-current');
   assert.equal(await notCurrent.count(), 0);
-  operations.trouble = { reason: 'Kafka does not answer', sinceMs: Date.now() - 60_000 };
+  operations.trouble = { reason: 'Kafka does not answer', sinceMs: Date.now() - 60_000, due: null };
   await notCurrent.getByText('Nothing new is read since').waitFor();
   await live.getByText('Not current').waitFor();
   await page.getByText('Kafka does not answer').waitFor();
+  operations.trouble = { reason: 'nothing arrived', sinceMs: Date.now() - 60_000, due: '5min' };
+  operations.waiting = 0;
+  await notCurrent.getByText('due every 5min').waitFor();
+  await live.getByText('No input').waitFor();
   operations.trouble = null;
   operations.members = 0;
   await page.getByText('Nothing is scored: no worker runs').waitFor();

@@ -30,6 +30,14 @@ test('a live input that stops as a whole is reported with the time of its newest
   assert.equal(input.stopped(NOW + 8 * MIN), null, 'it is back');
 });
 
+test('the time in which nothing could be read is no stop', () => {
+  const input = inputOf('min');
+  feed(input);
+  input.readable(NOW + 30 * MIN);
+  assert.equal(input.stopped(NOW + 35 * MIN), null);
+  assert.equal(input.stopped(NOW + 36 * MIN)?.newestMs, NOW);
+});
+
 test('five steps must be missing: an hourly input has not stopped after an hour', () => {
   const input = inputOf('h');
   for (let hour = 10; hour >= 0; hour--) input.arrived(NOW - hour * 60 * MIN, NOW - hour * 60 * MIN);
@@ -37,17 +45,21 @@ test('five steps must be missing: an hourly input has not stopped after an hour'
   assert.notEqual(input.stopped(NOW + 331 * MIN), null);
 });
 
-test('a file that is fed, a backlog, a restart and other detectors are no stop', () => {
+test('a file that is fed, a backlog, a restart, batches and other detectors are no stop', () => {
   const fed = inputOf('min');
   feed(fed, { speed: 1_000 });
   const behind = inputOf('min');
   feed(behind, { behindMs: 60 * MIN });
   const restarted = inputOf('min');
   restarted.arrived(NOW, NOW);
+  const fedTwice = inputOf('s');
+  for (const at of [NOW - 60 * MIN, NOW]) for (let s = 300; s >= 0; s--) fedTwice.arrived(at - s * 1_000, at - s * 100);
+  const batches = inputOf('min');
+  for (let hour = 10; hour >= 0; hour--) batches.arrived(NOW - hour * 60 * MIN, NOW - hour * 60 * MIN);
   const changed = inputOf('min');
   feed(changed);
   changed.forget();
-  for (const input of [fed, behind, restarted, changed, inputOf()]) {
+  for (const input of [fed, behind, restarted, fedTwice, batches, changed, inputOf()]) {
     assert.equal(input.stopped(NOW + 60 * MIN), null);
   }
 });

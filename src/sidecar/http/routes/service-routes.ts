@@ -81,6 +81,7 @@ async function historyState(operations: Operations | null) {
     const lag = end === null ? null : Math.max(0, end - nextOffset);
     return { topic: operations!.topics[source], partition, next_offset: nextOffset, end_offset: end, lag };
   });
+  const problem = operations?.problem();
   const history = {
     kept: operations !== null,
     store: operations === null ? null : 'duckdb',
@@ -92,7 +93,7 @@ async function historyState(operations: Operations | null) {
     partitions,
     days_max: operations?.bounds.days ?? 0,
     gb_max: operations?.bounds.gb ?? 0,
-    problem: operations?.problem()?.reason ?? null,
+    problem: problem?.due === null ? problem.reason : null,
   };
   return { history, deadLetters: state.deadLetters };
 }

@@ -41,13 +41,27 @@ test('nothing is known before the first answer', () => {
   assert.equal(shownFreshness({ freshness: undefined, freshnessFailure: null }, NOW), null);
 });
 
+const STOPPED = { reason: 'nothing arrived', since: NOW - 300_000, due: '5min' };
+
 const NOT_CURRENT: readonly (readonly [Partial<Freshness>, string | null, string, string])[] = [
   [{}, 'failed to fetch', 'Not connected', 'Nothing is known since 14:05: failed to fetch'],
   [
-    { problem: { reason: 'Kafka does not answer', since: NOW - 300_000 } },
+    { problem: { reason: 'Kafka does not answer', since: NOW - 300_000, due: null } },
     null,
     'Not current',
     'Nothing new is read since 14:00: Kafka does not answer. The newest observation is of 14:03.',
+  ],
+  [
+    { problem: { ...STOPPED, since: NOW - 3_900_000 } },
+    null,
+    'No input',
+    'Nothing arrived since 13:00, due every 5min.',
+  ],
+  [
+    { problem: STOPPED, workers: { members: 0, lag: 1, stalled_since: null }, newest: null },
+    null,
+    'No worker',
+    'Nothing is scored: no worker runs, and 1 observation waits.',
   ],
   [{ workers: null, newest: null }, null, 'Not known', 'Kafka does not say whether anything is scored.'],
   [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HistoryReader } from '../../../../src/history/port/history-port.ts';
+import type { HistoryProblem, HistoryReader } from '../../../../src/history/port/history-port.ts';
 import { freshnessReader } from '../../../../src/sidecar/operations/freshness.ts';
 import type { Operations } from '../../../../src/sidecar/operations/operations.ts';
 
@@ -8,7 +8,15 @@ const MINUTE_MS = 60_000;
 
 /** An operation over one partition; `at` is the clock. */
 function watched() {
-  const now = { atMs: MINUTE_MS, nextOffset: 7 as number | null, endOffset: 7, members: 1, asked: 0, away: false };
+  const now = {
+    atMs: MINUTE_MS,
+    nextOffset: 7 as number | null,
+    endOffset: 7,
+    members: 1,
+    asked: 0,
+    away: false,
+    problem: null as HistoryProblem | null,
+  };
   const partition = () => {
     return { topic: 'observations', partition: 0, nextOffset: now.nextOffset, endOffset: now.endOffset, owner: null };
   };
@@ -23,7 +31,7 @@ function watched() {
         };
       },
     } as Partial<HistoryReader> as HistoryReader,
-    problem: () => null,
+    problem: () => now.problem,
     cluster: {
       historyEnds: async () => [],
       workers: async () => {
@@ -75,6 +83,20 @@ test('scoring stalls where records wait and none is committed, not where they wa
   assert.equal(await stalledAfter(6_000, {}), now.atMs - 11_000);
   assert.equal(await stalledAfter(5_000, { nextOffset: 50 }), null);
   assert.equal(await stalledAfter(5_000, { nextOffset: 60 }), null);
+});
+
+test('an input that has stopped is a problem, unless records wait for the workers', async () => {
+  const { now, read } = watched();
+  const stoppedWith = async (moved: Partial<typeof now>) => {
+    Object.assign(now, moved, { atMs: now.atMs + MINUTE_MS });
+    return (await read()).problem;
+  };
+  const stopped = { reason: 'nothing arrived', sinceMs: 5, due: '5min' };
+  const shown = { reason: 'nothing arrived', since: 5, due: '5min' };
+  assert.deepEqual(await stoppedWith({ problem: stopped }), shown);
+  assert.deepEqual(await stoppedWith({ endOffset: 8 }), shown, 'the marker of a transaction');
+  assert.equal(await stoppedWith({ endOffset: 100 }), null);
+  assert.equal((await stoppedWith({ problem: { ...stopped, due: null } }))?.due, null, 'Kafka fails: that counts');
 });
 
 test('a cluster that does not answer is not known, and is not asked again while it is asked', async () => {

@@ -4,9 +4,19 @@ import { NullableTime } from '../query-fields.ts';
 /** How current what is shown is. A part that cannot be known now is null. */
 export const Freshness = Type.Object({
   at: Type.Integer({ description: 'When this was read.' }),
-  problem: Type.Union([Type.Object({ reason: Type.String(), since: Type.Integer() }), Type.Null()], {
-    description: 'Why nothing new is read now; null while all is well.',
-  }),
+  problem: Type.Union(
+    [
+      Type.Object({
+        reason: Type.String(),
+        since: Type.Integer({ description: 'If the input has stopped, the event time of its newest observation.' }),
+        due: Type.Union([Type.String(), Type.Null()], {
+          description: 'The step that is due if a live input has stopped; null if Kafka or the history fails.',
+        }),
+      }),
+      Type.Null(),
+    ],
+    { description: 'Why nothing new is read now; null while all is well.' },
+  ),
   newest: NullableTime('Newest event time of a score.'),
   stored_at: NullableTime('When the newest score was stored.'),
   series: Type.Object(
