@@ -1,6 +1,7 @@
 import { clampToFloat32 } from './float32.ts';
 import { forecastFolds } from './folds.ts';
 import type { Inference } from './forecaster.ts';
+import { SHORT_MAX, shortForecast } from './short-context.ts';
 
 /** A cutoff in a series. The forecast of the next `h` values uses values before the cutoff only. */
 export interface ForecastPoint {
@@ -57,12 +58,21 @@ export async function forecastModelQuantiles<P extends ForecastPoint>(
         levels = made.levels;
         return made.values;
       },
-      take({ point, origin }, values) {
-        if (values !== null) onForecast(point, { values, levels, origin });
+      take({ point, start, origin }, values) {
+        if (values === null) return;
+        carryOn(values, levels, { point, start, origin });
+        onForecast(point, { values, levels, origin });
       },
     },
     forecaster.limits,
   );
+}
+
+interface Context {
+  readonly point: ForecastPoint;
+  /** Position of the first value. */
+  readonly start: number;
+  readonly origin: number;
 }
 
 function contextOf<P extends ForecastPoint>(point: P, context: number) {
@@ -72,4 +82,25 @@ function contextOf<P extends ForecastPoint>(point: P, context: number) {
   let first = start;
   while (first < end && Number.isNaN(values[first])) first++;
   return { point, start, origin: first < end ? values[first] : Number.NaN };
+}
+
+/** Moves the quantiles after a short context, in place, towards what the context itself shows; widths stay. */
+function carryOn(quantiles: Float32Array, levels: readonly number[], { point, start, origin }: Context): void {
+  const { values, cutoff } = point;
+  const positions: number[] = [];
+  for (let i = Math.min(cutoff, values.length) - 1; i >= start && positions.length <= SHORT_MAX; i--) {
+    if (!Number.isNaN(values[i])) positions.push(i);
+  }
+  positions.reverse();
+  const short = shortForecast({
+    values: positions.map((i) => clampToFloat32(values[i] - origin)),
+    positions,
+    end: cutoff,
+  });
+  if (short === null) return;
+  const median = levels.indexOf(0.5);
+  for (let first = 0; first < quantiles.length; first += levels.length) {
+    const shift = short.weight * (short.at(first / levels.length) - quantiles[first + median]);
+    for (let i = first; i < first + levels.length; i++) quantiles[i] += shift;
+  }
 }

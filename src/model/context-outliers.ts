@@ -1,5 +1,7 @@
 /** So many values on either side may be outliers; one more shows that they are none. */
 const OUTLIERS_MAX = 2;
+/** Fewer values have no range of usual values: the middle of five is one value. */
+const RANGE_VALUES_MIN = 4 * OUTLIERS_MAX;
 /** Values within so many mean deviations of the centre are no outliers. */
 const DEVIATIONS_MAX = 32;
 /** A last value is held when it leaps this many times as far as the largest earlier steps. */
@@ -56,7 +58,7 @@ function rangeOf(context: Float32Array): Range | null {
     keepLargest(highest, context[i]);
     keepLargest(lowest, -context[i]);
   }
-  return count <= 2 * OUTLIERS_MAX ? null : { low: -lowest[0], high: highest[0], count };
+  return count < RANGE_VALUES_MIN ? null : { low: -lowest[0], high: highest[0], count };
 }
 
 function boundsOf(context: Float32Array, { low, high, count }: Range): Pick<Range, 'low' | 'high'> {
