@@ -56,7 +56,8 @@ export async function run(args: readonly string[]): Promise<Figures> {
 
 async function measure(data: string, catalog: ModelCatalog, model: Model, wanted: boolean): Promise<Report> {
   const { name } = model;
-  const forecasters = await Forecasters.start([model], { threads: availableParallelism() });
+  const all = catalog.names.map((each) => catalog.get(each));
+  const forecasters = await Forecasters.start(all, { threads: availableParallelism(), rare: all });
   const noPython = wanted ? await whyNoPython() : 'is not wanted';
   if (noPython !== null) console.log(`Without statistical models: statsforecast ${noPython}.`);
   try {

@@ -1,4 +1,5 @@
 import { type RolledOutForecaster, rollOut } from '../../forecast/autoregressive-roll-out.ts';
+import type { ForecastBatch, QuantileForecaster } from '../../forecast/forecaster.ts';
 import { lookbackLength } from '../../forecast/multi-resolution.ts';
 import type { TemporalAggregation } from '../../forecast/temporal-aggregation.ts';
 import type { Model, ModelCatalog } from '../../model/catalog.ts';
@@ -71,14 +72,47 @@ export function serveModels(catalog: ModelCatalog, forecasters: Forecasters, tun
       if (!known.includes(name) && !stoodIn.includes(name)) return null;
       const model = catalog.get(known.includes(name) ? name : STAND_IN);
       const seasons = LONG_HORIZON.includes(name) ? LONG_HORIZON_SEASONS : 1;
-      served.set(name, serve({ model, seasons, forecasters, tune }, null));
+      served.set(name, serve({ model, alone: aloneOf(model, catalog), seasons, forecasters, tune }, null));
       return served.get(name)!;
+    },
+  };
+}
+
+/** Forecasts of a series alone are equal, bit for bit: the network for groups extends that of the same weights. */
+function aloneOf({ manifest }: Model, catalog: ModelCatalog): Model | null {
+  const { tuning, membersMax } = manifest;
+  if (membersMax === undefined || tuning === null) return null;
+  const models = catalog.names.map((name) => catalog.get(name));
+  return (
+    models.find((other) => {
+      const { membersMax: members, tuning: tuned, context, horizonMax } = other.manifest;
+      const fits = context === manifest.context && horizonMax === manifest.horizonMax;
+      return fits && members === undefined && tuned?.source.sha256 === tuning.source.sha256;
+    }) ?? null
+  );
+}
+
+/** Groups by the one, series alone and groups of one by the other. */
+function byRows(together: QuantileForecaster, alone: QuantileForecaster): QuantileForecaster {
+  const route = ({ isGroup = false, ...batch }: ForecastBatch) =>
+    isGroup && batch.rows > 1 ? ([together, { ...batch, isGroup }] as const) : ([alone, batch] as const);
+  return {
+    limits: together.limits,
+    forecast(given, signal) {
+      const [forecaster, batch] = route(given);
+      return forecaster.forecast(batch, signal);
+    },
+    forecastQuantiles(given, signal) {
+      const [forecaster, batch] = route(given);
+      return forecaster.forecastQuantiles(batch, signal);
     },
   };
 }
 
 interface ModelToServe {
   readonly model: Model;
+  /** The network of the same weights for series alone, which costs less; null: none. */
+  readonly alone: Model | null;
   readonly seasons: number;
   readonly forecasters: Forecasters;
   readonly tune: TuneWeights;
@@ -93,7 +127,9 @@ function serve(served: ModelToServe, weights: TunedWeights | null): ServedModel 
     withWeights: (tuned) => serve(served, tuned),
     tune: (request, signal) => tune(name, weights, request, signal),
   };
-  const forecaster = rollOut(forecasters.forecasterFor(name, 1, weights));
+  const together = forecasters.forecasterFor(name, 1, weights);
+  const alone = weights === null ? served.alone : null;
+  const forecaster = rollOut(alone === null ? together : byRows(together, forecasters.forecasterFor(alone.name, 1)));
   return { name, forecaster, seasons, tunable };
 }
 

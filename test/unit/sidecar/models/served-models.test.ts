@@ -49,3 +49,30 @@ test("online detection by the detectors' default model forecasts what the stream
   assert.deepEqual(await onlineBy(DETECTOR_DEFAULTS.model), streamed);
   assert.notDeepEqual(await onlineBy('tsmodel-1'), streamed);
 });
+
+test('tsmodel-2.1 forecasts series alone by the network of tsmodel-1, equal to the bit to its own, and a group by its own', async () => {
+  const batch = { rows: 4, contextLength: 512, horizon: H, values: new Float32Array(4 * 512) };
+  batch.values.set(Array.from({ length: 4 * 512 }, (_, i) => 10 * daily(i + 7 * Math.floor(i / 512)) + noise()));
+  const [own, alone] = ['tsmodel-2.1', 'tsmodel-1'].map((name) => forecasters.forecasterFor(name, H));
+  const asked: string[] = [];
+  const counted = {
+    forecasterFor(name: string, h: number) {
+      const found = forecasters.forecasterFor(name, h);
+      const forecast = (...given: Parameters<typeof found.forecast>) => {
+        asked.push(name);
+        return found.forecast(...given);
+      };
+      return { ...found, forecast };
+    },
+  } as unknown as Forecasters;
+  const { forecaster } = serveModels(catalog, counted, tuneInProcess([])).find('timegpt-2.1')!;
+  const wanted = await alone.forecast(batch);
+  assert.deepEqual(await own.forecast(batch), wanted);
+  assert.deepEqual(await forecaster.forecast(batch), wanted);
+  const one = { ...batch, rows: 1, values: batch.values.slice(0, 512), isGroup: true };
+  assert.deepEqual(await forecaster.forecast(one), wanted.slice(0, H));
+  const group = { ...batch, isGroup: true };
+  assert.deepEqual(await forecaster.forecast(group), await own.forecast(group));
+  assert.notDeepEqual(await forecaster.forecast(group), wanted);
+  assert.deepEqual(asked, ['tsmodel-1', 'tsmodel-1', 'tsmodel-2.1', 'tsmodel-2.1']);
+});
