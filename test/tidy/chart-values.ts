@@ -20,13 +20,51 @@ const COMPONENT = { enabled: flag, replicas: atLeast(0), resources: { type: 'obj
 /** Helm's regular expressions look neither ahead nor behind. What such a pattern refuses, the command refuses. */
 const isForHelm = (key: string, value: unknown) => key !== 'pattern' || !/\(\?[=!<]|\[\^\]/.test(String(value));
 
-/** A file that the chart mounts. Empty is its default; a component that needs it says so. */
+/** Keys of `schemas` that take the word off, which is false in YAML 1.1. */
+const offKeys = new Set<string>();
+
+interface WordSchema {
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly { readonly const?: unknown }[];
+}
+
+function takesOff({ description = '', anyOf = [], enum: words = [] }: WordSchema): boolean {
+  return words.includes('off') || anyOf.some((one) => one.const === 'off') || /\bor off\b/.test(description);
+}
+
+interface ObjectSchema {
+  readonly properties: Readonly<Record<string, WordSchema>>;
+  readonly required?: readonly string[];
+}
+
+/** The template, not the schema, refuses keys that YAML 1.1 made of on and off: with the remedy. */
+function inYaml11({ properties, required = [], ...rest }: ObjectSchema): object {
+  const entries = Object.entries(properties).map(([name, value]) => {
+    if (!takesOff(value)) return [name, value];
+    offKeys.add(name);
+    return [name, { anyOf: [value, { enum: value.enum?.includes('on') ? [true, false] : [false] }] }];
+  });
+  return {
+    ...rest,
+    required: required.filter((name) => name !== 'on'),
+    properties: Object.fromEntries(entries),
+    patternProperties: { '^(true|false)$': {} },
+  };
+}
+
+/** A file that the chart mounts, as text or mapping. Empty is its default; a component that needs it says so. */
 function file(name: 'detectors' | 'routes'): object {
-  const forHelm = (key: string, value: unknown) => (isForHelm(key, value) ? value : undefined);
+  const forHelm = (key: string, value: unknown) => {
+    if (!isForHelm(key, value)) return undefined;
+    return (value as { readonly additionalProperties?: unknown } | null)?.additionalProperties === false
+      ? inYaml11(value as ObjectSchema)
+      : value;
+  };
   const { $schema: _, ...schema } = JSON.parse(
     JSON.stringify(JSON.parse(read(`schemas/${name}.schema.json`)), forHelm),
   );
-  return { anyOf: [{ type: 'object', maxProperties: 0 }, schema] };
+  return { anyOf: [{ type: 'object', maxProperties: 0 }, word, schema] };
 }
 
 /** Secrets are none of the values: a release keeps them readable. */
@@ -95,4 +133,9 @@ test('chart and book have the version of the package, and the chart a default fo
   assert.match(read('deploy/book/kubernetes.md'), new RegExp(`/tidewatch:${version} `));
   const { global: _, ...values } = schema.properties as Readonly<Record<string, unknown>>;
   assert.deepEqual(Object.keys(parse(read(`${CHART}/values.yaml`))), Object.keys(values));
+});
+
+test('the chart writes off again for every key that takes it', () => {
+  const [, keys] = /\(\?:([\w|]+)\): \)false/.exec(read(`${CHART}/templates/_helpers.tpl`)) ?? [];
+  assert.deepEqual(keys?.split('|'), [...offKeys].toSorted());
 });

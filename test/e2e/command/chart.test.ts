@@ -9,7 +9,8 @@ import { parse, parseAllDocuments } from 'yaml';
 import { chartTools, chartToolsAreBuilt } from '../../fixture/chart/chart-tools.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 
-const CHART = join(import.meta.dirname, '../../../deploy/helm/tidewatch');
+const DEPLOY = join(import.meta.dirname, '../../../deploy');
+const CHART = join(DEPLOY, 'helm/tidewatch');
 const why = chartToolsAreBuilt() ? null : 'Helm is not built; npm run chart-tools builds it';
 const chartTest = (law: string, check: () => void) =>
   why === null ? test(law, check) : test(`${law} (skipped: ${why})`, { skip: why }, check);
@@ -42,12 +43,14 @@ const EVERYTHING = {
   tolerations: [{ key: 'dedicated', operator: 'Exists' }],
 };
 
-function helm(command: 'lint' | 'template', values: object) {
-  const file = join(folder, 'values.json');
-  writeFileSync(file, JSON.stringify(values));
+/** @param values YAML, where it is text; `more` are further arguments */
+function helm(command: 'lint' | 'template', values: object | string, more: readonly string[] = []) {
+  const file = join(folder, 'values.yaml');
+  writeFileSync(file, typeof values === 'string' ? values : JSON.stringify(values));
   const args =
     command === 'lint' ? ['lint', '--strict', CHART] : ['template', 'metrics', CHART, '--kube-version', '1.34.0'];
-  const { status, stdout, stderr } = spawnSync(chartTools.helm, [...args, '--values', file], { encoding: 'utf8' });
+  const all = [...args, '--values', file, ...more];
+  const { status, stdout, stderr } = spawnSync(chartTools.helm, all, { encoding: 'utf8' });
   return { status, out: stdout, said: stdout + stderr };
 }
 
@@ -107,6 +110,65 @@ chartTest('values that nobody meant are refused with their name', () => {
   assert.match(refused({ ...MINIMAL, alerts: { enabled: true } }), /routes: the routes file is missing/);
   assert.match(refused({ ...MINIMAL, serve: { replicas: 2 } }), /STORE_URL/);
   assert.match(refused({ ...MINIMAL, receive: { enabled: true } }), /STORE_URL/);
+});
+
+interface ConfigMap {
+  readonly data: Readonly<Record<string, string>>;
+}
+
+function mounted(out: string): Readonly<Record<string, string>> {
+  const manifests = parseAllDocuments(out).map((document) => document.toJS() as (Manifest & ConfigMap) | null);
+  return manifests.find((manifest) => manifest?.kind === 'ConfigMap')!.data;
+}
+
+const indented = (text: string) => text.replace(/^(?=.)/gm, '  ');
+
+chartTest('the example files are mounted as they are, from their files or as text of the values', () => {
+  const [detectors, routes] = ['detectors', 'alerts'].map((name) => join(DEPLOY, `${name}.example.yaml`));
+  const texts = [detectors, routes].map((file) => readFileSync(file, 'utf8'));
+  const asText = `detectors: |\n${indented(texts[0])}\nroutes: |\n${indented(texts[1])}`;
+  const common = 'settings: { KAFKA_BROKERS: "kafka:9092" }\nalerts: { enabled: true }\n';
+  const files = ['--set-file', `detectors=${detectors}`, '--set-file', `routes=${routes}`];
+  for (const { status, out, said } of [helm('template', common, files), helm('template', `${common}${asText}`)]) {
+    assert.equal(status, 0, said);
+    const data = mounted(out);
+    assert.deepEqual(
+      [data['detectors.yaml'], data['routes.yaml']].map((text) => text.trimEnd()),
+      texts.map((text) => text.trimEnd()),
+    );
+    for (const port of [9093, 587, 443]) assert.match(out, new RegExp(`{ port: ${port}, protocol: TCP }`));
+  }
+  const asMapping = helm(
+    'template',
+    `settings: { KAFKA_BROKERS: "kafka:9092" }\ndetectors:\n${indented(texts[0])}`,
+  ).said;
+  assert.match(
+    asMapping,
+    /detectors\.depends_on\[0\]\.true: YAML 1\.1 .* quote it, as in "on":.*--set-file detectors=FILE/,
+  );
+  assert.match(helm('template', { ...MINIMAL, routes: '- a' }).said, /routes: the text is no mapping of YAML/);
+});
+
+chartTest('on and off of a mapping stay words, and a label named no is refused, not renamed', () => {
+  const values = (labels: string) => `settings: { KAFKA_BROKERS: "kafka:9092" }
+detectors:
+  detectors:
+    - { name: a, series: 'a*', freq: 1min, h: 24, detection_size: 24, false_alarms: off, profile: off }
+    - { name: b, series: 'b*', freq: 1min, h: 24, detection_size: 24, silence_after: off, idle_limit: off, profile: on }
+    - { name: c, series: 'c*', freq: 1min, h: 24, detection_size: 24, labels: ${labels} }
+  depends_on: { labels: { tier: web }, "on": { tier: db } }
+`;
+  const { status, out, said } = helm('template', values('{ "team": web }'));
+  assert.equal(status, 0, said);
+  const { detectors, depends_on } = parse(mounted(out)['detectors.yaml']);
+  const [a, b] = detectors;
+  assert.deepEqual(
+    [a.false_alarms, a.profile, b.silence_after, b.idle_limit, b.profile],
+    ['off', 'off', 'off', 'off', 'on'],
+  );
+  assert.deepEqual(depends_on.on, { tier: 'db' });
+  assert.match(helm('template', values('{ no: web }')).said, /detectors\[2\]\.labels\.false: YAML 1\.1/);
+  assert.match(helm('template', values('{ country: no }')).said, /labels\/country': got boolean, want string/);
 });
 
 chartTest('the network policy shut out ports of settings, and who reaches what is open to others', () => {

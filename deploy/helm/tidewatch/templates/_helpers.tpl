@@ -14,19 +14,46 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
+{{/* A mounted file: a text as it is, a mapping as YAML whose on and off are words again. */}}
+{{- define "tidewatch.file" -}}
+{{- if kindIs "string" .file }}{{ .file }}{{ else }}
+{{- include "tidewatch.keys" (dict "name" .name "at" .name "value" .file) }}
+{{- $off := regexReplaceAll "(?m)^([ -]*(?:false_alarms|idle_limit|profile|silence_after): )false$" (toYaml .file) "${1}\"off\"" }}
+{{- regexReplaceAll "(?m)^([ -]*profile: )true$" $off "${1}\"on\"" }}
+{{- end }}
+{{- end }}
+
+{{/* Helm reads the words on, off, yes and no as true and false, keys included: what was written is no longer known. */}}
+{{- define "tidewatch.keys" -}}
+{{- range $key, $value := .value }}
+{{- $at := kindIs "map" $.value | ternary (printf "%s.%v" $.at $key) (printf "%s[%v]" $.at $key) }}
+{{- if has $key (list "true" "false") }}
+{{- fail (printf "%s: YAML 1.1 reads the keys on, off, yes and no as %s: quote it, as in \"on\":, or give the file as text: --set-file %s=FILE" $at $key $.name) }}
+{{- end }}
+{{- if or (kindIs "map" $value) (kindIs "slice" $value) }}
+{{- include "tidewatch.keys" (dict "name" $.name "at" $at "value" $value) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* Ports that pods connect to: those that are listed, and those of brokers, URLs and mail servers of settings and routes. */}}
 {{- define "tidewatch.egress" -}}
 {{- $ports := list "53" }}
+{{- $routes := .Values.routes }}
+{{- if kindIs "string" $routes }}
+{{- $routes = fromYaml $routes }}
+{{- with $routes.Error }}{{ fail (printf "routes: the text is no mapping of YAML: %s" .) }}{{ end }}
+{{- end }}
 {{- range .Values.networkPolicy.toPorts }}
 {{- $ports = append $ports (toString .) }}
 {{- end }}
 {{- range regexFindAll ":[0-9]+" (toString .Values.settings.KAFKA_BROKERS) -1 }}
 {{- $ports = append $ports (trimPrefix ":" .) }}
 {{- end }}
-{{- range regexFindAll "https?://[^/\"\\\\?#, ]+" (toJson (list .Values.settings .Values.routes)) -1 }}
+{{- range regexFindAll "https?://[^/\"\\\\?#, ]+" (toJson (list .Values.settings $routes)) -1 }}
 {{- $ports = append $ports (regexFind "[0-9]+$" (regexFind ":[0-9]+$" .) | default (hasPrefix "https:" . | ternary "443" "80")) }}
 {{- end }}
-{{- range .Values.routes.receivers }}
+{{- range $routes.receivers }}
 {{- with .email }}
 {{- $ports = append $ports (toString (default (get (dict "implicit" 465 "none" 25) (default "starttls" .tls) | default 587) .port)) }}
 {{- end }}
