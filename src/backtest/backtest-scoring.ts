@@ -41,7 +41,7 @@ export async function scoreBacktest(
   models: ScoringModels,
   signal: AbortSignal,
 ): Promise<Envelope<BacktestAnswerHeader | ProblemsHeader>> {
-  const { history, notes, problems } = await readHistory(header.name, bytes, signal);
+  const { history, notes, problems } = await readHistory(header, bytes, signal);
   const found =
     problems.length > 0 ? { kind: 'problems' as const, problems } : detectorFor(header, history, models.byName);
   if (found.kind === 'problems') return { header: problemsHeader(found.problems), bytes: new Uint8Array() };
@@ -65,18 +65,19 @@ export async function scoreBacktest(
   return { header: { kind: 'backtest', observations }, bytes: Buffer.from(JSON.stringify(answer)) };
 }
 
-async function readHistory(name: string, bytes: Uint8Array, signal: AbortSignal) {
+async function readHistory({ name, settings }: BacktestHeader, bytes: Uint8Array, signal: AbortSignal) {
   const notes: string[] = [];
   const observations = readObservations(inPieces(bytes, signal), csvReading(name, {}));
   const pull = pullObservations(observations, (remark) => notes.push(remark));
   const history: PastObservation[] = [];
   const problems: string[] = [];
-  for await (const { series, timestampMs, value } of pull.observations) {
+  for await (const { line, series, timestampMs, value, extras } of pull.observations) {
     if (history.length >= OBSERVATIONS_MAX) {
       problems.push(`at most ${OBSERVATIONS_MAX} observations are scored here: npm start -- backtest takes more`);
       break;
     }
-    history.push({ series, timestampMs, value });
+    if (settings.as !== undefined && extras?.problem !== undefined) pull.refusals.add(line, extras.problem);
+    else history.push({ series, timestampMs, value, extras });
   }
   problems.push(...pull.problems);
   if (history.length === 0 && problems.length === 0) {

@@ -16,7 +16,7 @@ import { judgeInput } from '../finding/input-watch.ts';
 import { shadowedGlobs } from '../finding/shadowed-globs.ts';
 import { Forecasters } from '../model/onnx-forecaster.ts';
 import { resolveWithModels } from '../run/run-worker.ts';
-import { seriesIdentity } from '../series/series-identity.ts';
+import { bareIdentity, seriesIdentity } from '../series/series-identity.ts';
 import { ServiceError } from '../service-error.ts';
 import { type PastObservation, scoreHistory } from '../stream/engine/commit/score-history.ts';
 import { type CommandIo, DONE, FAILED } from '../terminal/command-io.ts';
@@ -68,13 +68,16 @@ export const backtestCommand: RunnableCommand = {
     const input = await openInput(path, io.stop);
     const pull = pullObservations(readObservations(input, csvReading(path, values)), io.err);
     try {
-      const history = await readHistory(pull, loaded.config.stream.input);
+      const { detectors, input: mapping } = loaded.config.stream;
+      const readings = flagged ? [values.as] : detectors.map(({ settings }) => settings.as);
+      const readsCounters = readings.some((reading) => reading !== undefined);
+      const history = await readHistory(pull, mapping, readsCounters);
       for (const line of [...pull.refusals.lines(), ...pull.problems]) io.err(line);
       if (history.length === 0) {
         io.err('There is nothing to score.');
         return FAILED;
       }
-      const fromFile = !flagged && loaded.config.stream.detectors.length > 0;
+      const fromFile = !flagged && detectors.length > 0;
       const settled = fromFile ? loaded : withFlags(loaded.config, { values, history }, io);
       if (settled.kind === 'problems') return printProblems(settled.problems, io);
       const { models, result } = await resolveWithModels(settled.config);
@@ -95,15 +98,24 @@ export const backtestCommand: RunnableCommand = {
 };
 
 /** Without the labels that the input drops. The ids of a template would hide others: series keep theirs. */
-async function readHistory({ observations }: CsvPull, { dropLabels }: RecordMapping): Promise<PastObservation[]> {
+async function readHistory(
+  { observations, refusals }: CsvPull,
+  { dropLabels, replicaLabel }: RecordMapping,
+  readsCounters: boolean,
+): Promise<PastObservation[]> {
   const history: PastObservation[] = [];
-  const identityOf = seriesIdentity({ dropLabels });
-  for await (const { series: written, timestampMs, value } of observations) {
-    const series = identityOf?.(written).id ?? written;
+  const identityOf = seriesIdentity({ dropLabels, replicaLabel });
+  for await (const { line, series: written, timestampMs, value, extras: own } of observations) {
+    const { id: series, replica } = identityOf?.(written) ?? bareIdentity(written);
+    if (readsCounters && own?.problem !== undefined) {
+      refusals.add(line, own.problem);
+      continue;
+    }
+    const extras = replica === undefined ? own : { ...own, replica };
     if (history.length >= HISTORY_MAX) {
       throw new ServiceError('configuration', `A backtest holds at most ${HISTORY_MAX} observations: split the file`);
     }
-    history.push({ series, timestampMs, value });
+    history.push({ series, timestampMs, value, extras });
   }
   return history;
 }

@@ -9,7 +9,7 @@ import { findingText } from '../finding/finding.ts';
 import { describeCluster } from '../kafka/admin/describe-cluster.ts';
 import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../kafka/produce/bulk-producer.ts';
 import { compileObservationWriter } from '../stream/codec/observation-writer.ts';
-import { detectorsOfInput } from '../stream/engine/unit/bound-detector.ts';
+import { detectorsOfInput, extrasFor } from '../stream/engine/unit/bound-detector.ts';
 import { type KeptTimes, keptTimes, keptTimesText } from '../stream/topics/kept-times.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../terminal/command-io.ts';
 import { csvFlags, csvReading } from '../terminal/csv/flags.ts';
@@ -95,12 +95,18 @@ async function* recordsOf(
     if (detectors.length === 0) return group === null ? null : GROUP_PATH;
     return groupSourceOf(series);
   });
-  for await (const { line, series, timestampMs, value } of observations) {
+  for await (const { line, series, timestampMs, value, extras } of observations) {
     if (!isWatched(series)) {
       refusals.add(line, `no detector watches series ${JSON.stringify(series)}`);
       continue;
     }
-    const written = write({ series, group, timestampMs, value }, Date.now());
+    const bound = detectorOf(series);
+    const problem = bound === null ? undefined : extrasFor(bound, extras)?.problem;
+    if (problem !== undefined) {
+      refusals.add(line, problem);
+      continue;
+    }
+    const written = write({ series, group, timestampMs, value, extras }, Date.now());
     if (written.kind === 'refused') refusals.add(line, written.reason);
     else yield { record: { key: written.key, value: written.value }, series, timestampMs };
   }

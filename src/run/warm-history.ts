@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { KafkaConfig, StreamConfig } from '../config/config.ts';
 import { readWholeTopic, type TopicRecord } from '../kafka/fetch/topic-tail.ts';
 import { keyPartitioner } from '../kafka/produce/key-partition.ts';
-import { groupIdOf, seriesIdentity } from '../series/series-identity.ts';
+import { bareIdentity, groupIdOf, seriesIdentity } from '../series/series-identity.ts';
 import { ServiceError } from '../service-error.ts';
 import type { SchemaSource } from '../stream/codec/schema-source.ts';
-import { detectorsOfInput, matchDetectors } from '../stream/engine/unit/bound-detector.ts';
+import { detectorsOfInput, extrasFor, matchDetectors } from '../stream/engine/unit/bound-detector.ts';
 import type { WarmObservation, WarmStart } from '../stream/engine/warm-start.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { openInput } from '../terminal/csv/input.ts';
@@ -64,16 +64,20 @@ async function historyOfFile({ name, csv, group, stop }: NamedHistory, parts: Hi
     const { observations, refusals, problems } = pullObservations(readObservations(bytes, csv), (line) =>
       logger.info(line),
     );
-    for await (const { line, series: written, timestampMs, value } of observations) {
-      const { id: series, source } = identityOf?.(written) ?? { id: written, source: written };
+    for await (const { line, series: written, timestampMs, value, extras: own } of observations) {
+      const { id: series, source, replica } = identityOf?.(written) ?? bareIdentity(written);
       const detector = detectorOf(source)?.config ?? null;
+      const extras = replica === undefined ? own : { ...own, replica };
+      const problem = detector === null ? undefined : extrasFor({ config: detector }, extras)?.problem;
       if (detector === null) refusals.add(line, `series: no detector watches ${JSON.stringify(source)}`);
+      else if (problem !== undefined) refusals.add(line, problem);
       else if (detector.group !== null && group === null) {
         refusals.add(line, `series: detector ${detector.name} scores groups, and --group does not name one`);
       } else {
         const id = detector.by === null ? detector.group && group : groupIdOf(source, detector.by);
         const made = (stream.input.idTemplate ?? null) === null ? undefined : source;
-        history.add(partitionOf(Buffer.from(id ?? series)), { series, source: made, group: id, timestampMs, value });
+        const observation = { series, source: made, group: id, timestampMs, value, extras };
+        history.add(partitionOf(Buffer.from(id ?? series)), observation);
       }
     }
     if (refusals.count + problems.length > 0) throw unusable(name, [...refusals.lines(), ...problems]);
@@ -102,11 +106,11 @@ async function historyOfTopic(topic: string, parts: HistoryParts): Promise<WarmS
   const onRecords = async (records: readonly TopicRecord[], count: number) => {
     for (const { partition, offset, key, decoded } of await decode(records)) {
       if (decoded.kind === 'observation') {
-        const { series, source, group, timestampMs, value: observed } = decoded;
+        const { series, source, group, timestampMs, value: observed, extras } = decoded;
         const id = Buffer.from(group ?? series);
         const isSame = count === partitions && !isRekeyed;
         const own = isSame ? partition : partitionOf(isRekeyed ? id : (key ?? id));
-        history.add(own, { series, source, group, timestampMs, value: observed });
+        history.add(own, { series, source, group, timestampMs, value: observed, extras });
       } else if (decoded.kind === 'dead-letter' && refusedCount++ < 10)
         refused.push(`partition ${partition} offset ${offset}: ${decoded.detail}`);
     }

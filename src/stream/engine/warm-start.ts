@@ -13,6 +13,7 @@ import type { EngineReports } from './engine-reports.ts';
 import { PartitionState } from './state/partition-state.ts';
 import type { SeriesSources } from './state/series-sources.ts';
 import type { ScoreSink } from './unit/batch-outcome.ts';
+import { extrasFor } from './unit/bound-detector.ts';
 import type { DetectionUnit } from './unit/detection-unit.ts';
 
 /** An observation of a history, and the group that it is scored with. */
@@ -138,7 +139,7 @@ async function scorePast(
       const bound = detectorOf(source ?? series);
       const offset = start + i - ordered.length - 1;
       const record = { partition: place.partition, offset, timestampMs, key: null, value: null };
-      if (bound !== null) return [{ ...observation, record, bound }];
+      if (bound !== null) return [{ ...observation, extras: extrasFor(bound, observation.extras), record, bound }];
       refused['series-unknown'] = (refused['series-unknown'] ?? 0) + 1;
       return [];
     });

@@ -15,6 +15,9 @@ export interface CsvColumns {
   readonly series: number | null;
   readonly time: number;
   readonly value: number;
+  /** Those of counters: since when it counts, and `delta` or `cumulative`. */
+  readonly start: number | null;
+  readonly temporality: number | null;
 }
 
 type FoundColumns =
@@ -30,12 +33,14 @@ const USUAL_NAMES = {
   series: ['series', 'unique_id'],
   time: ['timestamp', 'ds', 'time', 'date'],
   value: ['value', 'y'],
+  start: ['start'],
+  temporality: ['temporality'],
 } as const;
 
 /** Finds the columns by name. Default names match in any case. */
 export function findColumns(header: readonly string[], wanted: WantedColumns): FoundColumns {
   const problems: string[] = [];
-  const find = (part: keyof typeof USUAL_NAMES): number => {
+  const find = (part: 'series' | 'time' | 'value'): number => {
     const name = wanted[part];
     const at = name === undefined ? usual(header, USUAL_NAMES[part]) : header.indexOf(name);
     if (at >= 0 || (part === 'series' && name === undefined)) return at;
@@ -49,8 +54,12 @@ export function findColumns(header: readonly string[], wanted: WantedColumns): F
     problems.push(`--series does not go with a series column, and there is ${there}`);
   }
   if (problems.length > 0) return { kind: 'problems', problems };
-  return { kind: 'columns', columns: { count: header.length, series: series < 0 ? null : series, time, value } };
+  const [start, temporality] = [usual(header, USUAL_NAMES.start), usual(header, USUAL_NAMES.temporality)];
+  const columns = { count: header.length, series: placeOf(series), time, value };
+  return { kind: 'columns', columns: { ...columns, start: placeOf(start), temporality: placeOf(temporality) } };
 }
+
+const placeOf = (at: number) => (at < 0 ? null : at);
 
 function usual(header: readonly string[], names: readonly string[]): number {
   const lower = header.map((name) => name.toLowerCase());

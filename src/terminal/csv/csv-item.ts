@@ -1,4 +1,5 @@
 import type { TimeUnit } from '../../config/config.ts';
+import type { PointExtras } from '../../record/point-extras.ts';
 import type { BrokenCsv, FoundSeparator } from './rows.ts';
 
 export interface CsvObservation {
@@ -7,6 +8,8 @@ export interface CsvObservation {
   readonly series: string;
   readonly timestampMs: number;
   readonly value: number;
+  /** Left out where there are none. */
+  readonly extras?: PointExtras;
 }
 
 /** What a row of the file turned into. */

@@ -1,6 +1,7 @@
 import type { TimeUnit } from '../../config/config.ts';
 import { EVENT_TIME_MS_MAX, isPlausible, isZoneless, readEventTime } from '../../stream/codec/event-time.ts';
 import { compileMapping } from '../../stream/codec/mapping.ts';
+import { START_PATH, TEMPORALITY_PATH } from '../../stream/codec/read-extras.ts';
 import { type CsvColumns, findColumns, type WantedColumns } from './columns.ts';
 import type { CsvItem } from './csv-item.ts';
 import { DecimalMarks } from './decimal-marks.ts';
@@ -101,13 +102,15 @@ function rowReader(columns: CsvColumns, { onlySeries, marks, ...times }: RowRead
       [SERIES]: columns.series === null ? onlySeries : fields[columns.series],
       [TIME]: fields[columns.time] || null,
       [VALUE]: number.text || null,
+      [START_PATH]: columns.start === null ? null : fields[columns.start] || null,
+      [TEMPORALITY_PATH]: columns.temporality === null ? null : fields[columns.temporality] || null,
     };
     const decoded = decode(record, 0);
     if (decoded.kind === 'dead-letter') return { kind: 'refused', line, reason: decoded.detail };
     if (decoded.kind === 'missing') return { kind: 'refused', line, reason: 'the value is NaN, which is none' };
-    const { series, value } = decoded;
+    const { series, value, extras } = decoded;
     const timestampMs = times.timeZone === null ? decoded.timestampMs : localTimes.instantOf(decoded);
-    return { kind: 'observation', line, series, timestampMs, value };
+    return { kind: 'observation', line, series, timestampMs, value, ...(extras && { extras }) };
   };
 }
 

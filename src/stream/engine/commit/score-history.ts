@@ -1,15 +1,17 @@
 import type { AnomalyEvent } from '../../../record/anomaly-event.ts';
+import type { PointExtras } from '../../../record/point-extras.ts';
 import type { ScoreRecord } from '../../../record/score-record.ts';
 import { groupIdOf } from '../../../series/series-identity.ts';
 import { PartitionState } from '../state/partition-state.ts';
 import { emptyTally, type ScoreSink, type Tally } from '../unit/batch-outcome.ts';
-import { type BoundDetector, matchDetectors } from '../unit/bound-detector.ts';
+import { type BoundDetector, extrasFor, matchDetectors } from '../unit/bound-detector.ts';
 
 /** One observation of a history. */
 export interface PastObservation {
   readonly series: string;
   readonly timestampMs: number;
   readonly value: number;
+  readonly extras?: PointExtras | undefined;
 }
 
 interface HistoryOptions {
@@ -53,6 +55,7 @@ export async function scoreHistory(
         return [
           {
             ...receivedObservation(observation, start + i),
+            extras: extrasFor(bound, observation.extras),
             group: groupOf(observation.series, bound, options.group),
             bound,
           },

@@ -1,4 +1,3 @@
-import type { PointExtras } from '../../../record/point-extras.ts';
 import { groupKey } from '../../changelog/changelog-series.ts';
 import type { RecordSplitter } from '../../codec/points/record-splitter.ts';
 import type { RecordDecoder } from '../../codec/record-decoder.ts';
@@ -6,7 +5,7 @@ import { hasValue, type SchemaKey, withoutSchemaHeaders } from '../../codec/wire
 import type { InputRecord, SkippedRange } from '../../log/log.ts';
 import type { PartitionState } from '../state/partition-state.ts';
 import type { DeadLetterCause, RoutedObservation } from '../unit/batch-outcome.ts';
-import type { BoundDetector } from '../unit/bound-detector.ts';
+import { type BoundDetector, extrasFor } from '../unit/bound-detector.ts';
 import type { PendingCommit } from './pending-commit.ts';
 
 /**
@@ -156,7 +155,7 @@ function toObservation(
   }
   if (decoded.kind === 'missing') return 'without-value';
   const { group, timestampMs, value } = decoded;
-  const extras = bound.config.settings.as === undefined ? replicaAlone(decoded.extras) : decoded.extras;
+  const extras = extrasFor(bound, decoded.extras);
   if (extras?.problem !== undefined) {
     return { reason: 'record-unreadable', detail: extras.problem, series, detector: bound.config.name };
   }
@@ -166,11 +165,6 @@ function toObservation(
   }
   const { laterMs } = decoded;
   return { series, source, group, timestampMs, laterMs, value, extras, record: withoutSchemaHeaders(record), bound };
-}
-
-/** The others are of counters alone. */
-function replicaAlone({ replica }: PointExtras = {}): PointExtras | undefined {
-  return replica === undefined ? undefined : { replica };
 }
 
 export function recordFailed(message: string): DeadLetterCause {

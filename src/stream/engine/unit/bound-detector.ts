@@ -3,6 +3,7 @@ import type { StreamDetectionSettings } from '../../../detector/calibration/sett
 import { NO_RULES } from '../../../detector/event/event-rules.ts';
 import { type SeriesLayout, seriesLayout } from '../../../detector/memory/series-memory.ts';
 import type { Forecaster } from '../../../forecast/forecaster.ts';
+import type { PointExtras } from '../../../record/point-extras.ts';
 import { labelsOfId } from '../../../series/series-id.ts';
 import { type IdentityOf, seriesIdentity } from '../../../series/series-identity.ts';
 import { seriesPattern } from '../../../series/series-pattern.ts';
@@ -34,6 +35,15 @@ export function bindDetector(
 
 export function isGrouped({ config }: BoundDetector): boolean {
   return config.settings.thresholdMethod === 'multivariate';
+}
+
+/** What a detector uses of them: without `as` the replica alone, the others are of counters. */
+export function extrasFor(
+  { config }: { readonly config: { readonly settings: Pick<StreamDetectionSettings, 'as'> } },
+  extras: PointExtras | undefined,
+): PointExtras | undefined {
+  if (config.settings.as !== undefined || extras === undefined) return extras;
+  return extras.replica === undefined ? undefined : { replica: extras.replica };
 }
 
 /** Whether the time steps of both are the same, and their values mean the same. */

@@ -36,6 +36,19 @@ test('the bytes may be split anywhere', async () => {
   assert.deepEqual((await read(text)).slice(1), [observation(2, 7, 'web, 1'), observation(4, 8, 'b')]);
 });
 
+test('columns of start and temporality, and integers beyond 2^53, are read as those of a record', async () => {
+  const rows = [`${2n ** 60n + 1n},2014-02-14 11:00,`, '3,,delta', '4,,', '5,soon,'];
+  const items = await read(
+    ['timestamp,value,Start,temporality', ...rows.map((row) => `2014-02-14 12:00,${row}`)].join('\n'),
+  );
+  assert.deepEqual(items.slice(1), [
+    { ...observation(2, 2 ** 60), extras: { startMs: NOON - 3_600_000, low: 1 } },
+    { ...observation(3, 3), extras: { isDelta: true } },
+    observation(4, 4),
+    { ...observation(5, 5), extras: { problem: 'the start is "soon", no time from 1980 on in iso' } },
+  ]);
+});
+
 test('the first plausible time decides the unit of numeric times', async () => {
   for (const [unit, factor] of [
     ['s', 1e-3],

@@ -26,7 +26,7 @@ async function historyOf(csv: string): Promise<PastObservation[]> {
   }
   const history: PastObservation[] = [];
   const pull = pullObservations(readObservations(source(), { onlySeries: 'only' }), () => {});
-  for await (const { series, timestampMs, value } of pull.observations) history.push({ series, timestampMs, value });
+  for await (const { kind: _, line: __, ...observation } of pull.observations) history.push(observation);
   assert.deepEqual([pull.refusals.count, pull.problems], [0, []]);
   return history;
 }
@@ -108,6 +108,33 @@ test('a file sorted by series is scored as one sorted by time, groups too', asyn
   const inFile = await backtested(await historyOf(csvOf(bySeries)), detector);
   assert.deepEqual(comparable(inFile.scores), comparable(inStream.scores));
   assert.ok(inFile.scores.some(({ anomaly, group }) => anomaly && group === GROUP));
+});
+
+test('a file of counters has the increases of the stream: large integers, starts and deltas', async () => {
+  const counted = (series: string, step: number, fields: string) => `${series},${at(step)},${fields}`;
+  const rows = steps(1, 60).flatMap((step) => [
+    counted('large', step, `${2n ** 60n + 100n * BigInt(step)},,`),
+    counted('begun', step, `${step < 30 ? 10 * step : 1_000 + step},${at(step < 30 ? 0 : 29)},cumulative`),
+    counted('delta', step, `${(step * 7) % 5},,delta`),
+  ]);
+  const csv = ['series,timestamp,value,start,temporality', ...rows].join('\n');
+  const detector = detectorConfig({ settings: streamSettings({ aggregate: 'sum', as: 'increase' }) });
+  const history = await historyOf(csv);
+  const [inStream, inFile] = [await streamed(history, detector), await backtested(history, detector)];
+  const valuesOf = (scores: readonly ScoreRecord[], series: string) =>
+    comparable(scores).flatMap((score) => (score.series === series ? [score.value] : []));
+  for (const series of ['large', 'begun', 'delta']) {
+    const found = valuesOf(inFile.scores, series);
+    const shared = valuesOf(inStream.scores, series);
+    assert.ok(shared.length > 50);
+    assert.deepEqual(found.slice(0, shared.length), shared);
+  }
+  assert.ok(
+    valuesOf(inFile.scores, 'large')
+      .slice(1)
+      .every((value) => value === 100),
+  );
+  assert.ok(valuesOf(inFile.scores, 'begun').includes(1_030));
 });
 
 test('the last steps of a group are scored, also those that wait for a member', async () => {
