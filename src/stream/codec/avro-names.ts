@@ -15,6 +15,9 @@ interface ParsedObject {
   readonly originals?: readonly string[];
 }
 
+/** A record of Debezium, as Connect names it. */
+export const VARIABLE_DECIMAL = 'io.debezium.data.VariableScaleDecimal';
+
 /** The logical type of a record or enum that the library reads under other names. */
 export const RENAMED = 'renamed';
 
@@ -57,7 +60,9 @@ export class AvroNames {
     const within = fullName.slice(0, Math.max(0, fullName.lastIndexOf('.')));
     const { names, ...renamed } = accepted((fields ?? []).map((field) => field.name));
     const reduced = (fields ?? []).map((field, i) => ({ name: names[i], type: this.reduce(field.type, within) }));
-    return { type: 'record', name: named, fields: reduced, ...renamed };
+    const isVariable = fullName === VARIABLE_DECIMAL && String(reduced.map(({ type }) => type)) === 'int,bytes';
+    const variable = isVariable && String(names) === 'scale,value' ? { logicalType: VARIABLE_DECIMAL } : {};
+    return { type: 'record', name: named, fields: reduced, ...renamed, ...variable };
   }
 
   #reference(name: string, namespace: string): string {

@@ -1,5 +1,5 @@
 import avsc from 'avsc';
-import { AvroNames, type Parsed, RENAMED } from './avro-names.ts';
+import { AvroNames, type Parsed, RENAMED, VARIABLE_DECIMAL } from './avro-names.ts';
 import type { FetchedSchema } from './schema-source.ts';
 
 /** Parses the bytes of a record behind its schema id. Throws when they are invalid. */
@@ -28,7 +28,7 @@ export function compileAvro(schema: FetchedSchema): ReadRecord {
   const options: Partial<AvroOptions> = {
     registry: {},
     omitRecordMethods: true,
-    logicalTypes: { decimal: DecimalType, [RENAMED]: RenamedType },
+    logicalTypes: { decimal: DecimalType, [VARIABLE_DECIMAL]: VariableDecimalType, [RENAMED]: RenamedType },
     assertLogicalTypes: true,
     typeHook: boundedType,
   };
@@ -143,10 +143,11 @@ function readBlockCount(tap: Tap): number {
   return count;
 }
 
-/** The number nearest to a decimal of unscaled two's complement bytes. */
-export function decimalNumber(bytes: Buffer, scale: number): number {
+/** The number nearest to a decimal of unscaled two's complement bytes; integers of 64 bits beyond 2^53 are bigints. */
+export function decimalNumber(bytes: Buffer, scale: number): number | bigint {
   const unscaled = bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${bytes.toString('hex')}`));
-  return Number(`${unscaled}e${-scale}`);
+  const nearest = Number(`${unscaled}e${-scale}`);
+  return scale !== 0 || Number.isSafeInteger(nearest) || Math.abs(nearest) > 2 ** 64 ? nearest : unscaled;
 }
 
 class DecimalType extends avsc.types.LogicalType {
@@ -157,8 +158,19 @@ class DecimalType extends avsc.types.LogicalType {
     this.scale = (schema as unknown as { scale: number }).scale;
   }
 
-  protected override _fromValue(bytes: Buffer): number {
+  protected override _fromValue(bytes: Buffer): number | bigint {
     return decimalNumber(bytes, this.scale);
+  }
+
+  protected override _toValue(): never {
+    throw new Error('decimals are only read');
+  }
+}
+
+/** Debezium's decimal of any scale: NUMERIC without a precision. */
+class VariableDecimalType extends avsc.types.LogicalType {
+  protected override _fromValue({ value, scale }: { readonly value: Buffer; readonly scale: number }): number | bigint {
+    return decimalNumber(value, scale);
   }
 
   protected override _toValue(): never {

@@ -1,3 +1,4 @@
+import { VARIABLE_DECIMAL } from './avro-names.ts';
 import { compileRecordPath, type PathSegment, parseRecordPath, type RecordAccessor } from './record-path.ts';
 
 /** A schema of Kafka Connect, as its JSON converter writes it beside the payload. */
@@ -11,7 +12,6 @@ interface ConnectSchema {
 }
 
 const DECIMAL = 'org.apache.kafka.connect.data.Decimal';
-const VARIABLE_DECIMAL = 'io.debezium.data.VariableScaleDecimal';
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 /** Characters of the bytes of a decimal: more digits than any database has. */
 const DECIMAL_LENGTH_MAX = 4_096;

@@ -7,6 +7,11 @@ import { avroRecord, bodyReader } from '../../../fixture/stream/wire-record.ts';
 const read = (text: string, references: { name: string; text: string }[] = []) =>
   bodyReader(compileAvro({ type: 'AVRO', text, references }));
 
+const VARIABLE_FIELDS = [
+  { name: 'scale', type: 'int' },
+  { name: 'value', type: 'bytes' },
+];
+
 /** A long of ten bytes at most, as the wire has it. */
 function long(value: bigint): Buffer {
   const bytes = [];
@@ -29,6 +34,24 @@ test('decimals are read as the nearest number', () => {
   assert.equal(decimal(0x30, 0x39), 123.45);
   assert.equal(decimal(0xff), -0.01);
   assert.equal(decimal(), 0);
+});
+
+test('integers of decimals keep the digits of 64 bits, and a decimal of any scale is a number', () => {
+  const whole = '{"type":"bytes","logicalType":"decimal","precision":20,"scale":0}';
+  const unscaled = Buffer.from('1000000000000064', 'hex');
+  assert.equal(read(whole)(avroRecord(1, '"bytes"', unscaled)), 2n ** 60n + 100n);
+  const variable = (name: string) => {
+    const type = { type: 'record', name, namespace: 'io.debezium.data', fields: VARIABLE_FIELDS };
+    const text = JSON.stringify({
+      type: 'record',
+      name: 'shop.Value',
+      fields: [{ name: 'price', type: ['null', type] }],
+    });
+    const price = { scale: 4, value: Buffer.from([0x30, 0x39]) };
+    return (read(text)(avroRecord(1, text, { price })) as { readonly price: unknown }).price;
+  };
+  assert.equal(variable('VariableScaleDecimal'), 1.2345);
+  assert.equal((variable('Other') as { readonly scale: number }).scale, 4);
 });
 
 test('unions are unwrapped, also where the branches have the same JavaScript type', () => {
