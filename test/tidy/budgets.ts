@@ -36,7 +36,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   'service-error': 100,
   sidecar: 14_100,
   store: 3_100,
-  stream: 16_300,
+  stream: 16_400,
   suggest: 1_200,
   telemetry: 500,
   terminal: 1_000,

@@ -11,7 +11,7 @@ interface ConnectSchema {
   readonly values?: ConnectSchema;
 }
 
-const DECIMAL = 'org.apache.kafka.connect.data.Decimal';
+export const DECIMAL = 'org.apache.kafka.connect.data.Decimal';
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 /** Characters of the bytes of a decimal: more digits than any database has. */
 const DECIMAL_LENGTH_MAX = 4_096;
@@ -48,16 +48,29 @@ function fieldOf({ fields }: ConnectSchema, name: PathSegment): ConnectSchema | 
   return Array.isArray(fields) ? fields.find(({ field }) => field === name) : undefined;
 }
 
-/** Decimals as text of their digits; other bytes as text that is no number. Objects with such values. */
-function plainOf(value: unknown, schema: ConnectSchema): unknown {
+/** What a schema of Connect says of a decimal. */
+export interface ConnectDecimal {
+  readonly name?: string;
+  readonly parameters?: { readonly scale?: string };
+  readonly isBytes: boolean;
+}
+
+/** Decimals as text of their digits; other bytes as text that is no number. undefined where it is neither. */
+export function decimalOf(value: unknown, { name, parameters, isBytes }: ConnectDecimal): string | undefined {
   if (typeof value === 'string') {
-    if (schema.type !== 'bytes') return value;
-    return (schema.name === DECIMAL ? decimalText(value, Number(schema.parameters?.scale)) : null) ?? `bytes ${value}`;
+    if (!isBytes) return undefined;
+    return (name === DECIMAL ? decimalText(value, Number(parameters?.scale)) : null) ?? `bytes ${value}`;
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  if (schema.name === VARIABLE_DECIMAL) {
-    const { scale, value: bytes } = value as { readonly scale?: unknown; readonly value?: unknown };
-    return decimalText(bytes, Number(scale)) ?? value;
+  if (typeof value !== 'object' || value === null || name !== VARIABLE_DECIMAL) return undefined;
+  const { scale, value: bytes } = value as { readonly scale?: unknown; readonly value?: unknown };
+  return decimalText(bytes, Number(scale)) ?? undefined;
+}
+
+/** Decimals, and objects with such values. */
+function plainOf(value: unknown, schema: ConnectSchema): unknown {
+  const decimal = decimalOf(value, { ...schema, isBytes: schema.type === 'bytes' });
+  if (decimal !== undefined || typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return decimal ?? value;
   }
   const entries = Object.entries(value).map(([key, one]) => {
     const own = schema.type === 'struct' ? fieldOf(schema, key) : schema.values;

@@ -3,6 +3,7 @@ import { isPointsFormat } from '../../config/rekeyed-input.ts';
 import type { DeadLetterReason } from '../../record/dead-letter.ts';
 import { ServiceError } from '../../service-error.ts';
 import { compileAvro, type ReadRecord } from './avro.ts';
+import { connectDecimals } from './connect-json-schema.ts';
 import type { Decoded, Undecodable } from './decoded.ts';
 import { type FlatFields, flatJson } from './flat-json.ts';
 import { parseJson } from './lenient-json.ts';
@@ -56,7 +57,7 @@ export function createRecordDecoder(
   { schemas = null, ...options }: MappingOptions & { readonly schemas?: SchemaSource | null } = {},
 ): RecordDecoder {
   const read = compileMapping(mapping, options);
-  if (mapping.format !== 'json' && mapping.format !== 'json-schema')
+  if (mapping.format !== 'json' && (mapping.format !== 'json-schema' || schemas !== null))
     return createDecoder(mapping.format, schemas, read);
   return withoutSchemas(mapping.format, read, compileFlatMapping(mapping, options));
 }
@@ -71,16 +72,16 @@ export function createDecoder<D>(
   read: ReadParsed<D>,
 ): RecordDecoder<D> {
   if (isPointsFormat(format)) throw new TypeError(`${format} records hold points of many series`);
-  const schemaType = SCHEMA_TYPES[format];
+  const schemaType = format === 'json-schema' && schemas === null ? null : SCHEMA_TYPES[format];
   if (schemaType === null) return withoutSchemas(format, read);
   if (schemas === null) throw new TypeError(`${format} records need a schema registry`);
   return withSchemas(schemaType, schemas, read);
 }
 
-/** The schema type that decoding a format needs. JSON is decoded without its JSON Schema. */
+/** The schema type that decoding a format needs. JSON Schema names the decimals of Kafka Connect alone. */
 const SCHEMA_TYPES: Readonly<Record<RecordFormat, SchemaType | null>> = {
   json: null,
-  'json-schema': null,
+  'json-schema': 'JSON',
   avro: 'AVRO',
   protobuf: 'PROTOBUF',
 };
@@ -167,6 +168,15 @@ function withSchemas<D>(schemaType: SchemaType, source: SchemaSource, read: Read
   };
 }
 
+const COMPILERS: Readonly<Record<SchemaType, (schema: FetchedSchema) => ReadRecord>> = {
+  AVRO: compileAvro,
+  PROTOBUF: compileProtobuf,
+  JSON(schema) {
+    const decode = connectDecimals(schema) ?? ((record: unknown) => record);
+    return (body) => decode(parseJson(body.toString()));
+  },
+};
+
 interface FoundSchema {
   readonly wanted: SchemaType;
   readonly schema: FetchedSchema | null;
@@ -190,7 +200,7 @@ function compileSchema(schemaId: SchemaKey, { wanted, schema, nowMs }: FoundSche
     return refused('record-unreadable', `schema ${schemaId} is of type ${schema.type}, not ${wanted}`);
   }
   try {
-    return { kind: 'readable', read: wanted === 'AVRO' ? compileAvro(schema) : compileProtobuf(schema) };
+    return { kind: 'readable', read: COMPILERS[wanted](schema) };
   } catch (error) {
     return refused('record-unreadable', `schema ${schemaId} cannot be used: ${reasonOf(error)}`);
   }

@@ -39,10 +39,24 @@ test('the same observation is read from JSON, JSON Schema, Avro and Protobuf', a
   const protoId = table.add('PROTOBUF', PROTO);
   const json = Buffer.from(JSON.stringify(RECORD));
   assert.deepEqual(await decodeWith('json', json, table), OBSERVATION);
-  assert.deepEqual(await decodeWith('json-schema', jsonSchemaRecord(9, RECORD), table), OBSERVATION);
+  assert.deepEqual(
+    await decodeWith('json-schema', jsonSchemaRecord(table.add('JSON', '{}'), RECORD), table),
+    OBSERVATION,
+  );
   assert.deepEqual(await decodeWith('avro', avroRecord(avroId, AVRO, { ...RECORD, group: null }), table), OBSERVATION);
   const proto = protobufRecord(protoId, PROTO, 'tidewatch.Observation', RECORD);
   assert.deepEqual(await decodeWith('protobuf', proto, table), OBSERVATION);
+});
+
+test('a decimal of Kafka Connect has the value of its JSON Schema, and is refused where that is not known', async () => {
+  const table = new SchemaTable();
+  const decimal = { type: 'number', title: 'org.apache.kafka.connect.data.Decimal', 'connect.type': 'bytes' };
+  const value = { ...decimal, 'connect.parameters': { scale: '2' } };
+  const id = table.add('JSON', JSON.stringify({ type: 'object', properties: { value } }));
+  const written = { ...RECORD, value: '1234' };
+  const decoded = await decodeWith('json-schema', jsonSchemaRecord(id, written), table);
+  assert.deepEqual(decoded, { ...OBSERVATION, value: -26_588.24 });
+  assert.match(await refusal('json-schema', jsonSchemaRecord(9, written), table), /^schema-unknown/);
 });
 
 test('an absent value is missing in every format, and never zero', async () => {
@@ -52,7 +66,7 @@ test('an absent value is missing in every format, and never zero', async () => {
   const { value: _, ...absent } = RECORD;
   const records: [RecordFormat, Buffer][] = [
     ['json', Buffer.from(JSON.stringify(absent))],
-    ['json-schema', jsonSchemaRecord(9, { ...RECORD, value: null })],
+    ['json-schema', jsonSchemaRecord(table.add('JSON', '{}'), { ...RECORD, value: null })],
     ['avro', avroRecord(avroId, AVRO, { ...absent, value: null, group: null })],
     ['protobuf', protobufRecord(protoId, PROTO, 'tidewatch.Observation', absent)],
   ];
@@ -61,13 +75,14 @@ test('an absent value is missing in every format, and never zero', async () => {
 
 test("Python's Infinity is a value that is not finite, of a series that is named; its NaN is a missing value", async () => {
   const table = new SchemaTable();
+  const jsonId = table.add('JSON', '{}');
   const missing = Buffer.from(`{"series": "a", "timestamp": ${CLOCK_MS}, "value": NaN}`);
   assert.deepEqual(await decodeWith('json', missing, table), { kind: 'missing', series: 'a', timestampMs: CLOCK_MS });
   for (const word of ['Infinity', '-Infinity']) {
     const text = `{"series": "a", "timestamp": ${CLOCK_MS}, "value": ${word}}`;
     for (const [format, bytes] of [
       ['json', Buffer.from(text)],
-      ['json-schema', Buffer.concat([wireHeader(9), Buffer.from(text)])],
+      ['json-schema', Buffer.concat([wireHeader(jsonId), Buffer.from(text)])],
     ] as const) {
       assert.deepEqual(await decodeWith(format, bytes, table), {
         kind: 'dead-letter',
