@@ -65,6 +65,11 @@ const RISE_STEPS = 1.4;
 const CONTINUED_SHARE = 1 / 3;
 /** Promised alarms are never more frequent, whatever the frequency of the series. */
 export const ALARM_RATE_MAX = 0.01;
+/**
+ * Episodes for each gap. An episode ends with a gap without alarms, so that alarms at any rate make at most 1 / e for
+ * each gap: a higher target lowers the threshold for ever, and the alarm never ends.
+ */
+const EPISODES_PER_GAP_MAX = 0.25;
 
 /** How unusual one row is. */
 export interface Unusualness {
@@ -170,7 +175,7 @@ export function judgeRow(
   const energy = state[start + ENERGY] + ENERGY_RATE * (Math.min(wide, ENERGY_MAX) ** 2 - state[start + ENERGY]);
   state[start + HELD] = inSinglePrecision(held);
   state[start + ENERGY] = inSinglePrecision(energy);
-  const promised = Math.min(rate, ALARM_RATE_MAX);
+  const promised = Math.min(rate, ALARM_RATE_MAX, EPISODES_PER_GAP_MAX / gap);
   const threshold = startOf(promised, isGroup) * Math.exp(state[start + THRESHOLD]);
   const isExceeded = together > threshold;
   if (isExceeded) {

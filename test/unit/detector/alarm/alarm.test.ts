@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ALARM_STATE, judgeRow } from '../../../../src/detector/alarm/alarm.ts';
+import { seededRandom } from '../../../fixture/seeded-random.ts';
 
 const PROMISE = { rate: 0.01, gap: 24, isGroup: false };
 
-function alarmsOf(sharps: readonly number[]): boolean[] {
+function alarmsOf(sharps: readonly number[], promise = PROMISE): boolean[] {
   const state = new Float64Array(ALARM_STATE.count);
-  return sharps.map((sharp) => judgeRow(state, 0, { sharp, wide: sharp }, PROMISE).alarm);
+  return sharps.map((sharp) => judgeRow(state, 0, { sharp, wide: sharp }, promise).alarm);
 }
 
 test('a series that was quiet for weeks is not in alarm for weeks once it stirs', () => {
@@ -34,4 +35,13 @@ test('an alarm far beyond the threshold hides the next one less than one that ju
   };
   const [near, far, farther] = [9, 90, 900].map(thresholdBehind);
   assert.ok(near > 0.2 && far < 0.05 && farther < far, `${near}, ${far}, ${farther}`);
+});
+
+test('a target rate beyond what episodes with gaps between them can have never makes one that does not end', () => {
+  const random = seededRandom(7);
+  const noise = Array.from({ length: 20_000 }, () => 4 * (random() + random() + random()));
+  for (const gap of [48, 100, 300]) {
+    const share = alarmsOf(noise, { rate: 0.01, gap, isGroup: false }).filter(Boolean).length / noise.length;
+    assert.ok(share < 0.1, `gap ${gap}: ${share} of the rows are alarms`);
+  }
 });
