@@ -187,13 +187,13 @@ test('events that reach into the scored values are given on request, with places
     start: 116,
     first_alarm: 116,
     peak: 116,
-    last_alarm: 118,
+    last_alarm: 116,
     value: 60,
     unusual: 'highest in 4 days',
     members: [],
   });
   assert.ok(end >= 116 && end < 120 && alarms > 0);
-  assert.match(summary, /^Spike: 60 where [\d.]+ was expected, highest in 4 days$/);
+  assert.match(summary, /^Spike: 60 where [\d.]+ was expected, highest in 4 days, for 1 hour, recovering$/);
   for (const number of [severity, grade, expected]) assert.equal(typeof number, 'number');
 });
 

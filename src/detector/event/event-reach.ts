@@ -62,9 +62,9 @@ export function reachedEnd(
 ): Required<Omit<Reach, 'otherRows'>> {
   const { kind, until, away, day, lastAlarm, alarms, counted = away.counted } = event;
   const last = { timestampMs: lastAlarm.timestampMs, alarms };
-  if (closeReason === null) return { until: AWAY.includes(kind) ? away.until : until, counted: last };
   const isBack = AWAY.includes(kind) && closeReason !== 'new_level';
-  const end = notBeforeDay(isBack ? away.until : until, day, nowMs);
+  const reached = isBack ? away.until : until;
+  const end = closeReason === null ? reached : notBeforeDay(reached, day, nowMs);
   return {
     until: end,
     counted: last.timestampMs <= end.timestampMs ? last : ((isBack ? away.counted : counted) ?? last),
