@@ -57,8 +57,8 @@ const TAIL_SHARE = 0.05;
 const NORMAL_SPREAD = 3.2897072539029435;
 /** No step of the horizon has less than this share of the pooled variance. */
 const VARIANCE_SHARE_MIN = 0.1;
-/** Horizons below which their number tells nothing of how far the growth may be off. */
-const HORIZONS_MIN = 4;
+/** Fewer horizons count as so many, which double the growth: a short history would hide what is odd. */
+const HORIZONS_MIN = 7;
 /** Square of the 99.5 % quantile of the standard normal distribution. */
 const SQUARE_99 = 6.635;
 
