@@ -186,7 +186,7 @@ test('a record with a field too many, too few or of another type is invalid', ()
 });
 
 test('an observation has the same fields in Avro, JSON Schema and Protobuf', () => {
-  const names = ['series', 'timestamp', 'value', 'group'];
+  const names = ['series', 'timestamp', 'value', 'group', 'start', 'temporality'];
   const { root } = protobuf.parse(read('observation.proto'), new protobuf.Root(), { keepCase: true });
   assert.deepEqual(
     root.lookupType('tidewatch.Observation').fieldsArray.map(({ name }) => name),

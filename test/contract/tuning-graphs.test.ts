@@ -14,7 +14,7 @@ import type { TuningRequest } from '../../src/model/tuning/tuning-bytes.ts';
 import { DEPTH_MAX, readWeights, TUNING_LOSSES, type TuningGraphs } from '../../src/model/tuning-graphs.ts';
 
 const catalog = await openCatalog({ modelsDir: null });
-const models = catalog.names.map(catalog.get);
+const models = catalog.names.map(catalog.get).filter(({ manifest }) => manifest.tuning !== null);
 const forecasters = await Forecasters.start(models, { threads: 1 });
 /** Nobody waits: these tests are about weights, also on a busy machine. */
 const PATIENT = { tuningMsMax: 900_000, answerMsMax: 900_000 };
