@@ -91,7 +91,8 @@ export function isPlace(place: string): boolean {
 
 /** Parts of a country or region by the names that the list has for them. */
 export function placeParts(place: string): Readonly<Record<string, string>> {
-  const [country, region] = place.split('-');
+  const [country, region, part] = place.split('-');
+  if (part !== undefined) return {};
   const list = newList();
   const parts = (region === undefined ? list.getStates(country) : list.getRegions(country, region)) ?? {};
   return Object.fromEntries(Object.entries(parts).map(([part, name]) => [`${place}-${part}`, name]));

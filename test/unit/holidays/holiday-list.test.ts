@@ -22,6 +22,7 @@ test('public holidays are those of a country, with those of a region and of a pa
   assert.ok(off('US', 2026).includes('07-03'), 'a substitute day');
   assert.ok(off('CK-Aitutaki', 2026).length > 10, 'a region with a long name');
   assert.deepEqual(placeParts('US-CA'), { 'US-CA-LA': 'Los Angeles' });
+  assert.deepEqual(placeParts('US-CA-LA'), {});
 });
 
 test('every day that lies whole within a holiday is off', () => {
