@@ -1,6 +1,6 @@
 /**
  * `npm run senders -- clients`: clients of Python and TypeScript are generated from schemas/openapi.json, compiled, and
- * ask a real service for a forecast, a detection and the events.
+ * ask a real service for a forecast, a detection and the events. Python's validator checks all schemas.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -15,6 +15,27 @@ import { startedCommand } from '../bench/started-command.ts';
 
 const run = promisify(execFile);
 const GENERATOR = '7.25.0';
+const JSONSCHEMA = '4.25.1';
+/** Python's validator takes every schema, and its patterns are valid in Python. */
+const CHECK_SCHEMAS = `
+import json, pathlib, re, sys
+from jsonschema.validators import validator_for
+def patterns(part):
+    if isinstance(part, dict):
+        for key, value in part.items():
+            if key == "pattern" and isinstance(value, str):
+                yield value
+            yield from patterns(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from patterns(value)
+for file in pathlib.Path(sys.argv[1]).glob("*.json"):
+    schema = json.loads(file.read_text())
+    if "openapi" not in schema:
+        validator_for(schema).check_schema(schema)
+    for pattern in patterns(schema):
+        re.compile(pattern)
+`;
 const ROOT = join(import.meta.dirname, '../..');
 const KEY = 'the-key-of-every-client-here';
 const VALUES = Array.from({ length: 96 }, (_, i) => 100 + 20 * Math.sin((2 * Math.PI * i) / 24));
@@ -45,7 +66,9 @@ async function askByPython(folder: string, url: string): Promise<string> {
   const environment = join(folder, 'environment');
   await run('python3', ['-m', 'venv', environment]);
   const python = join(environment, 'bin/python');
-  await run(python, ['-m', 'pip', 'install', '-q', join(folder, 'python')], { timeout: 600_000 });
+  const packages = [join(folder, 'python'), `jsonschema==${JSONSCHEMA}`];
+  await run(python, ['-m', 'pip', 'install', '-q', ...packages], { timeout: 600_000 });
+  await run(python, ['-c', CHECK_SCHEMAS, join(ROOT, 'schemas')]);
   const program = `
 import json, sys
 from openapi_client import ApiClient, Configuration, DetectionApi, ForecastingApi, HistoryApi
