@@ -156,6 +156,7 @@ test('what cannot be tried is refused at once, or when it is scored, and costs n
     assert.equal((await submit({ after: changes })).status, 422, JSON.stringify(changes));
   }
   assert.equal((await submit({ match: '{', after })).status, 422, 'matchers that cannot be read');
+  assert.equal((await submit({ from: 5, to: 1, after })).status, 422, 'a range that ends before it begins');
   const restricted = await start({ key: { models: ['tsmodel-2.1'] } });
   assert.equal((await restricted.submit({ after })).status, 403);
   const { body } = await submit({ after: { h: 9 } });

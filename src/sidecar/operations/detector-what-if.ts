@@ -49,7 +49,10 @@ export async function detectorToTry(
   { operations: { detectors, reader }, backtests }: Pick<DetectorWhatIfParts, 'operations' | 'backtests'>,
   { body, detectorsText }: DetectorQuestion,
 ): Promise<{ readonly detector: ScoringDetector; readonly grouped: boolean }> {
-  const { detector: name, match } = body;
+  const { detector: name, match, from, to } = body;
+  if (from !== undefined && to !== undefined && from > to) {
+    throw invalidRequest([fieldProblem(['body', 'from'], `from must be at most to, which is ${to}`)]);
+  }
   const problem = match === undefined ? null : patternProblem(match);
   if (problem !== null) throw invalidRequest([fieldProblem(['body', 'match'], `match must be ${problem}`)]);
   const described = await detectors.describe(detectorsText);
