@@ -196,7 +196,7 @@ const input = section(
   },
 );
 
-/** Records that are keyed anew are written with one instant: of a time that a clock shows twice it is not known yet. */
+/** A repartition writes records with one instant, which is not known yet of a time that a clock shows twice. */
 function refuseTimeZone(mapping: RecordMapping, place: MappingPlace): void {
   const path = place.pathOf('time_zone');
   if (mapping.timeUnit !== 'iso') place.reportKey('time_zone', `${path} needs time_unit: iso`);
