@@ -1,9 +1,8 @@
-import type { RunnableCommand } from './command/command.ts';
+import type { RunnableCommand } from './app/commands/command.ts';
 import { type ListedCommand, parseCommandLine } from './config/command-line.ts';
-import { keepCompiledModules } from './config/compiled-modules.ts';
-import { refuseReports } from './config/library-reports.ts';
-import { ServiceError } from './service-error.ts';
-import { type CommandIo, FAILED, WRONG_USE } from './terminal/command-io.ts';
+import { keepCompiledModules, refuseReports } from './config/process-environment.ts';
+import { ServiceError } from './ops/service-error.ts';
+import { type CommandIo, FAILED, WRONG_USE } from './tools/terminal/command-io.ts';
 
 interface NamedCommand extends ListedCommand {
   load(): Promise<RunnableCommand>;
@@ -16,90 +15,90 @@ const COMMANDS: readonly NamedCommand[] = [
     summary:
       'Scores a demo of 40 series and shows the scores, on a local Kafka (Java 17 and Maven) unless KAFKA_BROKERS is ' +
       'set, and serves HTTP',
-    load: async () => (await import('./command/start.ts')).startCommand,
+    load: async () => (await import('./app/commands/start.ts')).startCommand,
   },
   {
     name: 'worker',
     summary: 'Scores the series of a detectors file on the cluster of KAFKA_BROKERS',
-    load: async () => (await import('./command/worker.ts')).workerCommand,
+    load: async () => (await import('./app/commands/worker.ts')).workerCommand,
   },
   {
     name: 'serve',
     summary: 'Answers requests of clients over HTTP: detection, forecasts, and with KAFKA_BROKERS what was scored',
-    load: async () => (await import('./command/serve.ts')).serveCommand,
+    load: async () => (await import('./app/commands/serve.ts')).serveCommand,
   },
   {
     name: 'receive',
     summary:
       'Receives points over HTTP and writes them to the input topic: Prometheus remote write, OpenTelemetry, Influx ' +
       'and Telegraf, JSON lines',
-    load: async () => (await import('./command/receive.ts')).receiveCommand,
+    load: async () => (await import('./app/commands/receive.ts')).receiveCommand,
   },
   {
     name: 'poll',
     summary:
       'Polls queries of Prometheus into the input topic, as `source` of the detectors file says; one process a group',
-    load: async () => (await import('./command/poll.ts')).pollCommand,
+    load: async () => (await import('./app/commands/poll.ts')).pollCommand,
   },
   {
     name: 'alerts',
     summary: 'Sends the events of the cluster of KAFKA_BROKERS to webhooks, Slack, PagerDuty, Alertmanager and mail',
-    load: async () => (await import('./command/alerts.ts')).alertsCommand,
+    load: async () => (await import('./app/commands/alerts.ts')).alertsCommand,
   },
   {
     name: 'incidents',
     summary:
       'Groups the events of the cluster of KAFKA_BROKERS into incidents, with the places where they may have begun',
-    load: async () => (await import('./command/incidents.ts')).incidentsCommand,
+    load: async () => (await import('./app/commands/incidents.ts')).incidentsCommand,
   },
   {
     name: 'remote-write',
     summary:
       'Writes what was expected, its bounds and grades to Prometheus at REMOTE_WRITE_URL, with their event times',
-    load: async () => (await import('./command/write-bands.ts')).remoteWriteCommand,
+    load: async () => (await import('./app/commands/write-bands.ts')).remoteWriteCommand,
   },
   {
     name: 'feed',
     summary:
       'Writes the observations of a CSV file (- reads standard input) to the observations topic of KAFKA_BROKERS',
-    load: async () => (await import('./command/feed.ts')).feedCommand,
+    load: async () => (await import('./app/commands/feed.ts')).feedCommand,
   },
   {
     name: 'watch',
     summary: 'Shows the scores, events or incidents of the cluster of KAFKA_BROKERS as they are committed',
-    load: async () => (await import('./command/watch.ts')).watchCommand,
+    load: async () => (await import('./app/commands/watch.ts')).watchCommand,
   },
   {
     name: 'backtest',
     summary: 'Scores the observations of a CSV file (- reads standard input) as the stream would, and writes CSV',
-    load: async () => (await import('./command/backtest.ts')).backtestCommand,
+    load: async () => (await import('./app/commands/backtest.ts')).backtestCommand,
   },
   {
     name: 'suggest',
     summary:
       'Looks at a CSV file (- reads standard input), a topic or a Prometheus, and writes a detectors file for its ' +
       'series, with the reasons as comments',
-    load: async () => (await import('./command/suggest.ts')).suggestCommand,
+    load: async () => (await import('./app/commands/suggest.ts')).suggestCommand,
   },
   {
     name: 'holidays',
     summary: 'Lists the holidays of a place as `holidays` of a detector takes them: DE, DE-BY, DE-BY-KATH',
-    load: async () => (await import('./command/holidays.ts')).holidaysCommand,
+    load: async () => (await import('./app/commands/holidays.ts')).holidaysCommand,
   },
   {
     name: 'broker',
     summary: 'Runs a single-node Apache Kafka on this machine (Java 17 and Maven), its data in DATA_DIR',
-    load: async () => (await import('./command/broker.ts')).brokerCommand,
+    load: async () => (await import('./app/commands/broker.ts')).brokerCommand,
   },
   {
     name: 'topics',
     summary: 'Makes the topics that are missing on the cluster of KAFKA_BROKERS, and checks all of them',
-    load: async () => (await import('./command/topics.ts')).topicsCommand,
+    load: async () => (await import('./app/commands/topics.ts')).topicsCommand,
   },
   {
     name: 'history',
     summary: 'export: writes the scores that serve has kept in DATA_DIR to a Parquet file, while it is stopped',
-    load: async () => (await import('./command/export-history.ts')).historyCommand,
+    load: async () => (await import('./app/commands/export-history.ts')).historyCommand,
   },
   {
     name: 'state',
@@ -107,19 +106,19 @@ const COMMANDS: readonly NamedCommand[] = [
       'What a worker would restore, while none runs: inspect, export (kept values as CSV), reset --series GLOB or ' +
       '--partition N (they start over), repartition --partitions N (more of them; all state moves), ' +
       'adopt (state that was copied from another cluster)',
-    load: async () => (await import('./command/state.ts')).stateCommand,
+    load: async () => (await import('./app/commands/state.ts')).stateCommand,
   },
   {
     name: 'keys',
     summary:
       'Keys of the HTTP interface: create, list, revoke KEY, credit KEY --credits N, role KEY --role ROLE ' +
       '(KEY: an id, or how it begins)',
-    load: async () => (await import('./command/keys.ts')).keysCommand,
+    load: async () => (await import('./app/commands/keys.ts')).keysCommand,
   },
   {
     name: 'models',
     summary: 'Verifies the model folders, runs each model on trial, and lists those that a detector may name',
-    load: async () => (await import('./command/models.ts')).modelsCommand,
+    load: async () => (await import('./app/commands/models.ts')).modelsCommand,
   },
 ];
 

@@ -1,4 +1,4 @@
-import type { MutedSeries } from '../series/muted-series.ts';
+import type { MutedSeries } from '../records/series/muted-series.ts';
 import type { AlertReports } from './alert-reports.ts';
 import type { AlertState } from './state/alert-state.ts';
 import type { SettledNotification } from './state/outbox.ts';

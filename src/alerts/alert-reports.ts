@@ -1,8 +1,8 @@
-import type { OwnerReports } from '../owner/owned-service.ts';
-import type { EventType } from '../record/anomaly-event.ts';
-import type { IncidentType } from '../record/incident.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import type { Logger } from '../ops/logger.ts';
+import type { Metrics } from '../ops/metrics.ts';
+import type { EventType } from '../records/anomaly-event.ts';
+import type { IncidentType } from '../records/incident.ts';
+import type { OwnerReports } from '../singleton/owned-service.ts';
 import type { AlertDeath } from './message/notification.ts';
 import type { DeliveryOutcome } from './receivers/receiver.ts';
 import type { Suppression } from './state/alert.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KnownChanges } from '../changes/known-changes.ts';
-import type { FollowRecords, OwnedLog, RecordReading, StateSession } from '../owner/owned-log.ts';
-import type { KeptPlace } from '../record/event-place.ts';
-import type { Incident } from '../record/incident.ts';
+import type { KnownChanges } from '../records/changes/known-changes.ts';
+import type { KeptPlace } from '../records/event-place.ts';
+import type { Incident } from '../records/incident.ts';
+import type { FollowRecords, OwnedLog, RecordReading, StateSession } from '../singleton/owned-log.ts';
 import { AlertPeople, type PeopleOptions } from './alert-people.ts';
 import { LANE_BACKOFF, type LaneBackoff, type LaneHandlers, ReceiverLane } from './delivery/receiver-lane.ts';
 import { identify, type Notification } from './message/notification.ts';

@@ -1,5 +1,5 @@
-import { startOwnedService } from '../owner/owned-service.ts';
-import type { AlertGauges } from '../telemetry/metrics.ts';
+import type { AlertGauges } from '../ops/metrics.ts';
+import { startOwnedService } from '../singleton/owned-service.ts';
 import { AlertRun, type AlertRunOptions } from './alert-run.ts';
 
 export interface AlertService {

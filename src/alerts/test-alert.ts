@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AnomalyEvent, EventType } from '../record/anomaly-event.ts';
+import type { AnomalyEvent, EventType } from '../records/anomaly-event.ts';
 import { identify, openingOf } from './message/notification.ts';
 import { type OpenReceiver, openReceivers } from './receivers/open-receivers.ts';
 import type { DeliveryOutcome } from './receivers/receiver.ts';

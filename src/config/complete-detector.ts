@@ -1,7 +1,7 @@
-import { type Frequency, meanStepMs } from '../calendar/frequency.ts';
-import { alarmRateOf } from '../detector/alarm/false-alarms.ts';
-import { CALIBRATION_WINDOWS_MIN } from '../detector/calibration/threshold.ts';
-import { NO_RULES } from '../detector/event/event-rules.ts';
+import { alarmRateOf } from '../detection/alarm/false-alarms.ts';
+import { CALIBRATION_WINDOWS_MIN } from '../detection/calibration/threshold.ts';
+import { NO_RULES } from '../detection/event/event-rules.ts';
+import { type Frequency, meanStepMs } from '../time/frequency.ts';
 import type { WrittenDetector } from './config.ts';
 import {
   CALIBRATION_WINDOWS_DEFAULT,

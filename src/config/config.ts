@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { UTC_CALENDAR } from '../calendar/local-calendar.ts';
-import type { StreamDetectionSettings } from '../detector/calibration/settings.ts';
-import type { EventRules } from '../detector/event/event-rules.ts';
-import type { Dependency } from '../incidents/membership/dependencies.ts';
+import type { StreamDetectionSettings } from '../detection/calibration/settings.ts';
+import type { EventRules } from '../detection/event/event-rules.ts';
+import type { Dependency } from '../records/dependency.ts';
+import { UTC_CALENDAR } from '../time/local-calendar.ts';
 import type { HttpConfig } from './http-config.ts';
 
 /** How to reach Kafka. Secrets never reach a log. */

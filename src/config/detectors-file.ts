@@ -1,6 +1,6 @@
-import type { Dependency } from '../incidents/membership/dependencies.ts';
-import { RESOURCE_LABELS } from '../series/resource-labels.ts';
-import { isIdTemplate } from '../series/series-identity.ts';
+import type { Dependency } from '../records/dependency.ts';
+import { RESOURCE_LABELS } from '../records/series/resource-labels.ts';
+import { isIdTemplate } from '../records/series/series-identity.ts';
 import { completeDetector } from './complete-detector.ts';
 import type { LoadedConfig, OutputSettings, PrometheusSource, RecordMapping, Topics, WorkerLimits } from './config.ts';
 import { DEPENDENCIES_MAX, dependencies } from './keys/dependency-keys.ts';

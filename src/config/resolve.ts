@@ -1,5 +1,5 @@
-import { meanStepMs } from '../calendar/frequency.ts';
-import type { ForecastLimits } from '../forecast/forecaster.ts';
+import type { ForecastLimits } from '../forecasting/forecaster.ts';
+import { meanStepMs } from '../time/frequency.ts';
 import type { Config, ConfigResult, DetectorConfig, LoadedConfig, WrittenDetector } from './config.ts';
 import { mustBe, nearestOf } from './schema/problems.ts';
 

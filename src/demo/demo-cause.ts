@@ -1,5 +1,5 @@
-import type { ScoreRecord } from '../record/score-record.ts';
-import { type ScoreLineStyle, scoreLine } from '../terminal/score-line.ts';
+import type { ScoreRecord } from '../records/score-record.ts';
+import { type ScoreLineStyle, scoreLine } from '../tools/terminal/score-line.ts';
 import type { DemoIncidentKind } from './demo-incidents.ts';
 import { DEMO_SERIES, incidentOf } from './demo-series.ts';
 import { STEPS_PER_HOUR, stepAt } from './demo-time.ts';

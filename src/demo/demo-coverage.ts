@@ -1,7 +1,7 @@
+import { createRecordDecoder } from '../codecs/record-decoder.ts';
 import type { StreamConfig } from '../config/config.ts';
-import { ServiceError } from '../service-error.ts';
-import { createRecordDecoder } from '../stream/codec/record-decoder.ts';
-import { detectorsOfInput } from '../stream/engine/unit/bound-detector.ts';
+import { detectorsOfInput } from '../engine/unit/bound-detector.ts';
+import { ServiceError } from '../ops/service-error.ts';
 import { demoRecords } from './demo-feed.ts';
 import { STEPS_PER_DAY, stepAt } from './demo-time.ts';
 

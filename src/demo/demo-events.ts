@@ -1,6 +1,6 @@
-import type { AnomalyEvent } from '../record/anomaly-event.ts';
-import { eventLine } from '../terminal/event-text.ts';
-import type { ScoreLineStyle } from '../terminal/score-line.ts';
+import type { AnomalyEvent } from '../records/anomaly-event.ts';
+import { eventLine } from '../tools/terminal/event-text.ts';
+import type { ScoreLineStyle } from '../tools/terminal/score-line.ts';
 import { causeOf } from './demo-cause.ts';
 import { timeOf } from './demo-time.ts';
 

@@ -1,6 +1,6 @@
-import type { DeadLetter } from '../record/dead-letter.ts';
-import { isSilence, type ScoreRecord } from '../record/score-record.ts';
-import { formatTime, printable, type ScoreLineStyle } from '../terminal/score-line.ts';
+import type { DeadLetter } from '../records/dead-letter.ts';
+import { isSilence, type ScoreRecord } from '../records/score-record.ts';
+import { formatTime, printable, type ScoreLineStyle } from '../tools/terminal/score-line.ts';
 import { flaggedLine } from './demo-cause.ts';
 import { stepAt, timeOf } from './demo-time.ts';
 import { outageBefore, stepOfSent } from './faults.ts';

@@ -1,4 +1,4 @@
-import { ServiceError } from '../service-error.ts';
+import { ServiceError } from '../ops/service-error.ts';
 import { INCIDENT_PERIOD } from './demo-incidents.ts';
 import { DEMO_SERIES, demoValue } from './demo-series.ts';
 import { STEPS_PER_DAY, stepAt, timeOf } from './demo-time.ts';

@@ -1,5 +1,5 @@
-import { isFlagged, isSilence, type ScoreRecord } from '../record/score-record.ts';
-import { type ScoreLineStyle, scoreLine, scoreLineHeader } from '../terminal/score-line.ts';
+import { isFlagged, isSilence, type ScoreRecord } from '../records/score-record.ts';
+import { type ScoreLineStyle, scoreLine, scoreLineHeader } from '../tools/terminal/score-line.ts';
 import { flaggedLine } from './demo-cause.ts';
 import { timeOf } from './demo-time.ts';
 

@@ -1,5 +1,5 @@
-import type { AnomalyEvent } from '../record/anomaly-event.ts';
-import { isSilence } from '../record/score-record.ts';
+import type { AnomalyEvent } from '../records/anomaly-event.ts';
+import { isSilence } from '../records/score-record.ts';
 import { keepIncidents } from './keep-incidents.ts';
 import type { HistoryBatch, HistoryPlace, HistorySource, KeptScore, SourcePosition } from './port/history-port.ts';
 import type { ColumnValues, HistorySql, HistoryWritingSql } from './sql/history-database.ts';

@@ -11,7 +11,7 @@ import {
   SQLNULL,
   VARCHAR,
 } from '@duckdb/node-api';
-import { ServiceError } from '../service-error.ts';
+import { ServiceError } from '../ops/service-error.ts';
 import type {
   ColumnType,
   ColumnValues,

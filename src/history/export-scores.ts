@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { SCORE_STATES } from '../record/score-record.ts';
-import { ServiceError } from '../service-error.ts';
+import { ServiceError } from '../ops/service-error.ts';
+import { SCORE_STATES } from '../records/score-record.ts';
 import { openDuckdb } from './duckdb-history.ts';
 import type { HistorySql } from './sql/history-database.ts';
 import { listParts, partsWithin, partTable } from './sql/score-parts.ts';

@@ -1,6 +1,6 @@
-import type { AnomalyEvent } from '../record/anomaly-event.ts';
-import type { Incident } from '../record/incident.ts';
-import { isSilence } from '../record/score-record.ts';
+import type { AnomalyEvent } from '../records/anomaly-event.ts';
+import type { Incident } from '../records/incident.ts';
+import { isSilence } from '../records/score-record.ts';
 import type { HistoryBatch, KeptScore, LiveSecond } from './port/history-port.ts';
 
 /** Revisions of events, and of incidents, of one second; after a restart thousands may arrive at once. */

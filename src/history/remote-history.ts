@@ -1,5 +1,5 @@
 import type { MessagePort, Worker } from 'node:worker_threads';
-import { ServiceError } from '../service-error.ts';
+import { ServiceError } from '../ops/service-error.ts';
 import type { HistoryFeed, HistoryProblem, HistoryReader, LiveSecond } from './port/history-port.ts';
 
 /** Methods that are called over a port. Names and arguments are checked by the types of both ends. */

@@ -1,5 +1,5 @@
-import type { AnomalyEvent, EventDirection, EventKind } from '../record/anomaly-event.ts';
-import { seenTexts } from '../record/seen-text.ts';
+import type { AnomalyEvent, EventDirection, EventKind } from '../records/anomaly-event.ts';
+import { seenTexts } from '../records/seen-text.ts';
 import { STRENGTH_MAX, strengthOf } from './origins/rank-origins.ts';
 import type { ToldMove } from './origins/series-move.ts';
 

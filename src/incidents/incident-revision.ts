@@ -1,4 +1,4 @@
-import type { Incident, IncidentEvent } from '../record/incident.ts';
+import type { Incident, IncidentEvent } from '../records/incident.ts';
 import type { IncidentMember } from './incident-member.ts';
 import { incidentSummary } from './incident-summary.ts';
 import type { Dependencies } from './membership/dependencies.ts';

@@ -1,8 +1,8 @@
-import type { OwnedLog, RecordReading, StateSession } from '../owner/owned-log.ts';
-import type { OwnedRun } from '../owner/owned-service.ts';
-import type { AnomalyEvent } from '../record/anomaly-event.ts';
-import type { EventPlace } from '../record/event-place.ts';
-import type { Incident } from '../record/incident.ts';
+import type { AnomalyEvent } from '../records/anomaly-event.ts';
+import type { EventPlace } from '../records/event-place.ts';
+import type { Incident } from '../records/incident.ts';
+import type { OwnedLog, RecordReading, StateSession } from '../singleton/owned-log.ts';
+import type { OwnedRun } from '../singleton/owned-service.ts';
 import { IncidentState, type IncidentStateOptions } from './incident-state.ts';
 
 /** What is due is written so often. */

@@ -1,9 +1,9 @@
-import { KeptFormat } from '../owner/kept-format.ts';
-import type { AnomalyEvent } from '../record/anomaly-event.ts';
-import { Entries, type StateChanges, takeChanges } from '../record/entries.ts';
-import { KeptPlace } from '../record/event-place.ts';
-import type { Incident, IncidentKind, IncidentOrigin } from '../record/incident.ts';
-import { INCIDENT_KINDS } from '../record/incident.ts';
+import type { AnomalyEvent } from '../records/anomaly-event.ts';
+import { Entries, type StateChanges, takeChanges } from '../records/entries.ts';
+import { KeptPlace } from '../records/event-place.ts';
+import type { Incident, IncidentKind, IncidentOrigin } from '../records/incident.ts';
+import { INCIDENT_KINDS } from '../records/incident.ts';
+import { KeptFormat } from '../singleton/kept-format.ts';
 import { type IncidentMember, memberOf, refreshed } from './incident-member.ts';
 import { incidentEvent, incidentRevision } from './incident-revision.ts';
 import { type Dependencies, NO_DEPENDENCIES } from './membership/dependencies.ts';

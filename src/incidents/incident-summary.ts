@@ -1,4 +1,4 @@
-import { type Incident, type IncidentOrigin, isOriginKnown } from '../record/incident.ts';
+import { type Incident, type IncidentOrigin, isOriginKnown } from '../records/incident.ts';
 
 type IncidentFacts = Pick<Incident, 'kind' | 'seriesCount' | 'usualCount' | 'origins'>;
 

@@ -1,4 +1,4 @@
-import { Entries, type StateChanges } from '../record/entries.ts';
+import { Entries, type StateChanges } from '../records/entries.ts';
 import type { IncidentMember } from './incident-member.ts';
 
 /** The events of an incident, with their first and last onset. */

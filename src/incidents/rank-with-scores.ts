@@ -1,5 +1,5 @@
-import type { AnomalyEvent } from '../record/anomaly-event.ts';
-import type { IncidentOrigin } from '../record/incident.ts';
+import type { AnomalyEvent } from '../records/anomaly-event.ts';
+import type { IncidentOrigin } from '../records/incident.ts';
 import { toldMoves } from './incident-member.ts';
 import type { Dependencies } from './membership/dependencies.ts';
 import { rankOrigins, unusualness, weightOf } from './origins/rank-origins.ts';

@@ -1,4 +1,4 @@
-import { ServiceError } from '../service-error.ts';
+import { ServiceError } from '../ops/service-error.ts';
 import type { Compression } from './batch/compressed-batch.ts';
 import type { InputRecord, OutputRecord } from './batch/records.ts';
 import type { Cluster } from './cluster/cluster.ts';

@@ -5,7 +5,7 @@ import { setPriority } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { WITHOUT_REPORTS } from '../config/library-reports.ts';
+import { WITHOUT_REPORTS } from './without-reports.ts';
 
 /** The program of a child and its limits. */
 interface ChildOptions {

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ServiceError } from '../service-error.ts';
+import { ServiceError } from '../ops/service-error.ts';
 import type { Database, Sql } from './database/database.ts';
 import {
   type CreatedModel,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { QuantileForecaster } from '../../src/forecast/forecaster.ts';
-import { KEY_CACHED_MS } from '../../src/sidecar/accounts/key-ring.ts';
-import type { App } from '../../src/sidecar/http/exchange/fastify-app.ts';
+import { KEY_CACHED_MS } from '../../src/api/accounts/key-ring.ts';
+import type { App } from '../../src/api/http/exchange/fastify-app.ts';
+import type { QuantileForecaster } from '../../src/forecasting/forecaster.ts';
 import { grantCredits, type NewApiKey, revokeApiKey } from '../../src/store/api-keys.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { ask } from '../fixture/http/ask.ts';

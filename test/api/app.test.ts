@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { createLogger } from '../../src/telemetry/logger.ts';
+import { createLogger } from '../../src/ops/logger.ts';
 import { ask } from '../fixture/http/ask.ts';
 import { AUTHORIZED, KEY, startApp } from '../fixture/http/http-service.ts';
 import { until } from '../fixture/until.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Backtests } from '../../src/sidecar/operations/backtests.ts';
+import type { Backtests } from '../../src/api/operations/backtests.ts';
 import type { NewApiKey } from '../../src/store/api-keys.ts';
 import type { Database } from '../../src/store/database/database.ts';
 import { fakeOperations } from '../fixture/history/fake-operations.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SignInCode } from '../../src/api/accounts/sign-in-code.ts';
 import { consoleFiles } from '../../src/console/page-files.ts';
-import { SignInCode } from '../../src/sidecar/accounts/sign-in-code.ts';
 import type { NewApiKey } from '../../src/store/api-keys.ts';
 import { SESSION_IDLE_MS, SESSION_MS_MAX } from '../../src/store/console-sessions.ts';
 import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { App } from '../../src/sidecar/http/exchange/fastify-app.ts';
+import type { App } from '../../src/api/http/exchange/fastify-app.ts';
 import { createApiKey } from '../../src/store/api-keys.ts';
 import { FINETUNED_MODELS_MAX } from '../../src/store/finetuned-models.ts';
 import { ask } from '../fixture/http/ask.ts';

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, test } from 'node:test';
+import { CONNECTION_LIMITS } from '../../src/api/http/connection-limits.ts';
+import { ROUTE_TABLE } from '../../src/api/http/route-table.ts';
 import { consoleFiles } from '../../src/console/page-files.ts';
-import { CONNECTION_LIMITS } from '../../src/sidecar/http/connection-limits.ts';
-import { ROUTE_TABLE } from '../../src/sidecar/http/route-table.ts';
 import { fakeOperations } from '../fixture/history/fake-operations.ts';
 import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Incident } from '../../src/record/incident.ts';
+import type { Incident } from '../../src/records/incident.ts';
 import type { KeyRole } from '../../src/store/key-role.ts';
 import { fakeOperations } from '../fixture/history/fake-operations.ts';
 import {

@@ -1,9 +1,9 @@
 /** To an identity provider, and back. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { LoginResult } from '../../src/api/accounts/identity-provider.ts';
+import { LOGIN_MS_MAX } from '../../src/api/http/routes/login-routes.ts';
 import { consoleFiles } from '../../src/console/page-files.ts';
-import type { LoginResult } from '../../src/sidecar/accounts/identity-provider.ts';
-import { LOGIN_MS_MAX } from '../../src/sidecar/http/routes/login-routes.ts';
 import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
 
 const HEADERS = { host: 'watch.example:8080' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { openCatalog } from '../../src/model/catalog.ts';
-import { Forecasters } from '../../src/model/onnx-forecaster.ts';
+import { openCatalog } from '../../src/models/catalog.ts';
+import { Forecasters } from '../../src/models/onnx-forecaster.ts';
 import { ask } from '../fixture/http/ask.ts';
 import { startApp } from '../fixture/http/http-service.ts';
 import { seededRandom } from '../fixture/seeded-random.ts';

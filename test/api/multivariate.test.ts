@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ask } from '../fixture/http/ask.ts';
 import { startApp } from '../fixture/http/http-service.ts';
-import { groupForecaster, MEMBERS_MAX } from '../fixture/model/group-forecaster.ts';
+import { groupForecaster, MEMBERS_MAX } from '../fixture/models/group-forecaster.ts';
 
 /** Longer than the forecaster's context of 64. */
 const LENGTH = 100;

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Check } from 'typebox/value';
-import { ServiceError } from '../../src/service-error.ts';
-import { detectOnline } from '../../src/sidecar/tasks/online-detection/online-detection-run.ts';
-import { BodyBudget } from '../../src/sidecar/wire/body/body-budget.ts';
-import type { FieldProblem } from '../../src/sidecar/wire/problem.ts';
-import { OnlineDetectionAnswer } from '../../src/sidecar/wire/schema/online-detection-schema.ts';
+import { detectOnline } from '../../src/api/tasks/online-detection/online-detection-run.ts';
+import { BodyBudget } from '../../src/api/wire/body/body-budget.ts';
+import type { FieldProblem } from '../../src/api/wire/problem.ts';
+import { OnlineDetectionAnswer } from '../../src/api/wire/schema/online-detection-schema.ts';
+import { ServiceError } from '../../src/ops/service-error.ts';
 import { ask as post } from '../fixture/http/ask.ts';
 import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http/http-service.ts';
-import { arithmeticForecaster } from '../fixture/model/arithmetic-forecaster.ts';
+import { arithmeticForecaster } from '../fixture/models/arithmetic-forecaster.ts';
 
 const URL = '/v2/online_anomaly_detection';
 const app = await startApp();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import type { ReceivedPoints, ReceiveOutcome } from '../../src/record/received-points.ts';
-import { ServiceError } from '../../src/service-error.ts';
+import { ServiceError } from '../../src/ops/service-error.ts';
+import type { ReceivedPoints, ReceiveOutcome } from '../../src/records/received-points.ts';
 import { AUTHORIZED, KEY, quantileForecaster, startApp } from '../fixture/http/http-service.ts';
 import { until } from '../fixture/until.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Backtests, WhatIfQuestion } from '../../src/sidecar/operations/backtests.ts';
-import type { Operations } from '../../src/sidecar/operations/operations.ts';
+import type { Backtests, WhatIfQuestion } from '../../src/api/operations/backtests.ts';
+import type { Operations } from '../../src/api/operations/operations.ts';
 import type { NewApiKey } from '../../src/store/api-keys.ts';
 import { labelEvent } from '../../src/store/event-reviews.ts';
 import { DETECTORS_TEXT, fakeOperations } from '../fixture/history/fake-operations.ts';

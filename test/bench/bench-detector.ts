@@ -1,10 +1,10 @@
-import { meanStepMs, parseFrequency } from '../../src/calendar/frequency.ts';
-import { UTC_CALENDAR } from '../../src/calendar/local-calendar.ts';
 import { type DetectorConfig, type StreamConfig, settingsDigest, type Topics } from '../../src/config/config.ts';
-import { alarmRateOf } from '../../src/detector/alarm/false-alarms.ts';
-import { NO_RULES } from '../../src/detector/event/event-rules.ts';
-import type { Forecaster } from '../../src/forecast/forecaster.ts';
-import { type BoundDetector, bindDetector } from '../../src/stream/engine/unit/bound-detector.ts';
+import { alarmRateOf } from '../../src/detection/alarm/false-alarms.ts';
+import { NO_RULES } from '../../src/detection/event/event-rules.ts';
+import { type BoundDetector, bindDetector } from '../../src/engine/unit/bound-detector.ts';
+import type { Forecaster } from '../../src/forecasting/forecaster.ts';
+import { meanStepMs, parseFrequency } from '../../src/time/frequency.ts';
+import { UTC_CALENDAR } from '../../src/time/local-calendar.ts';
 import { recordMapping } from '../fixture/stream/record-mapping.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
+import { createEventEncoder } from '../../src/codecs/event-codec.ts';
+import { createScoreEncoder } from '../../src/codecs/score-encoder.ts';
 import type { KafkaConfig, Topics, WorkerLimits } from '../../src/config/config.ts';
 import { workerLimits } from '../../src/config/options.ts';
-import { createEventEncoder } from '../../src/stream/codec/event-codec.ts';
-import { createScoreEncoder } from '../../src/stream/codec/score-encoder.ts';
-import { createKafkaLog } from '../../src/stream/log/kafka-log.ts';
+import { createKafkaLog } from '../../src/engine/log/kafka-log.ts';
 
 export interface BenchWorker {
   readonly kafka: KafkaConfig;

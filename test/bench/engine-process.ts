@@ -1,11 +1,11 @@
 /** The worker in a process of its own. Reports `restored` when every partition is, then what it measured. */
 import type { KafkaConfig, Topics } from '../../src/config/config.ts';
-import { openCatalog } from '../../src/model/catalog.ts';
-import { Forecasters } from '../../src/model/onnx-forecaster.ts';
-import { metricReports, timeForecasts } from '../../src/stream/engine/metric-reports.ts';
-import { startWorker } from '../../src/stream/engine/stream-worker.ts';
-import { createLogger } from '../../src/telemetry/logger.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { metricReports, timeForecasts } from '../../src/engine/metric-reports.ts';
+import { startWorker } from '../../src/engine/stream-worker.ts';
+import { openCatalog } from '../../src/models/catalog.ts';
+import { Forecasters } from '../../src/models/onnx-forecaster.ts';
+import { createLogger } from '../../src/ops/logger.ts';
+import { createMetrics } from '../../src/ops/metrics.ts';
 import { type BenchSettings, benchStream, boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
 import { benchWorker } from './bench-worker.ts';
 import { childOptions, report, stopAsked } from './child.ts';

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder } from '../../src/config/cache-folder.ts';
 import type { Topics } from '../../src/config/config.ts';
+import { startKafka } from '../../src/demo/local-kafka/kafka-broker.ts';
+import { ensureTopics } from '../../src/engine/topics/topic-admin.ts';
 import type { KafkaConnection } from '../../src/kafka/cluster/connection.ts';
-import { startKafka } from '../../src/local-kafka/kafka-broker.ts';
-import { ensureTopics } from '../../src/stream/topics/topic-admin.ts';
 
 /** Partitions of every topic of a bench, but for dead letters. */
 export const PARTITIONS = 8;

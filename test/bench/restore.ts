@@ -1,8 +1,8 @@
 /** The time of a restore: reading the changelog from Kafka twice, and filling every ring. */
 
-import { PartitionState } from '../../src/stream/engine/state/partition-state.ts';
-import { restorePartition } from '../../src/stream/engine/state/restore-partition.ts';
-import { createKafkaLog } from '../../src/stream/log/kafka-log.ts';
+import { createKafkaLog } from '../../src/engine/log/kafka-log.ts';
+import { PartitionState } from '../../src/engine/state/partition-state.ts';
+import { restorePartition } from '../../src/engine/state/restore-partition.ts';
 import type { Figures } from './bench.ts';
 import { boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
 import { makeTopics, PARTITIONS, withBroker } from './local-broker.ts';

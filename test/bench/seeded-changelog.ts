@@ -1,11 +1,11 @@
+import { Journal } from '../../src/checkpoint/journal.ts';
+import { PendingCommit } from '../../src/engine/commit/pending-commit.ts';
+import type { OutputRecord } from '../../src/engine/log/log.ts';
+import { PartitionState } from '../../src/engine/state/partition-state.ts';
+import { PARTITION_COUNT_KEY } from '../../src/engine/state/restore-partition.ts';
+import type { BoundDetector } from '../../src/engine/unit/bound-detector.ts';
 import type { KafkaConnection } from '../../src/kafka/cluster/connection.ts';
 import { type BulkProducer, openBulkProducer } from '../../src/kafka/produce/bulk-producer.ts';
-import { Journal } from '../../src/stream/changelog/journal.ts';
-import { PendingCommit } from '../../src/stream/engine/commit/pending-commit.ts';
-import { PartitionState } from '../../src/stream/engine/state/partition-state.ts';
-import { PARTITION_COUNT_KEY } from '../../src/stream/engine/state/restore-partition.ts';
-import type { BoundDetector } from '../../src/stream/engine/unit/bound-detector.ts';
-import type { OutputRecord } from '../../src/stream/log/log.ts';
 import { TOPICS } from '../fixture/stream/stream-run.ts';
 import { type BenchSettings, boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
 import { PARTITIONS } from './local-broker.ts';

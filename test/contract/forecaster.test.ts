@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import type { ForecastBatch, Forecaster } from '../../src/forecast/forecaster.ts';
-import { type Model, openCatalog } from '../../src/model/catalog.ts';
-import { Forecasters } from '../../src/model/onnx-forecaster.ts';
+import type { ForecastBatch, Forecaster } from '../../src/forecasting/forecaster.ts';
+import { type Model, openCatalog } from '../../src/models/catalog.ts';
+import { Forecasters } from '../../src/models/onnx-forecaster.ts';
 import { freshFolder } from '../fixture/fresh-folder.ts';
-import { arithmeticForecaster } from '../fixture/model/arithmetic-forecaster.ts';
-import { writeModel } from '../fixture/model/model-folder.ts';
+import { arithmeticForecaster } from '../fixture/models/arithmetic-forecaster.ts';
+import { writeModel } from '../fixture/models/model-folder.ts';
 
 interface Implementation {
   readonly name: string;

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { TSchema } from 'typebox';
-import { EVENT_FIELDS } from '../../src/record/anomaly-event.ts';
-import { INCIDENT_FIELDS } from '../../src/record/incident.ts';
-import { SCORE_FIELDS } from '../../src/record/score-record.ts';
-import { AnomalyEventAnswer } from '../../src/sidecar/wire/schema/event-schema.ts';
-import { GroupsAnswer, SeriesNow, SeriesScoresAnswer } from '../../src/sidecar/wire/schema/history-schema.ts';
-import { IncidentDetailAnswer } from '../../src/sidecar/wire/schema/incident-schema.ts';
-import { DeadLetterAnswer } from '../../src/sidecar/wire/schema/service-schema.ts';
+import { AnomalyEventAnswer } from '../../src/api/wire/schema/event-schema.ts';
+import { GroupsAnswer, SeriesNow, SeriesScoresAnswer } from '../../src/api/wire/schema/history-schema.ts';
+import { IncidentDetailAnswer } from '../../src/api/wire/schema/incident-schema.ts';
+import { DeadLetterAnswer } from '../../src/api/wire/schema/service-schema.ts';
+import { EVENT_FIELDS } from '../../src/records/anomaly-event.ts';
+import { INCIDENT_FIELDS } from '../../src/records/incident.ts';
+import { SCORE_FIELDS } from '../../src/records/score-record.ts';
 
 const LETTER_FIELDS = JSON.parse(
   readFileSync(new URL('../../schemas/dead-letter.schema.json', import.meta.url), 'utf8'),

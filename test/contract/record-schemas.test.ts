@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { Ajv } from 'ajv';
 import avsc from 'avsc';
 import protobuf from 'protobufjs';
+import { encodeDeadLetter } from '../../src/codecs/dead-letter-json.ts';
 import {
   CLOSE_REASONS,
   EVENT_DEFAULTS,
@@ -11,12 +12,11 @@ import {
   EVENT_FIELDS,
   EVENT_KINDS,
   EVENT_TYPES,
-} from '../../src/record/anomaly-event.ts';
-import { DEAD_LETTER_REASONS } from '../../src/record/dead-letter.ts';
-import type { FieldKind } from '../../src/record/field-kind.ts';
-import { INCIDENT_FIELDS, INCIDENT_KINDS, INCIDENT_TYPES } from '../../src/record/incident.ts';
-import { SCORE_DEFAULTS, SCORE_FIELDS, SCORE_STATES } from '../../src/record/score-record.ts';
-import { encodeDeadLetter } from '../../src/stream/codec/dead-letter-json.ts';
+} from '../../src/records/anomaly-event.ts';
+import { DEAD_LETTER_REASONS } from '../../src/records/dead-letter.ts';
+import type { FieldKind } from '../../src/records/field-kind.ts';
+import { INCIDENT_FIELDS, INCIDENT_KINDS, INCIDENT_TYPES } from '../../src/records/incident.ts';
+import { SCORE_DEFAULTS, SCORE_FIELDS, SCORE_STATES } from '../../src/records/score-record.ts';
 import { incident } from '../fixture/incidents/incident.ts';
 import { anomalyEvent } from '../fixture/stream/anomaly-event.ts';
 import { deadLetter } from '../fixture/stream/dead-letter.ts';

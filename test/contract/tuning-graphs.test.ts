@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { forecastCalibrated } from '../../src/forecast/calibrated-forecasts.ts';
-import { type Model, openCatalog } from '../../src/model/catalog.ts';
-import { Forecasters } from '../../src/model/onnx-forecaster.ts';
-import { openSession } from '../../src/model/open-session.ts';
-import { shareWeights, type TunedWeights } from '../../src/model/tuned-weights.ts';
-import type { TuningBatch } from '../../src/model/tuning/batch.ts';
-import { stepGraph } from '../../src/model/tuning/step-graph.ts';
-import { Tuner } from '../../src/model/tuning/tuner.ts';
-import type { TuningRequest } from '../../src/model/tuning/tuning-bytes.ts';
-import { DEPTH_MAX, readWeights, TUNING_LOSSES, type TuningGraphs } from '../../src/model/tuning-graphs.ts';
+import { forecastCalibrated } from '../../src/forecasting/calibrated-forecasts.ts';
+import { type Model, openCatalog } from '../../src/models/catalog.ts';
+import { Forecasters } from '../../src/models/onnx-forecaster.ts';
+import { openSession } from '../../src/models/open-session.ts';
+import { shareWeights, type TunedWeights } from '../../src/models/tuned-weights.ts';
+import type { TuningBatch } from '../../src/models/tuning/batch.ts';
+import { stepGraph } from '../../src/models/tuning/step-graph.ts';
+import { Tuner } from '../../src/models/tuning/tuner.ts';
+import type { TuningRequest } from '../../src/models/tuning/tuning-bytes.ts';
+import { DEPTH_MAX, readWeights, TUNING_LOSSES, type TuningGraphs } from '../../src/models/tuning-graphs.ts';
 
 const catalog = await openCatalog({ modelsDir: null });
 const models = catalog.names.map(catalog.get).filter(({ manifest }) => manifest.tuning !== null);

@@ -6,11 +6,11 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseFrequency } from '../../src/calendar/frequency.ts';
+import { STATE_FORMAT } from '../../src/checkpoint/state-bytes.ts';
 import type { DetectorConfig } from '../../src/config/config.ts';
-import type { ScoreRecord } from '../../src/record/score-record.ts';
-import { STATE_FORMAT } from '../../src/stream/changelog/state-bytes.ts';
-import type { OutputRecord } from '../../src/stream/log/log.ts';
+import type { OutputRecord } from '../../src/engine/log/log.ts';
+import type { ScoreRecord } from '../../src/records/score-record.ts';
+import { parseFrequency } from '../../src/time/frequency.ts';
 import { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings, TOPICS } from '../fixture/stream/stream-run.ts';
 import {

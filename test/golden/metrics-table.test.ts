@@ -2,13 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import {
-  collectAlerts,
-  collectForecasts,
-  collectService,
-  createMetrics,
-  SCORE_GAUGES,
-} from '../../src/telemetry/metrics.ts';
+import { collectAlerts, collectForecasts, collectService, createMetrics, SCORE_GAUGES } from '../../src/ops/metrics.ts';
 
 const FILE = join(import.meta.dirname, '../../deploy/book/metrics.md');
 const HEAD = `# Metrics

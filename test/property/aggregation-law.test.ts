@@ -6,9 +6,9 @@ import {
   type Aggregate,
   COUNTER_READINGS,
   type CounterReading,
-} from '../../src/detector/calibration/points.ts';
-import type { StreamDetectionSettings } from '../../src/detector/calibration/settings.ts';
-import type { ScoreRecord } from '../../src/record/score-record.ts';
+} from '../../src/detection/calibration/points.ts';
+import type { StreamDetectionSettings } from '../../src/detection/calibration/settings.ts';
+import type { ScoreRecord } from '../../src/records/score-record.ts';
 import { disturbances as disturbanceLists, disturbedRun, scoresOf } from '../fixture/stream/disturbed-run.ts';
 import { assertClose } from '../fixture/stream/scored-stream.ts';
 import { detectorConfig, START_MS, STEP_MS, streamSettings } from '../fixture/stream/stream-run.ts';

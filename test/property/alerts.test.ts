@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { dedupKeyOf } from '../../src/alerts/message/subject.ts';
-import type { AnomalyEvent } from '../../src/record/anomaly-event.ts';
+import type { AnomalyEvent } from '../../src/records/anomaly-event.ts';
 import { KeptAlerts } from '../fixture/alerts/kept-alerts.ts';
 import { eventId, revisionsOf } from '../fixture/alerts/notification.ts';
 import { routesOf } from '../fixture/alerts/routes.ts';

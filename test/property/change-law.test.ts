@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { StreamDetectionSettings } from '../../src/detector/calibration/settings.ts';
+import type { StreamDetectionSettings } from '../../src/detection/calibration/settings.ts';
 import {
   assertSamePublished,
   disturbances,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { StreamDetectionSettings } from '../../src/detector/calibration/settings.ts';
-import type { AnomalyEvent } from '../../src/record/anomaly-event.ts';
-import { detectOnline } from '../../src/sidecar/tasks/online-detection/online-detection-run.ts';
-import { arithmeticQuantileForecaster } from '../fixture/model/arithmetic-forecaster.ts';
+import { detectOnline } from '../../src/api/tasks/online-detection/online-detection-run.ts';
+import type { StreamDetectionSettings } from '../../src/detection/calibration/settings.ts';
+import type { AnomalyEvent } from '../../src/records/anomaly-event.ts';
+import { arithmeticQuantileForecaster } from '../fixture/models/arithmetic-forecaster.ts';
 import { inStream, type TimedValue } from '../fixture/stream/both-ways.ts';
 import { detectorConfig, START_MS, STEP_MS, streamRun, streamSettings } from '../fixture/stream/stream-run.ts';
 

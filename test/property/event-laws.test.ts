@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { DetectorConfig } from '../../src/config/config.ts';
-import { NO_RULES } from '../../src/detector/event/event-rules.ts';
-import type { AnomalyEvent } from '../../src/record/anomaly-event.ts';
-import type { ScoreRecord } from '../../src/record/score-record.ts';
+import { NO_RULES } from '../../src/detection/event/event-rules.ts';
+import type { AnomalyEvent } from '../../src/records/anomaly-event.ts';
+import type { ScoreRecord } from '../../src/records/score-record.ts';
 import {
   detectorConfig,
   observationRecord,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type EventRules, NO_RULES } from '../../src/detector/event/event-rules.ts';
-import type { AnomalyEvent } from '../../src/record/anomaly-event.ts';
+import { type EventRules, NO_RULES } from '../../src/detection/event/event-rules.ts';
+import type { AnomalyEvent } from '../../src/records/anomaly-event.ts';
 import { inStream, type TimedValue } from '../fixture/stream/both-ways.ts';
 import { detectorConfig, START_MS, STEP_MS, streamSettings } from '../fixture/stream/stream-run.ts';
 

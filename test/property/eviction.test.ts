@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { ScoreRecord } from '../../src/record/score-record.ts';
+import type { ScoreRecord } from '../../src/records/score-record.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings } from '../fixture/stream/stream-run.ts';
 
 const SERIES = 30;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { flatJson } from '../../src/codecs/flat-json.ts';
+import { createRecordDecoder } from '../../src/codecs/record-decoder.ts';
 import type { RecordMapping } from '../../src/config/config.ts';
-import { flatJson } from '../../src/stream/codec/flat-json.ts';
-import { createRecordDecoder } from '../../src/stream/codec/record-decoder.ts';
 
 const MAPPING: RecordMapping = {
   format: 'json',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Unusualness } from '../../src/detector/alarm/alarm.ts';
-import { contextForecaster } from '../fixture/model/context-forecaster.ts';
+import type { Unusualness } from '../../src/detection/alarm/alarm.ts';
+import { contextForecaster } from '../fixture/models/context-forecaster.ts';
 import { detectSeries } from '../fixture/stream/stream-detection.ts';
 import { streamSettings } from '../fixture/stream/stream-run.ts';
 

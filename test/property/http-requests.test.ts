@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
 import { Check } from 'typebox/value';
-import { CrossValidationAnswer, ForecastAnswer } from '../../src/sidecar/wire/schema/forecast-schema.ts';
-import { HistoricForecastAnswer, InSampleDetectionAnswer } from '../../src/sidecar/wire/schema/in-sample-schema.ts';
-import { OnlineDetectionAnswer } from '../../src/sidecar/wire/schema/online-detection-schema.ts';
+import { CrossValidationAnswer, ForecastAnswer } from '../../src/api/wire/schema/forecast-schema.ts';
+import { HistoricForecastAnswer, InSampleDetectionAnswer } from '../../src/api/wire/schema/in-sample-schema.ts';
+import { OnlineDetectionAnswer } from '../../src/api/wire/schema/online-detection-schema.ts';
 import { ask } from '../fixture/http/ask.ts';
 import { startApp } from '../fixture/http/http-service.ts';
 

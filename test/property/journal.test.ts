@@ -7,16 +7,16 @@ import {
   JOURNAL_GARBAGE_RATIO,
   Journal,
   type JournalEntry,
-} from '../../src/stream/changelog/journal.ts';
+} from '../../src/checkpoint/journal.ts';
 import {
   type JournalRecords,
   keepNewestRecord,
   newestOpenStates,
   type OpenState,
   openStateSize,
-} from '../../src/stream/changelog/open-states.ts';
-import { CHANGE_ENTRY, SERIES_ENTRY, StateReader, type StateWriter } from '../../src/stream/changelog/state-bytes.ts';
-import { NEVER_HEARD, staleBytes } from '../../src/stream/engine/arrival/stale-unit.ts';
+} from '../../src/checkpoint/open-states.ts';
+import { CHANGE_ENTRY, SERIES_ENTRY, StateReader, type StateWriter } from '../../src/checkpoint/state-bytes.ts';
+import { NEVER_HEARD, staleBytes } from '../../src/engine/arrival/stale-unit.ts';
 
 const WEIGHT_BYTES = 10_000;
 const weight = Buffer.alloc(WEIGHT_BYTES);

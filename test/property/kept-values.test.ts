@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { StreamDetectionSettings } from '../../src/detector/calibration/settings.ts';
-import { detectOnline } from '../../src/sidecar/tasks/online-detection/online-detection-run.ts';
-import { arithmeticForecaster } from '../fixture/model/arithmetic-forecaster.ts';
+import { detectOnline } from '../../src/api/tasks/online-detection/online-detection-run.ts';
+import type { StreamDetectionSettings } from '../../src/detection/calibration/settings.ts';
+import { arithmeticForecaster } from '../fixture/models/arithmetic-forecaster.ts';
 import type { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { assertClose } from '../fixture/stream/scored-stream.ts';
 import { sparseSteps } from '../fixture/stream/sparse-steps.ts';

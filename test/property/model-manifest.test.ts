@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { checkManifest } from '../../src/model/manifest.ts';
-import { manifestOf } from '../fixture/model/model-folder.ts';
+import { checkManifest } from '../../src/models/manifest.ts';
+import { manifestOf } from '../fixture/models/model-folder.ts';
 
 const sound = manifestOf('own', Buffer.from('graph'));
 const KEYS = Object.keys(sound);

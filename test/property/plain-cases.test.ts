@@ -1,8 +1,8 @@
 /** Cases that anybody would see at a glance, on the shipped model at the defaults of `backtest`. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { twoSidedThreshold } from '../../src/detector/calibration/threshold.ts';
-import type { ScoreRecord } from '../../src/record/score-record.ts';
+import { twoSidedThreshold } from '../../src/detection/calibration/threshold.ts';
+import type { ScoreRecord } from '../../src/records/score-record.ts';
 import { daily, startShippedModel, whiteNoise } from '../fixture/stream/backtest.ts';
 
 const { backtest, close } = await startShippedModel();

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { compileObservationWriter } from '../../src/codecs/observation-writer.ts';
+import { compilePointRecords } from '../../src/codecs/points/point-records.ts';
 import type { RecordMapping } from '../../src/config/config.ts';
-import { compileObservationWriter } from '../../src/stream/codec/observation-writer.ts';
-import { compilePointRecords } from '../../src/stream/codec/points/point-records.ts';
 import { recordMapping } from '../fixture/stream/record-mapping.ts';
 
 const NOW = Date.UTC(2026, 0, 1);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Poller } from '../../src/ingest/prometheus/poller.ts';
-import { readRangeAnswer } from '../../src/ingest/prometheus/range-answer.ts';
-import { ServiceError } from '../../src/service-error.ts';
-import { compilePointRecords } from '../../src/stream/codec/points/point-records.ts';
+import { compilePointRecords } from '../../src/codecs/points/point-records.ts';
+import { ServiceError } from '../../src/ops/service-error.ts';
+import { Poller } from '../../src/pipelines/poll/poller.ts';
+import { readRangeAnswer } from '../../src/pipelines/poll/range-answer.ts';
 import { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { recordMapping } from '../fixture/stream/record-mapping.ts';
 

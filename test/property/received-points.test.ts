@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { recordsOfBodies } from '../../src/ingest/received-records.ts';
-import type { PointsFormat } from '../../src/record/received-points.ts';
+import { recordsOfBodies } from '../../src/pipelines/receive/received-records.ts';
+import type { PointsFormat } from '../../src/records/received-points.ts';
 import { emittedLine, emittedOtlp, snappyBlock, writeRequest } from '../fixture/stream/emitted-metrics.ts';
 import { recordMapping } from '../fixture/stream/record-mapping.ts';
 

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type DetectorConfig, settingsDigest } from '../../src/config/config.ts';
+import { repartition, whyNotMoved } from '../../src/engine/offline/repartition.ts';
+import { restoreForTools } from '../../src/engine/offline/state-tools.ts';
+import { bindDetector } from '../../src/engine/unit/bound-detector.ts';
 import { keyPartitioner } from '../../src/kafka/produce/key-partition.ts';
-import type { ScoreRecord } from '../../src/record/score-record.ts';
-import { repartition, whyNotMoved } from '../../src/stream/engine/offline/repartition.ts';
-import { restoreForTools } from '../../src/stream/engine/offline/state-tools.ts';
-import { bindDetector } from '../../src/stream/engine/unit/bound-detector.ts';
-import { arithmeticForecaster } from '../fixture/model/arithmetic-forecaster.ts';
+import type { ScoreRecord } from '../../src/records/score-record.ts';
+import { arithmeticForecaster } from '../fixture/models/arithmetic-forecaster.ts';
 import { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings, TOPICS } from '../fixture/stream/stream-run.ts';
 

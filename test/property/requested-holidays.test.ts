@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { offsetAt } from '../../src/calendar/local-calendar.ts';
-import type { SpecialDates } from '../../src/calendar/special-days.ts';
+import { frequencyProfile } from '../../src/api/models/frequency-profile.ts';
+import { requestedProfile } from '../../src/api/tasks/online-detection/detection-profile.ts';
+import type { FieldProblem } from '../../src/api/wire/problem.ts';
+import type { OnlineDetectionBody } from '../../src/api/wire/schema/online-detection-schema.ts';
 import { calendarOf } from '../../src/config/keys/profile-keys.ts';
-import { daysOff } from '../../src/holidays/holiday-list.ts';
-import { frequencyProfile } from '../../src/sidecar/models/frequency-profile.ts';
-import { requestedProfile } from '../../src/sidecar/tasks/online-detection/detection-profile.ts';
-import type { FieldProblem } from '../../src/sidecar/wire/problem.ts';
-import type { OnlineDetectionBody } from '../../src/sidecar/wire/schema/online-detection-schema.ts';
+import { daysOff } from '../../src/time/holidays/holiday-list.ts';
+import { offsetAt } from '../../src/time/local-calendar.ts';
+import type { SpecialDates } from '../../src/time/special-days.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;

@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import { settingsDigest } from '../../src/config/config.ts';
 import { readDetectorsFile } from '../../src/config/detectors-file.ts';
 import { completedBy } from '../../src/config/resolve.ts';
-import type { Forecaster } from '../../src/forecast/forecaster.ts';
-import { canonicalId } from '../../src/series/series-id.ts';
-import { scoreHistory } from '../../src/stream/engine/commit/score-history.ts';
-import { bindDetector } from '../../src/stream/engine/unit/bound-detector.ts';
-import { SeriesColumns } from '../../src/suggest/series-columns.ts';
-import { suggest } from '../../src/suggest/suggestion.ts';
-import { suggestionText } from '../../src/suggest/suggestion-text.ts';
+import { scoreHistory } from '../../src/engine/commit/score-history.ts';
+import { bindDetector } from '../../src/engine/unit/bound-detector.ts';
+import type { Forecaster } from '../../src/forecasting/forecaster.ts';
+import { canonicalId } from '../../src/records/series/series-id.ts';
+import { SeriesColumns } from '../../src/tools/suggest/series-columns.ts';
+import { suggest } from '../../src/tools/suggest/suggestion.ts';
+import { suggestionText } from '../../src/tools/suggest/suggestion-text.ts';
 
 const BEGIN = 1_767_225_600_000;
 

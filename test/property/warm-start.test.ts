@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { ScoreRecord } from '../../src/record/score-record.ts';
-import type { WarmObservation } from '../../src/stream/engine/warm-start.ts';
+import type { WarmObservation } from '../../src/engine/warm-start.ts';
+import type { ScoreRecord } from '../../src/records/score-record.ts';
 import {
   detectorConfig,
   observationRecord,

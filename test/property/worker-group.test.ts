@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { syncBuiltinESMExports } from 'node:module';
 import { mock, type TestContext, test } from 'node:test';
-import type { ScoreRecord } from '../../src/record/score-record.ts';
-import type { Worker } from '../../src/stream/engine/stream-worker.ts';
+import type { Worker } from '../../src/engine/stream-worker.ts';
+import type { ScoreRecord } from '../../src/records/score-record.ts';
 import { seededRandom } from '../fixture/seeded-random.ts';
 import { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings, TOPICS } from '../fixture/stream/stream-run.ts';

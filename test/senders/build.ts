@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../src/config/cache-folder.ts';
-import { fetchOnce } from '../../src/local-kafka/java-artifacts.ts';
+import { fetchOnce } from '../../src/demo/local-kafka/java-artifacts.ts';
 import type { Sender } from './senders.ts';
 
 const run = promisify(execFile);

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../src/config/cache-folder.ts';
-import { DEPENDENCY_PLUGIN, fetchOnce, maven } from '../../src/local-kafka/java-artifacts.ts';
+import { DEPENDENCY_PLUGIN, fetchOnce, maven } from '../../src/demo/local-kafka/java-artifacts.ts';
 import { withBroker } from '../bench/local-broker.ts';
 import { startedCommand } from '../bench/started-command.ts';
 

@@ -15,14 +15,19 @@ import {
   sources,
 } from './project.ts';
 
-test('the detector, calendar and record rooms do no I/O and know neither clock nor chance', () => {
-  const detector = new Map([...sources].filter(([path]) => ['detector', 'calendar', 'record'].includes(room(path))));
+/** Node's modules that neither read nor write. */
+const PURE: ReadonlySet<string> = new Set(['node:assert', 'node:assert/strict', 'node:crypto']);
+/** Loads its package where it is needed: it takes 36 MB. */
+const HOLIDAYS = 'src/time/holidays/holiday-list.ts';
+
+test('the detection, time and records rooms do no I/O and know neither clock nor chance', () => {
+  const pure = new Map([...sources].filter(([path]) => ['detection', 'time', 'records'].includes(room(path))));
   none([
-    ...importsOf(detector)
-      .filter((found) => !isRelative(found) && found.target !== 'node:assert/strict' && found.target !== 'node:assert')
+    ...importsOf(pure)
+      .filter((found) => !isRelative(found) && !PURE.has(found.target) && found.path !== HOLIDAYS)
       .map(({ path, target }) => `${path} imports ${target}`),
     ...matches(
-      detector,
+      pure,
       /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bMath\.random\(|\bsetTimeout\(|\bawait import\(/g,
     ),
   ]);
@@ -31,37 +36,34 @@ test('the detector, calendar and record rooms do no I/O and know neither clock n
 /** The one file that knows it. */
 const KAFKAJS = 'src/kafka/cluster/kafkajs.ts';
 
-/** Loads its package where it is needed: it takes 36 MB. */
-const HOLIDAYS = 'src/holidays/holiday-list.ts';
-
 /** Each vendor package is known in one place only, so that it can be exchanged there. */
 const VENDORS: Readonly<Record<string, string | readonly string[]>> = {
-  '@fastify/cors': 'src/sidecar/http/',
-  '@fastify/cookie': 'src/sidecar/http/',
-  '@fastify/swagger': 'src/sidecar/http/',
-  '@fastify/swagger-ui': 'src/sidecar/http/',
-  '@fastify/type-provider-typebox': 'src/sidecar/http/',
-  fastify: 'src/sidecar/http/',
+  '@fastify/cors': 'src/api/http/',
+  '@fastify/cookie': 'src/api/http/',
+  '@fastify/swagger': 'src/api/http/',
+  '@fastify/swagger-ui': 'src/api/http/',
+  '@fastify/type-provider-typebox': 'src/api/http/',
+  fastify: 'src/api/http/',
   // Bodies and settings have the same vocabulary of schemas.
-  typebox: ['src/sidecar/', 'src/config/'],
+  typebox: ['src/api/', 'src/config/'],
   preact: 'src/console/page/',
   htm: 'src/console/page/',
   uplot: 'src/console/page/',
-  'csv-parse': 'src/terminal/csv/',
+  'csv-parse': 'src/tools/csv/',
   'date-holidays': HOLIDAYS,
   kafkajs: KAFKAJS,
   mustache: 'src/alerts/message/',
   nodemailer: 'src/alerts/receivers/',
   standardwebhooks: 'src/alerts/receivers/',
-  'openid-client': 'src/sidecar/accounts/',
+  'openid-client': 'src/api/accounts/',
   pg: 'src/store/database/',
   '@duckdb/node-api': 'src/history/',
-  'onnxruntime-node': 'src/model/',
-  '@confluentinc/schemaregistry': 'src/stream/codec/',
-  avsc: 'src/stream/codec/',
-  protobufjs: 'src/stream/codec/',
-  'prom-client': 'src/telemetry/',
-  pino: 'src/telemetry/',
+  'onnxruntime-node': 'src/models/',
+  '@confluentinc/schemaregistry': 'src/codecs/',
+  avsc: 'src/codecs/',
+  protobufjs: 'src/codecs/',
+  'prom-client': 'src/ops/',
+  pino: 'src/ops/',
   yaml: 'src/config/',
 };
 

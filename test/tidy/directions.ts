@@ -6,7 +6,7 @@ import { isRelative, none, room, sourceImports, sources } from './project.ts';
 type Directions = Readonly<Record<string, readonly string[]>>;
 
 /** Rooms that know of no failure but a bug. */
-const GROUND = ['detector', 'forecast', 'calendar', 'record', 'series'];
+const GROUND = ['detection', 'forecasting', 'time', 'records'];
 /** Imports of our own files, as paths. */
 const crossings = sourceImports.filter(isRelative).map(({ path, target, typeOnly, program }) => {
   return { from: path, into: posix.join(posix.dirname(path), target), typeOnly, program };
@@ -28,55 +28,44 @@ function unused(directions: Directions, used: ReadonlySet<string>): string[] {
   return allowed.filter((direction) => !used.has(direction));
 }
 
-/** Which rooms a room may import from, besides its own and `service-error`. */
+/** Which rooms a room may import from, besides its own. */
 const DIRECTIONS = directionsOf(`
-  main: command terminal config
-  command: run suggest backtest demo terminal detector-models stream kafka alerts finding history holidays local-kafka
-    model store telemetry config forecast calendar series
-  run: changes ingest suggest calendar record backtest terminal detector-models stream kafka sidecar alerts console
-    finding history prometheus model store telemetry config forecast series incidents owner
-  backtest: terminal detector-models stream sidecar sandbox console model store config calendar record incidents
-  ingest: stream config record series
-  demo: terminal stream kafka config record
-  detector-models: stream model store config forecast
-  terminal: stream config record series
-  prometheus: history stream kafka telemetry config series record
-  alerts: changes owner telemetry config calendar record series
-  console: sidecar record series
-  stream: changes kafka finding config telemetry detector forecast calendar record series
-  kafka: config
-  sidecar: changes finding history holidays incidents model store sandbox telemetry detector forecast calendar record
-    series
-  config: holidays incidents detector forecast calendar record series
-  model: forecast sandbox
-  history: record series
-  store:
-  suggest: detector forecast calendar series
-  finding: calendar series
-  detector: forecast calendar record series
-  forecast:
-  calendar:
-  holidays: calendar
-  changes: record series
-  owner: record
-  incidents: owner series record
-  record:
-  series:
-  sandbox: config
-  telemetry:
-  local-kafka:
-  service-error:
+  main: app tools config ops
+  app: demo pipelines tools engine codecs console alerts api kafka config incidents history singleton models records
+    store forecasting ops time
+  demo: tools engine codecs kafka config records ops
+  pipelines: engine codecs kafka config history records ops
+  tools: engine codecs console api config incidents detection models records store forecasting ops sandbox time
+  engine: checkpoint codecs kafka config detection models records store forecasting ops time
+  checkpoint: kafka detection records ops time
+  codecs: kafka config detection records ops time
+  console: api records
+  alerts: config singleton records ops time
+  api: incidents detection history models records store forecasting ops sandbox time
+  kafka: config ops
+  config: detection records forecasting sandbox time
+  incidents: singleton records
+  detection: records forecasting time
+  history: records ops
+  singleton: records ops
+  models: forecasting ops sandbox
+  records: time
+  store: ops
+  forecasting:
+  ops:
+  sandbox:
+  time:
 `);
 
 /** Imports of types alone. */
-const TYPES_ONLY: Readonly<Record<string, string>> = { model: 'forecast', console: 'sidecar' };
+const TYPES_ONLY: Readonly<Record<string, string>> = { models: 'forecasting', console: 'api' };
 
 test('rooms import only in the allowed directions', () => {
   none(
     crossings.flatMap(({ from: path, into: to, typeOnly }) => {
       const [from, into] = [room(path), room(to)];
       if (!(from in DIRECTIONS)) return [`${path}: src/${from} is no known room`];
-      const isFailure = into === 'service-error' && !GROUND.includes(from);
+      const isFailure = to === 'src/ops/service-error.ts' && !GROUND.includes(from);
       const allowed = to.startsWith('src/') && (from === into || isFailure || DIRECTIONS[from].includes(into));
       const needsType = TYPES_ONLY[from] === into && !typeOnly;
       return allowed && !needsType ? [] : [`${path} imports ${to}`];
@@ -94,106 +83,118 @@ test('every allowed direction between rooms is used', () => {
  * room itself. A room that stands here has all its folders here.
  */
 const FOLDER_DIRECTIONS = directionsOf(`
-  alerts: state delivery receivers routes message
-  alerts/state: routes message
-  alerts/delivery: receivers message
-  alerts/receivers: routes message network
-  alerts/routes: message network
-  alerts/message:
-  alerts/network:
-  run:
-  run/alerts: . changes owner
-  run/changes:
-  run/incidents: . owner
-  run/owner:
-  run/operations: changes history
-  run/history:
-  run/prometheus: .
-  run/suggest:
-  terminal:
-  terminal/csv:
-  history: read sql port
-  history/read: sql port
-  history/sql: port
-  history/port:
-  incidents: membership origins
-  incidents/membership:
-  incidents/origins: membership
-  detector/batch: event grade memory alarm calibration
-  detector/series: event grade memory alarm calibration
-  detector/event: grade memory alarm
-  detector/grade: memory alarm calibration
-  detector/memory: profile alarm calibration
-  detector/profile: alarm calibration
-  detector/alarm: calibration
-  detector/calibration:
+  app/commands: processes processes/alerts processes/history processes/incidents processes/operations
+    processes/prometheus processes/suggest
+  app/processes:
+  app/processes/alerts: processes processes/changes processes/owner
+  app/processes/changes:
+  app/processes/history:
+  app/processes/incidents: processes processes/owner
+  app/processes/operations: processes/changes processes/history
+  app/processes/owner:
+  app/processes/prometheus: processes
+  app/processes/suggest:
+  demo:
+  demo/local-kafka:
+  pipelines/poll:
+  pipelines/receive:
+  pipelines/remote-write:
+  tools/backtest: csv terminal
+  tools/csv:
+  tools/suggest:
+  tools/terminal:
+  engine: commit log state unit
+  engine/arrival: group unit
+  engine/commit: log state unit
+  engine/group: unit
+  engine/log:
+  engine/offline: arrival commit group log state unit
+  engine/state: arrival group log unit
+  engine/topics:
+  engine/unit: log
+  codecs:
+  codecs/points: .
   console: page view
-  console/page: page/pages page/pages/detectors page/pages/events page/pages/incidents page/pages/series
-    page/pages/service page/element page/source view
-  console/page/pages: page/pages/events page/pages/incidents page/pages/series page/element page/source view
-  console/page/pages/series: page/pages/events page/chart page/element page/source view
-  console/page/pages/detectors: page/element page/source view
-  console/page/pages/incidents: page/pages/events page/chart page/element view
-  console/page/pages/events: page/chart page/element view
-  console/page/pages/service: page/element page/source view
+  console/page: page/element page/pages page/pages/detectors page/pages/events page/pages/incidents page/pages/series
+    page/pages/service page/source view
   console/page/chart: page/element view
   console/page/element: page/source view
+  console/page/pages: page/element page/pages/events page/pages/incidents page/pages/series page/source view
+  console/page/pages/detectors: page/element page/source view
+  console/page/pages/events: page/chart page/element view
+  console/page/pages/incidents: page/chart page/element page/pages/events view
+  console/page/pages/series: page/chart page/element page/pages/events page/source view
+  console/page/pages/service: page/element page/source view
   console/page/source: view
   console/view:
+  alerts: delivery message receivers routes state
+  alerts/delivery: message receivers
+  alerts/message:
+  alerts/network:
+  alerts/receivers: message network routes
+  alerts/routes: message network
+  alerts/state: message routes
+  api/accounts: wire
+  api/http: accounts http/exchange http/routes wire wire/body wire/schema wire/schema/operations
+  api/http/exchange: accounts jobs models operations wire wire/body
+  api/http/routes: accounts http/exchange jobs models operations tasks wire wire/schema wire/schema/operations
+  api/jobs: accounts models operations tasks wire wire/body
+  api/models: accounts wire
+  api/operations: accounts wire wire/schema wire/schema/operations
+  api/tasks: accounts models tasks/cross-validation tasks/explain tasks/finetune tasks/forecast tasks/in-sample
+    tasks/online-detection tasks/simulate wire wire/schema
+  api/tasks/cross-validation: accounts models tasks/forecast tasks/in-sample tasks/series wire wire/schema
+  api/tasks/explain: accounts tasks/series wire wire/schema
+  api/tasks/finetune: accounts models tasks/series wire/schema
+  api/tasks/forecast: accounts models tasks/series wire wire/schema
+  api/tasks/in-sample: accounts models tasks/series wire wire/schema
+  api/tasks/online-detection: accounts models tasks/series wire wire/schema
+  api/tasks/series: accounts models wire wire/schema
+  api/tasks/simulate: accounts models tasks/forecast tasks/series wire wire/schema
+  api/wire:
+  api/wire/body: wire wire/schema wire/schema/operations
+  api/wire/schema: wire
+  api/wire/schema/operations: wire/schema
+  kafka: batch cluster fetch produce
+  kafka/admin: cluster fetch membership
+  kafka/batch:
+  kafka/cluster: batch
+  kafka/fetch: batch cluster
+  kafka/membership: cluster
+  kafka/produce: batch cluster
   config: keys schema
   config/keys: schema
   config/schema:
-  forecast:
-  forecast/exogenous: .
-  forecast/relevance: . exogenous
-  forecast/simulation: .
-  sidecar/http: http/routes http/exchange accounts wire/body wire/schema/operations wire/schema wire
-  sidecar/http/routes: http/exchange wire/schema/operations jobs tasks operations models accounts wire/schema wire
-  sidecar/http/exchange: jobs operations models accounts wire/body wire
-  sidecar/jobs: operations tasks models accounts wire/body wire
-  sidecar/tasks: tasks/cross-validation tasks/forecast tasks/in-sample tasks/online-detection tasks/finetune
-    tasks/explain tasks/simulate models accounts wire/schema wire
-  sidecar/tasks/cross-validation: tasks/forecast tasks/in-sample tasks/series models accounts wire/schema wire
-  sidecar/tasks/forecast: tasks/series models accounts wire/schema wire
-  sidecar/tasks/in-sample: tasks/series models accounts wire/schema wire
-  sidecar/tasks/online-detection: tasks/series models accounts wire/schema wire
-  sidecar/tasks/finetune: tasks/series models accounts wire/schema
-  sidecar/tasks/explain: tasks/series accounts wire/schema wire
-  sidecar/tasks/simulate: tasks/forecast tasks/series models accounts wire/schema wire
-  sidecar/tasks/series: models accounts wire/schema wire
-  sidecar/operations: accounts wire/schema/operations wire/schema wire
-  sidecar/models: accounts wire
-  sidecar/accounts: wire
-  sidecar/wire/body: wire/schema/operations wire/schema wire
-  sidecar/wire/schema/operations: wire/schema
-  sidecar/wire/schema: wire
-  sidecar/wire:
-  ingest:
-  ingest/prometheus:
-  kafka: produce fetch cluster batch
-  kafka/admin: fetch membership cluster
-  kafka/produce: cluster batch
-  kafka/fetch: cluster batch
-  kafka/membership: cluster
-  kafka/cluster: batch
-  kafka/batch:
-  model:
-  model/tuning: .
+  incidents: membership origins
+  incidents/membership:
+  incidents/origins: membership
+  detection/alarm: calibration
+  detection/batch: alarm calibration event grade memory
+  detection/calibration:
+  detection/event: alarm grade memory
+  detection/grade: alarm calibration memory
+  detection/memory: alarm calibration profile
+  detection/profile: alarm calibration
+  detection/series: alarm calibration event grade memory
+  history: port read sql
+  history/port:
+  history/read: port sql
+  history/sql: port
+  models:
+  models/tuning: .
+  records:
+  records/changes: . series
+  records/diagnostics: series
+  records/series:
   store: database
   store/database: schema
   store/schema:
-  stream/log:
-  stream/topics:
-  stream/codec/points: codec
-  stream/codec:
-  stream/changelog:
-  stream/engine: engine/commit engine/state engine/unit changelog codec codec/points log
-  stream/engine/offline: engine/commit engine/state engine/arrival engine/group engine/unit changelog log
-  stream/engine/commit: engine/state engine/unit changelog codec codec/points log
-  stream/engine/state: engine/arrival engine/group engine/unit changelog log
-  stream/engine/arrival: engine/group engine/unit changelog
-  stream/engine/group: engine/unit changelog
-  stream/engine/unit: changelog log
+  forecasting:
+  forecasting/exogenous: .
+  forecasting/relevance: . exogenous
+  forecasting/simulation: .
+  time:
+  time/holidays: .
 `);
 
 const roomsWithDirections = new Set(Object.keys(FOLDER_DIRECTIONS).map((name) => name.split('/')[0]));

@@ -15,7 +15,7 @@ test('the top level holds what the layout names, and nothing else', () => {
 });
 
 test('names of metrics stand in telemetry/metrics.ts alone, and others quote only names that are there', () => {
-  const home = 'src/telemetry/metrics.ts';
+  const home = 'src/ops/metrics.ts';
   const elsewhere = new Map([...texts].filter(([path]) => path !== home && !path.startsWith('test/')));
   const code = new Map([...elsewhere].filter(([path]) => path.startsWith('src/') && path.endsWith('.ts')));
   none(matches(code, /\btidewatch_[a-z_]+/g));

@@ -1,8 +1,8 @@
 /** The page of upgrades says which formats the present version writes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { STATE_FORMAT } from '../../src/checkpoint/state-bytes.ts';
 import { MIGRATIONS } from '../../src/store/database/migrations.ts';
-import { STATE_FORMAT } from '../../src/stream/changelog/state-bytes.ts';
 import { packageJson, read } from './project.ts';
 
 const PAGE = 'deploy/book/upgrades.md';

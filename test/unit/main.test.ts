@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { runCommand } from '../fixture/command.ts';
 
-const FOLDER = join(import.meta.dirname, '../../src/command');
+const FOLDER = join(import.meta.dirname, '../../src/app/commands');
 
 /** The commands that the files of the folder define, and those that the table loads. */
 const defined = readdirSync(FOLDER).flatMap((file) => {
   const text = readFileSync(join(FOLDER, file), 'utf8');
   return /export const (\w+): RunnableCommand = \{/.exec(text)?.[1] ?? [];
 });
-const table = readFileSync(join(FOLDER, '../main.ts'), 'utf8');
+const table = readFileSync(join(FOLDER, '../../main.ts'), 'utf8');
 const loaded = Array.from(table.matchAll(/await import\('\S+'\)\)\.(\w+)/g), ([, name]) => name);
 
 test('every command is listed and loaded under its own name, and by itself', async () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { EventType } from '../../record/anomaly-event.ts';
-import { eventUrgency, type Urgency } from '../../record/urgency.ts';
+import type { EventType } from '../../records/anomaly-event.ts';
+import { eventUrgency, type Urgency } from '../../records/urgency.ts';
 import { dedupKeyOf, recordOf, type Subject } from './subject.ts';
 
 /** One event, or one incident, in a message. */

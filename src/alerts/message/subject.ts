@@ -1,5 +1,5 @@
-import type { AnomalyEvent } from '../../record/anomaly-event.ts';
-import type { Incident } from '../../record/incident.ts';
+import type { AnomalyEvent } from '../../records/anomaly-event.ts';
+import type { Incident } from '../../records/incident.ts';
 
 /** What is kept and sent of an incident: its newest revision, with what its events have in common. */
 export interface ToldIncident extends Incident {

@@ -1,8 +1,8 @@
-import type { AnomalyEvent } from '../../record/anomaly-event.ts';
-import { type IncidentOrigin, isOriginKnown } from '../../record/incident.ts';
-import { quantityTexts } from '../../record/quantity-text.ts';
-import { stretchText } from '../../record/stretch-text.ts';
-import { eventUrgency } from '../../record/urgency.ts';
+import type { AnomalyEvent } from '../../records/anomaly-event.ts';
+import { type IncidentOrigin, isOriginKnown } from '../../records/incident.ts';
+import { quantityTexts } from '../../records/quantity-text.ts';
+import { stretchText } from '../../records/stretch-text.ts';
+import { eventUrgency } from '../../records/urgency.ts';
 import { type Notice, type Notification, typeOf } from './notification.ts';
 import { oneLine } from './plain-text.ts';
 import { actLink, consoleLink, recordOf, type Subject, type ToldIncident } from './subject.ts';

@@ -1,6 +1,6 @@
-import { CHANGES_TOLD_MAX } from '../../changes/change-limits.ts';
-import type { KnownChanges } from '../../changes/known-changes.ts';
-import { changeText } from '../../record/known-change.ts';
+import { CHANGES_TOLD_MAX } from '../../records/changes/change-limits.ts';
+import type { KnownChanges } from '../../records/changes/known-changes.ts';
+import { changeText } from '../../records/known-change.ts';
 import type { Notification } from './notification.ts';
 import type { Subject } from './subject.ts';
 

@@ -1,6 +1,6 @@
-import type { AnomalyEvent } from '../../record/anomaly-event.ts';
-import { eventUrgency } from '../../record/urgency.ts';
-import { NAME_LABEL } from '../../series/series-id.ts';
+import type { AnomalyEvent } from '../../records/anomaly-event.ts';
+import { NAME_LABEL } from '../../records/series/series-id.ts';
+import { eventUrgency } from '../../records/urgency.ts';
 import type { Notice, Opening } from '../message/notification.ts';
 import { oneLine } from '../message/plain-text.ts';
 import { consoleLink, recordOf, type ToldIncident } from '../message/subject.ts';

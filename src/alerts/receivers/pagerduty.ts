@@ -1,4 +1,4 @@
-import { eventUrgency } from '../../record/urgency.ts';
+import { eventUrgency } from '../../records/urgency.ts';
 import type { Notice, Notification } from '../message/notification.ts';
 import { cut, oneLine } from '../message/plain-text.ts';
 import { consoleLink, dedupKeyOf, recordOf } from '../message/subject.ts';

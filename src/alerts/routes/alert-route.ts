@@ -1,8 +1,8 @@
-import type { LocalTimes } from '../../calendar/local-times.ts';
-import type { EventDirection, EventKind } from '../../record/anomaly-event.ts';
-import type { IncidentKind } from '../../record/incident.ts';
-import type { TextPattern } from '../../series/glob.ts';
-import type { SeriesPattern } from '../../series/series-pattern.ts';
+import type { EventDirection, EventKind } from '../../records/anomaly-event.ts';
+import type { IncidentKind } from '../../records/incident.ts';
+import type { TextPattern } from '../../records/series/glob.ts';
+import type { SeriesPattern } from '../../records/series/series-pattern.ts';
+import type { LocalTimes } from '../../time/local-times.ts';
 import type { Wording } from '../message/wording.ts';
 
 /** The content of a routes file. */

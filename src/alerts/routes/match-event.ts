@@ -1,6 +1,6 @@
-import type { AnomalyEvent } from '../../record/anomaly-event.ts';
-import type { Incident, IncidentEvent } from '../../record/incident.ts';
-import { choosesSubject } from '../../series/muted-series.ts';
+import type { AnomalyEvent } from '../../records/anomaly-event.ts';
+import type { Incident, IncidentEvent } from '../../records/incident.ts';
+import { choosesSubject } from '../../records/series/muted-series.ts';
 import type { AlertRoute, EventMatch } from './alert-route.ts';
 
 /** What routes and mute windows choose by: an event, or one as its incident names it. */

@@ -19,10 +19,10 @@ import {
   section,
 } from '../../config/schema/schema.ts';
 import { timesKeys, timesOf } from '../../config/schema/times.ts';
-import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../record/anomaly-event.ts';
-import { INCIDENT_KINDS } from '../../record/incident.ts';
-import { globPattern, type TextPattern } from '../../series/glob.ts';
-import { type SeriesPattern, seriesPattern } from '../../series/series-pattern.ts';
+import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../records/anomaly-event.ts';
+import { INCIDENT_KINDS } from '../../records/incident.ts';
+import { globPattern, type TextPattern } from '../../records/series/glob.ts';
+import { type SeriesPattern, seriesPattern } from '../../records/series/series-pattern.ts';
 import type { EventMatch, MuteWindow } from './alert-route.ts';
 import { isGroupField } from './match-event.ts';
 

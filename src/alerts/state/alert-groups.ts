@@ -1,4 +1,4 @@
-import { Entries, type StateChanges } from '../../record/entries.ts';
+import { Entries, type StateChanges } from '../../records/entries.ts';
 import type { AlertGroup } from './alert.ts';
 
 /** A message whose time has come. */

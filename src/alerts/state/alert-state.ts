@@ -1,8 +1,8 @@
-import { KeptFormat } from '../../owner/kept-format.ts';
-import type { AnomalyEvent, EventType } from '../../record/anomaly-event.ts';
-import { Entries, type StateChanges, takeChanges } from '../../record/entries.ts';
-import { KeptPlace } from '../../record/event-place.ts';
-import type { Incident } from '../../record/incident.ts';
+import type { AnomalyEvent, EventType } from '../../records/anomaly-event.ts';
+import { Entries, type StateChanges, takeChanges } from '../../records/entries.ts';
+import { KeptPlace } from '../../records/event-place.ts';
+import type { Incident } from '../../records/incident.ts';
+import { KeptFormat } from '../../singleton/kept-format.ts';
 import { identify, type Notice, openingOf } from '../message/notification.ts';
 import { asOpen, dedupKeyOf, hasEnded, recordOf, type Subject, subjectOf } from '../message/subject.ts';
 import { type AlertRoute, type Routes, replacesShown } from '../routes/alert-route.ts';

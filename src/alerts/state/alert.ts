@@ -1,4 +1,4 @@
-import type { AnomalyEvent, EventType } from '../../record/anomaly-event.ts';
+import type { AnomalyEvent, EventType } from '../../records/anomaly-event.ts';
 import type { Opening } from '../message/notification.ts';
 import { dedupKeyOf, recordOf, type Subject, type ToldIncident } from '../message/subject.ts';
 

@@ -1,6 +1,6 @@
-import { isWithin } from '../../calendar/local-times.ts';
-import { choosesSubject, type MutedSeries, mutingOf } from '../../series/muted-series.ts';
-import type { SeriesPattern } from '../../series/series-pattern.ts';
+import { choosesSubject, type MutedSeries, mutingOf } from '../../records/series/muted-series.ts';
+import type { SeriesPattern } from '../../records/series/series-pattern.ts';
+import { isWithin } from '../../time/local-times.ts';
 import type { Subject } from '../message/subject.ts';
 import type { AlertRoute, MuteWindow } from '../routes/alert-route.ts';
 import type { MatchedEvent } from '../routes/match-event.ts';

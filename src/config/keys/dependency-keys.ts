@@ -1,4 +1,4 @@
-import type { Dependency } from '../../incidents/membership/dependencies.ts';
+import type { Dependency } from '../../records/dependency.ts';
 import { textMatching } from '../schema/kinds.ts';
 import { byName, oneOrMore, required, section } from '../schema/schema.ts';
 

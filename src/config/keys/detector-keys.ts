@@ -1,9 +1,9 @@
-import { type Frequency, parseFrequency } from '../../calendar/frequency.ts';
-import { FALSE_ALARMS_EXPECTED, type FalseAlarms, parseFalseAlarms } from '../../detector/alarm/false-alarms.ts';
-import { AGGREGATES, COUNTER_READINGS } from '../../detector/calibration/points.ts';
-import { CALIBRATION_WINDOWS_MIN } from '../../detector/calibration/threshold.ts';
-import { CONTEXT_MIN } from '../../forecast/context-length.ts';
-import { KNOWN_UNITS } from '../../record/quantity-text.ts';
+import { FALSE_ALARMS_EXPECTED, type FalseAlarms, parseFalseAlarms } from '../../detection/alarm/false-alarms.ts';
+import { AGGREGATES, COUNTER_READINGS } from '../../detection/calibration/points.ts';
+import { CALIBRATION_WINDOWS_MIN } from '../../detection/calibration/threshold.ts';
+import { CONTEXT_MIN } from '../../forecasting/context-length.ts';
+import { KNOWN_UNITS } from '../../records/quantity-text.ts';
+import { type Frequency, parseFrequency } from '../../time/frequency.ts';
 import {
   durationMs,
   entryName,

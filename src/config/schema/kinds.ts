@@ -1,6 +1,6 @@
 import Type, { type TSchema, type TSchemaOptions } from 'typebox';
 import { Check } from 'typebox/value';
-import { patternProblem } from '../../series/series-pattern.ts';
+import { patternProblem } from '../../records/series/series-pattern.ts';
 import { portablePattern } from './portable-pattern.ts';
 import type { Setting } from './schema.ts';
 

@@ -4,8 +4,8 @@ import {
   type TimesDaily,
   type TimesOnce,
   WEEKDAYS_OF_ISO,
-} from '../../calendar/local-times.ts';
-import { isDate } from '../../calendar/special-days.ts';
+} from '../../time/local-times.ts';
+import { isDate } from '../../time/special-days.ts';
 import { oneOf, textOf } from './kinds.ts';
 import type { MappingPlace } from './place.ts';
 import { defaulted, oneOrMore, optional, type SectionFields } from './schema.ts';

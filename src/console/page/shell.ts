@@ -1,5 +1,5 @@
 import { useEffect, useErrorBoundary, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import type { ReportData } from '../../sidecar/wire/schema/backtest-schema.ts';
+import type { ReportData } from '../../api/wire/schema/backtest-schema.ts';
 import { type ConsoleSource, chosenMatch } from '../view/console-source.ts';
 import { counted } from '../view/number-words.ts';
 import { type Route, routeTo } from '../view/route.ts';

@@ -1,4 +1,4 @@
-import type { EventAnswer } from '../../sidecar/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../api/wire/schema/event-schema.ts';
 import { kindName, subjectName } from './event-words.ts';
 
 /** Columns that a list of events is sorted by, and what of an event is compared. */

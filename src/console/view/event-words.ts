@@ -1,5 +1,5 @@
-import { quantityText, quantityTexts } from '../../record/quantity-text.ts';
-import type { EventAnswer } from '../../sidecar/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../api/wire/schema/event-schema.ts';
+import { quantityText, quantityTexts } from '../../records/quantity-text.ts';
 import { counted, elapsedText, numberText, percentText, shortDuration } from './number-words.ts';
 import { routeTo } from './route.ts';
 

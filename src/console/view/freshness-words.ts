@@ -1,4 +1,4 @@
-import type { Freshness } from '../../sidecar/wire/schema/operations/freshness-schema.ts';
+import type { Freshness } from '../../api/wire/schema/operations/freshness-schema.ts';
 import { counted, elapsedText } from './number-words.ts';
 import { timeText } from './time-words.ts';
 

@@ -1,7 +1,7 @@
-import { isOriginKnown } from '../../record/incident.ts';
-import type { EventAnswer } from '../../sidecar/wire/schema/event-schema.ts';
-import type { IncidentAnswer, UnreviewedIncident } from '../../sidecar/wire/schema/incident-schema.ts';
-import type { Freshness } from '../../sidecar/wire/schema/operations/freshness-schema.ts';
+import type { EventAnswer } from '../../api/wire/schema/event-schema.ts';
+import type { IncidentAnswer, UnreviewedIncident } from '../../api/wire/schema/incident-schema.ts';
+import type { Freshness } from '../../api/wire/schema/operations/freshness-schema.ts';
+import { isOriginKnown } from '../../records/incident.ts';
 import { counted, shortDuration } from './number-words.ts';
 import { routeTo } from './route.ts';
 import { timeText } from './time-words.ts';

@@ -1,5 +1,5 @@
-import { shownLabels } from '../../series/series-id.ts';
-import type { EventAnswer } from '../../sidecar/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../api/wire/schema/event-schema.ts';
+import { shownLabels } from '../../records/series/series-id.ts';
 import type { ShownSeries } from './shown-scores.ts';
 
 /** What a list is grouped by: a detector, or labels by their names. */

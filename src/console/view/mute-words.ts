@@ -1,5 +1,5 @@
-import { canonicalId } from '../../series/series-id.ts';
-import type { EventAnswer } from '../../sidecar/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../api/wire/schema/event-schema.ts';
+import { canonicalId } from '../../records/series/series-id.ts';
 import type { GivenMute } from './console-source.ts';
 import { labelledEvent } from './label-groups.ts';
 

@@ -1,4 +1,4 @@
-import type { ReportData } from '../../sidecar/wire/schema/backtest-schema.ts';
+import type { ReportData } from '../../api/wire/schema/backtest-schema.ts';
 
 /** Where the service has the page of a report without its data. */
 export const REPORT_FILE = '/console/report.html';

@@ -1,5 +1,5 @@
-import { seriesPattern } from '../../series/series-pattern.ts';
-import type { ReportData, ReportSeries } from '../../sidecar/wire/schema/backtest-schema.ts';
+import type { ReportData, ReportSeries } from '../../api/wire/schema/backtest-schema.ts';
+import { seriesPattern } from '../../records/series/series-pattern.ts';
 import { bucketed } from './bucketed-scores.ts';
 import { type ConsoleSource, SourceFailure } from './console-source.ts';
 import { addressedSeries } from './event-words.ts';

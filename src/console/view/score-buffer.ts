@@ -1,4 +1,4 @@
-import type { SeriesNow } from '../../sidecar/wire/schema/history-schema.ts';
+import type { SeriesNow } from '../../api/wire/schema/history-schema.ts';
 import type { ShownScores } from './shown-scores.ts';
 
 /** Points of a chart that grows while it is looked at. */

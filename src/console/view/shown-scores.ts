@@ -1,4 +1,4 @@
-import type { SeriesNow, SeriesScoresAnswer } from '../../sidecar/wire/schema/history-schema.ts';
+import type { SeriesNow, SeriesScoresAnswer } from '../../api/wire/schema/history-schema.ts';
 
 /** What the pages show of the scores of one series: columns, oldest first. */
 export type ShownScores = Pick<

@@ -1,4 +1,4 @@
-import type { EventAnswer } from '../../sidecar/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../api/wire/schema/event-schema.ts';
 import type { TimeRange } from './time-range.ts';
 
 interface LaneBar {

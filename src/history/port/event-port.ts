@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../../record/anomaly-event.ts';
+import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 
 /** What is kept of events: how it is chosen, and what is found. Part of the port of the history. */
 

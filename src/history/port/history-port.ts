@@ -1,6 +1,6 @@
-import type { AnomalyEvent } from '../../record/anomaly-event.ts';
-import type { Incident } from '../../record/incident.ts';
-import type { ScoreRecord, ScoreState } from '../../record/score-record.ts';
+import type { AnomalyEvent } from '../../records/anomaly-event.ts';
+import type { Incident } from '../../records/incident.ts';
+import type { ScoreRecord, ScoreState } from '../../records/score-record.ts';
 import type { EventRows, EventSelection, KnownEvent, PageKey } from './event-port.ts';
 import type {
   FoundIncident,

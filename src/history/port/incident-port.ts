@@ -1,4 +1,4 @@
-import type { Incident } from '../../record/incident.ts';
+import type { Incident } from '../../records/incident.ts';
 import type { PageKey, SpanSelection } from './event-port.ts';
 
 /** What is kept of incidents: how it is chosen, and what is found. Part of the port of the history. */

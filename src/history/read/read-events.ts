@@ -1,4 +1,4 @@
-import { type AnomalyEvent, withEventDefaults } from '../../record/anomaly-event.ts';
+import { type AnomalyEvent, withEventDefaults } from '../../records/anomaly-event.ts';
 import type { EventRows, EventSelection, KnownEvent } from '../port/event-port.ts';
 import type { DeadLetterRows, DeadLetterSelection, HistoryPlace, KeptDeadLetter } from '../port/history-port.ts';
 import { Conditions } from '../sql/conditions.ts';

@@ -1,4 +1,4 @@
-import type { Incident, IncidentEvent } from '../../record/incident.ts';
+import type { Incident, IncidentEvent } from '../../records/incident.ts';
 import {
   type FoundIncident,
   INCIDENT_EVENTS_MAX,

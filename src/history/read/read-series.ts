@@ -1,4 +1,4 @@
-import type { ScoreState } from '../../record/score-record.ts';
+import type { ScoreState } from '../../records/score-record.ts';
 import type {
   GroupRow,
   GroupSelection,

@@ -1,4 +1,4 @@
-import { idConditions } from '../../series/id-expression.ts';
+import { idConditions } from '../../records/series/id-expression.ts';
 import type { HistoryValue } from './history-database.ts';
 
 /** Conditions of a statement with their parameters, numbered in order. */

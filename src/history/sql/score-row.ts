@@ -1,4 +1,4 @@
-import { SCORE_STATES, type ScoreState } from '../../record/score-record.ts';
+import { SCORE_STATES, type ScoreState } from '../../records/score-record.ts';
 import type { KeptScore } from '../port/history-port.ts';
 import type { ColumnType } from './history-database.ts';
 

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../service-error.ts';
+import { ServiceError } from '../../ops/service-error.ts';
 import type { HistoryDatabase, HistorySql } from './history-database.ts';
 import { SCORE_COLUMNS } from './score-row.ts';
 

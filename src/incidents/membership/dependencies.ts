@@ -1,11 +1,6 @@
-import { NAME_LABEL } from '../../series/series-id.ts';
+import type { Dependency } from '../../records/dependency.ts';
+import { NAME_LABEL } from '../../records/series/series-id.ts';
 import { labelContext, METRIC } from './series-parts.ts';
-
-/** A hint of the detectors file: series with `labels` depend on those with `on`. */
-export interface Dependency {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly on: Readonly<Record<string, string>>;
-}
 
 /** What one side of a hint asks of a series, all of it. */
 interface Side {

@@ -1,4 +1,4 @@
-import { Entries, type StateChanges } from '../../record/entries.ts';
+import { Entries, type StateChanges } from '../../records/entries.ts';
 import { type Dependencies, NO_DEPENDENCIES } from './dependencies.ts';
 import { Nesting } from './nesting.ts';
 

@@ -1,4 +1,4 @@
-import { NAME_LABEL, seriesOfId } from '../../series/series-id.ts';
+import { NAME_LABEL, seriesOfId } from '../../records/series/series-id.ts';
 
 /** What a series has in common with others: labels, or parts of its name. */
 export interface SeriesParts {

@@ -1,5 +1,6 @@
-import type { IncidentOrigin } from '../../record/incident.ts';
-import { type Dependencies, type Dependency, type MetHints, NO_DEPENDENCIES } from '../membership/dependencies.ts';
+import type { Dependency } from '../../records/dependency.ts';
+import type { IncidentOrigin } from '../../records/incident.ts';
+import { type Dependencies, type MetHints, NO_DEPENDENCIES } from '../membership/dependencies.ts';
 import { type SeriesParts, sharedContexts } from '../membership/series-parts.ts';
 import { componentsOf } from './component-split.ts';
 

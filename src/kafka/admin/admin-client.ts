@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServiceError } from '../../service-error.ts';
+import { ServiceError } from '../../ops/service-error.ts';
 import { adminClient, disconnect, type KafkaConnection } from '../cluster/connection.ts';
 import { explainFailure, isConnectionFailure, protocolErrorType } from '../cluster/failure.ts';
 import { type Admin, errorFromCode, type TopicConfig } from '../cluster/kafkajs.ts';

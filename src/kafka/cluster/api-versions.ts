@@ -1,4 +1,4 @@
-import { ServiceError } from '../../service-error.ts';
+import { ServiceError } from '../../ops/service-error.ts';
 import type { Broker } from './cluster.ts';
 import { array, decodeFields, encodeRequest, i16, i32, since, string, struct, tagged } from './protocol-fields.ts';
 import { OLDEST_KAFKA, sendEncoded } from './protocol-request.ts';

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../service-error.ts';
+import { ServiceError } from '../../ops/service-error.ts';
 import type { Permission } from './cluster.ts';
 
 const FENCED = new Set([

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { TokenEndpoint } from '../../config/config.ts';
-import { ServiceError } from '../../service-error.ts';
+import { ServiceError } from '../../ops/service-error.ts';
 
 /** A token is replaced after this share of its lifetime. */
 const RENEWAL_SHARE = 0.8;

@@ -1,5 +1,5 @@
 import type { SaslConfig } from '../../config/config.ts';
-import { ServiceError } from '../../service-error.ts';
+import { ServiceError } from '../../ops/service-error.ts';
 import { isConnectionFailure } from './failure.ts';
 import { endpointTokens, fileTokens, type LoginTokens } from './login-tokens.ts';
 

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../service-error.ts';
+import { ServiceError } from '../../ops/service-error.ts';
 import type { Headroom } from './broker-connection.ts';
 import type { Broker } from './cluster.ts';
 import { type AnswerFields, decodeAnswer, encodeRequest, type StructFields } from './protocol-fields.ts';

@@ -1,4 +1,4 @@
-import type { ServiceError } from '../../service-error.ts';
+import type { ServiceError } from '../../ops/service-error.ts';
 import type { InputRecord } from '../batch/records.ts';
 import type { DeliveredHeaders } from './input-records.ts';
 import type { LeaderEpochs } from './leader-epochs.ts';

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../service-error.ts';
+import { ServiceError } from '../../ops/service-error.ts';
 import { decodeRecords, endOffset, type RecordSink } from '../batch/record-batch-decoder.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';

@@ -1,4 +1,4 @@
-import type { ServiceError } from '../../service-error.ts';
+import type { ServiceError } from '../../ops/service-error.ts';
 import type { FetchedPartition, FetchPosition } from './fetch.ts';
 
 const RETRY_MS_MIN = 50;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServiceError } from '../../service-error.ts';
+import { ServiceError } from '../../ops/service-error.ts';
 import type { Broker } from '../cluster/cluster.ts';
 import { type ClusterLink, disconnect, type KafkaConnection, linkCluster } from '../cluster/connection.ts';
 import { GROUP_COORDINATOR, isCoordinatorChange } from '../cluster/coordinator.ts';

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../service-error.ts';
+import { ServiceError } from '../../ops/service-error.ts';
 import { firstTables } from '../schema/first-tables.ts';
 import {
   consoleSessions,

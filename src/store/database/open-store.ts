@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ServiceError } from '../../service-error.ts';
+import { ServiceError } from '../../ops/service-error.ts';
 import type { Database } from './database.ts';
 import { makeFolder } from './make-folder.ts';
 import { migrate } from './migrations.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { DatabaseError, Pool, type PoolClient, type QueryResult, types } from 'pg';
-import { ServiceError } from '../../service-error.ts';
+import { ServiceError } from '../../ops/service-error.ts';
 import type { Database, Sql, SqlValue } from './database.ts';
 
 /** Connections per process. Further queries wait for `CONNECT_MS_MAX`. */

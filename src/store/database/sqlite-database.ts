@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServiceError } from '../../service-error.ts';
+import { ServiceError } from '../../ops/service-error.ts';
 import type { Database, Sql, SqlValue } from './database.ts';
 
 interface SqliteLimits {

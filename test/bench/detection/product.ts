@@ -1,18 +1,18 @@
 /** The detector that is measured, run as `backtest` runs it. Nothing else of this bench imports from `src`. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { inferFrequency } from '../../../src/calendar/infer-frequency.ts';
-import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from '../../../src/command/detector-flags.ts';
+import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from '../../../src/app/commands/detector-flags.ts';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import { settingsDigest, type WrittenDetector } from '../../../src/config/config.ts';
 import { DETECTOR_DEFAULTS } from '../../../src/config/keys/detector-keys.ts';
 import { completedBy } from '../../../src/config/resolve.ts';
-import { openCatalog } from '../../../src/model/catalog.ts';
-import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
-import type { AnomalyEvent } from '../../../src/record/anomaly-event.ts';
-import type { ScoreRecord } from '../../../src/record/score-record.ts';
-import { byTime, type PastObservation, scoreHistory } from '../../../src/stream/engine/commit/score-history.ts';
-import { type BoundDetector, bindDetector } from '../../../src/stream/engine/unit/bound-detector.ts';
+import { byTime, type PastObservation, scoreHistory } from '../../../src/engine/commit/score-history.ts';
+import { type BoundDetector, bindDetector } from '../../../src/engine/unit/bound-detector.ts';
+import { openCatalog } from '../../../src/models/catalog.ts';
+import { Forecasters } from '../../../src/models/onnx-forecaster.ts';
+import type { AnomalyEvent } from '../../../src/records/anomaly-event.ts';
+import type { ScoreRecord } from '../../../src/records/score-record.ts';
+import { inferFrequency } from '../../../src/time/infer-frequency.ts';
 import type { SeriesInput } from './labelled-data.ts';
 
 /** Where results that never change are kept from one run to the next. */

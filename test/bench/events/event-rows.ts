@@ -1,4 +1,4 @@
-import type { AnomalyEvent, EventKind } from '../../../src/record/anomaly-event.ts';
+import type { AnomalyEvent, EventKind } from '../../../src/records/anomaly-event.ts';
 import type { Segment } from '../detection/event-segments.ts';
 import type { SeriesInput } from '../detection/labelled-data.ts';
 

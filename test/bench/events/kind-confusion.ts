@@ -1,5 +1,5 @@
 /** Kinds of events against the incidents that were put into generated series. */
-import { EVENT_KINDS, type EventKind } from '../../../src/record/anomaly-event.ts';
+import { EVENT_KINDS, type EventKind } from '../../../src/records/anomaly-event.ts';
 import type { Figures } from '../bench.ts';
 import { INJECTED_KINDS, type InjectedKind, type InjectedSeries } from '../detection/injected-incidents.ts';
 import { judge } from '../detection/product.ts';

@@ -2,12 +2,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { BacktestIncidents } from '../../../src/backtest/backtest-incidents.ts';
-import { meanStepMs } from '../../../src/calendar/frequency.ts';
+import { type PastObservation, scoreHistory } from '../../../src/engine/commit/score-history.ts';
 import { IncidentState, UPDATE_MS } from '../../../src/incidents/incident-state.ts';
-import type { AnomalyEvent } from '../../../src/record/anomaly-event.ts';
-import type { IncidentOrigin } from '../../../src/record/incident.ts';
-import { type PastObservation, scoreHistory } from '../../../src/stream/engine/commit/score-history.ts';
+import type { AnomalyEvent } from '../../../src/records/anomaly-event.ts';
+import type { IncidentOrigin } from '../../../src/records/incident.ts';
+import { meanStepMs } from '../../../src/time/frequency.ts';
+import { BacktestIncidents } from '../../../src/tools/backtest/backtest-incidents.ts';
 import { boundTo, defaultDetector, withModel } from '../detection/product.ts';
 import { type CaseResult, type FaultCase, serviceOf } from './incident-card.ts';
 

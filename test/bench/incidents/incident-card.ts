@@ -1,6 +1,7 @@
 /** How good incidents are: where they begin, and which service they rank first. The same figures as score.py has. */
-import type { IncidentLine } from '../../../src/backtest/backtest-incidents.ts';
-import { isOriginKnown } from '../../../src/record/incident.ts';
+
+import { isOriginKnown } from '../../../src/records/incident.ts';
+import type { IncidentLine } from '../../../src/tools/backtest/backtest-incidents.ts';
 
 /** A case with a fault: the row it begins at, and the service that it is in. */
 export interface FaultCase {

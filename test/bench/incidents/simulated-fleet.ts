@@ -1,6 +1,6 @@
 /** Events of a fleet without faults, at the rate that the default promise allows, and of faults among them. */
 import { IncidentState, QUIET_MS } from '../../../src/incidents/incident-state.ts';
-import type { Incident } from '../../../src/record/incident.ts';
+import type { Incident } from '../../../src/records/incident.ts';
 import { seededRandom } from '../../fixture/seeded-random.ts';
 import { anomalyEvent } from '../../fixture/stream/anomaly-event.ts';
 

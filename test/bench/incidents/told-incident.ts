@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KafkaConnection } from '../../../src/kafka/cluster/connection.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
-import type { AnomalyEvent } from '../../../src/record/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../src/records/anomaly-event.ts';
 import { revisionsOf } from '../../fixture/alerts/notification.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import type { Figures } from '../bench.ts';

@@ -1,16 +1,16 @@
 /** Forecasts of a task: those of the service, the model's own, and the naive ones. */
 
-import { forecastModelQuantiles, type ModelQuantiles } from '../../../src/forecast/model-quantiles.ts';
-import { normalQuantile } from '../../../src/forecast/normal-distribution.ts';
-import { intervalBounds, quantileFunction } from '../../../src/forecast/quantiles.ts';
-import { frequencyProfile } from '../../../src/sidecar/models/frequency-profile.ts';
+import { frequencyProfile } from '../../../src/api/models/frequency-profile.ts';
 import {
   inputSettings,
   modelParams,
   type ServedModel,
   type ServedModels,
-} from '../../../src/sidecar/models/served-models.ts';
-import { forecastWork } from '../../../src/sidecar/tasks/task-work.ts';
+} from '../../../src/api/models/served-models.ts';
+import { forecastWork } from '../../../src/api/tasks/task-work.ts';
+import { forecastModelQuantiles, type ModelQuantiles } from '../../../src/forecasting/model-quantiles.ts';
+import { normalQuantile } from '../../../src/forecasting/normal-distribution.ts';
+import { intervalBounds, quantileFunction } from '../../../src/forecasting/quantiles.ts';
 import type { QualityPoint, QualitySeries, QualityTask } from './tasks.ts';
 
 /** Levels of the intervals: those with reported coverage, and those of the nine deciles. */

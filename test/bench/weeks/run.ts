@@ -3,15 +3,15 @@
  * detectors file.
  */
 import { parseArgs } from 'node:util';
-import { UTC_CALENDAR, zoneOffsets } from '../../../src/calendar/local-calendar.ts';
 import type { ProfileWishes } from '../../../src/config/keys/profile-keys.ts';
 import {
   PROFILE_DOUBLES,
   PROFILE_FLOATS,
   profileLayout,
   startProfile,
-} from '../../../src/detector/profile/profile-layout.ts';
-import { observeSeason } from '../../../src/detector/profile/season-verdict.ts';
+} from '../../../src/detection/profile/profile-layout.ts';
+import { observeSeason } from '../../../src/detection/profile/season-verdict.ts';
+import { UTC_CALENDAR, zoneOffsets } from '../../../src/time/local-calendar.ts';
 import type { Figures } from '../bench.ts';
 import { type Cell, printTable, rounded } from '../table.ts';
 import { BEHAVIOURS, behaviourSeries } from './behaviour-series.ts';

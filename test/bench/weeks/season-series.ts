@@ -1,5 +1,5 @@
 /** Five weeks of business seasons at steps of a minute to an hour, with and without one contextual incident. */
-import { type LocalCalendar, offsetAt, UTC_CALENDAR } from '../../../src/calendar/local-calendar.ts';
+import { type LocalCalendar, offsetAt, UTC_CALENDAR } from '../../../src/time/local-calendar.ts';
 import { RandomNumbers } from './random-numbers.ts';
 
 const HOUR_MS = 3_600_000;

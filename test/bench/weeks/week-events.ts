@@ -1,8 +1,9 @@
 /** The events that the detector makes of series, with the defaults of a detectors file. */
-import { inferFrequency } from '../../../src/calendar/infer-frequency.ts';
+
 import { completeDetector, type DetectorSource } from '../../../src/config/complete-detector.ts';
 import type { ProfileWishes } from '../../../src/config/keys/profile-keys.ts';
-import { scoreHistory } from '../../../src/stream/engine/commit/score-history.ts';
+import { scoreHistory } from '../../../src/engine/commit/score-history.ts';
+import { inferFrequency } from '../../../src/time/infer-frequency.ts';
 import { boundTo, type Model, withModel } from '../detection/product.ts';
 import type { WeekSeries } from './season-series.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { HistoryStore } from '../../../src/history/port/history-port.ts';
-import type { Incident } from '../../../src/record/incident.ts';
+import type { Incident } from '../../../src/records/incident.ts';
 import { historyTest } from '../../fixture/history/histories.ts';
 import {
   anomalyEvent,

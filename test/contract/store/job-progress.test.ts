@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { JobExecutor, JobOutcome, JobRun } from '../../../src/sidecar/jobs/job.ts';
-import { JobQueue } from '../../../src/sidecar/jobs/job-queue.ts';
+import type { JobExecutor, JobOutcome, JobRun } from '../../../src/api/jobs/job.ts';
+import { JobQueue } from '../../../src/api/jobs/job-queue.ts';
+import { createLogger } from '../../../src/ops/logger.ts';
 import { createApiKey, listApiKeys } from '../../../src/store/api-keys.ts';
 import type { AnsweredJob, JobProgress } from '../../../src/store/jobs.ts';
-import { createLogger } from '../../../src/telemetry/logger.ts';
 import { newKey } from '../../fixture/store/new-key.ts';
 import { storeTest } from '../../fixture/store/stores.ts';
 

@@ -5,7 +5,7 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Client } from 'pg';
-import { freePort } from '../../../src/local-kafka/free-port.ts';
+import { freePort } from '../../../src/demo/local-kafka/free-port.ts';
 import { openDatabase } from '../../../src/store/database/open-store.ts';
 import { debianProgram } from '../../fixture/debian-program.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ensureOutputTopic } from '../../../src/engine/topics/topic-admin.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
-import type { Incident } from '../../../src/record/incident.ts';
-import { ensureOutputTopic } from '../../../src/stream/topics/topic-admin.ts';
+import type { Incident } from '../../../src/records/incident.ts';
 import { openSignedIn } from '../../fixture/console/opened-page.ts';
 import { axeFindings, goTo, untilCount } from '../../fixture/console/page-steps.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { offsetAt, weekdayOf, zoneOffsets } from '../../../src/calendar/local-calendar.ts';
+import { offsetAt, weekdayOf, zoneOffsets } from '../../../src/time/local-calendar.ts';
 import { startCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { seededRandom } from '../../fixture/seeded-random.ts';

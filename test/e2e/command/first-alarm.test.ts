@@ -6,7 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../../src/local-kafka/free-port.ts';
+import { freePort } from '../../../src/demo/local-kafka/free-port.ts';
 import { startAlertmanager, whyNoAlertmanager } from '../../fixture/alerts/alertmanager.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { startPrometheus, whyNoPrometheus } from '../../fixture/http/prometheus.ts';

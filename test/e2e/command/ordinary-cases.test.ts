@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { AnomalyEvent } from '../../../src/record/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../src/records/anomaly-event.ts';
 import { startCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { seededRandom } from '../../fixture/seeded-random.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { countPartitions, raisePartitions } from '../../../src/kafka/admin/raise-partitions.ts';
 import type { ProducerRecord } from '../../../src/kafka/produce/bulk-producer.ts';
-import type { ScoreRecord } from '../../../src/record/score-record.ts';
+import type { ScoreRecord } from '../../../src/records/score-record.ts';
 import { runCommand, startCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';

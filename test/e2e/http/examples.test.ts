@@ -10,7 +10,7 @@ import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { CLIENTS, pythonWith, whyNoPython } from '../../fixture/http/python.ts';
 
 const run = promisify(execFile);
-const EXAMPLES = readFileSync(new URL('../../../src/sidecar/README.md', import.meta.url), 'utf8');
+const EXAMPLES = readFileSync(new URL('../../../src/api/README.md', import.meta.url), 'utf8');
 const KEY = 'the-key-that-the-tests-use';
 
 const blocks = (language: string) =>

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type RunningCommand, runCommand, startCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
-import { writeModelFolder } from '../../fixture/model/model-folder.ts';
+import { writeModelFolder } from '../../fixture/models/model-folder.ts';
 import { until } from '../../fixture/until.ts';
 
 const KEY = 'the-key-that-the-tests-use';

@@ -10,12 +10,12 @@ import { promisify } from 'node:util';
 import { runCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { serve } from '../../fixture/http/served.ts';
-import { writeModelFolder } from '../../fixture/model/model-folder.ts';
+import { writeModelFolder } from '../../fixture/models/model-folder.ts';
 
 const MINE = 'mine-and-nobody-elses-key';
 
 const run = promisify(execFile);
-const SCRIPT = fileURLToPath(new URL('../../../src/model/pretraining/own_model.py', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../../../src/models/pretraining/own_model.py', import.meta.url));
 /** The environment that `npm run pretrain` makes. */
 const PYTHON = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'tidewatch/pretraining-venv/bin/python');
 const noTorch = await run(PYTHON, ['-c', 'import importlib.util as u; assert u.find_spec("torch")']).then(

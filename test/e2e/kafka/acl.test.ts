@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import kafkajs, { type AclEntry, type AclResourceTypes } from 'kafkajs';
 import { type RekeyedInput, repartitionOf } from '../../../src/config/rekeyed-input.ts';
+import { ensureRepartition } from '../../../src/engine/topics/repartition-topics.ts';
 import { adminClient } from '../../../src/kafka/cluster/connection.ts';
-import { ensureRepartition } from '../../../src/stream/topics/repartition-topics.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { PASSWORD, securedKafka, USER } from '../../fixture/kafka/secured-kafka.ts';

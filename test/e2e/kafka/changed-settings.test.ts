@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
-import type { ScoreRecord } from '../../../src/record/score-record.ts';
+import type { ScoreRecord } from '../../../src/records/score-record.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { QUICK_DETECTOR, waves } from '../../fixture/stream/scored-stream.ts';

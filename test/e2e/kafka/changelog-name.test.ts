@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
-import { topicsInUse } from '../../../src/stream/topics/changelog-name.ts';
+import { createKafkaLog } from '../../../src/engine/log/kafka-log.ts';
+import { topicsInUse } from '../../../src/engine/topics/changelog-name.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { streamConfig } from '../../fixture/stream/stream-run.ts';
 import { until } from '../../fixture/until.ts';

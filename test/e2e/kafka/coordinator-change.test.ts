@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { ISocketFactory } from 'kafkajs';
-import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
+import { createKafkaLog } from '../../../src/engine/log/kafka-log.ts';
 import { alteredResponses, inFirstProtocol } from '../../fixture/kafka/altered-responses.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';

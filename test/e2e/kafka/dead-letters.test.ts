@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
 import type { ProducerRecord } from '../../../src/kafka/produce/bulk-producer.ts';
-import type { DeadLetterReason } from '../../../src/record/dead-letter.ts';
+import type { DeadLetterReason } from '../../../src/records/dead-letter.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaClient } from '../../fixture/kafka/kafka-client.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';

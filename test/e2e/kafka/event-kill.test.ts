@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AnomalyEvent } from '../../../src/record/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../src/records/anomaly-event.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { killRepeatedly } from '../../fixture/kafka/kill-repeatedly.ts';

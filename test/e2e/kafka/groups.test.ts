@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ProducerRecord } from '../../../src/kafka/produce/bulk-producer.ts';
-import type { ScoreRecord } from '../../../src/record/score-record.ts';
+import type { ScoreRecord } from '../../../src/records/score-record.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { observationRecord, START_MS, STEP_MS } from '../../fixture/stream/stream-run.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
+import { createKafkaLog } from '../../../src/engine/log/kafka-log.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaClient } from '../../fixture/kafka/kafka-client.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';

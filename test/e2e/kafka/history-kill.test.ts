@@ -4,10 +4,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { newestSaved } from '../../../src/app/processes/newest-detectors.ts';
+import { encodeDeadLetter } from '../../../src/codecs/dead-letter-json.ts';
+import { ensureOutputTopic } from '../../../src/engine/topics/topic-admin.ts';
 import { openBulkProducer, produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
-import { newestSaved } from '../../../src/run/newest-detectors.ts';
-import { encodeDeadLetter } from '../../../src/stream/codec/dead-letter-json.ts';
-import { ensureOutputTopic } from '../../../src/stream/topics/topic-admin.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { anomalyEvent } from '../../fixture/history/kept-records.ts';
 import { type Served, serve, stop } from '../../fixture/http/served.ts';
@@ -148,7 +148,7 @@ async function isKept({ ops }: Served): Promise<boolean> {
 
 /** The commands of the documentation, one after the other. */
 async function runExamples({ url }: Served): Promise<void> {
-  const page = await readFile(new URL('../../../src/sidecar/README.md', import.meta.url), 'utf8');
+  const page = await readFile(new URL('../../../src/api/README.md', import.meta.url), 'utf8');
   const blocks = [...page.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
   assert.ok(blocks.length > 15);
   const env = { ...process.env, URL: url, TIDEWATCH_API_KEY: KEY };

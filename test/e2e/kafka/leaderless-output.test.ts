@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
+import { ensureTopics } from '../../../src/engine/topics/topic-admin.ts';
 import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
 import type { KafkaConnection } from '../../../src/kafka/cluster/connection.ts';
 import { readTail } from '../../../src/kafka/fetch/topic-tail.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
-import { ensureTopics } from '../../../src/stream/topics/topic-admin.ts';
 import { startBrokerCluster } from '../../fault/cluster/broker-cluster.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';

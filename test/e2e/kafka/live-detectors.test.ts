@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { publishDetectors } from '../../../src/run/operations/publish-detectors.ts';
+import { publishDetectors } from '../../../src/app/processes/operations/publish-detectors.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { observationRecord } from '../../fixture/stream/stream-run.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createKafkaLog } from '../../../src/engine/log/kafka-log.ts';
+import { ensureTopics } from '../../../src/engine/topics/topic-admin.ts';
 import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
 import { linkCluster } from '../../../src/kafka/cluster/connection.ts';
 import { GROUP_COORDINATOR } from '../../../src/kafka/cluster/coordinator.ts';
 import { leaveGroup } from '../../../src/kafka/membership/group-requests.ts';
-import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
-import { ensureTopics } from '../../../src/stream/topics/topic-admin.ts';
 import { freshTopics, kafkaConnection, kafkaTest, ownKafka } from '../../fixture/kafka/kafka.ts';
 import { listen } from '../../fixture/stream/listener.ts';
 import { until } from '../../fixture/until.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, before, type TestContext, test } from 'node:test';
-import type { DetectionSettings } from '../../../src/detector/calibration/settings.ts';
+import { detectOnline } from '../../../src/api/tasks/online-detection/online-detection-run.ts';
+import type { DetectionSettings } from '../../../src/detection/calibration/settings.ts';
 import type { ProducerRecord } from '../../../src/kafka/produce/bulk-producer.ts';
-import { openCatalog } from '../../../src/model/catalog.ts';
-import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
-import { isSilence, type ScoreRecord } from '../../../src/record/score-record.ts';
-import { detectOnline } from '../../../src/sidecar/tasks/online-detection/online-detection-run.ts';
+import { openCatalog } from '../../../src/models/catalog.ts';
+import { Forecasters } from '../../../src/models/onnx-forecaster.ts';
+import { isSilence, type ScoreRecord } from '../../../src/records/score-record.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { assertClose } from '../../fixture/stream/scored-stream.ts';

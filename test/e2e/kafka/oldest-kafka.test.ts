@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
+import { createKafkaLog } from '../../../src/engine/log/kafka-log.ts';
+import type { InputRecord } from '../../../src/engine/log/log.ts';
+import { ensureTopics } from '../../../src/engine/topics/topic-admin.ts';
 import { readTail } from '../../../src/kafka/fetch/topic-tail.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
-import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
-import type { InputRecord } from '../../../src/stream/log/log.ts';
-import { ensureTopics } from '../../../src/stream/topics/topic-admin.ts';
 import { alteredResponses } from '../../fixture/kafka/altered-responses.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { startOldestKafka } from '../../fixture/kafka/oldest-kafka.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { createKafkaLog } from '../../../src/engine/log/kafka-log.ts';
+import type { StreamLog } from '../../../src/engine/log/log.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
-import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
-import type { StreamLog } from '../../../src/stream/log/log.ts';
 import {
   type AlterResponse,
   alteredResponses,

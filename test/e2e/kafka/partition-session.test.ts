@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createKafkaLog } from '../../../src/engine/log/kafka-log.ts';
 import { readConsumerGroup } from '../../../src/kafka/admin/consumer-group.ts';
-import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';
 import { until } from '../../fixture/until.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { Point } from '@influxdata/influxdb-client';
 import { repartitionOf } from '../../../src/config/rekeyed-input.ts';
-import { ensureRepartition } from '../../../src/stream/topics/repartition-topics.ts';
+import { ensureRepartition } from '../../../src/engine/topics/repartition-topics.ts';
 import { startPrometheus, whyNoPrometheus } from '../../fixture/http/prometheus.ts';
 import { kafkaConnection, kafkaTest, whyWithoutKafka } from '../../fixture/kafka/kafka.ts';
 import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';

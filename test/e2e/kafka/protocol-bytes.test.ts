@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
+import { kafkaClassPath } from '../../../src/demo/local-kafka/java-artifacts.ts';
 import { fetchVersions } from '../../../src/kafka/cluster/api-versions.ts';
 import type { Broker, Cluster } from '../../../src/kafka/cluster/cluster.ts';
 import { commitInTransaction } from '../../../src/kafka/produce/committed-offset.ts';
@@ -14,7 +15,6 @@ import {
   initProducer,
   type TransactionProtocol,
 } from '../../../src/kafka/produce/transaction-requests.ts';
-import { kafkaClassPath } from '../../../src/local-kafka/java-artifacts.ts';
 import { fakeBroker } from '../../fixture/kafka/fake-broker.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 

@@ -124,7 +124,7 @@ kafkaTest(
 
 kafkaTest('the examples of the documentation are accepted', async (t) => {
   const { url, observations } = await receiver(t);
-  const page = await readFile(new URL('../../../src/sidecar/README.md', import.meta.url), 'utf8');
+  const page = await readFile(new URL('../../../src/api/README.md', import.meta.url), 'utf8');
   const examples = [...page.matchAll(/^```shell\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
   assert.equal(examples.length, 4);
   const cwd = freshFolder();

@@ -5,12 +5,12 @@ import { Compatibility, SchemaRegistryClient } from '@confluentinc/schemaregistr
 import { AvroSerializer } from '@confluentinc/schemaregistry/dist/serde/avro.js';
 import { JsonSerializer } from '@confluentinc/schemaregistry/dist/serde/json.js';
 import { SerdeType, TopicNameStrategy } from '@confluentinc/schemaregistry/dist/serde/serde.js';
+import { createRecordDecoder } from '../../../src/codecs/record-decoder.ts';
+import { connectRegistry, type SchemaRegistry } from '../../../src/codecs/registry.ts';
+import { createScoreDecoder } from '../../../src/codecs/score-decoder.ts';
+import { createScoreEncoder } from '../../../src/codecs/score-encoder.ts';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import type { RecordFormat } from '../../../src/config/config.ts';
-import { createRecordDecoder } from '../../../src/stream/codec/record-decoder.ts';
-import { connectRegistry, type SchemaRegistry } from '../../../src/stream/codec/registry.ts';
-import { createScoreDecoder } from '../../../src/stream/codec/score-decoder.ts';
-import { createScoreEncoder } from '../../../src/stream/codec/score-encoder.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaTest, whyWithoutKafka } from '../../fixture/kafka/kafka.ts';
 import { type LocalRegistry, startSchemaRegistry } from '../../fixture/kafka/schema-registry.ts';

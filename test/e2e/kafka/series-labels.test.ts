@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { repartitionOf } from '../../../src/config/rekeyed-input.ts';
-import { ensureRepartition } from '../../../src/stream/topics/repartition-topics.ts';
+import { ensureRepartition } from '../../../src/engine/topics/repartition-topics.ts';
 import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
 import { startCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Topics } from '../../../src/config/config.ts';
+import { createKafkaLog } from '../../../src/engine/log/kafka-log.ts';
+import { ensureTopics } from '../../../src/engine/topics/topic-admin.ts';
 import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
-import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
-import { ensureTopics } from '../../../src/stream/topics/topic-admin.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { deliveredFrom, placed } from '../../fixture/stream/listener.ts';
 import { until } from '../../fixture/until.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { checkTopics, ensureTopics } from '../../../src/engine/topics/topic-admin.ts';
 import { asAdmin, makeTopics } from '../../../src/kafka/admin/admin-client.ts';
 import { readTail, tailTopic } from '../../../src/kafka/fetch/topic-tail.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
-import { checkTopics, ensureTopics } from '../../../src/stream/topics/topic-admin.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 
 const creation = { partitions: 2, replicationFactor: 1, retentionMs: 86_400_000 };

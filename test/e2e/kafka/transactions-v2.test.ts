@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { ISocketFactory } from 'kafkajs';
+import { createKafkaLog } from '../../../src/engine/log/kafka-log.ts';
+import type { StreamLog } from '../../../src/engine/log/log.ts';
 import type { Cluster } from '../../../src/kafka/cluster/cluster.ts';
 import { linkCluster } from '../../../src/kafka/cluster/connection.ts';
 import { array, i8, i16, i32, string, struct } from '../../../src/kafka/cluster/protocol-fields.ts';
 import { sendRequest } from '../../../src/kafka/cluster/protocol-request.ts';
 import { fenceTransactionalProducer } from '../../../src/kafka/produce/transactional-producer.ts';
-import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
-import type { StreamLog } from '../../../src/stream/log/log.ts';
 import { alteredResponses, inFirstProtocol } from '../../fixture/kafka/altered-responses.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest, ownKafka } from '../../fixture/kafka/kafka.ts';
 import { type Fate, unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { DetectorConfig } from '../../../src/config/config.ts';
+import type { OutputRecord } from '../../../src/engine/log/log.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
-import type { ScoreRecord } from '../../../src/record/score-record.ts';
-import type { OutputRecord } from '../../../src/stream/log/log.ts';
+import type { ScoreRecord } from '../../../src/records/score-record.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaWorld } from '../../fixture/kafka/kafka-world.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ScoreRecord } from '../../../src/record/score-record.ts';
+import type { ScoreRecord } from '../../../src/records/score-record.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile, type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';

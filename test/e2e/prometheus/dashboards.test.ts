@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../../src/local-kafka/free-port.ts';
+import { freePort } from '../../../src/demo/local-kafka/free-port.ts';
 import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
 import { type RunningCommand, startCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';

@@ -1,8 +1,8 @@
 /** What points and counters come to, beside what a real Prometheus makes of the same samples. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseFrequency } from '../../../src/calendar/frequency.ts';
-import type { StreamDetectionSettings } from '../../../src/detector/calibration/settings.ts';
+import type { StreamDetectionSettings } from '../../../src/detection/calibration/settings.ts';
+import { parseFrequency } from '../../../src/time/frequency.ts';
 import { startPrometheus, whyNoPrometheus } from '../../fixture/http/prometheus.ts';
 import { assertClose } from '../../fixture/stream/scored-stream.ts';
 import { detectorConfig, streamRun, streamSettings } from '../../fixture/stream/stream-run.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { ensureTopics } from '../../../src/engine/topics/topic-admin.ts';
 import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
 import { tailTopic } from '../../../src/kafka/fetch/topic-tail.ts';
-import { ensureTopics } from '../../../src/stream/topics/topic-admin.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile } from '../../fixture/kafka/kafka-stream.ts';

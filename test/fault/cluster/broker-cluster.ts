@@ -5,11 +5,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
+import { freePort } from '../../../src/demo/local-kafka/free-port.ts';
+import { javaVersion, KAFKA_VERSION, kafkaClassPath } from '../../../src/demo/local-kafka/java-artifacts.ts';
+import { type JavaProcess, startJava } from '../../../src/demo/local-kafka/java-process.ts';
+import { featureArgs } from '../../../src/demo/local-kafka/kafka-broker.ts';
 import type { KafkaConnection } from '../../../src/kafka/cluster/connection.ts';
-import { freePort } from '../../../src/local-kafka/free-port.ts';
-import { javaVersion, KAFKA_VERSION, kafkaClassPath } from '../../../src/local-kafka/java-artifacts.ts';
-import { type JavaProcess, startJava } from '../../../src/local-kafka/java-process.ts';
-import { featureArgs } from '../../../src/local-kafka/kafka-broker.ts';
 import { makeCertificate } from '../../fixture/kafka/certificate.ts';
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 

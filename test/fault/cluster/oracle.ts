@@ -1,11 +1,11 @@
+import { resolveWithModels } from '../../../src/app/processes/run-worker.ts';
+import { createEventEncoder } from '../../../src/codecs/event-codec.ts';
+import { createScoreEncoder } from '../../../src/codecs/score-encoder.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { bindToModel, pretrainedModels } from '../../../src/detector-models.ts';
-import { Forecasters } from '../../../src/model/onnx-forecaster.ts';
-import { resolveWithModels } from '../../../src/run/run-worker.ts';
-import { createEventEncoder } from '../../../src/stream/codec/event-codec.ts';
-import { createScoreEncoder } from '../../../src/stream/codec/score-encoder.ts';
-import { startWorker, type WorkerOptions } from '../../../src/stream/engine/stream-worker.ts';
-import type { InputRecord, OutputRecord, StreamLog, SubscriptionHandlers } from '../../../src/stream/log/log.ts';
+import { bindToModel, pretrainedModels } from '../../../src/engine/detector-models.ts';
+import type { InputRecord, OutputRecord, StreamLog, SubscriptionHandlers } from '../../../src/engine/log/log.ts';
+import { startWorker, type WorkerOptions } from '../../../src/engine/stream-worker.ts';
+import { Forecasters } from '../../../src/models/onnx-forecaster.ts';
 
 export interface Oracle {
   /** Records of any partition, in offset order. */

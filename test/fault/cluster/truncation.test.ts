@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
+import { createKafkaLog } from '../../../src/engine/log/kafka-log.ts';
+import { ensureTopics } from '../../../src/engine/topics/topic-admin.ts';
 import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
 import type { KafkaConnection } from '../../../src/kafka/cluster/connection.ts';
 import { tailTopic } from '../../../src/kafka/fetch/topic-tail.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
-import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
-import { ensureTopics } from '../../../src/stream/topics/topic-admin.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { deliveredFrom, placed } from '../../fixture/stream/listener.ts';

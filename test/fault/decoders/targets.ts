@@ -1,22 +1,22 @@
 /** What reads bytes of others: each takes any bytes, and returns what it made of them, in a few words. */
 
 import { readRoutesFile } from '../../../src/alerts/routes/routes-file.ts';
-import { KnownChanges } from '../../../src/changes/known-changes.ts';
-import { readChangeRecord } from '../../../src/changes/read-change.ts';
+import { decodeVersion } from '../../../src/checkpoint/detectors-version.ts';
+import { decodeSettings } from '../../../src/checkpoint/known-settings.ts';
+import { decodePauses } from '../../../src/checkpoint/open-pauses.ts';
+import { decodePosition } from '../../../src/checkpoint/stored-position.ts';
+import { decodeWarmStarts } from '../../../src/checkpoint/warm-starts.ts';
+import { createRecordSplitter } from '../../../src/codecs/points/record-splitter.ts';
+import { createRecordDecoder } from '../../../src/codecs/record-decoder.ts';
 import { readDetectorsFile } from '../../../src/config/detectors-file.ts';
-import { readRangeAnswer } from '../../../src/ingest/prometheus/range-answer.ts';
-import { recordsOfBodies } from '../../../src/ingest/received-records.ts';
 import { inflateLz4 } from '../../../src/kafka/batch/lz4.ts';
 import { inflateSnappy } from '../../../src/kafka/batch/snappy.ts';
-import { changeText } from '../../../src/record/known-change.ts';
-import type { PointsFormat } from '../../../src/record/received-points.ts';
-import { decodeVersion } from '../../../src/stream/changelog/detectors-version.ts';
-import { decodeSettings } from '../../../src/stream/changelog/known-settings.ts';
-import { decodePauses } from '../../../src/stream/changelog/open-pauses.ts';
-import { decodePosition } from '../../../src/stream/changelog/stored-position.ts';
-import { decodeWarmStarts } from '../../../src/stream/changelog/warm-starts.ts';
-import { createRecordSplitter } from '../../../src/stream/codec/points/record-splitter.ts';
-import { createRecordDecoder } from '../../../src/stream/codec/record-decoder.ts';
+import { readRangeAnswer } from '../../../src/pipelines/poll/range-answer.ts';
+import { recordsOfBodies } from '../../../src/pipelines/receive/received-records.ts';
+import { KnownChanges } from '../../../src/records/changes/known-changes.ts';
+import { readChangeRecord } from '../../../src/records/changes/read-change.ts';
+import { changeText } from '../../../src/records/known-change.ts';
+import type { PointsFormat } from '../../../src/records/received-points.ts';
 import { recordMapping } from '../../fixture/stream/record-mapping.ts';
 import { SchemaTable } from '../../fixture/stream/schema-table.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
+import { createKafkaLog } from '../../../src/engine/log/kafka-log.ts';
 import { alteredResponses } from '../../fixture/kafka/altered-responses.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest, ownKafka } from '../../fixture/kafka/kafka.ts';
 

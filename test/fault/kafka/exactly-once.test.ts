@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ISocketFactory } from 'kafkajs';
+import { createKafkaLog } from '../../../src/engine/log/kafka-log.ts';
+import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../../../src/engine/log/log.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
-import { ServiceError } from '../../../src/service-error.ts';
-import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
-import type { InputRecord, PartitionSession, StreamLog, Subscription } from '../../../src/stream/log/log.ts';
+import { ServiceError } from '../../../src/ops/service-error.ts';
 import { inFirstProtocol } from '../../fixture/kafka/altered-responses.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest, ownKafka } from '../../fixture/kafka/kafka.ts';
 import { unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';

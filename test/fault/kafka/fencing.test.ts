@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { ISocketFactory } from 'kafkajs';
-import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
-import type { StreamLog } from '../../../src/stream/log/log.ts';
+import { createKafkaLog } from '../../../src/engine/log/kafka-log.ts';
+import type { StreamLog } from '../../../src/engine/log/log.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ISocketFactory } from 'kafkajs';
-import { createKafkaLog } from '../../../src/stream/log/kafka-log.ts';
+import { createKafkaLog } from '../../../src/engine/log/kafka-log.ts';
 import { alteredResponses, inFirstProtocol } from '../../fixture/kafka/altered-responses.ts';
 import { committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { type Fate, unreliableSockets } from '../../fixture/kafka/unreliable-sockets.ts';

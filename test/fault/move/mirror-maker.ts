@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
-import { fetchOnce, KAFKA_VERSION } from '../../../src/local-kafka/java-artifacts.ts';
-import { type JavaProcess, startJava } from '../../../src/local-kafka/java-process.ts';
+import { fetchOnce, KAFKA_VERSION } from '../../../src/demo/local-kafka/java-artifacts.ts';
+import { type JavaProcess, startJava } from '../../../src/demo/local-kafka/java-process.ts';
 
 const DRIVER = 'org.apache.kafka.connect.mirror.MirrorMaker';
 const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';

@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import type { ReplicaOptions, ReplicaReport } from '../../fixture/http/job-replica.ts';
-import { writeModelFolder } from '../../fixture/model/model-folder.ts';
+import { writeModelFolder } from '../../fixture/models/model-folder.ts';
 import { imbalances } from '../../fixture/store/ledger.ts';
 import { postgresTest, storeTest, type TestStore } from '../../fixture/store/stores.ts';
 import { until } from '../../fixture/until.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { KEY_CACHED_MS } from '../../../src/sidecar/accounts/key-ring.ts';
-import { Calls } from '../../../src/sidecar/accounts/metering.ts';
+import { KEY_CACHED_MS } from '../../../src/api/accounts/key-ring.ts';
+import { Calls } from '../../../src/api/accounts/metering.ts';
+import { createLogger } from '../../../src/ops/logger.ts';
 import type { Database, Sql } from '../../../src/store/database/database.ts';
 import { openDatabase, STORE_FILE } from '../../../src/store/database/open-store.ts';
 import { openSqlite } from '../../../src/store/database/sqlite-database.ts';
-import { createLogger } from '../../../src/telemetry/logger.ts';
 import { ask } from '../../fixture/http/ask.ts';
 import { AUTHORIZED, quantileForecaster, startApp } from '../../fixture/http/http-service.ts';
 import { postgresTest, sharedPostgres, sqliteTest } from '../../fixture/store/stores.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import type { StreamDetectionSettings } from '../../../src/detector/calibration/settings.ts';
+import type { StreamDetectionSettings } from '../../../src/detection/calibration/settings.ts';
 
 /** The settings of a golden file. The frequency is one minute. */
 export type GoldenSettings = Pick<

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseFrequency } from '../../../src/calendar/frequency.ts';
-import { UTC_CALENDAR } from '../../../src/calendar/local-calendar.ts';
 import { settingsDigest } from '../../../src/config/config.ts';
-import type { StreamDetectionSettings } from '../../../src/detector/calibration/settings.ts';
+import type { StreamDetectionSettings } from '../../../src/detection/calibration/settings.ts';
+import { parseFrequency } from '../../../src/time/frequency.ts';
+import { UTC_CALENDAR } from '../../../src/time/local-calendar.ts';
 
 const SETTINGS: StreamDetectionSettings = {
   freq: parseFrequency('h')!,

@@ -5,7 +5,7 @@ import { INCIDENT_PERIOD } from '../../../src/demo/demo-incidents.ts';
 import { DEMO_SERIES, incidentOf } from '../../../src/demo/demo-series.ts';
 import { timeOf } from '../../../src/demo/demo-time.ts';
 import { faultOf } from '../../../src/demo/faults.ts';
-import { SCORE_LINE_STYLE } from '../../../src/terminal/score-line.ts';
+import { SCORE_LINE_STYLE } from '../../../src/tools/terminal/score-line.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
 
 const LIVE_START = 6_000_000;

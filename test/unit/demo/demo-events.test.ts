@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { DemoEvents } from '../../../src/demo/demo-events.ts';
 import { DEMO_SERIES, incidentOf } from '../../../src/demo/demo-series.ts';
 import { timeOf } from '../../../src/demo/demo-time.ts';
-import { SCORE_LINE_STYLE } from '../../../src/terminal/score-line.ts';
+import { SCORE_LINE_STYLE } from '../../../src/tools/terminal/score-line.ts';
 import { anomalyEvent } from '../../fixture/stream/anomaly-event.ts';
 
 const LIVE_START = 6_000_000;

@@ -4,7 +4,7 @@ import { DemoFaults } from '../../../src/demo/demo-faults.ts';
 import { DEMO_SERIES } from '../../../src/demo/demo-series.ts';
 import { STEPS_PER_DAY, timeOf } from '../../../src/demo/demo-time.ts';
 import { outageBefore, sentTime } from '../../../src/demo/faults.ts';
-import { SCORE_LINE_STYLE } from '../../../src/terminal/score-line.ts';
+import { SCORE_LINE_STYLE } from '../../../src/tools/terminal/score-line.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
 
 const STEPS = Array.from({ length: 2 * STEPS_PER_DAY }, (_, i) => 6_000_000 + i);

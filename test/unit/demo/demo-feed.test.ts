@@ -13,7 +13,7 @@ import {
 import { DEMO_SERIES } from '../../../src/demo/demo-series.ts';
 import { STEP_MS, stepAt, timeOf } from '../../../src/demo/demo-time.ts';
 import { sentTime } from '../../../src/demo/faults.ts';
-import { ServiceError } from '../../../src/service-error.ts';
+import { ServiceError } from '../../../src/ops/service-error.ts';
 
 const NOW_MS = Date.UTC(2026, 4, 1);
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { timeOf } from '../../../src/demo/demo-time.ts';
 import { DemoView } from '../../../src/demo/demo-view.ts';
-import { SCORE_LINE_STYLE } from '../../../src/terminal/score-line.ts';
+import { SCORE_LINE_STYLE } from '../../../src/tools/terminal/score-line.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
 
 const LIVE_START = 6_000_000;

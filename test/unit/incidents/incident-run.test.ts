@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IncidentRun } from '../../../src/incidents/incident-run.ts';
-import type { OwnedLog } from '../../../src/owner/owned-log.ts';
-import { startOwnedService } from '../../../src/owner/owned-service.ts';
-import type { Incident } from '../../../src/record/incident.ts';
+import type { Incident } from '../../../src/records/incident.ts';
+import type { OwnedLog } from '../../../src/singleton/owned-log.ts';
+import { startOwnedService } from '../../../src/singleton/owned-service.ts';
 import { revisionsOf } from '../../fixture/alerts/notification.ts';
 import { MemoryOwnedLog } from '../../fixture/memory-owned-log.ts';
 import { until } from '../../fixture/until.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NAMED_CHARACTERS_MAX, NAMED_MAX, QUIET_MS, UPDATE_MS } from '../../../src/incidents/incident-state.ts';
 import { Dependencies, NO_DEPENDENCIES } from '../../../src/incidents/membership/dependencies.ts';
-import type { AnomalyEvent } from '../../../src/record/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../src/records/anomaly-event.ts';
 import { endedIncidents, KeptIncidents, STEP_MS } from '../../fixture/incidents/kept-incidents.ts';
 import { anomalyEvent } from '../../fixture/stream/anomaly-event.ts';
 

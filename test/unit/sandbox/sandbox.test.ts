@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { WITHOUT_REPORTS } from '../../../src/config/library-reports.ts';
 import { Sandbox } from '../../../src/sandbox/sandbox.ts';
 import type { SandboxLimits, SandboxOutcome, SandboxRun } from '../../../src/sandbox/sandbox-run.ts';
+import { WITHOUT_REPORTS } from '../../../src/sandbox/without-reports.ts';
 import { isRunning } from '../../fixture/running-process.ts';
 
 const PROGRAMS = new URL('../../fixture/sandboxed/', import.meta.url);

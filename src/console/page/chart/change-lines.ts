@@ -1,5 +1,5 @@
 import type uPlot from 'uplot';
-import type { ShownChange } from '../../../sidecar/wire/schema/operations/change-schema.ts';
+import type { ShownChange } from '../../../api/wire/schema/operations/change-schema.ts';
 
 export type DrawnChange = Pick<ShownChange, 'time'>;
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../../api/wire/schema/event-schema.ts';
 import type { ConsoleSource } from '../../view/console-source.ts';
 import { isOfDetector, subjectName } from '../../view/event-words.ts';
 import { withGaps } from '../../view/gaps.ts';

@@ -1,4 +1,4 @@
-import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../../api/wire/schema/event-schema.ts';
 import type { ShownScores } from '../../view/shown-scores.ts';
 import { sparklineOf } from '../../view/sparkline.ts';
 import type { TimeRange } from '../../view/time-range.ts';

@@ -1,4 +1,4 @@
-import type { Urgency } from '../../../record/urgency.ts';
+import type { Urgency } from '../../../records/urgency.ts';
 
 /** Colours of a canvas, as the style sheet has them for the theme of the moment. */
 export interface Palette {

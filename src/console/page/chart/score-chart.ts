@@ -1,8 +1,8 @@
 import './known-language.ts';
 import uPlot from 'uplot';
-import { axisTexts } from '../../../record/quantity-text.ts';
-import { urgency } from '../../../record/urgency.ts';
-import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../../api/wire/schema/event-schema.ts';
+import { axisTexts } from '../../../records/quantity-text.ts';
+import { urgency } from '../../../records/urgency.ts';
 import type { ShownScores } from '../../view/shown-scores.ts';
 import { panned, type TimeRange, zoomed } from '../../view/time-range.ts';
 import { type DrawnChange, drawChangeLines } from './change-lines.ts';

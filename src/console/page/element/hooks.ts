@@ -1,6 +1,6 @@
 /** State that several pages share. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { ReportData } from '../../../sidecar/wire/schema/backtest-schema.ts';
+import type { ReportData } from '../../../api/wire/schema/backtest-schema.ts';
 import type { ConsoleSource } from '../../view/console-source.ts';
 import { type ShownFreshness, shownFreshness } from '../../view/freshness-words.ts';
 import { parseRoute, type Route, routeTo } from '../../view/route.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { BacktestAnswer } from '../../../sidecar/wire/schema/backtest-schema.ts';
+import type { BacktestAnswer } from '../../../api/wire/schema/backtest-schema.ts';
 import { counted } from '../../view/number-words.ts';
 import type { Console } from '../element/hooks.ts';
 import { classes, html, type Shown, typedIn } from '../element/html.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { MuteAnswer, MutesAnswer } from '../../../sidecar/wire/schema/operations/mute-schema.ts';
+import type { MuteAnswer, MutesAnswer } from '../../../api/wire/schema/operations/mute-schema.ts';
 import { HOUR_MS, MUTE_TIMES } from '../../view/mute-words.ts';
 import { counted } from '../../view/number-words.ts';
 import { type Route, routeTo } from '../../view/route.ts';

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../../api/wire/schema/event-schema.ts';
 import { addressOf, isMuted, subjectName, worstFirst } from '../../view/event-words.ts';
 import { incidentsStalled, worstIncidentsFirst } from '../../view/incident-words.ts';
 import { groupsBy, labelledEvent } from '../../view/label-groups.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { SentAnswer } from '../../../sidecar/wire/schema/operations/sent-schema.ts';
+import type { SentAnswer } from '../../../api/wire/schema/operations/sent-schema.ts';
 import { type Route, routeTo } from '../../view/route.ts';
 import { zonedText } from '../../view/time-words.ts';
 import { type Console, useLoaded } from '../element/hooks.ts';

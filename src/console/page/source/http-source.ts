@@ -1,14 +1,10 @@
-import type { EventAnswer, EventsAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
-import type {
-  LiveMessages,
-  SeriesPageAnswer,
-  SeriesScoresAnswer,
-} from '../../../sidecar/wire/schema/history-schema.ts';
-import type { IncidentDetailAnswer, IncidentsAnswer } from '../../../sidecar/wire/schema/incident-schema.ts';
-import type { ChangesAnswer } from '../../../sidecar/wire/schema/operations/change-schema.ts';
-import type { DetectorsAnswer } from '../../../sidecar/wire/schema/operations/detectors-schema.ts';
-import type { Freshness } from '../../../sidecar/wire/schema/operations/freshness-schema.ts';
-import type { SentAnswer } from '../../../sidecar/wire/schema/operations/sent-schema.ts';
+import type { EventAnswer, EventsAnswer } from '../../../api/wire/schema/event-schema.ts';
+import type { LiveMessages, SeriesPageAnswer, SeriesScoresAnswer } from '../../../api/wire/schema/history-schema.ts';
+import type { IncidentDetailAnswer, IncidentsAnswer } from '../../../api/wire/schema/incident-schema.ts';
+import type { ChangesAnswer } from '../../../api/wire/schema/operations/change-schema.ts';
+import type { DetectorsAnswer } from '../../../api/wire/schema/operations/detectors-schema.ts';
+import type { Freshness } from '../../../api/wire/schema/operations/freshness-schema.ts';
+import type { SentAnswer } from '../../../api/wire/schema/operations/sent-schema.ts';
 import type {
   ConsoleSource,
   EventQuery,

@@ -1,7 +1,7 @@
-import { patternProblem } from '../../../series/series-pattern.ts';
-import type { EventAnswer, UnreviewedEvent } from '../../../sidecar/wire/schema/event-schema.ts';
-import type { IncidentAnswer, UnreviewedIncident } from '../../../sidecar/wire/schema/incident-schema.ts';
-import type { Freshness } from '../../../sidecar/wire/schema/operations/freshness-schema.ts';
+import type { EventAnswer, UnreviewedEvent } from '../../../api/wire/schema/event-schema.ts';
+import type { IncidentAnswer, UnreviewedIncident } from '../../../api/wire/schema/incident-schema.ts';
+import type { Freshness } from '../../../api/wire/schema/operations/freshness-schema.ts';
+import { patternProblem } from '../../../records/series/series-pattern.ts';
 import type { ConsoleSource, SourceFailure } from '../../view/console-source.ts';
 import { withIncident, withRevision } from '../../view/incident-words.ts';
 import type { ShownSeries } from '../../view/shown-scores.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { EventAnswer } from '../../../sidecar/wire/schema/event-schema.ts';
-import type { SeriesNow } from '../../../sidecar/wire/schema/history-schema.ts';
+import type { EventAnswer } from '../../../api/wire/schema/event-schema.ts';
+import type { SeriesNow } from '../../../api/wire/schema/history-schema.ts';
 import type { ConsoleSource, ShownPast } from '../../view/console-source.ts';
 import { withGaps } from '../../view/gaps.ts';
 import { parseRoute, rangeOf, withRange } from '../../view/route.ts';

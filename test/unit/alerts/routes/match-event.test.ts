@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { groupOf, matchesEvent, routesOf } from '../../../../src/alerts/routes/match-event.ts';
-import type { AnomalyEvent } from '../../../../src/record/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../../src/records/anomaly-event.ts';
 import { routesOf as readRoutes } from '../../../fixture/alerts/routes.ts';
 import { anomalyEvent } from '../../../fixture/stream/anomaly-event.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isWithin } from '../../../../src/calendar/local-times.ts';
+import { isWithin } from '../../../../src/time/local-times.ts';
 import { routesOf } from '../../../fixture/alerts/routes.ts';
 
 function windowOf(window: string): (time: string) => boolean {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { IncidentEvent } from '../../../../src/record/incident.ts';
+import type { IncidentEvent } from '../../../../src/records/incident.ts';
 import { KeptAlerts, saidBy } from '../../../fixture/alerts/kept-alerts.ts';
 import { eventId, revisionsOf } from '../../../fixture/alerts/notification.ts';
 import { routesOf } from '../../../fixture/alerts/routes.ts';

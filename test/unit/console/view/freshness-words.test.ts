@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Freshness } from '../../../../src/api/wire/schema/operations/freshness-schema.ts';
 import { shownFreshness } from '../../../../src/console/view/freshness-words.ts';
-import type { Freshness } from '../../../../src/sidecar/wire/schema/operations/freshness-schema.ts';
 
 const NOW = new Date(2026, 4, 1, 14, 5).getTime();
 const CURRENT: Freshness = {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { shownIncident } from '../../../../src/api/operations/shown-records.ts';
+import type { IncidentAnswer } from '../../../../src/api/wire/schema/incident-schema.ts';
+import type { Freshness } from '../../../../src/api/wire/schema/operations/freshness-schema.ts';
 import {
   incidentName,
   incidentSize,
@@ -9,9 +12,6 @@ import {
   withRevision,
   worstIncidentsFirst,
 } from '../../../../src/console/view/incident-words.ts';
-import { shownIncident } from '../../../../src/sidecar/operations/shown-records.ts';
-import type { IncidentAnswer } from '../../../../src/sidecar/wire/schema/incident-schema.ts';
-import type { Freshness } from '../../../../src/sidecar/wire/schema/operations/freshness-schema.ts';
 import { seen } from '../../../fixture/console/seen-event.ts';
 import { incident } from '../../../fixture/incidents/incident.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { SeriesNow } from '../../../../src/api/wire/schema/history-schema.ts';
 import { POINTS_MAX, withArrived } from '../../../../src/console/view/score-buffer.ts';
 import { NO_SCORES } from '../../../../src/console/view/shown-scores.ts';
-import type { SeriesNow } from '../../../../src/sidecar/wire/schema/history-schema.ts';
 
 const score = (at: number): SeriesNow => {
   return {

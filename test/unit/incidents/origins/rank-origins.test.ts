@@ -8,7 +8,7 @@ import {
   type SeriesMove,
   strengthOf,
 } from '../../../../src/incidents/origins/rank-origins.ts';
-import { isOriginKnown } from '../../../../src/record/incident.ts';
+import { isOriginKnown } from '../../../../src/records/incident.ts';
 
 function move(series: string, changes: Partial<SeriesMove> = {}): SeriesMove {
   const parts = partsOf(series);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fetchVersions } from '../../../../src/kafka/cluster/api-versions.ts';
-import { ServiceError } from '../../../../src/service-error.ts';
+import { ServiceError } from '../../../../src/ops/service-error.ts';
 import { fakeBroker, type SentRequest } from '../../../fixture/kafka/fake-broker.ts';
 
 const MS_MAX = 5_000;

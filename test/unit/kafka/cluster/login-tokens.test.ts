@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpointTokens } from '../../../../src/kafka/cluster/login-tokens.ts';
-import { ServiceError } from '../../../../src/service-error.ts';
+import { ServiceError } from '../../../../src/ops/service-error.ts';
 
 const ENDPOINT = { url: 'https://issuer/token', clientId: 'ada', clientSecret: 'swordfish', scope: null };
 

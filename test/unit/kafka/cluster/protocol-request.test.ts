@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { i8, i32, since } from '../../../../src/kafka/cluster/protocol-fields.ts';
 import { sendRequest } from '../../../../src/kafka/cluster/protocol-request.ts';
-import { ServiceError } from '../../../../src/service-error.ts';
+import { ServiceError } from '../../../../src/ops/service-error.ts';
 import { fakeBroker } from '../../../fixture/kafka/fake-broker.ts';
 
 const SCHEMA = {

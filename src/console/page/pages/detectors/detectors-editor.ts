@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { DetectorsAnswer } from '../../../../sidecar/wire/schema/operations/detectors-schema.ts';
+import type { DetectorsAnswer } from '../../../../api/wire/schema/operations/detectors-schema.ts';
 import { zonedText } from '../../../view/time-words.ts';
 import type { Console } from '../../element/hooks.ts';
 import { html, type Shown, typedIn } from '../../element/html.ts';

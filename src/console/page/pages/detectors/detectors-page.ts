@@ -1,4 +1,4 @@
-import type { DetectorsAnswer } from '../../../../sidecar/wire/schema/operations/detectors-schema.ts';
+import type { DetectorsAnswer } from '../../../../api/wire/schema/operations/detectors-schema.ts';
 import { counted, numberText } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { DetectorsAnswer, DetectorsSaved } from '../../../../sidecar/wire/schema/operations/detectors-schema.ts';
+import type { DetectorsAnswer, DetectorsSaved } from '../../../../api/wire/schema/operations/detectors-schema.ts';
 import { useAct } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { DetectorsAnswer } from '../../../../sidecar/wire/schema/operations/detectors-schema.ts';
-import type { DetectorWhatIf } from '../../../../sidecar/wire/schema/what-if-schema.ts';
+import type { DetectorsAnswer } from '../../../../api/wire/schema/operations/detectors-schema.ts';
+import type { DetectorWhatIf } from '../../../../api/wire/schema/what-if-schema.ts';
 import { kindName } from '../../../view/event-words.ts';
 import { counted, numberText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { quantityTexts } from '../../../../record/quantity-text.ts';
-import { eventUrgency } from '../../../../record/urgency.ts';
-import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
+import { quantityTexts } from '../../../../records/quantity-text.ts';
+import { eventUrgency } from '../../../../records/urgency.ts';
 import {
   closeText,
   isMuted,

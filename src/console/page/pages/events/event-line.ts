@@ -1,5 +1,5 @@
-import { eventUrgency } from '../../../../record/urgency.ts';
-import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
+import { eventUrgency } from '../../../../records/urgency.ts';
 import {
   addressOf,
   farOutText,

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
 import { chosenMatch } from '../../../view/console-source.ts';
 import { KINDS, kindName } from '../../../view/event-words.ts';
 import { labelledEvent } from '../../../view/label-groups.ts';

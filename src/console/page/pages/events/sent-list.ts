@@ -1,4 +1,4 @@
-import type { SentAnswer } from '../../../../sidecar/wire/schema/operations/sent-schema.ts';
+import type { SentAnswer } from '../../../../api/wire/schema/operations/sent-schema.ts';
 import { routeTo } from '../../../view/route.ts';
 import { timeText, zonedText } from '../../../view/time-words.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { IncidentDetailAnswer } from '../../../../sidecar/wire/schema/incident-schema.ts';
+import type { IncidentDetailAnswer } from '../../../../api/wire/schema/incident-schema.ts';
 import { isIncidentMuted } from '../../../view/incident-words.ts';
 import { zonedText } from '../../../view/time-words.ts';
 import { type Console, useAct } from '../../element/hooks.ts';

@@ -1,6 +1,6 @@
-import { eventUrgency } from '../../../../record/urgency.ts';
-import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
-import type { IncidentAnswer } from '../../../../sidecar/wire/schema/incident-schema.ts';
+import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
+import type { IncidentAnswer } from '../../../../api/wire/schema/incident-schema.ts';
+import { eventUrgency } from '../../../../records/urgency.ts';
 import {
   INCIDENT_KIND_WORDS,
   incidentAddress,

@@ -1,5 +1,5 @@
-import { isOriginKnown } from '../../../../record/incident.ts';
-import type { IncidentDetailAnswer } from '../../../../sidecar/wire/schema/incident-schema.ts';
+import type { IncidentDetailAnswer } from '../../../../api/wire/schema/incident-schema.ts';
+import { isOriginKnown } from '../../../../records/incident.ts';
 import { originName } from '../../../view/incident-words.ts';
 import { counted } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';

@@ -1,6 +1,6 @@
-import { eventUrgency } from '../../../../record/urgency.ts';
-import type { IncidentDetailAnswer } from '../../../../sidecar/wire/schema/incident-schema.ts';
-import type { ShownChange } from '../../../../sidecar/wire/schema/operations/change-schema.ts';
+import type { IncidentDetailAnswer } from '../../../../api/wire/schema/incident-schema.ts';
+import type { ShownChange } from '../../../../api/wire/schema/operations/change-schema.ts';
+import { eventUrgency } from '../../../../records/urgency.ts';
 import { INCIDENT_KIND_WORDS, incidentAddress, incidentName, incidentSize } from '../../../view/incident-words.ts';
 import { counted, elapsedText, shortDuration } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
-import { eventUrgency } from '../../../../record/urgency.ts';
-import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
-import type { IncidentDetailAnswer } from '../../../../sidecar/wire/schema/incident-schema.ts';
-import type { ShownChange } from '../../../../sidecar/wire/schema/operations/change-schema.ts';
+import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
+import type { IncidentDetailAnswer } from '../../../../api/wire/schema/incident-schema.ts';
+import type { ShownChange } from '../../../../api/wire/schema/operations/change-schema.ts';
+import { eventUrgency } from '../../../../records/urgency.ts';
 import { addressOf, farOutText, kindName, subjectName } from '../../../view/event-words.ts';
 import { onsetText } from '../../../view/incident-words.ts';
 import { routeTo } from '../../../view/route.ts';

@@ -1,5 +1,5 @@
-import { eventUrgency } from '../../../../record/urgency.ts';
-import type { IncidentAnswer } from '../../../../sidecar/wire/schema/incident-schema.ts';
+import type { IncidentAnswer } from '../../../../api/wire/schema/incident-schema.ts';
+import { eventUrgency } from '../../../../records/urgency.ts';
 import { INCIDENT_KIND_WORDS, incidentAddress, incidentName, isIncidentMuted } from '../../../view/incident-words.ts';
 import { counted, numberText, shortDuration } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';

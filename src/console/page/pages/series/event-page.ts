@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
-import { eventUrgency } from '../../../../record/urgency.ts';
-import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
+import { eventUrgency } from '../../../../records/urgency.ts';
 import { addressOf, kindName, subjectName, worstFirst } from '../../../view/event-words.ts';
 import { counted, shortDuration } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { quantityTexts } from '../../../../record/quantity-text.ts';
+import { quantityTexts } from '../../../../records/quantity-text.ts';
 import { routeTo } from '../../../view/route.ts';
 import type { ShownScores } from '../../../view/shown-scores.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';

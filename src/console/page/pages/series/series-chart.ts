@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import { quantityTexts } from '../../../../record/quantity-text.ts';
-import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
-import type { ShownChange } from '../../../../sidecar/wire/schema/operations/change-schema.ts';
+import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
+import type { ShownChange } from '../../../../api/wire/schema/operations/change-schema.ts';
+import { quantityTexts } from '../../../../records/quantity-text.ts';
 import { COMPARED_WITH } from '../../../view/compared.ts';
 import type { ConsoleSource } from '../../../view/console-source.ts';
 import { scoresCsv } from '../../../view/scores-csv.ts';

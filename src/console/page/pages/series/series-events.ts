@@ -1,5 +1,5 @@
-import { eventUrgency } from '../../../../record/urgency.ts';
-import type { EventAnswer } from '../../../../sidecar/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
+import { eventUrgency } from '../../../../records/urgency.ts';
 import { addressOf, kindName, lengthText } from '../../../view/event-words.ts';
 import { routeTo } from '../../../view/route.ts';
 import { timeText } from '../../../view/time-words.ts';

@@ -1,5 +1,5 @@
-import { quantityText } from '../../../../record/quantity-text.ts';
-import { urgency } from '../../../../record/urgency.ts';
+import { quantityText } from '../../../../records/quantity-text.ts';
+import { urgency } from '../../../../records/urgency.ts';
 import { routeTo } from '../../../view/route.ts';
 import { NO_SCORES, type ShownSeries } from '../../../view/shown-scores.ts';
 import { SparkDrawing } from '../../chart/event-sparkline.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { DeadLettersAnswer, ServiceState } from '../../../../sidecar/wire/schema/service-schema.ts';
+import type { DeadLettersAnswer, ServiceState } from '../../../../api/wire/schema/service-schema.ts';
 import { counted } from '../../../view/number-words.ts';
 import { zonedText } from '../../../view/time-words.ts';
 import { type Console, useAct, useLoaded } from '../../element/hooks.ts';

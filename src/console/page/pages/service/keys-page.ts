@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { Keys, KeyUsageAnswer, NewKeyAnswer } from '../../../../sidecar/wire/schema/admin-schema.ts';
+import type { Keys, KeyUsageAnswer, NewKeyAnswer } from '../../../../api/wire/schema/admin-schema.ts';
 import { countText } from '../../../view/number-words.ts';
 import { type Console, useAct, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';

@@ -1,6 +1,6 @@
-import type { Jobs } from '../../../../sidecar/wire/schema/job-list-schema.ts';
-import type { ServiceState } from '../../../../sidecar/wire/schema/service-schema.ts';
-import type { FinetunedModels } from '../../../../sidecar/wire/schema/tuned-model-schema.ts';
+import type { Jobs } from '../../../../api/wire/schema/job-list-schema.ts';
+import type { ServiceState } from '../../../../api/wire/schema/service-schema.ts';
+import type { FinetunedModels } from '../../../../api/wire/schema/tuned-model-schema.ts';
 import { counted, countText, numberText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
 import { momentText } from '../../../view/time-words.ts';

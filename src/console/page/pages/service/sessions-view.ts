@@ -1,4 +1,4 @@
-import type { Sessions } from '../../../../sidecar/wire/schema/session-schema.ts';
+import type { Sessions } from '../../../../api/wire/schema/session-schema.ts';
 import { zonedText } from '../../../view/time-words.ts';
 import { type Console, useAct, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';

@@ -1,0 +1,69 @@
+import type { Metrics } from '../../../ops/metrics.ts';
+import type { ReceivePoints } from '../../../records/received-points.ts';
+import type { IdentityProvider } from '../../accounts/identity-provider.ts';
+import type { KeyRing } from '../../accounts/key-ring.ts';
+import type { Calls } from '../../accounts/metering.ts';
+import type { OwnerSlots } from '../../accounts/owner-slots.ts';
+import type { RefusedCalls } from '../../accounts/refused-calls.ts';
+import type { SignInCode } from '../../accounts/sign-in-code.ts';
+import type { JobQueue } from '../../jobs/job-queue.ts';
+import type { ServedModels } from '../../models/served-models.ts';
+import type { FinetunedServices } from '../../models/tuned-models.ts';
+import type { Backtests } from '../../operations/backtests.ts';
+import type { Operations } from '../../operations/operations.ts';
+import type { BodyBudget } from '../../wire/body/body-budget.ts';
+import type { BodyThreads } from '../../wire/body/body-threads.ts';
+import type { TransferRate } from '../../wire/body/read-bytes.ts';
+import { HttpProblem } from '../../wire/problem.ts';
+
+/** Files of a web page, read when the service starts. */
+export interface ServedPage {
+  readonly files: readonly {
+    readonly path: string;
+    readonly contentType: string;
+    readonly body: Buffer;
+    /** True where the path changes with the content. */
+    readonly immutable: boolean;
+  }[];
+  /** Content security policy of every file. */
+  readonly policy: string;
+}
+
+/** The services that routes depend on. */
+export interface AppServices extends FinetunedServices {
+  readonly keys: KeyRing;
+  readonly calls: Calls;
+  /** Large requests of one owner that run at once. */
+  readonly largeWork: OwnerSlots;
+  readonly refusedCalls: RefusedCalls;
+  readonly models: ServedModels;
+  readonly jobs: JobQueue;
+  /** What the service knows of the stream; null where it reads none. */
+  readonly operations: Operations | null;
+  /** Scores files of callers and kept values; none where it is left out. */
+  readonly backtests?: Backtests;
+  /** Writes points of metric pipelines to the input topic; none where it is left out. */
+  readonly receivePoints?: ReceivePoints;
+  /** The web page at `/console`; none where it is left out. */
+  readonly consolePage?: ServedPage;
+  /** Signs in at the console once; none where it is left out. */
+  readonly signInCode?: SignInCode;
+  /** Where people sign in; none where it is left out. */
+  readonly identity?: Pick<IdentityProvider, 'host' | 'begin' | 'finish'>;
+  readonly metrics: Pick<Metrics, 'httpRequests' | 'httpRequestSeconds'>;
+  /** Memory budget of all request bodies. */
+  readonly bodies?: BodyBudget;
+  /** Reads large bodies. */
+  readonly bodyThreads?: BodyThreads;
+  /** The slowest sender of a body that is waited for. */
+  readonly transferRate?: TransferRate;
+}
+
+/** The services that an application is built with; it adds the others. */
+export type GivenServices = Omit<AppServices, 'largeWork' | 'refusedCalls'>;
+
+/** Throws an HttpProblem 404 where nothing is scored on request. */
+export function backtestsOf({ backtests }: Pick<AppServices, 'backtests'>): Backtests {
+  if (backtests === undefined) throw new HttpProblem(404, 'This service scores no files');
+  return backtests;
+}

@@ -1,0 +1,35 @@
+import { holidaysOf, PLACE_EXPECTED, placeParts } from '../../../time/holidays/holiday-list.ts';
+import { missingDays } from '../../../time/holidays/rest-days.ts';
+import { fieldProblem, invalidRequest } from '../../wire/problem.ts';
+import { answers, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
+import { HolidaysAnswer, HolidaysQuery } from '../../wire/schema/holiday-schema.ts';
+import type { AppServices } from '../exchange/app-services.ts';
+import type { App } from '../exchange/fastify-app.ts';
+
+/** What `holidays` of a detector or request makes of a place. */
+export function addHolidayRoute(app: App, { nowMs }: Pick<AppServices, 'nowMs'>): void {
+  app.get(
+    '/v1/holidays',
+    {
+      schema: {
+        operationId: 'listHolidays',
+        summary: 'Lists the holidays of a place in a year, and which days off are not known',
+        querystring: HolidaysQuery,
+        response: { ...answers(HolidaysAnswer), 422: InvalidRequest },
+      },
+    },
+    async ({ query: { place, year: written } }) => {
+      const year = written === undefined ? new Date(nowMs()).getUTCFullYear() : Number(written);
+      const holidays = holidaysOf(place, [year]);
+      if (holidays === null)
+        throw invalidRequest([fieldProblem(['query', 'place'], `place must be ${PLACE_EXPECTED}`)]);
+      return {
+        place,
+        year,
+        holidays: [...holidays],
+        missing: missingDays(place, year),
+        parts: { ...placeParts(place) },
+      };
+    },
+  );
+}

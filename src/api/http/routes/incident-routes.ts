@@ -1,0 +1,198 @@
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import type { FoundIncident } from '../../../history/port/incident-port.ts';
+import type { Incident } from '../../../records/incident.ts';
+import type { Sql } from '../../../store/database/database.ts';
+import type { ReviewAct } from '../../../store/event-reviews.ts';
+import { acknowledgeIncident, giveVerdict, muteIncident, type WholeIncident } from '../../../store/incident-reviews.ts';
+import {
+  incidentDetail,
+  reviewedIncident,
+  reviewedIncidents,
+  shownIncidentReview,
+} from '../../operations/incident-answers.ts';
+import { operationsOf } from '../../operations/operations.ts';
+import { ScoredOrigins } from '../../operations/scored-origins.ts';
+import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
+import { countOf, cursorOf, cursorText, flagOf, matchOf, queryTime } from '../../wire/query-values.ts';
+import { answers, bodyAnswers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
+import { AcknowledgeRequest, MuteRequest } from '../../wire/schema/event-schema.ts';
+import {
+  INCIDENTS_PAGE,
+  IncidentDetailAnswer,
+  IncidentReview,
+  IncidentsAnswer,
+  IncidentsQuery,
+  VerdictRequest,
+} from '../../wire/schema/incident-schema.ts';
+import type { AppServices } from '../exchange/app-services.ts';
+import type { App } from '../exchange/fastify-app.ts';
+import { callerOf } from '../exchange/require-key.ts';
+import { muteProblems } from './event-routes.ts';
+
+const IncidentId = Type.Object({ id: Type.String() });
+
+/** Events that belong together, and what people say of them. */
+export function addIncidentRoutes(app: App, services: AppServices): void {
+  addIncidentLists(app, services);
+  addIncidentReviews(app, services);
+  addVerdicts(app, services);
+}
+
+async function foundIncident({ operations }: AppServices, id: string) {
+  const found = await operationsOf(operations).reader.findIncident(id);
+  if (found === null) throw new HttpProblem(404, 'There is no such incident');
+  return found;
+}
+
+function addIncidentLists(app: App, services: AppServices): void {
+  const { operations, store, nowMs } = services;
+  const scoredOrigins = operations === null ? null : new ScoredOrigins(operations, nowMs);
+  app.get(
+    '/v1/incidents',
+    {
+      schema: {
+        operationId: 'listIncidents',
+        summary: 'Lists incidents, open ones first, then newest first',
+        querystring: IncidentsQuery,
+        response: { ...answers(IncidentsAnswer), 404: Detail, 422: InvalidRequest },
+      },
+    },
+    async ({ query }) => {
+      const { detector = null, kind = null } = query;
+      const { reader } = operationsOf(operations);
+      const { incidents, totalOpen, next } = await reader.listIncidents({
+        open: flagOf(query.open),
+        single: flagOf(query.single),
+        match: matchOf(query.match),
+        detector,
+        kind,
+        fromMs: queryTime(query.from),
+        toMs: queryTime(query.to),
+        limit: countOf(query.limit, INCIDENTS_PAGE),
+        after: cursorOf(query.cursor, ['number', 'number', 'string']),
+      });
+      const shown = await reviewedIncidents({ sql: store, reader }, incidents, nowMs());
+      return { incidents: shown, total_open: totalOpen, next_cursor: cursorText(next) };
+    },
+  );
+  app.get(
+    '/v1/incidents/:id',
+    {
+      schema: {
+        operationId: 'getIncident',
+        summary: 'Returns one incident with its events, where it may have begun, and what was like it before',
+        params: IncidentId,
+        response: { ...answers(IncidentDetailAnswer), 404: Detail },
+      },
+    },
+    async ({ params: { id } }) => {
+      const found = await foundIncident(services, id);
+      const { reader, changes } = operationsOf(operations);
+      return incidentDetail(found, {
+        sql: store,
+        reader,
+        changes: changes.known,
+        nowMs: nowMs(),
+        scoredOrigins: scoredOrigins!,
+      });
+    },
+  );
+}
+
+function wholeIncident({ incident: { incidentId }, mergedIds }: FoundIncident): WholeIncident {
+  return { incidentId, mergedIds };
+}
+
+/** Reads what it needs of the history, and returns what it writes. */
+type IncidentAct = (found: FoundIncident, act: ReviewAct) => Promise<(sql: Sql) => Promise<unknown>>;
+
+/** Reviews an incident, and answers with what people say of it now. */
+function reviewer({ store, nowMs, ...services }: AppServices) {
+  return async (request: FastifyRequest, id: string, reviewing: IncidentAct) => {
+    const found = await foundIncident({ store, nowMs, ...services }, id);
+    const act = { atMs: nowMs(), by: callerOf(request).key.name };
+    await store.transaction(await reviewing(found, act));
+    const { reader } = operationsOf(services.operations);
+    return shownIncidentReview({ sql: store, reader }, found.incident.incidentId, nowMs());
+  };
+}
+
+const REVIEW_SCHEMA = { params: IncidentId, response: { ...bodyAnswers(IncidentReview), 404: Detail } };
+
+function addIncidentReviews(app: App, services: AppServices): void {
+  const { operations, nowMs } = services;
+  const answer = reviewer(services);
+  const whole = (found: FoundIncident) => reviewedIncident(operationsOf(operations).reader, wholeIncident(found));
+  app.post(
+    '/v1/incidents/:id/acknowledge',
+    {
+      schema: {
+        ...REVIEW_SCHEMA,
+        operationId: 'acknowledgeIncident',
+        summary: 'Acknowledges an incident with all of its events',
+        body: AcknowledgeRequest,
+      },
+    },
+    async (request) => {
+      const { acknowledged = true, note = null } = request.body;
+      return answer(request, request.params.id, async (found, act) => {
+        const reviewed = await whole(found);
+        return (sql) => acknowledgeIncident(sql, reviewed, acknowledged ? { ...act, note } : null);
+      });
+    },
+  );
+  app.post(
+    '/v1/incidents/:id/mute',
+    {
+      schema: {
+        ...REVIEW_SCHEMA,
+        operationId: 'muteIncident',
+        summary: 'Mutes an incident with all of its events until a time',
+        body: MuteRequest,
+      },
+    },
+    async (request) => {
+      const { until, reason = '' } = request.body;
+      const problems = muteProblems(request.body, nowMs());
+      if (problems.length > 0) throw invalidRequest(problems);
+      return answer(request, request.params.id, async (found, act) => {
+        const reviewed = await whole(found);
+        return (sql) => muteIncident(sql, reviewed, until === null ? null : { ...act, untilMs: until, reason });
+      });
+    },
+  );
+}
+
+function addVerdicts(app: App, services: AppServices): void {
+  const answer = reviewer(services);
+  app.post(
+    '/v1/incidents/:id/verdict',
+    {
+      schema: {
+        ...REVIEW_SCHEMA,
+        operationId: 'judgeIncident',
+        summary: 'Says that an event does not belong to an incident, or where it began',
+        body: VerdictRequest,
+      },
+    },
+    async (request) => {
+      const { verdict, subject, given = true, note = null } = request.body;
+      return answer(request, request.params.id, async (found, act) => {
+        if (verdict === 'not-related' && !(await isMember(services, found.incident, subject))) {
+          throw invalidRequest([
+            fieldProblem(['body', 'subject'], 'subject must be the id of an event of the incident'),
+          ]);
+        }
+        const incident = wholeIncident(found);
+        return (sql) => giveVerdict(sql, incident, { verdict, subject }, given ? { ...act, note } : null);
+      });
+    },
+  );
+}
+
+/** Not all events of a large incident are listed with it. */
+async function isMember({ operations }: AppServices, { incidentId, events }: Incident, id: string): Promise<boolean> {
+  if (events.some(({ eventId }) => eventId === id)) return true;
+  return (await operationsOf(operations).reader.findEvent(id))?.incidentId === incidentId;
+}

@@ -1,0 +1,203 @@
+import { MIMEType } from 'node:util';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import type { PointsFormat, ReceivedPoints, ReceiveOutcome } from '../../../records/received-points.ts';
+import { HttpProblem } from '../../wire/problem.ts';
+import { bodyAnswers, Detail } from '../../wire/schema/answer-schemas.ts';
+import type { AppServices } from '../exchange/app-services.ts';
+import type { App } from '../exchange/fastify-app.ts';
+import { codingOf, SNAPPY } from '../exchange/request-bodies.ts';
+
+type PointServices = Pick<AppServices, 'receivePoints'>;
+type Received = Extract<ReceiveOutcome, { kind: 'received' }>;
+
+const Accepted = Type.Object({
+  accepted: Type.Integer({ description: 'Points that are in Kafka now' }),
+  unwatched: Type.Integer({ description: 'Points of series that no detector watches' }),
+  refused: Type.Integer({ description: 'Points that cannot be used' }),
+  reasons: Type.Array(Type.String(), { description: 'Why, of the first of them' }),
+});
+
+const Precision = Type.Object({
+  precision: Type.Optional(Type.Enum(['ns', 'us', 'ms', 's'], { description: 'Unit of the times (ns)' })),
+});
+
+/**
+ * Where senders of metrics write to: Prometheus, OpenTelemetry, Influx clients and Telegraf, JSON lines. An answer of
+ * success means that Kafka has the points. Senders repeat what is refused for now (503); what they sent twice is
+ * dropped as duplicates of its time step.
+ */
+export function addPointRoutes(app: App, services: PointServices): void {
+  const receive = async (
+    request: FastifyRequest,
+    format: PointsFormat,
+    precision: ReceivedPoints['precision'] = 'ns',
+  ) => {
+    const { receivePoints } = services;
+    if (receivePoints === undefined) throw new HttpProblem(404, 'This service receives no points: run receive');
+    const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+    const snappy = codingOf(request) === SNAPPY;
+    return receivePoints({ format, bytes, snappy, precision });
+  };
+
+  app.post(
+    '/api/v1/write',
+    {
+      schema: { operationId: 'remoteWrite', summary: 'Prometheus remote write, 1.0 and 2.0', response: pointAnswers() },
+    },
+    async (request, reply) => {
+      const message = mediaTypeOf(request)?.params.get('proto') ?? WRITE_MESSAGES[0];
+      if (!WRITE_MESSAGES.includes(message)) {
+        const text = `The parameter proto of Content-Type must be ${WRITE_MESSAGES.join(' or ')}, got ${message}`;
+        throw new HttpProblem(415, text.slice(0, 200));
+      }
+      return sendWritten(request, reply, await receive(request, 'remote-write'));
+    },
+  );
+  app.post(
+    '/api/v2/write',
+    {
+      schema: {
+        operationId: 'writeLineProtocol',
+        summary: 'InfluxDB line protocol, as Telegraf and Influx clients write it; org and bucket are ignored',
+        querystring: Precision,
+        response: pointAnswers(),
+      },
+    },
+    async (request, reply) => {
+      const outcome = await receive(request, 'line-protocol', request.query.precision);
+      return sendEmpty(reply, outcome);
+    },
+  );
+  app.post(
+    '/v1/observations',
+    {
+      schema: {
+        operationId: 'writeObservations',
+        summary: 'Observations as JSON lines, each a record of the input topic',
+        response: LINES_ANSWERS,
+      },
+    },
+    async (request) => {
+      const outcome = await receive(request, 'json-lines');
+      const received = receivedOf(outcome);
+      if (received === null) throw new HttpProblem(400, reasonsOf(outcome));
+      const { accepted, unwatched, refused, reasons } = received;
+      return { accepted, unwatched, refused, reasons: [...reasons] };
+    },
+  );
+  app.post(
+    '/v1/metrics',
+    { schema: { operationId: 'writeOtlp', summary: 'OpenTelemetry metrics (OTLP/HTTP)', response: pointAnswers() } },
+    async (request, reply) => sendOtlp(request, reply, receive),
+  );
+}
+
+/** 404: this service receives no points. */
+const LINES_ANSWERS = { ...bodyAnswers(Accepted), 404: Detail };
+
+/** They answer in the way of their protocol. */
+function pointAnswers() {
+  const { 200: _, ...failures } = LINES_ANSWERS;
+  return failures;
+}
+
+/** Messages of remote write 1.0, which it is without a name, and of 2.0. */
+const WRITE_MESSAGES: readonly string[] = ['prometheus.WriteRequest', 'io.prometheus.write.v2.Request'];
+
+/** null where there is none, or it is none. */
+function mediaTypeOf({ headers }: FastifyRequest): MIMEType | null {
+  try {
+    return new MIMEType(headers['content-type'] ?? '');
+  } catch {
+    return null;
+  }
+}
+
+/** null where nothing of a body can be used: it is refused, with a status for which no sender repeats it. */
+function receivedOf(outcome: ReceiveOutcome): Received | null {
+  if (outcome.kind === 'unreadable') return null;
+  return outcome.refused > 0 && outcome.accepted + outcome.unwatched === 0 ? null : outcome;
+}
+
+function reasonsOf(outcome: ReceiveOutcome): string {
+  if (outcome.kind === 'unreadable') return outcome.detail;
+  const { refused, accepted, reasons } = outcome;
+  return `${refused} points cannot be used, ${accepted} are written: ${reasons.join('; ')}`;
+}
+
+/** What Influx clients and Telegraf show of a refusal. Senders do not repeat it; the rest is written. */
+function refusal(outcome: ReceiveOutcome, status = 400, headers = {}): HttpProblem {
+  const message = reasonsOf(outcome);
+  return new HttpProblem(status, message, { body: { code: 'invalid', message }, headers });
+}
+
+function sendEmpty(reply: FastifyReply, outcome: ReceiveOutcome) {
+  if (outcome.kind === 'unreadable' || outcome.refused > 0) throw refusal(outcome);
+  return reply.code(204).send();
+}
+
+/**
+ * The three counts make a sender of 1.0 or 2.0 count what was refused, and no more; without them a success of 2.0 is a
+ * failure. vmagent takes 400 as a refusal of its zstd and sends all again; 409 it reports and does not repeat.
+ */
+function sendWritten(request: FastifyRequest, reply: FastifyReply, outcome: ReceiveOutcome) {
+  if (outcome.kind === 'unreadable') throw refusal(outcome);
+  const { accepted, unwatched, missing, refused } = outcome;
+  const written = {
+    'x-prometheus-remote-write-samples-written': String(accepted + unwatched + missing),
+    'x-prometheus-remote-write-histograms-written': '0',
+    'x-prometheus-remote-write-exemplars-written': '0',
+  };
+  if (refused === 0) return reply.code(204).headers(written).send();
+  throw refusal(outcome, codingOf(request) === 'zstd' ? 409 : 400, written);
+}
+
+type ReceiveBody = (request: FastifyRequest, format: PointsFormat) => Promise<ReceiveOutcome>;
+
+/** INVALID_ARGUMENT of google.rpc.Code. */
+const INVALID_ARGUMENT = 3;
+
+/**
+ * The answer is an ExportMetricsServiceResponse in the encoding of the request; where nothing can be used it is 400
+ * with a google.rpc.Status, as the protocol demands of bad data.
+ */
+async function sendOtlp(request: FastifyRequest, reply: FastifyReply, receive: ReceiveBody) {
+  const isJson = mediaTypeOf(request)?.essence === 'application/json';
+  const outcome = await receive(request, isJson ? 'otlp-json' : 'otlp-protobuf');
+  const received = receivedOf(outcome);
+  if (received === null) {
+    const message = reasonsOf(outcome);
+    if (isJson) throw new HttpProblem(400, message, { body: { code: INVALID_ARGUMENT, message } });
+    return reply.code(400).type('application/x-protobuf').send(countAndText(INVALID_ARGUMENT, message));
+  }
+  const { refused, reasons } = received;
+  const errorMessage = reasons.join('; ');
+  if (isJson) {
+    const partial = refused === 0 ? {} : { partialSuccess: { rejectedDataPoints: String(refused), errorMessage } };
+    return reply.type('application/json').send(JSON.stringify(partial));
+  }
+  return reply
+    .type('application/x-protobuf')
+    .send(refused === 0 ? Buffer.alloc(0) : partialSuccess(refused, errorMessage));
+}
+
+/** Field 1, a message: rejected_data_points (1, varint) and error_message (2, text). */
+function partialSuccess(refused: number, errorMessage: string): Buffer {
+  const inner = countAndText(refused, errorMessage);
+  return Buffer.concat([Buffer.from([10]), varint(inner.length), inner]);
+}
+
+/** A message with a number (1, varint) and a text (2): a status, or what was refused. */
+function countAndText(count: number, words: string): Buffer {
+  const text = Buffer.from(words);
+  return Buffer.concat([Buffer.from([8]), varint(count), Buffer.from([18]), varint(text.length), text]);
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest = Math.floor(rest / 128)) {
+    if (rest < 128) return Buffer.from([...bytes, rest]);
+    bytes.push((rest % 128) | 128);
+  }
+}

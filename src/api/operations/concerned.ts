@@ -1,0 +1,40 @@
+import type { HistoryReader } from '../../history/port/history-port.ts';
+import type { AnomalyEvent } from '../../records/anomaly-event.ts';
+import { CHANGES_TOLD_MAX } from '../../records/changes/change-limits.ts';
+import type { ConcernedSubject, KnownChanges } from '../../records/changes/known-changes.ts';
+import type { Incident, IncidentOrigin } from '../../records/incident.ts';
+import { changeText, type KnownChange } from '../../records/known-change.ts';
+import { EVENTS_OF_INCIDENT } from './scored-origins.ts';
+
+/** An event of a group concerns its members, too. */
+export function concernedBy(event: AnomalyEvent): readonly ConcernedSubject[] {
+  const { labels, seriesLabels } = event;
+  return [event, ...event.members.map(({ series }) => ({ series, group: null, labels, seriesLabels }))];
+}
+
+/** A series, with the labels that its newest event says: its id may hide them. */
+export async function concernedSeries(reader: HistoryReader, series: string): Promise<readonly ConcernedSubject[]> {
+  const { events } = await reader.listEvents({ ...EVENTS_OF_INCIDENT, incident: null, series, limit: 1 });
+  const own = events.filter((event) => event.series === series);
+  return [{ series, group: null, labels: own[0]?.labels ?? {}, seriesLabels: own[0]?.seriesLabels ?? {} }];
+}
+
+/** Origins with the changes that concern them and came shortly before, as evidence. Records have none of it. */
+export function withChanges<T extends IncidentOrigin>(
+  origins: readonly T[],
+  { startedAtMs, events }: Incident,
+  changes: KnownChanges,
+): readonly T[] {
+  return origins.map((origin) => {
+    const { series } = origin;
+    const own = events.filter((event) => (event.series ?? event.group) === series);
+    const found = changes.before(own.length > 0 ? own : [{ series, group: null }], startedAtMs).filter(choosesSeries);
+    const told = found.slice(0, CHANGES_TOLD_MAX).map((change) => changeText(change, startedAtMs));
+    return told.length === 0 ? origin : { ...origin, evidence: [...origin.evidence, ...told] };
+  });
+}
+
+/** What concerns all says nothing of one. */
+function choosesSeries({ labels, series }: KnownChange): boolean {
+  return series !== null || Object.keys(labels).length > 0;
+}

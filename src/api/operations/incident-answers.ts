@@ -1,0 +1,96 @@
+import type { KnownEvent } from '../../history/port/event-port.ts';
+import type { HistoryReader } from '../../history/port/history-port.ts';
+import type { FoundIncident } from '../../history/port/incident-port.ts';
+import { summaryRankedBy } from '../../incidents/incident-summary.ts';
+import type { KnownChanges } from '../../records/changes/known-changes.ts';
+import type { Incident } from '../../records/incident.ts';
+import type { ReviewedEvent } from '../../store/event-reviews.ts';
+import {
+  countOrigins,
+  type ReviewedIncident,
+  type VerdictRecord,
+  type WholeIncident,
+} from '../../store/incident-reviews.ts';
+import type { IncidentAnswer, IncidentDetailAnswer } from '../wire/schema/incident-schema.ts';
+import { withChanges } from './concerned.ts';
+import { shownActs } from './event-answers.ts';
+import { type PassedReviews, passedReviews, type ReviewSources } from './passed-reviews.ts';
+import { EVENTS_OF_INCIDENT, type ScoredOrigins } from './scored-origins.ts';
+import { shownMembers, shownOrigins } from './shown-records.ts';
+
+/** Incidents with what people say of them. */
+export async function reviewedIncidents(
+  reviewing: ReviewSources,
+  incidents: readonly Incident[],
+  nowMs: number,
+): Promise<IncidentAnswer[]> {
+  const ids = incidents.map(({ incidentId }) => incidentId);
+  const passed = await passedReviews(reviewing, ids);
+  return incidents.map(({ events: _, origins, openedOrigins, ...incident }) => ({
+    ...incident,
+    origins: shownOrigins(origins),
+    openedOrigins: shownOrigins(openedOrigins),
+    ...shownPassed(passed.get(incident.incidentId)!, nowMs),
+  }));
+}
+
+interface Answering extends ReviewSources {
+  readonly nowMs: number;
+  readonly scoredOrigins: ScoredOrigins;
+  readonly changes: KnownChanges;
+}
+
+/** An incident with all that is known beside it. */
+export async function incidentDetail(
+  { incident, mergedIds, similar }: FoundIncident,
+  { sql, reader, nowMs, scoredOrigins, changes }: Answering,
+): Promise<IncidentDetailAnswer> {
+  const ranked = await scoredOrigins.of(incident);
+  const shown = await reviewedIncidents({ sql, reader }, [incident, ...similar.map((each) => each.incident)], nowMs);
+  const origins = ranked?.origins ?? incident.origins;
+  const candidates = origins.map(({ series, common }) => common ?? series);
+  const confirmed = await countOrigins(sql, [...new Set(candidates)]);
+  return {
+    ...shown[0],
+    events: shownMembers(incident.events),
+    mergedIds: [...mergedIds],
+    summary: summaryRankedBy(incident, origins),
+    origins: shownOrigins(withChanges(origins, incident, changes)),
+    rankedBy: ranked === null ? ('events' as const) : ('scores' as const),
+    moved: [...(ranked?.moved ?? [])],
+    similar: similar.map(({ commonCount }, i) => ({ incident: shown[i + 1], commonSeries: commonCount })),
+    confirmed: [...confirmed].map(([subject, incidents]) => ({ subject, incidents })),
+  };
+}
+
+/** The answer to a review of an incident. */
+export async function shownIncidentReview(reviewing: ReviewSources, incidentId: string, nowMs: number) {
+  const passed = await passedReviews(reviewing, [incidentId]);
+  return { incidentId, ...shownPassed(passed.get(incidentId)!, nowMs) };
+}
+
+function shownPassed({ review, verdicts }: PassedReviews, nowMs: number) {
+  return { ...shownActs(review, nowMs), verdicts: verdicts.map(shownVerdict) };
+}
+
+/** An incident with all events that the history has, as a review takes them. */
+export async function reviewedIncident(
+  reader: HistoryReader,
+  { incidentId, mergedIds }: WholeIncident,
+): Promise<ReviewedIncident> {
+  const events: ReviewedEvent[] = [];
+  for (let after: readonly (string | number)[] | null = null; ; ) {
+    const page = await reader.listEvents({ ...EVENTS_OF_INCIDENT, incident: incidentId, after });
+    events.push(...page.events.map(reviewedEvent));
+    if (page.next === null) return { incidentId, mergedIds, events };
+    after = page.next;
+  }
+}
+
+export function reviewedEvent(event: KnownEvent): ReviewedEvent {
+  return { eventId: event.eventId, startedAtMs: event.startedAtMs, record: JSON.stringify(event) };
+}
+
+function shownVerdict({ verdict, subject, atMs: at, by, note }: VerdictRecord) {
+  return { verdict, subject, at, by, note };
+}

@@ -1,0 +1,42 @@
+import { type Calibration, deviationAt } from '../../../detection/calibration/calibration.ts';
+import { calibrateInSample } from '../../../detection/calibration/in-sample-detection.ts';
+import { forecastInSample, type InSampleForecast } from '../../../forecasting/in-sample.ts';
+import { contextsOf, tuneForRequest } from '../../models/tuned-models.ts';
+import { attribute, type ForecastEffect } from '../series/attribution.ts';
+import { inParts } from '../series/request-parts.ts';
+import { fitSeriesEffects } from '../series/series-effects.ts';
+import type { InSampleQuestion } from './in-sample-question.ts';
+
+/** The in-sample forecast of a series with the calibration of its residuals. */
+export interface CalibratedForecast extends InSampleForecast {
+  readonly calibration: Calibration;
+  /** The deviation of its residuals. */
+  readonly deviation: number;
+  /** The exogenous effect in it; null without variables. */
+  readonly effect: ForecastEffect | null;
+}
+
+/** Forecasts every history in-sample. */
+export async function runInSample(question: InSampleQuestion, signal: AbortSignal): Promise<CalibratedForecast[]> {
+  const { series, frequency, model, tuning, h, context, contributions } = question;
+  const scope = { series: series.values, horizon: h, contexts: contextsOf(model, frequency) };
+  const { forecaster } = await tuneForRequest(tuning, model, { ...scope, signal });
+  const effects = await fitSeriesEffects(question, 0, signal);
+  const forecasts = await inParts(series.values, async ({ start, end }, rowsInFlightMax) => {
+    const settings = { h, context, effects: effects?.slice(start, end) };
+    const inference = { forecaster, signal, rowsInFlightMax };
+    const made = await forecastInSample(series.values.slice(start, end), settings, inference);
+    return made.map((forecast) => ({ ...forecast, calibration: calibrateInSample(forecast) }));
+  });
+  const attributed = (effects ?? []).map((effect, i) => ({
+    weights: effect.weights(),
+    contributions: contributions === null ? [] : effect.contributions(),
+    typical: () => effect.typical(),
+    mean: forecasts[i].forecast,
+    series: i,
+  }));
+  const shown = await attribute(attributed, { series, contributions, held: 0, signal });
+  return forecasts.map((forecast, i) => {
+    return { ...forecast, deviation: deviationAt(forecast.calibration, 0, 0), effect: shown[i] ?? null };
+  });
+}

@@ -1,0 +1,108 @@
+import { alarmRateOf, parseFalseAlarms } from '../../../detection/alarm/false-alarms.ts';
+import type { DetectionSettings } from '../../../detection/calibration/settings.ts';
+import { CONTEXT_MIN } from '../../../forecasting/context-length.ts';
+import { type Frequency, meanStepMs, parseFrequency } from '../../../time/frequency.ts';
+import { OUTPUTS_OF_DETECTION, tokensOf } from '../../accounts/token-count.ts';
+import { frequencyProfile } from '../../models/frequency-profile.ts';
+import type { ServedModels } from '../../models/served-models.ts';
+import { DEFAULT_LEVEL } from '../../wire/interval-keys.ts';
+import { type FieldProblem, fieldProblem } from '../../wire/problem.ts';
+import type { OnlineDetectionBody } from '../../wire/schema/online-detection-schema.ts';
+import type { WireLevel } from '../../wire/wire-types.ts';
+import { type ModelLoad, tuningProblems } from '../series/request-limits.ts';
+import { tooShort } from '../series/series-problems.ts';
+import { horizonWarning, readSeriesRequest, type SeriesQuestion } from '../series/series-question.ts';
+import { requestedProfile } from './detection-profile.ts';
+
+/** A checked request for online detection. */
+export interface OnlineDetectionQuestion extends SeriesQuestion {
+  readonly settings: DetectionSettings;
+  readonly level: WireLevel;
+  /** Whether grades are requested. */
+  readonly grade: boolean;
+  /** Whether events are requested. */
+  readonly events: boolean;
+  /** Mean step of the series; null where no events are requested, or the frequency has no grid. */
+  readonly eventStepMs: number | null;
+  /** Event times of the first values; null where the long memory does not judge. */
+  readonly startsMs: readonly number[] | null;
+  readonly warning: string | null;
+}
+
+/** Throws an HttpProblem for an invalid request. */
+export function readOnlineDetection(body: OnlineDetectionBody, models: ServedModels): OnlineDetectionQuestion {
+  const { series, h, detection_size: size, model_parameters: parameters } = body;
+  const problems = detectionProblems(body);
+  const frequency = frequencyProfile(body.freq);
+  const { grid } = frequency;
+  const profile = requestedProfile(body, grid, problems);
+  const read = readSeriesRequest(body, { models, frequency, problems, load: loadOf(body) });
+  const events = parameters?.events === true;
+  return {
+    ...read,
+    tokens: tokensOf(body, { predicted: series.sizes.length * size, outputs: OUTPUTS_OF_DETECTION }),
+    settings: { ...settingsOf(body, grid, read.model.forecaster.limits.context), profile: profile?.settings ?? null },
+    level: body.level ?? DEFAULT_LEVEL,
+    grade: parameters?.grade === true,
+    events,
+    eventStepMs: events && grid !== null ? meanStepMs(grid) : null,
+    startsMs: profile?.startsMs ?? null,
+    warning: horizonWarning(h, read),
+  };
+}
+
+function detectionProblems(body: OnlineDetectionBody): FieldProblem[] {
+  const { series, h, detection_size: size, threshold_method: method } = body;
+  const { sizes } = series;
+  const problems = [
+    ...tuningProblems(body),
+    ...tooShort(sizes, Math.max(size, CONTEXT_MIN + h), `for h ${h} and detection_size ${size}`),
+  ];
+  if (method === 'multivariate' && sizes.some((length) => length !== sizes[0])) {
+    problems.push(
+      fieldProblem(['body', 'series', 'sizes'], 'series must be equally long for a multivariate threshold'),
+    );
+  }
+  const { grade, events } = body.model_parameters ?? {};
+  if ((grade || events) && parseFrequency(body.freq) === null) {
+    const field = grade ? 'grade' : 'events';
+    const text = `must be a frequency whose steps have a length, such as h, 15min or D, for model_parameters.${field}`;
+    problems.push(fieldProblem(['body', 'freq'], text));
+  }
+  return problems;
+}
+
+function loadOf({ series: { sizes }, h, step_size: step = h }: OnlineDetectionBody): ModelLoad {
+  const cutoffs = sizes.map((length) => Math.max(0, Math.ceil((length - h - CONTEXT_MIN + 1) / (step ?? h))));
+  return { forecasts: cutoffs.reduce((sum, count) => sum + count, 0), h };
+}
+
+function settingsOf(body: OnlineDetectionBody, grid: Frequency | null, context: number): DetectionSettings {
+  const { series, h, detection_size, step_size, level, threshold_method, model_parameters } = body;
+  const size = model_parameters?.calibration_size;
+  return {
+    h,
+    detectionSize: detection_size,
+    stepSize: step_size ?? h,
+    level: (level ?? DEFAULT_LEVEL).value,
+    thresholdMethod: threshold_method ?? 'univariate',
+    calibration: model_parameters?.calibration ?? 'plain',
+    alarmRate: alarmRateFor(body, grid),
+    // A ring of more residuals than there are values would be memory alone.
+    calibrationSize:
+      typeof size === 'number'
+        ? Math.min(
+            size,
+            series.sizes.reduce((a, b) => Math.max(a, b), 1),
+          )
+        : 'all',
+    context,
+  };
+}
+
+/** null where neither grade nor events are requested, or the frequency has no grid. */
+function alarmRateFor({ model_parameters, level }: OnlineDetectionBody, grid: Frequency | null): number | null {
+  if (!(model_parameters?.grade || model_parameters?.events) || grid === null) return null;
+  const falseAlarms = parseFalseAlarms(model_parameters.false_alarms ?? '');
+  return alarmRateOf({ falseAlarms, level: level?.value }, grid);
+}

@@ -1,0 +1,101 @@
+import { marginalProbabilities } from '../../../forecasting/simulation/marginal-quantiles.ts';
+import { tokensOf } from '../../accounts/token-count.ts';
+import { frequencyProfile } from '../../models/frequency-profile.ts';
+import type { ServedModels } from '../../models/served-models.ts';
+import { type FieldProblem, fieldProblem, invalidRequest } from '../../wire/problem.ts';
+import { PATHS_DEFAULT, SEED_MAX, SEED_MIN, type SimulateBody } from '../../wire/schema/simulate-schema.ts';
+import type { WireLiteral } from '../../wire/wire-types.ts';
+import {
+  type ForecastQuestion,
+  forecastsOfOne,
+  futureProblems,
+  horizonSettings,
+} from '../forecast/forecast-question.ts';
+import { seriesOffsets } from '../series/alignment.ts';
+import { intervalProblems, simulationProblems } from '../series/request-limits.ts';
+import { tooShort } from '../series/series-problems.ts';
+import { horizonWarning, readSeriesRequest } from '../series/series-question.ts';
+
+/** A checked request for paths. Its forecasts are those of the marginal distributions. */
+export interface SimulateQuestion extends ForecastQuestion {
+  readonly paths: number;
+  /** null: other paths every time. */
+  readonly seed: bigint | null;
+  /** Whether the paths of all series should follow the same windows: several series that end together. */
+  readonly coupled: boolean;
+}
+
+/** Throws an HttpProblem for an invalid request. */
+export function readSimulate(body: SimulateBody, models: ServedModels): SimulateQuestion {
+  const { series, h, n_paths: paths = PATHS_DEFAULT, multivariate = false } = body;
+  const { sizes } = series;
+  const quantiles = body.quantiles ?? [];
+  const frequency = frequencyProfile(body.freq);
+  const probabilities = marginalProbabilities(quantiles);
+  const predicted = sizes.length * h;
+  const problems = [
+    ...futureProblems(body),
+    ...simulationProblems({ predicted, paths, quantiles: quantiles.length }),
+    ...orderProblems(quantiles),
+    ...intervalProblems(1, sizes),
+    ...tooShort(sizes, h, `for a window of ${h} steps`),
+  ];
+  const seed = seedOf(body.seed, problems);
+  const offsets = multivariate ? seriesOffsets(series, frequency, problems) : [];
+  const load = { forecasts: sizes.length * forecastsOfOne({ h, series, level: probabilities }, frequency), h };
+  const read = readSeriesRequest(body, { models, frequency, problems, load });
+  const gapped = read.series.values.findIndex((values) => !hasWindow(pathHistory(values, h), h));
+  if (gapped >= 0) {
+    const text = `series ${gapped} has no ${h} values without a gap, as paths of h ${h} need`;
+    throw invalidRequest([fieldProblem(['body', 'series', 'y'], text)]);
+  }
+  return {
+    ...read,
+    settings: horizonSettings(h, probabilities, read),
+    levels: [],
+    contributions: null,
+    warning: horizonWarning(h, read),
+    paths,
+    seed,
+    coupled: sizes.length > 1 && offsets.length > 0 && endTogether(sizes, offsets),
+    tokens: tokensOf(body, { predicted, outputs: paths, future: (series.X_future?.length ?? 0) * predicted }),
+  };
+}
+
+function endTogether(sizes: readonly number[], offsets: readonly number[]): boolean {
+  return sizes.every((size, i) => offsets[i] + size === offsets[0] + sizes[0]);
+}
+
+function orderProblems(quantiles: readonly number[]): FieldProblem[] {
+  const wrong = quantiles.findIndex((quantile, i) => i > 0 && quantile <= quantiles[i - 1]);
+  if (wrong < 0) return [];
+  const text = `quantiles must be strictly increasing, got ${quantiles[wrong]} after ${quantiles[wrong - 1]}`;
+  return [fieldProblem(['body', 'quantiles', wrong], text)];
+}
+
+/** The seed by its digits: as a number, seeds beyond 2^53 would be equal. Adds a problem. */
+function seedOf(given: WireLiteral | null | undefined, problems: FieldProblem[]): bigint | null {
+  if (given === null || given === undefined) return null;
+  const { value, text } = given;
+  const isExact = /^-?\d+$/.test(text) || Number.isSafeInteger(value);
+  const seed = isExact ? BigInt(/^-?\d+$/.test(text) ? text : value) : null;
+  if (seed !== null && seed >= SEED_MIN && seed <= SEED_MAX) return seed;
+  const why = `seed must be an integer from ${SEED_MIN} to ${SEED_MAX}, written with all its digits`;
+  problems.push(fieldProblem(['body', 'seed'], why));
+  return null;
+}
+
+/** Newest values of a series whose windows are followed, or those of one longer window. */
+const HISTORY_MAX = 100_000;
+
+/** The part of a series whose windows paths follow. */
+export function pathHistory(values: Float64Array, h: number): Float64Array {
+  return values.subarray(-Math.max(HISTORY_MAX, h));
+}
+
+/** Whether a history has `h` values without a gap. The newest are looked at first. */
+function hasWindow(values: Float64Array, h: number): boolean {
+  let run = 0;
+  for (let i = values.length - 1; i >= 0 && run < h; i--) run = Number.isNaN(values[i]) ? 0 : run + 1;
+  return run >= h;
+}

@@ -1,0 +1,83 @@
+import Type from 'typebox';
+import { FINDING_KINDS } from '../../../../records/diagnostics/finding.ts';
+import { NullableNumber, NullableText, NullableTime } from '../query-fields.ts';
+
+/** A detectors file may be this long. */
+const TEXT_LENGTH_MAX = 1_000_000;
+
+const Setting = Type.Unsafe<string | number | boolean | null>({ type: ['string', 'number', 'boolean', 'null'] });
+
+const DetectorAnswer = Type.Object({
+  name: Type.String(),
+  series: Type.Array(Type.String(), { description: 'Globs over series ids, or matchers of labels.' }),
+  group: NullableText('Path of the group in the record, or its labels: {instance,job}.'),
+  model: Type.String(),
+  settings: Type.Record(Type.String(), Setting, { description: 'Settings by their names in the detectors file.' }),
+  series_count: Type.Integer({ description: 'Series that it has scored.' }),
+  group_count: Type.Integer(),
+  observations: Type.Integer({ description: 'Observations that are kept.' }),
+  since: NullableTime('Event time of the oldest that is kept.'),
+  alarms_promised_per_week: NullableNumber(
+    'False alarms a week and series (or group) that its settings promise; null where alarms are off.',
+  ),
+  events_per_week: NullableNumber(
+    'Events a week that each series (or group) had while it was judged, of what is kept: what the promise is about, ' +
+      'with those of incidents. Silence does not count. null where less than a day was judged.',
+  ),
+  events: Type.Integer({ description: 'Events that are kept.' }),
+  events_open: Type.Integer(),
+});
+
+const DetectorsVersion = Type.Object({
+  version: Type.Integer(),
+  saved_at: Type.Integer(),
+  saved_by: Type.String({ description: 'Name of the key, or of the file.' }),
+  comment: NullableText('What was said about the change.'),
+});
+
+const FindingAnswer = Type.Object({
+  kind: Type.Enum(FINDING_KINDS),
+  detector: NullableText('null where no detector watches the series.'),
+  text: Type.String({ description: 'What was found, in numbers, and the remedy.' }),
+});
+
+export const DetectorsAnswer = Type.Object({
+  version: NullableTime('Version of the published detectors; null where they are those of the file.'),
+  text: Type.String({ description: 'The detectors file (YAML).' }),
+  can_save: Type.Boolean({ description: 'Whether PUT publishes to workers.' }),
+  detectors: Type.Array(DetectorAnswer),
+  findings: Type.Array(FindingAnswer, { description: 'Settings that watch nothing, or not what was meant.' }),
+  versions: Type.Array(DetectorsVersion, { description: 'Newest first.' }),
+});
+export type DetectorsAnswer = Type.Static<typeof DetectorsAnswer>;
+
+export const DetectorsRequest = Type.Object({
+  text: Type.Optional(Type.String({ maxLength: TEXT_LENGTH_MAX, description: 'The whole detectors file (YAML).' })),
+  roll_back_to: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Publishes the text of this version again, in place of `text`; 0: of the detectors file.',
+    }),
+  ),
+  base_version: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    description: 'The version that was changed: another one since then gets 409.',
+  }),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Only checks and compares. Default: false.' })),
+  comment: Type.Optional(Type.String({ maxLength: 500 })),
+});
+
+export const DetectorsSaved = Type.Object({
+  version: NullableTime('The version that was published; null for a dry run.'),
+  changes: Type.Array(
+    Type.Object({
+      detector: Type.String(),
+      field: Type.String({ description: 'Name of the setting; `detector` where a whole detector is new or gone.' }),
+      before: NullableText('null where there was none.'),
+      after: NullableText('null where there is none.'),
+      starts_over: Type.Boolean({ description: 'Its series are calibrated again.' }),
+    }),
+  ),
+  warnings: Type.Array(Type.String(), { description: 'Globs that take no series, one sentence each.' }),
+});
+export type DetectorsSaved = Type.Static<typeof DetectorsSaved>;

@@ -1,0 +1,91 @@
+import type { Routes } from '../../alerts/routes/alert-route.ts';
+import { sendTestAlert } from '../../alerts/test-alert.ts';
+import { changeOptions } from '../../config/change-options.ts';
+import { readFlags } from '../../config/command-line.ts';
+import { loadProcessConfig, routesPath } from '../../config/load.ts';
+import { commandFlag, withDefault } from '../../config/option.ts';
+import { alertOptions, processOptions, storeOptions } from '../../config/options.ts';
+import { boolean, text } from '../../config/schema/kinds.ts';
+import { mustBe, nearestOf } from '../../config/schema/problems.ts';
+import { type CommandIo, DONE, type ExitCode, FAILED } from '../../tools/terminal/command-io.ts';
+import { loadRoutes, type RunAlertsOptions, runAlerts, stateTopicOf } from '../processes/alerts/run-alerts.ts';
+import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
+import { printDeadLetters } from './dead-alerts.ts';
+import { fromBeginning, readerOptions, runService } from './run-service.ts';
+
+const ownFlags = {
+  fromBeginning: fromBeginning('events'),
+  deadLetters: withDefault(commandFlag('dead-letters', boolean, 'lists what was given up, and ends'), false),
+  redeliver: withDefault(commandFlag('redeliver', boolean, 'queues what was given up again, then goes on'), false),
+  check: withDefault(commandFlag('check', boolean, 'checks the routes file, and ends'), false),
+  test: commandFlag('test', text, 'sends a test message to this receiver, prints its answer, and ends'),
+  json: withDefault(commandFlag('json', boolean, 'with --dead-letters: one JSON record a line'), false),
+};
+
+/** Sends the events of a cluster to the receivers of a routes file until it is stopped. */
+export const alertsCommand: RunnableCommand = {
+  options: [
+    ...Object.values(ownFlags),
+    ...Object.values(alertOptions),
+    ...Object.values(changeOptions),
+    ...readerOptions,
+    ...Object.values(storeOptions),
+    processOptions.dataDir,
+  ],
+  async run(_operands, flags, io) {
+    const read = readFlags(flags, ownFlags);
+    const needsKafka = read.kind === 'values' && !read.values.check && read.values.test === undefined;
+    const loaded = loadProcessConfig(flags, needsKafka ? ['brokers', 'routes'] : ['routes']);
+    const routes = loadRoutes(routesPath(flags));
+    if (read.kind === 'problems' || loaded.kind === 'problems' || routes?.kind !== 'config') {
+      return printProblems(problemsIn(read, loaded, routes), io);
+    }
+    const { deadLetters, redeliver, check, test, json } = read.values;
+    if (test !== undefined) return testReceiver(routes.config, test, io);
+    if (check) return printRoutes(loaded.config.routes!, routes.config, io);
+    const config = { ...loaded.config, kafka: loaded.config.kafka! };
+    if (deadLetters)
+      return printDeadLetters({ kafka: config.kafka, stateTopic: stateTopicOf(routes.config, config), json }, io);
+    const from = read.values.fromBeginning ? 'earliest' : 'latest';
+    return send({ config, routes: routes.config, from, redeliver }, io);
+  },
+};
+
+function send(sending: Omit<RunAlertsOptions, 'metrics' | 'logger'>, io: CommandIo): Promise<ExitCode> {
+  return runService(
+    {
+      config: sending.config,
+      starting: 'the alerts are starting',
+      failed: 'the alerts cannot continue',
+      async start({ logger, metrics }) {
+        const service = await runAlerts({ ...sending, metrics, logger });
+        logger.info({ routes: sending.routes.routes.length }, 'alerts started');
+        return service;
+      },
+    },
+    io,
+  );
+}
+
+/** `alerts --check`: reports what a routes file has that is right. */
+function printRoutes(path: string, { routes, receivers }: Routes, io: CommandIo): ExitCode {
+  const names = (entries: readonly { readonly name: string }[]) => entries.map(({ name }) => name).join(', ');
+  io.out(`${path} is right. Routes: ${names(routes)}. Receivers: ${names(receivers)}.`);
+  return DONE;
+}
+
+/** `alerts --test RECEIVER`: sends a test message, and prints the answer. */
+async function testReceiver(routes: Routes, name: string, io: CommandIo): Promise<ExitCode> {
+  const names = routes.receivers.map((receiver) => receiver.name);
+  if (!names.includes(name)) {
+    const nearest = nearestOf(name, names);
+    const problem = mustBe('--test', `a receiver of the routes file (${names.join(', ')})`, name);
+    return printProblems([nearest === null ? problem : `${problem}; did you mean ${nearest}?`], io);
+  }
+  const answers = await sendTestAlert(routes, name, { nowMs: Date.now(), stop: io.stop });
+  for (const { type, outcome } of answers) {
+    const detail = outcome.kind === 'accepted' ? '' : `: ${outcome.detail}`;
+    io.out(`${name}: the test message (${type}) is ${outcome.kind}${detail}`);
+  }
+  return answers.at(-1)?.outcome.kind === 'accepted' ? DONE : FAILED;
+}

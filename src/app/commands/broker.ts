@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import { cacheFolder } from '../../config/cache-folder.ts';
+import { readFlags } from '../../config/command-line.ts';
+import { loadProcessConfig } from '../../config/load.ts';
+import { commandFlag, withDefault } from '../../config/option.ts';
+import { processOptions } from '../../config/options.ts';
+import { integerFrom } from '../../config/schema/kinds.ts';
+import { startKafka } from '../../demo/local-kafka/kafka-broker.ts';
+import { makeFolder } from '../../store/database/make-folder.ts';
+import { aborted, DONE, FAILED } from '../../tools/terminal/command-io.ts';
+import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
+
+const ownFlags = {
+  port: withDefault(commandFlag('port', integerFrom(1, 65_535), 'port of the broker on the loopback interface'), 9092),
+};
+
+/** A local Kafka for development, without a container. */
+export const brokerCommand: RunnableCommand = {
+  options: [ownFlags.port, processOptions.dataDir],
+  async run(_operands, flags, io) {
+    const loaded = loadProcessConfig(flags, []);
+    const read = readFlags(flags, ownFlags);
+    if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
+    const dataDir = join(loaded.config.dataDir, 'kafka');
+    makeFolder(dataDir);
+    const broker = await startKafka({ cacheDir: cacheFolder(), dataDir, port: read.values.port });
+    io.out(`Kafka is up. In another terminal: KAFKA_BROKERS=${broker.brokers.join(',')} npm start -- topics`);
+    // A signal handler does not keep the process alive.
+    const alive = setInterval(() => {}, 60_000);
+    const lost = await Promise.race([aborted(io.stop), broker.ended().then(() => true)]);
+    clearInterval(alive);
+    await broker.stop();
+    if (lost) io.err(`Kafka ended by itself; ${join(dataDir, 'broker.log')} may have the reason`);
+    return lost ? FAILED : DONE;
+  },
+};

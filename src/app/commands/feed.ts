@@ -1,0 +1,187 @@
+import { setTimeout } from 'node:timers/promises';
+import { compileObservationWriter } from '../../codecs/observation-writer.ts';
+import { readFlags } from '../../config/command-line.ts';
+import type { LoadedConfig } from '../../config/config.ts';
+import { loadProcessConfig } from '../../config/load.ts';
+import { commandFlag } from '../../config/option.ts';
+import { kafkaOptions, streamOptions } from '../../config/options.ts';
+import { integerFrom } from '../../config/schema/kinds.ts';
+import { type KeptTimes, keptTimes, keptTimesText } from '../../engine/topics/kept-times.ts';
+import { detectorsOfInput, extrasFor } from '../../engine/unit/bound-detector.ts';
+import { describeCluster } from '../../kafka/admin/describe-cluster.ts';
+import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../../kafka/produce/bulk-producer.ts';
+import { findingText } from '../../records/diagnostics/finding.ts';
+import { csvFlags, csvReading } from '../../tools/csv/flags.ts';
+import { openInput, STANDARD_INPUT } from '../../tools/csv/input.ts';
+import { readObservations } from '../../tools/csv/observations.ts';
+import { type CsvPull, pullObservations } from '../../tools/csv/pull.ts';
+import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../../tools/terminal/command-io.ts';
+import { formatTime } from '../../tools/terminal/score-line.ts';
+import { inBatches } from './batches.ts';
+import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
+import { SentSteps } from './sent-steps.ts';
+
+/** Records of one send. With `--rate` a batch holds a tenth of a second. */
+const BATCH_RECORDS_MAX = 1_000;
+const BATCHES_PER_SECOND = 10;
+const PROGRESS_MS = 5_000;
+
+/** Path of the group's id without a detectors file. */
+const GROUP_PATH = 'group';
+
+const ownFlags = {
+  ...csvFlags,
+  rate: commandFlag('rate', integerFrom(1, 1_000_000), 'observations a second (default: as fast as possible)'),
+};
+
+/** Writes the observations of a CSV file to Kafka, in the layout that the detectors file maps. */
+export const feedCommand: RunnableCommand = {
+  operands: ['FILE'],
+  options: [...Object.values(ownFlags), ...Object.values(kafkaOptions), streamOptions.detectors],
+  async run([path = ''], flags, io) {
+    const loaded = loadProcessConfig(flags, ['brokers']);
+    const read = readFlags(flags, ownFlags);
+    if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
+    const { stream, kafka } = loaded.config;
+    if (stream.input.values !== undefined) {
+      io.err('feed writes one value a record, but the detectors file reads several (input.values).');
+      return WRONG_USE;
+    }
+    if (stream.input.format !== 'json') {
+      io.err(`feed writes JSON, but the detectors file reads ${stream.input.format} (input.format).`);
+      return WRONG_USE;
+    }
+    const { group = null, rate = Number.POSITIVE_INFINITY } = read.values;
+    const topic = stream.topics.observations;
+    io.err(`Writes to ${topic} of ${await describeCluster({ config: kafka! })}`);
+    const input = await openInput(path, io.stop);
+    try {
+      const olderMsMax = Math.max(0, ...stream.detectors.map(({ settings }) => settings.latenessMs));
+      const live = path === STANDARD_INPUT ? { olderMsMax } : undefined;
+      const pull = pullObservations(readObservations(input, { ...csvReading(path, read.values), live }), io.err);
+      const producer = await openBulkProducer({ config: kafka! }, topic);
+      try {
+        const steps = new SentSteps(stream.detectors);
+        const kept = await keptTimes({ config: kafka! }, stream);
+        const code = await send(recordsOf(pull, stream, group), { pull, producer, rate, topic, steps, kept }, io);
+        for (const finding of steps.findings()) io.err(findingText(finding));
+        return code;
+      } finally {
+        await producer.close();
+      }
+    } finally {
+      input.destroy();
+    }
+  },
+};
+
+interface Outgoing {
+  readonly record: ProducerRecord;
+  readonly series: string;
+  readonly timestampMs: number;
+}
+
+async function* recordsOf(
+  { observations, refusals }: CsvPull,
+  { input, detectors }: LoadedConfig['stream'],
+  group: string | null,
+): AsyncGenerator<Outgoing> {
+  const { detectorOf, groupSourceOf } = detectorsOfInput(
+    detectors.map((config) => ({ config })),
+    input,
+  );
+  const isWatched = (series: string) => detectors.length === 0 || detectorOf(series) !== null;
+  const write = compileObservationWriter(input, (series) => {
+    if (detectors.length === 0) return group === null ? null : GROUP_PATH;
+    return groupSourceOf(series);
+  });
+  for await (const { line, series, timestampMs, value, extras } of observations) {
+    if (!isWatched(series)) {
+      refusals.add(line, `no detector watches series ${JSON.stringify(series)}`);
+      continue;
+    }
+    const bound = detectorOf(series);
+    const problem = bound === null ? undefined : extrasFor(bound, extras)?.problem;
+    if (problem !== undefined) {
+      refusals.add(line, problem);
+      continue;
+    }
+    const written = write({ series, group, timestampMs, value, extras }, Date.now());
+    if (written.kind === 'refused') refusals.add(line, written.reason);
+    else yield { record: { key: written.key, value: written.value }, series, timestampMs };
+  }
+}
+
+interface Sending {
+  readonly pull: CsvPull;
+  readonly producer: BulkProducer;
+  readonly rate: number;
+  readonly topic: string;
+  readonly steps: SentSteps;
+  readonly kept: KeptTimes | null;
+}
+
+/**
+ * Sends in batches, at most `rate` records a second, until the file ends or the command is stopped. Prints a summary.
+ */
+async function send(
+  records: AsyncIterable<Outgoing>,
+  { pull, producer, rate, topic, steps, kept }: Sending,
+  io: CommandIo,
+): Promise<ExitCode> {
+  const { refusals, problems } = pull;
+  const sent = new SentRecords();
+  const batchMax = Math.max(1, Math.min(BATCH_RECORDS_MAX, Math.ceil(rate / BATCHES_PER_SECOND)));
+  const startedMs = performance.now();
+  let progressMs = startedMs;
+  let oldMs = kept === null ? Number.NEGATIVE_INFINITY : Date.now() - kept.keptMs;
+  try {
+    for await (const batch of inBatches(records, batchMax)) {
+      const aheadMs = (sent.count / rate) * 1_000 - (performance.now() - startedMs);
+      if (aheadMs > 0) await setTimeout(aheadMs, null, { signal: io.stop });
+      if (kept !== null && batch.some(({ timestampMs }) => timestampMs < oldMs)) {
+        io.err(keptTimesText(kept));
+        oldMs = Number.NEGATIVE_INFINITY;
+      }
+      await producer.send(batch.map(({ record }) => record));
+      sent.add(batch);
+      for (const { series, timestampMs } of batch) steps.add(series, timestampMs);
+      if (performance.now() - progressMs < PROGRESS_MS) continue;
+      progressMs = performance.now();
+      io.err(`${sent.count} observations, up to ${formatTime(sent.lastMs)}`);
+    }
+  } catch (error) {
+    if (!io.stop.aborted) throw error;
+    io.err('Stopped before the end of the file.');
+  } finally {
+    io.err(sent.summary(topic, (performance.now() - startedMs) / 1_000));
+    for (const line of [...refusals.lines(), ...problems]) io.err(line);
+  }
+  return refusals.count > 0 || problems.length > 0 ? FAILED : DONE;
+}
+
+/** Distinct series that are counted exactly, and whose steps are looked at. */
+const SERIES_COUNTED_MAX = 100_000;
+
+class SentRecords {
+  count = 0;
+  lastMs = Number.NEGATIVE_INFINITY;
+  #firstMs = Number.POSITIVE_INFINITY;
+  readonly #series = new Set<string>();
+
+  add(records: readonly Outgoing[]): void {
+    this.count += records.length;
+    for (const { series, timestampMs } of records) {
+      if (this.#series.size < SERIES_COUNTED_MAX) this.#series.add(series);
+      this.#firstMs = Math.min(this.#firstMs, timestampMs);
+      this.lastMs = Math.max(this.lastMs, timestampMs);
+    }
+  }
+
+  summary(topic: string, seconds: number): string {
+    if (this.count === 0) return `Nothing was written to ${topic}.`;
+    const series = this.#series.size < SERIES_COUNTED_MAX ? `${this.#series.size}` : `${SERIES_COUNTED_MAX} or more`;
+    const times = `${formatTime(this.#firstMs)} to ${formatTime(this.lastMs)}`;
+    return `${this.count} observations of ${series} series, ${times}, written to ${topic} in ${seconds.toFixed(1)} s`;
+  }
+}

@@ -1,0 +1,177 @@
+import { alignedLines, readFlags } from '../../config/command-line.ts';
+import type { OptionValues } from '../../config/given-options.ts';
+import { detectorKinds } from '../../config/keys/detector-keys.ts';
+import { loadProcessConfig } from '../../config/load.ts';
+import { commandFlag } from '../../config/option.ts';
+import { processOptions, storeOptions } from '../../config/options.ts';
+import { commaList, durationMs, integerFrom, oneOf, text } from '../../config/schema/kinds.ts';
+import {
+  type ApiKey,
+  changeRole,
+  createApiKey,
+  grantCredits,
+  keyState,
+  listApiKeys,
+  matchApiKeys,
+  OPERATOR,
+  revokeApiKey,
+} from '../../store/api-keys.ts';
+import type { Database } from '../../store/database/database.ts';
+import { openDatabase } from '../../store/database/open-store.ts';
+import { KEY_ROLES, type KeyRole } from '../../store/key-role.ts';
+import { makeKeyId, makeKeySecret } from '../../store/key-secret.ts';
+import { type CommandIo, DONE, type ExitCode, WRONG_USE } from '../../tools/terminal/command-io.ts';
+import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
+
+const TOKENS_MAX = 1_000_000_000_000;
+const LIMIT_MAX = 1_000_000;
+
+const modelNames = commaList('names of models', (name) => detectorKinds.model.parse(name) !== undefined);
+
+const ownFlags = {
+  name: commandFlag('name', text, 'create: whom or what the key is for'),
+  owner: commandFlag('owner', text, 'create: keys of one owner share models and jobs (default: the key is its own)'),
+  role: commandFlag('role', oneOf(...KEY_ROLES), 'create, role: viewer, operator or admin (default: operator)'),
+  expires: commandFlag('expires', durationMs, 'create: when it ends, from now: 30d (default: never)'),
+  models: commandFlag('models', modelNames, 'create: models it may use, separated by commas (default: all)'),
+  perMinute: commandFlag('per-minute', integerFrom(1, LIMIT_MAX), 'create: calls a minute (default: no limit)'),
+  atOnce: commandFlag('at-once', integerFrom(1, LIMIT_MAX), 'create: calls at one time (default: no limit)'),
+  credits: commandFlag(
+    'credits',
+    integerFrom(0, TOKENS_MAX),
+    'create, credit: tokens it may spend (default: no limit)',
+  ),
+};
+
+type OwnFlags = OptionValues<typeof ownFlags>;
+
+/** API keys of the HTTP service. A running service applies every change within seconds. */
+export const keysCommand: RunnableCommand = {
+  operands: ['ACTION', '[KEY]'],
+  options: [...Object.values(ownFlags), processOptions.dataDir, ...Object.values(storeOptions)],
+  async run([action, named], flags, io) {
+    const loaded = loadProcessConfig(flags, []);
+    const read = readFlags(flags, ownFlags);
+    if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
+    const problem = usageProblem(action, named, read.values);
+    if (problem !== null) {
+      io.err(problem);
+      return WRONG_USE;
+    }
+    const database = await openDatabase({ dataDir: loaded.config.dataDir, url: loaded.config.storeUrl });
+    try {
+      if (action === 'create') return await create(database, read.values, io);
+      if (action === 'list') return await list(database, io);
+      const key = await findOneKey(database, named, io);
+      if (key === null) return WRONG_USE;
+      const { credits, role } = read.values;
+      if (action === 'revoke') return await revoke(database, key, io);
+      if (action === 'role') return await giveRole(database, key, { role: role!, io });
+      return await credit(database, key, { credits, io });
+    } finally {
+      await database.close();
+    }
+  },
+};
+
+function usageProblem(action: string, named: string | undefined, values: OwnFlags): string | null {
+  const { credits, role, ...others } = values;
+  const flagged = Object.values(others).some((value) => value !== undefined);
+  const [credited, roled] = [credits !== undefined, role !== undefined];
+  switch (action) {
+    case 'create':
+    case 'list':
+      if (named !== undefined) return `${action} takes no KEY; a name for a new one goes after --name`;
+      if (action === 'list' && (flagged || credited || roled)) return 'list takes no flags of a key';
+      return null;
+    case 'revoke':
+    case 'credit':
+    case 'role':
+      if (named === undefined) return `${action} needs a KEY: its id, or how it begins`;
+      if (flagged) return `${action} changes nothing of a key but what its name names`;
+      if (action === 'credit' && !credits) return 'credit needs --credits, the tokens to add';
+      if (action === 'role' && !roled) return `role needs --role: ${KEY_ROLES.join(', ')}`;
+      if (action !== 'credit' && credited) return `${action} takes no --credits`;
+      return action !== 'role' && roled ? `${action} takes no --role` : null;
+    default:
+      return `ACTION must be create, list, revoke, credit or role, got ${JSON.stringify(action)}`;
+  }
+}
+
+async function create(database: Database, flags: OwnFlags, io: CommandIo): Promise<ExitCode> {
+  const [id, secret, createdAtMs] = [makeKeyId(), makeKeySecret(), Date.now()];
+  const limits = {
+    models: flags.models ?? null,
+    callsPerMinute: flags.perMinute ?? null,
+    callsAtOnce: flags.atOnce ?? null,
+    credits: flags.credits ?? null,
+  };
+  const expiresAtMs = flags.expires === undefined ? null : createdAtMs + flags.expires;
+  const { name = 'unnamed', owner = id, role = 'operator' } = flags;
+  await createApiKey(database, { id, owner, name, role, secret, createdAtMs, expiresAtMs, ...limits }, OPERATOR);
+  io.err(`Key ${id} is made. It is shown this once:`);
+  io.out(secret);
+  return DONE;
+}
+
+async function list(database: Database, io: CommandIo): Promise<ExitCode> {
+  const nowMs = Date.now();
+  const titles = [
+    ...['ID', 'BEGINS', 'NAME', 'OWNER', 'ROLE', 'STATE', 'CREATED', 'EXPIRES'],
+    ...['A MINUTE', 'AT ONCE', 'CREDITS', 'MODELS'],
+  ];
+  const rows = (await listApiKeys(database)).map((key) => cellsOf(key, nowMs));
+  for (const line of alignedLines([titles, ...rows])) io.out(line);
+  return DONE;
+}
+
+function cellsOf(key: ApiKey, nowMs: number): string[] {
+  const { callsPerMinute, callsAtOnce, credits, models } = key;
+  return [
+    ...[key.id, `${key.prefix}…`, key.name, key.owner === key.id ? '-' : key.owner, key.role, keyState(key, nowMs)],
+    ...[formatDay(key.createdAtMs), key.expiresAtMs === null ? '-' : formatDay(key.expiresAtMs)],
+    ...[callsPerMinute, callsAtOnce, credits].map((limit) => (limit === null ? '-' : String(limit))),
+    models === null ? 'all' : models.join(','),
+  ];
+}
+
+const formatDay = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+
+/** The only key of this name; null, with the reason printed, where none or several match. */
+async function findOneKey(database: Database, named: string, io: CommandIo): Promise<ApiKey | null> {
+  const keys = await matchApiKeys(database, named);
+  if (keys.length === 1) return keys[0];
+  const found = keys.map(({ id, name }) => `${id} (${name})`).join(', ');
+  io.err(
+    keys.length === 0 ? `There is no key ${JSON.stringify(named)}; keys list shows them` : `Which of these: ${found}`,
+  );
+  return null;
+}
+
+async function revoke(database: Database, { id, name }: ApiKey, io: CommandIo): Promise<ExitCode> {
+  const now = await revokeApiKey(database, id, { nowMs: Date.now(), actor: OPERATOR });
+  io.out(
+    now ? `Key ${id} (${name}) is revoked; running services refuse it within 5 s` : `Key ${id} was revoked before`,
+  );
+  return DONE;
+}
+
+async function credit(
+  database: Database,
+  { id, name }: ApiKey,
+  { credits, io }: { readonly credits: number | undefined; readonly io: CommandIo },
+): Promise<ExitCode> {
+  const left = await grantCredits(database, { id, tokens: credits! }, { nowMs: Date.now(), actor: OPERATOR });
+  io.out(`Key ${id} (${name}) has ${left} tokens left to spend`);
+  return DONE;
+}
+
+async function giveRole(
+  database: Database,
+  { id, name }: ApiKey,
+  { role, io }: { readonly role: KeyRole; readonly io: CommandIo },
+): Promise<ExitCode> {
+  await changeRole(database, { id, role }, { nowMs: Date.now(), actor: OPERATOR });
+  io.out(`Key ${id} (${name}) has the role ${role}`);
+  return DONE;
+}

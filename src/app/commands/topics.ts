@@ -1,0 +1,86 @@
+import { changeOptions } from '../../config/change-options.ts';
+import { readFlags } from '../../config/command-line.ts';
+import type { LoadedConfig } from '../../config/config.ts';
+import { loadProcessConfig } from '../../config/load.ts';
+import { commandFlag, withDefault } from '../../config/option.ts';
+import { kafkaOptions, streamOptions } from '../../config/options.ts';
+import { repartitionOf } from '../../config/rekeyed-input.ts';
+import { integerFrom } from '../../config/schema/kinds.ts';
+import { topicsInUse } from '../../engine/topics/changelog-name.ts';
+import { keptTimes, keptTimesText } from '../../engine/topics/kept-times.ts';
+import { checkRepartition, ensureRepartition } from '../../engine/topics/repartition-topics.ts';
+import { checkTopics, ensureChangesTopic, ensureTopics } from '../../engine/topics/topic-admin.ts';
+import { describeCluster } from '../../kafka/admin/describe-cluster.ts';
+import type { KafkaConnection } from '../../kafka/cluster/connection.ts';
+import { ServiceError } from '../../ops/service-error.ts';
+import { findingText } from '../../records/diagnostics/finding.ts';
+import { shadowedGlobs } from '../../records/diagnostics/shadowed-globs.ts';
+import { DONE } from '../../tools/terminal/command-io.ts';
+import { readFindings } from '../processes/operations/input-findings.ts';
+import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
+
+const DAY_MS = 86_400_000;
+
+const ownFlags = {
+  partitions: withDefault(
+    commandFlag('partitions', integerFrom(1, 10_000), 'partitions of all topics but dead letters'),
+    8,
+  ),
+  replicationFactor: withDefault(commandFlag('replication-factor', integerFrom(1, 32), 'copies of each partition'), 1),
+  retentionDays: withDefault(
+    commandFlag('retention-days', integerFrom(0, 36_500), 'days records are kept; 0: by the broker'),
+    0,
+  ),
+};
+
+/** Creates missing topics, and checks that all of them fit together. */
+export const topicsCommand: RunnableCommand = {
+  options: [
+    ...Object.values(ownFlags),
+    ...Object.values(kafkaOptions),
+    ...Object.values(streamOptions),
+    ...Object.values(changeOptions),
+  ],
+  async run(_operands, flags, io) {
+    const loaded = loadProcessConfig(flags, ['brokers']);
+    const read = readFlags(flags, ownFlags);
+    if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
+    const connection = { config: loaded.config.kafka! };
+    io.out(`On ${await describeCluster(connection)}`);
+    const topics = await topicsInUse(connection, loaded.config.stream);
+    const { partitions, replicationFactor, retentionDays } = read.values;
+    const retentionMs = retentionDays === 0 ? null : retentionDays * DAY_MS;
+    const creation = { partitions, replicationFactor, retentionMs };
+    const repartition = repartitionOf(loaded.config.stream);
+    const { scores } = topics;
+    const before =
+      repartition === null ? [] : await ensureRepartition(connection, repartition, { ...creation, scores });
+    const made = [...before, ...(await ensureTopics(connection, topics, creation))];
+    for (const topic of Object.values(topics).filter((each) => !made.includes(each))) io.out(`found ${topic}`);
+    for (const topic of made) io.out(`made ${topic}`);
+    const { changesTopic } = loaded.config;
+    const hasChanges = await ensureChangesTopic(connection, { topic: changesTopic, like: topics.events });
+    if (hasChanges) io.out(`made ${changesTopic}`);
+    if (repartition !== null) await checkRepartition(connection, repartition);
+    const count = await checkTopics(connection, topics);
+    if (flags.partitions !== undefined && count !== partitions) {
+      io.err(`--partitions ${partitions} was given, but the topics are there with ${count}, and stay so`);
+    }
+    io.out(`${Object.values(topics).join(', ')}: ready, ${count} partitions`);
+    const kept = await keptTimes(connection, { ...loaded.config.stream, topics });
+    if (kept !== null) io.err(keptTimesText(kept));
+    for (const line of await findingLines(connection, loaded.config.stream)) io.err(line);
+    return DONE;
+  },
+};
+
+/** Settings that watch nothing: of the detectors file, and as the workers found them. The command succeeds anyway. */
+async function findingLines(connection: KafkaConnection, stream: LoadedConfig['stream']): Promise<string[]> {
+  const ofFile = shadowedGlobs(stream.detectors).map(findingText);
+  try {
+    return [...ofFile, ...(await readFindings(connection, stream)).map(findingText)];
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return [...ofFile, `What the workers found in their input could not be read: ${error.message}`];
+  }
+}

@@ -1,0 +1,177 @@
+import { createEventDecoder } from '../../codecs/event-codec.ts';
+import { createIncidentDecoder } from '../../codecs/incident-codec.ts';
+import { reasonOf } from '../../codecs/quoted.ts';
+import { connectRegistry } from '../../codecs/registry.ts';
+import type { SchemaSource } from '../../codecs/schema-source.ts';
+import { createScoreDecoder } from '../../codecs/score-decoder.ts';
+import { stdoutTakesColour } from '../../config/colour.ts';
+import { readFlags } from '../../config/command-line.ts';
+import type { StreamConfig } from '../../config/config.ts';
+import { loadProcessConfig } from '../../config/load.ts';
+import { commandFlag, withDefault } from '../../config/option.ts';
+import { incidentOptions, kafkaOptions, registryOptions, streamOptions } from '../../config/options.ts';
+import { boolean, seriesText } from '../../config/schema/kinds.ts';
+import { type TopicRecord, tailTopic } from '../../kafka/fetch/topic-tail.ts';
+import { ServiceError } from '../../ops/service-error.ts';
+import { seriesPattern } from '../../records/series/series-pattern.ts';
+import { aborted, type CommandIo, DONE } from '../../tools/terminal/command-io.ts';
+import { eventLine, eventLineHeader, isAbout } from '../../tools/terminal/event-text.ts';
+import { incidentLine, incidentLineHeader } from '../../tools/terminal/incident-text.ts';
+import { SCORE_LINE_STYLE, scoreLineHeader } from '../../tools/terminal/score-line.ts';
+import { type ScoreSelection, ScoreView, type ScoreViewOptions } from '../../tools/terminal/score-view.ts';
+import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
+
+const SUMMARY_MS = 1_000;
+
+const ownFlags = {
+  all: withDefault(
+    commandFlag(
+      'all',
+      boolean,
+      'every score (default: alarms, or anomalies where alarms are off, and how many were scored between)',
+    ),
+    false,
+  ),
+  anomalies: withDefault(commandFlag('anomalies', boolean, 'anomalies alone'), false),
+  series: commandFlag(
+    'series',
+    seriesText,
+    'only series that match a glob (* any characters, ? one) or matchers of labels',
+  ),
+  fromBeginning: withDefault(commandFlag('from-beginning', boolean, 'also what was scored before'), false),
+  events: withDefault(commandFlag('events', boolean, 'events in place of scores: opened, updated, closed'), false),
+  incidents: withDefault(
+    commandFlag('incidents', boolean, 'incidents in place of scores: opened, updated, closed, merged'),
+    false,
+  ),
+  json: withDefault(commandFlag('json', boolean, 'one JSON record a line; every score, but for --anomalies'), false),
+};
+
+/** Prints scores, events or incidents, as they are committed, until it is stopped. */
+export const watchCommand: RunnableCommand = {
+  options: [
+    ...Object.values(ownFlags),
+    ...Object.values(kafkaOptions),
+    ...Object.values(registryOptions),
+    streamOptions.detectors,
+    incidentOptions.incidentsTopic,
+  ],
+  async run(_operands, flags, io) {
+    const loaded = loadProcessConfig(flags, ['brokers']);
+    const read = readFlags(flags, ownFlags);
+    if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
+    const { all, anomalies, events, incidents, series, fromBeginning, json } = read.values;
+    const exclusive = Object.entries({ all, anomalies, events, incidents }).filter(([, given]) => given);
+    if (exclusive.length > 1) {
+      return printProblems([`${exclusive.map(([name]) => `--${name}`).join(' and ')} exclude each other`], io);
+    }
+    if (incidents && series !== undefined) {
+      return printProblems(['--incidents shows incidents of any series: --series may not stand beside it'], io);
+    }
+    const { stream, kafka, registry: registryConfig } = loaded.config;
+    const registry = stream.output.format === 'avro' ? await connectRegistry(registryConfig!) : null;
+    const units = new Map(stream.detectors.flatMap(({ name, unit }) => (unit ? [[name, unit] as const] : [])));
+    const style = { ...SCORE_LINE_STYLE, colour: stdoutTakesColour(), units };
+    const options = { stream, registry, series: seriesPattern([series ?? '*']), json, style };
+    const selection = anomalies ? 'anomalies' : all || json ? 'all' : 'flagged';
+    const watched = incidents
+      ? watchedIncidents(loaded.config.incidents.topic, options)
+      : events
+        ? watchedEvents(options)
+        : watchedScores(selection, options);
+    const summary = setInterval(() => printIfAny(watched.summary(), io), SUMMARY_MS);
+    const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+    failed.catch(() => {});
+    try {
+      const from = fromBeginning ? 'earliest' : 'latest';
+      const tail = await tailTopic(
+        { config: kafka! },
+        { topic: watched.topic, from },
+        {
+          onRecords: (records) => showRecords(records, watched, io).catch(fail),
+          onConnection: (error) =>
+            io.err(error === null ? 'Kafka is back.' : `${error.message}; the watch continues when it is back.`),
+        },
+      );
+      if (!json) io.out(watched.header);
+      await Promise.race([aborted(io.stop), failed]).finally(() => tail.stop());
+      printIfAny(watched.summary(), io);
+      return DONE;
+    } finally {
+      clearInterval(summary);
+      await registry?.close();
+    }
+  },
+};
+
+/** What is watched, and how a record of it is shown. */
+interface Watched {
+  readonly topic: string;
+  readonly header: string;
+  /** null for a record that is not to be shown. Rejects where it is another record, or a schema cannot be fetched. */
+  lineOf(value: Buffer): Promise<string | null>;
+  /** A line about what was not shown lately; null where nothing was left out. */
+  summary(): string | null;
+}
+
+interface WatchOptions extends Pick<ScoreViewOptions, 'series' | 'json' | 'style'> {
+  readonly stream: Pick<StreamConfig, 'topics' | 'output'>;
+  readonly registry: SchemaSource | null;
+}
+
+function watchedScores(selection: ScoreSelection, { stream, registry, series, json, style }: WatchOptions): Watched {
+  const view = new ScoreView({ selection, series, json, style });
+  const decode = createScoreDecoder(stream.output.format, registry);
+  return {
+    topic: stream.topics.scores,
+    header: scoreLineHeader(style),
+    lineOf: async (value) => view.show(await decode(value)),
+    summary: () => view.summary(),
+  };
+}
+
+function watchedEvents({ stream, registry, series: pattern, json, style }: WatchOptions): Watched {
+  const decode = createEventDecoder(stream.output.format, registry);
+  return {
+    topic: stream.topics.events,
+    header: eventLineHeader(style),
+    async lineOf(value) {
+      const event = await decode(value);
+      if (!isAbout(event, pattern)) return null;
+      return json ? JSON.stringify(event) : eventLine(event, style);
+    },
+    summary: () => null,
+  };
+}
+
+function watchedIncidents(topic: string, { stream, registry, json, style }: WatchOptions): Watched {
+  const decode = createIncidentDecoder(stream.output.format, registry);
+  return {
+    topic,
+    header: incidentLineHeader(),
+    async lineOf(value) {
+      const incident = await decode(value);
+      return json ? JSON.stringify(incident) : incidentLine(incident, style);
+    },
+    summary: () => null,
+  };
+}
+
+/** Rejects with `registry-unavailable` when a schema cannot be fetched. Reports and skips what is another record. */
+async function showRecords(records: readonly TopicRecord[], { lineOf }: Watched, io: CommandIo): Promise<void> {
+  for (const { value, partition, offset } of records) {
+    if (io.stop.aborted) return;
+    if (value === null) continue;
+    try {
+      const line = await lineOf(value);
+      if (line !== null) io.out(line);
+    } catch (error) {
+      if (error instanceof ServiceError) throw error;
+      io.err(`Left out the record at partition ${partition}, offset ${offset}: ${reasonOf(error)}`);
+    }
+  }
+}
+
+function printIfAny(line: string | null, io: CommandIo): void {
+  if (line !== null) io.err(line);
+}

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { reportAlerts } from '../../../alerts/alert-reports.ts';
+import { type AlertService, startAlertService } from '../../../alerts/alert-service.ts';
+import type { Routes } from '../../../alerts/routes/alert-route.ts';
+import { readRoutesFile } from '../../../alerts/routes/routes-file.ts';
+import { createEventDecoder } from '../../../codecs/event-codec.ts';
+import { createIncidentDecoder } from '../../../codecs/incident-codec.ts';
+import { connectRegistry } from '../../../codecs/registry.ts';
+import type { ConfigResult, KafkaConfig, LoadedConfig } from '../../../config/config.ts';
+import { readNamedFile } from '../../../config/schema/named-file.ts';
+import { processSecrets } from '../../../config/schema/read-settings.ts';
+import { topicNameOf } from '../../../config/topic-name.ts';
+import { ensureOutputTopic, ensureStateTopic } from '../../../engine/topics/topic-admin.ts';
+import type { Logger } from '../../../ops/logger.ts';
+import { collectAlerts, type Metrics } from '../../../ops/metrics.ts';
+import { followChanges } from '../changes/follow-changes.ts';
+import { loggedConnection } from '../logged-connection.ts';
+import { createKafkaOwnedLog, followRecords } from '../owner/kafka-owned-log.ts';
+import { openAlertStore } from './alert-store.ts';
+
+/** Name of the group whose processes send these alerts, and of the topic of its state. */
+function alertsGroup({ stream: { groupId } }: Pick<LoadedConfig, 'stream'>): string {
+  return `${groupId}-alerts`;
+}
+
+export function stateTopicOf(routes: Routes, config: Pick<LoadedConfig, 'stream'>): string {
+  return routes.stateTopic ?? topicNameOf(alertsGroup(config));
+}
+
+/** The routes file at `path`, or all its problems; null without a path. */
+export function loadRoutes(path: string | null): ConfigResult<Routes> | null {
+  if (path === null) return null;
+  const problems: string[] = [];
+  const content = readNamedFile({ key: 'ROUTES', path }, (file) => readFileSync(file, 'utf8'), problems);
+  const routes = content === null ? null : readRoutesFile({ name: path, content }, processSecrets, problems);
+  return routes === null ? { kind: 'problems', problems } : { kind: 'config', config: routes };
+}
+
+export interface RunAlertsOptions {
+  readonly config: LoadedConfig & { readonly kafka: KafkaConfig };
+  readonly routes: Routes;
+  readonly from: 'earliest' | 'latest';
+  readonly redeliver: boolean;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/** Makes the topic of the state where it is missing, and starts to send. Throws a ServiceError. */
+export async function runAlerts(options: RunAlertsOptions): Promise<AlertService> {
+  const { config, routes, from, redeliver, metrics, logger } = options;
+  const { kafka, stream, worker, registry: registryConfig, incidents } = config;
+  const connection = loggedConnection(kafka, logger);
+  const { events: eventsTopic } = stream.topics;
+  const stateTopic = stateTopicOf(routes, config);
+  await ensureStateTopic(connection, { topic: stateTopic, like: eventsTopic });
+  if (routes.routes.some(({ on }) => on === 'incidents')) {
+    await ensureOutputTopic(connection, { topic: incidents.topic, like: eventsTopic });
+  }
+  const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
+  const unreadable = (what: string) => (place: object, reason: string) =>
+    logger.error({ ...place, reason }, `a record of the ${what}s topic is no ${what}`);
+  const log = createKafkaOwnedLog({
+    ...connection,
+    readEvents: followRecords(connection, {
+      topic: eventsTopic,
+      decode: createEventDecoder(stream.output.format, registry),
+      from,
+      onUnreadable: unreadable('event'),
+    }),
+    stateTopic,
+    outputTopic: null,
+    groupId: alertsGroup(config),
+    sessionMs: worker.sessionMs,
+  });
+  const readIncidents = followRecords(connection, {
+    topic: incidents.topic,
+    decode: createIncidentDecoder(stream.output.format, registry),
+    from,
+    onUnreadable: unreadable('incident'),
+  });
+  const store = openAlertStore(config);
+  const followed = followChanges({ kafka, topic: config.changesTopic, logger });
+  await followed.begun;
+  const closeAll = () => Promise.all([registry?.close(), store.close(), followed.stop()]);
+  const service = await startAlertService({
+    log,
+    readIncidents,
+    routes,
+    reports: reportAlerts(metrics, logger),
+    nowMs: Date.now,
+    random: Math.random,
+    redeliver,
+    keepSent: (settled) => store.keepSent(settled, Date.now()),
+    mutes: () => store.mutes(Date.now()),
+    changes: followed.changes,
+  }).catch(async (error: unknown) => {
+    await closeAll();
+    throw error;
+  });
+  metrics.brokerConnected.set(1);
+  collectAlerts(metrics, () => service.figures());
+  return {
+    ...service,
+    stop: async () => {
+      await service.stop();
+      await closeAll();
+    },
+  };
+}

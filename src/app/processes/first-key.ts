@@ -1,0 +1,21 @@
+import type { HttpConfig } from '../../config/http-config.ts';
+import type { Logger } from '../../ops/logger.ts';
+import { ensureFirstKey, isUsable } from '../../store/api-keys.ts';
+import type { Database } from '../../store/database/database.ts';
+import { makeKeyId, makeKeySecret } from '../../store/key-secret.ts';
+
+/** The secret of a new key; null where the store has a key, or one was configured. */
+export async function firstKey(store: Database, { apiKey }: HttpConfig, logger: Logger): Promise<string | null> {
+  const [secret, id, createdAtMs] = [makeKeySecret(), makeKeyId(), Date.now()];
+  const unlimited = { expiresAtMs: null, models: null, callsPerMinute: null, callsAtOnce: null, credits: null };
+  const name = apiKey === null ? 'first key' : 'TIDEWATCH_API_KEY';
+  const offered = { id, owner: id, name, role: 'admin', secret, createdAtMs, ...unlimited } as const;
+  const { configured, made, replaced } = await ensureFirstKey(store, apiKey, offered);
+  if (replaced !== null) {
+    logger.warn({ keyId: replaced, by: id }, 'the earlier first key is revoked: TIDEWATCH_API_KEY replaces it');
+  }
+  if (configured !== null && !isUsable(configured, createdAtMs)) {
+    logger.error({ keyId: configured.id }, 'the key of TIDEWATCH_API_KEY was revoked or has expired: it opens nothing');
+  }
+  return made ? secret : null;
+}

@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createEventDecoder } from '../../../codecs/event-codec.ts';
+import { createIncidentDecoder } from '../../../codecs/incident-codec.ts';
+import { connectRegistry } from '../../../codecs/registry.ts';
+import { createScoreDecoder } from '../../../codecs/score-decoder.ts';
+import type { KafkaConfig, RegistryConfig, StreamConfig } from '../../../config/config.ts';
+import type { HistoryBatch, HistorySource, HistoryStore, SourcePosition } from '../../../history/port/history-port.ts';
+import type { TailPlace } from '../../../kafka/fetch/tail-place.ts';
+import { type TopicRecord, type TopicTail, tailTopic } from '../../../kafka/fetch/topic-tail.ts';
+import { ServiceError } from '../../../ops/service-error.ts';
+import { keptEvents, keptIncidents, keptLetters, keptScores } from './history-records.ts';
+
+const RETRY_MS = 2_000;
+/** Incidents are made by a process of its own, which not everybody runs. */
+const OPTIONAL: readonly HistorySource[] = ['incidents'];
+
+export interface FollowedTopics {
+  readonly kafka: KafkaConfig;
+  readonly registry: RegistryConfig | null;
+  readonly topics: StreamConfig['topics'];
+  readonly incidentsTopic: string;
+  readonly format: StreamConfig['output']['format'];
+}
+
+interface Following {
+  readonly history: HistoryStore;
+  readonly signal: AbortSignal;
+  onStored(batch: HistoryBatch): void;
+  /** Why nothing is added now; null while all is well. */
+  onProblem(problem: string | null): void;
+}
+
+type ReadBatch = (records: readonly TopicRecord[]) => Promise<Omit<HistoryBatch, 'positions'>>;
+
+/** Stores what the topics hold that are kept, from where it was stored, until the signal. */
+export async function followTopics(topics: FollowedTopics, following: Following): Promise<void> {
+  const { format, registry: config, incidentsTopic } = topics;
+  const registry = config === null ? null : await connectRegistry(config);
+  const problems = new Map<string, string>();
+  const report = (topic: string, problem: string | null) => {
+    if (problem === null) problems.delete(topic);
+    else problems.set(topic, problem);
+    following.onProblem(problems.values().next().value ?? null);
+  };
+  const scoreOf = createScoreDecoder(format, registry);
+  const eventOf = createEventDecoder(format, registry);
+  const incidentOf = createIncidentDecoder(format, registry);
+  const reads: Readonly<Record<HistorySource, { readonly topic: string; readonly read: ReadBatch }>> = {
+    scores: {
+      topic: topics.topics.scores,
+      read: async (records) => ({ ...NOTHING, scores: await keptScores(records, scoreOf) }),
+    },
+    events: {
+      topic: topics.topics.events,
+      read: async (records) => ({ ...NOTHING, events: await keptEvents(records, eventOf) }),
+    },
+    incidents: {
+      topic: incidentsTopic,
+      read: async (records) => ({ ...NOTHING, incidents: await keptIncidents(records, incidentOf) }),
+    },
+    'dead-letters': {
+      topic: topics.topics.deadLetters,
+      read: async (records) => ({ ...NOTHING, deadLetters: await keptLetters(records) }),
+    },
+  };
+  following.onProblem(null);
+  try {
+    await Promise.all(
+      Object.entries(reads).map(([source, { topic, read }]) =>
+        followTopic(topics.kafka, {
+          ...following,
+          source: source as HistorySource,
+          topic,
+          read,
+          report: (problem) => report(topic, problem),
+        }),
+      ),
+    );
+  } finally {
+    await registry?.close();
+  }
+}
+
+const NOTHING = { scores: [], events: [], incidents: [], deadLetters: [] };
+
+interface FollowedTopic extends Following {
+  readonly source: HistorySource;
+  readonly topic: string;
+  readonly read: ReadBatch;
+  report(problem: string | null): void;
+}
+
+async function followTopic(kafka: KafkaConfig, followed: FollowedTopic): Promise<void> {
+  const { signal, topic, source, history, report } = followed;
+  while (!signal.aborted) {
+    const batches = new BatchStore(followed);
+    let tail: TopicTail;
+    try {
+      const from = placeOf(await history.positions(), source);
+      tail = await tailTopic(
+        { config: kafka },
+        { topic, from },
+        {
+          onRecords: (records, after) => batches.take(records, after),
+          onConnection: (error) => report(error?.message ?? null),
+        },
+      );
+    } catch (error) {
+      // The topic is not there yet, or Kafka is away.
+      const isMissing = error instanceof ServiceError && error.code === 'topic-mismatch';
+      report(isMissing && OPTIONAL.includes(source) ? null : (error as Error).message);
+      await pause(signal);
+      continue;
+    }
+    report(null);
+    if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    await tail.stop();
+    await batches.stored;
+  }
+}
+
+function placeOf(positions: readonly SourcePosition[], source: HistorySource): TailPlace {
+  const own = positions.filter((position) => position.source === source);
+  return {
+    topicId: own[0]?.topicId ?? null,
+    positions: new Map(own.map(({ partition, nextOffset }) => [partition, nextOffset])),
+  };
+}
+
+/** Stores one batch while the next one is read: decoding takes this thread, storing those of the database. */
+class BatchStore {
+  readonly #followed: FollowedTopic;
+  stored: Promise<void> = Promise.resolve();
+
+  constructor(followed: FollowedTopic) {
+    this.#followed = followed;
+  }
+
+  /** Resolves when the next batch may be read. */
+  async take(records: readonly TopicRecord[], { topicId, positions }: TailPlace): Promise<void> {
+    const { source, history, read, onStored } = this.#followed;
+    const after = [...positions].map(([partition, nextOffset]) => ({ source, topicId, partition, nextOffset }));
+    const batch = await this.#untilDone(async () => ({ ...(await read(records)), positions: after }));
+    await this.stored;
+    if (batch === null) return;
+    this.stored = this.#untilDone(async () => onStored(await history.append(batch))).then(() => undefined);
+  }
+
+  /** Tries again until the thread ends (null): what is not stored is read again after a restart. */
+  async #untilDone<T>(work: () => Promise<T>): Promise<T | null> {
+    const { signal, report } = this.#followed;
+    for (let failed = false; !signal.aborted; ) {
+      try {
+        const done = await work();
+        if (failed) report(null);
+        return done;
+      } catch (error) {
+        failed = true;
+        report((error as Error).message);
+        await pause(signal);
+      }
+    }
+    return null;
+  }
+}
+
+async function pause(signal: AbortSignal): Promise<void> {
+  await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,39 @@
+import type { KafkaConfig } from '../../config/config.ts';
+import { explainUnreached } from '../../kafka/admin/admin-client.ts';
+import { readTail, type TopicRecord } from '../../kafka/fetch/topic-tail.ts';
+import { ServiceError } from '../../ops/service-error.ts';
+
+/** A version of the detectors file that was saved, as the service publishes it. */
+interface SavedDetectors {
+  readonly version: number;
+  readonly text: string;
+}
+
+/** Records in which the newest version is searched: other keys may stand after it. */
+const TAIL_RECORDS = 16;
+
+/** The newest version in the topic; null where the topic or a version is missing. */
+export async function newestSaved(kafka: KafkaConfig, topic: string): Promise<SavedDetectors | null> {
+  try {
+    const records = await readTail({ config: kafka }, { topic, partition: 0, recordsMax: TAIL_RECORDS });
+    return records.reduce<SavedDetectors | null>((newest, record) => newer(newest, savedIn(record)), null);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    if (error.code === 'topic-mismatch') return null;
+    throw explainUnreached(error, { config: kafka });
+  }
+}
+
+function savedIn({ value }: TopicRecord): SavedDetectors | null {
+  if (value === null) return null;
+  try {
+    const { version, text } = JSON.parse(value.toString()) as Partial<SavedDetectors>;
+    return Number.isSafeInteger(version) && typeof text === 'string' ? { version: version!, text } : null;
+  } catch {
+    return null;
+  }
+}
+
+function newer(a: SavedDetectors | null, b: SavedDetectors | null): SavedDetectors | null {
+  return b !== null && b.version > (a?.version ?? 0) ? b : a;
+}

@@ -1,0 +1,61 @@
+import type { Operations } from '../../../api/operations/operations.ts';
+import type { KafkaConfig, LoadedConfig } from '../../../config/config.ts';
+import type { Logger } from '../../../ops/logger.ts';
+import type { Metrics } from '../../../ops/metrics.ts';
+import { KnownChanges } from '../../../records/changes/known-changes.ts';
+import type { KnownChange } from '../../../records/known-change.ts';
+import type { DetectorVersion } from '../../../store/detector-versions.ts';
+import { ChangeWriter } from '../changes/change-writer.ts';
+import { type FollowedChanges, followChanges } from '../changes/follow-changes.ts';
+import { runHistory } from '../history/run-history.ts';
+import { detectorsFileText } from './describe-detectors.ts';
+import { describingThreads } from './describing-threads.ts';
+import { knownCluster, makeOperations } from './make-operations.ts';
+import { publishDetectors } from './publish-detectors.ts';
+
+export interface RunningOperations {
+  readonly operations: Operations;
+  /** Follows the topics of a cluster from now on. */
+  begin(kafka: KafkaConfig): void;
+  stop(): Promise<void>;
+}
+
+interface OperationsToRun {
+  readonly config: LoadedConfig;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** What the sidecar knows of the stream: the history and the detectors. */
+export function runOperations({ config, logger, metrics }: OperationsToRun): RunningOperations {
+  const history = runHistory(config, { logger, metrics });
+  const { detectorsFile, detectorsTopic: topic, stream } = config;
+  const detectors = {
+    fileText: () => detectorsFileText(detectorsFile),
+    describe: describingThreads(),
+    publish: (next: DetectorVersion) =>
+      publishDetectors({ kafka: knownCluster(history.kafka()), topic, like: stream.topics.observations }, next),
+  };
+  const known = new KnownChanges(Date.now);
+  const place = { topic: config.changesTopic, like: stream.topics.events };
+  const writer = new ChangeWriter(place, () => knownCluster(history.kafka()));
+  const changes = {
+    known,
+    async write(id: string, change: KnownChange | null): Promise<void> {
+      await writer.write(id, change);
+      if (change === null) known.remove(id);
+      else known.put(change, Date.now());
+    },
+  };
+  let following: FollowedChanges | null = null;
+  return {
+    operations: makeOperations({ config, history, detectors, changes }),
+    begin(kafka) {
+      history.begin(kafka);
+      following = followChanges({ kafka, topic: place.topic, changes: known, logger });
+    },
+    stop: async () => {
+      await Promise.all([history.stop(), following?.stop(), writer.close()]);
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { InputRecord, PartitionSession, Subscription } from '../../../engine/log/log.ts';
+import type { RemoteWriter } from '../../../pipelines/remote-write/remote-writer.ts';
+import type { LabelOwners } from '../../../pipelines/remote-write/score-labels.ts';
+import { type ScoreSamples, samplesOfScores } from '../../../pipelines/remote-write/score-series.ts';
+import type { ScoreRecord } from '../../../records/score-record.ts';
+
+/** Scores of one request, and of one commit: four samples each. */
+const RECORDS_MAX = 2_000;
+/** Records that wait for the receiver; above it the partition is paused. */
+const WAITING_MAX = 10_000;
+/** Records are gathered for so long, unless they are enough for a request. */
+const GATHER_MS = 500;
+
+interface BandPartitionOptions {
+  readonly partition: number;
+  readonly subscription: Subscription;
+  openSession(signal: AbortSignal): Promise<PartitionSession>;
+  /** Where it begins without a committed position. */
+  firstOffset(session: PartitionSession): Promise<number>;
+  readonly writer: RemoteWriter;
+  readonly owners: LabelOwners;
+  shadowed(samples: ScoreSamples['shadowed']): void;
+  /** The scores whose bands are written; throws a ServiceError where the registry is away. */
+  scoresOf(records: readonly InputRecord[]): Promise<readonly ScoreRecord[]>;
+}
+
+/** One ownership of a partition of the scores: reads it, writes the bands, and commits its position after that. */
+export class BandPartition {
+  readonly #options: BandPartitionOptions;
+  readonly #arrived = new EventTarget();
+  #waiting: InputRecord[] = [];
+  #paused = false;
+
+  constructor(options: BandPartitionOptions) {
+    this.#options = options;
+  }
+
+  push(records: readonly InputRecord[]): void {
+    this.#waiting.push(...records);
+    if (!this.#paused && this.#waiting.length > WAITING_MAX) {
+      this.#options.subscription.pause(this.#options.partition);
+      this.#paused = true;
+    }
+    this.#arrived.dispatchEvent(new Event('records'));
+  }
+
+  /** Until the signal, whose reason it rejects with, or a failure. Whatever waits then is read again. */
+  async run(signal: AbortSignal): Promise<never> {
+    const { partition, subscription, openSession, firstOffset, writer, owners, scoresOf } = this.#options;
+    await subscription.confirm(partition, signal);
+    const session = await openSession(signal);
+    try {
+      const offset = session.committedOffset ?? (await firstOffset(session));
+      if (session.committedOffset === null) await session.commit([], offset);
+      [this.#waiting, this.#paused] = [[], false];
+      subscription.start(partition, offset, session.inputTopicId);
+      for (;;) {
+        const records = await this.#take(signal);
+        const { series, shadowed } = samplesOfScores(await scoresOf(records), owners);
+        this.#options.shadowed(shadowed);
+        await writer.write(series, signal);
+        await session.commit([], records[records.length - 1].offset + 1);
+      }
+    } finally {
+      await session.close();
+    }
+  }
+
+  async #take(signal: AbortSignal): Promise<readonly InputRecord[]> {
+    while (this.#waiting.length === 0) await once(this.#arrived, 'records', { signal });
+    if (this.#waiting.length < RECORDS_MAX) await sleep(GATHER_MS, undefined, { signal });
+    const records = this.#waiting.splice(0, RECORDS_MAX);
+    if (this.#paused && this.#waiting.length < WAITING_MAX / 2) {
+      this.#paused = false;
+      this.#options.subscription.resume(this.#options.partition);
+    }
+    return records;
+  }
+}

@@ -1,0 +1,60 @@
+import { KeyRing } from '../../api/accounts/key-ring.ts';
+import { startReceiverServer } from '../../api/http/server.ts';
+import type { LoadedConfig } from '../../config/config.ts';
+import type { Logger } from '../../ops/logger.ts';
+import type { Metrics } from '../../ops/metrics.ts';
+import type { ReceivePoints } from '../../records/received-points.ts';
+import { openDatabase } from '../../store/database/open-store.ts';
+import { StoreClock } from '../../store/database/store-clock.ts';
+import { timedDatabase } from '../../store/database/timed-database.ts';
+import { firstKey } from './first-key.ts';
+import { httpPlace } from './http-place.ts';
+
+interface RunningReceiverService {
+  readonly url: string;
+  /** The secret of a key that was created because there was none. The caller prints it once. */
+  readonly madeKey: string | null;
+  reasonsNotReady(): readonly string[];
+  /** Answers the requests in progress, at most `shutdownMsMax`, then closes everything. */
+  stop(): Promise<void>;
+}
+
+interface ReceiverServiceOptions {
+  readonly config: Pick<LoadedConfig, 'http' | 'worker' | 'dataDir' | 'storeUrl'>;
+  readonly receivePoints: ReceivePoints;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/** The HTTP service of `receive`: keys and limits of the store, and the routes of points. Throws a ServiceError. */
+export async function runReceiverService(options: ReceiverServiceOptions): Promise<RunningReceiverService> {
+  const { config, receivePoints, metrics, logger } = options;
+  const { http, worker, dataDir, storeUrl } = config;
+  const store = timedDatabase(await openDatabase({ dataDir, url: storeUrl }), metrics.storeSeconds);
+  try {
+    const clock = await StoreClock.start(store);
+    const { nowMs } = clock;
+    const server = await startReceiverServer({
+      ...httpPlace(http),
+      keys: new KeyRing(store, nowMs),
+      store,
+      nowMs,
+      receivePoints,
+      metrics,
+      logger,
+    });
+    return {
+      url: server.url,
+      madeKey: await firstKey(store, http, logger),
+      reasonsNotReady: () => [server.trouble()].filter((reason) => reason !== null),
+      async stop() {
+        await server.close(worker.shutdownMsMax);
+        clock.close();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

@@ -1,0 +1,52 @@
+import type { Decoded } from '../../codecs/decoded.ts';
+import type { GroupSourceOf } from '../../codecs/mapping.ts';
+import { createRecordSplitter } from '../../codecs/points/record-splitter.ts';
+import { createRecordDecoder } from '../../codecs/record-decoder.ts';
+import type { SchemaSource } from '../../codecs/schema-source.ts';
+import { type EncodedRecord, hasValue } from '../../codecs/wire-header.ts';
+import type { RecordMapping } from '../../config/config.ts';
+import { holdsMany, scoredInput } from '../../config/rekeyed-input.ts';
+import type { TopicRecord } from '../../kafka/fetch/topic-tail.ts';
+
+interface TopicDecoding {
+  readonly groupSourceOf: GroupSourceOf;
+  /** Points of other series are left out, where records hold many. */
+  readonly isWatched: (series: string) => boolean;
+  readonly schemas: SchemaSource | null;
+}
+
+/** What each record of a topic holds, whatever its format: an observation, many, or why not. */
+type DecodeRecords = (records: readonly TopicRecord[]) => Promise<(TopicRecord & { readonly decoded: Decoded })[]>;
+
+/** Decodes records that lie in a topic, as the input says. */
+export function topicDecoder(
+  input: RecordMapping,
+  { groupSourceOf, isWatched, schemas }: TopicDecoding,
+): DecodeRecords {
+  const decoder = createRecordDecoder(scoredInput(input), { groupSourceOf, schemas });
+  const splitting = {
+    groupPathOf: (series: string) => (isWatched(series) ? groupSourceOf(series) : 'unwatched'),
+    futureLimitOf: () => Number.POSITIVE_INFINITY,
+    schemas,
+  } as const;
+  const splitter = holdsMany(input) ? createRecordSplitter(input, splitting) : null;
+  const decode = (record: TopicRecord & EncodedRecord, nowMs: number) => {
+    const split = splitter?.split(record, nowMs);
+    if (split === undefined) return [{ ...record, decoded: decoder.decode(record, nowMs) }];
+    if (split.kind === 'dead-letter') return [{ ...record, decoded: split }];
+    const refused = split.reasons.map(
+      (detail): Decoded => ({ kind: 'dead-letter', reason: 'points-refused', detail, series: null }),
+    );
+    const found = split.records.map((each) => decoder.decode(each, nowMs));
+    return [...found, ...refused].map((decoded) => ({ ...record, decoded }));
+  };
+  return async (records) => {
+    const { missingSchema, loadSchemas } = splitter ?? decoder;
+    const nowMs = Date.now();
+    const valued = records.filter(hasValue);
+    const missing = new Set(valued.map((record) => missingSchema(record, nowMs)));
+    const ids = [...missing].filter((id) => id !== null);
+    if (ids.length > 0) await loadSchemas(ids, nowMs);
+    return valued.flatMap((record) => decode(record, nowMs));
+  };
+}

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import type { SchemaSource } from '../../codecs/schema-source.ts';
+import type { KafkaConfig, StreamConfig } from '../../config/config.ts';
+import { detectorsOfInput, extrasFor, matchDetectors } from '../../engine/unit/bound-detector.ts';
+import type { WarmObservation, WarmStart } from '../../engine/warm-start.ts';
+import { readWholeTopic, type TopicRecord } from '../../kafka/fetch/topic-tail.ts';
+import { keyPartitioner } from '../../kafka/produce/key-partition.ts';
+import type { Logger } from '../../ops/logger.ts';
+import { ServiceError } from '../../ops/service-error.ts';
+import { bareIdentity, groupIdOf, seriesIdentity } from '../../records/series/series-identity.ts';
+import { openInput } from '../../tools/csv/input.ts';
+import { type CsvReading, readObservations } from '../../tools/csv/observations.ts';
+import { pullObservations } from '../../tools/csv/pull.ts';
+import { topicDecoder } from './topic-decoder.ts';
+
+/** A history is held in memory as a whole. */
+const HISTORY_MAX = 5_000_000;
+const TOPIC_PREFIX = 'topic:';
+
+/** A history as it is named, and how it is read where it is a file. */
+export interface NamedHistory {
+  /** A CSV file, or a topic as `topic:NAME`. */
+  readonly name: string;
+  readonly csv: CsvReading;
+  readonly stop: AbortSignal;
+  /** The group whose members the series of a file are, where their detector scores groups. */
+  readonly group: string | null;
+}
+
+interface HistoryParts {
+  readonly kafka: KafkaConfig;
+  readonly stream: StreamConfig;
+  /** Partitions of the input topic. */
+  readonly partitions: number;
+  /** Whether their keys are made of series and groups, whatever keys the history has. */
+  readonly isRekeyed: boolean;
+  readonly schemas: SchemaSource | null;
+  readonly logger: Logger;
+}
+
+/** Reads a history. Throws ServiceError `configuration` with line and field of what cannot be used. */
+export async function loadHistory(history: NamedHistory, parts: HistoryParts): Promise<WarmStart> {
+  return history.name.startsWith(TOPIC_PREFIX)
+    ? historyOfTopic(history.name.slice(TOPIC_PREFIX.length), parts)
+    : historyOfFile(history, parts);
+}
+
+/** Its series are in the partitions that the command `feed`, and Kafka's own clients, choose by their key. */
+async function historyOfFile({ name, csv, group, stop }: NamedHistory, parts: HistoryParts): Promise<WarmStart> {
+  const { stream, partitions, logger } = parts;
+  const detectorOf = matchDetectors(stream.detectors.map((config) => ({ config })));
+  const identityOf = seriesIdentity(stream.input);
+  const partitionOf = keyPartitioner(partitions);
+  const history = new PartitionedHistory(name);
+  const digest = createHash('sha256');
+  const input = await openInput(name, stop);
+  try {
+    const bytes = (async function* () {
+      for await (const chunk of input as AsyncIterable<Buffer>) {
+        digest.update(chunk);
+        yield chunk;
+      }
+    })();
+    const { observations, refusals, problems } = pullObservations(readObservations(bytes, csv), (line) =>
+      logger.info(line),
+    );
+    for await (const { line, series: written, timestampMs, value, extras: own } of observations) {
+      const { id: series, source, replica } = identityOf?.(written) ?? bareIdentity(written);
+      const detector = detectorOf(source)?.config ?? null;
+      const extras = replica === undefined ? own : { ...own, replica };
+      const problem = detector === null ? undefined : extrasFor({ config: detector }, extras)?.problem;
+      if (detector === null) refusals.add(line, `series: no detector watches ${JSON.stringify(source)}`);
+      else if (problem !== undefined) refusals.add(line, problem);
+      else if (detector.group !== null && group === null) {
+        refusals.add(line, `series: detector ${detector.name} scores groups, and --group does not name one`);
+      } else {
+        const id = detector.by === null ? detector.group && group : groupIdOf(source, detector.by);
+        const made = (stream.input.idTemplate ?? null) === null ? undefined : source;
+        const observation = { series, source: made, group: id, timestampMs, value, extras };
+        history.add(partitionOf(Buffer.from(id ?? series)), observation);
+      }
+    }
+    if (refusals.count + problems.length > 0) throw unusable(name, [...refusals.lines(), ...problems]);
+  } finally {
+    input.destroy();
+  }
+  return history.as(`file:${digest.digest('hex').slice(0, 32)}`);
+}
+
+/**
+ * Records as the input has them. A topic with as many partitions as the input has its series where the input has them;
+ * those of others are found by their keys.
+ */
+async function historyOfTopic(topic: string, parts: HistoryParts): Promise<WarmStart> {
+  const { kafka, stream, partitions, isRekeyed, schemas, logger } = parts;
+  const { detectorOf, groupSourceOf } = detectorsOfInput(
+    stream.detectors.map((config) => ({ config })),
+    stream.input,
+  );
+  const isWatched = (series: string) => detectorOf(series) !== null;
+  const decode = topicDecoder(stream.input, { groupSourceOf, isWatched, schemas });
+  const partitionOf = keyPartitioner(partitions);
+  const history = new PartitionedHistory(`topic ${topic}`);
+  const refused: string[] = [];
+  let refusedCount = 0;
+  const onRecords = async (records: readonly TopicRecord[], count: number) => {
+    for (const { partition, offset, key, decoded } of await decode(records)) {
+      if (decoded.kind === 'observation') {
+        const { series, source, group, timestampMs, value: observed, extras } = decoded;
+        const id = Buffer.from(group ?? series);
+        const isSame = count === partitions && !isRekeyed;
+        const own = isSame ? partition : partitionOf(isRekeyed ? id : (key ?? id));
+        history.add(own, { series, source, group, timestampMs, value: observed, extras });
+      } else if (decoded.kind === 'dead-letter' && refusedCount++ < 10)
+        refused.push(`partition ${partition} offset ${offset}: ${decoded.detail}`);
+    }
+  };
+  await readWholeTopic({ config: kafka }, topic, onRecords);
+  if (refusedCount > 0)
+    logger.warn({ topic, refused: refusedCount, first: refused }, 'records of the history are left out');
+  return history.as(`topic:${topic}`);
+}
+
+function unusable(name: string, lines: readonly string[]): ServiceError {
+  return new ServiceError('configuration', `${name} cannot be used as a history.\n${lines.join('\n')}`);
+}
+
+class PartitionedHistory {
+  readonly #name: string;
+  readonly #byPartition = new Map<number, WarmObservation[]>();
+  #count = 0;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  add(partition: number, observation: WarmObservation): void {
+    if (++this.#count > HISTORY_MAX) {
+      throw unusable(this.#name, [`A history holds at most ${HISTORY_MAX} observations: split it by series`]);
+    }
+    const own = this.#byPartition.get(partition);
+    if (own === undefined) this.#byPartition.set(partition, [observation]);
+    else own.push(observation);
+  }
+
+  as(source: string): WarmStart {
+    return { source, observationsOf: (partition) => this.#byPartition.get(partition) ?? [] };
+  }
+}

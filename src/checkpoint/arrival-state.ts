@@ -1,0 +1,170 @@
+import type { RecordHeaders } from '../kafka/batch/records.ts';
+import type { PointExtras } from '../records/point-extras.ts';
+import type { SilenceCause } from '../records/score-record.ts';
+import { readExtras, writeExtras } from './extras-state.ts';
+import { type OpenStepsState, readOpenSteps, writeOpenSteps } from './open-step-state.ts';
+import { readHeaders, writeHeaders } from './record-headers.ts';
+import { type ReplicaTurns, readReplicas, writeReplicas } from './replica-state.ts';
+import type { StateReader, StateWriter } from './state-bytes.ts';
+
+/** A record whose time waits for confirmation, with the bytes of its dead letter. */
+interface HeldRecord {
+  readonly series: string;
+  readonly timestampMs: number;
+  readonly value: number;
+  readonly extras?: PointExtras | undefined;
+  readonly record: {
+    readonly offset: number;
+    readonly timestampMs: number;
+    readonly key: Buffer | null;
+    readonly value: Buffer | null;
+    readonly headers?: RecordHeaders;
+  };
+}
+
+/** That a series sent nothing, in place of an observation. */
+export interface FoundSilence {
+  readonly cause: SilenceCause;
+  /** Input offset of the newest record of the series. */
+  readonly lastOffset: number;
+}
+
+/** A record that waits for the backfill of its series, or the silence of that. */
+export interface QueuedRecord extends HeldRecord {
+  readonly silence?: FoundSilence | undefined;
+}
+
+/** What a unit knows of the times of its records. */
+export interface ArrivalState {
+  /** Newest event time of any record whose time is confirmed; NaN before the first. */
+  readonly arrivedMs: number;
+  readonly waiting: WaitingRecords;
+  /** Newest event time of any record that did not wait, NaN before the first; left out where it is `arrivedMs`. */
+  readonly takenMs?: number;
+  /** Event time of the partition at the newest record of a series that was far behind it; -Infinity for others. */
+  readonly heardMs?: number;
+  /** Whether the silence of the series was reported. */
+  readonly silent: boolean;
+  /** Whether a series has started over, and no score has reported it. */
+  readonly restartUnsaid?: boolean;
+}
+
+/** Records that were not taken so far. */
+export interface WaitingRecords {
+  /** For another one that agrees with their time, in the order of their offsets. */
+  readonly unconfirmed: readonly HeldRecord[];
+  /** For older ones, by event time. */
+  readonly outOfOrder: readonly HeldRecord[];
+  /** In the order in which they are to be taken; null: the unit awaits no backfill. */
+  readonly forBackfill: readonly QueuedRecord[] | null;
+  /** Points of steps that are open, and of counters; null for a unit that has neither. */
+  readonly steps: OpenStepsState | null;
+  /** null where no record names a replica. */
+  readonly replicas: ReplicaTurns | null;
+}
+
+export const NO_RECORDS: readonly never[] = [];
+
+const SILENT_FLAG = 1;
+const BEHIND_FLAG = 2;
+const QUEUED_FLAG = 4;
+const RESTART_FLAG = 8;
+const STEPS_FLAG = 16;
+/** Since format 8: a record that waits has extras. */
+const EXTRAS_FLAG = 32;
+/** Since format 8. */
+const REPLICAS_FLAG = 64;
+/** Causes of queued silences, by place; 0 is an observation. */
+const CAUSES = [null, 'event-time', 'clock'] as const;
+
+/** @param isChange whether open steps are written as what was added to them */
+export function writeArrivals(writer: StateWriter, arrivals: ArrivalState, isChange: boolean): void {
+  const { arrivedMs, takenMs, heardMs = Number.NEGATIVE_INFINITY, silent } = arrivals;
+  const { unconfirmed, outOfOrder, forBackfill: queued, steps, replicas } = arrivals.waiting;
+  const isBehind = heardMs !== Number.NEGATIVE_INFINITY;
+  const isQueued = queued !== null && queued.length > 0;
+  const flags = (silent ? SILENT_FLAG : 0) | (isBehind ? BEHIND_FLAG : 0) | (isQueued ? QUEUED_FLAG : 0);
+  const waiting = [...unconfirmed, ...outOfOrder, ...(isQueued ? queued : [])];
+  const hasExtras = waiting.some(({ extras }) => extras !== undefined);
+  writer.number(arrivedMs);
+  const more = (steps === null ? 0 : STEPS_FLAG) | (replicas === null ? 0 : REPLICAS_FLAG);
+  writer.u8(flags | (arrivals.restartUnsaid ? RESTART_FLAG : 0) | more | (hasExtras ? EXTRAS_FLAG : 0));
+  if (isBehind) writer.number(heardMs);
+  writeRecords(writer, unconfirmed);
+  writeRecords(writer, outOfOrder);
+  if (outOfOrder.length > 0 || isQueued || steps !== null) writer.number(takenMs ?? Number.NaN);
+  if (isQueued) writeQueue(writer, queued);
+  if (steps !== null) writeOpenSteps(writer, steps, isChange);
+  if (replicas !== null) writeReplicas(writer, replicas, arrivedMs);
+  if (hasExtras) for (const { extras } of waiting) writeExtras(writer, extras);
+}
+
+function writeRecords(writer: StateWriter, records: readonly HeldRecord[]): void {
+  writer.u8(records.length);
+  for (const record of records) writeRecord(writer, record);
+}
+
+function writeRecord(writer: StateWriter, { series, timestampMs, value, record }: HeldRecord): void {
+  writer.text(series);
+  writer.number(timestampMs);
+  writer.number(value);
+  writer.number(record.offset);
+  writer.number(record.timestampMs);
+  writer.blob(record.key);
+  writer.blob(record.value);
+  writeHeaders(writer, record.headers);
+}
+
+function writeQueue(writer: StateWriter, records: readonly QueuedRecord[]): void {
+  writer.u32(records.length);
+  for (const queued of records) {
+    writeRecord(writer, queued);
+    writer.u8(CAUSES.indexOf(queued.silence?.cause ?? null));
+    if (queued.silence !== undefined) writer.number(queued.silence.lastOffset);
+  }
+}
+
+export function readArrivals(reader: StateReader): ArrivalState {
+  const [arrivedMs, flags] = [reader.number(), reader.u8()];
+  const heardMs = (flags & BEHIND_FLAG) !== 0 ? reader.number() : Number.NEGATIVE_INFINITY;
+  const silent = (flags & SILENT_FLAG) !== 0;
+  const [unconfirmed, outOfOrder] = [readRecords(reader), readRecords(reader)];
+  const isQueued = (flags & QUEUED_FLAG) !== 0;
+  const hasSteps = (flags & STEPS_FLAG) !== 0;
+  const takenMs = outOfOrder.length > 0 || isQueued || hasSteps ? reader.number() : arrivedMs;
+  const forBackfill = isQueued ? readQueue(reader) : null;
+  const steps = hasSteps ? readOpenSteps(reader) : null;
+  const replicas = (flags & REPLICAS_FLAG) === 0 ? null : readReplicas(reader, arrivedMs);
+  const withExtras = <R extends HeldRecord>(records: readonly R[]): readonly R[] => {
+    return (flags & EXTRAS_FLAG) === 0 ? records : records.map((one) => ({ ...one, extras: readExtras(reader) }));
+  };
+  const waiting = {
+    unconfirmed: withExtras(unconfirmed),
+    outOfOrder: withExtras(outOfOrder),
+    forBackfill: forBackfill && withExtras(forBackfill),
+    steps,
+    replicas,
+  };
+  const restartUnsaid = (flags & RESTART_FLAG) !== 0;
+  return { arrivedMs, takenMs, heardMs, waiting, silent, restartUnsaid };
+}
+
+function readRecords(reader: StateReader): readonly HeldRecord[] {
+  const count = reader.u8();
+  if (count === 0) return NO_RECORDS;
+  return Array.from({ length: count }, () => readRecord(reader));
+}
+
+function readRecord(reader: StateReader): HeldRecord {
+  const [series, timestampMs, value] = [reader.text(), reader.number(), reader.number()];
+  const record = { offset: reader.number(), timestampMs: reader.number(), key: reader.blob(), value: reader.blob() };
+  return { series, timestampMs, value, record: { ...record, ...readHeaders(reader) } };
+}
+
+function readQueue(reader: StateReader): readonly QueuedRecord[] {
+  return Array.from({ length: reader.u32() }, (): QueuedRecord => {
+    const record = readRecord(reader);
+    const cause = CAUSES[reader.u8()];
+    return cause === null ? record : { ...record, silence: { cause, lastOffset: reader.number() } };
+  });
+}

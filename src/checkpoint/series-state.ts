@@ -1,0 +1,266 @@
+import { bfloatBits, ofBfloatBits } from '../detection/calibration/bfloat16.ts';
+import { forecastedPositions, isCutoff } from '../detection/calibration/cutoff-grid.ts';
+import { SINCE } from '../detection/memory/extreme-blocks.ts';
+import { SCALARS_MAX, type SeriesLayout } from '../detection/memory/series-memory.ts';
+import type { SeriesDetector } from '../detection/series/series-detector.ts';
+import type { ChangelogSeries } from './changelog-series.ts';
+import { profileBytesMax, readProfile, readProfileChange, writeProfile, writeProfileChange } from './profile-state.ts';
+import { readScalarChange, readValues, writeScalarChange, writeValues } from './scalar-change.ts';
+import { valueOfFormat } from './scalar-formats.ts';
+import { STATE_FORMAT, type StateReader, StateWriter } from './state-bytes.ts';
+import { readSums, writeSums } from './sums-state.ts';
+
+/** Earlier formats have residuals as float32. They are rounded as they are read. */
+const BFLOAT_FORMAT = 6;
+/** Changes of earlier formats have what is fixed while a window is open, or follows from the rest, too. */
+const FIXED_FORMAT = 6;
+
+/**
+ * The state of a series has two parts. The open window changes with every observation: `writeDetectorState` writes it
+ * whole, and `writeDetectorChange` what was added since. A closed window never changes: `closedWindowRecord` has it
+ * once. All together restore the rings of values and residuals exactly.
+ */
+export function writeDetectorState(writer: StateWriter, detector: SeriesDetector): void {
+  const { layout, rings, positions, windowStart } = detector;
+  writer.number(positions);
+  writer.number(detector.residualCount);
+  writer.number(detector.closedWindows);
+  writer.number(rings.extremes()[SINCE]);
+  for (let position = windowStart; position < positions; position++) writer.f32(rings.distanceAt(position));
+  writeForecasts(writer, detector, occupied(detector));
+  writer.number(detector.origin);
+  writeHead(writer, detector, false);
+  for (let scalar = 0; scalar < layout.scalars; scalar++) writer.number(rings.scalar(scalar));
+  if (layout.residualCapacity === 0) writeSums(writer, rings.residualSums);
+  writeProfile(writer, detector.rings.profile);
+}
+
+/** Most bytes that `writeDetectorState` takes, or nearly. */
+export function openStateBytesMax(layout: SeriesLayout): number {
+  return 80 + 4 * layout.settings.detectionSize + 8 * (sumsOf(layout) + SCALARS_MAX) + profileBytesMax(layout);
+}
+
+export function readDetectorState(reader: StateReader, detector: SeriesDetector): void {
+  const { layout } = detector;
+  const positions = reader.number();
+  detector.resumeAt(positions, Number.NaN, false);
+  detector.residualCount = reader.number();
+  detector.closedWindows = reader.number();
+  // With the newest closed window, too; but the windows before a member joined are not written.
+  detector.rings.extremes()[SINCE] = reader.number();
+  readDistances(reader, detector, detector.windowStart);
+  readForecasts(reader, detector);
+  detector.origin = reader.number();
+  readScalars(reader, detector, readHead(reader, detector).scalars);
+  if (layout.residualCapacity === 0) detector.rings.residualSums = readSums(reader);
+  readProfile(reader, detector.rings.profile);
+}
+
+/** Whether `writeDetectorChange` can hold what happened since the detector stood at `written`: no window closed. */
+export function isChangeOf(written: number, { positions, windowStart }: SeriesDetector): boolean {
+  return written > 0 && written >= windowStart && written <= positions;
+}
+
+/**
+ * Writes forecasts and values of the open window since the detector stood at `written`, and what changes with every
+ * value. The floor of the deviation is fixed while a window is open, and so is the origin, from the first value on.
+ */
+export function writeDetectorChange(writer: StateWriter, detector: SeriesDetector, written: number): void {
+  writeForecasts(writer, detector, forecastSince(written, detector));
+  const { rings, layout, origin, positions } = detector;
+  const isBegun = !rings.hasValue(Math.max(rings.contextStart, positions - layout.contextCapacity), written);
+  writeHead(writer, detector, isBegun);
+  if (isBegun) writer.number(origin);
+  writeValues(writer, detector, written);
+  writeScalarChange(writer, detector, written);
+  writeProfileChange(writer, detector.rings.profile);
+}
+
+/** Takes a detector on to `positions`, by what `writeDetectorChange` wrote. */
+export function readDetectorChange(reader: StateReader, detector: SeriesDetector, positions: number): void {
+  const written = detector.positions;
+  detector.positions = positions;
+  if (reader.format < FIXED_FORMAT) readEarlierChange(reader, detector, written);
+  else {
+    readForecasts(reader, detector);
+    const { scalars, isBegun } = readHead(reader, detector);
+    if (isBegun) detector.origin = reader.number();
+    readValues(reader, detector, written);
+    readScalarChange(reader, detector, { written, scalars });
+  }
+  readProfileChange(reader, detector.rings.profile);
+}
+
+/** Reads changes of format 5, which have all scalars. */
+function readEarlierChange(reader: StateReader, detector: SeriesDetector, written: number): void {
+  readDistances(reader, detector, written);
+  readForecasts(reader, detector);
+  detector.origin = reader.number();
+  readScalars(reader, detector, readHead(reader, detector).scalars);
+}
+
+function readDistances(reader: StateReader, { positions, rings }: SeriesDetector, from: number): void {
+  for (let position = from; position < positions; position++) rings.keepDistance(position, reader.f32());
+}
+
+/** A range of the sums of forecasts. */
+interface SumRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The sums that are not 0. */
+function occupied({ rings, layout }: SeriesDetector): SumRange {
+  const { sums, sumStart } = rings;
+  let [from, to] = [0, sumsOf(layout)];
+  while (to > from && Object.is(sums[sumStart + to - 1], 0)) to--;
+  while (from < to && Object.is(sums[sumStart + from], 0)) from++;
+  return { from, to };
+}
+
+/** The sums that a forecast since `written` may have changed. That of a cutoff at `written` may not have been there. */
+function forecastSince(written: number, { positions, windowStart, settings, layout }: SeriesDetector): SumRange {
+  let [from, to] = [0, 0];
+  for (let cutoff = written; cutoff <= positions; cutoff++) {
+    if (!isCutoff(cutoff, settings)) continue;
+    if (layout.laterLength > 0) return { from: 0, to: sumsOf(layout) };
+    if (to === 0) from = cutoff - windowStart;
+    to = Math.min(cutoff - windowStart + settings.h, sumsOf(layout));
+  }
+  return { from, to };
+}
+
+/** Most sums are of one forecast, and float32. */
+function writeForecasts(writer: StateWriter, { rings }: SeriesDetector, { from, to }: SumRange): void {
+  writer.number(to - from);
+  if (to === from) return;
+  writer.number(from);
+  const { sums, sumStart } = rings;
+  let isFloat32 = true;
+  for (let at = from; at < to; at++) {
+    const sum = sums[sumStart + at];
+    if (!Object.is(Math.fround(sum), sum)) isFloat32 = false;
+  }
+  writer.u8(isFloat32 ? 1 : 0);
+  for (let at = from; at < to; at++) {
+    if (isFloat32) writer.f32(sums[sumStart + at]);
+    else writer.f64(sums[sumStart + at]);
+  }
+}
+
+function readForecasts(reader: StateReader, { rings }: SeriesDetector): void {
+  const length = reader.number();
+  if (length === 0) return;
+  const start = rings.sumStart + reader.number();
+  const isFloat32 = reader.u8() === 1;
+  for (let at = start; at < start + length; at++) rings.sums[at] = isFloat32 ? reader.f32() : reader.f64();
+}
+
+/** How many scalars follow, whether a forecast is due, and whether the origin follows. */
+function writeHead(writer: StateWriter, { forecastDue, layout }: SeriesDetector, isBegun: boolean): void {
+  writer.u8(layout.scalars * 4 + (isBegun ? 2 : 0) + (forecastDue ? 1 : 0));
+}
+
+/** Earlier formats do not know of the origin. */
+function readHead(reader: StateReader, detector: SeriesDetector): { scalars: number; isBegun: boolean } {
+  const head = reader.u8();
+  detector.forecastDue = head % 2 === 1;
+  const flags = reader.format < FIXED_FORMAT ? 2 : 4;
+  return { scalars: Math.floor(head / flags), isBegun: flags === 4 && (head & 2) !== 0 };
+}
+
+function readScalars(reader: StateReader, detector: SeriesDetector, scalars: number): void {
+  for (let scalar = 0; scalar < scalars; scalar++) keepScalar(reader, detector, scalar, reader.number());
+}
+
+/** States may hold scalars of alarms, all 0, where the series has none. */
+function keepScalar({ format }: StateReader, { rings, layout }: SeriesDetector, scalar: number, value: number): void {
+  if (scalar < layout.scalars) rings.setScalar(scalar, valueOfFormat(format, scalar, value));
+}
+
+function sumsOf({ forecastLength, laterLength }: SeriesLayout): number {
+  return forecastLength + laterLength;
+}
+
+/**
+ * Writes the newest closed window: its values, the extremes by its end, then the residuals of its forecasted positions.
+ * Call it when the window closes.
+ */
+function writeClosedWindow(writer: StateWriter, { startOffset, detector }: ChangelogSeries): void {
+  const { settings, layout, windowStart } = detector;
+  const start = windowStart - settings.detectionSize;
+  writer.u8(STATE_FORMAT);
+  writer.f64(startOffset);
+  writer.f64(start);
+  const last = detector.residualCount;
+  const first = last - (forecastedPositions(windowStart, settings) - forecastedPositions(start, settings));
+  writer.f64(first);
+  for (let position = start; position < windowStart; position++) writer.f32(detector.rings.distanceAt(position));
+  for (const extreme of detector.rings.extremes()) writer.f32(extreme);
+  if (layout.residualCapacity === 0) return;
+  for (let i = first; i < last; i++) writer.u16(bfloatBits(detector.rings.residualAt(i)));
+}
+
+/**
+ * Restores a closed window into the rings. A window with another start offset belongs to the series before it started
+ * over. Such a window changes nothing, and neither does one that is older than the rings reach.
+ */
+export function readClosedWindow(reader: StateReader, { startOffset, detector }: ChangelogSeries): void {
+  const { settings, layout, windowStart } = detector;
+  const writtenStartOffset = reader.f64();
+  const start = reader.f64();
+  if (writtenStartOffset !== startOffset || start >= windowStart) return;
+  const first = reader.format < 3 ? forecastedPositions(start, settings) : reader.f64();
+  const end = start + settings.detectionSize;
+  const keptValues = Math.max(detector.positions - layout.contextCapacity, detector.rings.contextStart);
+  for (let position = start; position < end; position++) {
+    const distance = reader.f32();
+    if (position >= keptValues) detector.rings.keepDistance(position, distance);
+  }
+  const last = first + forecastedPositions(end, settings) - forecastedPositions(start, settings);
+  // Windows that nothing was observed in are not written: this may be the newest one all the same.
+  if (reader.format >= 3) readExtremes(reader, detector.rings.extremes(), last === detector.residualCount);
+  if (layout.residualCapacity === 0) return;
+  const keptResiduals = detector.residualCount - layout.residualCapacity;
+  for (let i = first; i < last; i++) {
+    const residual = reader.format < BFLOAT_FORMAT ? reader.f32() : ofBfloatBits(reader.u16());
+    if (i >= keptResiduals) detector.rings.keepResidual(i, residual);
+  }
+}
+
+/** Those of the newest window are those of the series. */
+function readExtremes(reader: StateReader, extremes: Float32Array, isNewest: boolean): void {
+  for (let i = 0; i < extremes.length; i++) {
+    const extreme = reader.f32();
+    if (isNewest) extremes[i] = extreme;
+  }
+}
+
+/** A closed window of a series whose start offset has changed; null where it belongs to an earlier life of it. */
+export function relocatedWindow(
+  value: Buffer,
+  { startOffset, moved }: { readonly startOffset: number; readonly moved: number },
+): Buffer | null {
+  if (value.readDoubleLE(1) !== startOffset) return null;
+  const relocated = Buffer.from(value);
+  relocated.writeDoubleLE(moved, 1);
+  return relocated;
+}
+
+/** All closed windows of a thread are written with it, one after the other. */
+const WRITER = new StateWriter();
+
+/** The newest closed window, when it closes. A series has few keys and writes them in turn. */
+export function closedWindowRecord(series: ChangelogSeries): { readonly key: Buffer; readonly value: Buffer } {
+  // What a write that failed has left.
+  WRITER.length = 0;
+  writeClosedWindow(WRITER, series);
+  const { layout, closedWindows } = series.detector;
+  const key = Buffer.from(`w/${(closedWindows - 1) % (layout.windowsKept + 1)}/${series.key}`);
+  return { key, value: WRITER.take() };
+}
+
+/** Every key that closed windows of a series may have. */
+export function closedWindowKeys({ key, detector }: ChangelogSeries): Buffer[] {
+  return Array.from({ length: detector.layout.windowsKept + 1 }, (_, slot) => Buffer.from(`w/${slot}/${key}`));
+}

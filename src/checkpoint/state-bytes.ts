@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { endianness } from 'node:os';
+import { ServiceError } from '../ops/service-error.ts';
+
+/**
+ * Version of every record that is written to the changelog. Open states of the versions listed here are read and
+ * converted, and closed windows of all versions; later versions are refused.
+ *
+ *   5  what 0.2.0 writes
+ *   6  residuals of closed windows as bfloat16; changes without what is fixed in a window, or in a slot of the long
+ *      memory, or follows from one row; groups: long memories of members that left
+ *   7  the long memory of whole days
+ *   8  what 0.3.0 writes
+ */
+export const STATE_FORMAT = 8;
+/** Open states of earlier formats start over. 0.2.0 may have left some of them, of series that sent nothing since. */
+export const STATE_FORMAT_MIN = 5;
+
+/**
+ * Kinds of entries in a journal record. The kind has the format of the entry, since an old entry may move to a
+ * new record.
+ */
+export const SERIES_ENTRY = 20;
+export const GROUP_ENTRY = 21;
+/** What changed in an open state since the entry before it. */
+export const CHANGE_ENTRY = 22;
+/** The series or group was evicted. */
+export const TOMBSTONE_ENTRY = 3;
+const SERIES_ENTRIES = [0, 1, 4, 6, 8, 11, 14, 17, SERIES_ENTRY];
+const GROUP_ENTRIES = [0, 2, 5, 7, 9, 12, 15, 18, GROUP_ENTRY];
+const CHANGE_ENTRIES = [0, 0, 0, 0, 10, 13, 16, 19, CHANGE_ENTRY];
+
+export function isGroupEntry(kind: number): boolean {
+  return GROUP_ENTRIES.includes(kind, 1);
+}
+
+/** The format of an entry's state. An index of the lists is a format. */
+export function formatOfEntry(kind: number): number {
+  return Math.max(...[SERIES_ENTRIES, GROUP_ENTRIES, CHANGE_ENTRIES].map((kinds) => kinds.indexOf(kind, 1)));
+}
+
+/** Whether an entry is a change of a state, in any format. */
+export function isChangeEntry(kind: number): boolean {
+  return kind > 0 && CHANGE_ENTRIES.includes(kind);
+}
+
+assert(endianness() === 'LE', 'changelog records are little-endian, as are all machines Node runs on');
+
+/** Throws ServiceError `configuration` for a record in a later format. */
+export function assertStateFormat(format: number): void {
+  if (format >= 1 && format <= STATE_FORMAT) return;
+  const text = `the changelog holds state in format ${format}, this version reads formats up to ${STATE_FORMAT}`;
+  throw new ServiceError('configuration', `${text}: run the version that wrote it, or reset the changelog topic`);
+}
+
+/**
+ * What `read` makes of a value of the changelog. Throws ServiceError `configuration` where it throws because of the
+ * bytes: nothing that is scored could be trusted.
+ */
+export function readStored<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    if (cause instanceof ServiceError) throw cause;
+    const text = `the changelog holds a damaged value: ${name} (${(cause as Error).message})`;
+    const remedy = 'another program wrote it, or bytes were lost; reset the changelog topic';
+    throw new ServiceError('configuration', `${text}: ${remedy}`, { cause });
+  }
+}
+
+/** JSON of the changelog that `fits`. Throws as `readStored`. */
+export function readStoredJson<T extends object>(name: string, value: Buffer, fits: (read: T) => boolean): T {
+  return readStored(name, () => {
+    const read = JSON.parse(value.toString()) as T | null;
+    if (typeof read === 'object' && read !== null && fits(read)) return read;
+    throw new TypeError(`${value.toString('utf8', 0, SHOWN_BYTES_MAX)} is something else`);
+  });
+}
+
+const SHOWN_BYTES_MAX = 100;
+const INITIAL_BYTES = 64 * 1024;
+/** Length that stands for null. */
+const NO_BLOB = 0xffffffff;
+
+/** First bytes of numbers. Smaller ones are the number itself. */
+const NUMBER_TAGS = { notANumber: 0xf8, minusInfinity: 0xf9, u16: 0xfa, u32: 0xfb, u48: 0xfc, f32: 0xfd, f64: 0xfe };
+const SMALL_NUMBER_MAX = NUMBER_TAGS.notANumber - 1;
+const U48_MAX = 2 ** 48 - 1;
+
+/** Writes little-endian numbers and texts. NaN has one pattern: that of the engine depends on how hot the code is. */
+export class StateWriter {
+  #bytes = Buffer.allocUnsafeSlow(INITIAL_BYTES);
+  #view = new DataView(this.#bytes.buffer);
+  length = 0;
+
+  u8(value: number): void {
+    this.#reserve(1);
+    this.#bytes[this.length++] = value;
+  }
+
+  u16(value: number): void {
+    this.#reserve(2);
+    this.#view.setUint16(this.length, value, true);
+    this.length += 2;
+  }
+
+  u32(value: number): void {
+    this.#reserve(4);
+    this.#view.setUint32(this.length, value, true);
+    this.length += 4;
+  }
+
+  f16(value: number): void {
+    this.#reserve(2);
+    if (Number.isNaN(value)) this.#view.setUint16(this.length, 0x7e00, true);
+    else this.#view.setFloat16(this.length, value, true);
+    this.length += 2;
+  }
+
+  f32(value: number): void {
+    this.#reserve(4);
+    if (Number.isNaN(value)) this.#view.setUint32(this.length, 0x7fc00000, true);
+    else this.#view.setFloat32(this.length, value, true);
+    this.length += 4;
+  }
+
+  f64(value: number): void {
+    this.#reserve(8);
+    if (Number.isNaN(value)) this.#view.setBigUint64(this.length, 0x7ff8000000000000n, true);
+    else this.#view.setFloat64(this.length, value, true);
+    this.length += 8;
+  }
+
+  /** Any number, exactly: 1 byte where it is small and whole, 9 at most. */
+  number(value: number): void {
+    this.#reserve(9);
+    if (value >= 0 && value <= U48_MAX && Math.trunc(value) === value && !Object.is(value, -0)) {
+      this.#whole(value);
+    } else if (Number.isNaN(value)) this.#bytes[this.length++] = NUMBER_TAGS.notANumber;
+    else if (value === Number.NEGATIVE_INFINITY) this.#bytes[this.length++] = NUMBER_TAGS.minusInfinity;
+    else if (Math.fround(value) === value) {
+      this.#bytes[this.length++] = NUMBER_TAGS.f32;
+      this.f32(value);
+    } else {
+      this.#bytes[this.length++] = NUMBER_TAGS.f64;
+      this.f64(value);
+    }
+  }
+
+  #whole(value: number): void {
+    if (value <= SMALL_NUMBER_MAX) this.#bytes[this.length++] = value;
+    else if (value <= 0xffff) {
+      this.#bytes[this.length++] = NUMBER_TAGS.u16;
+      this.#view.setUint16(this.length, value, true);
+      this.length += 2;
+    } else if (value <= 0xffffffff) {
+      this.#bytes[this.length++] = NUMBER_TAGS.u32;
+      this.u32(value);
+    } else {
+      this.#bytes[this.length++] = NUMBER_TAGS.u48;
+      this.#bytes.writeUIntLE(value, this.length, 6);
+      this.length += 6;
+    }
+  }
+
+  /** At most 64 KiB of UTF-8. */
+  text(value: string): void {
+    this.#reserve(2 + value.length * 3);
+    const written = this.#bytes.write(value, this.length + 2);
+    this.#view.setUint16(this.length, written, true);
+    this.length += 2 + written;
+  }
+
+  bytes(value: Buffer): void {
+    this.#reserve(value.length);
+    value.copy(this.#bytes, this.length);
+    this.length += value.length;
+  }
+
+  /** Bytes with their length; null is no bytes at all. */
+  blob(value: Buffer | null): void {
+    this.u32(value === null ? NO_BLOB : value.length);
+    if (value !== null) this.bytes(value);
+  }
+
+  /** Reserves four bytes for a length that `endBlock` fills in. */
+  beginBlock(): number {
+    this.u32(0);
+    return this.length;
+  }
+
+  endBlock(start: number): void {
+    this.#view.setUint32(start - 4, this.length - start, true);
+  }
+
+  /** Returns a copy of what was written so far, and empties the writer. */
+  take(): Buffer {
+    const taken = Buffer.from(this.#bytes.subarray(0, this.length));
+    this.length = 0;
+    return taken;
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.length + bytes;
+    if (needed <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#bytes.length * 2));
+    this.#bytes.copy(grown, 0, 0, this.length);
+    this.#bytes = grown;
+    this.#view = new DataView(grown.buffer);
+  }
+}
+
+/** Reads what a StateWriter wrote. Throws a RangeError beyond the end. */
+export class StateReader {
+  readonly #bytes: Buffer;
+  readonly #view: DataView;
+  /** The format of what is read. */
+  readonly format: number;
+  position: number;
+
+  constructor(bytes: Buffer, position = 0, format = STATE_FORMAT) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.position = position;
+    this.format = format;
+  }
+
+  get done(): boolean {
+    return this.position >= this.#bytes.length;
+  }
+
+  u8(): number {
+    return this.#bytes.readUInt8(this.#advance(1));
+  }
+
+  u16(): number {
+    return this.#bytes.readUInt16LE(this.#advance(2));
+  }
+
+  u32(): number {
+    return this.#bytes.readUInt32LE(this.#advance(4));
+  }
+
+  f16(): number {
+    return this.#view.getFloat16(this.#advance(2), true);
+  }
+
+  f32(): number {
+    return this.#bytes.readFloatLE(this.#advance(4));
+  }
+
+  f64(): number {
+    return this.#bytes.readDoubleLE(this.#advance(8));
+  }
+
+  number(): number {
+    const tag = this.u8();
+    switch (tag) {
+      case NUMBER_TAGS.notANumber:
+        return Number.NaN;
+      case NUMBER_TAGS.minusInfinity:
+        return Number.NEGATIVE_INFINITY;
+      case NUMBER_TAGS.u16:
+        return this.#bytes.readUInt16LE(this.#advance(2));
+      case NUMBER_TAGS.u32:
+        return this.u32();
+      case NUMBER_TAGS.u48:
+        return this.#bytes.readUIntLE(this.#advance(6), 6);
+      case NUMBER_TAGS.f32:
+        return this.f32();
+      case NUMBER_TAGS.f64:
+        return this.f64();
+      default:
+        return tag;
+    }
+  }
+
+  text(): string {
+    const length = this.#bytes.readUInt16LE(this.#advance(2));
+    const start = this.#advance(length);
+    return this.#bytes.toString('utf8', start, start + length);
+  }
+
+  /** A copy. */
+  blob(): Buffer | null {
+    const length = this.u32();
+    if (length === NO_BLOB) return null;
+    const start = this.#advance(length);
+    return Buffer.from(this.#bytes.subarray(start, start + length));
+  }
+
+  #advance(bytes: number): number {
+    const start = this.position;
+    this.position += bytes;
+    return start;
+  }
+}

@@ -1,0 +1,178 @@
+import { type LabelledSeries, NAME_LABEL, sortedLabels } from '../../records/series/series-id.ts';
+import { EVENT_TIME_MS_MIN } from '../event-time.ts';
+import { reasonOf } from '../quoted.ts';
+import { ProtobufReader } from './protobuf-reader.ts';
+import { type SeriesName, SeriesNames } from './series-names.ts';
+import { PointsBySeries, type PointsOfRecord, RECORD_POINTS_MAX } from './series-points.ts';
+
+/** Tags (number of the field << 3 | wire type) of what is read; other fields are passed over. */
+const [TIME_SERIES, LABEL, SAMPLE, HISTOGRAM] = [10, 10, 18, 34];
+const [LABEL_NAME, LABEL_VALUE, SAMPLE_VALUE, SAMPLE_TIMESTAMP, SAMPLE_START] = [10, 18, 9, 16, 24];
+/** The same of remote write 2.0, whose series name their labels by the places of texts in the request. */
+const [SYMBOL, TIME_SERIES_2, LABEL_REFS, LABEL_REF, HISTOGRAM_2] = [34, 42, 10, 8, 26];
+
+/** Labels of the series of a 2.0 request, written out: what a request of 1.0 may have. */
+const WRITTEN_LABELS_BYTES_MAX = 32 * 1024 * 1024;
+
+/**
+ * Decodes a request of Prometheus remote write, 1.0 or 2.0, not compressed any more; no field has the same number in
+ * both. Classic histograms are series: `_count`, `_sum` and `_bucket`. Native histograms are refused.
+ */
+export function decodeRemoteWrite(bytes: Uint8Array, names: SeriesNames = new SeriesNames()): PointsOfRecord {
+  const points = new PointsBySeries();
+  const reader = new ProtobufReader(bytes);
+  const scope = names.scope('remote-write');
+  const nameAt: NameAt = (from, to) => names.find(scope, reader.bytesAt(from, to), () => readName(reader, from, to));
+  let nameOfRefsAt: NameAt | null = null;
+  try {
+    reader.fields(bytes.length, (tag) => {
+      if (tag === TIME_SERIES) readTimeSeries(reader, points, { nameAt, histogram: HISTOGRAM });
+      else if (tag === TIME_SERIES_2) {
+        nameOfRefsAt ??= namesOfRefs(reader, bytes.length, names);
+        readTimeSeries(reader, points, { nameAt: nameOfRefsAt, histogram: HISTOGRAM_2 });
+      } else return false;
+      return true;
+    });
+  } catch (error) {
+    return { kind: 'unreadable', detail: `not a request of remote write: ${reasonOf(error)}` };
+  }
+  return points.decoded();
+}
+
+/** The series whose labels lie at these bytes. */
+type NameAt = (from: number, to: number) => SeriesName;
+
+/** Series are remembered by their labels with the lengths before them, since places differ from request to request. */
+function namesOfRefs(reader: ProtobufReader, length: number, names: SeriesNames): NameAt {
+  const symbols = readSymbols(reader, length);
+  const scope = names.scope('remote-write-2');
+  let bytes = 0;
+  const symbolAt = (ref: number) => {
+    const symbol = symbols[ref];
+    if (symbol === undefined) throw new RangeError(`a label is symbol ${ref} of ${symbols.length}`);
+    bytes += symbol.length;
+    if (bytes > WRITTEN_LABELS_BYTES_MAX) {
+      throw new RangeError(`the labels have more than ${WRITTEN_LABELS_BYTES_MAX} bytes: send fewer series at once`);
+    }
+    return symbol;
+  };
+  return (from, to) => {
+    let key = '';
+    reader.at = from;
+    while (reader.at < to) {
+      const tag = reader.varint();
+      if (tag === LABEL_REFS) for (const end = reader.end(); reader.at < end; ) key += symbolAt(reader.varint());
+      else if (tag === LABEL_REF) key += symbolAt(reader.varint());
+      else reader.skip(tag);
+    }
+    reader.ended(to);
+    return names.find(scope, key, () => seriesOfSymbols(key));
+  };
+}
+
+/** The texts of a request with their lengths, wherever they stand, as the bytes that they are. */
+function readSymbols(reader: ProtobufReader, length: number): readonly string[] {
+  const { at } = reader;
+  const symbols: string[] = [];
+  reader.at = 0;
+  reader.fields(length, (tag) => {
+    if (tag !== SYMBOL) return false;
+    const from = reader.at;
+    const end = reader.end();
+    if (symbols.push(reader.bytesAt(from, end)) > RECORD_POINTS_MAX)
+      throw new RangeError(`there are more than ${RECORD_POINTS_MAX} symbols: send fewer series at once`);
+    reader.at = end;
+    return true;
+  });
+  reader.at = at;
+  return symbols;
+}
+
+function seriesOfSymbols(symbols: string): LabelledSeries {
+  const reader = new ProtobufReader(Buffer.from(symbols, 'latin1'));
+  const pairs: [string, string][] = [];
+  while (reader.at < symbols.length) {
+    const label = reader.string();
+    if (reader.at === symbols.length) throw new RangeError(`the label ${label} has no value`);
+    pairs.push([label, reader.string()]);
+  }
+  return seriesOfPairs(pairs);
+}
+
+interface SeriesEncoding {
+  readonly nameAt: NameAt;
+  /** The tag of its native histograms. */
+  readonly histogram: number;
+}
+
+/** Labels may stand behind samples, so that the fields are passed over once before they are read. */
+function readTimeSeries(reader: ProtobufReader, points: PointsBySeries, { nameAt, histogram }: SeriesEncoding): void {
+  const end = reader.end();
+  const begin = reader.at;
+  let [from, to, histograms] = [-1, begin, 0];
+  let samplesAt = end;
+  while (reader.at < end) {
+    const start = reader.at;
+    const tag = reader.varint();
+    reader.skip(tag);
+    if (tag === LABEL || tag === LABEL_REF) {
+      if (from === -1) from = start;
+      to = reader.at;
+    } else if (tag === SAMPLE) samplesAt = Math.min(samplesAt, start);
+    else if (tag === histogram) histograms++;
+  }
+  reader.ended(end);
+  const series = nameAt(from === -1 ? begin : from, to);
+  reader.at = samplesAt;
+  while (reader.at < end) {
+    const tag = reader.varint();
+    if (tag === SAMPLE) readSample(reader, points, series);
+    else reader.skip(tag);
+  }
+  points.pass();
+  if (histograms > 0) points.refuse(`${series.id}: native histograms are not read: send classic ones`, histograms);
+}
+
+/** A staleness marker is a NaN, and so a missing value. A start that is not before its point says nothing. */
+function readSample(reader: ProtobufReader, points: PointsBySeries, series: SeriesName): void {
+  const end = reader.end();
+  let [timestampMs, value, startMs] = [0, 0, 0];
+  while (reader.at < end) {
+    const tag = reader.varint();
+    if (tag === SAMPLE_VALUE) value = reader.double();
+    else if (tag === SAMPLE_TIMESTAMP) timestampMs = reader.int64();
+    else if (tag === SAMPLE_START) startMs = reader.int64();
+    else reader.skip(tag);
+  }
+  reader.ended(end);
+  const isKnown = startMs >= EVENT_TIME_MS_MIN && startMs < timestampMs;
+  points.add(series, timestampMs, value, isKnown ? { startMs } : undefined);
+}
+
+function readName(reader: ProtobufReader, from: number, to: number): LabelledSeries {
+  const pairs: [string, string][] = [];
+  reader.at = from;
+  while (reader.at < to) {
+    const tag = reader.varint();
+    if (tag === LABEL) pairs.push(readLabel(reader));
+    else reader.skip(tag);
+  }
+  return seriesOfPairs(pairs);
+}
+
+function readLabel(reader: ProtobufReader): [string, string] {
+  let [name, value] = ['', ''];
+  reader.fields(reader.end(), (tag) => {
+    if (tag === LABEL_NAME) name = reader.string();
+    else if (tag === LABEL_VALUE) value = reader.string();
+    else return false;
+    return true;
+  });
+  return [name, value];
+}
+
+/** A second name of the metric is a label that a series cannot have. */
+function seriesOfPairs(pairs: readonly (readonly [string, string])[]): LabelledSeries {
+  const at = pairs.findIndex(([label, value]) => label === NAME_LABEL && value !== '');
+  return { name: pairs[at]?.[1] ?? '', labels: sortedLabels(at === -1 ? pairs : pairs.toSpliced(at, 1)) };
+}

@@ -1,0 +1,32 @@
+import { constants, enableCompileCache } from 'node:module';
+import { join } from 'node:path';
+import { WITHOUT_REPORTS } from '../sandbox/without-reports.ts';
+import { cacheFolder } from './cache-folder.ts';
+
+/** Node's own variable: whoever sets it chooses the folder. */
+const FOLDER = 'NODE_COMPILE_CACHE';
+
+/**
+ * Modules are kept as they were compiled. The next start reads them, in its threads too, which then do not load the
+ * compiler of types: it takes some 13 MB in each. Without a folder that can be written they are compiled as ever.
+ */
+export function keepCompiledModules(): void {
+  const folder = process.env[FOLDER] ?? compiledFolder();
+  if (folder === null) return;
+  const { status } = enableCompileCache(folder);
+  if (status === constants.compileCacheStatus.ENABLED) process.env[FOLDER] = folder;
+}
+
+/** Turns off the reports of ONNX Runtime for this process, its threads and the programs that it starts. */
+export function refuseReports(): void {
+  Object.assign(process.env, WITHOUT_REPORTS);
+}
+
+/** null for a user without a home: some containers run as one. */
+function compiledFolder(): string | null {
+  try {
+    return join(cacheFolder(), 'compiled');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,299 @@
+import type { AnomalyEvent, CloseReason, EventKind } from '../../records/anomaly-event.ts';
+import { beginEvent } from './begin-event.ts';
+import { type DailyHabit, habitWith, isOver } from './daily-habit.ts';
+import { countDay, isOfDay } from './day-event.ts';
+import { departureOf } from './displaced-values.ts';
+import { concludeRecovered, endsAt, isBelow, recovers } from './event-end.ts';
+import type { RingValues } from './event-extremes.ts';
+import { isShort, isStillStuck, kindOf, pointKind, refined, staysWithoutSeason } from './event-kind.ts';
+import { peakOf } from './event-peak.ts';
+import { lastUntil, RETURN_ROWS, reach, recoveringSince } from './event-reach.ts';
+import { hasReturned, isStillAway } from './event-return.ts';
+import { conclude, revise } from './event-revision.ts';
+import { deviates, type EventRow, type EventSubject, inSeason, isRaised, type SeenValue } from './event-row.ts';
+import { type EventRules, isInvalid, isOnSide, isWanted } from './event-rules.ts';
+import { keepResidual } from './kept-residuals.ts';
+import { addShares, besideSeasons } from './member-shares.ts';
+import { leaderSizeOf, type OpenEvent } from './open-event.ts';
+import { ringValues } from './ring-values.ts';
+import { tellStuck } from './stuck-peak.ts';
+import { isAway, isFarther, isOff, isWayBack, mostUnusual, type ToldRow, toldRow } from './told-row.ts';
+
+/** What these are about is no distance from a forecast. */
+const UNCHANGING: readonly EventKind[] = ['missing_season', 'stuck'];
+/** An alarm of so many times the severity of an event whose values were back begins another one. */
+const OUTGROWN = 2;
+/** An open event is looked at again after this share of a gap, when the kind is usually known; then once a gap. */
+const FIRST_CHECK_SHARE = 0.25;
+/** Alarms at the last look, where the next one is to make an update whatever came since. */
+const NOT_TOLD = -1;
+
+/**
+ * Makes events of the alarms of one series or group: a recurrence over its rows.
+ *
+ *   alarm                       opens an event, or goes on with the open one
+ *   no alarm for `gap` rows     closes it, unless the severity is still high
+ *
+ * A row without an alarm changes nothing while no event is open: then it need not be offered (`wants`).
+ */
+export class EventTracker {
+  readonly #subject: EventSubject;
+  #open: OpenEvent | null = null;
+  /** No event is opened before it; null without a cool-down. */
+  #coolUntilMs: number | null = null;
+  /** The last observed value, where a rule needs it; null before the first. */
+  #previous: number | null = null;
+  /** Where an event was closed while rows deviated; null once one has not. The next one begins no earlier. */
+  #closedAt: number | null = null;
+  /** Events of the days before, at about one time; null where the last is longer ago than a day. */
+  #habit: DailyHabit | null = null;
+
+  constructor(subject: EventSubject) {
+    this.#subject = subject;
+  }
+
+  /** Whether a row may change something. */
+  wants(alarm: boolean, value: number): boolean {
+    if (this.#open !== null || this.#closedAt !== null || this.#habit !== null) return true;
+    return mayMatter(alarm, value, this.#subject.rules);
+  }
+
+  /** Takes the next row. Returns what is to be published of it, in this order. */
+  observe(row: EventRow): readonly AnomalyEvent[] {
+    const { rules } = this.#subject;
+    const revisions: AnomalyEvent[] = [];
+    const most = inSeason(mostUnusual(row, rules), row.verdict);
+    const told = most === null ? null : this.#alarmOf(row, most);
+    const isWatched = told !== null && isOnSide(told.seen, rules);
+    if (most !== null && rules.stoppedAt !== null) this.#previous = most.value;
+    if (isWatched && this.#open?.isUnwatched && this.#leavesAgain(this.#open, told)) {
+      this.#open = null;
+      this.#closedAt = told.position;
+    }
+    if (isWatched && this.#open !== null && this.#isOutgrown(this.#open, row, told)) {
+      if (this.#open.revision >= 0) revisions.push(concludeRecovered(this.#open, row.timestampMs));
+      this.#open = null;
+      this.#closedAt = told.position;
+    }
+    if (this.#open === null) {
+      if (this.#habit !== null && isOver(this.#habit, row.timestampMs)) this.#habit = null;
+      if (this.#closedAt !== null && told === null && row.seen.length > 0 && !deviates(row, true))
+        this.#closedAt = null;
+      if (told === null || most === null) return revisions;
+      if (isWatched && this.#coolUntilMs !== null && row.timestampMs < this.#coolUntilMs) return revisions;
+      if (isWatched) this.#coolUntilMs = null;
+      this.#open = beginEvent(this.#subject, row, { most, told, isWatched, from: this.#closedAt ?? 0 });
+      this.#closedAt = null;
+    }
+    const event = this.#open;
+    const alarm = isWatched || event.isUnwatched ? told : null;
+    keepResidual(event, row.seen);
+    const isPeak = alarm !== null && this.#addAlarm(event, row, alarm);
+    if (row.seen.length > 0) this.#reach(event, row, { isAlarm: alarm !== null, isPeak });
+    const revision = this.#revisionAt(event, row, alarm !== null);
+    if (revision !== null && !event.isUnwatched) revisions.push(revision);
+    return revisions;
+  }
+
+  /** Whether values were back, and an alarm far beyond all that the event had begins another one: no cool-down does. */
+  #isOutgrown(event: OpenEvent, { verdict }: EventRow, told: ToldRow): boolean {
+    if (event.isUnwatched || this.#subject.rules.coolDownMs > 0) return false;
+    if (recoveringSince(event) === null || event.ordinaryRows < RETURN_ROWS) return false;
+    return verdict.severity > OUTGROWN * (event.severity ?? 0) && !this.#isWayBack(event, told);
+  }
+
+  #revisionAt(event: OpenEvent, row: EventRow, isAlarm: boolean): AnomalyEvent | null {
+    const { rules, gap, stepMs } = this.#subject;
+    if (event.revision >= 0) return this.#goOn(event, row);
+    const lastedMs = event.lastAlarm.timestampMs - event.firstAlarm.timestampMs;
+    if (isAlarm && lastedMs >= rules.minDurationMs) {
+      this.#classify(event, row);
+      event.checked = { position: row.position, alarms: event.alarms };
+      const habit = event.isUnwatched ? null : habitWith(this.#habit, event.firstAlarm.timestampMs, stepMs);
+      this.#habit = habit ?? this.#habit;
+      if (habit !== null) event.days = habit.days;
+      return revise(event, 'opened', row.timestampMs);
+    }
+    if (row.position - event.lastAlarm.position >= gap) this.#open = null;
+    return null;
+  }
+
+  /** Ends the open event for a reason that lies outside of its rows. */
+  close(reason: CloseReason, timestampMs: number): AnomalyEvent | null {
+    const event = this.#open;
+    this.#open = null;
+    return event === null || event.revision < 0 || event.isUnwatched ? null : conclude(event, reason, timestampMs);
+  }
+
+  /** What is to be kept; null where it is as a new one. It is plain data, and changes with the next row. */
+  kept(): KeptTracker | null {
+    const [open, coolUntilMs, previous] = [this.#open, this.#coolUntilMs, this.#previous];
+    const [closedAt, habit] = [this.#closedAt, this.#habit];
+    if ([open, coolUntilMs, previous, closedAt, habit].every((each) => each === null)) return null;
+    return { open, coolUntilMs, previous, closedAt, habit };
+  }
+
+  resume({ open, coolUntilMs, previous, closedAt = null, habit = null }: KeptTracker): void {
+    this.#closedAt = closedAt;
+    this.#habit = habit;
+    this.#open = open;
+    this.#coolUntilMs = coolUntilMs;
+    this.#previous = previous;
+  }
+
+  /** What an alarm is told by, on whichever side; null where the row is none that counts. */
+  #alarmOf(row: EventRow, most: SeenValue): ToldRow | null {
+    const { rules, stepMs } = this.#subject;
+    const { verdict, position, timestampMs } = row;
+    const isOut = isInvalid(most.value, rules);
+    if (!verdict.alarm && !isOut) return null;
+    const from = this.#open?.start ?? this.#closedAt ?? 0;
+    const told = isOut || isRaised(row) ? { position, timestampMs, seen: most } : toldRow(row, most, { from, stepMs });
+    const { value, expected } = told.seen;
+    return isWanted({ timestampMs, value, expected, previous: this.#previous ?? Number.NaN }, rules) ? told : null;
+  }
+
+  /** Returns whether the event is described by this alarm. */
+  #addAlarm(event: OpenEvent, row: EventRow, told: ToldRow): boolean {
+    const { verdict, position, timestampMs, seen } = row;
+    event.alarms++;
+    if (isRaised(row)) event.seasonAlarms = (event.seasonAlarms ?? 0) + 1;
+    countDay(event, row, { day: verdict.season?.day, stepMs: this.#subject.stepMs });
+    event.lastAlarm = { position, timestampMs };
+    if (event.group !== null) event.shares = addShares(event.shares, isRaised(row) ? besideSeasons(seen) : seen);
+    if (verdict.severity > (event.severity ?? 0)) event.severity = verdict.severity;
+    const { grade } = event.peak;
+    let isPeak = event.alarms === 1 && told.position === position;
+    if (!this.#isWayBack(event, told)) {
+      // The value of a stuck event is the one that it is stuck at: what comes next is often more unusual.
+      isPeak = event.alarms > 1 && event.kind !== 'stuck' && isFarther(told.seen, event.peak);
+      if (isPeak) event.peak = peakOf(row, told, { ...this.#subject, start: event.start });
+      if (isOff(told.seen, event.peak)) event[told.seen.value < told.seen.expected ? 'alarmsBelow' : 'alarmsAbove']++;
+    }
+    event.peak = { ...event.peak, grade: verdict.grade > (grade ?? 0) ? verdict.grade : grade };
+    return isPeak;
+  }
+
+  /** What the detector watches ends what it does not watch, unless it is the way back, or on its forecast again. */
+  #leavesAgain(unwatched: OpenEvent, told: ToldRow): boolean {
+    return isOff(told.seen, unwatched.peak) && !this.#isWayBack(unwatched, told);
+  }
+
+  #isWayBack(event: OpenEvent, { seen, position }: ToldRow): boolean {
+    const { gap, stepMs } = this.#subject;
+    return isWayBack(event, { seen, position, gap, stepMs });
+  }
+
+  #reach(event: OpenEvent, row: EventRow, { isAlarm, isPeak }: { isAlarm: boolean; isPeak: boolean }): void {
+    const { gap, stepMs } = this.#subject;
+    const { position, verdict } = row;
+    const isBySeason = event.seasonAlarms !== undefined || isRaised(row);
+    // A stuck value lasts as long as it is repeated, whatever follows.
+    const isStuck = event.kind === 'stuck' && repeatsValue(row.keptOf(event.leader), position);
+    const seen = row.seen.find(({ series }) => series === (event.peak.series ?? event.leader));
+    reach(event, row, {
+      isAlarm: isAlarm && (isStuck || event.kind !== 'stuck'),
+      deviates: event.kind === 'stuck' ? isStuck : deviates(row, isBySeason),
+      isAway:
+        seen === undefined
+          ? null
+          : isPeak || isAway(event, { seen, position, gap, stepMs }, isBySeason && verdict.beside > 0),
+      stepMs,
+    });
+  }
+
+  #goOn(event: OpenEvent, row: EventRow): AnomalyEvent | null {
+    const { gap, rules, stepMs } = this.#subject;
+    if (endsAt(event, row, this.#subject)) {
+      const kept = row.keptOf(event.leader);
+      const staysAway = kept !== null && isStillAway(event, kept, { position: row.position, gap, stepMs });
+      this.#classify(event, row, staysAway);
+      if (staysAway && !endsAt(event, row, this.#subject)) {
+        // Its kind is told where it is looked at next: once a gap.
+        event.checked = { ...event.checked, alarms: NOT_TOLD };
+        return null;
+      }
+      this.#open = null;
+      if (rules.coolDownMs > 0 && !event.isUnwatched)
+        this.#coolUntilMs = event.lastAlarm.timestampMs + rules.coolDownMs;
+      if (event.ordinaryRows === 0) this.#closedAt = row.position;
+      const isBrief = isShort(event.away.until.position - event.start) && !UNCHANGING.includes(event.kind);
+      const isBack = isBrief || kept === null || hasReturned(event, kept, { position: row.position, gap, stepMs });
+      return isBack ? concludeRecovered(event, row.timestampMs) : conclude(event, 'new_level', row.timestampMs);
+    }
+    if (recovers(event, row.position, gap)) {
+      event.recovering = row.position;
+      event.checked = { ...event.checked, alarms: event.alarms };
+      return revise(event, 'updated', row.timestampMs);
+    }
+    const isFirst = event.checked.position === event.firstAlarm.position;
+    if (row.position - event.checked.position < (isFirst ? Math.ceil(FIRST_CHECK_SHARE * gap) : gap)) return null;
+    const { kind, checked } = event;
+    event.checked = { position: row.position, alarms: event.alarms };
+    this.#classify(event, row);
+    return event.kind === kind && event.alarms === checked.alarms ? null : revise(event, 'updated', row.timestampMs);
+  }
+
+  /** The kind stays, but for its side, where the rows before the event have left the ring. */
+  #classify(event: OpenEvent, { position, timestampMs, seen, keptOf }: EventRow, staysAway = false): void {
+    event.kind = refined(event.kind, pointKind(isBelow(event)), null);
+    const kept = keptOf(event.leader);
+    // A day that was low is a level, whatever its rows look like.
+    if (kept === null || isOfDay(event)) return;
+    const { values, oldest } = ringValues(kept.rings, position);
+    const start = event.firstAlarm.position - (event.lead ?? 0) - oldest;
+    const { gap, stepMs } = this.#subject;
+    if (start < gap) return;
+    const until = event.until.position;
+    const departure = departureOf(kept, { start: event.start, until, position, stepMs, peak: leaderSizeOf(event) });
+    event.kind = refined(
+      event.kind,
+      kindOf({
+        values,
+        start,
+        begun: event.start - oldest,
+        residuals: event.residuals,
+        leading: event.leading,
+        isBelow: isBelow(event),
+        span: event.lastAlarm.position - event.firstAlarm.position + 1,
+        changeScale: event.changeScale,
+        departure,
+        isBySeason: event.seasonAlarms !== undefined,
+        origin: kept.origin,
+        staysAway,
+      }),
+      departure,
+    );
+    if (event.kind === 'stuck') {
+      const { earlier } = seen.find(({ series }) => series === event.leader) ?? {};
+      tellStuck(event, { position, timestampMs, kept, alarmed: start + oldest, stepMs, earlier });
+    }
+    const goesOn =
+      event.kind === 'stuck'
+        ? isStillStuck(values)
+        : event.kind === 'missing_season' && staysWithoutSeason(values, event.start - oldest, kept.origin);
+    if (goesOn) lastUntil(event, { position, timestampMs }, this.#subject.stepMs);
+  }
+}
+
+function repeatsValue(kept: RingValues | null, position: number): boolean {
+  return kept !== null && kept.rings.distanceAt(position) === kept.rings.distanceAt(position - 1);
+}
+
+/** What a new tracker has kept. */
+export const NOTHING_KEPT: KeptTracker = { open: null, coolUntilMs: null, previous: null };
+
+/** Whether a row may matter to a tracker that has no open event. */
+export function mayMatter(alarm: boolean, value: number, rules: EventRules): boolean {
+  return alarm || rules.stoppedAt !== null || isInvalid(value, rules);
+}
+
+/** The state of a tracker: plain data without numbers that JSON does not have. */
+export interface KeptTracker {
+  readonly open: OpenEvent | null;
+  readonly coolUntilMs: number | null;
+  readonly previous: number | null;
+  /** Left out by earlier versions. */
+  readonly closedAt?: number | null;
+  readonly habit?: DailyHabit | null;
+}

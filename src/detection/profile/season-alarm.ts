@@ -1,0 +1,114 @@
+import { offsetAt } from '../../time/local-calendar.ts';
+import { ALARM_RATE_MAX, type SeasonAlarm, stepOf, type Verdict } from '../alarm/alarm.ts';
+import { PROFILE_FLOATS, type ProfileLayout, type ProfileState } from './profile-layout.ts';
+import type { SeasonVerdict } from './season-verdict.ts';
+import { dayAlarm, tellDay } from './whole-day.ts';
+
+const { threshold: THRESHOLD, episodes: EPISODES, unarmed: UNARMED, beside: BESIDE } = PROFILE_FLOATS.at;
+
+const HOUR_MS = 3_600_000;
+/** Deviations of an hour at which the alarm of the season starts. */
+const THRESHOLD_START = 7;
+/**
+ * Members of a group start lower. They share the promise, so a threshold falls the slower the more they are: of eight
+ * it would take weeks to come to where that of a series is within days.
+ */
+const THRESHOLD_START_MEMBER = 6;
+/** The threshold does not fall below it. */
+const ORDINARY = 5;
+/** The alarm is armed again after an hour below this share of the threshold. */
+const ARMED_SHARE = 0.5;
+/**
+ * Deviations of whole days at which today is an alarm. A constant: one number a day would move a threshold too slowly,
+ * and the deviation learns from the days that were alarms.
+ */
+const DAY_THRESHOLD = 3;
+/** A day that differs by less than this share of what was expected so far is no news, however alike days are. */
+const DAY_SHARE_MIN = 0.05;
+
+/**
+ * The verdict of the forecasts together with that of the long memory. The alarm of the season comes once, and is armed
+ * again when values are back for an hour. A value that is what its hour always shows is no alarm; the threshold of the
+ * forecasts has learned from it all the same.
+ * @param rate accepted false alarm episodes a row
+ */
+export function judgeSeason(
+  state: ProfileState,
+  verdict: Verdict,
+  season: SeasonVerdict | null,
+  rate: number,
+): Verdict {
+  const { raised, isAway, beside } = passSeason(state, season, { rate, isMember: false });
+  if (season === null) return verdict;
+  const day = isAway ? null : raisedDay(state, season);
+  const alarm = raised || day !== null || (verdict.alarm && !season.isUsual);
+  const elevated = Math.min(verdict.elevated, beside);
+  if (!alarm && !verdict.alarm && beside === 0 && elevated === verdict.elevated) return verdict;
+  return {
+    ...verdict,
+    alarm,
+    elevated,
+    beside,
+    season: alarm ? (day ?? seasonAlarm(state.layout, season, raised)) : null,
+  };
+}
+
+/** The alarm of a whole day, once a day; null for none. */
+function raisedDay(state: ProfileState, { day, timestampMs }: SeasonVerdict): SeasonAlarm | null {
+  if (day === null || !(day.unusual > DAY_THRESHOLD)) return null;
+  if (Math.abs(day.shown - day.expected) < DAY_SHARE_MIN * Math.abs(day.expected)) return null;
+  tellDay(state);
+  return dayAlarm(state, day, timestampMs);
+}
+
+/** What the long memory itself says of a row. */
+export interface SeasonPassed {
+  /** It raises an alarm: once, until values are back. */
+  readonly raised: boolean;
+  /** Its alarm was raised, and values are not back yet. */
+  readonly isAway: boolean;
+  /** Rows in a row beside what their hours usually show, this one included; 0 where that is not known. */
+  readonly beside: number;
+}
+
+/** What is accepted of the alarm of one season. */
+interface SeasonPromise {
+  /** Accepted false alarm episodes a row. */
+  readonly rate: number;
+  /** The series is one of a group, in which others have seasons, too. */
+  readonly isMember: boolean;
+}
+
+/** Takes what is said of the next row; null where it is not known. */
+export function passSeason(
+  { floats, floatStart: f, layout }: ProfileState,
+  season: SeasonVerdict | null,
+  { rate, isMember }: SeasonPromise,
+): SeasonPassed {
+  const beside = season === null || season.isUsual ? 0 : floats[f + BESIDE] + 1;
+  floats[f + BESIDE] = beside;
+  if (season === null) return { raised: false, isAway: floats[f + UNARMED] > 0, beside };
+  const promised = Math.min(rate, ALARM_RATE_MAX);
+  const start = isMember ? THRESHOLD_START_MEMBER : THRESHOLD_START;
+  const threshold = start * Math.exp(floats[f + THRESHOLD]);
+  const { unusual } = season;
+  let raised = false;
+  if (unusual > threshold) {
+    raised = floats[f + UNARMED] === 0;
+    if (raised) floats[f + THRESHOLD] += stepOf(++floats[f + EPISODES]);
+  }
+  if (unusual >= ARMED_SHARE * threshold && (raised || floats[f + UNARMED] > 0)) {
+    floats[f + UNARMED] = Math.max(1, Math.ceil(HOUR_MS / layout.stepMs));
+  } else if (floats[f + UNARMED] > 0) floats[f + UNARMED]--;
+  if (threshold > ORDINARY) floats[f + THRESHOLD] -= stepOf(floats[f + EPISODES]) * promised;
+  return { raised, isAway: floats[f + UNARMED] > 0, beside };
+}
+
+/** What an event of a row tells. */
+export function seasonAlarm(
+  { calendar }: ProfileLayout,
+  { expected, deviation, lately, timestampMs }: SeasonVerdict,
+  raised: boolean,
+): SeasonAlarm {
+  return { expected, deviation, lately, raised, localMs: timestampMs + offsetAt(calendar, timestampMs) };
+}

@@ -1,0 +1,134 @@
+import { weekdayOf } from '../../time/local-calendar.ts';
+import { PROFILE_DOUBLES, PROFILE_FLOATS, type ProfileLayout, type ProfileState } from './profile-layout.ts';
+
+const { origin: ORIGIN, unit: UNIT, slot: SLOT } = PROFILE_DOUBLES.at;
+const F = PROFILE_FLOATS.at;
+
+/** Candidates of what a slot will show: the usual day, the usual week, both at the present level, the mean. */
+export const DAY = 0;
+export const WEEK = 1;
+export const DAY_AT_LEVEL = 2;
+export const WEEK_AT_LEVEL = 3;
+export const MEAN = 4;
+export const LAST = 5;
+
+/** A candidate is chosen once it was measured by this share of a day. */
+const KNOWN_DAYS = 0.5;
+/** A candidate explains the values of slots where this share of their variance is left, or less. */
+const UNEXPLAINED_MAX = 0.4;
+/** A slot that lies off the mean varies by its own size: within this share of that it is ordinary. */
+export const ROOM_SHARE = 0.25;
+/** Root mean square distances from the mean beyond which a slot stands out. */
+const EXTREME = 3;
+/** What lies farther from the origin, in units, counts as this far. */
+const DISTANCE_MAX = 1e9;
+
+/** A value as a distance from the origin in units of the profile. */
+export function distanceOf(state: ProfileState, value: number): number {
+  const distance = (value - state.doubles[state.doubleStart + ORIGIN]) / unitOf(state);
+  return Math.max(-DISTANCE_MAX, Math.min(distance, DISTANCE_MAX));
+}
+
+/** The value at a distance. */
+export function valueAt(state: ProfileState, distance: number): number {
+  return state.doubles[state.doubleStart + ORIGIN] + distance * unitOf(state);
+}
+
+/** The unit of the profile; until a slot lies off the origin any will do. */
+export function unitOf({ doubles, doubleStart: d }: ProfileState): number {
+  return doubles[d + UNIT] === 0 ? 1 : doubles[d + UNIT];
+}
+
+/** The candidate with the smallest error so far; the mean where none is known. */
+export function bestCandidate({ floats, floatStart: f, layout }: ProfileState): number {
+  let best = MEAN;
+  for (let candidate = DAY; candidate < MEAN; candidate++) {
+    const slots = floats[f + (candidate % 2 === DAY ? F.daySlots : F.weekSlots)];
+    if (slots < KNOWN_DAYS * layout.daySlots) continue;
+    if (best === MEAN || floats[f + F.errors + candidate] < floats[f + F.errors + best]) best = candidate;
+  }
+  return best;
+}
+
+/**
+ * Whether a candidate tells far more of a slot than the mean does, and more than the slot before: a random walk, or a
+ * trend, is no season.
+ */
+export function explains({ floats, floatStart: f }: ProfileState, candidate: number): boolean {
+  const error = floats[f + F.errors + candidate];
+  return error < UNEXPLAINED_MAX * floats[f + F.errors + MEAN] && error < floats[f + F.errors + LAST];
+}
+
+/**
+ * What a candidate expects of a value at a place in the open slot: between the middles of slots lie lines, but at the
+ * edge of a job, or of a weekend, values stay where they are until it comes. So of the slot's own level, the line and
+ * all between them the nearest. NaN where it knows nothing of the slot.
+ */
+export function expectedDistance(
+  state: ProfileState,
+  candidate: number,
+  { place, distance }: { readonly place: number; readonly distance: number },
+): number {
+  const { layout, doubles, doubleStart: d } = state;
+  const slot = doubles[d + SLOT];
+  const own = slotDistance(state, candidate, slot);
+  const room = roomOfExtreme(state, own);
+  if (layout.slotMs <= layout.stepMs || place === 0) return nearest(distance, own - room, own + room);
+  const next = slotDistance(state, candidate, place > 0 ? slot + 1 : slot - 1);
+  if (Number.isNaN(next)) return nearest(distance, own - room, own + room);
+  const line = own + Math.abs(place) * (next - own);
+  return nearest(distance, Math.min(own - room, line), Math.max(own + room, line));
+}
+
+function nearest(distance: number, least: number, most: number): number {
+  return Math.max(least, Math.min(distance, most));
+}
+
+/**
+ * How far values of a slot may lie off it without an error, if it stands out of the profile, as a weekly job does: it
+ * varies by its own size, of which other slots know nothing.
+ */
+function roomOfExtreme({ floats, floatStart: f }: ProfileState, expected: number): number {
+  const size = Math.abs(expected - floats[f + F.mean]);
+  const beyond = size - EXTREME * Math.sqrt(floats[f + F.errors + MEAN]);
+  return ROOM_SHARE * Math.max(0, Math.min(size, 2 * beyond));
+}
+
+/** How far a slot lies off what is expected of it. */
+export function slotError(state: ProfileState, expected: number, shown: number): number {
+  const room = roomOfExtreme(state, expected);
+  return shown - nearest(shown, expected - room, expected + room);
+}
+
+/** What a candidate expects of a slot; NaN where it knows nothing of it. */
+export function slotDistance(
+  { layout, floats, floatStart: f, halves, halfStart }: ProfileState,
+  candidate: number,
+  slot: number,
+): number {
+  const { places } = layout;
+  if (candidate === MEAN) return floats[f + F.mean];
+  const level =
+    candidate === DAY_AT_LEVEL ? floats[f + F.dayLevel] : candidate === WEEK_AT_LEVEL ? floats[f + F.weekLevel] : 0;
+  const at = candidate % 2 === DAY ? places.day + hourOf(layout, slot) : places.week + weekSlotOf(layout, slot);
+  return halves[halfStart + at] + level;
+}
+
+/** Whether a candidate expects exactly the same of the open slot and of both beside it: they have not varied so far. */
+export function isFlatStretch(state: ProfileState, candidate: number): boolean {
+  const slot = state.doubles[state.doubleStart + SLOT];
+  const expected = slotDistance(state, candidate, slot);
+  return expected === slotDistance(state, candidate, slot - 1) && expected === slotDistance(state, candidate, slot + 1);
+}
+
+/** The time of the day of a slot. */
+export function hourOf({ daySlots }: ProfileLayout, slot: number): number {
+  return slot - Math.floor(slot / daySlots) * daySlots;
+}
+
+/** The time of the week of a slot; a special day is another weekday than its own. */
+export function weekSlotOf({ daySlots, weekdayOfSpecial }: ProfileLayout, slot: number): number {
+  const day = Math.floor(slot / daySlots);
+  const special = weekdayOfSpecial.size === 0 ? undefined : weekdayOfSpecial.get(day);
+  return (special ?? weekdayOf(day)) * daySlots + slot - day * daySlots;
+}

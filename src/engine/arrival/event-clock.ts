@@ -1,0 +1,31 @@
+import type { ClockState } from '../../checkpoint/stored-position.ts';
+
+/**
+ * The event time of a partition: the newest time that two records reached, so that one record with a wrong time does
+ * not move it. Records of one series count as two only where their times differ.
+ */
+export class EventClock {
+  #firstMs = Number.NEGATIVE_INFINITY;
+  #secondMs = Number.NEGATIVE_INFINITY;
+
+  get ms(): number {
+    return this.#secondMs;
+  }
+
+  get state(): ClockState {
+    return { firstMs: this.#firstMs, secondMs: this.#secondMs };
+  }
+
+  restore({ firstMs, secondMs }: ClockState): void {
+    this.#firstMs = firstMs;
+    this.#secondMs = secondMs;
+  }
+
+  /** A record that is newer than all others of its series. */
+  reach(timestampMs: number): void {
+    if (timestampMs >= this.#firstMs) {
+      this.#secondMs = this.#firstMs;
+      this.#firstMs = timestampMs;
+    } else if (timestampMs > this.#secondMs) this.#secondMs = timestampMs;
+  }
+}

@@ -1,0 +1,66 @@
+import type { StaleState } from '../../checkpoint/journal.ts';
+import { conclude } from '../../detection/event/event-revision.ts';
+import type { InputRecord, SkippedRange } from '../log/log.ts';
+import type { PartitionState } from '../state/partition-state.ts';
+import { PARTITION_COUNT_KEY, type Restored } from '../state/restore-partition.ts';
+import type { ScoreSink } from '../unit/batch-outcome.ts';
+import { keyOf } from '../unit/unit-events.ts';
+import { type CommitFormat, PendingCommit } from './pending-commit.ts';
+import { whySkipped } from './score-records.ts';
+
+/** Kafka's value for a record without a timestamp. */
+const NO_TIMESTAMP = -1;
+/** What comes of no record stands before all of them. */
+const BEFORE_RECORDS = -1;
+
+export interface FirstCommitOptions extends CommitFormat {
+  readonly partitionCount: number;
+  readonly nowMs: () => number;
+}
+
+/** A restored partition, and the input offset that reading continues at. */
+export interface RestoredState {
+  readonly state: PartitionState;
+  readonly restored: Restored;
+  readonly offset: number;
+}
+
+/** The commit after a restore: with what the restore itself has to write. */
+export function firstCommit(options: FirstCommitOptions, { state, restored, offset }: RestoredState): PendingCommit {
+  const { partitionCount, place, nowMs } = options;
+  const pending = new PendingCommit(options, nowMs, offset);
+  if (restored.partitionCount === null) pending.writeState(PARTITION_COUNT_KEY, Buffer.from(String(partitionCount)));
+  closeOrphans(state.stale.values(), pending);
+  state.pauses.endAbandoned({ offset: BEFORE_RECORDS, sink: pending });
+  for (const { key, value } of restored.settingsChanges) pending.writeState(key, value);
+  const { skipped, from } = restored.resume;
+  // The open states keep only their keys, so that each series reports it when it returns, also after further restores.
+  if (from === 'start-over') for (const stale of state.stale.values()) pending.touched(stale);
+  if (skipped !== null) {
+    const record = skippedRecord(place.partition, offset, skipped);
+    pending.deadLetter(record, whySkipped(skipped));
+    pending.consumed([record]);
+  }
+  return pending;
+}
+
+/** Stands for offsets that are not read, where reading continues at `nextOffset`. */
+function skippedRecord(partition: number, nextOffset: number, skipped: SkippedRange): InputRecord {
+  return { partition, offset: nextOffset - 1, timestampMs: NO_TIMESTAMP, key: null, value: null, skipped };
+}
+
+/**
+ * Closes the events of states that cannot be continued, at the time of their last alarm. The next commit writes these
+ * states without them.
+ */
+function closeOrphans(stale: Iterable<StaleState>, sink: ScoreSink): void {
+  for (const entry of stale) {
+    if (entry.orphan === null) continue;
+    const { state, reason } = entry.orphan;
+    for (const open of [state.open, state.silence]) {
+      if (open === null || open.revision < 0) continue;
+      sink.event(conclude(open, reason, open.lastAlarm.timestampMs), { key: keyOf(state), offset: BEFORE_RECORDS });
+    }
+    sink.touched(entry);
+  }
+}

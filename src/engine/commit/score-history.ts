@@ -1,0 +1,166 @@
+import type { AnomalyEvent } from '../../records/anomaly-event.ts';
+import type { PointExtras } from '../../records/point-extras.ts';
+import type { ScoreRecord } from '../../records/score-record.ts';
+import { groupIdOf } from '../../records/series/series-identity.ts';
+import { PartitionState } from '../state/partition-state.ts';
+import { emptyTally, type ScoreSink, type Tally } from '../unit/batch-outcome.ts';
+import { type BoundDetector, extrasFor, matchDetectors } from '../unit/bound-detector.ts';
+
+/** One observation of a history. */
+export interface PastObservation {
+  readonly series: string;
+  readonly timestampMs: number;
+  readonly value: number;
+  readonly extras?: PointExtras | undefined;
+}
+
+interface HistoryOptions {
+  /** Name of the history, for the scores' `input`. */
+  readonly source: string;
+  /** In the order of the detectors file. */
+  readonly detectors: readonly BoundDetector[];
+  /** Group id of series whose groups are not made of labels; null: the name of their detector. */
+  readonly group: string | null;
+  /** Called with the scores of each batch, in input order. A group's scores may come with a later batch. */
+  onScores(scores: readonly ScoreRecord[]): Promise<void> | void;
+  /** Called with every revision of every event, in the order they are made. */
+  readonly onEvent?: ((event: AnomalyEvent) => void) | undefined;
+}
+
+/** Observations in a batch: enough for full batches of the model. */
+const BATCH_MAX = 8_192;
+
+/** No series is evicted: the history is in memory anyway. */
+const UNITS_MAX = Number.POSITIVE_INFINITY;
+
+/**
+ * Scores a history with the code of the stream, without Kafka. The input offset of a score is the index of its
+ * observation in `byTime`. Rejects when the model fails or `signal` aborts.
+ */
+export async function scoreHistory(
+  history: readonly PastObservation[],
+  options: HistoryOptions,
+  signal: AbortSignal,
+): Promise<Tally> {
+  const tally = emptyTally();
+  const state = new PartitionState({ topic: options.source, partition: 0 }, UNITS_MAX);
+  const detectorOf = matchDetectors(options.detectors);
+  const ordered = byTime(history);
+  for (let start = 0; start < ordered.length; start += BATCH_MAX) {
+    const found: FoundScore[] = [];
+    const sink = collectScores(tally, found, options.onEvent);
+    const observations = ordered.slice(start, start + BATCH_MAX).flatMap((observation, i) => {
+      const bound = detectorOf(observation.series);
+      if (bound !== null)
+        return [
+          {
+            ...receivedObservation(observation, start + i),
+            extras: extrasFor(bound, observation.extras),
+            group: groupOf(observation.series, bound, options.group),
+            bound,
+          },
+        ];
+      tally.input.leave(observation.series, false);
+      tally.deadLetters['series-unknown'] = (tally.deadLetters['series-unknown'] ?? 0) + 1;
+      return [];
+    });
+    signal.throwIfAborted();
+    await state.score(observations, sink, signal);
+    if (start + BATCH_MAX >= ordered.length) await state.finish(sink, signal);
+    found.sort((a, b) => a.at - b.at);
+    await options.onScores(found.map(({ score }) => score));
+  }
+  return tally;
+}
+
+/**
+ * Orders the observations of all series by time. The order within a series stays: a late observation stays late, and
+ * one wrong time moves nothing else. Observations of the same time keep their order in `history`.
+ */
+export function byTime<P extends PastObservation>(history: readonly P[]): P[] {
+  const due = new Float64Array(history.length);
+  for (const indexes of Map.groupBy(history.keys(), (index) => history[index].series).values()) {
+    const times = indexes.map((index) => history[index].timestampMs);
+    let dueMs = Number.NEGATIVE_INFINITY;
+    indexes.forEach((index, i) => {
+      dueMs = Math.max(dueMs, middle(times[i - 1] ?? -Infinity, times[i], times[i + 1] ?? Infinity));
+      due[index] = dueMs;
+    });
+  }
+  return Array.from(due.keys())
+    .sort((a, b) => due[a] - due[b])
+    .map((index) => history[index]);
+}
+
+/** The middle one of three times: a single wrong one between two others does not count. */
+function middle(a: number, b: number, c: number): number {
+  return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
+}
+
+function receivedObservation({ series, timestampMs, value }: PastObservation, offset: number) {
+  return { series, timestampMs, value, record: { partition: 0, offset, timestampMs, key: null, value: null } };
+}
+
+function groupOf(series: string, { config }: BoundDetector, group: string | null): string | null {
+  if (config.by !== null) return groupIdOf(series, config.by);
+  return config.group === null ? null : (group ?? config.name);
+}
+
+interface FoundScore {
+  readonly score: ScoreRecord;
+  /** Input offset that orders it. */
+  readonly at: number;
+}
+
+function collectScores(tally: Tally, found: FoundScore[], onEvent: HistoryOptions['onEvent']): ScoreSink {
+  const ignore = () => {};
+  return {
+    score(score) {
+      tally.scored[score.state]++;
+      if (score.anomaly) tally.flagged++;
+      if (score.alarm) tally.alarms++;
+      found.push({ score, at: score.input.offset });
+    },
+    silence(score, foundAt) {
+      tally.scored[score.state]++;
+      // Before the score of the record that showed it.
+      found.push({ score, at: foundAt - 0.5 });
+    },
+    event(event) {
+      tally.events[event.type]++;
+      onEvent?.(event);
+    },
+    deadLetter(_record, { reason }) {
+      tally.deadLetters[reason] = (tally.deadLetters[reason] ?? 0) + 1;
+    },
+    placed({ config }, apartMs, missing) {
+      tally.input.of(config.name, config.settings.freq).take(apartMs, missing);
+    },
+    duplicate({ config }, apartMs) {
+      tally.duplicates++;
+      if (apartMs !== null) tally.input.of(config.name, config.settings.freq).repeat(apartMs);
+    },
+    suspect: (kind, { config }, series) => tally.suspect(kind, config.name, series),
+    gapFilled() {
+      tally.gapsFilled++;
+    },
+    withoutValue() {
+      tally.withoutValue++;
+    },
+    restarted(reason) {
+      tally.restarted[reason] = (tally.restarted[reason] ?? 0) + 1;
+    },
+    forgotten(reason) {
+      tally.forgotten[reason]++;
+    },
+    met: ignore,
+    endedYoung: ignore,
+    backfilled: ignore,
+    windowClosed: ignore,
+    windowsWritten: ignore,
+    touched: ignore,
+    pausesChanged: ignore,
+    windowsDeleted: ignore,
+    evicted: ignore,
+  };
+}

@@ -1,0 +1,346 @@
+import type { ArrivalState } from '../../checkpoint/arrival-state.ts';
+import { type ChangelogSeries, memberKey } from '../../checkpoint/changelog-series.ts';
+import {
+  type DepartedMember,
+  type GroupState,
+  type Member,
+  readGroupChange,
+  readGroupState,
+  writeGroupChange,
+  writeGroupState,
+} from '../../checkpoint/group-state.ts';
+import type { JournalRecord } from '../../checkpoint/journal.ts';
+import { GroupChanges, keepPending, type PendingStep } from '../../checkpoint/pending-steps.ts';
+import { closedWindowKeys } from '../../checkpoint/series-state.ts';
+import type { StateReader, StateWriter } from '../../checkpoint/state-bytes.ts';
+import type { SeriesMemory } from '../../detection/memory/series-memory.ts';
+import { emptyProfile, type ProfileState } from '../../detection/profile/profile-layout.ts';
+import { type GroupDetection, GroupDetector } from '../../detection/series/group-detector.ts';
+import type { SeriesDetector } from '../../detection/series/series-detector.ts';
+import type { InputPlace } from '../../records/input-place.ts';
+import type { RestartReason } from '../../records/score-record.ts';
+import type { ReceivedObservation, ReplaySink, ScoreSink } from '../unit/batch-outcome.ts';
+import type { BoundDetector } from '../unit/bound-detector.ts';
+import type { DetectionUnit, UnitOptions } from '../unit/detection-unit.ts';
+import { isOther } from '../unit/dropped-points.ts';
+import { whyLate } from '../unit/lateness.ts';
+import { OpenSteps } from '../unit/open-steps.ts';
+import { UnitEvents } from '../unit/unit-events.ts';
+import { isScorable, refuseValue } from '../unit/unusable-values.ts';
+import { WaitingArrivals } from '../unit/waiting-arrivals.ts';
+import { continuedDeparted, depart } from './departed-members.ts';
+import { groupPhase, positionInGroup } from './group-grid.ts';
+import { type GroupPast, isMissing, stepOfPast } from './group-past.ts';
+import { fitting, hasRoomFor, makeRoom, whyFull } from './group-room.ts';
+import { GroupSilence, newestMsOf } from './group-silence.ts';
+import { countPlaced, isNextReady, newestOf, pendingObservation, updateMembers, waitForLate } from './group-steps.ts';
+import { publishStep } from './publish-step.ts';
+
+/**
+ * Series that are scored together, step by step. A time step is scored when every member has an observation of it, or
+ * when one member is more than `grace` steps ahead. Then members without an observation count as missing.
+ *
+ *   grace 1      a: 0 1 2 . 4          b has step 3, a has not: the step waits
+ *                b: 0 1 2 3 4 5        step 5 arrives: step 3 is scored without a
+ *
+ * A member that is missing for more than `detectionSize` steps is not waited for. After `gapLimit` steps it leaves the
+ * group, and joins as a new member when it returns. The first step always waits for its grace.
+ */
+export class GroupUnit implements DetectionUnit, GroupState {
+  readonly key: string;
+  readonly group: string;
+  readonly bound: BoundDetector;
+  readonly events: UnitEvents;
+  readonly digest: string;
+  readonly #memory: SeriesMemory;
+  readonly place: InputPlace;
+  readonly #recordKey: Buffer;
+  detector: GroupDetector;
+  /** Aligned with `detector.members`. */
+  members: Member[] = [];
+  /** Series whose first observation was late, and its position. Steps wait for them, so that none is late for ever. */
+  joining = new Map<string, number>();
+  departed = new Map<string, DepartedMember>();
+  /** By position, ascending. */
+  pending: PendingStep[] = [];
+  originMs = Number.NaN;
+  /** Newest position of any observation. */
+  newest = -1;
+  newestOffset = -1;
+  arrivedMs = Number.NaN;
+  #heardMs = Number.NEGATIVE_INFINITY;
+  readonly silence = new GroupSilence();
+  silent = false;
+  readonly waiting: WaitingArrivals;
+  journalRecord: JournalRecord | null = null;
+  openStateBytes = 0;
+  changeBytes = 0;
+  watches = 0;
+  readonly changes = new GroupChanges();
+  /** Pending steps are scored without waiting, because the group is about to start over. */
+  #flushing = false;
+  restarted: RestartReason | null = null;
+  /** Steps of the past that the detector has not seen so far, as if they came with the record at `offset`. */
+  #past: { readonly kept: GroupPast; readonly offset: number; next: number } | null = null;
+
+  constructor({ key, group, home: { bound, memory, place } }: UnitOptions & { readonly group: string }) {
+    this.key = key;
+    this.group = group;
+    this.bound = bound;
+    this.digest = bound.digest;
+    this.#memory = memory;
+    this.place = place;
+    this.#recordKey = Buffer.from(group);
+    this.events = new UnitEvents({ bound, key: this.key, group, place, heldEvents: null });
+    const steps = OpenSteps.of(bound.config.settings, { ...place, group });
+    this.waiting = new WaitingArrivals({ steps, heldArrivals: null });
+    this.detector = new GroupDetector(bound.config.settings, memory);
+  }
+
+  /** A fresh group begins with what another one kept: its values are the history from position 0. */
+  continueFrom(kept: GroupPast, offset: number): void {
+    this.originMs = kept.originMs;
+    this.pending = [...kept.pending];
+    this.newest = kept.newest;
+    this.departed = continuedDeparted(kept.departed, this.bound.layout.profile);
+    this.#past = { kept: { ...kept, members: fitting(kept.members, this.bound) }, offset, next: 0 };
+  }
+
+  get heardMs(): number {
+    return this.#heardMs;
+  }
+
+  /** Its members count from then on, too. */
+  set heardMs(ms: number) {
+    this.#heardMs = ms;
+    if (Number.isFinite(ms)) this.silence.floorMs = ms;
+  }
+
+  newestMsOf(series: string): number {
+    return newestMsOf(this, series);
+  }
+
+  silenceSinceMs(): number {
+    return this.silence.sinceMs(this);
+  }
+
+  isSilenceDue(clockMs: number): boolean {
+    return this.silence.isDue(this, clockMs);
+  }
+
+  seriesAwaited(silenceAfter: number | null): number {
+    return this.silence.awaited(this.members, silenceAfter);
+  }
+
+  take(observation: ReceivedObservation, sink: ScoreSink): boolean {
+    if (!this.settle(sink)) return false;
+    if (observation.silence !== undefined) {
+      this.silent = this.silence.fallSilent(this, observation, sink);
+      return true;
+    }
+    const { gapLimit } = this.bound.config.settings;
+    if (Number.isNaN(this.originMs)) this.originMs = observation.timestampMs;
+    const position = positionInGroup(this, observation, this.bound.config.settings);
+    if (position - this.newest - 1 > gapLimit && this.newest >= 0) {
+      if (this.pending.length > 0) return this.settle(sink, true) && this.take(observation, sink);
+      sink.restarted('gap');
+      this.events.startOver({ ...observation, offset: observation.record.offset }, sink);
+      for (const member of this.members) sink.windowsDeleted(closedWindowKeys(member));
+      this.startOver('gap');
+      return this.take(observation, sink);
+    }
+    const newest = newestOf(this, observation.series);
+    // Its point may have no value, and so no row.
+    const apart = this.waiting.steps?.apartFromBase(observation) ?? 'next';
+    if (position === newest || apart === 'duplicate') this.#repeated(observation, position, sink);
+    else if (position < newest || position < this.detector.positions || apart === 'late') {
+      sink.deadLetter(observation.record, whyLate(observation, this.bound));
+      waitForLate(this, { series: observation.series, position, newest }, this.bound);
+    } else {
+      const { steps } = this.waiting;
+      const value = steps === null ? observation.value : steps.valueAt(observation);
+      steps?.passed(observation, this.bound, sink);
+      if (!isScorable(value)) refuseValue(value, observation, this.bound, sink);
+      else {
+        countPlaced({ position, newest }, this.bound, sink);
+        this.#keep(position, value === observation.value ? observation : { ...observation, value }, sink);
+      }
+    }
+    return this.settle(sink) || this.#stall();
+  }
+
+  #repeated(observation: ReceivedObservation, position: number, sink: ScoreSink): void {
+    const { steps } = this.waiting;
+    const { series } = observation;
+    const seen = this.pending.find((step) => step.position === position)?.observations.get(series) ?? null;
+    if (isOther(steps === null ? seen : steps.baseOf(series), observation))
+      sink.suspect('conflicts', this.bound, series);
+    else sink.duplicate(this.bound, 0);
+  }
+
+  /** Scores every time step that is ready. */
+  settle(sink: ScoreSink, isLast = false): boolean {
+    this.#flushing ||= isLast;
+    if (!this.replay(null, sink)) return false;
+    if (this.detector.forecastDue && this.#nextIsReady()) return false;
+    while (this.#nextIsReady()) {
+      if (this.detector.forecastDue && !this.#passCutoff()) return false;
+      this.#updateMembers(this.pending[0], sink);
+      if (this.detector.forecastDue) return false;
+      this.#scoreStep(sink);
+    }
+    this.#flushing = false;
+    return true;
+  }
+
+  replay(_first: ReceivedObservation | null, sink: ReplaySink): boolean {
+    const past = this.#past;
+    if (past === null) return true;
+    const { kept, offset } = past;
+    for (; past.next < kept.steps; past.next++) {
+      if (this.detector.forecastDue && !isMissing(kept, past.next, this.detector.settings.h)) return false;
+      for (const member of this.forecastsDue()) member.forecasted(null);
+      const step = stepOfPast(kept, past.next, { offset, settings: this.bound.config.settings });
+      this.#updateMembers(step, sink);
+      if (this.detector.forecastDue) return false;
+      this.#observe(step, sink);
+    }
+    this.#past = null;
+    this.joining = new Map(kept.joining);
+    for (const { series, newest, newestOffset, values } of kept.members) {
+      const member = this.members.find((one) => one.series === series);
+      if (member !== undefined) Object.assign(member, { newest, newestOffset });
+      sink.backfilled(values.length);
+    }
+    return true;
+  }
+
+  /** Returns false when forecasts are due. Those that cover missing steps alone are not made. */
+  #passCutoff(): boolean {
+    const { h } = this.bound.config.settings;
+    if ((this.pending[0]?.position ?? 0) < this.detector.positions + h) return false;
+    for (const member of this.forecastsDue()) member.forecasted(null);
+    return true;
+  }
+
+  /** The observation is taken, but the step that it completed waits for forecasts. */
+  #stall(): true {
+    this.waiting.awaitForecast(null);
+    return true;
+  }
+
+  forecastsDue(): readonly SeriesDetector[] {
+    return this.detector.members.filter((member) => member.forecastDue);
+  }
+
+  startOver(reason: RestartReason | null): void {
+    if (reason !== 'gap') this.departed.clear();
+    else for (const member of this.members) depart(this, member, this.bound.config.settings);
+    this.release();
+    this.detector = new GroupDetector(this.bound.config.settings, this.#memory);
+    this.members = [];
+    this.joining = new Map();
+    this.pending = [];
+    this.originMs = Number.NaN;
+    this.newest = -1;
+    this.#past = null;
+    this.restarted = reason;
+    this.changes.everything();
+  }
+
+  changelogSeries(): readonly ChangelogSeries[] {
+    return this.members;
+  }
+
+  release(): void {
+    for (const { detector } of this.members) detector.release();
+  }
+
+  writeOpenState(writer: StateWriter): void {
+    writeGroupState(writer, this);
+  }
+
+  writeChange(writer: StateWriter): boolean {
+    return writeGroupChange(writer, this);
+  }
+
+  readOpenState(reader: StateReader): void {
+    readGroupState(reader, this);
+  }
+
+  readChange(reader: StateReader): void {
+    readGroupChange(reader, this);
+  }
+
+  resumeArrivals(arrivals: ArrivalState): void {
+    this.waiting.resume(arrivals.waiting, { group: this.group, partition: this.place.partition });
+    this.heardMs = arrivals.heardMs ?? Number.NEGATIVE_INFINITY;
+    this.silent = arrivals.silent;
+    const { freq } = this.bound.config.settings;
+    const newest = freq.kind === 'fixed' && this.newest >= 0 ? this.originMs + this.newest * freq.stepMs : Number.NaN;
+    this.arrivedMs = Number.isNaN(arrivals.arrivedMs) ? newest : arrivals.arrivedMs;
+  }
+
+  resumeMember(series: string, startOffset: number, newest: number): Member {
+    const key = memberKey(this.key, series);
+    const detector = this.detector.resumeMember();
+    const member = { key, series, startOffset, newest, newestOffset: -1, detector };
+    this.members.push(member);
+    return member;
+  }
+
+  resumeDeparted(series: string, atMs: number): ProfileState | null {
+    const { profile: layout } = this.bound.layout;
+    if (layout === null) return null;
+    const profile = emptyProfile(layout);
+    this.departed.set(series, { profile, atMs });
+    return profile;
+  }
+
+  #keep(position: number, observation: ReceivedObservation, sink: ScoreSink): void {
+    if (!hasRoomFor(this, observation.series, this.bound)) {
+      const { record, series } = observation;
+      sink.deadLetter(record, { ...whyFull(this.group), series, detector: this.bound.config.name });
+      return;
+    }
+    makeRoom(this, observation.series, this.bound);
+    const added = pendingObservation(observation);
+    keepPending(this.pending, position, added);
+    this.changes.added.push({ position, ...added });
+    this.newest = Math.max(this.newest, position);
+    this.originMs = groupPhase(this, observation, { position, freq: this.bound.config.settings.freq });
+  }
+
+  #nextIsReady(): boolean {
+    if (this.#flushing && this.detector.positions <= this.newest) return true;
+    return isNextReady(this, this.bound.config.settings);
+  }
+
+  #updateMembers(step: PendingStep | undefined, sink: ReplaySink): void {
+    const onLeft = (member: Member) => sink.windowsDeleted(closedWindowKeys(member));
+    updateMembers(this, step, { settings: this.bound.config.settings, onLeft });
+  }
+
+  #scoreStep(sink: ScoreSink): void {
+    const position = this.detector.positions;
+    const step = this.pending[0]?.position === position ? this.pending.shift()! : null;
+    publishStep(this, { position, step, scored: this.#observe(step, sink), recordKey: this.#recordKey }, sink);
+    if (step !== null) [this.restarted, this.silent] = [null, false];
+  }
+
+  /** Moves on by one time step, which has the time of its first observation; null: nothing was observed in it. */
+  #observe(step: PendingStep | null, sink: ReplaySink): GroupDetection {
+    const { positions } = this.detector;
+    const windowStart = this.members[0]?.detector.windowStart;
+    const values = this.members.map((member) => {
+      const observation = step?.observations.get(member.series);
+      if (observation === undefined) return Number.NaN;
+      [member.newest, member.newestOffset] = [positions, observation.offset];
+      return observation.value;
+    });
+    const [first] = step?.observations.values() ?? [];
+    const scored = this.detector.observe(values, first?.timestampMs);
+    if (this.members[0]?.detector.windowStart !== windowStart) this.members.forEach(sink.windowClosed, sink);
+    return scored;
+  }
+}

@@ -1,0 +1,36 @@
+import type { PendingStep } from '../../checkpoint/pending-steps.ts';
+import type { GroupDetection } from '../../detection/series/group-detector.ts';
+import type { ScoreSink } from '../unit/batch-outcome.ts';
+import { followStep, NOTHING_OBSERVED } from './group-events.ts';
+import type { GroupSilence, SilentGroup } from './group-silence.ts';
+import { memberScore } from './member-score.ts';
+
+interface ScoredStep {
+  readonly position: number;
+  /** null: nothing was observed in it. */
+  readonly step: PendingStep | null;
+  readonly scored: GroupDetection;
+  readonly recordKey: Buffer;
+}
+
+/** What a time step of a group comes to: scores of its members, who is back, and its events. */
+export function publishStep(
+  group: SilentGroup & { readonly silence: GroupSilence },
+  { position, step, scored, recordKey }: ScoredStep,
+  sink: ScoreSink,
+): void {
+  if (step === null) sink.gapFilled();
+  const { members, bound, restarted, place, events, originMs } = group;
+  members.forEach((member, i) => {
+    const observation = step?.observations.get(member.series);
+    if (observation === undefined) return;
+    group.silence.observed(group, member, { ...observation, position }, sink);
+    const row = { group: scored, member: scored.members[i], series: member.series, observation };
+    const score = memberScore(row, { bound, group: group.group, restarted, place });
+    sink.score(score, recordKey, observation.headers);
+  });
+  const observations = step?.observations ?? NOTHING_OBSERVED;
+  const [first] = observations.values();
+  if (first !== undefined) group.silence.conclude(group, { ...first, position }, sink);
+  followStep(events, { position, scored, observations, members, originMs }, { key: recordKey, sink });
+}

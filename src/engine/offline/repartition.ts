@@ -1,0 +1,212 @@
+import { KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
+import { encodeVersion, VERSION_KEY } from '../../checkpoint/detectors-version.ts';
+import { Journal, type JournalEntry } from '../../checkpoint/journal.ts';
+import { encodeSettings, settingsKey } from '../../checkpoint/known-settings.ts';
+import { closedWindowKeys, relocatedWindow } from '../../checkpoint/series-state.ts';
+import type { ClockState } from '../../checkpoint/stored-position.ts';
+import { encodeWarmStarts, WARM_STARTS_KEY } from '../../checkpoint/warm-starts.ts';
+import type { Topics } from '../../config/config.ts';
+import type { StaleUnit } from '../arrival/stale-unit.ts';
+import { PendingCommit } from '../commit/pending-commit.ts';
+import type { GroupUnit } from '../group/group-unit.ts';
+import type { OutputRecord } from '../log/log.ts';
+import { PARTITION_COUNT_KEY } from '../state/restore-partition.ts';
+import type { BoundDetector } from '../unit/bound-detector.ts';
+import type { SeriesUnit } from '../unit/series-unit.ts';
+import { movedStartOffset, relocate } from './relocate-unit.ts';
+import type { RestoredPartition } from './state-tools.ts';
+
+export interface Repartition {
+  /** The partition of a record's key now, and then. */
+  readonly before: (key: Buffer) => number;
+  readonly after: (key: Buffer) => number;
+  /** How many partitions there will be. */
+  readonly partitions: number;
+  readonly topics: Topics;
+  readonly version: number;
+  readonly detectorNamed: ReadonlyMap<string, BoundDetector>;
+}
+
+type Unit = SeriesUnit | GroupUnit;
+
+/** What is kept of a series or group: a unit, or one that waits under other settings. */
+interface Resident {
+  readonly key: string;
+  readonly entry: JournalEntry;
+  /** null where only its bytes are known. */
+  readonly unit: Unit | null;
+  readonly stale: StaleUnit | null;
+}
+
+/** A series or group on its way to another partition. */
+interface Move extends Resident {
+  readonly from: RestoredPartition;
+  readonly to: number;
+}
+
+/** All that moves. */
+interface Journey {
+  readonly sources: readonly RestoredPartition[];
+  /** Where the partitions of the input go on. */
+  readonly offsets: readonly number[];
+  readonly moves: readonly Move[];
+  readonly plan: Repartition;
+}
+
+function residentsOf({ state }: RestoredPartition): Resident[] {
+  return [
+    ...Array.from(state.units.values(), (unit) => ({ key: unit.key, entry: unit, unit: unit as Unit, stale: null })),
+    ...Array.from(state.stale.values(), (stale) => ({ key: stale.key, entry: stale, unit: stale.retired, stale })),
+  ];
+}
+
+/** The records of a series have its id as their key, those of a group the id of the group. */
+function recordKeyOf(unitKey: string): Buffer {
+  const [first, group] = unitKey.split(KEY_SEPARATOR);
+  return Buffer.from(group ?? first);
+}
+
+/** Why these partitions cannot be divided anew, in sentences; none when they can. */
+export function whyNotMoved(sources: readonly RestoredPartition[], { before }: Repartition): string[] {
+  const elsewhere = sources.flatMap((source) =>
+    residentsOf(source)
+      .filter(({ key }) => before(recordKeyOf(key)) !== source.session.partition)
+      .map(({ key }) => JSON.stringify(recordKeyOf(key).toString())),
+  );
+  const orphans = sources.flatMap(({ state }) => [...state.stale.values()].filter(({ orphan }) => orphan !== null));
+  const recreated = sources.filter(({ restored }) => restored.resume.from === 'start-over');
+  return [
+    ...(elsewhere.length === 0
+      ? []
+      : [
+          `${elsewhere.length} series or groups, ${elsewhere.slice(0, 3).join(', ')} among them, are not in the ` +
+            'partition of their id: their records have other keys, or were placed by another partitioner',
+        ]),
+    ...(orphans.length === 0
+      ? []
+      : [`${orphans.length} open events belong to other settings: let a worker close them first`]),
+    ...(recreated.length === 0
+      ? []
+      : ['the input topic or the changelog was created anew: let a worker start over first']),
+  ];
+}
+
+/**
+ * Moves every series and group to the partition that its key has among `partitions`. Returns what is to be written to
+ * the changelog in one transaction: what leaves a partition, then what arrives.
+ */
+export async function repartition(
+  sources: readonly RestoredPartition[],
+  plan: Repartition,
+): Promise<readonly OutputRecord[]> {
+  const moves = sources.flatMap((from) =>
+    residentsOf(from)
+      .map((resident): Move => {
+        return { ...resident, from, to: plan.after(recordKeyOf(resident.key)) };
+      })
+      .filter(({ to }) => to !== from.session.partition),
+  );
+  const offsets = await Promise.all(
+    sources.map(async ({ restored, session }) => restored.resume.offset ?? (await session.oldestOffset())),
+  );
+  const windows: OutputRecord[] = [];
+  for (const source of sources) windows.push(...(await windowsOf(source, moves, plan)));
+  const left = sources.flatMap((source) => leaving(source, { offsets, moves, plan }));
+  for (const { unit, from } of moves) if (unit !== null) relocate(unit, from.session.partition);
+  const arrived = Array.from({ length: plan.partitions }, (_, partition) =>
+    arriving(partition, { sources, offsets, moves, plan }),
+  );
+  return [...left, ...windows, ...arrived.flat()];
+}
+
+/** The closed windows of what moves away, as they are, but for the start offset. */
+async function windowsOf(
+  source: RestoredPartition,
+  moves: readonly Move[],
+  { topics }: Repartition,
+): Promise<OutputRecord[]> {
+  const targets = new Map<string, { readonly to: number; readonly startOffset: number | null }>();
+  for (const { unit, stale, from, to } of moves) {
+    if (from !== source) continue;
+    for (const series of unit?.changelogSeries() ?? []) {
+      for (const key of closedWindowKeys(series)) targets.set(key.toString(), { to, startOffset: series.startOffset });
+    }
+    if (unit === null)
+      for (const key of stale?.windowKeys ?? []) targets.set(key.toString(), { to, startOffset: null });
+  }
+  const newest = new Map<string, Buffer>();
+  if (targets.size === 0) return [];
+  await source.session.readChangelog((key, value) => {
+    const name = key.toString();
+    if (!targets.has(name)) return;
+    if (value === null) newest.delete(name);
+    else newest.set(name, Buffer.from(value));
+  });
+  return [...newest].flatMap(([name, value]) => {
+    const { to, startOffset } = targets.get(name)!;
+    const moved =
+      startOffset === null ? value : relocatedWindow(value, { startOffset, moved: movedStartOffset(startOffset) });
+    return moved === null ? [] : [{ topic: topics.changelog, partition: to, key: Buffer.from(name), value: moved }];
+  });
+}
+
+function leaving(
+  source: RestoredPartition,
+  { offsets, moves, plan }: Omit<Journey, 'sources'>,
+): readonly OutputRecord[] {
+  const { state, restored, session } = source;
+  const pending = pendingOf(session.partition, offsets[session.partition], plan);
+  for (const { from, key: unitKey, entry, unit, stale } of moves) {
+    if (from !== source) continue;
+    pending.windowsDeleted(
+      unit === null ? (stale?.windowKeys ?? []) : unit.changelogSeries().flatMap(closedWindowKeys),
+    );
+    pending.windowsDeleted(state.all.sources.recordsOf(unitKey).map(({ key }) => key));
+    pending.evicted(entry);
+  }
+  pending.clockAt(state.clock.state);
+  return pending.outputs(restored.journal, restored.resume.topicId);
+}
+
+function arriving(partition: number, { sources, offsets, moves, plan }: Journey): readonly OutputRecord[] {
+  const own: RestoredPartition | undefined = sources[partition];
+  const pending = pendingOf(partition, offsets[partition] ?? 0, plan);
+  pending.writeState(PARTITION_COUNT_KEY, Buffer.from(String(plan.partitions)));
+  const arrivals = moves.filter(({ to }) => to === partition);
+  const detectors = new Map(arrivals.flatMap(({ unit }) => (unit === null ? [] : [[unit.bound.digest, unit.bound]])));
+  for (const [digest, { config }] of detectors) {
+    pending.writeState(settingsKey(digest), encodeSettings(config.settings));
+  }
+  if (own === undefined) {
+    const detectors = Object.fromEntries([...plan.detectorNamed].map(([name, { digest }]) => [name, digest]));
+    pending.writeState(VERSION_KEY, encodeVersion({ version: plan.version, detectors, firstOffset: 0 }));
+  }
+  for (const { entry, key, from } of arrivals) {
+    pending.touched(entry);
+    pending.windowsWritten(from.state.all.sources.recordsOf(key));
+  }
+  const histories = new Set(
+    [own, ...arrivals.map(({ from }) => from)].flatMap((one) => one?.restored.warmStarts ?? []),
+  );
+  if (histories.size > 0) pending.writeState(WARM_STARTS_KEY, encodeWarmStarts([...histories]));
+  const stays = own !== undefined && (own.state.units.size > 0 || arrivals.length === 0);
+  const clock = earliest([...(stays ? [own] : []), ...arrivals.map(({ from }) => from)]);
+  if (clock !== null) pending.clockAt(clock);
+  return pending.outputs(own?.restored.journal ?? new Journal(), sources[0].restored.resume.topicId);
+}
+
+/** Event time where it was least far: nothing is silent, or confirmed, for having moved. */
+function earliest(sources: readonly RestoredPartition[]): ClockState | null {
+  const clocks = sources.map(({ state }) => state.clock.state);
+  return clocks.reduce<ClockState | null>(
+    (least, clock) => (least === null || clock.secondMs < least.secondMs ? clock : least),
+    null,
+  );
+}
+
+function pendingOf(partition: number, nextOffset: number, { topics }: Repartition): PendingCommit {
+  const nothing = () => Buffer.alloc(0);
+  const place = { topic: topics.observations, partition };
+  const format = { place, topics, encodeScore: nothing, encodeEvent: nothing, timestamps: 'processing-time' as const };
+  return new PendingCommit(format, Date.now, nextOffset);
+}

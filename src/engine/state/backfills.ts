@@ -1,0 +1,222 @@
+import type { ChangelogSeries } from '../../checkpoint/changelog-series.ts';
+import type { JournalEntry, JournalWrite } from '../../checkpoint/journal.ts';
+import { closedWindowRecord } from '../../checkpoint/series-state.ts';
+import type { StaleUnit } from '../arrival/stale-unit.ts';
+import type { ReceivedObservation, ReplaySink, ScoreSink } from '../unit/batch-outcome.ts';
+import type { DetectionUnit } from '../unit/detection-unit.ts';
+import { RequestedForecasts } from './requested-forecasts.ts';
+import type { WorkerPace } from './worker-pace.ts';
+
+/**
+ * Forecasts of a round, unless one group needs more. What is due for new observations waits behind one round at most.
+ */
+const ROUND_FORECASTS_MAX = 64;
+/** Records of a series, and of a group, that wait for its backfill. With more of them its turn comes at once. */
+const SERIES_BYTES_MAX = 16 * 1024;
+const GROUP_BYTES_MAX = 256 * 1024;
+/** What a waiting record takes beside its key and value. */
+const RECORD_BYTES = 64;
+
+/** A unit that begins with what another one kept, and its records that wait for that. */
+interface Backfill {
+  readonly unit: DetectionUnit;
+  /** What it continues, and what is in the changelog until then; null where only records wait. */
+  stale: StaleUnit | null;
+  /** Closed windows, which replace those of `stale` with its turn. */
+  readonly windows: Map<string, JournalWrite>;
+  backfilled: number[];
+  bytes: number;
+}
+
+/** A unit replaces what it continues, in the state and in the changelog. */
+type Replace = (stale: StaleUnit, unit: DetectionUnit, sink: ScoreSink) => void;
+
+interface BackfillOutlets {
+  readonly sink: ScoreSink;
+  readonly signal: AbortSignal;
+  /** Called when forecasts have arrived. */
+  readonly wake: () => void;
+}
+
+/**
+ * Backfills in the background, one unit after the other, in rounds of forecasts that keep the pace. Meanwhile the
+ * records of a unit wait: they are in the state of the one that it continues. With its turn the new state replaces the
+ * old one in a single transaction, and its records are scored in their order. So its scores do not depend on when that
+ * is.
+ */
+export class Backfills {
+  readonly #pace: WorkerPace;
+  readonly #replace: Replace;
+  readonly #all = new Map<DetectionUnit, Backfill>();
+  /** Those with a record, in the order of these. */
+  readonly #turns = new Set<Backfill>();
+  /** Those of the present round. */
+  #active: Backfill[] = [];
+  #round: Promise<void> | null = null;
+  readonly #forecasts = new RequestedForecasts();
+  /** A round with a unit that was taken out. */
+  #detached: Promise<void> | null = null;
+  #failure: { readonly error: unknown } | null = null;
+  #continuing = 0;
+
+  constructor(pace: WorkerPace, replace: Replace) {
+    this.#pace = pace;
+    this.#replace = replace;
+  }
+
+  /** Units that wait, also for a first record. */
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /** Units with records that wait. */
+  get waiting(): number {
+    return this.#active.length + this.#turns.size;
+  }
+
+  /** Units that wait and continue another one, which is in the state, too. */
+  get continuing(): number {
+    return this.#continuing;
+  }
+
+  /** From now on the records of the unit wait for its turn, which comes after its first one. */
+  add(unit: DetectionUnit, stale: StaleUnit | null, records: readonly ReceivedObservation[]): void {
+    unit.waiting.awaitBackfill();
+    this.#all.set(unit, { unit, stale, windows: new Map(), backfilled: [], bytes: 0 });
+    if (stale !== null) {
+      stale.successor = unit;
+      this.#continuing++;
+    }
+    for (const record of records) this.queue(unit, record);
+  }
+
+  /** Returns false when so much waits that the turn of the unit must come at once. */
+  queue(unit: DetectionUnit, observation: ReceivedObservation): boolean {
+    const backfill = this.#all.get(unit)!;
+    const { key, value } = observation.record;
+    unit.waiting.queue(observation);
+    backfill.bytes += (key?.length ?? 0) + (value?.length ?? 0) + RECORD_BYTES;
+    if (!this.#active.includes(backfill)) this.#turns.add(backfill);
+    return backfill.bytes <= (unit.group === null ? SERIES_BYTES_MAX : GROUP_BYTES_MAX);
+  }
+
+  /** Whose open state holds what is known of a unit: that of the one which it continues until its turn. */
+  entryOf(unit: DetectionUnit): JournalEntry {
+    return this.continuedBy(unit) ?? unit;
+  }
+
+  /** What a unit continues that waits for its turn; null where that is nothing. */
+  continuedBy(unit: DetectionUnit): StaleUnit | null {
+    return this.#all.get(unit)?.stale ?? null;
+  }
+
+  /** The turn of a unit comes now: the caller offers the records that wait, and supplies forecasts. */
+  takeOut(unit: DetectionUnit, sink: ScoreSink): void {
+    const backfill = this.#all.get(unit)!;
+    this.#complete(backfill, sink);
+    if (this.#active.includes(backfill)) this.#detached = this.#round;
+    this.#active = this.#active.filter((one) => one !== backfill);
+    unit.waiting.endBackfillAtOnce();
+    this.#forget(backfill);
+  }
+
+  /** Until no forecasts are on their way to a unit that was taken out: they must not meet its next ones. */
+  async settled(): Promise<void> {
+    await this.#detached;
+    this.#detached = null;
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  /** How long the task sleeps, which would sleep for `atMostMs`; null: until it is woken. */
+  sleepMs(atMostMs: number | null): number | null {
+    if (this.#failure !== null) return 0;
+    if (this.#round !== null || this.waiting === 0) return atMostMs;
+    return Math.min(this.#pace.waitMs(performance.now()), atMostMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  /**
+   * Goes on with what forecasts have arrived for, and requests the next ones. Throws when the model has failed.
+   */
+  step({ sink, signal, wake }: BackfillOutlets): void {
+    const nowMs = performance.now();
+    if (this.#failure !== null) throw this.#failure.error;
+    if (this.#round !== null || this.#pace.waitMs(nowMs) > 0) return;
+    const waiting = this.#active;
+    this.#active = [];
+    let forecasts = 0;
+    const goOn = (backfill: Backfill) => {
+      if (!this.#advance(backfill, sink)) return;
+      this.#active.push(backfill);
+      forecasts += backfill.unit.forecastsDue().length;
+    };
+    waiting.forEach(goOn);
+    for (const next of this.#turns) {
+      if (forecasts >= ROUND_FORECASTS_MAX) break;
+      this.#turns.delete(next);
+      goOn(next);
+    }
+    if (this.#active.length === 0) return;
+    this.#pace.reserve(nowMs, forecasts);
+    const units = this.#active.map(({ unit }) => unit);
+    this.#round = this.#forecasts
+      .supply(units, signal)
+      .catch((error: unknown) => {
+        this.#failure = { error };
+      })
+      .finally(() => {
+        this.#round = null;
+        wake();
+      });
+  }
+
+  /** Returns whether forecasts are due. Otherwise the unit has no backfill any more. */
+  #advance(backfill: Backfill, sink: ScoreSink): boolean {
+    const { unit } = backfill;
+    const { waiting } = unit;
+    const queued = waiting.forBackfill!;
+    if (backfill.stale !== null) {
+      if (!unit.replay(queued[0], this.#deferred(backfill))) return true;
+      this.#complete(backfill, sink);
+    }
+    sink.touched(unit);
+    while (queued.length > 0) {
+      if (!unit.settle(sink) || !unit.take(queued[0], sink)) return true;
+      waiting.endForecast();
+      waiting.shift();
+    }
+    if (!unit.settle(sink)) return true;
+    waiting.endBackfill();
+    this.#forget(backfill);
+    return false;
+  }
+
+  #forget(backfill: Backfill): void {
+    this.#all.delete(backfill.unit);
+    this.#turns.delete(backfill);
+  }
+
+  /** The state of the unit replaces that of the one which it continues. */
+  #complete(backfill: Backfill, sink: ScoreSink): void {
+    const { unit, stale, windows, backfilled } = backfill;
+    if (stale === null) return;
+    backfill.stale = null;
+    this.#continuing--;
+    this.#replace(stale, unit, sink);
+    sink.windowsWritten([...windows.values()]);
+    for (const values of backfilled) sink.backfilled(values);
+  }
+
+  #deferred({ windows, backfilled }: Backfill): ReplaySink {
+    const keep = (key: Buffer, value: Buffer | null) => void windows.set(key.toString('latin1'), { key, value });
+    return {
+      windowClosed: (series: ChangelogSeries) => {
+        const { key, value } = closedWindowRecord(series);
+        keep(key, value);
+      },
+      windowsDeleted: (keys) => {
+        for (const key of keys) keep(key, null);
+      },
+      backfilled: (values) => void backfilled.push(values),
+    };
+  }
+}

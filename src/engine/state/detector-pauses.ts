@@ -1,0 +1,204 @@
+import type { OpenPauses } from '../../checkpoint/open-pauses.ts';
+import { conclude, revise } from '../../detection/event/event-revision.ts';
+import type { OpenEvent } from '../../detection/event/open-event.ts';
+import { concludeSilence, silenceEvent } from '../../detection/event/silence-event.ts';
+import type { InputPlace } from '../../records/input-place.ts';
+import { meanStepMs } from '../../time/frequency.ts';
+import type { ArrivalGate } from '../arrival/arrival-gate.ts';
+import { silenceLimitOf } from '../arrival/silence-watch.ts';
+import { detectorOf, isStale, type StaleUnit } from '../arrival/stale-unit.ts';
+import type { ScoreSink } from '../unit/batch-outcome.ts';
+import type { BoundDetector } from '../unit/bound-detector.ts';
+import type { DetectionUnit } from '../unit/detection-unit.ts';
+import { silenceMs } from '../unit/silence-records.ts';
+import { detectorSubject } from '../unit/unit-events.ts';
+import type { Outlet, PartitionUnits } from './partition-units.ts';
+
+/** A detector with one series, or group, that stops has a silence of that one. */
+const UNITS_MIN = 2;
+/** At least so many steps without any record of a detector, while event time goes on, are a pause. */
+const QUIET_STEPS_MIN = 1.5;
+
+type Held = DetectionUnit | StaleUnit;
+
+/** The first record that came for a detector in a pause. */
+interface Return {
+  readonly bound: BoundDetector;
+  readonly timestampMs: number;
+}
+
+/**
+ * Pauses of whole detectors: none of their series in the partition sends anything. A pause is one event, from the first
+ * silence that is found in it until one of the series sends again. Meanwhile no series is silent by itself. A series
+ * that does not return has `silence_after` steps from then on, and is silent by itself.
+ */
+export class DetectorPauses {
+  readonly #place: InputPlace;
+  readonly #units: PartitionUnits;
+  readonly #gate: ArrivalGate;
+  /** By detector; null for a pause that began in times in which no alarm counts. */
+  readonly #open = new Map<string, OpenEvent | null>();
+  /** By detector, the unit that was found last. It is looked at first: any other one would do as well. */
+  readonly #found = new Map<string, Held>();
+  /** Detectors that have no pause although all have stopped, until one of their series sends again. */
+  readonly #alone = new Set<string>();
+  readonly #removed = new Set<string>();
+  #returns: Return[] = [];
+
+  constructor(place: InputPlace, units: PartitionUnits, gate: ArrivalGate) {
+    this.#place = place;
+    this.#units = units;
+    this.#gate = gate;
+  }
+
+  /** @param isNamed whether there is a detector of this name */
+  restore(pauses: OpenPauses, isNamed: (detector: string) => boolean): void {
+    for (const [detector, event] of Object.entries(pauses)) {
+      this.#open.set(detector, event);
+      if (!isNamed(detector)) this.#removed.add(detector);
+    }
+    this.#listen();
+  }
+
+  /** Whether the detector of a unit, or of a stale state, is in a pause. */
+  covers(one: Held): boolean {
+    const bound = this.#open.size === 0 ? null : detectorOf(one);
+    return bound !== null && this.#open.has(bound.config.name);
+  }
+
+  /** Whether none of the units of a detector has sent anything of late, by the event time of the partition. */
+  mayBegin({ config: { name, settings } }: BoundDetector): boolean {
+    if (this.#alone.has(name)) return false;
+    const stepMs = meanStepMs(settings.freq);
+    const quietMs = Math.max((silenceMs(settings) ?? 0) - stepMs, QUIET_STEPS_MIN * stepMs);
+    const sinceMs = this.#gate.clock.ms - quietMs;
+    return !this.#finds(name, ({ arrivedMs, heardMs }) => Math.max(arrivedMs, heardMs) >= sinceMs);
+  }
+
+  /**
+   * Begins the pause of a detector whose units have all stopped, once what came before is scored. Returns false where
+   * that is news of less than two.
+   */
+  begin(bound: BoundDetector, { offset, sink }: Outlet): boolean {
+    const { name, settings } = bound.config;
+    const stopped = Array.from(this.#units.ofDetector(name))
+      .map((one) => ({ one, series: this.#seriesAwaited(one) }))
+      .filter(({ series }) => series > 0);
+    if (stopped.length < UNITS_MIN) {
+      this.#alone.add(name);
+      this.#listen();
+      return false;
+    }
+    const newestMs = Math.max(...stopped.map(({ one }) => one.arrivedMs));
+    const event = silenceEvent(detectorSubject(bound, this.#place), {
+      position: 0,
+      timestampMs: Math.round(newestMs + (settings.silenceAfter ?? 0) * meanStepMs(settings.freq)),
+      missing: settings.silenceAfter ?? 0,
+      offset: Math.max(...stopped.map(({ one }) => one.newestOffset)),
+      seriesCount: stopped.reduce((count, { series }) => count + series, 0),
+    });
+    this.#open.set(name, event);
+    if (event !== null) {
+      sink.event(revise(event, 'opened', event.firstAlarm.timestampMs), { key: this.#keyOf(name), offset });
+    }
+    this.#changed(sink);
+    return true;
+  }
+
+  get hasReturned(): boolean {
+    return this.#returns.length > 0;
+  }
+
+  /** Ends the pauses of detectors that a record came for. */
+  endReturned({ offset, sink }: Outlet): void {
+    for (const { bound, timestampMs } of this.#returns.splice(0)) {
+      const { name, settings } = bound.config;
+      const event = this.#open.get(name);
+      if (event === undefined) continue;
+      this.#open.delete(name);
+      if (event !== null) {
+        // Records that continue where they stopped are older than the pause.
+        const returnedMs = Math.max(timestampMs, event.firstAlarm.timestampMs);
+        const position = Math.round((returnedMs - event.startedAtMs) / meanStepMs(settings.freq));
+        const closed = concludeSilence(event, { position, timestampMs: returnedMs });
+        sink.event(closed, { key: this.#keyOf(name), offset });
+      }
+      // Event time may have gone on without the detector.
+      const sinceMs = Math.max(timestampMs, this.#gate.clock.ms);
+      for (const one of this.#units.ofDetector(name)) this.#awaitFrom(sinceMs, one, sink);
+    }
+    this.#changed(sink);
+  }
+
+  /** Ends the pauses of detectors that have no series here any more. */
+  endAbandoned({ offset, sink }: Outlet): void {
+    for (const [name, event] of this.#open) {
+      if (!this.#removed.has(name) && this.#finds(name, () => true)) continue;
+      this.#open.delete(name);
+      const reason = this.#removed.has(name) ? 'detector_removed' : 'evicted';
+      if (event !== null) {
+        sink.event(conclude(event, reason, event.lastAlarm.timestampMs), { key: this.#keyOf(name), offset });
+      }
+      this.#changed(sink);
+    }
+  }
+
+  get any(): boolean {
+    return this.#open.size > 0;
+  }
+
+  #awaitFrom(timestampMs: number, one: Held, sink: ScoreSink): void {
+    const isSeries = !isStale(one) && one.group === null;
+    // Other members of a group that has returned may not have returned.
+    if (isSeries && (one.silent || one.arrivedMs >= timestampMs)) return;
+    one.heardMs = Math.max(one.heardMs, timestampMs);
+    if (isStale(one) && one.retired !== null) one.retired.heardMs = one.heardMs;
+    sink.touched(isStale(one) ? one : this.#units.backfills.entryOf(one));
+    this.#gate.silent.watch(one);
+  }
+
+  /** How many series of a unit, or of a stale state, have stopped of which that is news. */
+  #seriesAwaited(one: Held): number {
+    const { silenceAfter = null } = detectorOf(one)?.config.settings ?? {};
+    if (silenceLimitOf(one) === null) return 0;
+    if (isStale(one)) return one.retired?.seriesAwaited(silenceAfter) ?? 0;
+    const queued = one.waiting.forBackfill;
+    if (queued === null) return one.seriesAwaited(silenceAfter);
+    // It has seen nothing before its backfill.
+    const past = this.#units.backfills.continuedBy(one)?.retired ?? null;
+    return queued.at(-1)?.silence === undefined ? (past?.seriesAwaited(silenceAfter) ?? 0) : 0;
+  }
+
+  /** Whether a detector has a unit, or a stale state, of which that is true. */
+  #finds(detector: string, isSo: (one: Held) => boolean): boolean {
+    const last = this.#found.get(detector);
+    if (last !== undefined && this.#units.holds(last) && isSo(last)) return true;
+    for (const one of this.#units.ofDetector(detector)) {
+      if (!isSo(one)) continue;
+      this.#found.set(detector, one);
+      return true;
+    }
+    return false;
+  }
+
+  #keyOf(detector: string): Buffer {
+    return Buffer.from(`${detector}/${this.#place.partition}`);
+  }
+
+  #changed(sink: ScoreSink): void {
+    sink.pausesChanged(Object.fromEntries(this.#open));
+    this.#listen();
+  }
+
+  /** With each record only while there is something to wait for. */
+  #listen(): void {
+    this.#gate.onAdvance =
+      this.#open.size + this.#alone.size === 0 ? null : ({ bound }, timestampMs) => this.#advanced(bound, timestampMs);
+  }
+
+  #advanced(bound: BoundDetector, timestampMs: number): void {
+    const { name } = bound.config;
+    if (this.#alone.delete(name)) this.#listen();
+    if (this.#open.has(name)) this.#returns.push({ bound, timestampMs });
+  }
+}

@@ -1,0 +1,288 @@
+import { InputWatch } from '../../records/diagnostics/input-watch.ts';
+import type { InputPlace } from '../../records/input-place.ts';
+import { meanStepMs } from '../../time/frequency.ts';
+import { ArrivalGate } from '../arrival/arrival-gate.ts';
+import { onlyInstant } from '../arrival/doubled-time.ts';
+import type { EventClock } from '../arrival/event-clock.ts';
+import { type ClockMove, saySilent, takeIdle } from '../arrival/overdue-units.ts';
+import { silenceLimitOf, silenceMark } from '../arrival/silence-watch.ts';
+import { detectorOf, isStale, type StaleUnit } from '../arrival/stale-unit.ts';
+import type { ReceivedObservation, RoutedObservation, ScoreSink } from '../unit/batch-outcome.ts';
+import type { BoundDetector } from '../unit/bound-detector.ts';
+import type { DetectionUnit } from '../unit/detection-unit.ts';
+import { isScorable, refuseValue } from '../unit/unusable-values.ts';
+import type { Backfills } from './backfills.ts';
+import { BlockedUnits } from './blocked-units.ts';
+import { DetectorPauses } from './detector-pauses.ts';
+import { PartitionUnits, type UnitPlaces, unitKeyOf } from './partition-units.ts';
+import { RequestedForecasts } from './requested-forecasts.ts';
+import { WorkerPace } from './worker-pace.ts';
+
+interface Blocking {
+  readonly blocked: BlockedUnits;
+  readonly resume: () => Promise<void>;
+  readonly sink: ScoreSink;
+}
+
+/**
+ * Every series and group of one partition. It is deterministic: the same observations in the same order give the same
+ * scores and state, however they are batched.
+ */
+export class PartitionState {
+  readonly place: InputPlace;
+  readonly #gate = new ArrivalGate(() => this.all.every);
+  readonly all: PartitionUnits;
+  /** What is wrong with the newest records that were committed. */
+  readonly watch = new InputWatch();
+  readonly pauses: DetectorPauses;
+  readonly #forecasts = new RequestedForecasts();
+
+  /**
+   * @param unitsMax most series and groups; beyond it the longest idle are evicted
+   * @param places is kept up to date with the series and groups of this partition
+   * @param pace of backfills in the background
+   */
+  constructor(
+    place: InputPlace,
+    unitsMax: number,
+    places: UnitPlaces = new Map(),
+    pace = new WorkerPace(Number.POSITIVE_INFINITY),
+  ) {
+    this.place = place;
+    this.all = new PartitionUnits({ place, unitsMax, places, gate: this.#gate, pace });
+    this.pauses = new DetectorPauses(place, this.all, this.#gate);
+  }
+
+  get units(): ReadonlyMap<string, DetectionUnit> {
+    return this.all.units;
+  }
+
+  /** Open states that cannot be continued, until an observation of their series arrives. */
+  get stale(): ReadonlyMap<string, StaleUnit> {
+    return this.all.stale;
+  }
+
+  get backfills(): Backfills {
+    return this.all.backfills;
+  }
+
+  /** Records of series that no detector watches, since the restore. */
+  unknownRecords = 0;
+
+  /**
+   * Scores observations in input order. Forecasts that are due at the end are requested, but not awaited: usually they
+   * are ready before the next observation of their series. Rejects when the model fails or `signal` aborts. Then the
+   * state must be discarded.
+   */
+  async score(observations: readonly RoutedObservation[], sink: ScoreSink, signal: AbortSignal): Promise<void> {
+    const touched = new Set<DetectionUnit>();
+    const blocking = this.#blocking(sink, signal);
+    const touch = (unit: DetectionUnit) => {
+      touched.add(unit);
+      sink.touched(this.backfills.entryOf(unit));
+    };
+    let current: DetectionUnit;
+    const give = (unit: DetectionUnit, observation: ReceivedObservation) => {
+      // Another unit's record waited for the time of this one.
+      if (unit !== current) touch(unit);
+      this.#give(unit, observation, blocking);
+    };
+    const outlets = { give, sink };
+    const succeed = (stale: StaleUnit, offset: number) => this.all.succeedUnmet(stale, { offset, sink });
+    const beginsPause = ({ bound }: DetectionUnit, offset: number) => this.#beginsPause(bound, offset, blocking);
+    const isInPause = (one: DetectionUnit | StaleUnit) => this.pauses.covers(one);
+    const surroundings = { gate: this.#gate, holds: this.all.holds, touch, give, succeed, isInPause, beginsPause };
+    for (const received of observations) {
+      const collision = this.all.claim(received, sink);
+      if (collision !== null) {
+        sink.deadLetter(received.record, collision);
+        continue;
+      }
+      if (this.backfills.size > 0 && this.all.evicts(received)) await this.#takeOutIdle(blocking);
+      const unit = this.all.of(received, sink);
+      const observation = onlyInstant(received, unit);
+      // Not yet in this batch. After a truncation of the input, offsets go back: then the newest one is not below.
+      const { offset } = observation.record;
+      if (unit.newestOffset < observations[0].record.offset || unit.newestOffset >= offset) touch(unit);
+      unit.newestOffset = offset;
+      current = unit;
+      this.all.meet(unit, observation.record, sink);
+      const beforeMs = this.clock.ms;
+      this.#gate.admit(unit, observation, outlets);
+      if (this.pauses.hasReturned) this.pauses.endReturned({ offset, sink });
+      const { silent, idle } = this.#gate;
+      if (silent.isDue(this.clock.ms)) await saySilent({ offset, beforeMs, ...surroundings });
+      if (idle.isDue(this.clock.ms)) await this.#forgetIdle({ offset, beforeMs, ...surroundings }, blocking);
+    }
+    if (this.pauses.any) this.pauses.endAbandoned({ offset: observations.at(-1)?.record.offset ?? -1, sink });
+    await blocking.resume();
+    // A failure is thrown again by the next call that needs one of these forecasts.
+    const units = [...touched].filter(({ waiting }) => waiting.forBackfill === null);
+    this.#forecasts.supply(units, signal).catch(() => undefined);
+  }
+
+  #blocking(sink: ScoreSink, signal: AbortSignal): Blocking {
+    const blocked = new BlockedUnits();
+    const resume = async () => {
+      if (blocked.any) await this.backfills.settled();
+      await blocked.resume((units) => this.#forecasts.supply(units, signal), sink);
+    };
+    return { blocked, resume, sink };
+  }
+
+  /** Hands an observation to its unit, or lets it wait for the backfill of that; a point goes to its time step. */
+  #give(unit: DetectionUnit, observation: ReceivedObservation, blocking: Blocking): void {
+    const { steps } = unit.waiting;
+    if (observation.extras?.replica !== undefined) {
+      const { freq } = unit.bound.config.settings;
+      if (!unit.waiting.admitsReplica(observation, meanStepMs(freq))) {
+        blocking.sink.duplicate(unit.bound, null);
+        return;
+      }
+    }
+    if (steps?.aggregates && observation.silence === undefined) {
+      if (observation.points === undefined) {
+        const { clock, steps: watch } = this.#gate;
+        for (const closed of watch.take(unit, observation, { steps, clock, sink: blocking.sink })) {
+          this.#give(unit, closed, blocking);
+        }
+        return;
+      }
+      if (!isScorable(observation.value)) {
+        refuseValue(observation.value, observation, unit.bound, blocking.sink);
+        return;
+      }
+    }
+    if (unit.waiting.forBackfill === null) blocking.blocked.offer(unit, observation, blocking.sink);
+    else if (!this.backfills.queue(unit, observation)) this.#takeOut(unit, blocking);
+  }
+
+  /** Before units are forgotten, what waits for their backfill is scored: as if it had not waited. */
+  async #takeOutIdle(blocking: Blocking): Promise<void> {
+    await blocking.resume();
+    for (const one of this.all.longestIdle()) if (!isStale(one)) this.#takeOut(one, blocking);
+    await blocking.resume();
+  }
+
+  #takeOut(unit: DetectionUnit, { blocked, sink }: Blocking): void {
+    if (unit.waiting.forBackfill === null) return;
+    this.backfills.takeOut(unit, sink);
+    blocked.add(unit);
+  }
+
+  /**
+   * The input has ended. What waits for older records is scored, and so are time steps that wait for members of their
+   * group, without these. Nothing can confirm a record any more that is held. Rejects as `score`.
+   */
+  async finish(sink: ScoreSink, signal: AbortSignal): Promise<void> {
+    const blocking = this.#blocking(sink, signal);
+    const give = (unit: DetectionUnit, observation: ReceivedObservation) => this.#give(unit, observation, blocking);
+    for (const unit of this.units.values()) {
+      this.#gate.flush(unit, give);
+      this.#gate.refuseHeld(unit, sink);
+    }
+    await blocking.resume();
+    for (const unit of this.units.values()) blocking.blocked.finish(unit, sink);
+    await blocking.resume();
+  }
+
+  /** What the series of a detector had is scored before it is decided whether they are in a pause. */
+  async #beginsPause(bound: BoundDetector, offset: number, blocking: Blocking): Promise<boolean> {
+    if (!this.pauses.mayBegin(bound)) return false;
+    for (const one of this.all.ofDetector(bound.config.name)) if (!isStale(one)) this.#takeOut(one, blocking);
+    await blocking.resume();
+    if (!this.pauses.begin(bound, { offset, sink: blocking.sink })) return false;
+    for (const one of this.all.ofDetector(bound.config.name)) if (!isStale(one)) this.#flush(one, blocking);
+    return true;
+  }
+
+  /** Scores what waits for older records. */
+  #flush(unit: DetectionUnit, blocking: Blocking): void {
+    const { outOfOrder, steps } = unit.waiting;
+    if (outOfOrder.length === 0 && (steps?.points ?? 0) === 0) return;
+    blocking.sink.touched(this.backfills.entryOf(unit));
+    this.#gate.flush(unit, (one, observation) => this.#give(one, observation, blocking));
+  }
+
+  /** What idle units had is scored before they are forgotten. */
+  async #forgetIdle(move: ClockMove, blocking: Blocking): Promise<void> {
+    const { blocked, resume, sink } = blocking;
+    const idle = takeIdle(move);
+    for (const one of idle) if (!isStale(one)) this.#takeOut(one, blocking);
+    for (const one of idle) if (!isStale(one)) this.#gate.flush(one, move.give);
+    await resume();
+    for (const one of idle) if (!isStale(one)) blocked.finish(one, sink);
+    await resume();
+    const at = { timestampMs: this.clock.ms, offset: move.offset, reason: 'idle' as const };
+    for (const one of idle) this.all.forget(one, at, sink);
+  }
+
+  /**
+   * No observation arrived at the partition for `quietMs` by the clock: what waits for older records is scored in units
+   * whose records are due for so long, and these are silent, or in a pause where all of their detector are. Returns
+   * after which time the next ones are, or null. Rejects as `score`.
+   */
+  async sayQuiet(
+    quietMs: number,
+    { offset, sink, signal }: { readonly offset: number; readonly sink: ScoreSink; readonly signal: AbortSignal },
+  ): Promise<number | null> {
+    const blocking = this.#blocking(sink, signal);
+    const due: (DetectionUnit | StaleUnit)[] = [];
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const one of this.all.every.filter(this.all.holds)) {
+      const dueMs = isSaid(one) || this.pauses.covers(one) ? null : silenceLimitOf(one);
+      if (dueMs === null) continue;
+      if (dueMs > quietMs) nextMs = Math.min(nextMs, dueMs);
+      else due.push(one);
+    }
+    // Steps stay open: a clock must not decide what is in them.
+    for (const one of due) if (!isStale(one) && !one.waiting.steps?.aggregates) this.#flush(one, blocking);
+    await blocking.resume();
+    const stopped: DetectionUnit[] = [];
+    for (const [bound, ones] of Map.groupBy(due, detectorOf)) {
+      if (bound !== null && this.pauses.begin(bound, { offset, sink })) continue;
+      for (const one of ones) {
+        const unit = isStale(one) ? this.all.succeedUnmet(one, { offset, sink }) : one;
+        if (unit === null) continue;
+        stopped.push(unit);
+        this.#give(unit, silenceMark(unit, { offset, cause: 'clock', clockMs: this.clock.ms }), blocking);
+      }
+    }
+    await blocking.resume();
+    for (const unit of stopped) if (unit.silent || unit.group !== null) sink.touched(this.backfills.entryOf(unit));
+    return Number.isFinite(nextMs) ? nextMs : null;
+  }
+
+  /** The event time of the partition, which is kept beside the units. */
+  get clock(): EventClock {
+    return this.#gate.clock;
+  }
+
+  /** Records so far that were the newest of their series, or group. */
+  get advances(): number {
+    return this.#gate.advances;
+  }
+
+  /** Whether any forecast is on its way that is worth waiting for. */
+  get awaitsForecasts(): boolean {
+    return this.#forecasts.anyUnderWay;
+  }
+
+  /** What settles when the forecast is there that this observation would wait for; null: it waits for none. */
+  forecastFor(observation: RoutedObservation): Promise<unknown> | null {
+    const unit = this.units.get(unitKeyOf(observation));
+    return unit === undefined ? null : this.#forecasts.underWay(unit);
+  }
+
+  /** Memory of its series. */
+  get bytes(): number {
+    return this.all.bytes;
+  }
+}
+
+/** Whether the silence of a unit was reported, or will be with its backfill. */
+function isSaid(one: DetectionUnit | StaleUnit): boolean {
+  if (isStale(one)) return false;
+  const { outOfOrder, forBackfill } = one.waiting;
+  return (one.silent && outOfOrder.length === 0) || forBackfill?.at(-1)?.silence !== undefined;
+}

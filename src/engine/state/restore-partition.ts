@@ -1,0 +1,269 @@
+import { type ChangelogSeries, KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
+import { decodeVersion, encodeVersion, type StoredVersion, VERSION_KEY } from '../../checkpoint/detectors-version.ts';
+import { readEventState } from '../../checkpoint/event-state.ts';
+import { Journal, type JournalEntry, type JournalWrite } from '../../checkpoint/journal.ts';
+import { decodeSettings, digestOfKey, encodeSettings, settingsKey } from '../../checkpoint/known-settings.ts';
+import { decodePauses, type OpenPauses, PAUSES_KEY } from '../../checkpoint/open-pauses.ts';
+import {
+  changeReader,
+  type JournalRecords,
+  keepNewestRecord,
+  newestOpenStates,
+  newestReader,
+  type OpenState,
+  openStateReader,
+  openStateSize,
+  withoutEvents,
+} from '../../checkpoint/open-states.ts';
+import { readClosedWindow } from '../../checkpoint/series-state.ts';
+import {
+  assertStateFormat,
+  formatOfEntry,
+  isGroupEntry,
+  readStored,
+  STATE_FORMAT_MIN,
+  StateReader,
+} from '../../checkpoint/state-bytes.ts';
+import { decodePosition, POSITION_KEY, type StoredPosition } from '../../checkpoint/stored-position.ts';
+import { decodeWarmStarts, WARM_STARTS_KEY } from '../../checkpoint/warm-starts.ts';
+import { WindowRecords } from '../../checkpoint/window-records.ts';
+import type { StreamDetectionSettings } from '../../detection/calibration/settings.ts';
+import { ServiceError } from '../../ops/service-error.ts';
+import type { InputPlace } from '../../records/input-place.ts';
+import { idleLimitOf } from '../arrival/idle-limit.ts';
+import type { PartitionSession } from '../log/log.ts';
+import { type BoundDetector, isGrouped, retiredDetector } from '../unit/bound-detector.ts';
+import { abandonOpenState, abandonReasonOf, keepStale, SETTINGS_CHANGED, TOPIC_RECREATED } from './outdated-states.ts';
+import type { PartitionState } from './partition-state.ts';
+import { planResume, type Resume } from './resume-position.ts';
+import { orphanOf, retireUnit } from './retire-unit.ts';
+
+export interface Restored {
+  readonly journal: Journal;
+  /** What the changelog lacks of the settings of the detectors, and what it need not hold any more. */
+  readonly settingsChanges: readonly JournalWrite[];
+  /** Partition count of the input topic when this changelog was begun; null when the changelog is empty. */
+  readonly partitionCount: number | null;
+  readonly resume: Resume;
+  /** The histories that the partition was filled from. */
+  readonly warmStarts: readonly string[];
+}
+
+/** Which detector takes a series, and the detectors by name. */
+export interface DetectorLookup {
+  readonly detectorOf: (series: string) => BoundDetector | null;
+  /** The id that a series is scored under, by the id of its name and labels; left out: that one. */
+  readonly idOf?: (source: string) => string;
+  readonly detectorNamed: ReadonlyMap<string, BoundDetector>;
+  /** Told which share of the changelog was read. */
+  readonly onProgress?: (share: number) => void;
+  /** For tests: as WINDOWS_BYTES_MAX. */
+  readonly windowsBytesMax?: number;
+  /** 0, or left out: detectors that were not saved as a version, which every saved one is newer than. */
+  readonly detectorsVersion?: number;
+}
+
+export const PARTITION_COUNT_KEY = Buffer.from('partitions');
+
+const JOURNAL_PREFIX = 'j'.charCodeAt(0);
+const WINDOW_PREFIX = 'w'.charCodeAt(0);
+/**
+ * Fills `state` from the changelog. Closed windows wait in memory until the open states that they belong to are known.
+ * Where they are too large for that, a second pass reads them again.
+ */
+export async function restorePartition(
+  session: PartitionSession,
+  state: PartitionState,
+  detectors: DetectorLookup,
+): Promise<Restored> {
+  let partitionCount: number | null = null;
+  let position: StoredPosition | null = null;
+  let version: StoredVersion | null = null;
+  let warmStarts: readonly string[] = [];
+  let pauses: OpenPauses = {};
+  const records: JournalRecords = new Map();
+  const settings = new Map<string, StreamDetectionSettings>();
+  const windows = new WindowRecords(detectors.windowsBytesMax);
+  await session.readChangelog((key, value) => {
+    if (key[0] === WINDOW_PREFIX) windows.keep(key, value);
+    else if (key[0] === JOURNAL_PREFIX) keepNewestRecord(records, Number(key.toString('latin1', 2)), value);
+    else if (key.equals(PARTITION_COUNT_KEY) && value !== null) partitionCount = Number(value.toString());
+    else if (key.equals(POSITION_KEY) && value !== null) position = decodePosition(value);
+    else if (key.equals(VERSION_KEY)) version = value === null ? null : decodeVersion(value);
+    else if (key.equals(WARM_STARTS_KEY) && value !== null) warmStarts = decodeWarmStarts(value);
+    else if (state.all.sources.restore(key, value)) return;
+    else if (key.equals(PAUSES_KEY)) pauses = value === null ? {} : decodePauses(value);
+    else keepSettings(settings, key, value);
+  }, detectors.onProgress);
+  refuseNewerVersion(version, detectors);
+  const retired = retiredDetectors(settings);
+  // Each changelog begins with the count: this one was created anew while a worker ran, and lacks what was before.
+  const isPart = position !== null && partitionCount === null;
+  const resume = planResume(session, position, { isPart });
+  const startsOver = resume.from === 'start-over';
+  const openStates = readStored('journal', () => newestOpenStates(records));
+  const entries = new Map<number, JournalEntry[]>();
+  for (const openState of openStates.values()) {
+    const entry = startsOver
+      ? abandonOpenState(openState, TOPIC_RECREATED, state)
+      : readStored(`state of ${openState.key}`, () => restoreOpenState(openState, state, { ...detectors, retired }));
+    const own = entries.get(openState.slot);
+    if (own === undefined) entries.set(openState.slot, [entry]);
+    else own.push(entry);
+  }
+  if (windows.any) await restoreWindows(session, state, windows);
+  for (const unit of state.units.values()) {
+    for (const { detector } of unit.changelogSeries()) detector.restored();
+  }
+  if (!startsOver) restoreClock(state, position);
+  state.pauses.restore(pauses, (detector) => detectors.detectorNamed.has(detector));
+  const settingsChanges = [
+    ...changesOfSettings(settings, state, detectors),
+    ...changeOfVersion(version, detectors, resume),
+    ...state.all.unownedSources(),
+  ];
+  return { journal: restoreJournal(records, entries), partitionCount, resume, settingsChanges, warmStarts };
+}
+
+/** Without a stored clock the newest times of the units replace it. */
+function restoreClock(state: PartitionState, position: StoredPosition | null): void {
+  state.all.adoptHeld();
+  const clock = position?.clock ?? null;
+  if (clock !== null) state.clock.restore(clock);
+  else for (const { arrivedMs } of state.units.values()) state.clock.reach(arrivedMs);
+}
+
+/** Throws `topic-mismatch` when the input had another partition count as the state was made. */
+export function refuseOtherPartitionCount(
+  { partitionCount: earlier }: Pick<Restored, 'partitionCount'>,
+  { partitionCount, place }: { partitionCount: number; place: InputPlace },
+): void {
+  if (earlier === null || earlier === partitionCount) return;
+  const change = `had ${earlier} partitions when its series were learned and has ${partitionCount} now`;
+  const remedy =
+    'Stop producers and workers, and move the state with the command ' +
+    `"state repartition --partitions ${partitionCount}"`;
+  throw new ServiceError(
+    'topic-mismatch',
+    `topic ${place.topic} ${change}: series have moved away from their state. ${remedy}`,
+  );
+}
+
+/** A version of the detectors is not replaced by an older one: this worker has to learn of the newer one first. */
+function refuseNewerVersion(stored: StoredVersion | null, { detectorsVersion: own = 0 }: DetectorLookup): void {
+  if (stored === null || stored.version <= own) return;
+  const has = own === 0 ? 'none that was saved' : String(own);
+  const text = `the partition is scored by version ${stored.version} of the detectors, and this worker has ${has}`;
+  const remedy = 'it waits until DETECTORS_TOPIC has that version or a newer one';
+  throw new ServiceError('configuration', `${text}: ${remedy}`, { retryable: true });
+}
+
+function changeOfVersion(
+  stored: StoredVersion | null,
+  { detectorNamed, detectorsVersion: version = 0 }: DetectorLookup,
+  { offset }: Resume,
+): JournalWrite[] {
+  const detectors = Object.fromEntries([...detectorNamed].map(([name, { digest }]) => [name, digest]));
+  const same = stored?.version === version && JSON.stringify(stored.detectors) === JSON.stringify(detectors);
+  if (same) return [];
+  return [{ key: VERSION_KEY, value: encodeVersion({ version, detectors, firstOffset: offset ?? 0 }) }];
+}
+
+/** Adds a unit to the partition's state, or keeps the bytes of one that cannot be continued. */
+function restoreOpenState(
+  openState: OpenState,
+  state: PartitionState,
+  {
+    detectorOf: ofSource,
+    idOf = (source) => source,
+    detectorNamed,
+    retired,
+  }: DetectorLookup & { readonly retired: ReadonlyMap<string, BoundDetector> },
+): JournalEntry {
+  const { key, kind } = openState;
+  const abandoned = abandonReasonOf(openState);
+  if (abandoned === null && formatOfEntry(kind) < STATE_FORMAT_MIN) {
+    return abandonOpenState(openState, SETTINGS_CHANGED, state);
+  }
+  const reader = openStateReader(openState);
+  const digest = reader.text();
+  const grouped = isGroupEntry(kind);
+  const sourceOf = (series: string) => state.all.sources.sourceOf(key, series) ?? series;
+  const detectorOf = (series: string) => ofSource(sourceOf(series));
+  // Ids that are made of labels otherwise now are those of other series.
+  const holder = idOf(sourceOf(key)) === key ? detectorOf(key) : null;
+  const [detectorName = '', group = null] = grouped ? key.split(KEY_SEPARATOR) : [];
+  const bound = grouped ? (detectorNamed.get(detectorName) ?? null) : holder;
+  if (bound === null || bound.digest !== digest || isGrouped(bound) !== grouped) {
+    const idleMs = idleLimitOf(bound);
+    if (abandoned !== null) return keepStale(openState, { reason: abandoned, orphan: null, idleMs }, state);
+    const events = readEventState(newestReader(openState));
+    const kept = withoutEvents(openState);
+    const past = retired.get(digest);
+    if (past !== undefined) return retireUnit(kept, { past, events, detectorOf, named: bound, group }, state);
+    const orphan = orphanOf(events, bound === null ? 'detector_removed' : 'settings_changed');
+    return keepStale(kept, { reason: 'settings-changed', orphan, idleMs }, state);
+  }
+  const unit = state.all.create(key, group, bound);
+  unit.readOpenState(reader);
+  for (const change of openState.changes) unit.readChange(changeReader(change));
+  return Object.assign(unit, openStateSize(openState));
+}
+
+function keepSettings(settings: Map<string, StreamDetectionSettings>, key: Buffer, value: Buffer | null): void {
+  const digest = digestOfKey(key);
+  if (digest === null) return;
+  const known = value === null ? null : decodeSettings(value);
+  if (known === null) settings.delete(digest);
+  else settings.set(digest, known);
+}
+
+function changesOfSettings(
+  known: ReadonlyMap<string, StreamDetectionSettings>,
+  { stale }: PartitionState,
+  { detectorNamed }: DetectorLookup,
+): JournalWrite[] {
+  const needed = new Set([...stale.values()].map(({ retired }) => retired?.bound.digest));
+  const used = new Map([...detectorNamed.values()].map(({ digest, config }) => [digest, config.settings]));
+  const gone = [...known.keys()].filter((digest) => !used.has(digest) && !needed.has(digest));
+  return [
+    ...[...used]
+      .filter(([digest]) => !known.has(digest))
+      .map(([digest, settings]) => ({ key: settingsKey(digest), value: encodeSettings(settings) })),
+    ...gone.map((digest) => ({ key: settingsKey(digest), value: null })),
+  ];
+}
+
+function retiredDetectors(settings: ReadonlyMap<string, StreamDetectionSettings>): Map<string, BoundDetector> {
+  return new Map([...settings].map(([digest, known]) => [digest, retiredDetector(digest, known)]));
+}
+
+async function restoreWindows(session: PartitionSession, state: PartitionState, windows: WindowRecords): Promise<void> {
+  const seriesByKey = new Map<string, ChangelogSeries>();
+  for (const unit of state.units.values()) {
+    for (const series of unit.changelogSeries()) seriesByKey.set(series.key, series);
+  }
+  for (const { retired } of state.stale.values()) {
+    for (const series of retired?.changelogSeries() ?? []) seriesByKey.set(series.key, series);
+  }
+  const restoreWindow = (key: Buffer, value: Buffer | null) => {
+    if (key[0] !== WINDOW_PREFIX || value === null) return;
+    const seriesKey = key.toString('utf8', key.indexOf('/', 2) + 1);
+    const series = seriesByKey.get(seriesKey);
+    if (series === undefined) {
+      const unitKey = seriesKey.split(KEY_SEPARATOR, 2).join(KEY_SEPARATOR);
+      state.stale.get(unitKey)?.windowKeys.push(Buffer.from(key));
+      return;
+    }
+    assertStateFormat(value[0]);
+    readStored(`window of ${seriesKey}`, () => readClosedWindow(new StateReader(value, 1, value[0]), series));
+  };
+  if (windows.overflowed) await session.readChangelog(restoreWindow);
+  else windows.drain(restoreWindow);
+}
+
+function restoreJournal(records: JournalRecords, entries: ReadonlyMap<number, JournalEntry[]>): Journal {
+  const journal = new Journal();
+  for (const [slot, bytes] of records) journal.adopt(slot, bytes.length, entries.get(slot) ?? []);
+  return journal;
+}

@@ -1,0 +1,232 @@
+import type { EncodeEvent } from '../codecs/event-codec.ts';
+import { createRecordSplitter } from '../codecs/points/record-splitter.ts';
+import { createRecordDecoder } from '../codecs/record-decoder.ts';
+import type { SchemaSource } from '../codecs/schema-source.ts';
+import type { EncodeScore } from '../codecs/score-encoder.ts';
+import type { StreamConfig, WorkerLimits } from '../config/config.ts';
+import { holdsMany, scoredInput } from '../config/rekeyed-input.ts';
+import { ServiceError } from '../ops/service-error.ts';
+import { meanStepMs } from '../time/frequency.ts';
+import type { RecordRoute } from './commit/route-records.ts';
+import type { EngineReports } from './engine-reports.ts';
+import type { StreamLog, Subscription } from './log/log.ts';
+import { MemoryGuard } from './memory-guard.ts';
+import { PartitionTask } from './partition-task.ts';
+import type { RecordOrder } from './record-order.ts';
+import { WorkerPace } from './state/worker-pace.ts';
+import { type BoundDetector, detectorsOfInput, isGrouped } from './unit/bound-detector.ts';
+import type { WarmStart } from './warm-start.ts';
+
+/** Default of `future_limit`: so many steps, and at least a minute. */
+const FUTURE_STEPS = 3;
+const FUTURE_MS_MIN = 60_000;
+
+export interface WorkerOptions {
+  readonly log: StreamLog;
+  readonly stream: StreamConfig;
+  readonly limits: WorkerLimits;
+  /** In the order of the detectors file. */
+  readonly detectors: readonly BoundDetector[];
+  /** Version of the detectors. */
+  readonly version?: number;
+  readonly encodeScore: EncodeScore;
+  readonly encodeEvent: EncodeEvent;
+  /** Where records go in place of being scored. */
+  readonly route?: RecordRoute | null;
+  /** With a route: the order in which records of the partitions take it. */
+  readonly order?: RecordOrder | null;
+  /** A history that series without a state begin with. */
+  readonly warmStart?: WarmStart | null;
+  /** Needed for formats that are decoded by schema. */
+  readonly schemas: SchemaSource | null;
+  readonly reports: EngineReports & WorkerReports;
+  readonly nowMs: () => number;
+  /** For tests; else what the system reports of this process. */
+  readonly usedBytes?: () => number;
+}
+
+export interface WorkerReports {
+  assigned(partitions: readonly number[]): void;
+  /** Kafka is out of reach (`error`) or back (null). */
+  connection(error: Error | null): void;
+  /** Records of a partition arrived, whose end was `endOffset` then. */
+  fetched(partition: number, endOffset: number): void;
+  /** A broker has answered a fetch. */
+  fetchAnswered(seconds: number): void;
+}
+
+export interface Worker {
+  /** Why the worker does not score right now, one sentence each; empty when it does. */
+  notReady(): string[];
+  /** Resolves when the worker ends: with null after `stop`, otherwise with the fatal error. */
+  readonly finished: Promise<Error | null>;
+  /**
+   * Scores by other detectors from the next commit of each partition on: its task ends, and another one restores the
+   * partition under them. Series whose settings are the same go on where they were.
+   */
+  changeDetectors(detectors: readonly BoundDetector[], version: number): void;
+  /** Completes the transactions in flight, then leaves the consumer group. */
+  stop(): Promise<void>;
+}
+
+/** Joins the consumer group and scores the assigned partitions. */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const { log, reports } = options;
+  const partitionCount = await log.partitionCount();
+  const { promise: finished, resolve: finish } = Promise.withResolvers<Error | null>();
+  const { promise: subscribed, resolve: onSubscribed } = Promise.withResolvers<Subscription>();
+  const tasks = new Map<number, PartitionTask>();
+  /** Revoked tasks that have not ended, by partition. A later task of the partition waits for them. */
+  const ending = new Map<number, Promise<void>>();
+  const stalled = new Map<number, Error>();
+  let connectionError: Error | null = null;
+  let [assigned, stopping] = [false, false];
+
+  const revoke = (partition: number, task: PartitionTask) => {
+    tasks.delete(partition);
+    stalled.delete(partition);
+    const ended = task.stop().then(() => {
+      if (ending.get(partition) === ended) ending.delete(partition);
+    });
+    ending.set(partition, ended);
+  };
+
+  let scoring = commonTaskOptions(options, partitionCount);
+  /** With groups, a task waits until all partitions are restored: it must know which groups the others own. */
+  const add = (partitions: readonly number[]) => {
+    const { promise: placesKnown, resolve: onPlacesKnown } = Promise.withResolvers<unknown>();
+    for (const partition of partitions) {
+      const place = { topic: options.stream.topics.observations, partition };
+      const free = Promise.resolve(ending.get(partition)).then(() => subscribed);
+      tasks.set(partition, new PartitionTask({ ...scoring.taskOptions, place, free, placesKnown, onFatal: finish }));
+    }
+    const restores = scoring.hasGroups ? Array.from(tasks.values(), ({ restoreTried }) => restoreTried) : [];
+    void Promise.all(restores).then(onPlacesKnown);
+  };
+  const subscription = await log.subscribe({
+    onAssignment(partitions) {
+      // Other workers may stop at the same time. Their partitions are not taken over.
+      if (stopping) return;
+      assigned = true;
+      reports.assigned(partitions);
+      if (partitions.some((partition) => partition >= partitionCount)) {
+        const text = `topic ${options.stream.topics.observations} has got more than ${partitionCount} partitions`;
+        finish(new ServiceError('topic-mismatch', `${text}; the worker must look at all topics anew`));
+        return;
+      }
+      const kept = new Set(partitions);
+      for (const [partition, task] of tasks) if (!kept.has(partition)) revoke(partition, task);
+      add(partitions.filter((partition) => !tasks.has(partition)));
+    },
+    onRecords: (partition, records, nextOffset) => tasks.get(partition)?.push(records, nextOffset),
+    onConnection(error) {
+      connectionError = error;
+      reports.connection(error);
+    },
+    onStalled(partition, error) {
+      if (error === null) stalled.delete(partition);
+      else stalled.set(partition, error);
+    },
+    onFatal: finish,
+  });
+  onSubscribed(subscription);
+  if (connectionError === null) reports.connection(null);
+
+  return {
+    finished,
+    notReady() {
+      if (connectionError !== null) return [`Kafka is out of reach: ${connectionError.message}`];
+      if (!assigned) return ['the consumer group has not assigned partitions yet'];
+      return whyPartitionsWait(tasks, stalled, [scoring.taskOptions.memory.reason(), log.delayedBy()]);
+    },
+    changeDetectors(detectors, version) {
+      if (stopping) return;
+      scoring = commonTaskOptions({ ...options, detectors, version }, partitionCount);
+      const held = new Map(tasks);
+      held.forEach((task, partition) => void revoke(partition, task));
+      add([...held.keys()]);
+    },
+    async stop() {
+      stopping = true;
+      await Promise.all([...ending.values(), ...Array.from(tasks.values(), (task) => task.stop())]);
+      await subscription.stop();
+      await log.close();
+      finish(null);
+    },
+  };
+}
+
+function whyPartitionsWait(
+  tasks: ReadonlyMap<number, PartitionTask>,
+  stalled: ReadonlyMap<number, Error>,
+  ofAll: readonly (string | null)[],
+): string[] {
+  const restoring = Array.from(tasks).filter(([, task]) => task.restoring);
+  const stalledCommits = Array.from(tasks).flatMap(([partition, { restoring: waits, stalled: error }]) => {
+    return waits || error === null ? [] : [[partition, error] as const];
+  });
+  return [
+    ...restoring.map(([partition, { failure }]) => {
+      const after = failure === null ? '' : ` after a failure: ${failure.message}`;
+      return `partition ${partition} is being restored${after}`;
+    }),
+    ...[...stalled, ...stalledCommits].map(([partition, error]) => {
+      return `partition ${partition} makes no progress: ${error.message}`;
+    }),
+    ...ofAll.filter((reason) => reason !== null),
+  ];
+}
+
+/** Clocks differ by seconds: a record is refused where it is clearly wrong, not where its series is quick. */
+function futureLimitMs(detector: BoundDetector | null): number {
+  const stepMs = detector === null ? 0 : meanStepMs(detector.config.settings.freq);
+  return Math.max(FUTURE_MS_MIN, FUTURE_STEPS * stepMs);
+}
+
+function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
+  const { log, stream, limits, detectors, encodeScore, encodeEvent, schemas, reports, nowMs } = options;
+  const hasGroups = detectors.some(isGrouped);
+  const { detectorOf, groupSourceOf, idOf } = detectorsOfInput(detectors, stream.input);
+  const futureLimitOf = (series: string) => futureLimitMs(detectorOf(series));
+  const splitting = {
+    groupPathOf: (series: string) => (detectorOf(series) === null ? 'unwatched' : groupSourceOf(series)),
+    futureLimitOf,
+    schemas,
+  } as const;
+  const taskOptions = {
+    log,
+    limits,
+    topics: stream.topics,
+    // Where nothing is learned of series, more partitions move none away from its state.
+    partitionCount: options.route ? 0 : partitionCount,
+    route: options.route ?? null,
+    order: options.order ?? null,
+    encodeScore,
+    encodeEvent,
+    timestamps: stream.output.timestamps,
+    keyedBy: stream.input.keyedBy ?? 'series',
+    reports,
+    nowMs,
+    detectorOf,
+    idOf,
+    detectorNamed: new Map(detectors.map((detector) => [detector.config.name, detector])),
+    decoder: createRecordDecoder(scoredInput(stream.input), {
+      groupSourceOf: hasGroups ? groupSourceOf : null,
+      futureLimitOf,
+      onZoneless: () => reports.timesWithoutZone(),
+      schemas,
+    }),
+    splitter: options.route && holdsMany(stream.input) ? createRecordSplitter(stream.input, splitting) : null,
+    detectorsVersion: options.version ?? 0,
+    warmStart: options.warmStart ?? null,
+    places: new Map<string, number>(),
+    transactionPace: new WorkerPace(limits.transactionsPerSMax),
+    backfillPace: new WorkerPace(limits.backfillForecastsPerSMax),
+    memory: new MemoryGuard({
+      bytesMax: limits.memoryMbMax === 0 ? null : limits.memoryMbMax * 1024 * 1024,
+      usedBytes: options.usedBytes ?? (() => process.memoryUsage.rss()),
+      nowMs,
+    }),
+  };
+  return { hasGroups, taskOptions };
+}

@@ -1,0 +1,212 @@
+import type { Topics } from '../../config/config.ts';
+import { asAdmin, makeTopics } from '../../kafka/admin/admin-client.ts';
+import type { KafkaConnection } from '../../kafka/cluster/connection.ts';
+import { protocolErrorType } from '../../kafka/cluster/failure.ts';
+import { type Admin, TOPIC_RESOURCE, type TopicConfig } from '../../kafka/cluster/kafkajs.ts';
+import { ServiceError } from '../../ops/service-error.ts';
+import { CHANGES_KEPT_MS } from '../../records/changes/change-limits.ts';
+
+export interface TopicCreation {
+  /** Partitions of observations, scores, events and changelog. Dead letters get one. */
+  readonly partitions: number;
+  readonly replicationFactor: number;
+  /** Retention of all topics but the changelog; null keeps the broker's default. */
+  readonly retentionMs: number | null;
+}
+
+/**
+ * Compaction skips the active segment, so segments are small. Tombstones are kept for a day, for a restore that is
+ * running.
+ */
+const CHANGELOG_CONFIG: Readonly<Record<string, string>> = {
+  'cleanup.policy': 'compact',
+  'segment.bytes': String(32 * 1024 * 1024),
+  'segment.ms': String(60 * 60 * 1000),
+  'min.cleanable.dirty.ratio': '0.3',
+  'max.compaction.lag.ms': String(6 * 60 * 60 * 1000),
+  'delete.retention.ms': String(24 * 60 * 60 * 1000),
+};
+
+/**
+ * Creates the topics that are missing, and leaves existing ones as they are. Returns the names of the created ones.
+ * Throws a ServiceError `broker-unavailable`, or `configuration` when Kafka refuses.
+ */
+export function ensureTopics(
+  connection: KafkaConnection,
+  topics: Topics,
+  creation: TopicCreation,
+): Promise<readonly string[]> {
+  return asAdmin(connection, 'topics were made', async (admin) => {
+    const existing = new Set(await admin.listTopics());
+    const missing = allTopics(topics).filter((topic) => !existing.has(topic));
+    if (missing.length === 0) return [];
+    const plans = missing.map((topic) => planTopic(topics, topic, creation));
+    await makeTopics(admin, plans);
+    return missing;
+  });
+}
+
+/**
+ * Creates a compacted topic of one partition where it is missing, with as many copies as `like` has. Throws a
+ * ServiceError, also where it exists and is not like that.
+ */
+export function ensureStateTopic(
+  connection: KafkaConnection,
+  { topic, like }: { readonly topic: string; readonly like: string },
+): Promise<void> {
+  return asAdmin(connection, `topic ${topic} was made`, async (admin) => {
+    await ensureSingle(admin, { topic, like, config: CHANGELOG_CONFIG });
+    await refuseLossyChangelog(admin, topic);
+  });
+}
+
+/**
+ * Creates a topic of one partition where it is missing, with as many copies as `like` has. Throws a ServiceError, also
+ * where it exists with more partitions.
+ */
+export function ensureOutputTopic(
+  connection: KafkaConnection,
+  { topic, like }: { readonly topic: string; readonly like: string },
+): Promise<boolean> {
+  return asAdmin(connection, `topic ${topic} was made`, (admin) => ensureSingle(admin, { topic, like, config: {} }));
+}
+
+/** Deleted so long after they were written, which is longer than any reader keeps them. */
+const CHANGES_CONFIG: Readonly<Record<string, string>> = {
+  'cleanup.policy': 'compact,delete',
+  'retention.ms': String(CHANGES_KEPT_MS),
+};
+
+/** As `ensureOutputTopic`, for known changes: the newest record of each id, for a time. */
+export function ensureChangesTopic(
+  connection: KafkaConnection,
+  { topic, like }: { readonly topic: string; readonly like: string },
+): Promise<boolean> {
+  return asAdmin(connection, `topic ${topic} was made`, (admin) =>
+    ensureSingle(admin, { topic, like, config: CHANGES_CONFIG }),
+  );
+}
+
+/** Returns whether it was made. */
+async function ensureSingle(
+  admin: Admin,
+  { topic, like, config }: { topic: string; like: string; config: Readonly<Record<string, string>> },
+): Promise<boolean> {
+  const existing = new Set(await admin.listTopics());
+  if (!existing.has(like)) throw new ServiceError('topic-mismatch', `Topic ${like} is missing: ${MAKE_TOPICS}`);
+  if (!existing.has(topic)) {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [like] });
+    const replicationFactor = topics[0].partitions[0].replicas.length;
+    const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }));
+    await makeTopics(admin, [{ topic, numPartitions: 1, replicationFactor, configEntries }]);
+  }
+  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+  if (topics[0].partitions.length !== 1) {
+    throw new ServiceError('topic-mismatch', `Topic ${topic} must have one partition`);
+  }
+  return !existing.has(topic);
+}
+
+const MAKE_TOPICS = 'make it with the command "topics", or name another one in the detectors file';
+
+function planTopic(topics: Topics, topic: string, creation: TopicCreation): TopicConfig {
+  const config =
+    topic === topics.changelog
+      ? CHANGELOG_CONFIG
+      : creation.retentionMs === null
+        ? {}
+        : { 'retention.ms': String(creation.retentionMs) };
+  return {
+    topic,
+    numPartitions: topic === topics.deadLetters ? 1 : creation.partitions,
+    replicationFactor: creation.replicationFactor,
+    configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
+  };
+}
+
+/**
+ * Checks that all topics exist, that observations, scores, events and changelog have the same partition count, and that
+ * the changelog is compacted. Throws a ServiceError `topic-mismatch` with the remedy. Returns the partition count.
+ */
+export function checkTopics(connection: KafkaConnection, topics: Topics): Promise<number> {
+  return asAdmin(connection, 'topics were checked', async (admin) => {
+    await refuseMissing(admin, topics);
+    const { topics: described } = await admin.fetchTopicMetadata({ topics: allTopics(topics) });
+    const counts = new Map(described.map(({ name, partitions }) => [name, partitions.length]));
+    const mismatch = explainMismatch(topics, counts);
+    if (mismatch !== null) throw new ServiceError('topic-mismatch', mismatch);
+    await refuseLossyChangelog(admin, topics.changelog);
+    await refuseSmallTopics(admin, topics);
+    return counts.get(topics.observations) ?? 0;
+  });
+}
+
+/** Checks that all topics exist, whatever they are like. Throws a ServiceError `topic-mismatch`. */
+export function requireTopics(connection: KafkaConnection, topics: Topics): Promise<void> {
+  return asAdmin(connection, 'topics were looked for', (admin) => refuseMissing(admin, topics));
+}
+
+async function refuseMissing(admin: Admin, topics: Topics): Promise<void> {
+  const existing = new Set(await admin.listTopics());
+  const missing = allTopics(topics).filter((topic) => !existing.has(topic));
+  if (missing.length === 0) return;
+  throw new ServiceError(
+    'topic-mismatch',
+    `Topics are missing: ${missing.join(', ')}. Make them with the command "topics", ` +
+      'or name others in the detectors file. Kafka also hides topics from a user without permissions on them',
+  );
+}
+
+/** Why the partition counts are wrong, in a sentence for the operator; null when they are right. */
+function explainMismatch(topics: Topics, counts: ReadonlyMap<string, number>): string | null {
+  const { observations, scores, events, changelog } = topics;
+  const dependent = [scores, events, changelog];
+  const wanted = counts.get(observations);
+  const different = dependent.filter((topic) => counts.get(topic) !== wanted);
+  if (different.length === 0) return null;
+  const all = [observations, ...dependent].map((topic) => ({ topic, count: counts.get(topic) ?? 0 }));
+  const found = all.map(({ topic, count }) => `${topic} has ${count}`).join(', ');
+  return (
+    `Partition counts differ: ${found}. State, scores and events of a series live in the partition of its key, and ` +
+    `a changed count moves keys. If nothing is stored in ${different.join(' and ')} yet, give them ${wanted} ` +
+    'partitions; otherwise stop producers and workers, and move the state with the command ' +
+    `"state repartition --partitions ${Math.max(...all.map(({ count }) => count))}"`
+  );
+}
+
+async function refuseLossyChangelog(admin: Admin, changelog: string): Promise<void> {
+  const policy = await configOf(admin, changelog, 'cleanup.policy');
+  if (policy === undefined || policy === 'compact') return;
+  const text =
+    `Topic ${changelog} has cleanup.policy=${policy}, under which the state of quiet series would be deleted: ` +
+    'set cleanup.policy=compact';
+  throw new ServiceError('topic-mismatch', text);
+}
+
+/** Topics get batches up to this size. A dead letter, or the state of a large group, is one record. */
+const MESSAGE_BYTES_MIN = 1_000_000;
+
+/** Where the user may not describe its configuration, a topic is not checked: the first large batch names it. */
+async function refuseSmallTopics(admin: Admin, { scores, events, changelog, deadLetters }: Topics): Promise<void> {
+  for (const name of new Set([changelog, scores, events, deadLetters])) {
+    const size = await configOf(admin, name, 'max.message.bytes').catch((error: unknown) => {
+      if (protocolErrorType(error) === 'TOPIC_AUTHORIZATION_FAILED') return undefined;
+      throw error;
+    });
+    if (size === undefined || Number(size) >= MESSAGE_BYTES_MIN) continue;
+    const text = `Topic ${name} has max.message.bytes=${size}, and gets batches of up to ${MESSAGE_BYTES_MIN} bytes`;
+    throw new ServiceError('topic-mismatch', `${text}: raise it, or leave it to message.max.bytes of the brokers`);
+  }
+}
+
+async function configOf(admin: Admin, topic: string, name: string): Promise<string | undefined> {
+  const { resources } = await admin.describeConfigs({
+    resources: [{ type: TOPIC_RESOURCE, name: topic, configNames: [name] }],
+    includeSynonyms: false,
+  });
+  return resources[0]?.configEntries.find(({ configName }) => configName === name)?.configValue;
+}
+
+function allTopics(topics: Topics): string[] {
+  return [...new Set(Object.values(topics))];
+}

@@ -1,0 +1,122 @@
+import { type DetectorConfig, type GroupSource, groupSourceOf, type RecordMapping } from '../../config/config.ts';
+import type { StreamDetectionSettings } from '../../detection/calibration/settings.ts';
+import { NO_RULES } from '../../detection/event/event-rules.ts';
+import { type SeriesLayout, seriesLayout } from '../../detection/memory/series-memory.ts';
+import type { Forecaster } from '../../forecasting/forecaster.ts';
+import type { PointExtras } from '../../records/point-extras.ts';
+import { labelsOfId } from '../../records/series/series-id.ts';
+import { type IdentityOf, seriesIdentity } from '../../records/series/series-identity.ts';
+import { seriesPattern } from '../../records/series/series-pattern.ts';
+
+/** A detector of the detectors file with the model it runs on. */
+export interface BoundDetector {
+  readonly config: DetectorConfig;
+  readonly forecaster: Forecaster;
+  readonly modelDigest: string;
+  /** Digest of settings and model. State with another digest is not restored. */
+  readonly digest: string;
+  readonly layout: SeriesLayout;
+}
+
+/** `stateDigest` stands for the model where state is told from that of other models; it is `digest` unless given. */
+export function bindDetector(
+  config: DetectorConfig,
+  model: { readonly forecaster: Forecaster; readonly digest: string; readonly stateDigest?: string },
+  settingsDigest: string,
+): BoundDetector {
+  return {
+    config,
+    forecaster: model.forecaster,
+    modelDigest: model.digest,
+    digest: `${settingsDigest.slice(0, 12)}-${(model.stateDigest ?? model.digest).slice(0, 12)}`,
+    layout: seriesLayout(config.settings),
+  };
+}
+
+export function isGrouped({ config }: BoundDetector): boolean {
+  return config.settings.thresholdMethod === 'multivariate';
+}
+
+/** What a detector uses of them: without `as` the replica alone, the others are of counters. */
+export function extrasFor(
+  { config }: { readonly config: { readonly settings: Pick<StreamDetectionSettings, 'as'> } },
+  extras: PointExtras | undefined,
+): PointExtras | undefined {
+  if (config.settings.as !== undefined || extras === undefined) return extras;
+  return extras.replica === undefined ? undefined : { replica: extras.replica };
+}
+
+/** Whether the time steps of both are the same, and their values mean the same. */
+export function sameGrid({ config: a }: BoundDetector, { config: b }: BoundDetector): boolean {
+  const [{ alias: _, ...one }, { alias: __, ...other }] = [a.settings.freq, b.settings.freq];
+  if (a.settings.aggregate !== b.settings.aggregate || a.settings.as !== b.settings.as) return false;
+  return JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
+}
+
+/** Stands for a detector of the past, whose states are read and never continued. */
+export function retiredDetector(digest: string, settings: StreamDetectionSettings): BoundDetector {
+  const config: DetectorConfig = {
+    name: '',
+    series: [],
+    group: null,
+    by: null,
+    model: '',
+    settings,
+    events: NO_RULES,
+    labels: {},
+  };
+  const forecaster: Forecaster = {
+    limits: { context: 0, contextBuckets: [], horizonMax: 0 },
+    forecast: () => Promise.reject(new TypeError('a retired detector forecasts nothing')),
+  };
+  return { config, forecaster, modelDigest: '', digest, layout: seriesLayout(settings) };
+}
+
+interface InputDetectors<D> {
+  readonly detectorOf: (series: string) => D | null;
+  readonly groupSourceOf: (series: string) => GroupSource;
+  /** The id that a series with this id of name and labels is scored under. */
+  readonly idOf: (source: string) => string;
+}
+
+/** Detectors as the records of an input meet them: see `matchDetectors`. */
+export function detectorsOfInput<D extends { readonly config: Pick<DetectorConfig, 'series' | 'group' | 'by'> }>(
+  detectors: readonly D[],
+  input: Pick<RecordMapping, 'dropLabels' | 'idTemplate' | 'replicaLabel'>,
+): InputDetectors<D> {
+  const identityOf = seriesIdentity(input);
+  const detectorOf = matchDetectors(detectors, identityOf);
+  return {
+    detectorOf,
+    idOf: (source) => identityOf?.(source).id ?? source,
+    groupSourceOf(series) {
+      const found = detectorOf(series);
+      return found === null ? null : groupSourceOf(found.config);
+    },
+  };
+}
+
+/** Size of the cache of matches. A full cache is cleared. */
+const MATCHES_MAX = 200_000;
+
+/**
+ * Finds the detector of a series: the first one with a glob or matchers that match; null when there is none. The series
+ * is given by the id in its record, or by what `identityOf` makes of its labels.
+ */
+export function matchDetectors<D extends { readonly config: Pick<DetectorConfig, 'series'> }>(
+  detectors: readonly D[],
+  identityOf: IdentityOf | null = null,
+): (series: string) => D | null {
+  const compiled = detectors.map((detector) => ({ detector, pattern: seriesPattern(detector.config.series) }));
+  const matches = new Map<string, D | null>();
+  return (series) => {
+    const known = matches.get(series);
+    if (known !== undefined) return known;
+    const { id, source } = identityOf?.(series) ?? { id: series, source: series };
+    const labels = id === source ? null : labelsOfId(source);
+    const match = compiled.find(({ pattern }) => pattern.test(id, labels))?.detector ?? null;
+    if (matches.size >= MATCHES_MAX) matches.clear();
+    matches.set(series, match);
+    return match;
+  };
+}

@@ -1,0 +1,62 @@
+import type { SeriesDetector } from '../../detection/series/series-detector.ts';
+import { gridTime, meanStepMs } from '../../time/frequency.ts';
+import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
+import type { BoundDetector } from './bound-detector.ts';
+import { whyLate } from './lateness.ts';
+import type { OpenSteps } from './open-steps.ts';
+
+/** A series with the place of its newest row. */
+interface PlacedSeries {
+  readonly key: string;
+  readonly bound: BoundDetector;
+  readonly steps: OpenSteps | null;
+  readonly takenMs: number;
+  readonly originMs: number;
+  readonly detector: SeriesDetector;
+}
+
+/** Drops what repeats the point that a counter goes on from, or is older, where that has no value, and so no row. */
+export function dropBeforeBase(unit: PlacedSeries, observation: ReceivedObservation, sink: ScoreSink): boolean {
+  const { key, bound, steps, takenMs } = unit;
+  const base = steps?.baseOf(key) ?? null;
+  if (steps === null || base === null || base.timestampMs <= takenMs) return false;
+  const apart = steps.apartFromBase(observation);
+  if (apart === 'late') sink.deadLetter(observation.record, whyLate(observation, bound));
+  else if (apart === 'duplicate') dropRepeated(unit, observation, { apartMs: 0, sink });
+  return apart !== 'next';
+}
+
+/** Drops a point whose time step is taken. */
+export function dropRepeated(
+  unit: PlacedSeries,
+  observation: ReceivedObservation,
+  { apartMs, sink }: { readonly apartMs: number; readonly sink: ScoreSink },
+): void {
+  const { key, bound, steps } = unit;
+  if (isConflict(unit, observation)) sink.suspect('conflicts', bound, key);
+  else sink.duplicate(bound, apartMs);
+  steps?.repeats(observation, bound, sink);
+}
+
+/** It has the time of the newest observation, and another value. */
+function isConflict(
+  { key, bound, steps, takenMs, originMs, detector }: PlacedSeries,
+  { timestampMs, value }: ReceivedObservation,
+): boolean {
+  if (steps !== null) return isOther(steps.baseOf(key), { timestampMs, value });
+  if (timestampMs !== takenMs) return false;
+  const position = detector.positions - 1;
+  const kept = detector.rings.distanceAt(position);
+  const { freq } = bound.config.settings;
+  // A duplicate may have moved the newest time away from that of the value.
+  const offGridMs = Math.abs(gridTime(freq, originMs, position) - timestampMs);
+  return offGridMs <= meanStepMs(freq) / 8 && !Number.isNaN(kept) && Math.fround(value - detector.origin) !== kept;
+}
+
+/** Another value at the same time. A point of a counter of deltas has none. */
+export function isOther(
+  kept: { readonly timestampMs: number; readonly value: number } | null,
+  { timestampMs, value }: Pick<ReceivedObservation, 'timestampMs' | 'value'>,
+): boolean {
+  return kept !== null && kept.timestampMs === timestampMs && kept.value !== value && !Number.isNaN(kept.value);
+}

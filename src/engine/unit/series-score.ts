@@ -1,0 +1,45 @@
+import type { Detection } from '../../detection/alarm/detection.ts';
+import { numberOrNull, type ScoreRecord } from '../../records/score-record.ts';
+import type { BoundDetector } from './bound-detector.ts';
+
+/** A detection, or the row of a series that is silent. */
+type ScoredRow = Omit<Detection, 'state' | 'unusual' | 'season' | 'elevated' | 'beside'> & Pick<ScoreRecord, 'state'>;
+
+/** What a detection does not know of its observation. */
+interface ScoredObservation extends Pick<ScoreRecord, 'series' | 'timestampMs' | 'value' | 'restarted' | 'input'> {
+  readonly bound: BoundDetector;
+}
+
+/** The score of one observation of a series that is scored alone. */
+export function seriesScore(
+  detection: ScoredRow,
+  { bound, series, timestampMs, value, restarted, input }: ScoredObservation,
+): ScoreRecord {
+  const { config, modelDigest } = bound;
+  const { windowStart } = detection;
+  return {
+    series,
+    detector: config.name,
+    model: config.model,
+    modelDigest,
+    group: null,
+    timestampMs,
+    value,
+    forecast: numberOrNull(detection.forecast),
+    lo: numberOrNull(detection.lo),
+    hi: numberOrNull(detection.hi),
+    level: config.settings.level,
+    anomalyScore: numberOrNull(detection.score),
+    accumulatedAnomalyScore: null,
+    anomaly: detection.anomaly,
+    grade: numberOrNull(detection.grade),
+    severity: numberOrNull(detection.severity),
+    alarm: detection.alarm,
+    state: detection.state,
+    cause: null,
+    position: detection.position,
+    window: { start: windowStart, end: windowStart + config.settings.detectionSize },
+    restarted,
+    input,
+  };
+}

@@ -1,0 +1,300 @@
+import type { ArrivalState } from '../../checkpoint/arrival-state.ts';
+import type { ChangelogSeries } from '../../checkpoint/changelog-series.ts';
+import type { JournalRecord } from '../../checkpoint/journal.ts';
+import {
+  readSeriesChange,
+  readSeriesState,
+  type SeriesState,
+  writeSeriesChange,
+  writeSeriesState,
+} from '../../checkpoint/series-entry.ts';
+import type { StateReader, StateWriter } from '../../checkpoint/state-bytes.ts';
+import type { Detection } from '../../detection/alarm/detection.ts';
+import { contextValues } from '../../detection/series/context-values.ts';
+import { SeriesDetector } from '../../detection/series/series-detector.ts';
+import { inputAt } from '../../records/input-place.ts';
+import type { RestartReason } from '../../records/score-record.ts';
+import { gridTime } from '../../time/frequency.ts';
+import { followPhase, placeOnGrid } from '../../time/grid-placement.ts';
+import type { ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome.ts';
+import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
+import { dropBeforeBase, dropRepeated } from './dropped-points.ts';
+import { followRow } from './followed-row.ts';
+import { whyLate } from './lateness.ts';
+import { learn, learnedOf } from './long-memory.ts';
+import { SeriesFields } from './series-fields.ts';
+import type { SeriesPast } from './series-past.ts';
+import { seriesScore } from './series-score.ts';
+import { fallSilent, returnFromSilence } from './series-silence.ts';
+import { isNewsSilent } from './silence-records.ts';
+import { type EventOwner, UnitEvents } from './unit-events.ts';
+import { isScorable, refuseValue } from './unusable-values.ts';
+import { type ArrivalOwner, WaitingArrivals } from './waiting-arrivals.ts';
+
+type Row = Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> & { readonly missing: number };
+
+/**
+ * A series that is scored alone. It exists from its first observation on. Its own methods are private by their types:
+ * one with a # would be a further field of each of many series.
+ */
+export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesState, EventOwner, ArrivalOwner {
+  readonly key: string;
+  detector: SeriesDetector;
+  startOffset = -1;
+  newestOffset = -1;
+  journalRecord: JournalRecord | null = null;
+  openStateBytes = 0;
+  changeBytes = 0;
+  written = -1;
+  watches = 0;
+
+  constructor({ key, home, source = null }: UnitOptions) {
+    super(home, source);
+    this.key = key;
+    this.detector = new SeriesDetector(home.memory);
+  }
+
+  get events(): UnitEvents {
+    return new UnitEvents(this);
+  }
+
+  get waiting(): WaitingArrivals {
+    return new WaitingArrivals(this);
+  }
+
+  /** Event time of position 0. */
+  get originMs(): number {
+    return this.detector.rings.originMs;
+  }
+
+  set originMs(ms: number) {
+    this.detector.rings.originMs = ms;
+  }
+
+  get arrivedMs(): number {
+    return this.detector.rings.arrivedMs;
+  }
+
+  set arrivedMs(ms: number) {
+    this.detector.rings.arrivedMs = ms;
+  }
+
+  /** As `arrivedMs`, of the records that were taken. */
+  get takenMs(): number {
+    return this.detector.rings.newestMs;
+  }
+
+  /** The values it would forecast from, from the first observed one on; null where there are none. */
+  past(): SeriesPast | null {
+    const { detector, originMs } = this;
+    const { freq } = this.bound.config.settings;
+    const [start, values] = contextValues(detector);
+    if (values.length === 0) return null;
+    return { values, originMs: gridTime(freq, originMs, start), newestMs: this.takenMs, profile: learnedOf(detector) };
+  }
+
+  /** A fresh unit begins with values that another one kept: they are its history from position 0. */
+  continueFrom(kept: SeriesPast): void {
+    this.unseen = { kept, next: 0 };
+  }
+
+  startOver(reason: RestartReason | null): void {
+    if (this.detector.positions > 0) {
+      const { arrivedMs, takenMs } = this;
+      const learned = reason === 'gap' ? learnedOf(this.detector) : null;
+      this.release();
+      this.detector = new SeriesDetector(this.home.memory);
+      this.arrivedMs = arrivedMs;
+      learn(this.detector, learned, takenMs);
+    }
+    this.restartUnsaid = reason !== null;
+    [this.startOffset, this.written] = [-1, -1];
+  }
+
+  take(observation: ReceivedObservation, sink: ScoreSink): boolean {
+    if (!this.replay(observation, sink)) return false;
+    if (observation.silence !== undefined) {
+      fallSilent(this, { ...observation, silence: observation.silence }, sink);
+      return true;
+    }
+    if (this.detector.forecastDue) return false;
+    const { freq, gapLimit, jitterMs } = this.bound.config.settings;
+    if (dropBeforeBase(this, observation, sink)) return true;
+    if (this.startOffset === -1) {
+      if (this.isWithoutValue(observation, sink)) return true;
+      this.begin(observation);
+    }
+    const [{ detector, originMs }, { timestampMs }] = [this, observation];
+    const apartMs = timestampMs - this.takenMs;
+    const grid = { freq, originMs, positions: detector.positions, newestMs: this.takenMs, jitterMs, gapLimit };
+    const placed = placeOnGrid(grid, timestampMs);
+    switch (placed.kind) {
+      case 'duplicate':
+        dropRepeated(this, observation, { apartMs, sink });
+        this.taken(observation);
+        return true;
+      case 'late':
+        sink.deadLetter(observation.record, whyLate(observation, this.bound));
+        return true;
+      case 'restart':
+        sink.restarted('gap');
+        this.events.startOver({ ...observation, offset: observation.record.offset }, sink);
+        this.startOver('gap');
+        // The distance to it still counts.
+        this.detector.rings.newestMs = timestampMs - apartMs;
+        return this.take(observation, sink);
+      case 'next':
+        if (this.isWithoutValue(observation, sink)) return true;
+        for (let missing = placed.missing; missing > 0; missing--) {
+          if (!this.passCutoff(missing)) return false;
+          this.pass({ ...observation, value: Number.NaN, missing }, sink);
+          sink.gapFilled();
+        }
+        if (detector.forecastDue) return false;
+        sink.placed(this.bound, apartMs, placed.missing);
+        this.taken(observation);
+        this.originMs = followPhase(freq, originMs, { position: detector.positions, timestampMs });
+        this.score(observation, sink);
+        return true;
+    }
+  }
+
+  /** A counter begins with it: there is no difference so far; or the difference is too large. */
+  private isWithoutValue(observation: ReceivedObservation, sink: ScoreSink): boolean {
+    const { steps } = this;
+    if (steps === null) return false;
+    const value = steps.valueAt(observation);
+    if (isScorable(value)) return false;
+    steps.passed(observation, this.bound, sink);
+    refuseValue(value, observation, this.bound, sink);
+    return true;
+  }
+
+  private score(observation: ReceivedObservation, sink: ScoreSink): void {
+    const value = this.steps?.valueAt(observation) ?? observation.value;
+    this.steps?.passed(observation, this.bound, sink);
+    const seen = value === observation.value ? observation : { ...observation, value };
+    this.publish(this.observe(value, sink, observation.timestampMs), seen, sink);
+  }
+
+  settle(): boolean {
+    return true;
+  }
+
+  replay(first: ReceivedObservation, sink: ReplaySink): boolean {
+    const past = this.unseen;
+    if (past === null) return true;
+    if (this.startOffset === -1) this.begin(first);
+    const { values, originMs, profile } = past.kept;
+    const { h, freq } = this.bound.config.settings;
+    const isLearned = profile !== null;
+    while (past.next < values.length) {
+      const ahead = values.subarray(past.next, past.next + h);
+      if (!this.passCutoff(ahead.length === h && ahead.every(Number.isNaN) ? h : 0)) return false;
+      const timestampMs = isLearned ? undefined : gridTime(freq, originMs, past.next);
+      this.observe(values[past.next++], sink, timestampMs);
+    }
+    this.unseen = null;
+    sink.backfilled(values.length);
+    return true;
+  }
+
+  silenceSinceMs(): number {
+    return Math.max(this.arrivedMs, this.heardMs);
+  }
+
+  isSilenceDue(): boolean {
+    return true;
+  }
+
+  seriesAwaited(silenceAfter: number | null): number {
+    return silenceAfter !== null && !this.silent && isNewsSilent(this.detector, silenceAfter) ? 1 : 0;
+  }
+
+  forecastsDue(): readonly SeriesDetector[] {
+    return this.detector.forecastDue ? [this.detector] : [];
+  }
+
+  changelogSeries(): readonly ChangelogSeries[] {
+    return [this];
+  }
+
+  release(): void {
+    this.detector.release();
+  }
+
+  writeOpenState(writer: StateWriter): void {
+    writeSeriesState(writer, this, this.bound.digest);
+  }
+
+  writeChange(writer: StateWriter): boolean {
+    return writeSeriesChange(writer, this);
+  }
+
+  readOpenState(reader: StateReader): void {
+    readSeriesState(reader, this);
+  }
+
+  readChange(reader: StateReader): void {
+    readSeriesChange(reader, this);
+  }
+
+  resumeArrivals(arrivals: ArrivalState): void {
+    this.waiting.resume(arrivals.waiting, { group: null, partition: this.place.partition });
+    this.heardMs = arrivals.heardMs ?? Number.NEGATIVE_INFINITY;
+    this.silent = arrivals.silent;
+    this.restartUnsaid = arrivals.restartUnsaid ?? false;
+    const { freq } = this.bound.config.settings;
+    const newest = freq.kind === 'fixed' ? this.originMs + (this.detector.positions - 1) * freq.stepMs : Number.NaN;
+    this.arrivedMs = Number.isNaN(arrivals.arrivedMs) ? newest : arrivals.arrivedMs;
+    this.detector.rings.newestMs = arrivals.takenMs ?? this.arrivedMs;
+  }
+
+  private begin({ record, timestampMs }: ReceivedObservation): void {
+    this.startOffset = Math.abs(record.offset);
+    const { unseen } = this;
+    this.originMs = unseen?.kept.originMs ?? timestampMs;
+    if (unseen === null) return;
+    const { newestMs, profile } = unseen.kept;
+    this.detector.rings.newestMs = newestMs;
+    learn(this.detector, profile, newestMs);
+  }
+
+  /** Returns false when a forecast is due. One that covers missing steps alone is not made. */
+  private passCutoff(missing: number): boolean {
+    const { detector } = this;
+    if (detector.forecastDue && missing >= this.bound.config.settings.h) detector.forecasted(null);
+    return !detector.forecastDue;
+  }
+
+  private taken({ timestampMs }: ReceivedObservation): void {
+    if (!(timestampMs <= this.takenMs)) this.detector.rings.newestMs = timestampMs;
+  }
+
+  private observe(value: number, sink: ReplaySink, timestampMs?: number): Detection {
+    const { detector } = this;
+    const { closedWindows } = detector;
+    const detection = detector.observe(value, timestampMs);
+    if (detector.closedWindows !== closedWindows) sink.windowClosed(this);
+    return detection;
+  }
+
+  /** A step without an observation. */
+  private pass(row: Row, sink: ScoreSink): void {
+    const detection = this.observe(Number.NaN, sink);
+    if (this.events.wants(false, Number.NaN)) followRow(this, { ...row, detection }, sink);
+  }
+
+  private publish(detection: Detection, observation: ReceivedObservation, sink: ScoreSink): void {
+    const { record, timestampMs, value } = observation;
+    if (this.silent) returnFromSilence(this, observation, sink);
+    const { key: series, bound, restartUnsaid: restarted } = this;
+    const input = inputAt(this.place, record.offset);
+    const score = seriesScore(detection, { series, bound, timestampMs, value, restarted, input });
+    sink.score(score, record.key, record.headers);
+    this.restartUnsaid = false;
+    if (this.events.wants(detection.alarm, value)) {
+      followRow(this, { record, timestampMs, value, detection, missing: 0 }, sink);
+    }
+  }
+}

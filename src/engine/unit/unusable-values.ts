@@ -1,0 +1,25 @@
+import { VALUE_MAGNITUDE_MAX } from '../../detection/calibration/precision.ts';
+import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
+import type { BoundDetector } from './bound-detector.ts';
+
+/** Whether a value that was made of others can be scored. */
+export function isScorable(value: number): boolean {
+  return Math.abs(value) <= VALUE_MAGNITUDE_MAX;
+}
+
+/** A counter or a time step came to nothing, or to a number that is too large. */
+export function refuseValue(
+  value: number,
+  observation: ReceivedObservation,
+  bound: BoundDetector,
+  sink: ScoreSink,
+): void {
+  if (Number.isNaN(value)) {
+    sink.withoutValue();
+    return;
+  }
+  const { record, series } = observation;
+  const made = observation.points === undefined ? 'its change' : `what ${observation.points} points come to`;
+  const detail = `${made} is ${value}: its magnitude is beyond ${VALUE_MAGNITUDE_MAX}`;
+  sink.deadLetter(record, { reason: 'value-not-finite', detail, series, detector: bound.config.name });
+}

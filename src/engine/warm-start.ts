@@ -1,0 +1,202 @@
+import { closedWindowKeys, closedWindowRecord } from '../checkpoint/series-state.ts';
+import type { ClockState } from '../checkpoint/stored-position.ts';
+import { encodeWarmStarts, WARM_STARTS_KEY } from '../checkpoint/warm-starts.ts';
+import { hasValue } from '../codecs/wire-header.ts';
+import type { WorkerLimits } from '../config/config.ts';
+import { meanStepMs } from '../time/frequency.ts';
+import { type FirstCommitOptions, firstCommit, type RestoredState } from './commit/first-commit.ts';
+import { PendingCommit } from './commit/pending-commit.ts';
+import { byTime, type PastObservation } from './commit/score-history.ts';
+import { loadMissingSchemas, type Scoring } from './commit/score-records.ts';
+import type { EngineReports } from './engine-reports.ts';
+import type { PartitionSession } from './log/log.ts';
+import { PartitionState } from './state/partition-state.ts';
+import type { SeriesSources } from './state/series-sources.ts';
+import type { ScoreSink } from './unit/batch-outcome.ts';
+import { extrasFor } from './unit/bound-detector.ts';
+import type { DetectionUnit } from './unit/detection-unit.ts';
+
+/** An observation of a history, and the group that it is scored with. */
+export interface WarmObservation extends PastObservation {
+  /** The id of its name and labels, where a template makes another one. */
+  readonly source?: string | undefined;
+  readonly group: string | null;
+}
+
+/** A history that series without a state begin with. */
+export interface WarmStart {
+  /** Tells it from other histories: each partition takes it up once. */
+  readonly source: string;
+  /** Those of the series whose records come in this partition. */
+  observationsOf(partition: number): readonly WarmObservation[];
+}
+
+interface WarmStartOptions extends FirstCommitOptions, Scoring {
+  readonly warmStart: WarmStart | null;
+  readonly reports: Pick<EngineReports, 'warmStarted'>;
+  readonly limits: Pick<WorkerLimits, 'seriesMax'>;
+  readonly signal: AbortSignal;
+}
+
+/** Observations in a batch: enough for full batches of the model. */
+const BATCH_MAX = 8_192;
+/** State of one transaction. */
+const CHUNK_BYTES_MAX = 16 * 1024 * 1024;
+/** The input begins at the first of the times of so many records that another one agrees with, within these steps. */
+const FIRST_RECORDS = 9;
+const AGREEMENT_STEPS = 3;
+
+/**
+ * Writes the state that series without one have after a history, scored by the code of the stream, to the changelog.
+ * Their scores are not published. The partition must be restored afterwards. Returns false where nothing was to do.
+ */
+export async function fillFromHistory(
+  session: PartitionSession,
+  task: RestoredState,
+  options: WarmStartOptions,
+): Promise<boolean> {
+  const { warmStart, place, reports } = options;
+  if (warmStart === null) return false;
+  const { state, restored, offset } = task;
+  const given = warmStart.observationsOf(place.partition);
+  if (given.length === 0 || restored.warmStarts.includes(warmStart.source)) return false;
+  const beginMs = await beginOfInput(session, offset, options);
+  const used = given.filter(({ timestampMs }) => timestampMs < beginMs);
+  const past = await scorePast(used, options);
+  const units = past.units.filter(({ key }) => !state.units.has(key) && !state.stale.has(key));
+  const ownClock = state.clock.state;
+  const clock = Number.isFinite(ownClock.firstMs) ? ownClock : past.clock;
+  const commit = async (pending: PendingCommit) => {
+    pending.clockAt(clock);
+    await session.commit(pending.outputs(restored.journal, restored.resume.topicId), pending.nextOffset);
+  };
+
+  let pending = firstCommit(options, task);
+  let bytes = 0;
+  for (const unit of units) {
+    bytes += writeUnit(unit, past, pending);
+    if (bytes < CHUNK_BYTES_MAX) continue;
+    await commit(pending);
+    pending = new PendingCommit(options, options.nowMs, pending.nextOffset);
+    bytes = 0;
+  }
+  // A worker that is killed before this fills the other series as it would have done.
+  pending.writeState(WARM_STARTS_KEY, encodeWarmStarts([...restored.warmStarts, warmStart.source]));
+  await commit(pending);
+  const leftToInput = given.length - used.length;
+  const { refused } = past;
+  const { source } = warmStart;
+  reports.warmStarted(place.partition, {
+    source,
+    units: units.length,
+    observations: used.length,
+    leftToInput,
+    refused,
+  });
+  return true;
+}
+
+/** Event time at which the input begins that is to be read; Infinity where it is empty. */
+async function beginOfInput(session: PartitionSession, offset: number, scoring: Scoring): Promise<number> {
+  const records = await session.readInput(offset, FIRST_RECORDS);
+  await loadMissingSchemas(records, scoring);
+  let stepMs = 0;
+  const times = records.filter(hasValue).flatMap((record) => {
+    const decoded = scoring.decoder.decode(record, scoring.nowMs());
+    const bound = decoded.kind === 'observation' ? scoring.detectorOf(decoded.source ?? decoded.series) : null;
+    if (decoded.kind !== 'observation' || bound === null) return [];
+    stepMs = Math.max(stepMs, meanStepMs(bound.config.settings.freq));
+    return [decoded.timestampMs];
+  });
+  times.sort((a, b) => a - b);
+  const agreed = times.find((time, i) => times[i + 1] - time <= AGREEMENT_STEPS * stepMs);
+  return agreed ?? times[0] ?? Number.POSITIVE_INFINITY;
+}
+
+interface ScoredPast {
+  readonly units: readonly DetectionUnit[];
+  /** Closed windows by their key. */
+  readonly windows: ReadonlyMap<string, Buffer>;
+  readonly sources: SeriesSources;
+  readonly clock: ClockState;
+  readonly refused: Readonly<Record<string, number>>;
+}
+
+/** Offsets are below -1, so that they are none of the input. */
+async function scorePast(
+  history: readonly WarmObservation[],
+  { place, limits, detectorOf, signal }: WarmStartOptions,
+): Promise<ScoredPast> {
+  const state = new PartitionState(place, limits.seriesMax);
+  const windows = new Map<string, Buffer>();
+  const refused: Record<string, number> = {};
+  const sink = stateSink(windows, refused);
+  const ordered = byTime(history);
+  for (let start = 0; start < ordered.length; start += BATCH_MAX) {
+    signal.throwIfAborted();
+    const observations = ordered.slice(start, start + BATCH_MAX).flatMap((observation, i) => {
+      const { series, source, timestampMs } = observation;
+      const bound = detectorOf(source ?? series);
+      const offset = start + i - ordered.length - 1;
+      const record = { partition: place.partition, offset, timestampMs, key: null, value: null };
+      if (bound !== null) return [{ ...observation, extras: extrasFor(bound, observation.extras), record, bound }];
+      refused['series-unknown'] = (refused['series-unknown'] ?? 0) + 1;
+      return [];
+    });
+    await state.score(observations, sink, signal);
+  }
+  await state.finish(sink, signal);
+  const units = [...state.units.values()];
+  for (const unit of units) unit.events.forget();
+  return { units, windows, sources: state.all.sources, clock: state.clock.state, refused };
+}
+
+/** Keeps what belongs to the state, and publishes nothing. */
+function stateSink(windows: Map<string, Buffer>, refused: Record<string, number>): ScoreSink {
+  const ignore = () => {};
+  return {
+    windowClosed(series) {
+      const { key, value } = closedWindowRecord(series);
+      windows.set(key.toString(), value);
+    },
+    windowsDeleted(keys) {
+      for (const key of keys) windows.delete(key.toString());
+    },
+    deadLetter(_record, { reason }) {
+      refused[reason] = (refused[reason] ?? 0) + 1;
+    },
+    duplicate() {
+      refused.duplicate = (refused.duplicate ?? 0) + 1;
+    },
+    score: ignore,
+    silence: ignore,
+    event: ignore,
+    placed: ignore,
+    gapFilled: ignore,
+    withoutValue: ignore,
+    restarted: ignore,
+    forgotten: ignore,
+    met: ignore,
+    endedYoung: ignore,
+    suspect: ignore,
+    backfilled: ignore,
+    windowsWritten: ignore,
+    touched: ignore,
+    pausesChanged: ignore,
+    evicted: ignore,
+  };
+}
+
+/** Adds a unit to the commit. Returns about how many bytes that are. */
+function writeUnit(unit: DetectionUnit, { windows, sources }: ScoredPast, pending: PendingCommit): number {
+  let bytes = 0;
+  pending.windowsWritten(sources.recordsOf(unit.key));
+  for (const key of unit.changelogSeries().flatMap(closedWindowKeys)) {
+    const window = windows.get(key.toString());
+    if (window === undefined) continue;
+    pending.writeState(key, window);
+    bytes += window.length;
+  }
+  pending.touched(unit);
+  return 2 * bytes;
+}

@@ -1,0 +1,121 @@
+import { EVENT_TIME_MS_MAX, isPlausible, isZoneless, readEventTime } from '../../codecs/event-time.ts';
+import { compileMapping } from '../../codecs/mapping.ts';
+import { START_PATH, TEMPORALITY_PATH } from '../../codecs/read-extras.ts';
+import type { TimeUnit } from '../../config/config.ts';
+import { type CsvColumns, findColumns, type WantedColumns } from './columns.ts';
+import type { CsvItem } from './csv-item.ts';
+import { DecimalMarks } from './decimal-marks.ts';
+import { inTimeOrder, type LiveReading } from './in-time-order.ts';
+import { LocalFileTimes } from './local-file-times.ts';
+import { type CsvRow, readCsvRows } from './rows.ts';
+
+export interface CsvReading extends WantedColumns {
+  /** The series of a file that has no column for it. */
+  readonly onlySeries: string;
+  /** undefined: the first unit in which the first time is plausible. */
+  readonly timeUnit?: TimeUnit | undefined;
+  /** The clock that times without a zone are of; undefined: UTC. */
+  readonly timeZone?: string | undefined;
+  /** Rows are passed on as they arrive; undefined: the file is read first, and sorted. */
+  readonly live?: LiveReading | undefined;
+}
+
+const TIME_UNITS: readonly TimeUnit[] = ['iso', 's', 'ms', 'us', 'ns'];
+const SERIES = 'series';
+const TIME = 'timestamp';
+const VALUE = 'value';
+
+/**
+ * Reads observations from CSV, in the order of their times. The first row names the columns. Rows are refused for the
+ * reasons of the stream.
+ */
+export function readObservations(source: AsyncIterable<Buffer | string>, reading: CsvReading): AsyncGenerator<CsvItem> {
+  return inTimeOrder(readRows(source, reading), reading.live ?? null);
+}
+
+async function* readRows(source: AsyncIterable<Buffer | string>, reading: CsvReading): AsyncGenerator<CsvItem> {
+  let columns: CsvColumns | null = null;
+  let observationOf: ReturnType<typeof rowReader> | null = null;
+  let marks = new DecimalMarks(',');
+  for await (const row of readCsvRows(source)) {
+    if (row.kind === 'broken') {
+      yield row;
+      return;
+    }
+    if (row.kind === 'separator') {
+      marks = new DecimalMarks(row.separator);
+      yield row;
+      continue;
+    }
+    if (columns === null) {
+      const found = findColumns(row.fields, reading);
+      if (found.kind === 'problems') {
+        yield { kind: 'no-observations', problems: found.problems };
+        return;
+      }
+      columns = found.columns;
+      continue;
+    }
+    if (observationOf === null) {
+      const unit = reading.timeUnit ?? timeUnitOf(row.fields[columns.time]);
+      if (unit === null) {
+        yield { kind: 'refused', line: row.line, reason: noTime(row.fields[columns.time]) };
+        continue;
+      }
+      yield { kind: 'time-unit', unit, detected: reading.timeUnit === undefined };
+      const { onlySeries, timeZone } = reading;
+      if (timeZone === undefined && unit === 'iso' && isZoneless(row.fields[columns.time]))
+        yield { kind: 'no-time-zone' };
+      observationOf = rowReader(columns, { onlySeries, timeUnit: unit, timeZone: timeZone ?? null, marks });
+    }
+    const item = observationOf(row);
+    if (marks.takeComma()) yield { kind: 'decimal-comma', line: row.line };
+    yield item;
+  }
+  if (columns === null)
+    yield { kind: 'no-observations', problems: ['the file is empty: its first line must name the columns'] };
+}
+
+/** The unit in which a time is between 1980 and 2200. At most one unit fits, since their ranges do not overlap. */
+export function timeUnitOf(time: string | undefined): TimeUnit | null {
+  return TIME_UNITS.find((unit) => isPlausible(readEventTime(time, unit), EVENT_TIME_MS_MAX)) ?? null;
+}
+
+interface RowReading {
+  readonly onlySeries: string;
+  readonly timeUnit: TimeUnit;
+  readonly timeZone: string | null;
+  readonly marks: DecimalMarks;
+}
+
+function rowReader(columns: CsvColumns, { onlySeries, marks, ...times }: RowReading): (row: CsvRow) => CsvItem {
+  const mapping = { format: 'json', series: [SERIES], time: TIME, value: VALUE, ...times } as const;
+  const localTimes = new LocalFileTimes();
+  const decode = compileMapping({ ...mapping, futureMsMax: Number.POSITIVE_INFINITY });
+  return ({ line, fields }) => {
+    if (fields.length !== columns.count) {
+      return { kind: 'refused', line, reason: `the row has ${fields.length} fields, the header ${columns.count}` };
+    }
+    const number = marks.read(fields[columns.value]);
+    if (number.kind === 'refused') return { ...number, line };
+    const record = {
+      [SERIES]: columns.series === null ? onlySeries : fields[columns.series],
+      [TIME]: fields[columns.time] || null,
+      [VALUE]: number.text || null,
+      [START_PATH]: columns.start === null ? null : fields[columns.start] || null,
+      [TEMPORALITY_PATH]: columns.temporality === null ? null : fields[columns.temporality] || null,
+    };
+    const decoded = decode(record, 0);
+    if (decoded.kind === 'dead-letter') return { kind: 'refused', line, reason: decoded.detail };
+    if (decoded.kind === 'missing') return { kind: 'refused', line, reason: 'the value is NaN, which is none' };
+    const { series, value, extras } = decoded;
+    const timestampMs = times.timeZone === null ? decoded.timestampMs : localTimes.instantOf(decoded);
+    return { kind: 'observation', line, series, timestampMs, value, ...(extras && { extras }) };
+  };
+}
+
+function noTime(field: string | undefined): string {
+  if (field === undefined || field === '') return 'the record has no time';
+  const units = 'neither an ISO 8601 date nor a number of seconds, ms, us or ns since 1970';
+  return `the time is ${JSON.stringify(field)}: ${units}`;
+}

@@ -1,0 +1,134 @@
+import { quantityText } from '../../records/quantity-text.ts';
+import { isFlagged, type ScoreRecord } from '../../records/score-record.ts';
+
+export interface ScoreLineStyle {
+  /** Whether to write escape sequences for colours. */
+  readonly colour: boolean;
+  /** Characters of the series column; a longer id keeps its end. */
+  readonly seriesWidth: number;
+  /** Units of values by the names of detectors. */
+  readonly units?: ReadonlyMap<string, string>;
+}
+
+export const SCORE_LINE_STYLE: ScoreLineStyle = { colour: false, seriesWidth: 24 };
+
+const NUMBER_WIDTH = 11;
+const INTERVAL_WIDTH = 2 * NUMBER_WIDTH + 2;
+const SCORE_WIDTH = 9;
+export const GRADE_WIDTH = 5;
+const SIGNIFICANT_DIGITS = 6;
+const NOTHING = '-';
+
+/** What a terminal shows red and bold, or dim. */
+export const marked = (line: string) => `\u001b[1;31m${line}\u001b[0m`;
+export const dimmed = (line: string) => `\u001b[2m${line}\u001b[0m`;
+
+interface Cells {
+  readonly mark: string;
+  readonly time: string;
+  readonly series: string;
+  readonly value: string;
+  readonly forecast: string;
+  readonly interval: string;
+  readonly score: string;
+  readonly grade: string;
+  readonly state: string;
+}
+
+const TITLES: Cells = {
+  mark: ' ',
+  time: 'time (UTC)',
+  series: 'series',
+  value: 'value',
+  forecast: 'forecast',
+  interval: 'interval',
+  score: 'score',
+  grade: 'grade',
+  state: 'state',
+};
+
+/** Column titles of `scoreLine`. */
+export function scoreLineHeader(style: ScoreLineStyle): string {
+  const header = columns(TITLES, style);
+  return style.colour ? dimmed(header) : header;
+}
+
+/**
+ * One score as a line for people: time, series, value, forecast, interval, score, grade, state. An alarm begins with
+ * `!` and has ALARM in place of its state, a value outside its interval ANOMALY. What is not scored yet is dim. A
+ * member of a group shows the group's score, marked by `g`.
+ */
+export function scoreLine(score: ScoreRecord, style: ScoreLineStyle = SCORE_LINE_STYLE): string {
+  const { alarm, anomaly, state, lo, hi, accumulatedAnomalyScore: ofGroup, anomalyScore } = score;
+  const unit = style.units?.get(score.detector) ?? null;
+  const flagged = isFlagged(score);
+  const shownScore = ofGroup === null ? formatScore(anomalyScore) : `g ${formatScore(ofGroup)}`;
+  const line = columns(
+    {
+      mark: flagged ? '!' : ' ',
+      time: formatTime(score.timestampMs),
+      series: score.series,
+      value: formatNumber(score.value, unit),
+      forecast: formatNumber(score.forecast, unit),
+      interval: lo === null || hi === null ? NOTHING : `${formatNumber(lo, unit)}..${formatNumber(hi, unit)}`,
+      score: shownScore,
+      grade: formatGrade(score.grade),
+      state: alarm ? 'ALARM' : anomaly ? 'ANOMALY' : state,
+    },
+    style,
+  );
+  const told = score.restarted ? `${line}, started over` : line;
+  if (!style.colour) return told;
+  if (flagged) return marked(told);
+  return state === 'scored' ? told : dimmed(told);
+}
+
+/** `2014-02-14 14:30:00`, with milliseconds only where there are any. UTC. */
+export function formatTime(timestampMs: number): string {
+  return new Date(timestampMs)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.000Z$|Z$/, '');
+}
+
+/** Six significant digits, or as the unit is read; `-` for null. */
+function formatNumber(value: number | null, unit: string | null): string {
+  if (value === null) return NOTHING;
+  return unit === null ? String(Number(value.toPrecision(SIGNIFICANT_DIGITS))) : quantityText(value, unit);
+}
+
+/** Two decimals after the point, without the zero before it: `.93`. */
+export function formatGrade(grade: number | null): string {
+  return grade === null ? NOTHING : grade.toFixed(2).replace(/^0/, '');
+}
+
+/** A standardised score with its sign, two decimals. */
+export function formatScore(score: number | null): string {
+  if (score === null) return NOTHING;
+  const shown = Math.abs(score) >= 1e6 ? score.toExponential(2) : score.toFixed(2);
+  return score > 0 ? `+${shown}` : shown;
+}
+
+/** Replaces control characters: text from records must not control the terminal. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\uFFFD');
+}
+
+function columns(cells: Cells, { seriesWidth }: ScoreLineStyle): string {
+  const { mark, time, series, value, forecast, interval, score, grade, state } = cells;
+  const padded = [
+    `${mark} ${time.padEnd(19)}`,
+    fitted(printable(series), seriesWidth),
+    value.padStart(NUMBER_WIDTH),
+    forecast.padStart(NUMBER_WIDTH),
+    interval.padStart(INTERVAL_WIDTH),
+    score.padStart(SCORE_WIDTH),
+    grade.padStart(GRADE_WIDTH),
+    state,
+  ];
+  return padded.join('  ');
+}
+
+function fitted(text: string, width: number): string {
+  return text.length <= width ? text.padEnd(width) : `~${text.slice(text.length - width + 1)}`;
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type DetectorConfig, settingsDigest } from '../../../src/config/config.ts';
+import { resetSeries, restoreForTools } from '../../../src/engine/offline/state-tools.ts';
+import { bindDetector } from '../../../src/engine/unit/bound-detector.ts';
+import { arithmeticForecaster } from '../../fixture/models/arithmetic-forecaster.ts';
+import {
+  detectorConfig,
+  observationRecord,
+  streamRun,
+  streamSettings,
+  TOPICS,
+} from '../../fixture/stream/stream-run.ts';
+
+const KEPT = detectorConfig({ name: 'kept', series: ['kept*'] });
+const before = [KEPT, detectorConfig({ name: 'other', series: ['other*'] })];
+const after = [
+  KEPT,
+  detectorConfig({
+    name: 'other',
+    series: ['other*'],
+    settings: streamSettings({ detectionSize: 6, calibrationSize: 42 }),
+  }),
+];
+const bound = (configs: readonly DetectorConfig[]) =>
+  configs.map((config) =>
+    bindDetector(config, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, settingsDigest(config)),
+  );
+
+function appended(run: ReturnType<typeof streamRun>, from: number, to: number): void {
+  for (let step = from; step < to; step++) {
+    for (const series of ['kept', 'other']) run.broker.appendRecord(0, observationRecord(series, step, (step * 7) % 5));
+  }
+}
+
+async function changedAt(step: number) {
+  const run = streamRun({ detectors: before });
+  const worker = await run.start();
+  appended(run, 0, step);
+  await run.settled();
+  worker.changeDetectors(bound(after), 1);
+  appended(run, step, 100);
+  await run.settled();
+  await worker.stop();
+  return run;
+}
+
+test('detectors that change in a running worker: a series that is not concerned does not notice', async () => {
+  const run = await changedAt(60);
+  const undisturbed = streamRun({ detectors: before });
+  const worker = await undisturbed.start();
+  appended(undisturbed, 0, 100);
+  await undisturbed.settled();
+  await worker.stop();
+  const of = (scores: ReturnType<typeof run.scores>) => scores.filter(({ series }) => series === 'kept');
+  assert.deepEqual(of(run.scores()), of(undisturbed.scores()));
+});
+
+test('a series that is concerned begins with the values it kept, and scores as after a restart', async () => {
+  const run = await changedAt(60);
+  const restarted = streamRun({ detectors: before });
+  appended(restarted, 0, 60);
+  await restarted.scoreAll();
+  const second = streamRun({ detectors: after, broker: restarted.broker });
+  appended(second, 60, 100);
+  await second.scoreAll();
+  assert.deepEqual(run.scores(), second.scores());
+  const other = run.scores().filter(({ series }) => series === 'other');
+  assert.deepEqual(
+    other.flatMap(({ restarted }, i) => (restarted ? [i] : [])),
+    [60],
+  );
+});
+
+test('the changelog says by which version each partition is scored, and from where on', async () => {
+  const run = await changedAt(60);
+  const versions = run.broker
+    .read(TOPICS.changelog, 0)
+    .filter(({ key }) => key?.toString() === 'detectors')
+    .map(({ value }) => JSON.parse(value!.toString()));
+  assert.deepEqual(
+    versions.map(({ version, first_offset }) => [version, first_offset]),
+    [
+      [0, 0],
+      [1, 120],
+    ],
+  );
+});
+
+for (const version of [0, 0.5]) {
+  test(`detectors of version ${version} never replace those of version 1: the partition waits for newer ones`, async () => {
+    const run = await changedAt(60);
+    const failures: Error[] = [];
+    const late = streamRun({ detectors: before, broker: run.broker });
+    const worker = await late.start(
+      { version },
+      { retrying: (_partition: number, error: Error) => void failures.push(error) },
+    );
+    appended(late, 100, 101);
+    while (failures.length === 0) await new Promise((next) => setTimeout(next, 5));
+    assert.match(failures[0].message, /scored by version 1 of the detectors/);
+    assert.equal(late.scores().length, 200, 'nothing was scored by older settings');
+    worker.changeDetectors(bound(after), 2);
+    await late.settled();
+    await worker.stop();
+    assert.equal(late.scores().length, 202);
+  });
+}
+
+test('a reset of everything in a partition forgets its version: workers may score by the file again', async () => {
+  const run = await changedAt(60);
+  const log = run.broker.openLog();
+  const lookup = { detectorOf: () => null, detectorNamed: new Map(), detectorsVersion: Number.POSITIVE_INFINITY };
+  const found = await restoreForTools(await log.openPartition(0), TOPICS.observations, lookup);
+  assert.equal(await resetSeries(found, { glob: '*', topics: TOPICS }), 2);
+  await log.close();
+  const again = streamRun({ detectors: before, broker: run.broker });
+  const worker = await again.start();
+  appended(again, 100, 101);
+  await again.settled();
+  await worker.stop();
+  assert.deepEqual(
+    again
+      .scores()
+      .slice(200)
+      .map(({ position, restarted }) => [position, restarted]),
+    [
+      [0, false],
+      [0, false],
+    ],
+  );
+});

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decodeOtlp } from '../../../../src/codecs/points/otlp.ts';
+import type { PointsOfRecord } from '../../../../src/codecs/points/series-points.ts';
+import { emittedOtlp } from '../../../fixture/stream/emitted-metrics.ts';
+
+const valuesOf = (decoded: PointsOfRecord) => {
+  assert.equal(decoded.kind, 'points');
+  if (decoded.kind !== 'points') return {};
+  return Object.fromEntries(decoded.series.map(({ id, values }) => [id, values]));
+};
+
+const PLACE = 'instance="a:1",job="shop",otel_scope_name="test"';
+
+for (const encoding of ['protobuf', 'json'] as const) {
+  test(`cumulative metrics of OpenTelemetry's JS SDK are series of their values, as ${encoding}`, async () => {
+    const decoded = decodeOtlp(await emittedOtlp(encoding, 'cumulative'), encoding);
+    assert.deepEqual(valuesOf(decoded), {
+      [`http.requests{${PLACE},route="/a"}`]: [7],
+      [`queue.fill{${PLACE}}`]: [0.5],
+      [`http.seconds_count{${PLACE},route="/a"}`]: [3],
+      [`http.seconds_sum{${PLACE},route="/a"}`]: [33],
+    });
+    const [first] = decoded.kind === 'points' ? decoded.series : [];
+    const ageMs = Date.now() - (first?.timestampsMs[0] ?? 0);
+    assert.ok(ageMs >= 0 && ageMs < 600_000, `${ageMs} ms old`);
+  });
+
+  test(`a histogram of one interval has quantiles, as ${encoding}`, async () => {
+    const decoded = decodeOtlp(await emittedOtlp(encoding, 'delta'), encoding);
+    const values = valuesOf(decoded);
+    assert.deepEqual(values[`http.requests{${PLACE},route="/a"}`], [7]);
+    // One value in each of (0, 1], (1, 5] and beyond 25: the median is half-way through the second bucket.
+    assert.deepEqual(values[`http.seconds{${PLACE},quantile="0.5",route="/a"}`], [3]);
+    assert.deepEqual(values[`http.seconds{${PLACE},quantile="0.99",route="/a"}`], [25]);
+  });
+}
+
+test('an exponential histogram of one interval has quantiles within a bucket of three hundredths, in both encodings', async () => {
+  for (const encoding of ['protobuf', 'json'] as const) {
+    const values = valuesOf(decodeOtlp(await emittedOtlp(encoding, 'delta', 'exponential'), encoding));
+    const quantile = (q: string) => values[`http.seconds{${PLACE},quantile="${q}",route="/a"}`]?.[0] ?? Number.NaN;
+    // Observed: 1, 2 and 30.
+    assert.ok(Math.abs(quantile('0.5') / 2 - 1) < 0.03, `${encoding} ${quantile('0.5')}`);
+    assert.ok(Math.abs(quantile('0.99') / 30 - 1) < 0.03, `${encoding} ${quantile('0.99')}`);
+    assert.deepEqual(values[`http.seconds_count{${PLACE},route="/a"}`], [3]);
+  }
+});
+
+test('a point without a recorded value, and NaN, are missing values', () => {
+  const json = {
+    resourceMetrics: [
+      {
+        scopeMetrics: [
+          {
+            metrics: [
+              {
+                name: 'up',
+                gauge: {
+                  dataPoints: [
+                    { asInt: '1', timeUnixNano: '1000000', flags: 1 },
+                    { asDouble: 'NaN', timeUnixNano: '1500000' },
+                    { asInt: '2', timeUnixNano: '2000000' },
+                  ],
+                },
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  };
+  const decoded = decodeOtlp(Buffer.from(JSON.stringify(json)), 'json');
+  assert.deepEqual(decoded, {
+    kind: 'points',
+    series: [{ id: 'up', name: 'up', labels: [], timestampsMs: [2], values: [2] }],
+    missing: 2,
+    refused: 0,
+    reasons: [],
+  });
+});
+
+test('what is no request is unreadable', async () => {
+  for (const text of [
+    '',
+    '7',
+    'null',
+    '{"resourceMetrics": 7}',
+    '{"resourceMetrics": [7]}',
+    '[[[',
+    '{"resourceMetrics":[{"scopeMetrics":{}}]}',
+  ]) {
+    const { kind } = decodeOtlp(Buffer.from(text), 'json');
+    assert.ok(kind === 'unreadable' || text.includes('[7]'), text);
+  }
+  const bytes = await emittedOtlp('protobuf', 'delta');
+  for (let length = 1; length < bytes.length; length += 7) {
+    const { kind } = decodeOtlp(bytes.subarray(0, length), 'protobuf');
+    assert.equal(kind, 'unreadable', `${length} bytes`);
+  }
+});

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  deviationFloor,
+  observeResolution,
+  RESOLUTION_STATE,
+  startResolution,
+} from '../../../../src/detection/calibration/resolution.ts';
+
+function floorOf(values: readonly number[]): number {
+  const state = new Float64Array(RESOLUTION_STATE.count);
+  startResolution(state, 0);
+  for (const value of values) observeResolution(state, 0, value);
+  return deviationFloor(state, 0);
+}
+
+test('a series that never changed has a tiny floor, so that any change shows', () => {
+  assert.equal(floorOf(Array(600).fill(0)), 1e-9);
+  assert.equal(floorOf(Array(600).fill(20)), 20e-9);
+  assert.equal(floorOf([]), 1e-9);
+});
+
+test('a few steps show the rounding of the values, not their own size', () => {
+  assert.equal(floorOf([0, 0, 500, 0]), 0.5);
+  assert.equal(floorOf([1, 1, 0.95, 1]), 0.005);
+});
+
+test('the smallest of eight steps or more is the resolution', () => {
+  assert.equal(floorOf([0, 5, 0, 5, 0, 5, 0, 5, 0]), 2.5);
+  assert.equal(floorOf([20, 21, 20, Number.NaN, 22, 21, 20, 21, 20, 21]), 0.5);
+});
+
+test('values that are not rounded have a floor far below their noise', () => {
+  assert.ok(floorOf(Array.from({ length: 4 }, (_, i) => Math.sin(i))) <= 5e-10);
+});

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { observeResolution } from '../../../../src/detection/calibration/resolution.ts';
+import { isFlatReturn } from '../../../../src/detection/grade/flat-return.ts';
+import { SCALARS, SeriesMemory, seriesLayout } from '../../../../src/detection/memory/series-memory.ts';
+import { SeriesRings } from '../../../../src/detection/memory/series-rings.ts';
+import { streamSettings } from '../../../fixture/stream/stream-run.ts';
+
+const layout = seriesLayout(streamSettings({ h: 2, stepSize: 2, detectionSize: 2, context: 64 }));
+
+/** Whether a flat series is back at the last row of these runs. */
+function isBackAfter(...runs: readonly (readonly [rows: number, value: number])[]): boolean {
+  const rings = new SeriesRings(new SeriesMemory(layout));
+  const values = runs.flatMap(([rows, value]) => Array<number>(rows).fill(value));
+  for (const [row, value] of values.entries()) rings.keepDistance(row, value);
+  return isFlatReturn(rings, values.length - 1);
+}
+
+test('a flat series is back from the second row at the level that it left', () => {
+  assert.ok(isBackAfter([30, 0], [10, 5], [2, 0]));
+  assert.ok(!isBackAfter([30, 0], [10, 5], [1, 0]));
+});
+
+test('a series is not back where it was for few rows, at another level, or before it went away', () => {
+  assert.ok(!isBackAfter([23, 0], [10, 5], [2, 0]));
+  assert.ok(!isBackAfter([30, 0], [10, 5], [2, 1]));
+  assert.ok(!isBackAfter([30, 0], [10, 5]));
+  assert.ok(!isBackAfter([60, 0]));
+});
+
+test('what has left the ring is forgotten', () => {
+  assert.ok(!isBackAfter([100, 0], [60, 5], [2, 0]));
+});
+
+test('a series that has moved eight times is not flat any more', () => {
+  const rings = new SeriesRings(new SeriesMemory(layout));
+  const values = [...Array<number>(30).fill(0), ...Array<number>(10).fill(5), 0, 0];
+  for (const [row, value] of values.entries()) rings.keepDistance(row, value);
+  const at = rings.scalarIndex(SCALARS.resolution);
+  for (let step = 0; step < 8; step++) observeResolution(rings.doubles, at, step);
+  assert.ok(isFlatReturn(rings, values.length - 1));
+  observeResolution(rings.doubles, at, 8);
+  assert.ok(!isFlatReturn(rings, values.length - 1));
+});

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { noiseAt } from '../../../../src/demo/hash-noise.ts';
+import type { StreamDetectionSettings } from '../../../../src/detection/calibration/settings.ts';
+import { contextForecaster } from '../../../fixture/models/context-forecaster.ts';
+import { detectSeries } from '../../../fixture/stream/stream-detection.ts';
+import { streamSettings } from '../../../fixture/stream/stream-run.ts';
+
+const SETTINGS: StreamDetectionSettings = streamSettings({
+  h: 24,
+  detectionSize: 24,
+  stepSize: 24,
+  calibrationSize: 288,
+  context: 512,
+  gapLimit: 512,
+});
+
+/** The straight line through the first and the last value of its context. */
+const lineForecaster = contextForecaster((context, step) => {
+  const first = context.findIndex((value) => !Number.isNaN(value));
+  const last = context.findLastIndex((value) => !Number.isNaN(value));
+  const slope = last > first ? (context[last] - context[first]) / (last - first) : 0;
+  return context[last] + slope * (context.length - last + step);
+});
+
+const GAP = { start: 800, end: 920 };
+const rising = (row: number) => row / 10 + 0.1 * noiseAt(3, row);
+const withOutage = (seen: (row: number) => number) =>
+  Array.from({ length: 1_100 }, (_, row) => (row >= GAP.start && row < GAP.end ? Number.NaN : seen(row)));
+
+test('behind an outage what has changed meanwhile is no anomaly, where the forecast knows of it', async () => {
+  const detections = await detectSeries(withOutage(rising), SETTINGS, lineForecaster);
+  for (let row = GAP.end; row < GAP.end + 24; row++)
+    assert.ok(detections[row].grade! < 0.4, `${row}: ${detections[row].grade}`);
+});
+
+test('what begins during an outage is found by its first value', async () => {
+  const shifted = withOutage((row) => rising(row) + (row > GAP.start ? 10 : 0));
+  const detections = await detectSeries(shifted, SETTINGS, lineForecaster);
+  assert.ok(detections[GAP.end].grade! > 0.5, String(detections[GAP.end].grade));
+});
+
+test('a spike among the first values behind an outage is found', async () => {
+  const spiked = withOutage((row) => rising(row) + (row === GAP.end + 3 ? 3 : 0));
+  const detections = await detectSeries(spiked, SETTINGS, lineForecaster);
+  assert.ok(detections[GAP.end + 3].grade! > 0.5, String(detections[GAP.end + 3].grade));
+});

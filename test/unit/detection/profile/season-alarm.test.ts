@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { emptyProfile, profileLayout } from '../../../../src/detection/profile/profile-layout.ts';
+import { passSeason } from '../../../../src/detection/profile/season-alarm.ts';
+import { UTC_CALENDAR } from '../../../../src/time/local-calendar.ts';
+
+const layout = profileLayout(UTC_CALENDAR, 3_600_000)!;
+const seasonOf = (unusual: number) => {
+  return {
+    unusual,
+    isUsual: false,
+    distance: 0,
+    deviations: 0,
+    expected: 0,
+    deviation: 1,
+    lately: unusual,
+    timestampMs: 0,
+    day: null,
+  };
+};
+
+test('of a group, whose members share the promise, the season of each is an alarm at fewer deviations', () => {
+  const raises = (unusual: number, isMember: boolean) => {
+    return passSeason(emptyProfile(layout), seasonOf(unusual), { rate: 0.001, isMember }).raised;
+  };
+  assert.deepEqual(
+    [5.9, 6.5, 7.1].map((unusual) => raises(unusual, true)),
+    [false, true, true],
+  );
+  assert.deepEqual(
+    [5.9, 6.5, 7.1].map((unusual) => raises(unusual, false)),
+    [false, false, true],
+  );
+});

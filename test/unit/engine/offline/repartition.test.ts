@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settingsDigest } from '../../../../src/config/config.ts';
+import { repartition, whyNotMoved } from '../../../../src/engine/offline/repartition.ts';
+import { restoreForTools } from '../../../../src/engine/offline/state-tools.ts';
+import { bindDetector, detectorsOfInput } from '../../../../src/engine/unit/bound-detector.ts';
+import { keyPartitioner } from '../../../../src/kafka/produce/key-partition.ts';
+import { arithmeticForecaster } from '../../../fixture/models/arithmetic-forecaster.ts';
+import {
+  detectorConfig,
+  observationRecord,
+  streamConfig,
+  streamRun,
+  streamSettings,
+  TOPICS,
+} from '../../../fixture/stream/stream-run.ts';
+
+const config = detectorConfig({ settings: streamSettings({ context: 32 }), series: ['*'] });
+const SERIES = Array.from({ length: 8 }, (_, i) => `up{instance="a",job="web-${i}"}`);
+
+test('the labels of a series move with its state to another partition, where a template makes ids', async () => {
+  const run = streamRun({ detectors: [config] });
+  const stream = streamConfig([config]);
+  const input = { ...stream.input, idTemplate: '{job}/{__name__}' };
+  const worker = await run.start({ stream: { ...stream, input } });
+  SERIES.forEach((series, i) => {
+    run.broker.append(0, Buffer.from(`web-${i}/up`), observationRecord(series, 0, 1).value);
+  });
+  await run.settled();
+  await worker.stop();
+
+  const bound = bindDetector(
+    config,
+    { forecaster: arithmeticForecaster(), digest: 'arithmetic' },
+    settingsDigest(config),
+  );
+  const lookup = { ...detectorsOfInput([bound], input), detectorNamed: new Map([[config.name, bound]]) };
+  const source = await restoreForTools(await run.broker.openLog().openPartition(0), TOPICS.observations, lookup);
+  const [before, after] = [keyPartitioner(1), keyPartitioner(2)];
+  const plan = { ...lookup, partitions: 2, before, after, topics: TOPICS, version: 0 };
+  assert.deepEqual(whyNotMoved([source], plan), []);
+  const moved = await repartition([source], plan);
+  const labels = moved.filter(({ key }) => key?.toString().startsWith('l/'));
+  const expected = SERIES.flatMap((series, i) => {
+    if (after(Buffer.from(`web-${i}/up`)) === 0) return [];
+    return [`0 l/web-${i}/up null`, `1 l/web-${i}/up ${series}`];
+  });
+  assert.ok(expected.length > 0);
+  assert.deepEqual(labels.map(({ partition, key, value }) => `${partition} ${key} ${value}`).sort(), expected.sort());
+});

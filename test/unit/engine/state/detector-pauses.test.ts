@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DetectorConfig } from '../../../../src/config/config.ts';
+import type { AnomalyEvent } from '../../../../src/records/anomaly-event.ts';
+import { parseFrequency } from '../../../../src/time/frequency.ts';
+import {
+  detectorConfig,
+  observationRecord,
+  resumed,
+  START_MS,
+  STEP_MS,
+  type StreamRun,
+  streamRun,
+  streamSettings,
+  TOPICS,
+} from '../../../fixture/stream/stream-run.ts';
+import { until } from '../../../fixture/until.ts';
+
+const settings = streamSettings({ context: 300, gapLimit: 300, silenceAfter: 5 });
+/** Two feeders of one input: `web` has forty series, `db` three. */
+const web = detectorConfig({ name: 'web', series: ['web-*'], settings });
+const db = detectorConfig({ name: 'db', series: ['db-*'], settings });
+const WEB = Array.from({ length: 40 }, (_, i) => `web-${i}`);
+const DB = ['db-1', 'db-2', 'db-3'];
+
+type Sends = (series: string, step: number) => boolean;
+
+function append(run: StreamRun, step: number, series: readonly string[], group?: string): void {
+  for (const one of series) {
+    run.broker.appendRecord(0, observationRecord(one, step, (step * 7 + one.length) % 5, group));
+  }
+}
+
+/** Steps `from` to `to` of all series that send one. The worker restarts after some. */
+async function scored(
+  sends: Sends,
+  {
+    to = 60,
+    restartAfter = [],
+    detectors = [web, db],
+  }: { readonly to?: number; readonly restartAfter?: readonly number[]; readonly detectors?: DetectorConfig[] } = {},
+): Promise<StreamRun> {
+  const run = streamRun({ detectors });
+  let worker = await run.start();
+  for (let step = 0; step < to; step++) {
+    append(
+      run,
+      step,
+      [...DB, ...WEB].filter((series) => sends(series, step)),
+    );
+    if (!restartAfter.includes(step)) continue;
+    await run.settled();
+    await worker.stop();
+    worker = await run.start();
+  }
+  await run.settled();
+  await worker.stop();
+  return run;
+}
+
+const stepOf = (timestampMs: number | null) => (timestampMs === null ? null : (timestampMs - START_MS) / STEP_MS);
+const shown = ({ type, detector, series, seriesCount, closeReason, startedAtMs, endedAtMs }: AnomalyEvent) => {
+  return [type, detector, series, seriesCount, closeReason, stepOf(startedAtMs), stepOf(endedAtMs)];
+};
+const silences = (run: StreamRun) => run.events().filter(({ kind }) => kind === 'silence');
+const silentScores = (run: StreamRun) =>
+  run.scores().flatMap(({ series, state }) => (state === 'silent' || state === 'returned' ? [[series, state]] : []));
+
+const isWeb = (series: string) => series.startsWith('web');
+const webPauses: Sends = (series, step) => !isWeb(series) || step < 20 || step >= 40;
+
+test('a detector whose series all stop while others go on is one event, with their number', async () => {
+  const run = await scored(webPauses);
+  assert.deepEqual(silences(run).map(shown), [
+    ['opened', 'web', null, 40, null, 20, null],
+    ['closed', 'web', null, 40, 'returned', 20, 40],
+  ]);
+  assert.deepEqual(silentScores(run), []);
+  const [opened, closed] = silences(run);
+  assert.equal(closed.eventId, opened.eventId);
+  assert.equal(closed.group, null);
+  assert.equal(closed.summary, 'Silence: no value of any of 40 series, for 20 minutes');
+  assert.equal(closed.observations, 20);
+  assert.equal(stepOf(opened.firstAlarmAtMs), 24, 'it is noticed by then');
+  const keys = run.broker.read(TOPICS.events, 0).map(({ key }) => key?.toString());
+  assert.equal(keys.filter((key) => key === 'web/0').length, 2);
+});
+
+test('where only some stop, each is silent by itself', async () => {
+  const stops = ['web-3', 'web-7', 'db-1'];
+  const run = await scored((series, step) => !stops.includes(series) || step < 20 || step >= 40);
+  assert.deepEqual(
+    silences(run)
+      .map(({ type, series, seriesCount }) => `${type} ${series} ${seriesCount}`)
+      .sort(),
+    stops.flatMap((series) => [`closed ${series} null`, `opened ${series} null`]).sort(),
+  );
+  assert.equal(silentScores(run).length, 6);
+});
+
+test('who does not return with the others is silent by itself, so many steps after the pause', async () => {
+  const sends: Sends = (series, step) => webPauses(series, step) && (series !== 'web-3' || step < 20 || step >= 50);
+  const run = await scored(sends);
+  assert.deepEqual(
+    silences(run).map((event) => [event.type, event.series, stepOf(event.updatedAtMs)]),
+    [
+      ['opened', null, 24],
+      ['closed', null, 40],
+      ['opened', 'web-3', 24],
+      ['closed', 'web-3', 50],
+    ],
+  );
+  const silent = run.scores().findIndex(({ state }) => state === 'silent');
+  assert.equal(stepOf(run.scores()[silent - 1].timestampMs), 46);
+});
+
+test('who was silent before the pause stays silent by itself', async () => {
+  const run = await scored(
+    (series, step) => webPauses(series, step) && (series !== 'web-3' || step < 10 || step >= 50),
+  );
+  assert.deepEqual(
+    silences(run).map(({ type, series, seriesCount }) => [type, series, seriesCount]),
+    [
+      ['opened', 'web-3', null],
+      ['opened', null, 39],
+      ['closed', null, 39],
+      ['closed', 'web-3', null],
+    ],
+  );
+});
+
+test('records that continue where they stopped end the pause, and nobody is silent while they catch up', async () => {
+  const run = streamRun({ detectors: [web, db] });
+  const worker = await run.start();
+  for (let step = 0; step < 20; step++) append(run, step, [...DB, ...WEB]);
+  for (let step = 20; step < 40; step++) append(run, step, DB);
+  for (let step = 20; step < 40; step++) append(run, step, WEB);
+  for (let step = 40; step < 50; step++) append(run, step, [...DB, ...WEB]);
+  await run.settled();
+  await worker.stop();
+  assert.deepEqual(silences(run).map(shown), [
+    ['opened', 'web', null, 40, null, 20, null],
+    ['closed', 'web', null, 40, 'returned', 20, 24],
+  ]);
+  assert.deepEqual(silentScores(run), []);
+});
+
+test('a detector of one series, or one group, has the silence of that one', async () => {
+  const one = detectorConfig({ name: 'web', series: ['web-3'], settings });
+  const run = await scored((series, step) => !isWeb(series) || (series === 'web-3' && (step < 20 || step >= 40)), {
+    detectors: [one, db],
+  });
+  assert.deepEqual(
+    silences(run).map(({ type, series, seriesCount }) => [type, series, seriesCount]),
+    [
+      ['opened', 'web-3', null],
+      ['closed', 'web-3', null],
+    ],
+  );
+});
+
+test('of groups that all stop, the pause counts the members', async () => {
+  const groups = detectorConfig({
+    name: 'web',
+    series: ['web-*'],
+    group: 'group',
+    settings: { ...settings, thresholdMethod: 'multivariate' },
+  });
+  const run = streamRun({ detectors: [groups, db] });
+  const worker = await run.start();
+  for (let step = 0; step < 60; step++) {
+    append(run, step, DB);
+    if (step >= 20 && step < 40) continue;
+    append(run, step, WEB.slice(0, 5), 'g1');
+    append(run, step, WEB.slice(5, 8), 'g2');
+  }
+  await run.settled();
+  await worker.stop();
+  assert.deepEqual(silences(run).map(shown), [
+    ['opened', 'web', null, 8, null, 20, null],
+    ['closed', 'web', null, 8, 'returned', 20, 40],
+  ]);
+  assert.deepEqual(silentScores(run), []);
+});
+
+test('restarts at any place say nothing twice, and lose nothing', async () => {
+  const sends: Sends = (series, step) => webPauses(series, step) && (series !== 'web-3' || step < 20 || step >= 50);
+  const undisturbed = await scored(sends);
+  const disturbed = await scored(sends, { restartAfter: [19, 20, 23, 24, 25, 26, 30, 39, 40, 41, 45, 46, 47, 50] });
+  assert.deepEqual(disturbed.events(), undisturbed.events());
+  assert.deepEqual(disturbed.scores(), undisturbed.scores());
+});
+
+test('a pause of a detector that was removed is closed; settings that change leave it open', async () => {
+  const paused = await scored((series, step) => !isWeb(series) || step < 20, { to: 30 });
+  const { broker } = paused;
+  const gone = await resumed(streamRun({ detectors: [db], broker }), { detectors: [db] });
+  assert.deepEqual(
+    silences(gone).map(({ type, closeReason }) => [type, closeReason]),
+    [
+      ['opened', null],
+      ['closed', 'detector_removed'],
+    ],
+  );
+  const again = await scored((series, step) => !isWeb(series) || step < 20, { to: 30 });
+  const detectors = [{ ...web, settings: { ...settings, level: 90 } }, db];
+  const changed = await resumed(again, { detectors });
+  assert.equal(silences(changed).length, 1);
+  const worker = await changed.start();
+  for (let step = 30; step < 50; step++) append(changed, step, [...DB, ...WEB]);
+  await changed.settled();
+  await worker.stop();
+  assert.deepEqual(
+    silences(changed).map(({ type, closeReason }) => [type, closeReason]),
+    [
+      ['opened', null],
+      ['closed', 'returned'],
+    ],
+  );
+  assert.deepEqual(silentScores(changed), []);
+});
+
+test('a feeder that stops is one event of each detector, opened and closed once: the clock decides, over a restart', async () => {
+  // So that the clock decides soon.
+  const quick = streamSettings({ freq: parseFrequency('20ms')!, silenceAfter: 5, jitterMs: 10 });
+  const detectors = [web, db].map((one) => ({ ...one, settings: quick }));
+  const run = streamRun({ detectors });
+  const send = (step: number) => {
+    for (const series of [...DB, ...WEB]) {
+      const observation = { series, timestamp: START_MS + 20 * step, value: step % 3 };
+      run.broker.append(0, Buffer.from(series), Buffer.from(JSON.stringify(observation)));
+    }
+  };
+  for (let step = 0; step < 20; step++) send(step);
+  const first = await run.start();
+  await until('both detectors are in a pause', () => silences(run).length === 2);
+  await first.stop();
+  const second = await run.start();
+  await new Promise((next) => setTimeout(next, 300));
+  assert.equal(silences(run).length, 2);
+  for (let step = 60; step < 64; step++) send(step);
+  await run.settled();
+  await second.stop();
+  const said = silences(run).map(({ type, detector, series, seriesCount }) => [type, detector, series, seriesCount]);
+  assert.deepEqual(said.slice(0, 4).sort(), [
+    ['closed', 'db', null, 3],
+    ['closed', 'web', null, 40],
+    ['opened', 'db', null, 3],
+    ['opened', 'web', null, 40],
+  ]);
+  assert.deepEqual(silentScores(run), []);
+});

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { FoundSilence } from '../../../../src/checkpoint/arrival-state.ts';
+import { takeOverQueue } from '../../../../src/engine/state/take-over.ts';
+import type { ReceivedObservation } from '../../../../src/engine/unit/batch-outcome.ts';
+import { WaitingArrivals } from '../../../../src/engine/unit/waiting-arrivals.ts';
+
+function waiting(timestampMs: number, silence?: FoundSilence): ReceivedObservation {
+  const record = { partition: 0, offset: 7, timestampMs, key: null, value: null };
+  return { series: 'last', group: null, timestampMs, value: 1, record, silence };
+}
+
+function newestMs(queued: readonly ReceivedObservation[]): number {
+  const unit = { newestOffset: -1, arrivedMs: Number.NaN };
+  const waits = new WaitingArrivals();
+  waits.awaitBackfill();
+  for (const observation of queued) waits.queue(observation);
+  takeOverQueue({ newestOffset: 7, waiting: waits }, unit);
+  assert.equal(unit.newestOffset, 7);
+  return unit.arrivedMs;
+}
+
+test('the newest record that waits says when the series was heard', () => {
+  assert.equal(newestMs([waiting(60_000), waiting(180_000), waiting(120_000)]), 180_000);
+});
+
+test('a silence that waits does not say when the series was heard', () => {
+  const silence = { cause: 'event-time', lastOffset: 6 } as const;
+  assert.equal(newestMs([waiting(240_000, silence)]), Number.NaN);
+  assert.equal(newestMs([waiting(60_000), waiting(240_000, silence)]), 60_000);
+});
+
+test('a queue may hold more records than a call has arguments', () => {
+  const queued = Array.from({ length: 200_000 }, (_, i) => waiting(i));
+  assert.equal(newestMs(queued), 199_999);
+});

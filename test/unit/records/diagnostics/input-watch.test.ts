@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Finding, findingText, mergeFindings } from '../../../../src/records/diagnostics/finding.ts';
+import {
+  BLOCK_RECORDS,
+  InputCounts,
+  InputWatch,
+  JUDGED_MIN,
+  judgeInput,
+} from '../../../../src/records/diagnostics/input-watch.ts';
+import { parseFrequency } from '../../../../src/time/frequency.ts';
+
+const MIN_MS = 60_000;
+const CLOCK_MS = Date.UTC(2026, 0, 1);
+const FREQ = parseFrequency('30min')!;
+
+/** Counts of a detector of 30 minutes whose series arrive otherwise. */
+function counted({
+  taken = 0,
+  apartMin = 30,
+  missing = 0,
+  duplicates = 0,
+}: {
+  readonly taken?: number;
+  readonly apartMin?: number;
+  readonly missing?: number;
+  readonly duplicates?: number;
+}): InputCounts {
+  const counts = new InputCounts();
+  const arrivals = counts.of('cpu', FREQ);
+  const jitterMs = (i: number) => ((i % 7) - 3) * 1_000;
+  for (let i = 0; i < taken; i++) arrivals.take(apartMin * MIN_MS + jitterMs(i), missing);
+  for (let i = 0; i < duplicates; i++) arrivals.repeat(apartMin * MIN_MS + jitterMs(i));
+  return counts;
+}
+
+const kinds = (findings: readonly Finding[]) => findings.map(({ kind }) => kind);
+
+test('5-minute data under a 30-minute detector are found with their step, their numbers and the remedy', () => {
+  const [finding, ...others] = judgeInput(counted({ taken: 965, duplicates: 4_635, apartMin: 5 }));
+  assert.equal(
+    findingText(finding),
+    'detector cpu: series arrive every 5min, freq is 30min: 4,635 of 5,600 observations dropped as duplicates; ' +
+      'set freq: 5min, or send them every 30min, or set aggregate',
+  );
+  assert.deepEqual(others, []);
+});
+
+test('2-hour data under a 30-minute detector are found, too', () => {
+  const [finding] = judgeInput(counted({ taken: 100, missing: 3, apartMin: 120 }));
+  assert.equal(
+    findingText(finding),
+    'detector cpu: series arrive every 2h, freq is 30min: 300 steps missing between 100; ' +
+      'set freq: 2h, or send them every 30min',
+  );
+});
+
+test('data at their step are no finding, with jitter, some repeats and some gaps', () => {
+  assert.deepEqual(judgeInput(counted({ taken: 1_000, duplicates: 100 })), []);
+  const counts = counted({ taken: 1_000 });
+  counts.of('cpu', FREQ).take(20 * 30 * MIN_MS, 19);
+  assert.deepEqual(judgeInput(counts), []);
+});
+
+test('a share of duplicates beyond the bound is found, and stays found until it is clearly below', () => {
+  const share = (duplicates: number) => counted({ taken: 1_000 - duplicates, duplicates });
+  assert.deepEqual(kinds(judgeInput(share(199))), []);
+  const found = judgeInput(share(210));
+  assert.deepEqual(kinds(found), ['duplicates']);
+  assert.deepEqual(kinds(judgeInput(share(160), found)), ['duplicates']);
+  assert.deepEqual(kinds(judgeInput(share(149), found)), []);
+});
+
+test('a share of gaps beyond the bound is found where the step is right', () => {
+  const counts = counted({ taken: 100 });
+  for (let i = 0; i < 20; i++) counts.of('cpu', FREQ).take(9 * 30 * MIN_MS, 8);
+  const [finding] = judgeInput(counts);
+  assert.match(findingText(finding), /^detector cpu: 160 steps missing between 120 at freq 30min; /);
+});
+
+test('months of 28 to 31 days are steps of a month', () => {
+  const counts = new InputCounts();
+  const arrivals = counts.of('bills', parseFrequency('MS')!);
+  for (let i = 0; i < 60; i++) arrivals.take((28 + (i % 4)) * 86_400_000, 0);
+  assert.deepEqual(judgeInput(counts), []);
+});
+
+test('a detector is judged from its first observations on, not before', () => {
+  assert.deepEqual(judgeInput(counted({ taken: JUDGED_MIN - 1, apartMin: 5 })), []);
+  assert.deepEqual(kinds(judgeInput(counted({ taken: JUDGED_MIN, apartMin: 5 }))), ['step']);
+});
+
+test('series that no detector watches are found, with examples that are bounded', () => {
+  const counts = new InputCounts();
+  for (let i = 0; i < 12_429; i++) counts.leave(`${'s'.repeat(100)}${i}`, i < 400);
+  const [finding] = judgeInput(counts);
+  assert.ok(finding.kind === 'unwatched');
+  assert.deepEqual([finding.records, finding.before, finding.of], [12_429, 400, 12_429]);
+  assert.deepEqual(finding.examples, ['s'.repeat(64)]);
+  assert.match(
+    findingText(finding),
+    /12,429 of 12,429 records .* no detector watches, 400 of them of series that were/,
+  );
+});
+
+test('a watch judges the newest records: what is mended is over after two blocks', () => {
+  const watch = new InputWatch();
+  assert.deepEqual(watch.add(counted({ taken: 5 }), CLOCK_MS), { findings: null, metadata: null });
+  const wrong = watch.add(counted({ taken: BLOCK_RECORDS, apartMin: 5 }), CLOCK_MS);
+  assert.deepEqual(kinds(wrong.findings ?? []), ['step']);
+  assert.ok(wrong.metadata?.includes('"step":"5min"'));
+  for (let records = 0; records < 2 * BLOCK_RECORDS; records += 100) watch.add(counted({ taken: 100 }), CLOCK_MS);
+  assert.deepEqual(watch.add(counted({ taken: 100 }), CLOCK_MS), { findings: [], metadata: null });
+});
+
+test('the findings of partitions become one, with the sums', () => {
+  const one = judgeInput(counted({ taken: 100, duplicates: 500, apartMin: 5 }));
+  const merged = mergeFindings([one, one, []]);
+  assert.equal(merged.length, 1);
+  assert.match(findingText(merged[0]), /1,000 of 1,200 observations/);
+});
+
+test('steps that are late are in the wrong order: the remedy is one partition for each series, not another freq', () => {
+  const counts = counted({ taken: 50, missing: 50, apartMin: 60 });
+  counts.addLate('cpu', 48);
+  counts.addLate('cpu');
+  const [finding] = judgeInput(counts);
+  assert.match(
+    findingText(finding),
+    /49 observations late beside 50, .*; keep each series in one partition \(partition_/,
+  );
+  const few = counted({ taken: 50, missing: 50, apartMin: 60 });
+  few.addLate('cpu');
+  assert.match(findingText(judgeInput(few)[0]), /1 observations late beside 50, .*; set freq: h, /);
+});

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DetectorConfig } from '../../../../src/config/config.ts';
+import type { ScoreRecord } from '../../../../src/records/score-record.ts';
+import { parseFrequency } from '../../../../src/time/frequency.ts';
+import { BacktestIncidents } from '../../../../src/tools/backtest/backtest-incidents.ts';
+import { anomalyEvent } from '../../../fixture/stream/anomaly-event.ts';
+
+const STEP = 60_000;
+const START = Date.UTC(2026, 0, 1);
+const ONSET = 400;
+const ROWS = 420;
+const detector = {
+  name: 'd',
+  settings: { freq: parseFrequency('min'), detectionSize: 24 },
+} as unknown as DetectorConfig;
+
+/** Scores of series that are quiet, and move from the onset on where `moves` says so. */
+function scored(series: string, moves: boolean): ScoreRecord[] {
+  return Array.from({ length: ROWS }, (_, row) => {
+    const grade = row >= ONSET && moves ? 0.9 : 0.3;
+    return { state: 'scored', series, grade, alarm: false, timestampMs: START + row * STEP } as unknown as ScoreRecord;
+  });
+}
+
+function eventOf(eventId: string, series: string, row: number) {
+  const startedAtMs = START + row * STEP;
+  return anomalyEvent({
+    eventId,
+    detector: 'd',
+    series,
+    startedAtMs,
+    updatedAtMs: startedAtMs,
+    grade: 0.9,
+    labels: {},
+  });
+}
+
+function backtest(): BacktestIncidents {
+  const incidents = new BacktestIncidents([detector]);
+  for (const [series, moves] of [
+    ['a/cpu', true],
+    ['a/mem', true],
+    ['b/cpu', true],
+    ['c/cpu', false],
+  ] as const) {
+    incidents.addScores(scored(series, moves));
+  }
+  // The past of the fleet begins with an event.
+  const past = eventOf('past', 'z/cpu', 0);
+  incidents.addEvent(past);
+  incidents.addEvent({ ...past, type: 'closed', revision: 1, endedAtMs: past.startedAtMs });
+  return incidents;
+}
+
+test('the last line of an incident ranks what moved without an alarm, too', () => {
+  const incidents = backtest();
+  incidents.addEvent(eventOf('one', 'a/cpu', ONSET));
+  incidents.addEvent(eventOf('two', 'a/mem', ONSET));
+  const line = incidents.lines().at(-1)!;
+  assert.deepEqual(
+    [line.id, line.kind, line.events, line.series],
+    ['one', 'related', ['one', 'two'], ['a/cpu', 'a/mem']],
+  );
+  assert.equal(line.startedAt, new Date(START + ONSET * STEP).toISOString());
+  assert.deepEqual(
+    line.origins.map(({ common }) => common),
+    ['a', 'b', 'c'],
+  );
+});
+
+test('an event that nothing belongs to stands in the file while it goes on, and where it is odder than ever', () => {
+  const incidents = backtest();
+  const one = eventOf('one', 'b/cpu', ONSET);
+  incidents.addEvent(one);
+  assert.deepEqual(
+    incidents.lines().map(({ id }) => id),
+    ['one'],
+  );
+  const updatedAtMs = one.startedAtMs + 10 * STEP;
+  incidents.addEvent({ ...one, type: 'closed', revision: 1, endedAtMs: updatedAtMs, updatedAtMs, observations: 11 });
+  incidents.addEvent(eventOf('later', 'c/cpu', ROWS - 1));
+  assert.deepEqual(incidents.lines(), []);
+});
+
+test('what passed within a few rows is left out', () => {
+  const incidents = backtest();
+  for (const [id, series] of [
+    ['one', 'a/cpu'],
+    ['two', 'a/mem'],
+  ] as const) {
+    const event = eventOf(id, series, ONSET);
+    incidents.addEvent(event);
+    incidents.addEvent({ ...event, type: 'closed', revision: 1, endedAtMs: event.startedAtMs, observations: 3 });
+  }
+  incidents.addEvent(eventOf('later', 'c/cpu', ROWS - 1));
+  assert.deepEqual(incidents.lines(), []);
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CsvItem } from '../../../../src/tools/csv/csv-item.ts';
+import { type CsvReading, readObservations, timeUnitOf } from '../../../../src/tools/csv/observations.ts';
+import { Refusals } from '../../../../src/tools/csv/pull.ts';
+
+/** Rows are passed on as they are read, whatever their times. */
+const AS_READ = { onlySeries: 'only', timeZone: 'UTC', live: { olderMsMax: Number.POSITIVE_INFINITY } };
+
+async function read(text: string | readonly string[], reading: Partial<CsvReading> = {}): Promise<CsvItem[]> {
+  async function* source() {
+    yield* typeof text === 'string' ? [text] : text;
+  }
+  const items: CsvItem[] = [];
+  for await (const item of readObservations(source(), { ...AS_READ, ...reading })) items.push(item);
+  return items;
+}
+
+const NOON = Date.UTC(2014, 1, 14, 12);
+const observation = (line: number, value: number, series = 'only', timestampMs = NOON) => {
+  return { kind: 'observation', line, series, timestampMs, value } as const;
+};
+const refused = (line: number, reason: string) => ({ kind: 'refused', line, reason }) as const;
+
+test('dates without a zone are UTC, and a file without a series column is one series', async () => {
+  assert.deepEqual(await read('timestamp,value\n2014-02-14 12:00:00,1.5\n2014-02-14T13:00:00+01:00,-2e3\n'), [
+    { kind: 'time-unit', unit: 'iso', detected: true },
+    observation(2, 1.5),
+    observation(3, -2_000),
+  ]);
+});
+
+test('the bytes may be split anywhere', async () => {
+  const text = '\uFEFFunique_id,ds,y\r\n"web, 1",2014-02-14 12:00,7\r\n\r\nb,2014-02-14 12:00,8';
+  assert.deepEqual(await read([...text]), await read(text));
+  assert.deepEqual((await read(text)).slice(1), [observation(2, 7, 'web, 1'), observation(4, 8, 'b')]);
+});
+
+test('columns of start and temporality, and integers beyond 2^53, are read as those of a record', async () => {
+  const rows = [`${2n ** 60n + 1n},2014-02-14 11:00,`, '3,,delta', '4,,', '5,soon,'];
+  const items = await read(
+    ['timestamp,value,Start,temporality', ...rows.map((row) => `2014-02-14 12:00,${row}`)].join('\n'),
+  );
+  assert.deepEqual(items.slice(1), [
+    { ...observation(2, 2 ** 60), extras: { startMs: NOON - 3_600_000, low: 1 } },
+    { ...observation(3, 3), extras: { isDelta: true } },
+    observation(4, 4),
+    { ...observation(5, 5), extras: { problem: 'the start is "soon", no time from 1980 on in iso' } },
+  ]);
+});
+
+test('the first plausible time decides the unit of numeric times', async () => {
+  for (const [unit, factor] of [
+    ['s', 1e-3],
+    ['ms', 1],
+    ['us', 1e3],
+    ['ns', 1e6],
+  ] as const) {
+    assert.equal(timeUnitOf(String(NOON * factor)), unit);
+    const items = await read(`time,value\nsoon,1\n${NOON * factor},2\n`);
+    assert.deepEqual(items.slice(1), [{ kind: 'time-unit', unit, detected: true }, observation(3, 2)]);
+  }
+  assert.equal(timeUnitOf('20140214'), null);
+});
+
+test('a row that is no observation is refused with line and reason, and the others are read', async () => {
+  const at = '2014-02-14 12:00:00';
+  const rows = [`${at},`, `${at},NaN`, `${at},1e39`, `${at},0x10`, `${at},1,2`, ',1', '14.2.2014,1', '1392379200,1'];
+  const items = await read(['timestamp,value', `${at},1`, ...rows, `${at},2`].join('\n'));
+  assert.deepEqual(items.slice(1), [
+    observation(2, 1),
+    refused(3, 'the record has no value'),
+    refused(4, 'the value is NaN, which is none'),
+    refused(5, 'the value is "1e39": its magnitude is beyond 1.7014117e+38'),
+    refused(6, 'the value is "0x10", not a decimal number'),
+    refused(7, 'the row has 3 fields, the header 2'),
+    refused(8, 'the record has no time'),
+    refused(9, 'the time is "14.2.2014": not an ISO 8601 date'),
+    refused(10, 'the time is "1392379200": not an ISO 8601 date; it would make sense in s'),
+    observation(11, 2),
+  ]);
+});
+
+test('a series id that cannot be a record key is refused', async () => {
+  const items = await read(`series,timestamp,value\n,2014-02-14,1\n${'x'.repeat(1_025)},2014-02-14,1\n`);
+  assert.deepEqual(items.slice(1), [
+    refused(2, 'the series id at "series" is empty'),
+    refused(3, 'the series id at "series" has 1025 bytes, more than 1024'),
+  ]);
+});
+
+test('a quote that is never closed ends the reading, and earlier rows are read', async () => {
+  const [, first, broken, ...rest] = await read('timestamp,value\n2014-02-14 12:00,1\n"2014-02-14,2\n2014-02-14,3\n');
+  assert.deepEqual([first, rest], [observation(2, 1), []]);
+  assert.equal(broken?.kind, 'broken');
+});
+
+test('a quote that is never closed does not fill the memory', async () => {
+  async function* endless() {
+    yield 'timestamp,value\n2014-02-14 12:00,1\n"';
+    for (;;) yield 'x'.repeat(65_536);
+  }
+  const kinds: string[] = [];
+  for await (const { kind } of readObservations(endless(), AS_READ)) kinds.push(kind);
+  assert.deepEqual(kinds, ['time-unit', 'observation', 'broken']);
+});
+
+test('a name for the only series contradicts a series column', async () => {
+  assert.deepEqual(await read('series,time,value\na,2014-02-14,1\n', { onlySeriesNamed: true }), [
+    { kind: 'no-observations', problems: ['--series does not go with a series column, and there is "series"'] },
+  ]);
+});
+
+test('without its columns a file is not read', async () => {
+  assert.deepEqual(await read(''), [
+    { kind: 'no-observations', problems: ['the file is empty: its first line must name the columns'] },
+  ]);
+  const [missing, ...rest] = await read('a,value\n1,2\n');
+  assert.deepEqual([missing?.kind, rest], ['no-observations', []]);
+});
+
+test('columns by semicolon or tab, and numbers with a decimal comma, are read, and said', async () => {
+  const rows = ['serie 1;2014-02-14 12:00;21,5', 'serie 1;2014-02-14 12:00;-,25', 'serie 1;2014-02-14 12:00;1,5e3'];
+  const text = `series;timestamp;value\n${rows.join('\n')}\n`;
+  const found = [
+    { kind: 'time-unit', unit: 'iso', detected: true },
+    { kind: 'decimal-comma', line: 2 },
+    observation(2, 21.5, 'serie 1'),
+    observation(3, -0.25, 'serie 1'),
+    observation(4, 1_500, 'serie 1'),
+  ];
+  assert.deepEqual(await read(text), [{ kind: 'separator', separator: ';' }, ...found]);
+  assert.deepEqual(await read([...text]), await read(text), 'the bytes may be split anywhere');
+  assert.deepEqual(await read(text.replaceAll(';', '\t')), [{ kind: 'separator', separator: '\t' }, ...found]);
+  const quoted = '\uFEFF\r\n"series";"timestamp";"value, in C"\r\na;2014-02-14 12:00;"1,5"\r\n';
+  assert.deepEqual((await read(quoted, { value: 'value, in C' })).at(-1), observation(3, 1.5, 'a'));
+  assert.deepEqual((await read('timestamp;value;a,b\n2014-02-14 12:00;7;x\n')).at(-1), observation(2, 7));
+});
+
+test('a number with another decimal mark than those before it is refused: it could be wrong by a thousand', async () => {
+  const at = '2014-02-14 12:00';
+  const items = await read(`timestamp;value\n${at};7\n${at};1,5\n${at};1.234\n${at};1.234,5\n${at};2,5\n`);
+  assert.deepEqual(items.slice(2), [
+    observation(2, 7),
+    { kind: 'decimal-comma', line: 3 },
+    observation(3, 1.5),
+    refused(4, 'the value is "1.234", and numbers before it have a decimal comma'),
+    refused(5, 'the value is "1.234,5", not a decimal number'),
+    observation(6, 2.5),
+  ]);
+  const points = await read(`timestamp;value\n${at};1.5\n${at};1,234\n`);
+  assert.deepEqual(points.at(-1), refused(3, 'the value is "1,234", and numbers before it have a decimal point'));
+  const commas = await read(`timestamp,value\n${at},"1,5"\n`);
+  assert.deepEqual(commas.at(-1), refused(2, 'the value is "1,5", not a decimal number'));
+});
+
+test('messages quote a file in part: a header and a field of a megabyte give short problems', async () => {
+  const names = Array.from({ length: 100_000 }, (_, i) => `column-${i}-${'x'.repeat(60)}`);
+  const [problem] = await read(names.slice(0, 10_000).join(','));
+  assert.ok(problem.kind === 'no-observations' && problem.problems.join('').length < 5_000);
+  const refusals = new Refusals();
+  refusals.add(1, `the value is "${'9'.repeat(1_000_000)}x"`);
+  assert.ok(refusals.lines().join('').length < 1_000);
+});
