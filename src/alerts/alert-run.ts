@@ -13,9 +13,9 @@ import { AlertState } from './state/alert-state.ts';
 
 /** What is due is done so often. */
 const TICK_MS = 250;
-/** How often what is open is sent again to receivers that forget. */
+/** How often alerts are repeated to receivers that need it. */
 const REMIND_MS = 60_000;
-/** Events of one reminder. */
+/** Events of one repetition. */
 const REMINDED_MAX = 100;
 /** How long an orderly end waits for receivers. */
 const DRAIN_MS_MAX = 5_000;
@@ -241,12 +241,11 @@ export class AlertRun {
 
   #remind(nowMs: number): void {
     for (const [receiver, lane] of this.#lanes) {
-      if (!lane.forgets) continue;
-      const open = this.#state.openAt(receiver);
+      const repeated = this.#state.repeatedTo(receiver);
       const reminders: Notification[] = [];
       const message = { receiver, route: '', group: null, createdAtMs: nowMs };
-      for (let first = 0; first < open.length; first += REMINDED_MAX) {
-        const notices = open.slice(first, first + REMINDED_MAX);
+      for (let first = 0; first < repeated.length; first += REMINDED_MAX) {
+        const notices = repeated.slice(first, first + REMINDED_MAX);
         reminders.push(this.#withChanges(identify({ ...message, notices })));
       }
       lane.remind(reminders);

@@ -70,18 +70,13 @@ export class ReceiverLane {
     return this.#deliveries.length;
   }
 
-  /** Whether it must be reminded of what is open. */
-  get forgets(): boolean {
-    return this.#options.open.receiver.forgets;
-  }
-
   /** Begins with it as soon as its turn comes. */
   add(key: string, notification: Notification): void {
     this.#deliveries.push({ key, notification, state: 'waiting', failures: 0, notBeforeMs: 0 });
     this.#pump();
   }
 
-  /** Sends again what is open, where the receiver forgets it. Not kept: the next time is soon. */
+  /** Repeats alerts once. A failure is dropped: the next repetition is soon. */
   remind(notifications: readonly Notification[]): void {
     if (this.#isDown) return;
     if (this.#deliveries.some(({ key }) => key === null)) return;

@@ -9,6 +9,8 @@ export type Notice = Subject & {
   readonly type: EventType;
   /** As what it was first sent. Alertmanager knows an alert by fields that must not change. */
   readonly opening: Opening;
+  /** When the end was decided, by the clock of this service; absent while it is open. */
+  readonly closedAtMs?: number;
   /** What is known to have changed shortly before, in words; absent where nobody looked. */
   readonly changes?: string;
 };

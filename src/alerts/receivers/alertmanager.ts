@@ -17,8 +17,8 @@ const ORIGINS_SENT_MAX = 3;
 export const ALERT_LIFE_MS = 4 * 60_000;
 
 /**
- * Alertmanager, API v2. It forgets: what is open is sent again every minute, so that it outlives a restart of
- * Alertmanager, and ends by itself where this service is gone for good.
+ * Alertmanager, API v2. It keeps no alerts on disk: open ones are repeated every minute, so that they outlive a restart
+ * of Alertmanager and expire if this service is gone. Recent ends are repeated, too.
  */
 export function sendToAlertmanager(
   { wording, timeoutMs }: ReceiverSettings,
@@ -60,7 +60,9 @@ export function postableAlert(
   { title, text, link, alertname, severities }: PostedWords,
   nowMs: number,
 ) {
-  const { type, opening } = notice;
+  const { type, opening, closedAtMs = nowMs } = notice;
+  // The same in each repetition: if the clock of Alertmanager is behind, a later end opens the alert again.
+  const endMs = type === 'closed' ? closedAtMs : nowMs + ALERT_LIFE_MS;
   const record = recordOf(notice);
   const labels = 'event' in notice ? eventLabels(notice.event, alertname) : incidentLabels(notice.incident, opening);
   put(labels, 'kind', opening.kind);
@@ -83,9 +85,9 @@ export function postableAlert(
     labels,
     annotations,
     // The time of an event may lie ahead of the clock; an alert must not begin after its end.
-    startsAt: new Date(Math.min(record.startedAtMs, nowMs)).toISOString(),
+    startsAt: new Date(Math.min(record.startedAtMs, nowMs, endMs)).toISOString(),
     ...(link !== null && { generatorURL: link }),
-    endsAt: new Date(type === 'closed' ? nowMs : nowMs + ALERT_LIFE_MS).toISOString(),
+    endsAt: new Date(endMs).toISOString(),
   };
 }
 

@@ -30,7 +30,7 @@ export function openReceiver(settings: ReceiverSettings, guard: AddressGuard): R
   const { target } = settings;
   const poster = new HttpPoster(guard);
   const send = withoutSecrets(sendTo(settings, poster, guard), target);
-  return { forgets: target.kind === 'alertmanager', send, close: () => poster.close() };
+  return { send, close: () => poster.close() };
 }
 
 /** Details of failures are short, and hold no word of a secret setting. */

@@ -26,8 +26,6 @@ export type Send = (notification: Notification, signal: AbortSignal) => Promise<
 
 /** A channel to people or to another alerting system. */
 export interface Receiver {
-  /** Whether what is open must be sent again and again, or the receiver takes it for closed. */
-  readonly forgets: boolean;
   /** Never rejects. */
   readonly send: Send;
   close(): void;

@@ -80,6 +80,11 @@ export function replacesShown({ kind }: ReceiverTarget): boolean {
   return kind === 'pagerduty' || kind === 'alertmanager';
 }
 
+/** True if the receiver drops an alert that is not repeated, and may lose its end. */
+export function needsRepetition({ kind }: ReceiverTarget): boolean {
+  return kind === 'alertmanager';
+}
+
 export interface WebhookTarget {
   readonly kind: 'webhook';
   readonly url: string;

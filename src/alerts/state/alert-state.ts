@@ -21,6 +21,7 @@ import { AlertGroups, type DueGroup } from './alert-groups.ts';
 import { IncidentEvents } from './incident-events.ts';
 import { MutedRoutes } from './muted-routes.ts';
 import { Outbox } from './outbox.ts';
+import { closedNotice, RecentEnds } from './recent-ends.ts';
 
 /**
  * Open alerts that are kept, and cool-downs. Above it a new event is not sent, which is counted and logged, and no
@@ -28,8 +29,8 @@ import { Outbox } from './outbox.ts';
  */
 const ALERTS_MAX = 100_000;
 
-/** Format of what is kept. Since 2 there are incidents. */
-const FORMAT = 2;
+/** Format of what is kept. Since 2 there are incidents, since 3 ends that are repeated. */
+const FORMAT = 3;
 
 /** What one message has of an alert. */
 interface AlertUpdate {
@@ -49,6 +50,7 @@ export class AlertState {
   readonly #changes: StateChanges = new Map();
   readonly #format = new KeptFormat('alerts', FORMAT, this.#changes);
   readonly #alerts = new Entries<Alert>('alert/', this.#changes);
+  readonly #recentEnds: RecentEnds;
   readonly #groups = new AlertGroups(this.#changes);
   /** When the route may notify of the series again. */
   readonly #coolDowns = new Entries<number>('cool-down/', this.#changes);
@@ -68,6 +70,7 @@ export class AlertState {
     this.#incidentEvents = new IncidentEvents(routes, this.#changes);
     this.muted = new MutedRoutes(routes, this.#incidentEvents);
     this.#replacing = new Set(receivers.filter(({ target }) => replacesShown(target)).map(({ name }) => name));
+    this.#recentEnds = new RecentEnds(receivers, this.#changes);
     this.outbox = new Outbox(
       receivers.map(({ name }) => name),
       this.#changes,
@@ -80,7 +83,7 @@ export class AlertState {
 
   /** Takes a kept entry over. Throws a ServiceError where a newer version has written it. */
   restore(key: string, json: string | null): void {
-    const alerts = [this.#alerts, this.#groups, this.#coolDowns, this.outbox];
+    const alerts = [this.#alerts, this.#recentEnds, this.#groups, this.#coolDowns, this.outbox];
     const kept = [...alerts, this.place, this.incidentPlace, this.#incidentEvents, this.#format];
     if (!kept.some((entries) => entries.restore(key, json))) this.#format.noteUnknown(key);
   }
@@ -155,13 +158,15 @@ export class AlertState {
   /** Sends what is due: held alerts and the messages of groups. */
   advance(nowMs: number): void {
     for (const [key, untilMs] of this.#coolDowns.all()) if (untilMs <= nowMs) this.#coolDowns.delete(key);
+    this.#recentEnds.expire(nowMs);
     for (const group of this.#groups.takeDue(nowMs)) this.#flush(group, nowMs);
     for (const [key, alert] of this.#alerts.all()) if (isHeld(alert)) this.#consider(key, nowMs, () => {});
   }
 
-  /** What is open and a receiver was notified of, as it would be notified of it now. */
-  openAt(receiver: string): Notice[] {
-    const notices: Notice[] = [];
+  /** Open alerts and recent ends that a receiver was notified of, if it needs repetition. */
+  repeatedTo(receiver: string): Notice[] {
+    const notices = this.#recentEnds.to(receiver);
+    if (!this.#recentEnds.isRepeatedTo(receiver)) return notices;
     for (const { opening, toldTo, waiting, ...alert } of this.#alerts.values()) {
       if (opening === null || !toldTo.includes(receiver) || waiting.includes('closed')) continue;
       notices.push({ type: 'updated', ...subjectOf(alert), opening });
@@ -236,7 +241,8 @@ export class AlertState {
     const { opening, toldTo, route } = alert;
     this.#alerts.delete(key);
     if (opening === null) return;
-    const notices = [{ type: 'closed', ...subjectOf(alert), opening }] as const;
+    const notices = [closedNotice(alert, opening, nowMs)];
+    this.#recentEnds.add(key, notices[0], toldTo);
     const message = { route, group: null, notices, createdAtMs: nowMs };
     for (const receiver of toldTo) this.outbox.add(identify({ ...message, receiver }));
   }
@@ -261,7 +267,8 @@ export class AlertState {
       const toldTo = alert.toldAtMs === null ? route.receivers : alert.toldTo;
       for (const type of types) {
         // What ended before its message was sent: two notices, as if they had been two messages.
-        const notice = { type, ...(type === 'closed' ? subjectOf(alert) : asOpen(subjectOf(alert))), opening };
+        const notice: Notice =
+          type === 'closed' ? closedNotice(alert, opening, nowMs) : { type, ...asOpen(subjectOf(alert)), opening };
         for (const receiver of type === 'updated' ? this.#updatedAt(alert, route) : toldTo) {
           const notices = byReceiver.get(receiver);
           if (notices === undefined) byReceiver.set(receiver, [notice]);
@@ -272,8 +279,10 @@ export class AlertState {
       if (cooled !== null && types.includes('opened') && route.coolDownMs > 0 && this.#coolDowns.size < ALERTS_MAX) {
         this.#coolDowns.set(cooled, nowMs + route.coolDownMs);
       }
-      if (types.includes('closed')) this.#alerts.delete(key);
-      else this.#alerts.set(key, { ...alert, opening, toldTo, toldAtMs: alert.toldAtMs ?? nowMs, waiting: [] });
+      if (types.includes('closed')) {
+        this.#alerts.delete(key);
+        this.#recentEnds.add(key, closedNotice(alert, opening, nowMs), toldTo);
+      } else this.#alerts.set(key, { ...alert, opening, toldTo, toldAtMs: alert.toldAtMs ?? nowMs, waiting: [] });
     }
     const message = { route: route.name, group, createdAtMs: nowMs };
     for (const [receiver, notices] of byReceiver) this.outbox.addAll({ ...message, receiver, notices });

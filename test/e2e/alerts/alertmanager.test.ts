@@ -1,11 +1,15 @@
 /** A real Alertmanager: any on the path, or Debian's package. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { AnomalyEvent } from '../../../src/records/anomaly-event.ts';
 import { startAlertmanager, whyNoAlertmanager } from '../../fixture/alerts/alertmanager.ts';
 import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
+import { KeptAlerts } from '../../fixture/alerts/kept-alerts.ts';
 import { noticeOf, notificationOf, revisionsOf } from '../../fixture/alerts/notification.ts';
 import { receiverOf } from '../../fixture/alerts/open-receiver.ts';
+import { routesOf } from '../../fixture/alerts/routes.ts';
 import { incidentNotification, toldIncident } from '../../fixture/alerts/told-incident.ts';
+import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { until } from '../../fixture/until.ts';
 
 interface Notified {
@@ -54,6 +58,38 @@ test(isHere ? law : `${law} (skipped: ${whyNoAlertmanager})`, {
     notified().map((message) => message.status),
     ['firing', 'resolved'],
   );
+});
+
+const restartLaw = 'Alertmanager resolves an event whose end it lost in a restart, once the end is repeated';
+
+test(isHere ? restartLaw : `${restartLaw} (skipped: ${whyNoAlertmanager})`, {
+  skip: !isHere,
+}, async (t) => {
+  const hook = await startHttpReceiver();
+  const options = { webhook: hook.url, folder: freshFolder(), groupInterval: '1h' };
+  const first = await startAlertmanager(t, options);
+  const { address } = first;
+  const target = `alertmanager: { url: "http://${address}" }`;
+  const routes = `allow_private: [127.0.0.1]\nreceivers: [{ name: it, ${target} }]\nroutes: [{ name: all, receivers: it }]`;
+  const kept = new KeptAlerts(routesOf(routes));
+  const { send } = receiverOf(target);
+  const { opened, closed } = revisionsOf(1);
+  const post = (event: AnomalyEvent) => {
+    kept.state.observe(event, Date.now());
+    return Promise.all(kept.take().map(send));
+  };
+  const repeat = () => send(notificationOf([], { notices: kept.state.repeatedTo('it') }));
+  const statuses = () => hook.posts.map(({ body }) => (JSON.parse(body) as Notified).status);
+  await post(opened);
+  await until('it is notified', () => hook.posts.length === 1);
+  await post(closed);
+  await first.stop();
+  const { alerts } = await startAlertmanager(t, { ...options, address });
+  assert.deepEqual([await alerts(), statuses()], [[], ['firing']]);
+  await repeat();
+  await until('it is resolved', () => hook.posts.length === 2);
+  await repeat();
+  assert.deepEqual(statuses(), ['firing', 'resolved']);
 });
 
 const incidentLaw = 'Alertmanager shows an incident as one alert while it grows, and resolves it where it is merged';

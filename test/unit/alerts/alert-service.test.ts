@@ -20,6 +20,11 @@ afterEach(async () => {
 
 const QUICKLY = { everyMs: 5 };
 
+interface PostedAlert {
+  readonly labels: { readonly series: string };
+  readonly endsAt: string;
+}
+
 /** A service whose clock can be put forward. */
 async function serviceTo(receivers: string, route: string, more: Partial<AlertRunOptions> = {}) {
   const log = new MemoryOwnedLog();
@@ -164,18 +169,19 @@ test('what was sent and what was given up is kept for looking at; where it canno
   assert.deepEqual([...new Set(kept)].sort(), ['gone refused', 'hook accepted']);
 });
 
-test('a receiver that forgets is reminded of what is open, and not of what has closed', async () => {
+test('open alerts and recent ends are repeated every minute to Alertmanager', async () => {
   const manager = await startHttpReceiver((response) => response.end());
   const { log, clock } = await serviceTo(`{ name: am, alertmanager: { url: "${manager.url}" } }`, 'receivers: am');
   log.write(revisionsOf(1).opened, revisionsOf(2).opened, revisionsOf(2).closed);
   await until('it is told', () => manager.posts.length === 3, QUICKLY);
   clock.aheadMs = 61_000;
-  await until('it is reminded', () => manager.posts.length === 4, QUICKLY);
-  const alerts: { labels: { series: string } }[] = JSON.parse(manager.posts[3].body);
+  await until('it is reminded', () => manager.posts.length === 5, QUICKLY);
+  const posted = manager.posts.map(({ body }): PostedAlert => JSON.parse(body)[0]);
   assert.deepEqual(
-    alerts.map(({ labels }) => labels.series),
-    ['series-1'],
+    posted.map(({ labels }) => labels.series),
+    ['series-1', 'series-2', 'series-2', 'series-1', 'series-2'],
   );
+  assert.equal(posted[4].endsAt, posted[2].endsAt);
 });
 
 test('a receiver that does everything wrong by turns is told everything in the end, and others at once', async () => {
@@ -206,7 +212,7 @@ test('a state that a newer version wrote ends the service, and stays as it is', 
   const failure = await service.finished;
   assert.match(
     String(failure?.message),
-    /^the state of the alerts has format 99, and this version reads formats 1 to 2/,
+    /^the state of the alerts has format 99, and this version reads formats 1 to 3/,
   );
   assert.deepEqual([...log.kept], [['format', '99']]);
 });

@@ -29,7 +29,6 @@ routes: [{ name: all, receivers: hook }]`);
   const attempts: string[] = [];
   const settled: string[] = [];
   const receiver = {
-    forgets: false,
     send: async (notification: Notification) => {
       const name = nameOf(notification);
       attempts.push(name);

@@ -203,10 +203,10 @@ test('a state of a newer version is refused, with both formats', () => {
   const alerts = keptAlerts('');
   alerts.take();
   alerts.state.restore('something/new', '1');
-  assert.throws(() => alerts.state.restore('format', '3'), {
+  assert.throws(() => alerts.state.restore('format', '4'), {
     code: 'kept-by-newer',
     message:
-      'the state of the alerts has format 3, and this version reads formats 1 to 2: run the version that wrote it',
+      'the state of the alerts has format 4, and this version reads formats 1 to 3: run the version that wrote it',
   });
   assert.throws(() => alerts.state.restored(0), {
     code: 'kept-by-newer',

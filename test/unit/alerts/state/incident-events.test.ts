@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { dedupKeyOf } from '../../../../src/alerts/message/subject.ts';
+import { END_REPEATED_MS } from '../../../../src/alerts/state/recent-ends.ts';
 import type { IncidentEvent } from '../../../../src/records/incident.ts';
 import { KeptAlerts, saidBy } from '../../../fixture/alerts/kept-alerts.ts';
 import { eventId, revisionsOf } from '../../../fixture/alerts/notification.ts';
@@ -178,12 +180,43 @@ routes:
   alerts.state.observe(revisionsOf(1).opened, NOON);
   alerts.state.advance(NOON);
   assert.deepEqual(saidBy(alerts.take()).sort(), [`am opened ${ONE}`, 'am opened series-1']);
-  assert.equal(alerts.state.openAt('am').length, 2);
+  assert.equal(alerts.state.repeatedTo('am').length, 2);
   alerts.state.observe(revisionsOf(1).closed, NOON);
   assert.deepEqual(saidBy(alerts.take()), ['am closed series-1']);
   alerts.state.observeIncident(closed, NOON);
   alerts.state.advance(NOON);
   assert.deepEqual(saidBy(alerts.take()), [`am closed ${ONE}`]);
+});
+
+test('an open alert and, for 15 minutes, an end are repeated where a receiver needs it, also after a restart', () => {
+  const alerts = new KeptAlerts(
+    routesOf(`${RECEIVERS}
+routes:
+  - { name: whole, on: incidents, receivers: [am, hook], group_wait: 0s }
+  - { name: each, receivers: [am, hook] }`),
+  );
+  const { opened, closed } = incidentLife(1, [1, 2]);
+  const repeated = () => alerts.state.repeatedTo('am').map((notice) => [notice.type, dedupKeyOf(notice)]);
+  alerts.state.observeIncident(opened, NOON);
+  alerts.state.observe(revisionsOf(1).opened, NOON);
+  alerts.state.advance(NOON);
+  alerts.state.observe(revisionsOf(1).closed, NOON + MINUTE);
+  assert.deepEqual(repeated().sort(), [
+    ['closed', eventId(1)],
+    ['updated', ONE],
+  ]);
+  alerts.state.observeIncident(closed, NOON + 2 * MINUTE);
+  alerts.state.advance(NOON + 2 * MINUTE);
+  alerts.restart(NOON + 2 * MINUTE);
+  assert.deepEqual(repeated().sort(), [
+    ['closed', eventId(1)],
+    ['closed', ONE],
+  ]);
+  assert.deepEqual(alerts.state.repeatedTo('hook'), []);
+  alerts.state.advance(NOON + MINUTE + END_REPEATED_MS);
+  assert.deepEqual(repeated(), [['closed', ONE]]);
+  alerts.state.advance(NOON + 2 * MINUTE + END_REPEATED_MS);
+  assert.deepEqual(repeated(), []);
 });
 
 test('a route that is on events from now on still closes its incidents; then incidents are not read any more', () => {
