@@ -3,7 +3,7 @@ export interface IdentityConfig {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  readonly scope: string;
+  readonly scope: string | null;
   readonly groupsClaim: string;
   /** Roles by group; `*` is whoever the provider lets in. */
   readonly roles: ReadonlyMap<string, 'viewer' | 'operator' | 'admin'>;

@@ -30,7 +30,11 @@ export const identityOptions = {
     'roles of groups: GROUP=ROLE, separated by semicolons; the highest counts, and * is whoever may sign in there',
   ),
   oidcGroupsClaim: withDefault(setting('OIDC_GROUPS_CLAIM', text, 'claim that has the groups'), 'groups'),
-  oidcScope: withDefault(setting('OIDC_SCOPE', text, 'scopes that are asked for'), 'openid profile email'),
+  oidcScope: setting(
+    'OIDC_SCOPE',
+    text,
+    'requested scopes; otherwise openid profile email, and the groups claim if the provider lists it as a scope',
+  ),
   oidcSessionHours: withDefault(
     setting('OIDC_SESSION_HOURS', integerFrom(1, 720), 'hours after which a person signs in again'),
     12,
@@ -42,7 +46,7 @@ const NEEDED = ['oidcClientId', 'oidcClientSecret', 'oidcRoles'] as const;
 /** null without an issuer. */
 export function identityOf(given: GivenOptions<typeof identityOptions>): IdentityConfig | null {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcRoles: roles } = given.values;
-  const { oidcScope: scope, oidcGroupsClaim: groupsClaim, oidcSessionHours: hours } = given.values;
+  const { oidcScope: scope = null, oidcGroupsClaim: groupsClaim, oidcSessionHours: hours } = given.values;
   for (const key of NEEDED) {
     if (given.isSet('oidcIssuer')) given.need(key, 'oidcIssuer');
     else if (given.isSet(key)) given.need('oidcIssuer', key);

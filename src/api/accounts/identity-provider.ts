@@ -5,6 +5,7 @@ import type { Person } from '../../store/person-keys.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { groupsOf, groupsText, personName, roleOfGroups } from './group-role.ts';
 
+const USUAL_SCOPE = 'openid profile email';
 /** By so much the clocks of provider and service may differ. */
 export const CLOCK_SKEW_S = 30;
 /** A request to the provider may take so long. */
@@ -20,7 +21,8 @@ interface ProviderSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  readonly scope: string;
+  /** null: the usual ones, and that of the groups if the provider has one. */
+  readonly scope: string | null;
   readonly groupsClaim: string;
   readonly roles: ReadonlyMap<string, KeyRole>;
   /** So long after a sign-in the person signs in again. */
@@ -70,13 +72,20 @@ export class IdentityProvider {
     };
     const url = client.buildAuthorizationUrl(config, {
       redirect_uri: returnTo,
-      scope: this.#settings.scope,
+      scope: this.#scopeAt(config),
       state: login.state,
       nonce: login.nonce,
       code_challenge: await client.calculatePKCECodeChallenge(login.verifier),
       code_challenge_method: 'S256',
     });
     return { url: url.href, login };
+  }
+
+  /** Some providers, such as Dex, add groups only if their scope is requested; others refuse an unknown scope. */
+  #scopeAt(config: Configuration): string {
+    const { scope, groupsClaim } = this.#settings;
+    const isListed = config.serverMetadata().scopes_supported?.includes(groupsClaim) ?? false;
+    return scope ?? (isListed ? `${USUAL_SCOPE} ${groupsClaim}` : USUAL_SCOPE);
   }
 
   /** Who came back. What does not fit is refused, with its reason for the log. */

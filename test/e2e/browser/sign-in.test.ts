@@ -22,7 +22,7 @@ let service: ConsoleService;
 before(async () => {
   provider = await startProvider(new Map([['ada', ['staff', 'sre']]]));
   const settings = { ...CLIENT, issuer: provider.issuer, groupsClaim: 'groups', roles: ROLES, sessionMs: SESSION_MS };
-  const identity = new IdentityProvider({ ...settings, scope: 'openid profile' }, nowMs);
+  const identity = new IdentityProvider({ ...settings, scope: null }, nowMs);
   service = await startConsole({ names: COMPANY.slice(0, 3), incidents: [], identity, nowMs });
   provider.serve(service.url);
 });

@@ -11,7 +11,7 @@ import { type ForgedProvider, forgeProvider } from '../../../fixture/identity/fo
 
 const CLIENT = { clientId: 'tidewatch', clientSecret: 'TheSecretOfTheClient' };
 const RETURN = 'https://watch.example/console/login/return';
-const SETTINGS = { ...CLIENT, scope: 'openid', groupsClaim: 'groups', sessionMs: 1_000 };
+const SETTINGS = { ...CLIENT, scope: null, groupsClaim: 'groups', sessionMs: 1_000 };
 const roles = new Map([['sre', 'operator'] as const]);
 /** The client has the clock of this machine. */
 const nowMs = Date.now;
@@ -61,6 +61,18 @@ test('a sign-in asks with PKCE, state and nonce, and ends with a person of a rol
   assert.equal(authorization, `Basic ${Buffer.from(`${CLIENT.clientId}:${CLIENT.clientSecret}`).toString('base64')}`);
   assert.deepEqual([form.get('code'), form.get('redirect_uri')], ['the-code', RETURN]);
   assert.ok(form.get('code_verifier'));
+});
+
+test('the scope of the groups is requested if the provider lists it, and no scope is set', async () => {
+  const forged = await provider();
+  const requested = async (identity: IdentityProvider) => {
+    return new URL((await identity.begin(RETURN)).url).searchParams.get('scope');
+  };
+  assert.equal(await requested(identityOf(forged.issuer)), 'openid profile email');
+  forged.metadata = { scopes_supported: ['openid', 'email', 'groups', 'profile', 'offline_access'] };
+  assert.equal(await requested(identityOf(forged.issuer)), 'openid profile email groups');
+  const own = new IdentityProvider({ ...SETTINGS, issuer: forged.issuer, roles, scope: 'openid teams' }, nowMs);
+  assert.equal(await requested(own), 'openid teams');
 });
 
 test('an answer that does not fit signs nobody in', async () => {
