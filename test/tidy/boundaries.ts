@@ -44,6 +44,7 @@ const VENDORS: Readonly<Record<string, string | readonly string[]>> = {
   '@fastify/swagger-ui': 'src/api/http/',
   '@fastify/type-provider-typebox': 'src/api/http/',
   fastify: 'src/api/http/',
+  '@modelcontextprotocol/server': ['src/api/mcp/', 'src/api/http/routes/mcp-route.ts'],
   // Bodies and settings have the same vocabulary of schemas.
   typebox: ['src/api/', 'src/config/'],
   preact: 'src/console/page/',

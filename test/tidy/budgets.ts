@@ -8,7 +8,7 @@ const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_000
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_900,
-  api: 14_100,
+  api: 14_500,
   app: 5_900,
   checkpoint: 2_200,
   codecs: 4_700,

@@ -137,8 +137,9 @@ const FOLDER_DIRECTIONS = directionsOf(`
   api/accounts: wire
   api/http: accounts http/exchange http/routes wire wire/body wire/schema wire/schema/operations
   api/http/exchange: accounts jobs models operations wire wire/body
-  api/http/routes: accounts http/exchange jobs models operations tasks wire wire/schema wire/schema/operations
+  api/http/routes: accounts http/exchange jobs mcp models operations tasks wire wire/schema wire/schema/operations
   api/jobs: accounts models operations tasks wire wire/body
+  api/mcp: wire/schema
   api/models: accounts wire
   api/operations: accounts wire wire/schema wire/schema/operations
   api/tasks: accounts models tasks/cross-validation tasks/explain tasks/finetune tasks/forecast tasks/in-sample

@@ -34,7 +34,7 @@ const CALL: RouteRules = {
 const JOB: RouteRules = { ...CALL, queue: 'jobs' };
 
 /** Bodies of metric pipelines, of many senders that repeat what is refused for now. */
-const POINTS: RouteRules = { ...CHANGE, atOnce: 64, bodyBytesMax: 32 * 1_024 * KIB, rawBody: true };
+const POINTS: RouteRules = { ...CHANGE, atOnce: 64, bodyBytesMax: 32 * 1_024 * KIB, rawBody: 'points' };
 
 /** Every route of the service. One without a row here does not start. */
 export const ROUTE_TABLE: RouteTable = {
@@ -127,6 +127,11 @@ export const ROUTE_TABLE: RouteTable = {
   'POST /v1/what-if/jobs': { ...JOB, bodyBytesMax: 64 * KIB },
   'GET /v1/what-if/jobs/:id': READ,
   'POST /v1/backtest': { ...CALL, bodyBytesMax: 64 * MIB, queue: 'scoring' },
+
+  // Questions of assistants: each is a GET request of its own, held to its own row.
+  'POST /mcp': { ...READ, bodyBytesMax: 64 * KIB, rawBody: 'message' },
+  'GET /mcp': READ,
+  'DELETE /mcp': READ,
 
   'POST /api/v1/write': POINTS,
   'POST /v1/metrics': POINTS,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, type TestContext } from 'node:test';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Page } from 'playwright-core';
 import { startAlertmanager, whyNoAlertmanager } from '../../fixture/alerts/alertmanager.ts';
 import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
@@ -74,6 +75,25 @@ kafkaTest('a filter stays as it was typed while events come, and its address sho
   assert.equal(await typed.inputValue(), 'cp');
   await goTo(page, '#/events?series=c*u', 'tbody');
   await page.getByRole('rowheader', { name: 'cpu' }).waitFor();
+});
+
+kafkaTest('an assistant lists the open events, and explains one with its scores', async () => {
+  const client = new Client({ name: 'test', version: '1' });
+  const headers = { authorization: `Bearer ${service.key}` };
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', service.url), { requestInit: { headers } }));
+  const call = async (name: string, args: Readonly<Record<string, unknown>>) => {
+    const { content } = await client.callTool({ name, arguments: args });
+    return JSON.parse((content[0] as { readonly text: string }).text).answer;
+  };
+  const { events } = await call('list_events', { open: true, match: 'c*' });
+  assert.deepEqual(
+    events.map(({ series }: { readonly series: string }) => series),
+    ['cpu'],
+  );
+  const { event, scores } = await call('explain_event', { id: events[0].eventId });
+  assert.equal(event.summary, events[0].summary);
+  assert.ok(scores.timestampMs.includes(event.peakAtMs));
+  await client.close();
 });
 
 interface PostedAlert {

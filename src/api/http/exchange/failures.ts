@@ -38,7 +38,7 @@ export function answerProblems(app: App, logger: Logger): void {
   app.setErrorHandler((error, request, reply) => {
     const known = problemOf(error);
     // Senders of metrics drop for good what is refused with 408 or 429.
-    const isLater = rulesOf(request)?.rawBody === true && [408, 429].includes(known.status);
+    const isLater = rulesOf(request)?.rawBody === 'points' && [408, 429].includes(known.status);
     const problem = isLater ? overloaded(known.message) : known;
     if (problem.status >= 500 && !(error instanceof HttpProblem) && !isOverload(error)) {
       logger.error({ err: error, requestId: request.id }, 'a request failed');

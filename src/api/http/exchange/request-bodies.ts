@@ -61,7 +61,7 @@ export function takeBodies(app: App, { budget, rate, threads }: BodyParts): void
   app.removeAllContentTypeParsers();
   /** null where the route takes no body. */
   const bytesOf = async (request: FastifyRequest, payload: IncomingMessage): Promise<Buffer | null> => {
-    const { bodyBytesMax: bytesMax, rawBody = false } = rulesOf(request) ?? { bodyBytesMax: null };
+    const { bodyBytesMax: bytesMax, rawBody = null } = rulesOf(request) ?? { bodyBytesMax: null };
     if (bytesMax === null) {
       payload.resume();
       return null;
@@ -69,7 +69,7 @@ export function takeBodies(app: App, { budget, rate, threads }: BodyParts): void
     const { 'content-length': length, 'content-encoding': given } = request.headers;
     if (Number(length) > bytesMax) throw bodyTooLarge(bytesMax);
     const { id: keyId } = callerOf(request).key;
-    const encoding = rawBody && codingOf(request) === SNAPPY ? undefined : given;
+    const encoding = rawBody === 'points' && codingOf(request) === SNAPPY ? undefined : given;
     const declared = length === undefined ? undefined : Number(length);
     const bytes = await readBytes(payload, { encoding, budget, keyId, rate, bytesMax, length: declared });
     held.get(request)?.hold(keyId, bytes.length);
@@ -78,7 +78,7 @@ export function takeBodies(app: App, { budget, rate, threads }: BodyParts): void
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
     const rules = rulesOf(request);
     // Whatever is sent to an unknown path is skipped, so that its answer is not about the type of the body.
-    if (rules === null || rules.rawBody === true) return bytesOf(request, payload);
+    if (rules === null || rules.rawBody !== undefined) return bytesOf(request, payload);
     payload.resume();
     throw new HttpProblem(415, 'Unsupported Media Type');
   });

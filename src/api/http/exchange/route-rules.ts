@@ -19,8 +19,8 @@ export interface RouteRules {
    * sandbox that scores one file after the other.
    */
   readonly queue: 'owner' | 'jobs' | 'scoring' | null;
-  /** A route of senders of metrics: it takes the bytes of the body as they are. */
-  readonly rawBody?: true;
+  /** Takes the bytes of the body as they are. `points`: of senders, which repeat what is refused for now. */
+  readonly rawBody?: 'points' | 'message';
   /** `own`: the handler decides how long its answer may be kept. */
   readonly cache: 'no-store' | 'own';
 }
@@ -41,7 +41,7 @@ export function holdToTable(app: App, table: RouteTable): void {
     for (const method of [route.method].flat()) {
       const rules = rowOf(table, method === 'HEAD' ? 'GET' : method, route.url);
       if (rules === null) throw new Error(`${method} ${route.url} has no row in the table of routes`);
-      const hasSchema = route.schema?.body !== undefined || rules.rawBody === true;
+      const hasSchema = route.schema?.body !== undefined || rules.rawBody !== undefined;
       if (hasSchema !== (rules.bodyBytesMax !== null)) {
         throw new Error(`${method} ${route.url} has a schema of its body or a limit of its body, but not both`);
       }

@@ -13,6 +13,7 @@ import { addHolidayRoute } from './holiday-route.ts';
 import { addIncidentRoutes } from './incident-routes.ts';
 import { addJobRoutes } from './job-routes.ts';
 import { addLiveRoute } from './live-route.ts';
+import { addMcpRoute } from './mcp-route.ts';
 import { addModelRoutes } from './model-routes.ts';
 import { addMuteRoutes } from './mute-routes.ts';
 import { addPointRoutes } from './point-routes.ts';
@@ -53,6 +54,7 @@ export function addRoutes(app: App, services: AppServices): void {
   addBacktestRoute(app, services);
   addWhatIfRoute(app, services);
   addPointRoutes(app, services);
+  addMcpRoute(app);
 }
 
 const Health = Type.Object({ status: Type.Literal('ok') });
