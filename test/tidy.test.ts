@@ -17,3 +17,4 @@ import './tidy/senders-page.ts';
 import './tidy/settings-page.ts';
 import './tidy/style.ts';
 import './tidy/upgrades-page.ts';
+import './tidy/words.ts';
