@@ -12,14 +12,18 @@ const SOURCES = join(ROOT, 'src');
 const LIB = join(ROOT, 'lib');
 
 /** Files that are read at run time: graphs and weights, style sheets, what the local Kafka is made of. */
-const READ = ['model/pretrained/*/*', 'console/style/*.css', 'local-kafka/pom.xml'];
+const READ = ['models/pretrained/*/*', 'console/style/*.css', 'demo/local-kafka/pom.xml'];
 
 /** A file beside the importing one, in an import or as the address of a thread, a program or a page. */
 const OWN_FILE = /(['"])(\.{1,2}\/[^'"\n]+)\.ts\1/g;
 
 rmSync(LIB, { recursive: true, force: true });
 mkdirSync(LIB);
-for (const path of globSync(READ, { cwd: SOURCES })) cpSync(join(SOURCES, path), join(LIB, path));
+for (const pattern of READ) {
+  const paths = globSync(pattern, { cwd: SOURCES });
+  if (paths.length === 0) throw new Error(`no file of src matches ${pattern}: the package would not run`);
+  for (const path of paths) cpSync(join(SOURCES, path), join(LIB, path));
+}
 for (const path of globSync('**/*.ts', { cwd: SOURCES })) {
   const target = join(LIB, path.replace(/\.ts$/, '.js'));
   mkdirSync(dirname(target), { recursive: true });
