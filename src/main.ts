@@ -167,7 +167,12 @@ async function run(
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   // The reader of a pipe may end first (`watch | head`): that is an end, not a failure.
   process.stdout.on('error', () => stop.abort());
-  const io: CommandIo = { out: (text) => console.log(text), err: (text) => console.error(text), stop: stop.signal };
+  const io: CommandIo = {
+    out: (text) => console.log(text),
+    err: (text) => console.error(text),
+    isTerminal: process.stderr.isTTY === true,
+    stop: stop.signal,
+  };
   // A command that only waits for its user, such as `broker`, must not end when the event loop is empty.
   const waiting = setInterval(() => {}, 2 ** 30);
   try {

@@ -234,7 +234,6 @@ export interface Config {
   /** null where no brokers were named. */
   readonly kafka: KafkaConfig | null;
   readonly registry: RegistryConfig | null;
-  /** Header for the Prometheus that is polled. It is a secret. */
   /** Headers of requests to any Prometheus, which are secrets. */
   readonly prometheusHeaders: Readonly<Record<string, string>>;
   /** The same of each source, by its name, with its own; read where a command requires them. */
@@ -248,6 +247,8 @@ export interface Config {
   readonly opsHost: string;
   /** 0 takes any free port. */
   readonly opsPort: number;
+  /** True if the next free port is used when another program has this one: OPS_PORT is not set. */
+  readonly opsPortMoves: boolean;
   readonly dataDir: string;
   /** `postgres://…`; null: the store is SQLite in `dataDir`. It may hold a password. */
   readonly storeUrl: string | null;

@@ -70,6 +70,7 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
     http: httpOf(given),
     opsHost: values.opsHost,
     opsPort: values.opsPort,
+    opsPortMoves: !given.isSet('opsPort'),
     dataDir: values.dataDir,
     storeUrl: values.storeUrl ?? null,
     detectorsTopic: values.detectorsTopic,

@@ -1,4 +1,3 @@
-import { changeOptions } from './change-options.ts';
 import type { WorkerLimits } from './config.ts';
 import { identityOptions } from './identity-options.ts';
 import { type Option, secret, secretFile, setting, withDefault } from './option.ts';
@@ -19,7 +18,8 @@ import {
   tokenUrl,
 } from './option-kinds.ts';
 import { remoteWriteOptions, scoresOptions } from './prometheus-options.ts';
-import { boolean, integerFrom, text, topicName } from './schema/kinds.ts';
+import { boolean, integerFrom, text } from './schema/kinds.ts';
+import { changeOptions, detectorsOptions, incidentOptions } from './topic-options.ts';
 
 /** How to reach Kafka. */
 export const kafkaOptions = {
@@ -153,7 +153,10 @@ export const streamOptions = {
 
 export const processOptions = {
   opsHost: withDefault(setting('OPS_HOST', text, 'address of health, readiness and metrics'), '127.0.0.1'),
-  opsPort: withDefault(setting('OPS_PORT', integerFrom(0, 65_535), 'their port; 0: any free one'), 9464),
+  opsPort: withDefault(
+    setting('OPS_PORT', integerFrom(0, 65_535), 'their port; 0: any free one; unset: 9464 or the next'),
+    9464,
+  ),
   dataDir: withDefault(setting('DATA_DIR', text, 'folder of what must outlive the process'), './data'),
   modelsDir: setting('MODELS_DIR', text, 'folder of models of your own'),
   logLevel: withDefault(
@@ -191,28 +194,6 @@ export const historyOptions = {
   historyMemoryMb: withDefault(
     setting('HISTORY_MEMORY_MB', integerFrom(64, 1_048_576), 'MiB of memory of DuckDB, beyond which it sorts on disk'),
     256,
-  ),
-};
-
-/** Where versions of the detectors file are published. */
-export const detectorsOptions = {
-  detectorsTopic: withDefault(
-    setting('DETECTORS_TOPIC', text, 'topic of detectors that are saved over HTTP'),
-    'tidewatch-detectors',
-  ),
-};
-
-/** Where incidents are written. */
-export const incidentOptions = {
-  incidentsTopic: withDefault(
-    setting('INCIDENTS_TOPIC', topicName, 'topic of incidents: one record as each begins, changes and ends'),
-    'anomaly-incidents',
-  ),
-  incidentQuietMs: setting(
-    'INCIDENT_QUIET_MS',
-    integerFrom(1_000, 86_400_000),
-    'an incident ends so long after the last that was heard of its events, once they have ended; ' +
-      'default: 60000, at least 3 steps',
   ),
 };
 

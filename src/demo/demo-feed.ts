@@ -110,7 +110,7 @@ interface FeedTarget {
  * each step when it is due. Resolves when `signal` aborts; the history is written to its end in any case. Throws errors
  * that are not retryable.
  */
-export async function feedDemo({ start, liveStart, newest }: FeedPlan, target: FeedTarget): Promise<void> {
+export async function writeSteps({ start, liveStart, newest }: FeedPlan, target: FeedTarget): Promise<void> {
   for (let from = start; from < liveStart; from += SEND_STEPS) {
     const records = demoRecords(from, Math.min(from + SEND_STEPS, liveStart), newest);
     if (records.length > 0) await sendWithRetries(records, target);

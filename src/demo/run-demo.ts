@@ -8,26 +8,18 @@ import { repartitionOf } from '../config/rekeyed-input.ts';
 import { topicsInUse } from '../engine/topics/changelog-name.ts';
 import { ensureRepartition } from '../engine/topics/repartition-topics.ts';
 import { checkTopics, ensureTopics } from '../engine/topics/topic-admin.ts';
-import type { KafkaConnection } from '../kafka/cluster/connection.ts';
 import { readTail, type TopicRecord, tailTopic } from '../kafka/fetch/topic-tail.ts';
 import { openBulkProducer } from '../kafka/produce/bulk-producer.ts';
 import type { CommandIo } from '../tools/terminal/command-io.ts';
 import { formatTime, SCORE_LINE_STYLE } from '../tools/terminal/score-line.ts';
 import { DemoEvents } from './demo-events.ts';
 import { DemoFaults, type SeenLetter } from './demo-faults.ts';
-import { type FeedPlan, feedDemo, historySize, newestSteps, planFeed, TAIL_RECORDS } from './demo-feed.ts';
+import { type FeedPlan, historySize, newestSteps, planFeed, TAIL_RECORDS, writeSteps } from './demo-feed.ts';
 import { timeOf } from './demo-time.ts';
 import { DemoView } from './demo-view.ts';
 
 /** For missing topics. The demo continues after its newest observation, so the broker must keep that one for long. */
 const CREATION = { partitions: 4, replicationFactor: 1, retentionMs: 365 * 86_400_000 };
-
-export interface RunningDemo {
-  /** Resolves when feeding failed for good. */
-  readonly failed: Promise<Error>;
-  stopFeed(): Promise<void>;
-  stopView(): Promise<void>;
-}
 
 export type DemoConfig = Config & { readonly kafka: KafkaConfig };
 
@@ -47,40 +39,37 @@ export async function prepareDemo({ stream, kafka }: DemoConfig): Promise<FeedPl
   return planFeed(newestSteps(tails.flat().map(({ value }) => value)), Date.now());
 }
 
-interface Demo {
+/** Feeds the demo until it is stopped. `failed` resolves when that failed for good. Throws a ServiceError. */
+export async function feedDemo({ config, plan }: { readonly config: DemoConfig; readonly plan: FeedPlan }) {
+  const producer = await openBulkProducer({ config: config.kafka }, config.stream.topics.observations);
+  const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
+  const ending = new AbortController();
+  const { signal } = ending;
+  const wait = (ms: number) => sleep(ms, undefined, { signal }).catch(() => undefined);
+  const feeding = writeSteps(plan, { send: producer.send, nowMs: Date.now, wait, signal }).catch(fail);
+  return {
+    failed,
+    async stop() {
+      ending.abort();
+      await feeding;
+      await producer.close();
+    },
+  };
+}
+
+interface ShownDemo {
   readonly config: DemoConfig;
   readonly plan: FeedPlan;
   /** Demo series that a detector scores. */
   readonly covered: ReadonlySet<string>;
 }
 
-/** Feeds the demo, and prints the scores that are written from now on. Throws a ServiceError when it cannot start. */
-export async function startDemo(demo: Demo, io: CommandIo): Promise<RunningDemo> {
-  const { config, plan } = demo;
-  const connection = { config: config.kafka };
-  const view = await startView(demo, connection, io);
-  const producer = await openBulkProducer(connection, config.stream.topics.observations);
-  const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
-  const ending = new AbortController();
-  const { signal } = ending;
-  const wait = (ms: number) => sleep(ms, undefined, { signal }).catch(() => undefined);
-  const feeding = feedDemo(plan, { send: producer.send, nowMs: Date.now, wait, signal }).catch(fail);
-  return {
-    failed,
-    async stopFeed() {
-      ending.abort();
-      await feeding;
-      await producer.close();
-    },
-    stopView: view.stop,
-  };
-}
-
-async function startView(
-  { config, plan, covered }: Demo,
-  connection: KafkaConnection,
+/** Prints the scores that are written from now on. Throws a ServiceError. */
+export async function showDemo(
+  { config, plan, covered }: ShownDemo,
   io: CommandIo,
 ): Promise<{ stop(): Promise<void> }> {
+  const connection = { config: config.kafka };
   const { stream, registry: registryConfig } = config;
   const { newest, liveStart } = plan;
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from './metrics.ts';
@@ -11,6 +12,8 @@ interface OpsServerOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
+  /** Ports above `port` that are tried while one is taken by another program. */
+  readonly furtherPorts?: readonly number[];
   /** The settings of both. */
   readonly settings?: string;
   readonly metrics: { readonly registry: Pick<Metrics['registry'], 'contentType' | 'metrics'> };
@@ -45,7 +48,9 @@ export async function startOpsServer(options: OpsServerOptions): Promise<OpsServ
   server.maxConnections = CONNECTIONS_MAX;
   server.requestTimeout = REQUEST_MS_MAX;
   server.headersTimeout = REQUEST_MS_MAX;
-  await listen(server, options);
+  // A connection that cannot be accepted later must not end the service.
+  server.on('error', () => undefined);
+  await listen(server, options, [options.port, ...(options.furtherPorts ?? [])]);
   const { address, port, family } = server.address() as AddressInfo;
   return {
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
@@ -101,14 +106,19 @@ const LISTEN_FAULTS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'is no known host',
 };
 
-/** The error listener stays: a connection that cannot be accepted later must not end the service. */
-function listen(server: Server, { host, port, settings = 'OPS_HOST and OPS_PORT' }: OpsServerOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.on('error', (error: NodeJS.ErrnoException) => {
-      const fault = LISTEN_FAULTS[error.code ?? ''] ?? `cannot be opened (${error.message})`;
-      const text = `${host}:${port} ${fault}; set ${settings} (0 takes any free port)`;
-      reject(new ServiceError('configuration', text, { cause: error }));
-    });
-    server.listen({ host, port }, resolve);
-  });
+async function listen(
+  server: Server,
+  { host, settings = 'OPS_HOST and OPS_PORT' }: Pick<OpsServerOptions, 'host' | 'settings'>,
+  [port, ...further]: readonly number[],
+): Promise<void> {
+  server.listen({ host, port });
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE' && further.length > 0) return listen(server, { host, settings }, further);
+    const fault = LISTEN_FAULTS[code] ?? `cannot be opened (${message})`;
+    const text = `${host}:${port} ${fault}; set ${settings} (0 takes any free port)`;
+    throw new ServiceError('configuration', text, { cause: error });
+  }
 }

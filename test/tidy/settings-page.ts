@@ -2,15 +2,12 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { changeOptions } from '../../src/config/change-options.ts';
 import { identityOptions } from '../../src/config/identity-options.ts';
 import type { Option } from '../../src/config/option.ts';
 import {
   alertOptions,
-  detectorsOptions,
   historyOptions,
   httpOptions,
-  incidentOptions,
   kafkaOptions,
   options,
   processOptions,
@@ -22,6 +19,7 @@ import {
   workerOptions,
 } from '../../src/config/options.ts';
 import { remoteWriteOptions, scoresOptions } from '../../src/config/prometheus-options.ts';
+import { changeOptions, detectorsOptions, incidentOptions } from '../../src/config/topic-options.ts';
 import { none, ROOT, read } from './project.ts';
 
 const PAGE = 'deploy/book/settings.md';

@@ -1,14 +1,14 @@
 import type { Routes } from '../../alerts/routes/alert-route.ts';
 import { sendTestAlert } from '../../alerts/test-alert.ts';
-import { changeOptions } from '../../config/change-options.ts';
 import { readFlags } from '../../config/command-line.ts';
 import { loadProcessConfig, routesPath } from '../../config/load.ts';
 import { commandFlag, withDefault } from '../../config/option.ts';
 import { alertOptions, processOptions, storeOptions } from '../../config/options.ts';
 import { boolean, text } from '../../config/schema/kinds.ts';
 import { mustBe, nearestOf } from '../../config/schema/problems.ts';
+import { changeOptions } from '../../config/topic-options.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED } from '../../tools/terminal/command-io.ts';
-import { loadRoutes, type RunAlertsOptions, runAlerts, stateTopicOf } from '../processes/alerts/run-alerts.ts';
+import { loadRoutes, runAlerts, stateTopicOf } from '../processes/alerts/run-alerts.ts';
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 import { printDeadLetters } from './dead-alerts.ts';
 import { fromBeginning, readerOptions, runService } from './run-service.ts';
@@ -47,25 +47,20 @@ export const alertsCommand: RunnableCommand = {
     if (deadLetters)
       return printDeadLetters({ kafka: config.kafka, stateTopic: stateTopicOf(routes.config, config), json }, io);
     const from = read.values.fromBeginning ? 'earliest' : 'latest';
-    return send({ config, routes: routes.config, from, redeliver }, io);
+    const sending = { config, routes: routes.config, from, redeliver } as const;
+    return runService(
+      {
+        config,
+        async start({ logger, metrics }) {
+          const service = await runAlerts({ ...sending, metrics, logger });
+          logger.info({ routes: routes.config.routes.length }, 'alerts started');
+          return service;
+        },
+      },
+      io,
+    );
   },
 };
-
-function send(sending: Omit<RunAlertsOptions, 'metrics' | 'logger'>, io: CommandIo): Promise<ExitCode> {
-  return runService(
-    {
-      config: sending.config,
-      starting: 'the alerts are starting',
-      failed: 'the alerts cannot continue',
-      async start({ logger, metrics }) {
-        const service = await runAlerts({ ...sending, metrics, logger });
-        logger.info({ routes: sending.routes.routes.length }, 'alerts started');
-        return service;
-      },
-    },
-    io,
-  );
-}
 
 /** `alerts --check`: reports what a routes file has that is right. */
 function printRoutes(path: string, { routes, receivers }: Routes, io: CommandIo): ExitCode {

@@ -1,6 +1,7 @@
 import type { Command } from '../../config/command-line.ts';
-import type { StreamConfig } from '../../config/config.ts';
+import type { ConfigResult, StreamConfig } from '../../config/config.ts';
 import type { Flags } from '../../config/given-options.ts';
+import { ServiceError } from '../../ops/service-error.ts';
 import { type CommandIo, type ExitCode, WRONG_USE } from '../../tools/terminal/command-io.ts';
 
 /** A command that can run. `main.ts` prints the message of a ServiceError that it throws. */
@@ -17,11 +18,19 @@ export function problemsIn(...results: readonly Result[]): readonly string[] {
 
 /** Prints every problem of the configuration. */
 export function printProblems(problems: readonly string[], io: CommandIo): ExitCode {
-  io.err(
-    problems.length === 1 ? 'The configuration is wrong:' : `The configuration is wrong in ${problems.length} places:`,
-  );
-  for (const problem of problems) io.err(`  ${problem}`);
+  io.err(problemsText(problems));
   return WRONG_USE;
+}
+
+function problemsText(problems: readonly string[]): string {
+  const places = problems.length === 1 ? '' : ` in ${problems.length} places`;
+  return [`The configuration is wrong${places}:`, ...problems.map((problem) => `  ${problem}`)].join('\n');
+}
+
+/** The configuration. Throws a ServiceError with all problems of one that is wrong. */
+export function configOf<C>(result: ConfigResult<C>): C {
+  if (result.kind === 'config') return result.config;
+  throw new ServiceError('configuration', problemsText(result.problems));
 }
 
 /** What of the input keeps a command from writing records of one value to it; null where nothing does. */

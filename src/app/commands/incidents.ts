@@ -1,6 +1,6 @@
 import { readFlags } from '../../config/command-line.ts';
 import { loadProcessConfig } from '../../config/load.ts';
-import { incidentOptions } from '../../config/options.ts';
+import { incidentOptions } from '../../config/topic-options.ts';
 import { runIncidents } from '../processes/incidents/run-incidents.ts';
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 import { fromBeginning, readerOptions, runService } from './run-service.ts';
@@ -21,8 +21,6 @@ export const incidentsCommand: RunnableCommand = {
     return runService(
       {
         config,
-        starting: 'the incidents are starting',
-        failed: 'the incidents cannot continue',
         async start({ ops, ...reports }) {
           const service = await runIncidents({ config, from, ...reports });
           reports.logger.info({ url: ops }, 'incidents started');

@@ -1,19 +1,9 @@
 import { loadProcessConfig } from '../../config/load.ts';
-import {
-  detectorsOptions,
-  kafkaOptions,
-  processOptions,
-  prometheusOptions,
-  streamOptions,
-  workerLimits,
-} from '../../config/options.ts';
-import { createLogger } from '../../ops/logger.ts';
-import { createMetrics } from '../../ops/metrics.ts';
-import { startOpsServer } from '../../ops/ops-server.ts';
-import { aborted, DONE, FAILED } from '../../tools/terminal/command-io.ts';
+import { kafkaOptions, processOptions, prometheusOptions, streamOptions, workerLimits } from '../../config/options.ts';
+import { detectorsOptions } from '../../config/topic-options.ts';
 import { runPoller } from '../processes/run-poller.ts';
 import { printProblems, problemOfInput, type RunnableCommand } from './command.ts';
-import { brokersAnswer } from './run-service.ts';
+import { runService } from './run-service.ts';
 
 /** Polls the sources of the detectors file until it is stopped. */
 export const pollCommand: RunnableCommand = {
@@ -36,26 +26,17 @@ export const pollCommand: RunnableCommand = {
       const expected = 'source must be a mapping with prometheus, query and step, or a list of such';
       return printProblems([`${config.detectorsFile}: ${expected}, got nothing`], io);
     }
-    const { opsHost: host, opsPort: port, logLevel } = config;
-    const metrics = createMetrics({ collectProcess: true });
-    const logger = createLogger(logLevel);
-    if (!(await brokersAnswer(config, logger, io))) return DONE;
-    const poller = await runPoller({ config, kafka: config.kafka!, flags, metrics, logger });
-    try {
-      const reasonsNotReady = () => poller.reasonsNotReady();
-      const ops = await startOpsServer({ host, port, metrics, reasonsNotReady });
-      try {
-        const sources = config.sources.map(({ name, url }) => ({ name, url }));
-        logger.info({ sources, ops: ops.url }, 'polling');
-        const failure = await Promise.race([poller.finished, aborted(io.stop)]);
-        if (!failure) return DONE;
-        io.err(`Polling cannot continue: ${failure.message}`);
-        return FAILED;
-      } finally {
-        await ops.close();
-      }
-    } finally {
-      await poller.stop();
-    }
+    return runService(
+      {
+        config,
+        async start({ logger, metrics, ops }) {
+          const poller = await runPoller({ config, kafka: config.kafka!, flags, metrics, logger });
+          const sources = config.sources.map(({ name, url }) => ({ name, url }));
+          logger.info({ sources, ops }, 'polling');
+          return poller;
+        },
+      },
+      io,
+    );
   },
 };

@@ -1,12 +1,15 @@
-import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
+import { setTimeout } from 'node:timers/promises';
+import type { LoadedConfig } from '../../config/config.ts';
 import { commandFlag, withDefault } from '../../config/option.ts';
 import { kafkaOptions, processOptions, registryOptions, streamOptions, workerLimits } from '../../config/options.ts';
 import { boolean } from '../../config/schema/kinds.ts';
+import { asAdmin } from '../../kafka/admin/admin-client.ts';
+import { retryWithBackoff } from '../../kafka/cluster/retry.ts';
 import { createLogger, type Logger } from '../../ops/logger.ts';
 import { createMetrics, type Metrics } from '../../ops/metrics.ts';
-import { startOpsServer } from '../../ops/ops-server.ts';
+import { type OpsServer, startOpsServer } from '../../ops/ops-server.ts';
+import { ServiceError } from '../../ops/service-error.ts';
 import { aborted, type CommandIo, DONE, type ExitCode, FAILED, withDeadline } from '../../tools/terminal/command-io.ts';
-import { awaitBrokers } from '../processes/await-brokers.ts';
 
 const { shutdownMsMax, startWaitMs, sessionMs } = workerLimits;
 const { opsHost, opsPort, logLevel } = processOptions;
@@ -28,8 +31,8 @@ export const fromBeginning = (what: 'events' | 'scores') =>
 
 /** What a command runs until it is stopped. */
 interface CommandService {
-  /** null after `stop`; an error when it cannot continue. */
-  readonly finished: Promise<Error | null>;
+  /** null after `stop`; an error when it cannot continue. Absent: it continues until it is stopped. */
+  readonly finished?: Promise<Error | null>;
   /** One sentence each. */
   notReady(): readonly string[];
   /** What an operator should look at although the service is ready. */
@@ -37,53 +40,106 @@ interface CommandService {
   stop(): Promise<void>;
 }
 
-/** What a service is started with: what it reports to, and the address of the operators' port. */
+/** What a service reports to, and the address of the operators' port. */
 interface ServiceParts {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly ops: string;
 }
 
-/** What a process needs before it reaches Kafka. */
-type ProcessConfig = Pick<LoadedConfig, 'opsHost' | 'opsPort' | 'worker'> & { readonly kafka: KafkaConfig | null };
+type OpsPort = Pick<LoadedConfig, 'opsHost' | 'opsPort' | 'opsPortMoves' | 'http' | 'scores'>;
+
+/** Ports above the default one that a process tries. */
+const FURTHER_PORTS = 99;
+/** The scores are scraped there, if their port is that of the examples. */
+const SCORES_PORT = 9465;
 
 interface ServiceToRun {
-  readonly config: ProcessConfig & Pick<LoadedConfig, 'logLevel'>;
-  /** Why it is not ready before it has started. */
-  readonly starting: string;
-  /** What the log says when it ends by a failure. */
-  readonly failed: string;
+  readonly config: OpsPort & Pick<LoadedConfig, 'logLevel' | 'worker' | 'kafka'>;
+  /** An HTTP service answers for so long after SIGTERM, not ready any more, and bounds its end itself. */
+  readonly drainMs?: number;
+  /** False for a service that is ready without Kafka. */
+  readonly needsBroker?: boolean;
   start(parts: ServiceParts): Promise<CommandService>;
 }
 
-/** Whether a broker answers; false where the command was stopped before. Throws the reason after `startWaitMs`. */
-export async function brokersAnswer(config: ProcessConfig, logger: Logger, { stop }: CommandIo): Promise<boolean> {
-  const waiting = awaitBrokers(config, { kafka: config.kafka!, logger, signal: stop });
-  await Promise.race([waiting, aborted(stop)]);
-  // The broker may not answer for a while.
-  if (stop.aborted) waiting.catch(() => undefined);
-  return !stop.aborted;
-}
+const BROKER_RETRY = { initialMs: 250, delayMsMax: 2_000 };
 
-/** Waits for a broker, opens the operators' port, then runs the service until it is stopped or fails. */
-export async function runService({ config, starting, failed, start }: ServiceToRun, io: CommandIo): Promise<ExitCode> {
-  const { opsHost: host, opsPort: port, logLevel, worker } = config;
-  const logger = createLogger(logLevel);
-  if (!(await brokersAnswer(config, logger, io))) return DONE;
+/** Opens the operators' port, waits for a broker, then runs the service until it is stopped or fails. */
+export async function runService(
+  { config, drainMs, needsBroker = true, start }: ServiceToRun,
+  io: CommandIo,
+): Promise<ExitCode> {
+  const { shutdownMsMax, startWaitMs } = config.worker;
+  const logger = createLogger(config.logLevel);
   const metrics = createMetrics({ collectProcess: true });
   let service: CommandService | null = null;
-  const reasonsNotReady = () => service?.notReady() ?? [starting];
+  let noBroker: string | null = null;
+  const reasonsNotReady = () => {
+    if (io.stop.aborted) return ['the process is ending'];
+    return service?.notReady() ?? [noBroker ?? 'the process is starting'];
+  };
   const warnings = () => service?.warnings?.() ?? [];
-  const ops = await startOpsServer({ host, port, metrics, reasonsNotReady, warnings });
+  const ops = await openOpsPort(config, { metrics, logger, reasonsNotReady, warnings });
+  const awaitBroker = () =>
+    retryWithBackoff(() => asAdmin({ config: config.kafka! }, 'a broker was looked for', async () => undefined), {
+      isRetryable: (error) => error instanceof ServiceError && error.code === 'broker-unavailable',
+      backoff: { ...BROKER_RETRY, totalMsMax: startWaitMs },
+      signal: io.stop,
+      onRetry(error) {
+        if (noBroker === null) logger.warn({ err: error, startWaitMs }, 'no broker reachable, waiting');
+        noBroker = (error as Error).message;
+        metrics.brokerConnected.set(0);
+      },
+    });
   try {
-    logger.info({ url: ops.url }, 'the operators port is open');
-    service = await start({ logger, metrics, ops: ops.url });
-    const failure = await Promise.race([service.finished, aborted(io.stop)]);
-    if (failure) logger.fatal({ err: failure }, failed);
-    else logger.info('stopping');
-    await withDeadline(service.stop(), worker.shutdownMsMax);
+    const waiting = needsBroker ? awaitBroker() : Promise.resolve();
+    await Promise.race([waiting, aborted(io.stop)]);
+    if (io.stop.aborted) {
+      // The broker may not answer for a while.
+      waiting.catch(() => undefined);
+      return DONE;
+    }
+    const starting = start({ logger, metrics, ops: ops.url });
+    service = (await Promise.race([starting, aborted(io.stop)])) ?? null;
+    if (service === null) {
+      await withDeadline(
+        starting.then((late) => late.stop()).catch(() => undefined),
+        shutdownMsMax,
+      );
+      return DONE;
+    }
+    const stopped = aborted(io.stop);
+    const failure = await Promise.race([service.finished ?? stopped, stopped]);
+    if (failure) logger.fatal({ err: failure }, 'the process cannot continue');
+    // An orchestrator sends requests until it has seen that the service is not ready; a person wants an end.
+    else if (drainMs !== undefined && io.stop.reason === 'SIGTERM') await setTimeout(drainMs);
+    logger.info(drainMs === undefined ? 'stopping' : 'shutting down: draining requests');
+    await (drainMs === undefined ? withDeadline(service.stop(), shutdownMsMax) : service.stop());
     return failure ? FAILED : DONE;
   } finally {
     await ops.close();
   }
+}
+
+type OpsReports = Omit<Parameters<typeof startOpsServer>[0], 'host' | 'port' | 'furtherPorts' | 'settings'>;
+
+/** Opens the operators' port of a process, and logs its address. Throws a ServiceError. */
+export async function openOpsPort(
+  { opsHost: host, opsPort: port, opsPortMoves, http, scores }: OpsPort,
+  { logger, ...reports }: OpsReports & { readonly logger: Logger },
+): Promise<OpsServer> {
+  const above = Array.from({ length: opsPortMoves ? FURTHER_PORTS : 0 }, (_, i) => port + 1 + i);
+  const furtherPorts = above.filter((one) => ![http.port, scores.port, SCORES_PORT].includes(one));
+  const ops = await startOpsServer({ host, port, furtherPorts, ...reports });
+  const { url } = ops;
+  const isMoved = port !== 0 && !url.endsWith(`:${port}`);
+  if (isMoved) logger.warn({ url, taken: port }, 'OPS_PORT is taken by another program: the next free port is used');
+  logger.info({ url }, 'the operators port is open');
+  return ops;
+}
+
+/** Prints the first key of a store that had none. */
+export function printMadeKey(key: string | null, io: CommandIo): void {
+  if (key !== null) io.err(`There was no key. The first one was made and stored; it is shown once: ${key}`);
 }

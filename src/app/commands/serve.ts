@@ -1,9 +1,6 @@
-import { setTimeout } from 'node:timers/promises';
-import { changeOptions } from '../../config/change-options.ts';
 import { identityOptions } from '../../config/identity-options.ts';
 import { loadProcessConfig } from '../../config/load.ts';
 import {
-  detectorsOptions,
   historyOptions,
   httpOptions,
   kafkaOptions,
@@ -14,16 +11,16 @@ import {
   workerLimits,
 } from '../../config/options.ts';
 import { scoresOptions } from '../../config/prometheus-options.ts';
+import { changeOptions, detectorsOptions } from '../../config/topic-options.ts';
+import type { HistoryProblem } from '../../history/port/history-port.ts';
 import { openCatalog } from '../../models/catalog.ts';
-import { createLogger } from '../../ops/logger.ts';
-import { collectForecasts, createMetrics } from '../../ops/metrics.ts';
-import { startOpsServer } from '../../ops/ops-server.ts';
-import { aborted, DONE } from '../../tools/terminal/command-io.ts';
+import { collectForecasts } from '../../ops/metrics.ts';
 import { noScoresText } from '../processes/history/run-history.ts';
-import { type RunningOperations, runOperations } from '../processes/operations/run-operations.ts';
-import { type RunningScores, serveScores } from '../processes/prometheus/serve-scores.ts';
-import { type RunningSidecar, runSidecar } from '../processes/run-sidecar.ts';
+import { runOperations } from '../processes/operations/run-operations.ts';
+import { serveScores } from '../processes/prometheus/serve-scores.ts';
+import { runSidecar } from '../processes/run-sidecar.ts';
 import { printProblems, type RunnableCommand } from './command.ts';
+import { printMadeKey, runService } from './run-service.ts';
 
 /** Answers requests over HTTP until it is stopped. */
 export const serveCommand: RunnableCommand = {
@@ -48,47 +45,44 @@ export const serveCommand: RunnableCommand = {
     if (loaded.config.scores.port !== null && loaded.config.kafka === null) {
       return printProblems(['SCORES_PORT is set, but KAFKA_BROKERS is not: there are no scores without it'], io);
     }
-    const { opsHost: host, opsPort: port, modelsDir, logLevel } = loaded.config;
+    const { config } = loaded;
+    const { kafka, modelsDir, http } = config;
     const catalog = await openCatalog({ modelsDir });
-    const metrics = createMetrics({ collectProcess: true });
-    const logger = createLogger(logLevel);
-    let sidecar: RunningSidecar | null = null;
-    const reasonsNotReady = () => {
-      if (io.stop.aborted) return ['the service is ending'];
-      return sidecar === null ? ['the service is starting'] : sidecar.reasonsNotReady();
-    };
-    let stream: RunningOperations | null = null;
-    // Requests with series are answered as ever: the service stays in rotation.
-    const warnings = () => {
-      const problem = stream?.operations.problem() ?? null;
-      if (problem === null) return [];
-      if (problem.due !== null) return [noScoresText(problem)];
-      return [`nothing new is read from Kafka since ${new Date(problem.sinceMs).toISOString()}: ${problem.reason}`];
-    };
-    const ops = await startOpsServer({ host, port, metrics, reasonsNotReady, warnings });
-    let scores: RunningScores | null = null;
-    try {
-      const { config } = loaded;
-      if (config.kafka !== null) stream = runOperations({ config, logger, metrics });
-      const operations = stream?.operations ?? null;
-      scores = operations === null ? null : await serveScores(config, { reader: operations.reader, logger });
-      const running = await runSidecar({ config, catalog, metrics, logger, operations });
-      if (config.kafka !== null) stream?.begin(config.kafka);
-      sidecar = running;
-      collectForecasts(metrics, () => running.forecasts());
-      if (running.madeKey !== null) {
-        io.err(`There was no key. The first one was made and stored; it is shown once: ${running.madeKey}`);
-      }
-      logger.info({ url: running.url, ops: ops.url, ...(scores && { scores: scores.url }) }, 'serving');
-      await aborted(io.stop);
-      // An orchestrator sends requests until it has seen that the service is not ready; a person wants an end.
-      if (io.stop.reason === 'SIGTERM') await setTimeout(loaded.config.http.drainMs);
-      logger.info('ending: requests that are there are answered');
-      await Promise.all([running.stop(), stream?.stop()]);
-    } finally {
-      await scores?.close();
-      await ops.close();
-    }
-    return DONE;
+    return runService(
+      {
+        config,
+        drainMs: http.drainMs,
+        needsBroker: false,
+        async start({ logger, metrics, ops }) {
+          const stream = kafka === null ? null : runOperations({ config, logger, metrics });
+          const operations = stream?.operations ?? null;
+          const scores = operations && (await serveScores(config, { reader: operations.reader, logger }));
+          const stopStream = () => Promise.all([stream?.stop(), scores?.close()]);
+          const sidecar = await runSidecar({ config, catalog, metrics, logger, operations }).catch(async (error) => {
+            await stopStream();
+            throw error;
+          });
+          if (kafka !== null) stream?.begin(kafka);
+          collectForecasts(metrics, () => sidecar.forecasts());
+          printMadeKey(sidecar.madeKey, io);
+          const { url } = sidecar;
+          if (io.isTerminal) io.err(`The console is at ${url}/console`);
+          logger.info({ url, console: `${url}/console`, ops, ...(scores && { scores: scores.url }) }, 'serving');
+          return {
+            notReady: () => sidecar.reasonsNotReady(),
+            // Requests with series are answered as ever: the service stays in rotation.
+            warnings: () => warningsOf(operations?.problem() ?? null),
+            stop: async () => void (await Promise.all([sidecar.stop(), stopStream()])),
+          };
+        },
+      },
+      io,
+    );
   },
 };
+
+function warningsOf(problem: HistoryProblem | null): readonly string[] {
+  if (problem === null) return [];
+  if (problem.due !== null) return [noScoresText(problem)];
+  return [`nothing new is read from Kafka since ${new Date(problem.sinceMs).toISOString()}: ${problem.reason}`];
+}

@@ -1,30 +1,32 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AlertService } from '../../alerts/alert-service.ts';
+import type { Routes } from '../../alerts/routes/alert-route.ts';
 import { cacheFolder } from '../../config/cache-folder.ts';
-import { changeOptions } from '../../config/change-options.ts';
-import type { Config, KafkaConfig } from '../../config/config.ts';
+import type { Config, KafkaConfig, LoadedConfig } from '../../config/config.ts';
+import type { Flags } from '../../config/given-options.ts';
 import { identityOptions } from '../../config/identity-options.ts';
-import { loadProcessConfig, routesPath } from '../../config/load.ts';
-import { alertOptions, detectorsOptions, historyOptions, httpOptions, workerOptions } from '../../config/options.ts';
+import { type CommandFallbacks, loadProcessConfig, routesPath } from '../../config/load.ts';
+import { alertOptions, historyOptions, httpOptions, workerOptions } from '../../config/options.ts';
+import { changeOptions, detectorsOptions } from '../../config/topic-options.ts';
 import { coveredDemoSeries } from '../../demo/demo-coverage.ts';
 import { KAFKA_VERSION } from '../../demo/local-kafka/java-artifacts.ts';
 import { startKafka } from '../../demo/local-kafka/kafka-broker.ts';
-import { type DemoConfig, prepareDemo, type RunningDemo, startDemo } from '../../demo/run-demo.ts';
-import { createLogger } from '../../ops/logger.ts';
+import { type DemoConfig, feedDemo, prepareDemo, showDemo } from '../../demo/run-demo.ts';
+import type { DetectorModels } from '../../engine/detector-models.ts';
+import { createLogger, type Logger } from '../../ops/logger.ts';
 import { collectForecasts, createMetrics, type Metrics } from '../../ops/metrics.ts';
-import { startOpsServer } from '../../ops/ops-server.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import { aborted, type CommandIo, DONE, type ExitCode, FAILED, withDeadline } from '../../tools/terminal/command-io.ts';
 import { loadRoutes, runAlerts } from '../processes/alerts/run-alerts.ts';
 import { runIncidents } from '../processes/incidents/run-incidents.ts';
 import { followDetectors } from '../processes/live-detectors.ts';
 import { runOperations } from '../processes/operations/run-operations.ts';
-import { type RunningScores, serveScores } from '../processes/prometheus/serve-scores.ts';
+import { serveScores } from '../processes/prometheus/serve-scores.ts';
 import { type RunningReceiver, runReceiver } from '../processes/run-receiver.ts';
 import { type RunningSidecar, runSidecar } from '../processes/run-sidecar.ts';
 import { type RunningWorker, resolveWithModels, runWorker } from '../processes/run-worker.ts';
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
+import { openOpsPort } from './run-service.ts';
 
 const DETECTORS = 'deploy/demo.detectors.yaml';
 /** Three steps of the demo are a quarter of an hour, and pass within seconds: incidents end after a while of them. */
@@ -52,78 +54,92 @@ export const startCommand: RunnableCommand = {
     if (loaded.kind === 'problems') return printProblems(problemsIn(loaded, routes), io);
     const { models, result } = await resolveWithModels(loaded.config);
     if (result.kind === 'problems' || routes?.kind === 'problems') return printProblems(problemsIn(result, routes), io);
-    const { config } = result;
-    const logger = createLogger(config.logLevel, process.stderr);
-    const metrics = createMetrics({ collectProcess: true });
-    const covered = coveredDemoSeries(config.stream, Date.now());
-    const stream = runOperations({ config: loaded.config, logger, metrics });
-    const { operations } = stream;
-    let receiver: RunningReceiver | null = null;
-    const sidecar = await runSidecar({
-      config,
-      catalog: models.catalog,
-      metrics,
-      logger,
-      operations,
-      receivePoints: async (points) => {
-        if (receiver === null) throw new ServiceError('broker-unavailable', 'Kafka is starting', { retryable: true });
-        return receiver.receivePoints(points);
-      },
-    });
-    let kafka: DemoKafka | null = null;
-    let scores: RunningScores | null = null;
+    const opened = new AsyncDisposableStack();
     try {
-      scores = await serveScores(config, { reader: operations.reader, logger });
-      await printAddress(sidecar, io);
-      const found = config.kafka === null ? await startLocalKafka(config.dataDir, io) : clusterOf(config.kafka);
-      if (io.stop.aborted) return DONE;
-      if (found === null) return await serveAlone(config, { metrics, sidecar }, io);
-      kafka = found;
-      stream.begin(found.config);
-      const beside = { metrics, forecasts: () => sidecar.forecasts() };
-      const startStream = async (demo: DemoConfig) => {
-        const worker = await runWorker({ config: demo, models, logger, beside });
-        const fallbacks = { detectors };
-        const unfollow = followDetectors({ flags, config: demo, worker, logger, version: 0, fallbacks });
-        const stop = () => {
-          unfollow();
-          return worker.stop();
-        };
-        return { ...worker, stop };
-      };
-      const startAlerts = async (demo: DemoConfig, from: 'earliest' | 'latest') =>
-        routes && runAlerts({ config: demo, routes: routes.config, from, redeliver: false, metrics, logger });
-      const startIncidents = (demo: DemoConfig, from: 'earliest' | 'latest') => {
-        const { topic, quietMs } = demo.incidents;
-        const incidents = { topic, quietMs: quietMs ?? DEMO_QUIET_MS };
-        return runIncidents({ config: { ...demo, incidents }, from, metrics, logger });
-      };
-      const startReceiver = async (demo: DemoConfig) => {
-        receiver = await runReceiver({
-          config: demo,
-          kafka: demo.kafka,
-          flags,
-          fallbacks: { detectors },
-          metrics,
-          logger,
-        });
-        return receiver;
-      };
-      const demo = { ...config, kafka: kafka.config };
-      const starts = { startStream, startAlerts, startIncidents, startReceiver };
-      return await scoreDemo({ config: demo, ...starts, covered, kafkaLost: kafka.lost }, io);
+      const parts = { loaded: loaded.config, config: result.config, models, routes: routes?.config ?? null };
+      return await startDemo({ ...parts, flags, fallbacks: { detectors } }, { opened, io });
     } catch (error) {
       // After Ctrl-C during the start, its failures are not printed.
       if (io.stop.aborted) return DONE;
       throw error;
     } finally {
-      await scores?.close();
-      // The history reads Kafka until it is stopped.
-      await stream.stop();
-      await Promise.all([kafka?.stop(), sidecar.stop()]);
+      await opened.disposeAsync();
     }
   },
 };
+
+interface DemoParts {
+  readonly loaded: LoadedConfig;
+  readonly config: Config;
+  readonly models: DetectorModels;
+  /** null without a routes file. */
+  readonly routes: Routes | null;
+  readonly flags: Flags;
+  readonly fallbacks: CommandFallbacks;
+}
+
+interface DemoRun {
+  /** Closed in reverse, so that the feed ends before what reads it. */
+  readonly opened: AsyncDisposableStack;
+  readonly io: CommandIo;
+}
+
+async function startDemo({ loaded, ...parts }: DemoParts, { opened, io }: DemoRun): Promise<ExitCode> {
+  const { config, models } = parts;
+  const logger = createLogger(config.logLevel, process.stderr);
+  const metrics = createMetrics({ collectProcess: true });
+  const covered = coveredDemoSeries(config.stream, Date.now());
+  const stream = runOperations({ config: loaded, logger, metrics });
+  const { operations } = stream;
+  let receiver: RunningReceiver | null = null;
+  const sidecar = await runSidecar({
+    config,
+    catalog: models.catalog,
+    metrics,
+    logger,
+    operations,
+    receivePoints: async (points) => {
+      if (receiver === null) throw new ServiceError('broker-unavailable', 'Kafka is starting', { retryable: true });
+      return receiver.receivePoints(points);
+    },
+  });
+  opened.defer(() => sidecar.stop());
+  let worker: Pick<RunningWorker, 'notReady' | 'warnings'> = {
+    notReady: () => ['the demo is starting'],
+    warnings: () => [],
+  };
+  const reasonsNotReady = () => [...sidecar.reasonsNotReady(), ...worker.notReady()];
+  const ops = await openOpsPort(config, { metrics, logger, reasonsNotReady, warnings: () => worker.warnings() });
+  opened.defer(() => ops.close());
+  const scores = await serveScores(config, { reader: operations.reader, logger });
+  opened.defer(() => scores?.close());
+  await printAddress(sidecar, io);
+  const found = config.kafka === null ? await startLocalKafka(config.dataDir, io) : clusterOf(config.kafka);
+  if (found === null) {
+    collectForecasts(metrics, () => sidecar.forecasts());
+    worker = { notReady: () => [], warnings: () => [] };
+    await aborted(io.stop);
+    return DONE;
+  }
+  opened.defer(() => found.stop());
+  if (io.stop.aborted) return DONE;
+  stream.begin(found.config);
+  // The history reads Kafka until it is stopped.
+  opened.defer(() => stream.stop());
+  const demo = { ...parts, config: { ...config, kafka: found.config }, covered, metrics, logger };
+  const scored = await scoreDemo({ ...demo, forecastsBeside: () => sidecar.forecasts() }, { opened, io });
+  ({ receiver, worker } = scored);
+  const brokers = found.config.brokers.join(',');
+  io.out(`Kafka is at ${brokers}. While this runs, open ${ops.url}/readyz and ${ops.url}/metrics,`);
+  io.out(`or type in another terminal: KAFKA_BROKERS=${brokers} npm start -- watch`);
+  if (config.sources.length > 0) {
+    io.out(`Sources are polled by another process: KAFKA_BROKERS=${brokers} npm start -- poll`);
+  }
+  const failure = await Promise.race([...(await scored.feed()), found.lost, aborted(io.stop)]);
+  if (failure) io.err(`The demo cannot continue: ${failure.message}`);
+  else io.out('Stopping. The next start continues from here.');
+  return failure ? FAILED : DONE;
+}
 
 async function printAddress({ url, madeKey, signInLink }: RunningSidecar, io: CommandIo): Promise<void> {
   const key = madeKey === null ? '.' : `; the first key, shown once and stored: ${madeKey}`;
@@ -133,19 +149,6 @@ async function printAddress({ url, madeKey, signInLink }: RunningSidecar, io: Co
   // A configured key is a secret and is not printed. Of a stored key only the digest is known.
   io.out(`Try: curl -H "Authorization: Bearer ${madeKey ?? '$TIDEWATCH_API_KEY'}" ${url}/validate_api_key`);
   if (madeKey === null) io.out('If you have no key any more: npm start -- keys create');
-}
-
-/** Runs the sidecar alone, where there is no Kafka. */
-async function serveAlone(
-  { opsHost: host, opsPort: port }: Config,
-  { metrics, sidecar }: { readonly metrics: Metrics; readonly sidecar: RunningSidecar },
-  io: CommandIo,
-): Promise<ExitCode> {
-  collectForecasts(metrics, () => sidecar.forecasts());
-  const ops = await startOpsServer({ host, port, metrics, reasonsNotReady: () => sidecar.reasonsNotReady() });
-  await aborted(io.stop);
-  await ops.close();
-  return DONE;
 }
 
 interface DemoKafka {
@@ -180,61 +183,51 @@ async function startLocalKafka(dataDir: string, io: CommandIo): Promise<DemoKafk
   };
 }
 
-interface ScoredDemo {
+interface ScoredDemo extends Omit<DemoParts, 'loaded'> {
   readonly config: DemoConfig;
-  startStream(config: DemoConfig): Promise<RunningWorker>;
-  /** Once there are topics. */
-  startReceiver(config: DemoConfig): Promise<RunningReceiver>;
-  /** null without a routes file. */
-  startAlerts(config: DemoConfig, from: 'earliest' | 'latest'): Promise<AlertService | null>;
-  startIncidents(config: DemoConfig, from: 'earliest' | 'latest'): ReturnType<typeof runIncidents>;
+  /** Demo series that a detector scores. */
   readonly covered: ReadonlySet<string>;
-  /** Resolves when the broker ended for good. */
-  readonly kafkaLost: Promise<Error>;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly forecastsBeside: NonNullable<Parameters<typeof runWorker>[0]['forecastsBeside']>;
 }
 
-async function scoreDemo(
-  { config, startStream, startAlerts, startIncidents, startReceiver, covered, kafkaLost }: ScoredDemo,
-  io: CommandIo,
-): Promise<ExitCode> {
+/** Starts what scores the demo. `feed` writes its records, and gives promises of the failures that end it. */
+async function scoreDemo(scored: ScoredDemo, { opened, io }: DemoRun) {
+  const { config, models, routes, flags, fallbacks, covered, metrics, logger, forecastsBeside } = scored;
+  const { kafka, worker: limits, incidents: found } = config;
+  const stopping = (service: { stop(): Promise<void> }) =>
+    opened.defer(() => withDeadline(service.stop(), limits.shutdownMsMax));
   const plan = await prepareDemo(config);
+  const view = await showDemo({ config, plan, covered }, io);
+  opened.defer(() => view.stop());
   // Events of a history that is still to be scored are sent; those of one that was scored without alerts are not.
   const from = plan.newest.size === 0 ? 'earliest' : 'latest';
-  const alerts = await startAlerts(config, from);
-  const worker = await startStream(config).catch(async (error: unknown) => {
-    await alerts?.stop();
-    throw error;
+  const alerts = routes && (await runAlerts({ config, routes, from, redeliver: false, metrics, logger }));
+  if (alerts !== null) {
+    stopping(alerts);
+    io.out(`Events go to the receivers of ${config.routes}.`);
+  }
+  const incidents = await runIncidents({
+    config: { ...config, incidents: { ...found, quietMs: found.quietMs ?? DEMO_QUIET_MS } },
+    from,
+    metrics,
+    logger,
   });
-  const receiver = await startReceiver(config);
-  const incidents = await startIncidents(config, from);
-  if (alerts !== null) io.out(`Events go to the receivers of ${config.routes}.`);
-  const brokers = config.kafka.brokers.join(',');
-  io.out(`Kafka is at ${brokers}. While this runs, open ${worker.opsUrl}/readyz and ${worker.opsUrl}/metrics,`);
-  io.out(`or type in another terminal: KAFKA_BROKERS=${brokers} npm start -- watch`);
-  if (config.sources.length > 0) {
-    io.out(`What source says is not polled here, but by another process: KAFKA_BROKERS=${brokers} npm start -- poll`);
-  }
-  let demo: RunningDemo | null = null;
-  try {
-    demo = await startDemo({ config, plan, covered }, io);
-    const alertsEnd = alerts?.finished ?? new Promise<never>(() => {});
-    const failure = await Promise.race([
-      worker.finished,
-      demo.failed,
-      kafkaLost,
-      alertsEnd,
-      incidents.finished,
-      aborted(io.stop),
-    ]);
-    if (failure) io.err(`The demo cannot continue: ${failure.message}`);
-    else io.out('Stopping. The next start continues from here.');
-    return failure ? FAILED : DONE;
-  } finally {
-    await demo?.stopFeed();
-    await receiver.stop();
-    await withDeadline(worker.stop(), config.worker.shutdownMsMax);
-    await withDeadline(incidents.stop(), config.worker.shutdownMsMax);
-    await withDeadline(alerts?.stop() ?? Promise.resolve(), config.worker.shutdownMsMax);
-    await demo?.stopView();
-  }
+  stopping(incidents);
+  const worker = await runWorker({ config, models, logger, metrics, forecastsBeside });
+  stopping(worker);
+  const unfollow = followDetectors({ flags, config, worker, logger, version: 0, fallbacks });
+  opened.defer(unfollow);
+  const receiver = await runReceiver({ config, kafka, flags, fallbacks, metrics, logger });
+  opened.defer(() => receiver.stop());
+  return {
+    worker,
+    receiver,
+    async feed() {
+      const feed = await feedDemo({ config, plan });
+      opened.defer(() => feed.stop());
+      return [worker.finished, incidents.finished, feed.failed, ...(alerts === null ? [] : [alerts.finished])];
+    },
+  };
 }

@@ -1,4 +1,3 @@
-import { changeOptions } from '../../config/change-options.ts';
 import { readFlags } from '../../config/command-line.ts';
 import type { LoadedConfig } from '../../config/config.ts';
 import { loadProcessConfig } from '../../config/load.ts';
@@ -6,6 +5,7 @@ import { commandFlag, withDefault } from '../../config/option.ts';
 import { kafkaOptions, streamOptions } from '../../config/options.ts';
 import { repartitionOf } from '../../config/rekeyed-input.ts';
 import { integerFrom } from '../../config/schema/kinds.ts';
+import { changeOptions } from '../../config/topic-options.ts';
 import { topicsInUse } from '../../engine/topics/changelog-name.ts';
 import { keptTimes, keptTimesText } from '../../engine/topics/kept-times.ts';
 import { checkRepartition, ensureRepartition } from '../../engine/topics/repartition-topics.ts';

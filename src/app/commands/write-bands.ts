@@ -21,8 +21,6 @@ export const remoteWriteCommand: RunnableCommand = {
     return runService(
       {
         config,
-        starting: 'remote write is starting',
-        failed: 'bands cannot be written any more',
         async start({ ops, ...reports }) {
           const service = await runRemoteWrite({ config, from, ...reports });
           reports.logger.info({ ops }, 'bands are written');

@@ -13,20 +13,16 @@ import { prometheusRanges, type QueryRange } from '../../pipelines/poll/query-ra
 import { loggedConnection } from './logged-connection.ts';
 import { followPointWriter, type PointWriterOptions } from './point-writer.ts';
 
-interface RunningPoller {
-  reasonsNotReady(): readonly string[];
-  /** null after `stop`; an error when another poller took over, or Kafka refuses. */
-  readonly finished: Promise<Error | null>;
-  stop(): Promise<void>;
-}
-
 interface RunPollerOptions extends PointWriterOptions {
   readonly config: Pick<LoadedConfig, 'stream' | 'detectorsTopic' | 'sources' | 'sourceHeaders' | 'worker'>;
   readonly metrics: Metrics;
 }
 
-/** Polls the sources of the detectors file into the input topic. Throws a ServiceError. */
-export async function runPoller(options: RunPollerOptions): Promise<RunningPoller> {
+/**
+ * Polls the sources of the detectors file into the input topic. `finished` is null after `stop`, and an error when
+ * another poller took over, or Kafka refuses. Throws a ServiceError.
+ */
+export async function runPoller(options: RunPollerOptions) {
   const { config, kafka, metrics, logger } = options;
   const { stream, sources, sourceHeaders } = config;
   const connection = { config: kafka };
@@ -76,7 +72,7 @@ export async function runPoller(options: RunPollerOptions): Promise<RunningPolle
     (error: Error) => error,
   );
   return {
-    reasonsNotReady: () => poller.reasonsNotReady(),
+    notReady: () => poller.reasonsNotReady(),
     finished,
     async stop() {
       unfollow();

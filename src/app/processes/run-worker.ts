@@ -25,17 +25,16 @@ import { requirePermissions } from '../../kafka/admin/topic-permissions.ts';
 import { openCatalog } from '../../models/catalog.ts';
 import { Forecasters } from '../../models/onnx-forecaster.ts';
 import type { Logger } from '../../ops/logger.ts';
-import { collectForecasts, createMetrics, type ForecastSums, type Metrics } from '../../ops/metrics.ts';
-import { startOpsServer } from '../../ops/ops-server.ts';
+import { collectForecasts, type ForecastSums, type Metrics } from '../../ops/metrics.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import { loggedConnection } from './logged-connection.ts';
 import { startRepartition } from './run-repartition.ts';
 import { loadHistory, type NamedHistory } from './warm-history.ts';
 
 export interface RunningWorker {
-  readonly opsUrl: string;
   /** Empty when every assigned partition is being scored, else one reason a sentence. */
   notReady(): string[];
+  warnings(): readonly string[];
   /** null after `stop`; an error when the worker cannot continue. */
   readonly finished: Promise<Error | null>;
   readonly metrics: Metrics;
@@ -58,17 +57,13 @@ export async function resolveWithModels(loaded: LoadedConfig) {
   return { models, result: resolveConfig(loaded, limits) };
 }
 
-/** A sidecar in the same process, reported at the same operator's port. */
-interface Beside {
-  readonly metrics: Metrics;
-  forecasts(): ForecastSums;
-}
-
 interface RunWorkerOptions {
   readonly config: Config & { readonly kafka: KafkaConfig };
   readonly models: DetectorModels;
   readonly logger: Logger;
-  readonly beside?: Beside;
+  readonly metrics: Metrics;
+  /** Forecasts of an HTTP service in the same process. */
+  readonly forecastsBeside?: () => ForecastSums;
   /** Version of the detectors; 0: the detectors file. */
   readonly version?: number;
   /** What series without a state begin with; null for nothing. */
@@ -76,14 +71,15 @@ interface RunWorkerOptions {
 }
 
 /**
- * Starts operator's port, inference threads and the stream. Throws a ServiceError when one of them cannot start; the
- * others are closed then.
+ * Starts inference threads and the stream. Throws a ServiceError when one of them cannot start; the others are closed
+ * then.
  */
 export async function runWorker({
   config,
   models,
   logger,
-  beside,
+  metrics,
+  forecastsBeside,
   version = 0,
   history = null,
 }: RunWorkerOptions): Promise<RunningWorker> {
@@ -92,27 +88,17 @@ export async function runWorker({
     for (const close of opened.splice(0).reverse()) await close();
   };
   try {
-    const metrics = beside?.metrics ?? createMetrics({ collectProcess: true });
-    let notReady = () => ['the worker is starting'];
-    let warnings: () => readonly string[] = () => [];
-    const { opsHost: host, opsPort: port } = config;
-    const probes = { reasonsNotReady: () => notReady(), warnings: () => warnings() };
-    const ops = await startOpsServer({ host, port, metrics, ...probes });
-    opened.push(() => ops.close());
-    logger.info({ url: ops.url }, 'the operators port is open');
     const { worker, forecasters, bind, findings, inputStop } = await startStream(
       { config, models, metrics, logger, version, history },
       (close) => opened.push(close),
     );
     collectForecasts(metrics, () => {
       const stats = forecasters.stats();
-      return beside === undefined ? stats : sumOf(stats, beside.forecasts());
+      return forecastsBeside === undefined ? stats : sumOf(stats, forecastsBeside());
     });
-    warnings = () => [...findings.warnings(), ...inputStop.warnings()];
-    notReady = () => [...worker.notReady(), ...(forecasters.trouble === null ? [] : [forecasters.trouble])];
     return {
-      opsUrl: ops.url,
-      notReady: () => notReady(),
+      notReady: () => [...worker.notReady(), ...(forecasters.trouble === null ? [] : [forecasters.trouble])],
+      warnings: () => [...findings.warnings(), ...inputStop.warnings()],
       finished: worker.finished,
       metrics,
       changeDetectors(detectors, by) {
@@ -163,14 +149,7 @@ function withInputStop<R extends ReturnType<typeof metricReports>>(reports: R, i
 
 /** @param onOpened called with the close function of each part, in the order of opening */
 async function startStream(
-  {
-    config,
-    models,
-    metrics,
-    logger,
-    version,
-    history,
-  }: Required<Omit<RunWorkerOptions, 'beside'>> & { readonly metrics: Metrics },
+  { config, models, metrics, logger, version, history }: Required<Omit<RunWorkerOptions, 'forecastsBeside'>>,
   onOpened: (close: () => Promise<unknown> | undefined) => void,
 ): Promise<StartedStream> {
   const { kafka, worker: limits, registry: registryConfig } = config;

@@ -2,6 +2,8 @@
 export interface CommandIo {
   out(line: string): void;
   err(line: string): void;
+  /** True if a person reads `err`. */
+  readonly isTerminal?: boolean;
   /** Aborts on Ctrl-C and SIGTERM. The name of the signal is its reason. */
   readonly stop: AbortSignal;
 }

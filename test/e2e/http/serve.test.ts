@@ -57,7 +57,7 @@ test('a request that has begun when the service ends is answered, and the end is
   begun.flushHeaders();
   await once(begun, 'continue');
   command.interrupt();
-  await command.until(() => command.out.some((line) => line.includes('ending')));
+  await command.until(() => command.out.some((line) => line.includes('draining')));
   begun.end(body);
   const [answer] = await once(begun, 'response');
   assert.equal(answer.statusCode, 200);
@@ -87,7 +87,7 @@ test('after SIGTERM the service is not ready at once, answers while it drains, a
   await until('it is not ready', async () => (await fetch(`${ops}/readyz`)).status === 503, { everyMs: 10 });
   assert.equal(await statusOf(url, MINE), 200);
   assert.equal(
-    command.out.some((line) => line.includes('ending')),
+    command.out.some((line) => line.includes('draining')),
     false,
   );
   assert.equal(await command.exitCode, 0);

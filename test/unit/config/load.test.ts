@@ -28,8 +28,8 @@ test('an environment without a single setting gives every default', () => {
   assert.deepEqual(config.stream.detectors, []);
   assert.equal(config.stream.topics.changelog, 'tidewatch-changelog');
   assert.deepEqual(
-    [config.opsHost, config.opsPort, config.dataDir, config.logLevel],
-    ['127.0.0.1', 9464, './data', 'info'],
+    [config.opsHost, config.opsPort, config.opsPortMoves, config.dataDir, config.logLevel],
+    ['127.0.0.1', 9464, true, './data', 'info'],
   );
   assert.deepEqual(config.worker, {
     commitIntervalMs: 50,

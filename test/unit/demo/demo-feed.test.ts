@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import {
   type DemoRecord,
   demoRecords,
-  feedDemo,
   HISTORY_STEPS,
   historySize,
   LIVE_STEP_MS,
   newestSteps,
   planFeed,
+  writeSteps,
 } from '../../../src/demo/demo-feed.ts';
 import { DEMO_SERIES } from '../../../src/demo/demo-series.ts';
 import { STEP_MS, stepAt, timeOf } from '../../../src/demo/demo-time.ts';
@@ -24,7 +24,7 @@ async function feed({ newest = new Map<string, number>(), runMs = 3_500, failure
   const waits: number[] = [];
   let nowMs = NOW_MS;
   const plan = planFeed(newest, nowMs);
-  await feedDemo(plan, {
+  await writeSteps(plan, {
     async send(records) {
       const failure = failures.shift();
       if (failure) throw failure;

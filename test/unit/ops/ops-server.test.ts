@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { freePort } from '../../../src/demo/local-kafka/free-port.ts';
 import { createMetrics, type Metrics } from '../../../src/ops/metrics.ts';
 import { startOpsServer } from '../../../src/ops/ops-server.ts';
 
@@ -41,6 +42,16 @@ test('metrics are served in the format of Prometheus', async (t) => {
   const text = await response.text();
   assert.match(text, /^tidewatch_dead_letters_total\{reason="late"\} 3$/m);
   assert.match(text, /^process_resident_memory_bytes \d/m);
+});
+
+test('a port that is taken is skipped where further ones may be used', async (t) => {
+  const taken = Number(new URL((await start(t)).url).port);
+  const free = await freePort();
+  const metrics = createMetrics({ collectProcess: false });
+  const place = { host: '127.0.0.1', port: taken, furtherPorts: [taken, free] };
+  const server = await startOpsServer({ ...place, metrics, reasonsNotReady: () => [] });
+  t.after(() => server.close());
+  assert.equal(server.url, `http://127.0.0.1:${free}`);
 });
 
 test('a failed collection of metrics is a 500, and the server continues', async (t) => {

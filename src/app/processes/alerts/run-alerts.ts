@@ -36,7 +36,7 @@ export function loadRoutes(path: string | null): ConfigResult<Routes> | null {
   return routes === null ? { kind: 'problems', problems } : { kind: 'config', config: routes };
 }
 
-export interface RunAlertsOptions {
+interface RunAlertsOptions {
   readonly config: LoadedConfig & { readonly kafka: KafkaConfig };
   readonly routes: Routes;
   readonly from: 'earliest' | 'latest';

@@ -13,7 +13,7 @@ import { describingThreads } from './describing-threads.ts';
 import { knownCluster, makeOperations } from './make-operations.ts';
 import { publishDetectors } from './publish-detectors.ts';
 
-export interface RunningOperations {
+interface RunningOperations {
   readonly operations: Operations;
   /** Follows the topics of a cluster from now on. */
   begin(kafka: KafkaConfig): void;

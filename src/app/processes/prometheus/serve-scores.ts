@@ -4,8 +4,6 @@ import type { Logger } from '../../../ops/logger.ts';
 import { type OpsServer, startOpsServer } from '../../../ops/ops-server.ts';
 import { EXPOSITION_TYPE, scoreMetrics } from '../../../pipelines/remote-write/score-exposition.ts';
 
-export type RunningScores = OpsServer;
-
 interface ScoresToServe {
   readonly reader: Pick<HistoryReader, 'published'>;
   readonly logger: Pick<Logger, 'warn'>;
@@ -18,7 +16,7 @@ interface ScoresToServe {
 export async function serveScores(
   { opsHost: host, scores }: Pick<LoadedConfig, 'opsHost' | 'scores'>,
   { reader, logger }: ScoresToServe,
-): Promise<RunningScores | null> {
+): Promise<OpsServer | null> {
   const { port, series, seriesMax: limit } = scores;
   if (port === null) return null;
   let said = false;
