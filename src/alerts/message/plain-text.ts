@@ -15,6 +15,14 @@ export function oneLine(text: string, charactersMax: number = FIELD_CHARACTERS_M
   return cut(clean, charactersMax);
 }
 
+/** One line that keeps its beginning and its end: ids of series often differ in the last part only. */
+export function oneLineWithEnds(text: string, charactersMax: number): string {
+  const line = oneLine(text, Number.POSITIVE_INFINITY);
+  if (line.length <= charactersMax) return line;
+  const half = (charactersMax - 3) >>> 1;
+  return `${cut(line, half + 3)}${line.slice(-half).replace(/^[\udc00-\udfff]/, '')}`;
+}
+
 /** Text of at most `charactersMax` UTF-16 units, never ending in half a character. */
 export function cut(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;

@@ -1,6 +1,7 @@
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import { type IncidentOrigin, isOriginKnown } from '../../records/incident.ts';
 import { quantityTexts } from '../../records/quantity-text.ts';
+import { type ListedNames, listedNames } from '../../records/series/listed-names.ts';
 import { stretchText } from '../../records/stretch-text.ts';
 import { eventUrgency } from '../../records/urgency.ts';
 import { type Notice, type Notification, typeOf } from './notification.ts';
@@ -38,7 +39,9 @@ export const NOTICE_FIELDS: Readonly<Record<string, ReadField<Notice>>> = {
   revision: ofBoth(({ revision }) => String(revision)),
   detector: (notice) =>
     'event' in notice ? notice.event.detector : distinct(notice.incident.events.map(({ detector }) => detector)),
-  subject: (notice) => placeOf(notice),
+  subject: placeOf,
+  /** As `subject`, but of several series without what `shared` has. */
+  name: placeOf,
   series: (notice) => ('event' in notice ? notice.event.series : notice.incident.origins[0]?.series) ?? '',
   group: ofEvent(({ group }) => group ?? ''),
   kind: ofBoth(({ kind }) => kind.replaceAll('_', ' ')),
@@ -73,8 +76,8 @@ export const NOTICE_FIELDS: Readonly<Record<string, ReadField<Notice>>> = {
   eventCount: ofIncident(({ eventCount }) => String(eventCount)),
   members: (notice) =>
     'event' in notice
-      ? notice.event.members.map(({ series, share }) => `${series} ${Math.round(100 * share)} %`).join(', ')
-      : distinct(notice.incident.events.map(eventPlace)),
+      ? listText(notice.event.members.map(({ series, share }) => [series, ` ${Math.round(100 * share)} %`]))
+      : listText(notice.incident.events.map((event) => [eventPlace(event), ''])),
   origin1: ofOrigin(0),
   origin2: ofOrigin(1),
   origin3: ofOrigin(2),
@@ -88,6 +91,7 @@ export const MESSAGE_FIELDS: Readonly<Record<string, ReadField<Notification>>> =
   route: ({ route }) => route,
   receiver: ({ receiver }) => receiver,
   groupedBy: ({ group }) => group ?? '',
+  shared: (notification) => namesOf(notification).shared.join(' and '),
 };
 
 /** `labels.NAME`: a label of the detector. `seriesLabels.NAME`: one of the series. */
@@ -117,6 +121,7 @@ export function readField(name: string, { notification, notice, consoleUrl }: Fi
     const labels = recordOf(notice)[named.of] ?? {};
     return Object.hasOwn(labels, named.label) ? oneLine(labels[named.label]) : '';
   }
+  if (name === 'name') return oneLine(namesOf(notification).of(placeOf(notice)));
   const ofMessage = Object.hasOwn(MESSAGE_FIELDS, name) ? MESSAGE_FIELDS[name](notification, consoleUrl) : null;
   return oneLine(ofMessage ?? NOTICE_FIELDS[name](notice, consoleUrl));
 }
@@ -126,7 +131,32 @@ export function placeOf(subject: Subject): string {
   if ('event' in subject) return eventPlace(subject.event);
   const { origins, events, seriesCount } = subject.incident;
   if (isOriginKnown(origins)) return origins[0].common ?? origins[0].series;
-  return origins.length === 0 ? distinct(events.map(eventPlace)) : `${seriesCount} series`;
+  return origins.length === 0 ? listText(events.map((event) => [eventPlace(event), ''])) : `${seriesCount} series`;
+}
+
+const names = new WeakMap<Notification['notices'], ListedNames>();
+
+function namesOf({ notices }: Notification): ListedNames {
+  const known = names.get(notices) ?? listedNames(notices.map(placeOf));
+  names.set(notices, known);
+  return known;
+}
+
+const LIST_CHARACTERS_MAX = 480;
+
+/** Names with a text behind each: what they share first, and how many do not fit instead of half a name. */
+function listText(named: readonly (readonly [id: string, text: string])[]): string {
+  const rows = [...new Map(named)];
+  const { shared, of } = listedNames(rows.map(([id]) => id));
+  const texts = rows.map(([id, text]) => `${of(id)}${text}`);
+  const begin = shared.length === 0 ? '' : `${shared.join(' and ')} with `;
+  const separator = shared.length === 0 ? ', ' : '; ';
+  let text = begin + (texts[0] ?? '');
+  for (const [i, next] of texts.slice(1).entries()) {
+    if (text.length + next.length > LIST_CHARACTERS_MAX) return `${text} and ${texts.length - i - 1} more`;
+    text += separator + next;
+  }
+  return text;
 }
 
 function eventPlace({ series, group, detector }: Pick<AnomalyEvent, 'series' | 'group' | 'detector'>): string {

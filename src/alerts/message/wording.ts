@@ -1,5 +1,5 @@
 import type { Notification } from './notification.ts';
-import { oneLine } from './plain-text.ts';
+import { oneLineWithEnds } from './plain-text.ts';
 import { type ParsedTemplate, parseTemplate, renderTemplate, type Template } from './template.ts';
 
 /** Templates of a receiver, and what they may point to. */
@@ -10,7 +10,8 @@ export interface Wording {
   readonly text: Template;
 }
 
-const TITLE_CHARACTERS_MAX = 200;
+/** Room for the whole id of a series with labels. */
+const TITLE_CHARACTERS_MAX = 500;
 
 const DEFAULT_TITLE =
   '[{{status}}] {{#incidentId}}{{summary}}{{/incidentId}}' +
@@ -25,13 +26,14 @@ const INCIDENT_TEXT =
   'series: {{members}}\n';
 
 const EVENT_TEXT =
-  '[{{type}}] {{subject}}: {{summary}}\n' +
+  '[{{type}}] {{name}}: {{summary}}\n' +
   '{{#usual}}usual then: {{usual}}{{#distance}}; {{distance}}{{/distance}}\n{{/usual}}' +
   '{{kind}}, {{urgency}}, detector {{detector}}, since {{startedAt}}, {{goesOn}}' +
   '{{#closeReason}}, {{closeReason}}{{/closeReason}}\n' +
   '{{#members}}members: {{members}}\n{{/members}}';
 
 const DEFAULT_TEXT =
+  '{{#shared}}all series share {{shared}}\n{{/shared}}' +
   `{{#events}}{{#incidentId}}${INCIDENT_TEXT}{{/incidentId}}{{^incidentId}}${EVENT_TEXT}{{/incidentId}}` +
   '{{#changes}}{{changes}}\n{{/changes}}' +
   '{{#nextStep}}next step: {{nextStep}}\n{{/nextStep}}{{#runbook}}runbook: {{runbook}}\n{{/runbook}}' +
@@ -55,7 +57,7 @@ export interface Worded {
 
 export function wordsOf({ title, text, consoleUrl }: Wording, notification: Notification): Worded {
   return {
-    title: oneLine(renderTemplate(title, notification, consoleUrl), TITLE_CHARACTERS_MAX),
+    title: oneLineWithEnds(renderTemplate(title, notification, consoleUrl), TITLE_CHARACTERS_MAX),
     text: renderTemplate(text, notification, consoleUrl).trim(),
   };
 }

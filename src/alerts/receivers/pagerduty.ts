@@ -1,6 +1,6 @@
 import { eventUrgency } from '../../records/urgency.ts';
 import type { Notice, Notification } from '../message/notification.ts';
-import { cut, oneLine } from '../message/plain-text.ts';
+import { cut, oneLine, oneLineWithEnds } from '../message/plain-text.ts';
 import { consoleLink, dedupKeyOf, recordOf } from '../message/subject.ts';
 import { originText, placeOf } from '../message/template-fields.ts';
 import { wordsOf } from '../message/wording.ts';
@@ -59,7 +59,7 @@ function pagerDutyEvent(notice: Notice, { notification, routingKey, title, link 
     ...(link !== null && { client_url: link, links: [{ href: link, text: `The ${what} in the console` }] }),
     payload: {
       summary: cut(title, SUMMARY_CHARACTERS_MAX) || record.kind,
-      source: oneLine(placeOf(notice), SOURCE_CHARACTERS_MAX) || component,
+      source: oneLineWithEnds(placeOf(notice), SOURCE_CHARACTERS_MAX) || component,
       severity: eventUrgency(record),
       timestamp: new Date(record.startedAtMs).toISOString(),
       component,

@@ -53,7 +53,10 @@ export function slackMessage(
   return {
     text: escapeSlack(title.trim() || 'Anomaly'),
     blocks: [
-      { type: 'header' as const, text: plain(title.trim() || 'Anomaly', HEADER_CHARACTERS_MAX) },
+      // A header that is too long would lose what its series differs in.
+      title.trim().length <= HEADER_CHARACTERS_MAX
+        ? { type: 'header' as const, text: plain(title.trim() || 'Anomaly', HEADER_CHARACTERS_MAX) }
+        : { type: 'section' as const, text: plain(title.trim(), SECTION_CHARACTERS_MAX) },
       ...sections,
       { type: 'context' as const, elements: links },
     ],

@@ -15,7 +15,7 @@ const COMPARED = {
 export type EventColumn = keyof typeof COMPARED;
 
 /** `-grade`: largest first. null: as the service lists them, open ones first, then newest first. */
-export interface EventOrder {
+interface EventOrder {
   readonly column: EventColumn;
   readonly isDescending: boolean;
 }

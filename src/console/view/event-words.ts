@@ -1,6 +1,6 @@
 import type { EventAnswer } from '../../api/wire/schema/event-schema.ts';
 import { quantityText, quantityTexts } from '../../records/quantity-text.ts';
-import { counted, elapsedText, numberText, percentText, shortDuration } from './number-words.ts';
+import { counted, elapsedText, numberText, percentText } from './number-words.ts';
 import { routeTo } from './route.ts';
 
 /** What each kind means, for those who see it for the first time. */
@@ -64,7 +64,7 @@ export function closeText(reason: string | null): string {
 export function lengthText(event: EventAnswer, nowMs: number): string {
   const { startedAtMs, endedAtMs, closeReason, recoveringSinceMs } = event;
   if (endedAtMs !== null && closeReason === 'new_level') return 'new level';
-  return shortDuration(Math.max(endedAtMs ?? recoveringSinceMs ?? nowMs, startedAtMs) - startedAtMs);
+  return elapsedText(Math.max(endedAtMs ?? recoveringSinceMs ?? nowMs, startedAtMs) - startedAtMs);
 }
 
 /** Why the event was raised, sentence by sentence. */

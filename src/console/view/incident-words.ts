@@ -2,7 +2,7 @@ import type { EventAnswer } from '../../api/wire/schema/event-schema.ts';
 import type { IncidentAnswer, UnreviewedIncident } from '../../api/wire/schema/incident-schema.ts';
 import type { Freshness } from '../../api/wire/schema/operations/freshness-schema.ts';
 import { isOriginKnown } from '../../records/incident.ts';
-import { counted, shortDuration } from './number-words.ts';
+import { counted, elapsedText } from './number-words.ts';
 import { routeTo } from './route.ts';
 import { timeText } from './time-words.ts';
 
@@ -10,10 +10,10 @@ type ShownOrigin = IncidentAnswer['origins'][number];
 
 /** What each kind of incident means. */
 export const INCIDENT_KIND_WORDS: Readonly<Record<IncidentAnswer['kind'], readonly [name: string, meaning: string]>> = {
-  single: ['alone', 'nothing belongs to this event'],
-  related: ['related', 'labels or names in common, or going together before'],
-  simultaneous: ['at once', 'far more series began at once than usually do'],
-  pause: ['pause', 'the whole input of detectors stopped'],
+  single: ['single', 'no other event is related to this one'],
+  related: ['related', 'labels or names in common, or earlier events at the same times'],
+  simultaneous: ['simultaneous', 'far more series deviate at once than usual'],
+  pause: ['pause', 'the whole input of a detector stopped'],
 };
 
 /** The name of an origin: what its series have in common, or its series. */
@@ -23,9 +23,14 @@ export function incidentAddress({ incidentId }: Pick<IncidentAnswer, 'incidentId
   return routeTo('incidents', incidentId);
 }
 
-/** The name of an incident in a list: its first candidate if that stands out. */
+/** The name of an incident in a list: its first candidate if one stands out, else its summary. */
 export function incidentName({ origins, summary }: Pick<IncidentAnswer, 'origins' | 'summary'>): string {
   return isOriginKnown(origins) ? originName(origins[0]) : summary;
+}
+
+/** Ids in the names of a list of incidents. */
+export function namedOrigins({ origins }: Pick<IncidentAnswer, 'origins'>): readonly string[] {
+  return isOriginKnown(origins) ? [originName(origins[0])] : [];
 }
 
 /** `7 events of 5 series`. */
@@ -79,5 +84,5 @@ export function incidentsStalled(freshness: Freshness | null | undefined, nowMs:
 
 /** `first`, or `+41 s`. */
 export function onsetText(ms: number): string {
-  return ms <= 0 ? 'first' : `+${shortDuration(ms)}`;
+  return ms <= 0 ? 'first' : `+${elapsedText(ms)}`;
 }

@@ -26,21 +26,14 @@ const UNITS: readonly (readonly [number, string])[] = [
   [1_000, 's'],
 ];
 
-/** The two largest units, and no seconds beside minutes: `2 h 5 min`, `12 min`. */
+/** To the minute: `2 d 4 h 5 min`, `12 min`; less than a minute in seconds. */
 export function elapsedText(ms: number): string {
   const parts: string[] = [];
   let left = Math.max(0, ms);
   for (const [size, unit] of UNITS) {
     const count = Math.floor(left / size);
-    if (count > 0) parts.push(`${count} ${unit}`);
-    else if (parts.length > 0) break;
-    if (parts.length === 2 || (unit === 'min' && count > 0)) break;
+    if (count > 0 && !(unit === 's' && parts.length > 0)) parts.push(`${count} ${unit}`);
     left -= count * size;
   }
   return parts.length === 0 ? '0 s' : parts.join(' ');
-}
-
-/** The largest unit only: `2 h`. */
-export function shortDuration(ms: number): string {
-  return elapsedText(ms).split(' ').slice(0, 2).join(' ');
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { visibleId } from '../../../src/records/series/listed-names.ts';
 import { PAST, startConsole } from '../../fixture/console/console-service.ts';
 import { openSignedIn } from '../../fixture/console/opened-page.ts';
 import { goTo, untilCount } from '../../fixture/console/page-steps.ts';
@@ -18,9 +19,6 @@ const HOSTILE = [
   ' ',
 ];
 
-/** Marks that turn the direction of text are not. */
-const shownName = (name: string) => name.replace(/[\u202c\u202e]/g, '\ufffd');
-
 test('hostile names of series stay text on every page', async () => {
   const incidents = HOSTILE.map((_, series) => {
     return { series, kind: 'level_shift' as const, from: PAST - 20 - series, until: null, size: 0.6 };
@@ -30,7 +28,7 @@ test('hostile names of series stay text on every page', async () => {
     const { page, troubles } = await openSignedIn(service.url);
     await untilCount(page, '.line', HOSTILE.length);
     const shown = await page.locator('.line .what .name').allTextContents();
-    assert.deepEqual(shown.toSorted(), HOSTILE.map(shownName).toSorted());
+    assert.deepEqual(shown.toSorted(), HOSTILE.map(visibleId).toSorted());
     for (const [hash, selector] of [
       ['#/series', '.tile'],
       ['#/events', '.table'],
@@ -41,11 +39,11 @@ test('hostile names of series stay text on every page', async () => {
       await goTo(page, '#/now', '.line');
       await page
         .locator('.line')
-        .nth(shown.indexOf(shownName(name)))
+        .nth(shown.indexOf(visibleId(name)))
         .locator('a')
         .click();
       await page.waitForSelector('.event-detail');
-      assert.equal(await page.locator('h1').textContent(), shownName(name));
+      assert.equal(await page.locator('h1').textContent(), visibleId(name));
     }
     assert.equal(await page.evaluate('window.hit'), undefined);
     assert.deepEqual(troubles, []);

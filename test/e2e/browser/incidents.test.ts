@@ -98,7 +98,7 @@ kafkaTest('an incident is shown live, first of all, and its page has origins, on
     await page.getByText('4 events are open').waitFor();
     await produceRecords(connection, INCIDENTS_TOPIC, [revisionOf({})]);
     await page.locator('h1').getByText('1 incident is open').waitFor();
-    await page.getByText('4 events, 1 by themselves').waitFor();
+    await page.getByText('4 events, 1 outside incidents').waitFor();
     await untilCount(page, '.line.incident', 1);
     assert.deepEqual(await axeFindings(page), []);
 
@@ -119,18 +119,18 @@ kafkaTest('an incident is shown live, first of all, and its page has origins, on
     await untilCount(page, '.onset .spark-change', 8);
     await page.locator('.origins').getByText('3 min after disk of db-1 replaced').waitFor();
     await page.getByRole('button', { name: /^Not related.*web-2/ }).click();
-    await page.getByRole('button', { name: /^This was it.*db-1/ }).click();
+    await page.getByRole('button', { name: /^Confirm root cause.*db-1/ }).click();
     await untilCount(page, '.incident-page [aria-pressed=true]', 2);
-    await page.getByText('People say so of 1 incident.').waitFor();
+    await page.getByText('Confirmed root cause of 1 incident.').waitFor();
     await page.getByRole('button', { name: 'Acknowledge all of it' }).click();
     await page.getByText('Acknowledged by').waitFor();
     assert.deepEqual(await axeFindings(page), []);
 
     await page.getByRole('link', { name: 'its events' }).click();
     await untilCount(page, '.table tbody tr', 3);
-    assert.equal(await page.locator('.table tbody').getByText('seen by').count(), 3, 'with all of its events');
+    assert.equal(await page.locator('.table tbody').getByText('acknowledged by').count(), 3, 'with all of its events');
     await goTo(page, `#/events/${eventId(SERIES[0])}`, '.event-detail');
-    await page.getByRole('link', { name: 'its incident' }).waitFor();
+    await page.getByRole('link', { name: 'incident', exact: true }).waitFor();
     await untilCount(page, '.change-list li', 2);
     assert.deepEqual(await changes.allTextContents(), [
       '3 min after disk of db-1 replaced',

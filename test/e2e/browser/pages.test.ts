@@ -279,7 +279,7 @@ test('the page of an ended event shows the time around it, its true end, what el
   assert.ok(ended < to, `${ended} is before ${to}`);
   assert.ok(Date.parse(to) < Date.now() - 3_600_000, 'the chart does not go on until now');
   await page.getByRole('heading', { name: 'At the same time' }).waitFor();
-  await page.getByRole('link', { name: 'the series db-1/connections' }).click();
+  await page.getByRole('link', { name: 'series', exact: true }).click();
   await page.getByRole('heading', { name: 'db-1/connections' }).waitFor();
   assert.deepEqual(troubles, []);
 });

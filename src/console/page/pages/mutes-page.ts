@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { MuteAnswer, MutesAnswer } from '../../../api/wire/schema/operations/mute-schema.ts';
+import type { ListedNames } from '../../../records/series/listed-names.ts';
 import { HOUR_MS, MUTE_TIMES } from '../../view/mute-words.ts';
 import { counted } from '../../view/number-words.ts';
 import { type Route, routeTo } from '../../view/route.ts';
@@ -7,12 +8,13 @@ import { zonedText } from '../../view/time-words.ts';
 import { type Console, useAct, useLoaded } from '../element/hooks.ts';
 import { html, type Shown, typedIn } from '../element/html.ts';
 import { Empty, Failure, Loading } from '../element/page-states.ts';
+import { Name, SharedName, useNames } from '../element/series-name.ts';
 import { Table, type TableColumn } from '../element/table.ts';
 import { getJson, postJson } from '../source/service-calls.ts';
 
 const EVERY_MS = 10_000;
 
-/** What people have muted: series and detectors, until when and why; and what was. */
+/** Mutes of series and detectors, active or ended. */
 export function MutesPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
   const ended = route.query.ended === 'true';
   const load = () => getJson<MutesAnswer>('/v1/mutes', ended ? { ended } : {});
@@ -21,40 +23,48 @@ export function MutesPage({ app, route }: { readonly app: Console; readonly rout
     reload();
     await app.openEvents.refresh();
   });
+  const names = useNames((value?.mutes ?? []).flatMap(({ match }) => match ?? []));
   const end = ({ id }: MuteAnswer) => act(() => postJson(`/v1/mutes/${encodeURIComponent(id)}`, {}, 'DELETE'));
   return html`<div class="page">
     <header class="page-head"><h1>Mutes</h1>
-      <p class="aside">${value !== null && `${counted(value.mutes.length, 'mute')} ${ended ? 'ended' : 'now'}`}
-        ${' '}<a href=${routeTo('mutes', null, { ended: ended ? '' : 'true' })}>
-        ${ended ? 'Those that hold' : 'Those that have ended'}</a></p>
+      <p class="aside">${value !== null && `${counted(value.mutes.length, 'mute')} ${ended ? 'ended' : 'active'}`}
+</p>
+      <a href=${routeTo('mutes', null, { ended: ended ? '' : 'true' })}>${ended ? 'Active mutes' : 'Ended mutes'}</a>
     </header>
     ${[failure, refusal].map((text) => text !== null && html`<${Failure} text=${text} />`)}
     ${value === null && failure === null && html`<${Loading} what="mutes" />`}
     ${
       value?.mutes.length === 0 &&
       html`<${Empty} title=${ended ? 'No mute has ended' : 'Nothing is muted'}>
-        Events of what is muted are kept and shown, and nobody is notified of them until the mute ends.<//>`
+        Events of muted series are kept and shown; alerts about them are held until the mute ends.<//>`
     }
     ${
       (value?.mutes.length ?? 0) > 0 &&
-      html`<${Table} name="Mutes" columns=${muteColumns(app, end)} rows=${value?.mutes ?? []}
+      html`<${SharedName} names=${names} />
+      <${Table} name="Mutes" columns=${muteColumns(app, names, end)} rows=${value?.mutes ?? []}
       keyOf=${({ id }: MuteAnswer) => id} />`
     }
     ${
       app.mayOperate
         ? html`<${NewMuteForm} onMute=${(mute: object) => act(() => postJson('/v1/mutes', mute))} />`
-        : html`<p class="aside">This key may look. Muting needs a key with the role operator.</p>`
+        : html`<p class="aside">Read-only access. Muting requires a key with the role operator.</p>`
     }
   </div>`;
 }
 
-function muteColumns(app: Console, onEnd: (mute: MuteAnswer) => void): readonly TableColumn<MuteAnswer>[] {
+function muteColumns(
+  app: Console,
+  names: ListedNames,
+  onEnd: (mute: MuteAnswer) => void,
+): readonly TableColumn<MuteAnswer>[] {
   return [
     {
       title: 'Series',
       isHead: true,
       cell: ({ match }) =>
-        match === null ? 'all' : html`<a href=${routeTo('events', null, { series: match })}>${match}</a>`,
+        match === null
+          ? 'all'
+          : html`<a href=${routeTo('events', null, { series: match })}><${Name} id=${match} names=${names} /></a>`,
     },
     { title: 'Detector', cell: ({ detector }) => detector ?? 'all' },
     {

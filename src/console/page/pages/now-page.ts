@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import type { EventAnswer } from '../../../api/wire/schema/event-schema.ts';
 import { addressOf, isMuted, subjectName, worstFirst } from '../../view/event-words.ts';
-import { incidentsStalled, worstIncidentsFirst } from '../../view/incident-words.ts';
+import { incidentsStalled, namedOrigins, worstIncidentsFirst } from '../../view/incident-words.ts';
 import { groupsBy, labelledEvent } from '../../view/label-groups.ts';
 import { counted } from '../../view/number-words.ts';
 import { parseRoute, type Route, routeTo } from '../../view/route.ts';
@@ -11,6 +11,7 @@ import { type Console, useFreshness, useLoaded, useNow, useOpenEvents } from '..
 import { html, type Shown } from '../element/html.ts';
 import { Meanings } from '../element/meanings.ts';
 import { Empty, Failure, Loading } from '../element/page-states.ts';
+import { Name, SharedName, useNames } from '../element/series-name.ts';
 import { TypedFilter } from '../element/typed-filter.ts';
 import { EventLine } from './events/event-line.ts';
 import { IncidentEntry } from './incidents/incident-line.ts';
@@ -33,6 +34,9 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
   const shownIncidents = worstIncidentsFirst(incidents, nowMs).slice(0, LINES_MAX);
   const shownIds = new Set(shownIncidents.map(({ incidentId }) => incidentId));
   const alone = sorted.filter(({ incidentId }) => incidentId === null || !shownIds.has(incidentId));
+  const shownEvents = alone.slice(0, LINES_MAX);
+  const names = useNames(shownEvents.map(subjectName));
+  const originNames = useNames(shownIncidents.flatMap(namedOrigins));
   const stalled = incidentsStalled(known, nowMs);
   const waiting = sorted.filter((event) => event.acknowledged === null && !isMuted(event, nowMs));
   if (events === null || (freshness === null && app.source.kind === 'service'))
@@ -51,7 +55,7 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
       ? openEvents
       : counted(incidentsTotal, 'incident is', 'incidents are');
   const unseen = total > 0 && !isPast && `${waiting.length} not yet acknowledged, `;
-  const beside = incidentsTotal > 0 && `${counted(total, 'event')}, ${alone.length} by themselves, `;
+  const beside = incidentsTotal > 0 && `${counted(total, 'event')}, ${alone.length} outside incidents, `;
   const when = isPast ? ' at its end' : isQuiet && isKnown ? ' now' : '';
   return html`<div class="page now">
     <header class="page-head">
@@ -72,10 +76,10 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
       <section aria-label="What is open, worst first" class="wide">
         ${
           shownIncidents.length > 0 &&
-          html`<h2>Incidents</h2><ol class="lines">${shownIncidents.map(
+          html`<h2>Incidents</h2><${SharedName} names=${originNames} /><ol class="lines">${shownIncidents.map(
             (incident) => html`<${IncidentEntry} key=${incident.incidentId} app=${app} incident=${incident}
-              events=${sorted} nowMs=${nowMs} />`,
-          )}</ol>${alone.length > 0 && html`<h2>Events by themselves</h2>`}`
+              events=${sorted} names=${originNames} nowMs=${nowMs} />`,
+          )}</ol>${alone.length > 0 && html`<h2>Other events</h2>`}`
         }
         ${
           isQuiet &&
@@ -86,14 +90,15 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
         }
         ${
           alone.length > 0 &&
-          html`${groupsBy(alone.slice(0, LINES_MAX), by, labelledEvent).map(
+          html`<${SharedName} names=${names} />${groupsBy(shownEvents, by, labelledEvent).map(
             (group) => html`<section key=${group.name} class="label-group">
             ${group.name !== null && html`<h3><${GroupName} group=${group} /></h3>`}
             <ol class="lines">
             ${group.items.map(
-              (event) => html`<${EventLine} key=${event.eventId} app=${app} event=${event} nowMs=${nowMs} />`,
+              (event) => html`<${EventLine} key=${event.eventId} app=${app} event=${event} names=${names}
+                nowMs=${nowMs} />`,
             )}</ol></section>`,
-          )}<${Meanings} of=${['widths out', 'severity']} />`
+          )}<${Meanings} of=${['outside the interval', 'severity']} />`
         }
         ${
           total > LINES_MAX &&
@@ -134,11 +139,12 @@ function JustEnded({ app, live, nowMs }: JustEndedProps): Shown {
   const earlier = useLoaded('ended', () => app.source.events({ open: false, limit: ENDED_MAX }));
   const byId = new Map([...(earlier.value?.events ?? []), ...live].map((event) => [event.eventId, event]));
   const rows = [...byId.values()].sort((a, b) => (b.endedAtMs ?? 0) - (a.endedAtMs ?? 0)).slice(0, ENDED_MAX);
+  const names = useNames(rows.map(subjectName));
   if (rows.length === 0) return null;
-  return html`<section class="panel"><h2>Ended last</h2>
+  return html`<section class="panel"><h2>Recently ended</h2><${SharedName} names=${names} />
     <ul class="ended">${rows.map(
       (event) => html`<li><a href=${addressOf(event)}>
-        <span class="name" title=${subjectName(event)}>${subjectName(event)}</span>
+        <${Name} id=${subjectName(event)} names=${names} />
         <time>${event.endedAtMs !== null && timeText(event.endedAtMs, nowMs)}</time></a></li>`,
     )}</ul></section>`;
 }
@@ -146,10 +152,14 @@ function JustEnded({ app, live, nowMs }: JustEndedProps): Shown {
 function WorstSeries({ app }: { readonly app: Console }): Shown {
   const load = () => app.source.seriesList({ sort: 'grade', limit: TILES, recent: TILE_VALUES });
   const { value, failure } = useLoaded('worst', load, TILES_EVERY_MS);
+  const names = useNames((value?.series ?? []).map(({ series }) => series));
   if (failure !== null && value === null) return html`<${Failure} text=${failure} />`;
   if (value === null || value.series.length === 0) return null;
   return html`<section aria-label="Most unusual series">
     <h2>Most unusual of ${counted(value.total, 'series', 'series')}</h2>
-    <ul class="tiles">${value.series.map((row) => html`<${SeriesTile} key=${row.series} row=${row} />`)}</ul>
+    <${SharedName} names=${names} />
+    <ul class="tiles">${value.series.map(
+      (row) => html`<${SeriesTile} key=${row.series} row=${row} names=${names} />`,
+    )}</ul>
   </section>`;
 }

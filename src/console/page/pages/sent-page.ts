@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { SentAnswer } from '../../../api/wire/schema/operations/sent-schema.ts';
+import type { ListedNames } from '../../../records/series/listed-names.ts';
 import { type Route, routeTo } from '../../view/route.ts';
 import { zonedText } from '../../view/time-words.ts';
 import { type Console, useLoaded } from '../element/hooks.ts';
 import { html, type Shown } from '../element/html.ts';
 import { Empty, Failure, Loading } from '../element/page-states.ts';
+import { Name, SharedName, useNames } from '../element/series-name.ts';
 import { Table, type TableColumn } from '../element/table.ts';
 import { TypedFilter } from '../element/typed-filter.ts';
 import { outcomeText, type Sent } from './events/sent-list.ts';
@@ -24,6 +26,7 @@ export function SentPage({ app, route: { query } }: { readonly app: Console; rea
   const more = added?.key === key ? added : null;
   const next = more === null ? (first.value?.next_cursor ?? null) : more.next_cursor;
   const rows = [...(first.value?.sent ?? []), ...(more?.sent ?? [])];
+  const names = useNames(rows.map(({ subject }) => subject));
   const readMore = async () => {
     const page = await app.source.sent({ ...wanted, cursor: next ?? '' });
     setAdded({ key, sent: [...(more?.sent ?? []), ...page.sent], next_cursor: page.next_cursor });
@@ -48,12 +51,16 @@ export function SentPage({ app, route: { query } }: { readonly app: Console; rea
       html`<${Empty} title="Nothing was sent">
         <code>npm start -- alerts</code> sends events to receivers, and keeps here what became of it.<//>`
     }
-    ${rows.length > 0 && html`<${Table} name="Sent" columns=${COLUMNS} rows=${rows} keyOf=${sentKey} />`}
+    ${
+      rows.length > 0 &&
+      html`<${SharedName} names=${names} />
+      <${Table} name="Sent" columns=${sentColumns(names)} rows=${rows} keyOf=${sentKey} />`
+    }
     ${next !== null && html`<p class="more"><button type="button" onClick=${readMore}>More</button></p>`}
   </div>`;
 }
 
-const COLUMNS: readonly TableColumn<Sent>[] = [
+const sentColumns = (names: ListedNames): readonly TableColumn<Sent>[] => [
   { title: 'When', cell: ({ at }) => html`<time>${zonedText(at)}</time>` },
   { title: 'Receiver', cell: ({ receiver }) => receiver },
   { title: 'What', cell: ({ type }) => type },
@@ -62,7 +69,7 @@ const COLUMNS: readonly TableColumn<Sent>[] = [
     isHead: true,
     cell: ({ eventId, incidentId, subject }) => {
       const address = eventId === null ? routeTo('incidents', incidentId) : routeTo('events', eventId);
-      return html`<a href=${address}>${subject}</a>`;
+      return html`<a href=${address}><${Name} id=${subject} names=${names} /></a>`;
     },
   },
   { title: 'Route', cell: ({ route }) => route },

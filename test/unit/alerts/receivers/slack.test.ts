@@ -26,6 +26,18 @@ test('the message is of the types that Slack publishes, and within its limits', 
   }
 });
 
+test('ids of 283 characters are whole in title and blocks; in a list what they share is listed once', () => {
+  const idOf = (pod: string) => `requests{cluster="${'c'.repeat(100)}",pod="${pod}",zone="${'z'.repeat(150)}"}`;
+  const [first, second] = ['pod-1', 'pod-2'].map((pod, i) => revisionsOf(i, { series: idOf(pod) }).opened);
+  const one = messageOf(first);
+  assert.match(one.text, /pod="pod-1",zone="z{150}"/);
+  assert.equal(one.blocks[0].type, 'section');
+  const text = JSON.stringify(messageOf(first, second).blocks);
+  assert.equal(text.match(/z{150}/g)?.length, 2, 'in the title and above the list');
+  assert.match(text, /all series share requests\{cluster=/);
+  assert.match(text, /\[opened\] pod=pod-1: .*\[opened\] pod=pod-2: /s);
+});
+
 test('what a series is called is plain text: no mention, no link, no format', () => {
   const { text, blocks } = messageOf(
     revisionsOf(1, { series: '<!channel> <https://evil.example|login> *b* :fire:' }).opened,

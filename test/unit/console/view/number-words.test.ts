@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  counted,
-  elapsedText,
-  numberText,
-  percentText,
-  shortDuration,
-} from '../../../../src/console/view/number-words.ts';
+import { counted, elapsedText, numberText, percentText } from '../../../../src/console/view/number-words.ts';
 
 test('numbers have four digits that count, and large ones a unit', () => {
   const numbers = [0, 1.23456, 999.96, 41_267, 123_456, 5_000_000_000, -0.00012345, -12.5];
@@ -14,7 +8,7 @@ test('numbers have four digits that count, and large ones a unit', () => {
   assert.deepEqual([null, Number.NaN, Number.POSITIVE_INFINITY].map(numberText), ['–', '–', '–']);
 });
 
-test('durations have their two largest units, and no seconds beside minutes', () => {
+test('lengths are exact to the minute', () => {
   assert.deepEqual([0, 999, 59_000, 61_000, 3_600_000, 7_500_000, 93_600_000, -5].map(elapsedText), [
     '0 s',
     '0 s',
@@ -25,7 +19,7 @@ test('durations have their two largest units, and no seconds beside minutes', ()
     '1 d 2 h',
     '0 s',
   ]);
-  assert.equal(shortDuration(7_500_000), '2 h');
+  assert.equal(elapsedText(27 * 86_400_000 + 10_500_000), '27 d 2 h 55 min');
 });
 
 test('counts and shares', () => {

@@ -29,7 +29,8 @@ export function DetectorsPage({ app, route }: { readonly app: Console; readonly 
     ${failure !== null && html`<${Failure} text=${failure} />`}
     ${findings.length > 0 && html`<${Findings} findings=${findings} />`}
     <${Table} name="Detectors" columns=${detectorColumns(chosen?.name ?? null)} rows=${detectors}
-      keyOf=${({ name }: Detector) => name} isChosen=${({ name }: Detector) => name === chosen?.name} />
+      keyOf=${({ name }: Detector) => name}
+      rowClass=${({ name }: Detector) => (name === chosen?.name ? 'chosen' : '')} />
     <${Meanings} of=${['promised a week', 'seen a week']} />
     ${
       chosen !== null &&

@@ -9,6 +9,7 @@ import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
 import { Failure } from '../../element/page-states.ts';
+import { Name, SharedName, useNames } from '../../element/series-name.ts';
 import { getJson, postJson } from '../../source/service-calls.ts';
 import { SaveDetectors } from './save-detectors.ts';
 
@@ -90,6 +91,8 @@ interface ComparedProps extends Omit<DetectorWhatIfProps, 'job'> {
 
 function Compared({ app, file, result, onSaved }: ComparedProps): Shown {
   const { detector, before, after, labels, series, groups, series_left_out: leftOut, observations } = result;
+  const shown = result.events.slice(0, SHOWN_MAX);
+  const names = useNames(shown.flatMap(({ series, group }) => series ?? group ?? []));
   const lost = labels.real.before - labels.real.after;
   const isFirstOfNow = Object.keys(before.changes).length === 0;
   const subjects = groups > 0 ? counted(groups, 'group') : counted(series, 'series', 'series');
@@ -111,15 +114,16 @@ function Compared({ app, file, result, onSaved }: ComparedProps): Shown {
       html`<p class="failure" role="alert">These settings lose ${counted(lost, 'event')} that people said
         to be real.</p>`
     }
-    <ul class="event-list compared">${result.events.slice(0, SHOWN_MAX).map(
+    <${SharedName} names=${names} />
+    <ul class="event-list compared">${shown.map(
       (event) => html`<li title=${event.summary}><span class=${`mark ${event.raised_by}`}>${
         { before: 'gone', after: 'new', both: 'as it is' }[event.raised_by]
       }</span>
         <span><${Icon} name=${event.kind} /> ${kindName(event.kind)}</span>
         ${
           event.series === null
-            ? html`<span>${event.group}</span>`
-            : html`<a href=${routeTo('series', event.series)}>${event.series}</a>`
+            ? html`<${Name} id=${event.group ?? ''} names=${names} />`
+            : html`<a href=${routeTo('series', event.series)}><${Name} id=${event.series} names=${names} /></a>`
         }
         ${event.real !== null && html`<strong>${event.real ? 'real' : 'not real'}</strong>`}
         <time>${timeText(event.startedAtMs, app.source.nowMs())}</time></li>`,

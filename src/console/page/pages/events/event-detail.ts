@@ -20,6 +20,7 @@ import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
 import { Meanings } from '../../element/meanings.ts';
 import { Failure } from '../../element/page-states.ts';
+import { Name, SharedName, useNames } from '../../element/series-name.ts';
 import { MuteDialog } from './mute-dialog.ts';
 
 interface EventDetailProps {
@@ -74,10 +75,12 @@ function linked(text: string): Shown | string {
 }
 
 function MemberShares({ event }: { readonly event: EventAnswer }): Shown {
+  const names = useNames(event.members.map(({ series }) => series));
   return html`<h3>Shares of its members</h3>
+    <${SharedName} names=${names} />
     <ul class="bars">${event.members.map(
       ({ series, share }) => html`<li><a href=${routeTo('series', series, { event: event.eventId })}>
-        <span class="name" title=${series}>${series}</span><span class="figure">${percentText(share)}</span>
+        <${Name} id=${series} names=${names} /><span class="figure">${percentText(share)}</span>
         <meter min="0" max="1" value=${share} aria-hidden="true" /></a></li>`,
     )}</ul>`;
 }

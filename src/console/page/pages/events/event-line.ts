@@ -1,4 +1,5 @@
 import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
+import type { ListedNames } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import {
   addressOf,
@@ -10,23 +11,27 @@ import {
   subjectName,
   widthsOut,
 } from '../../../view/event-words.ts';
-import { elapsedText, numberText } from '../../../view/number-words.ts';
-import { zonedText } from '../../../view/time-words.ts';
+import { numberText } from '../../../view/number-words.ts';
 import { EventSparkline } from '../../chart/event-sparkline.ts';
 import type { Console } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
+import { CopyId, Name } from '../../element/series-name.ts';
+import { Since } from '../../element/since.ts';
 
 interface EventLineProps {
   readonly app: Console;
   readonly event: EventAnswer;
+  /** Those of its list. */
+  readonly names: ListedNames;
   readonly nowMs: number;
 }
 
 /** An open event in one line: what, where, since when, how far out, and how it looks. */
-export function EventLine({ app, event, nowMs }: EventLineProps): Shown {
+export function EventLine({ app, event, names, nowMs }: EventLineProps): Shown {
   const { eventId: id, kind, startedAtMs, detector, severity, acknowledged } = event;
   const subject = subjectName(event);
+  const name = names.of(subject);
   const muted = isMuted(event, nowMs);
   const widths = widthsOut(event);
   const quiet = muted || acknowledged !== null;
@@ -37,7 +42,7 @@ export function EventLine({ app, event, nowMs }: EventLineProps): Shown {
   return html`<li class=${classes('line', `urgency-${eventUrgency(event)}`, quiet && 'quiet')}>
     <a class="line-link" href=${addressOf(event)}>
       <span class="kind" title=${kindMeaning(kind)}><${Icon} name=${kind} /><span>${kindName(kind)}</span></span>
-      <span class="what"><span class="name" title=${subject}>${subject}</span>
+      <span class="what"><${Name} id=${subject} names=${names} />
         <span class="of"><span class="narrow-only" aria-hidden="true">${kindName(kind)}, </span>${
           isOfGroup(event) ? `group of ${event.members.length}, ` : ''
         }${event.seriesCount === null ? detector : `all ${event.seriesCount} series`}</span></span>
@@ -47,19 +52,18 @@ export function EventLine({ app, event, nowMs }: EventLineProps): Shown {
       <span>
       ${
         widths !== null && widths > 0
-          ? `${numberText(Math.round(widths * 10) / 10)} widths out`
+          ? `${numberText(Math.round(widths * 10) / 10)}x outside the interval`
           : `severity ${numberText(severity)}`
       }</span></span>
-    <time class="since" title=${`since ${zonedText(startedAtMs)}`}>${elapsedText(nowMs - startedAtMs)}</time>
-    <span class="act">${
+    <${Since} atMs=${startedAtMs} nowMs=${nowMs} />
+    <span class="act"><${CopyId} id=${subject} names=${names} />${
       muted
         ? html`<span class="mark" title=${event.muted?.reason ?? ''}><${Icon} name="mute" />muted</span>`
         : app.mayOperate
           ? html`<button type="button" class="small" aria-pressed=${acknowledged !== null}
             onClick=${acknowledge}
-              title=${acknowledged === null ? 'I look after it' : `Acknowledged by ${acknowledged.by}`}>
-              <${Icon} name="check" /><span class="sr">Acknowledge the event of </span><span class="sr">${subject}
-              </span></button>`
+              title=${acknowledged === null ? 'Acknowledge it' : `Acknowledged by ${acknowledged.by}`}>
+              <${Icon} name="check" /><span class="sr">Acknowledge the event of ${name}</span></button>`
           : acknowledged !== null && html`<span class="mark"><${Icon} name="check" />${acknowledged.by}</span>`
     }</span>
   </li>`;

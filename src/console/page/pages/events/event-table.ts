@@ -1,6 +1,6 @@
 import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
-import { type EventColumn, type EventOrder, nextOrder, parseOrder, sortedEvents } from '../../../view/event-order.ts';
+import { type EventColumn, nextOrder, parseOrder, sortedEvents } from '../../../view/event-order.ts';
 import {
   addressOf,
   farOutText,
@@ -14,10 +14,11 @@ import { groupsBy, labelledEvent } from '../../../view/label-groups.ts';
 import { numberText } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import { timeText, zonedText } from '../../../view/time-words.ts';
-import { GroupName } from '../../element/grouped.ts';
-import { classes, html, type Shown } from '../../element/html.ts';
+import { html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
 import { Meanings } from '../../element/meanings.ts';
+import { CopyId, Name, SharedName, useNames } from '../../element/series-name.ts';
+import { Table, type TableColumn } from '../../element/table.ts';
 
 interface EventTableProps {
   readonly events: readonly EventAnswer[];
@@ -26,70 +27,58 @@ interface EventTableProps {
   readonly query: Route['query'];
 }
 
-interface Column {
-  readonly title: string;
-  readonly column: EventColumn | null;
-  readonly isFigure: boolean;
-}
-
-const COLUMNS: readonly Column[] = [
-  { title: 'Began', column: 'began', isFigure: false },
-  { title: 'Kind', column: 'kind', isFigure: false },
-  { title: 'Series', column: 'series', isFigure: false },
-  { title: 'Detector', column: 'detector', isFigure: false },
-  { title: 'Out', column: null, isFigure: true },
-  { title: 'Grade', column: 'grade', isFigure: true },
-  { title: 'Severity', column: 'severity', isFigure: true },
-  { title: 'Length', column: 'length', isFigure: true },
-  { title: 'State', column: null, isFigure: false },
-];
-
-const directionOf = ({ isDescending }: EventOrder) => (isDescending ? 'descending' : 'ascending');
-
 export function EventTable({ events, nowMs, query }: EventTableProps): Shown {
   const order = parseOrder(query.sort ?? '');
-  return html`<div class="table-frame" tabindex="0" role="region" aria-label="Events"><table class="table">
-    <thead><tr>${COLUMNS.map(
-      ({ title, column, isFigure }) => html`<th scope="col" class=${isFigure ? 'figure' : ''}
-        aria-sort=${column !== null && order?.column === column ? directionOf(order) : null}>${
-          column === null
-            ? title
-            : html`<a href=${routeTo('events', null, { ...query, sort: nextOrder(order, column) })}>${title}</a>`
-        }</th>`,
-    )}</tr></thead>
-    ${groupsBy(sortedEvents(events, order), query.by ?? '', labelledEvent).map(
-      (group) => html`<tbody key=${group.name}>
-        ${
-          group.name !== null &&
-          html`<tr><th scope="rowgroup" colspan=${COLUMNS.length}><${GroupName} group=${group} /></th></tr>`
-        }
-        ${group.items.map((event) => html`<${EventRow} key=${event.eventId} event=${event} nowMs=${nowMs} />`)}
-      </tbody>`,
-    )}</table></div>
+  const names = useNames(events.map(subjectName));
+  const sort = (column: EventColumn) => ({
+    href: routeTo('events', null, { ...query, sort: nextOrder(order, column) }),
+    direction: order?.column !== column ? null : order.isDescending ? ('descending' as const) : ('ascending' as const),
+  });
+  const columns: readonly TableColumn<EventAnswer>[] = [
+    {
+      title: 'Began',
+      sort: sort('began'),
+      cell: ({ startedAtMs: at }) => html`<time title=${zonedText(at)}>${timeText(at, nowMs)}</time>`,
+    },
+    {
+      title: 'Kind',
+      sort: sort('kind'),
+      cell: ({ kind }) => html`<span title=${kindMeaning(kind)}><${Icon} name=${kind} /> ${kindName(kind)}</span>`,
+    },
+    {
+      title: 'Series',
+      sort: sort('series'),
+      isHead: true,
+      cell: (event) => {
+        const subject = subjectName(event);
+        return html`<a href=${addressOf(event)}><${Name} id=${subject} names=${names} /></a><${CopyId} id=${subject}
+          names=${names} />`;
+      },
+    },
+    { title: 'Detector', sort: sort('detector'), cell: ({ detector }) => detector },
+    { title: 'Out', isFigure: true, cell: farOutText },
+    {
+      title: 'Grade',
+      sort: sort('grade'),
+      isFigure: true,
+      cell: ({ grade }) => (grade === null ? '–' : grade.toFixed(2)),
+    },
+    { title: 'Severity', sort: sort('severity'), isFigure: true, cell: ({ severity }) => numberText(severity) },
+    { title: 'Length', sort: sort('length'), isFigure: true, cell: (event) => lengthText(event, nowMs) },
+    { title: 'State', cell: (event) => stateText(event, nowMs) },
+  ];
+  return html`<${SharedName} names=${names} />
+    <${Table} name="Events" columns=${columns} keyOf=${({ eventId }: EventAnswer) => eventId}
+      groups=${groupsBy(sortedEvents(events, order), query.by ?? '', labelledEvent)}
+      rowClass=${(event: EventAnswer) => `urgency-${eventUrgency(event)}`} />
     <${Meanings} of=${['out', 'grade', 'severity']} />`;
-}
-
-function EventRow({ event, nowMs }: { readonly event: EventAnswer; readonly nowMs: number }): Shown {
-  const { kind, startedAtMs, grade, severity } = event;
-  const subject = subjectName(event);
-  return html`<tr class=${classes(`urgency-${eventUrgency(event)}`)}>
-    <td><time title=${zonedText(startedAtMs)}>${timeText(startedAtMs, nowMs)}</time></td>
-    <td title=${kindMeaning(kind)}><${Icon} name=${kind} /> ${kindName(kind)}</td>
-    <th scope="row"><a href=${addressOf(event)} title=${subject}>${subject}</a></th>
-    <td>${event.detector}</td>
-    <td class="figure">${farOutText(event)}</td>
-    <td class="figure">${grade === null ? '–' : grade.toFixed(2)}</td>
-    <td class="figure">${numberText(severity)}</td>
-    <td class="figure">${lengthText(event, nowMs)}</td>
-    <td>${stateText(event, nowMs)}</td>
-  </tr>`;
 }
 
 function stateText(event: EventAnswer, nowMs: number): string {
   const { endedAtMs, acknowledged, label } = event;
   const parts = [
     endedAtMs === null ? 'open' : 'ended',
-    acknowledged === null ? null : `seen by ${acknowledged.by}`,
+    acknowledged === null ? null : `acknowledged by ${acknowledged.by}`,
     isMuted(event, nowMs) ? 'muted' : null,
     label === null ? null : label.real ? 'real' : 'false alarm',
   ];

@@ -1,5 +1,6 @@
 import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
 import type { IncidentAnswer } from '../../../../api/wire/schema/incident-schema.ts';
+import type { ListedNames } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import {
   INCIDENT_KIND_WORDS,
@@ -8,29 +9,32 @@ import {
   incidentSize,
   isIncidentMuted,
 } from '../../../view/incident-words.ts';
-import { elapsedText, numberText } from '../../../view/number-words.ts';
-import { zonedText } from '../../../view/time-words.ts';
+import { numberText } from '../../../view/number-words.ts';
 import { EventSparkline } from '../../chart/event-sparkline.ts';
 import type { Console } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
+import { Name } from '../../element/series-name.ts';
+import { Since } from '../../element/since.ts';
 
 interface IncidentEntryProps {
   readonly app: Console;
   readonly incident: IncidentAnswer;
   /** Open events. */
   readonly events: readonly EventAnswer[];
+  /** Those of its list. */
+  readonly names: ListedNames;
   readonly nowMs: number;
 }
 
-/** The event that stands for an incident: that of its first origin, or the first of them. */
+/** The event that is drawn for an incident: that of its first origin, or the first one. */
 function eventOf({ incidentId, origins }: IncidentAnswer, events: readonly EventAnswer[]): EventAnswer | undefined {
   const own = events.filter((event) => event.incidentId === incidentId);
   return own.find(({ series }) => series === origins[0]?.series) ?? own[0];
 }
 
-/** An open incident in one line: where it may have begun, how large it is, since when, and how its origin looks. */
-export function IncidentEntry({ app, incident, events, nowMs }: IncidentEntryProps): Shown {
+/** An open incident in one line: its likely origin, size, age, and a drawing of that series. */
+export function IncidentEntry({ app, incident, events, names, nowMs }: IncidentEntryProps): Shown {
   const { incidentId: id, kind, summary, startedAtMs, seriesCount, severity, acknowledged } = incident;
   const muted = isIncidentMuted(incident, nowMs);
   const [word, meaning] = INCIDENT_KIND_WORDS[kind];
@@ -44,20 +48,20 @@ export function IncidentEntry({ app, incident, events, nowMs }: IncidentEntryPro
   return html`<li class=${classes('line', 'incident', urgency, (muted || acknowledged !== null) && 'quiet')}>
     <a class="line-link" href=${incidentAddress(incident)}>
       <span class="kind" title=${meaning}><${Icon} name="incidents" /><span>${word}</span></span>
-      <span class="what"><span class="name" title=${summary}>${name}</span>
+      <span class="what" title=${summary}><${Name} id=${name} names=${names} />
         <span class="of">${incidentSize(incident)}${kind === 'simultaneous' ? `; usually ${incident.usualCount}` : ''}
         </span></span>
     </a>
     ${shown === undefined ? html`<span />` : html`<${EventSparkline} source=${app.source} event=${shown} />`}
     <span class="far"><strong>${seriesCount} series</strong><span>severity ${numberText(severity)}</span></span>
-    <time class="since" title=${`since ${zonedText(startedAtMs)}`}>${elapsedText(nowMs - startedAtMs)}</time>
+    <${Since} atMs=${startedAtMs} nowMs=${nowMs} />
     <span class="act">${
       muted
         ? html`<span class="mark" title=${incident.muted?.reason ?? ''}><${Icon} name="mute" />muted</span>`
         : app.mayOperate
           ? html`<button type="button" class="small" aria-pressed=${acknowledged !== null} onClick=${acknowledge}
-              title=${acknowledged === null ? 'I look after all of it' : `Acknowledged by ${acknowledged.by}`}>
-              <${Icon} name="check" /><span class="sr">Acknowledge the incident of ${name}</span></button>`
+              title=${acknowledged === null ? 'Acknowledge it with its events' : `Acknowledged by ${acknowledged.by}`}>
+              <${Icon} name="check" /><span class="sr">Acknowledge the incident of ${names.of(name)}</span></button>`
           : acknowledged !== null && html`<span class="mark"><${Icon} name="check" />${acknowledged.by}</span>`
     }</span>
   </li>`;

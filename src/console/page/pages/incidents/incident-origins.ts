@@ -6,6 +6,7 @@ import { routeTo } from '../../../view/route.ts';
 import type { Console } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
+import { CopyId, Name, SharedName, useNames } from '../../element/series-name.ts';
 
 interface IncidentOriginsProps {
   readonly app: Console;
@@ -13,16 +14,19 @@ interface IncidentOriginsProps {
   readonly onChanged: () => void;
 }
 
-/** Candidates for where it began, with the evidence. Their scores are not shown: see the README of src/incidents. */
+/** Candidates with their evidence. Their scores are not shown: see the README of src/incidents. */
 export function IncidentOrigins({ app, incident, onChanged }: IncidentOriginsProps): Shown {
   const { incidentId, origins, openedOrigins, rankedBy, verdicts, confirmed } = incident;
-  // Of candidates that have no evidence at all, only one says so.
+  // Of candidates without evidence only the first is listed.
   const shown = origins.filter(({ score }, rank) => rank === 0 || score > 0);
+  const names = useNames(shown.map(originName));
+  const listed = (each: IncidentDetailAnswer['origins']) =>
+    each.map((origin) => names.of(originName(origin))).join('; ');
+  const earlier = listed(openedOrigins) === listed(shown) ? null : listed(openedOrigins);
   if (shown.length === 0) return null;
-  const names = (each: IncidentDetailAnswer['origins']) => each.map(originName).join(', ');
-  const earlier = names(openedOrigins) === names(shown) ? null : names(openedOrigins);
-  return html`<section class="panel" aria-label="Where it may have begun"><h2>Where it may have begun</h2>
-    ${!isOriginKnown(origins) && html`<p class="aside">Origin unknown: none of these candidates stands out.</p>`}
+  return html`<section class="panel" aria-label="Likely origins"><h2>Likely origins</h2>
+    <${SharedName} names=${names} />
+    ${!isOriginKnown(origins) && html`<p class="aside">Origin unknown: no candidate stands out.</p>`}
     <ol class="origins">${shown.map((origin) => {
       const name = originName(origin);
       const given = verdicts.find(({ verdict, subject }) => verdict === 'origin' && subject === name);
@@ -32,20 +36,21 @@ export function IncidentOrigins({ app, incident, onChanged }: IncidentOriginsPro
         onChanged();
       };
       return html`<li key=${name}>
-        <p class="origin"><a class="name" href=${routeTo('series', origin.series)} title=${origin.series}>${name}</a>
+        <p class="origin"><span><a href=${routeTo('series', origin.series)}><${Name} id=${name} names=${names} /></a>
+          <${CopyId} id=${name} names=${names} /></span>
           ${
             app.mayOperate
               ? html`<button type="button" class="small text" aria-pressed=${given !== undefined} onClick=${judge}>
-                <${Icon} name="check" />This was it<span class="sr">: ${name}</span></button>`
-              : given !== undefined && html`<span class="mark">it was, says ${given.by}</span>`
+                <${Icon} name="check" />Confirm root cause<span class="sr">: ${names.of(name)}</span></button>`
+              : given !== undefined && html`<span class="mark">root cause, confirmed by ${given.by}</span>`
           }</p>
         <p class="aside">${origin.evidence.length === 0 ? 'No evidence.' : `${origin.evidence.join('; ')}.`}${
-          before > 0 && ` People say so of ${counted(before, 'incident')}.`
+          before > 0 && ` Confirmed root cause of ${counted(before, 'incident')}.`
         }</p>
       </li>`;
     })}</ol>
-    <p class="aside">${rankedBy === 'events' ? 'Ranked by its events alone.' : 'Ranked by the scores of all series.'}${
+    <p class="aside">${rankedBy === 'events' ? 'Ranked by events only.' : 'Ranked by the scores of all series.'}${
       earlier !== null && ` When it was opened: ${earlier}.`
-    } It says where to look first, not what the cause is.</p>
+    } The ranking suggests where to look first; it does not prove a cause.</p>
   </section>`;
 }

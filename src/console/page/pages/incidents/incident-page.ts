@@ -1,13 +1,21 @@
 import type { IncidentDetailAnswer } from '../../../../api/wire/schema/incident-schema.ts';
 import type { ShownChange } from '../../../../api/wire/schema/operations/change-schema.ts';
+import { visibleId } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
-import { INCIDENT_KIND_WORDS, incidentAddress, incidentName, incidentSize } from '../../../view/incident-words.ts';
-import { counted, elapsedText, shortDuration } from '../../../view/number-words.ts';
+import {
+  INCIDENT_KIND_WORDS,
+  incidentAddress,
+  incidentName,
+  incidentSize,
+  namedOrigins,
+} from '../../../view/incident-words.ts';
+import { counted, elapsedText } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import { timeText, zonedText } from '../../../view/time-words.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Failure, Loading } from '../../element/page-states.ts';
+import { Name, SharedName, useNames } from '../../element/series-name.ts';
 import { ChangeList } from '../events/change-list.ts';
 import { SentOf } from '../events/sent-list.ts';
 import { IncidentActions } from './incident-actions.ts';
@@ -18,7 +26,7 @@ const EVERY_MS = 15_000;
 const EVENTS_MAX = 200;
 const NONE: readonly ShownChange[] = [];
 
-/** One incident: where it may have begun, its events by their onsets, and what was like it before. */
+/** One incident: its likely origins, its events by their onsets, and similar incidents. */
 export function IncidentPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
   const id = route.subject ?? '';
   const { value, failure, reload } = useLoaded(id, () => app.source.incident(id), EVERY_MS);
@@ -32,7 +40,7 @@ export function IncidentPage({ app, route }: { readonly app: Console; readonly r
     events.reload();
   };
   return html`<div class="page incident-page">
-    <header class="page-head"><h1>${value === null ? 'Incident' : incidentName(value)}</h1>
+    <header class="page-head"><h1>${value === null ? 'Incident' : visibleId(incidentName(value))}</h1>
       <p class="aside"><a href=${routeTo('incidents')}>All incidents</a>${
         value !== null && html`, <a href=${routeTo('events', null, { incident: value.incidentId })}>its events</a>`
       }</p></header>
@@ -71,10 +79,10 @@ function Facts({ app, incident, nowMs, onChanged }: FactsProps): Shown {
     ['Began', zonedText(startedAtMs)],
     ['Ended', endedAtMs === null ? `still open, for ${elapsedText(nowMs - startedAtMs)}` : zonedText(endedAtMs)],
     ['Size', incidentSize(incident)],
-    ['Length', shortDuration((endedAtMs ?? nowMs) - startedAtMs)],
+    ['Length', elapsedText((endedAtMs ?? nowMs) - startedAtMs)],
   ];
   return html`<article class=${classes('panel', 'event-detail', `urgency-${eventUrgency(incident)}`)}>
-    <header><h2>What belongs together: <em title=${meaning}>${word}</em></h2></header>
+    <header><h2>Related events: <em title=${meaning}>${word}</em></h2></header>
     <p>${summary}.</p><p class="aside">${`${meaning[0].toUpperCase()}${meaning.slice(1)}.${usual}`}</p>
     <dl class="facts">${facts.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
     <${IncidentActions} app=${app} incident=${incident} nowMs=${nowMs} onChanged=${onChanged} />
@@ -87,17 +95,21 @@ interface SimilarProps {
 }
 
 function Similar({ incident: { similar, seriesCount }, nowMs }: SimilarProps): Shown {
-  return html`<section class="panel"><h2>Like it before</h2>
-    ${similar.length === 0 && html`<p class="aside">No earlier incident has any of these series.</p>`}
+  const names = useNames(similar.flatMap(({ incident }) => namedOrigins(incident)));
+  return html`<section class="panel"><h2>Similar incidents</h2>
+    <${SharedName} names=${names} />
+    ${similar.length === 0 && html`<p class="aside">No earlier incident affected any of these series.</p>`}
     <ul class="event-list similar">${similar.map(({ incident, commonSeries }) => {
       const verdict = incident.verdicts.find((each) => each.verdict === 'origin');
       const common = `${commonSeries} of ${counted(seriesCount, 'series', 'series')} in common`;
-      const length = incident.endedAtMs === null ? 'open' : shortDuration(incident.endedAtMs - incident.startedAtMs);
+      const length = incident.endedAtMs === null ? 'open' : elapsedText(incident.endedAtMs - incident.startedAtMs);
       return html`<li key=${incident.incidentId} class=${classes(`urgency-${eventUrgency(incident)}`)}>
-        <a href=${incidentAddress(incident)}><span class="name"
-          title=${incident.summary}>${incidentName(incident)}</span>
+        <a href=${incidentAddress(incident)}><span
+          title=${incident.summary}><${Name} id=${incidentName(incident)} names=${names} /></span>
           <time>${timeText(incident.startedAtMs, nowMs)}</time><span class="figure">${length}</span></a>
-        <p class="aside">${common}${verdict === undefined ? '' : `; it was ${verdict.subject}, says ${verdict.by}`}</p>
+        <p class="aside">${common}${
+          verdict === undefined ? '' : `; root cause ${verdict.subject}, confirmed by ${verdict.by}`
+        }</p>
       </li>`;
     })}</ul></section>`;
 }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
 import type { IncidentDetailAnswer } from '../../../../api/wire/schema/incident-schema.ts';
 import type { ShownChange } from '../../../../api/wire/schema/operations/change-schema.ts';
+import type { ListedNames } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import { addressOf, farOutText, kindName, subjectName } from '../../../view/event-words.ts';
 import { onsetText } from '../../../view/incident-words.ts';
@@ -11,6 +12,7 @@ import { AlignedChart } from '../../chart/aligned-chart.ts';
 import type { Console } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
+import { Name, SharedName, useNames } from '../../element/series-name.ts';
 
 const ROWS = 20;
 const MOVED_ROWS = 6;
@@ -41,12 +43,17 @@ export function IncidentTimeline(props: IncidentTimelineProps): Shown {
   const end = endedAtMs ?? Math.ceil(Math.max(nowMs, incident.updatedAtMs) / STEP_MS) * STEP_MS;
   const lead = Math.max(LEAD_MS_MIN, (end - startedAtMs) * LEAD);
   const range = { from: startedAtMs - lead, to: endedAtMs === null ? end : end + lead };
+  const shown = incident.events.slice(0, rows);
+  const movedRows = moved.slice(0, MOVED_ROWS);
+  const names = useNames([...shown.map(subjectName), ...movedRows.map(({ series }) => series)]);
   const byId = new Map(events.map((event) => [event.eventId, event]));
   return html`<section class="panel" aria-label="Its events by their onsets"><h2>Its events by their onsets</h2>
+    <${SharedName} names=${names} />
     <ol class="onsets">
-      ${incident.events.slice(0, rows).map(
+      ${shown.map(
         (named) => html`<${Onset} key=${named.eventId} app=${app} incident=${incident} named=${named}
-          event=${byId.get(named.eventId) ?? null} range=${range} marks=${marks} onChanged=${onChanged} />`,
+          names=${names} event=${byId.get(named.eventId) ?? null} range=${range} marks=${marks}
+          onChanged=${onChanged} />`,
       )}
       <li class="onset axis" aria-hidden="true"><span /><span /><span class="track">${MARKS.map(
         (share) => html`<time style=${{ left: `${share * 100}%` }}>
@@ -60,11 +67,11 @@ export function IncidentTimeline(props: IncidentTimelineProps): Shown {
     }
     ${
       moved.length > 0 &&
-      html`<h3>Moved without an event</h3><ul class="onsets">${moved.slice(0, MOVED_ROWS).map(
+      html`<h3>Moved without an event</h3><ul class="onsets">${movedRows.map(
         ({ series, times }) => html`<li class="onset" key=${series}><span class="figure">${times}×</span>
-          <a class="name" href=${routeTo('series', series)} title=${series}>${series}</a>
+          <a href=${routeTo('series', series)}><${Name} id=${series} names=${names} /></a>
           <${AlignedChart} source=${app.source} series=${series} range=${range} marks=${marks} /><span /></li>`,
-      )}</ul><p class="aside">So many times as unusual as they usually are, without an alarm that lasted.</p>`
+      )}</ul><p class="aside">Peak grade relative to the usual grade, without a lasting alarm.</p>`
     }
   </section>`;
 }
@@ -73,6 +80,7 @@ interface OnsetProps {
   readonly app: Console;
   readonly incident: IncidentDetailAnswer;
   readonly named: IncidentDetailAnswer['events'][number];
+  readonly names: ListedNames;
   /** null where the history has it no more, or not yet. */
   readonly event: EventAnswer | null;
   readonly range: { readonly from: number; readonly to: number };
@@ -80,7 +88,7 @@ interface OnsetProps {
   readonly onChanged: () => void;
 }
 
-function Onset({ app, incident, named, event, range, marks, onChanged }: OnsetProps): Shown {
+function Onset({ app, incident, named, names, event, range, marks, onChanged }: OnsetProps): Shown {
   const { eventId, kind, startedAtMs } = named;
   const series = named.series ?? event?.members[0]?.series ?? null;
   const given = incident.verdicts.some(({ verdict, subject }) => verdict === 'not-related' && subject === eventId);
@@ -92,7 +100,7 @@ function Onset({ app, incident, named, event, range, marks, onChanged }: OnsetPr
   return html`<li class=${classes('onset', event !== null && `urgency-${eventUrgency(event)}`, given && 'quiet')}>
     <span class="figure" title=${zonedText(startedAtMs)}>
       ${onsetText(startedAtMs - incident.startedAtMs)}</span>
-    <a class="what" href=${addressOf(named)}><span class="name" title=${name}>${name}</span>
+    <a class="what" href=${addressOf(named)}><${Name} id=${name} names=${names} />
       <span class="of"><${Icon} name=${kind} /> ${kindName(kind)}${
         event !== null && `, ${farOutText(event)}`
       }</span></a>
@@ -106,7 +114,7 @@ function Onset({ app, incident, named, event, range, marks, onChanged }: OnsetPr
     ${
       app.mayOperate
         ? html`<button type="button" class="small text" aria-pressed=${given} onClick=${judge}
-          title="It does not belong to this incident">Not related<span class="sr">: ${name}</span></button>`
+          title="Not part of this incident">Not related<span class="sr">: ${names.of(name)}</span></button>`
         : html`<span class="mark">${given && 'not related'}</span>`
     }
   </li>`;

@@ -1,12 +1,20 @@
 import type { IncidentAnswer } from '../../../../api/wire/schema/incident-schema.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
-import { INCIDENT_KIND_WORDS, incidentAddress, incidentName, isIncidentMuted } from '../../../view/incident-words.ts';
-import { counted, numberText, shortDuration } from '../../../view/number-words.ts';
+import {
+  INCIDENT_KIND_WORDS,
+  incidentAddress,
+  incidentName,
+  isIncidentMuted,
+  namedOrigins,
+} from '../../../view/incident-words.ts';
+import { counted, elapsedText, numberText } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import { timeText, zonedText } from '../../../view/time-words.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
-import { classes, html, type Shown, typedIn } from '../../element/html.ts';
+import { html, type Shown, typedIn } from '../../element/html.ts';
 import { Empty, Failure, Loading } from '../../element/page-states.ts';
+import { Name, SharedName, useNames } from '../../element/series-name.ts';
+import { Table, type TableColumn } from '../../element/table.ts';
 
 const PAGE_ROWS = 100;
 const ROWS_MAX = 1_000;
@@ -41,7 +49,7 @@ export function IncidentsPage({ app, route: { query } }: { readonly app: Console
     ${
       value?.incidents.length === 0 &&
       html`<${Empty} title="No such incident">
-        Incidents are events that belong together. The command <code>incidents</code> makes them.<//>`
+        Incidents group related events. <code>npm start -- incidents</code> creates them.<//>`
     }
     ${
       value !== null &&
@@ -63,27 +71,37 @@ interface IncidentTableProps {
   readonly nowMs: number;
 }
 
-const COLUMNS = ['Began', 'Where it may have begun', 'Kind', 'Events', 'Series', 'Severity', 'Length', 'State'];
-const FIGURES = ['Events', 'Series', 'Severity', 'Length'];
-
 function IncidentTable({ incidents, nowMs }: IncidentTableProps): Shown {
-  return html`<div class="table-frame" tabindex="0" role="region" aria-label="Incidents"><table class="table">
-    <thead><tr>${COLUMNS.map(
-      (title) => html`<th scope="col" class=${FIGURES.includes(title) ? 'figure' : ''}>${title}</th>`,
-    )}</tr></thead>
-    <tbody>${incidents.map((incident) => {
-      const { incidentId: id, kind, summary, startedAtMs, endedAtMs, eventCount, seriesCount, severity } = incident;
-      const [word, meaning] = INCIDENT_KIND_WORDS[kind];
-      return html`<tr key=${id} class=${classes(`urgency-${eventUrgency(incident)}`)}>
-        <td><time title=${zonedText(startedAtMs)}>${timeText(startedAtMs, nowMs)}</time></td>
-        <th scope="row"><a href=${incidentAddress(incident)} title=${summary}>${incidentName(incident)}</a></th>
-        <td title=${meaning}>${word}</td>
-        <td class="figure">${eventCount}</td><td class="figure">${seriesCount}</td>
-        <td class="figure">${numberText(severity)}</td>
-        <td class="figure">${shortDuration((endedAtMs ?? nowMs) - startedAtMs)}</td>
-        <td>${stateText(incident, nowMs)}</td>
-      </tr>`;
-    })}</tbody></table></div>`;
+  const names = useNames(incidents.flatMap(namedOrigins));
+  const columns: readonly TableColumn<IncidentAnswer>[] = [
+    {
+      title: 'Began',
+      cell: ({ startedAtMs: at }) => html`<time title=${zonedText(at)}>${timeText(at, nowMs)}</time>`,
+    },
+    {
+      title: 'Likely origin',
+      isHead: true,
+      cell: (incident) => html`<a href=${incidentAddress(incident)} title=${incident.summary}><${Name}
+        id=${incidentName(incident)} names=${names} /></a>`,
+    },
+    {
+      title: 'Type',
+      cell: ({ kind }) => html`<span title=${INCIDENT_KIND_WORDS[kind][1]}>${INCIDENT_KIND_WORDS[kind][0]}</span>`,
+    },
+    { title: 'Events', isFigure: true, cell: ({ eventCount }) => eventCount },
+    { title: 'Series', isFigure: true, cell: ({ seriesCount }) => seriesCount },
+    { title: 'Severity', isFigure: true, cell: ({ severity }) => numberText(severity) },
+    {
+      title: 'Length',
+      isFigure: true,
+      cell: ({ startedAtMs, endedAtMs }) => elapsedText((endedAtMs ?? nowMs) - startedAtMs),
+    },
+    { title: 'State', cell: (incident) => stateText(incident, nowMs) },
+  ];
+  return html`<${SharedName} names=${names} />
+    <${Table} name="Incidents" columns=${columns} rows=${incidents}
+      keyOf=${({ incidentId }: IncidentAnswer) => incidentId}
+      rowClass=${(incident: IncidentAnswer) => `urgency-${eventUrgency(incident)}`} />`;
 }
 
 function stateText(incident: IncidentAnswer, nowMs: number): string {
@@ -91,9 +109,9 @@ function stateText(incident: IncidentAnswer, nowMs: number): string {
   const origin = verdicts.find(({ verdict }) => verdict === 'origin');
   const parts = [
     endedAtMs === null ? 'open' : 'ended',
-    acknowledged === null ? null : `seen by ${acknowledged.by}`,
+    acknowledged === null ? null : `acknowledged by ${acknowledged.by}`,
     isIncidentMuted(incident, nowMs) ? 'muted' : null,
-    origin === undefined ? null : `it was ${origin.subject}`,
+    origin === undefined ? null : `root cause: ${origin.subject}`,
   ];
   return parts.filter((part) => part !== null).join(', ');
 }

@@ -1,8 +1,9 @@
 import { useMemo } from 'preact/hooks';
 import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
+import { visibleId } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import { addressOf, kindName, subjectName, worstFirst } from '../../../view/event-words.ts';
-import { counted, shortDuration } from '../../../view/number-words.ts';
+import { counted, elapsedText } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import { timeText } from '../../../view/time-words.ts';
 import { EventSparkline } from '../../chart/event-sparkline.ts';
@@ -10,6 +11,7 @@ import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
 import { Failure, Loading } from '../../element/page-states.ts';
+import { CopyId, Name, SharedName, useNames } from '../../element/series-name.ts';
 import { useSeriesHistory } from '../../source/series-history.ts';
 import { EventDetail } from '../events/event-detail.ts';
 import { SentOf } from '../events/sent-list.ts';
@@ -24,19 +26,21 @@ const BEFORE_MS = 600_000;
 const SAME_TIME_MAX = 200;
 const SAME_TIME_SHOWN_MAX = 10;
 
-/** One event: the chart of its time, why it was raised, what happened before, behind, and elsewhere meanwhile. */
+/** One event: its chart, why it was raised, other events of its series, and events of other series at the time. */
 export function EventPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
   const id = route.subject ?? '';
   const { value, failure, reload } = useLoaded(id, () => app.source.event(id), EVERY_MS);
   const nowMs = useNow(app.source, 5_000);
   const shown = value === null ? null : chartedSeries(value);
   return html`<div class="page series">
-    <header class="page-head"><h1>${value === null ? 'Event' : subjectName(value)}</h1>
+    <header class="page-head"><h1>${
+      value === null ? 'Event' : html`${visibleId(subjectName(value))}<${CopyId} id=${subjectName(value)} />`
+    }</h1>
       <p class="aside"><a href=${routeTo('events')}>All events</a>
-        ${shown !== null && html`, <a href=${routeTo('series', shown)}>the series ${shown}</a>`}${
+        ${shown !== null && html`, <a href=${routeTo('series', shown, { event: id })} title=${shown}>series</a>`}${
           value !== null &&
           value.incidentId !== null &&
-          html`, <a href=${routeTo('incidents', value.incidentId)}>its incident</a>`
+          html`, <a href=${routeTo('incidents', value.incidentId)}>incident</a>`
         }</p></header>
     ${failure !== null && html`<${Failure} text=${failure} />`}
     ${value === null && failure === null && html`<${Loading} what="the event" />`}
@@ -54,7 +58,7 @@ export function EventPage({ app, route }: { readonly app: Console; readonly rout
             html`<${SentOf} app=${app} event=${value.eventId} incident=${value.incidentId} />`
           }
           <${SameTime} app=${app} event=${value} nowMs=${nowMs} />
-          ${shown !== null && html`<${BeforeAndBehind} app=${app} event=${value} series=${shown} nowMs=${nowMs} />`}
+          ${shown !== null && html`<${OtherEventsOfSeries} app=${app} event=${value} series=${shown} nowMs=${nowMs} />`}
         </aside>
       </div>`
     }
@@ -92,17 +96,18 @@ function EventChart({ app, event, series, nowMs }: EventOfSeriesProps): Shown {
 
 /** Members of a group, those with the largest shares first. */
 function Members({ app, event }: { readonly app: Console; readonly event: EventAnswer }): Shown {
-  return html`<ul class="drawings">${event.members.slice(0, DRAWN_MAX).map(
+  const names = useNames(event.members.map(({ series }) => series));
+  return html`<${SharedName} names=${names} /><ul class="drawings">${event.members.slice(0, DRAWN_MAX).map(
     ({ series }) => html`<li class="tile" key=${series}><a
       href=${routeTo('series', series, { event: event.eventId })}>
-      <span class="name" title=${series}>${series}</span>
+      <${Name} id=${series} names=${names} />
       <${EventSparkline} source=${app.source} event=${{ ...event, series, members: [] }} width=${600}
         height=${90} />
     </a></li>`,
   )}</ul>`;
 }
 
-function BeforeAndBehind({ app, event, series, nowMs }: EventOfSeriesProps): Shown {
+function OtherEventsOfSeries({ app, event, series, nowMs }: EventOfSeriesProps): Shown {
   const events = useSeriesEvents(app, series);
   if (events === null || events.length < 2) return null;
   return html`<${SeriesEvents} series=${series} events=${events}
@@ -115,26 +120,30 @@ interface SameTimeProps {
   readonly nowMs: number;
 }
 
-/** Events of other series that were open between shortly before its begin and its end. */
+/** Events of other series that were open from shortly before its start to its end. */
 function SameTime({ app, event, nowMs }: SameTimeProps): Shown {
   const { eventId, startedAtMs, endedAtMs } = event;
   const range = { from: startedAtMs - BEFORE_MS, ...(endedAtMs === null ? {} : { to: endedAtMs + 1 }) };
   const load = () => app.source.events({ ...range, limit: SAME_TIME_MAX });
-  const { value } = useLoaded(`beside ${eventId}`, load, EVERY_MS);
+  const { value } = useLoaded(`at the time of ${eventId}`, load, EVERY_MS);
   const others = worstFirst(
     (value?.events ?? []).filter((other) => other.eventId !== eventId),
     nowMs,
   );
+  const shown = others.slice(0, SAME_TIME_SHOWN_MAX);
+  const names = useNames(shown.map(subjectName));
   if (value === null) return null;
   const more = value.next_cursor === null ? '' : ' and more';
   return html`<section class="panel"><h2>At the same time</h2>
     <p class="aside">${others.length === 0 ? 'No other event.' : `${counted(others.length, 'other event')}${more}`}</p>
-    <ul class="event-list">${others.slice(0, SAME_TIME_SHOWN_MAX).map(
+    <${SharedName} names=${names} />
+    <ul class="event-list">${shown.map(
       (other) => html`<li key=${other.eventId} class=${classes(`urgency-${eventUrgency(other)}`)}>
         <a href=${addressOf(other)}>
-          <span title=${kindName(other.kind)}><${Icon} name=${other.kind} /> ${subjectName(other)}</span>
+          <span title=${kindName(other.kind)}><${Icon} name=${other.kind} /> <${Name} id=${subjectName(other)}
+            names=${names} /></span>
           <time>${timeText(other.startedAtMs, nowMs)}</time>
-          <span class="figure" title="Began so long before or after this one">
+          <span class="figure" title="Start relative to this event">
             ${startText(other.startedAtMs - startedAtMs)}</span>
         </a></li>`,
     )}</ul></section>`;
@@ -142,6 +151,6 @@ function SameTime({ app, event, nowMs }: SameTimeProps): Shown {
 
 /** `−41 s` before it, `+2 min` after it. */
 function startText(ms: number): string {
-  if (ms === 0) return 'with it';
-  return `${ms < 0 ? '−' : '+'}${shortDuration(Math.abs(ms))}`;
+  if (ms === 0) return '±0 s';
+  return `${ms < 0 ? '−' : '+'}${elapsedText(Math.abs(ms))}`;
 }

@@ -2,6 +2,7 @@ import { hostOf } from '../../../view/event-words.ts';
 import type { ShownSeries } from '../../../view/shown-scores.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
+import { SharedName, useNames } from '../../element/series-name.ts';
 import { SeriesTile } from './series-tile.ts';
 
 const NEIGHBOURS_MAX = 8;
@@ -27,9 +28,13 @@ export function Neighbours({ app, series, group }: NeighboursProps): Shown {
     return near.slice(0, NEIGHBOURS_MAX);
   };
   const { value } = useLoaded(`near ${series}`, load, EVERY_MS);
+  const names = useNames((value ?? []).map(({ series: id }) => id));
   if (value === null || value.length === 0) return null;
   return html`<section class="panel"><h2>
-    ${group === null ? `Also of ${host?.slice(0, -1)}` : `Also of the group ${group}`}</h2>
-    <ul class="tiles stacked">${value.map((row) => html`<${SeriesTile} key=${row.series} row=${row} />`)}</ul>
+    ${group === null ? `Other series of ${host?.slice(0, -1)}` : `Other series of group ${group}`}</h2>
+    <${SharedName} names=${names} />
+    <ul class="tiles stacked">${value.map(
+      (row) => html`<${SeriesTile} key=${row.series} row=${row} names=${names} />`,
+    )}</ul>
   </section>`;
 }

@@ -1,9 +1,11 @@
 import { useMemo } from 'preact/hooks';
 import { quantityTexts } from '../../../../records/quantity-text.ts';
+import { visibleId } from '../../../../records/series/listed-names.ts';
 import { routeTo } from '../../../view/route.ts';
 import type { ShownScores } from '../../../view/shown-scores.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
+import { CopyId } from '../../element/series-name.ts';
 import { useUnit } from '../../element/units.ts';
 import { useSeriesHistory } from '../../source/series-history.ts';
 import { EventDetail } from '../events/event-detail.ts';
@@ -35,10 +37,11 @@ export function OneSeries({ app, series, eventId }: OneSeriesProps): Shown {
   const chart = html`<${SeriesChart} source=${source} series=${series} history=${history} events=${events}
     chosen=${chosen?.eventId ?? null}
     nowMs=${nowMs} />`;
-  if (about === null) return html`<div class="page"><h1 class="series-name">${series}</h1>${chart}</div>`;
+  if (about === null)
+    return html`<div class="page"><h1>${visibleId(series)}<${CopyId} id=${series} /></h1>${chart}</div>`;
   return html`<div class="page series">
     <header class="page-head">
-      <h1 class="series-name">${series}</h1>
+      <h1>${visibleId(series)}<${CopyId} id=${series} /></h1>
       <p class="aside">${about.detector}${about.group !== null && `, in group ${about.group}`}</p>
     </header>
     ${chart}
@@ -56,8 +59,8 @@ export function OneSeries({ app, series, eventId }: OneSeriesProps): Shown {
     chosen=${chosen?.eventId ?? null} nowMs=${nowMs} />
         ${
           app.mayOperate &&
-          html`<p><a href=${routeTo('detectors', about.detector, { match: about.group ?? series })}>What if its detector
-          was set otherwise?</a></p>`
+          html`<p><a href=${routeTo('detectors', about.detector, { match: about.group ?? series })}>
+          Try other settings of its detector</a></p>`
         }
         <${Neighbours} app=${app} series=${series} group=${about.group} />
       </aside>

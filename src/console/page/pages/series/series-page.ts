@@ -8,6 +8,7 @@ import { GroupChoice, GroupName } from '../../element/grouped.ts';
 import { type Console, useLoaded, useTyped } from '../../element/hooks.ts';
 import { html, type Shown, typedIn } from '../../element/html.ts';
 import { Empty, Failure, Loading } from '../../element/page-states.ts';
+import { SharedName, useNames } from '../../element/series-name.ts';
 import { OneSeries } from './one-series.ts';
 import { SeriesTile } from './series-tile.ts';
 
@@ -51,6 +52,7 @@ function SeriesList({ app, route }: { readonly app: Console; readonly route: Rou
   };
   const shown = new Map([...(listed?.series ?? []), ...(added?.series ?? [])].map((row) => [row.series, row]));
   const rows = [...shown.values()];
+  const names = useNames(rows.map(({ series }) => series));
   return html`<div class="page">
     <header class="page-head">
       <h1>Series</h1>
@@ -73,11 +75,12 @@ function SeriesList({ app, route }: { readonly app: Console; readonly route: Rou
     ${first.failure !== null && html`<${Failure} text=${first.failure} />`}
     ${listed === null && first.failure === null && html`<${Loading} what="series" />`}
     ${first.value !== null && shown.size === 0 && html`<${NoSeries} search=${typed} />`}
+    <${SharedName} names=${names} />
     ${groupsBy(rows, by, labelledSeries).map(
       (group) => html`<section key=${group.name} class="label-group">
         ${group.name !== null && html`<h2><${GroupName} group=${group} /></h2>`}
         <ul class="tiles">
-          ${group.items.map((row) => html`<${SeriesTile} key=${row.series} row=${row} />`)}</ul>
+          ${group.items.map((row) => html`<${SeriesTile} key=${row.series} row=${row} names=${names} />`)}</ul>
       </section>`,
     )}
     ${next !== null && html`<p class="more"><button type="button" onClick=${readMore}>More</button></p>`}

@@ -1,13 +1,21 @@
 import { quantityText } from '../../../../records/quantity-text.ts';
+import type { ListedNames } from '../../../../records/series/listed-names.ts';
 import { urgency } from '../../../../records/urgency.ts';
 import { routeTo } from '../../../view/route.ts';
 import { NO_SCORES, type ShownSeries } from '../../../view/shown-scores.ts';
 import { SparkDrawing } from '../../chart/event-sparkline.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
+import { CopyId, Name } from '../../element/series-name.ts';
 import { useUnit } from '../../element/units.ts';
 
+interface SeriesTileProps {
+  readonly row: ShownSeries;
+  /** Those of its list. */
+  readonly names: ListedNames;
+}
+
 /** A series with its newest values, as a link to its page. */
-export function SeriesTile({ row }: { readonly row: ShownSeries }): Shown {
+export function SeriesTile({ row, names }: SeriesTileProps): Shown {
   const { series, value, grade, recent = [], state } = row;
   const unit = useUnit(row.detector);
   const none = recent.map(() => null);
@@ -21,11 +29,11 @@ export function SeriesTile({ row }: { readonly row: ShownSeries }): Shown {
   };
   return html`<li class=${classes('tile', `urgency-${urgency(row.grade)}`)}>
     <a href=${routeTo('series', series)}>
-      <span class="name" title=${series}>${series}</span>
+      <${Name} id=${series} names=${names} />
       <span class="figure">${quantityText(value, unit)}</span>
       <${SparkDrawing} columns=${columns} width=${180} height=${30} />
       <span class="of">
       ${state === 'scored' ? `grade ${grade === null ? '–' : grade.toFixed(2)}` : state.replaceAll('-', ' ')}</span>
-    </a>
+    </a><${CopyId} id=${series} names=${names} />
   </li>`;
 }

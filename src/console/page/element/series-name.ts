@@ -1,0 +1,54 @@
+import { useMemo, useState } from 'preact/hooks';
+import { type ListedNames, listedNames, visibleId } from '../../../records/series/listed-names.ts';
+import { html, type Shown } from './html.ts';
+import { Icon } from './icons.ts';
+
+/** Names of the rows of a list, by an id for each row. */
+export function useNames(rows: readonly string[]): ListedNames {
+  return useMemo(() => listedNames(rows), [rows.join('\n')]);
+}
+
+/** What the names of the list below leave out. */
+export function SharedName({ names: { shared } }: { readonly names: ListedNames }): Shown {
+  return (
+    shared.length > 0 &&
+    html`<p class="aside shared">${shared.length > 1 ? 'Shared by names of one form:' : 'Shared by all names:'}
+      ${shared.map((text) => html` <code>${text}</code>`)}</p>`
+  );
+}
+
+interface NameProps {
+  readonly id: string;
+  /** Those of its list; left out: the whole id is shown. */
+  readonly names?: ListedNames;
+}
+
+export function Name({ id, names }: NameProps): Shown {
+  return html`<span class="name" title=${id}>${names === undefined ? visibleId(id) : names.of(id)}</span>`;
+}
+
+const COPIED_MS = 1_500;
+
+/** Copies the whole id, which a row may shorten. */
+export function CopyId({ id, names }: NameProps): Shown {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    await copyText(id);
+    setCopied(true);
+    setTimeout(() => setCopied(false), COPIED_MS);
+  };
+  const label = copied ? 'Copied' : `Copy the id of ${names === undefined ? visibleId(id) : names.of(id)}`;
+  return html`<button type="button" class="copy" title=${copied ? 'Copied' : 'Copy the id'} aria-label=${label}
+    onClick=${copy}><${Icon} name=${copied ? 'check' : 'copy'} /></button>`;
+}
+
+/** Browsers offer the clipboard to https and localhost alone. */
+async function copyText(text: string): Promise<void> {
+  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
+  const field = document.createElement('textarea');
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  document.execCommand('copy');
+  field.remove();
+}
