@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
 import type { DetectorConfig } from '../../src/config/config.ts';
 import { NO_RULES } from '../../src/detection/event/event-rules.ts';
@@ -13,6 +12,7 @@ import {
   streamRun,
   streamSettings,
 } from '../fixture/stream/stream-run.ts';
+import { virtualTest as test } from '../fixture/virtual-time.ts';
 
 const GAP = 4;
 const alone = streamSettings({ detectionSize: GAP, context: 32, alarmRate: 0.01 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
 import type { ScoreRecord } from '../../src/records/score-record.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings } from '../fixture/stream/stream-run.ts';
+import { virtualTest as test } from '../fixture/virtual-time.ts';
 
 const SERIES = 30;
 const BATCH_MAX = 8;

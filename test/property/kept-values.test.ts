@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
 import { detectOnline } from '../../src/api/tasks/online-detection/online-detection-run.ts';
 import type { StreamDetectionSettings } from '../../src/detection/calibration/settings.ts';
@@ -9,6 +8,7 @@ import { assertClose } from '../fixture/stream/scored-stream.ts';
 import { sparseSteps } from '../fixture/stream/sparse-steps.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings } from '../fixture/stream/stream-run.ts';
 import { windowShapes } from '../fixture/stream/window-shapes.ts';
+import { virtualTest as test } from '../fixture/virtual-time.ts';
 
 const settings: fc.Arbitrary<StreamDetectionSettings> = fc
   .record({

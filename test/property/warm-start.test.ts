@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
 import type { WarmObservation } from '../../src/engine/warm-start.ts';
 import type { ScoreRecord } from '../../src/records/score-record.ts';
@@ -13,6 +12,7 @@ import {
   streamSettings,
 } from '../fixture/stream/stream-run.ts';
 import { windowShapes } from '../fixture/stream/window-shapes.ts';
+import { virtualTest as test } from '../fixture/virtual-time.ts';
 
 const SERIES = ['a', 'b', 'm1', 'm2', 'm3'];
 const groupOf = (series: string) => (series.startsWith('m') ? 'g' : undefined);

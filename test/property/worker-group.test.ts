@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { syncBuiltinESMExports } from 'node:module';
-import { mock, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import type { Worker } from '../../src/engine/stream-worker.ts';
 import type { ScoreRecord } from '../../src/records/score-record.ts';
 import { seededRandom } from '../fixture/seeded-random.ts';
 import { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings, TOPICS } from '../fixture/stream/stream-run.ts';
+import { virtualTime } from '../fixture/virtual-time.ts';
 
 const PARTITIONS = 3;
 const SERIES = 4;
@@ -15,31 +15,6 @@ const WORKERS_MAX = 3;
 const SETTLED_MS_MAX = 120_000;
 /** `SIMULATION_SEEDS=5000` runs thousands; `SIMULATION_SEED` replays one. */
 const SEEDS = Number(process.env.SIMULATION_SEEDS ?? 100);
-
-const realImmediate = setImmediate;
-
-/** Time that passes only in `advance`, so that a seed decides every order of events. */
-function virtualTime() {
-  let nowMs = 0;
-  mock.timers.enable({ apis: ['setTimeout', 'setImmediate'] });
-  // Named imports of the engine see the mocked timers, too.
-  syncBuiltinESMExports();
-  const clock = mock.method(performance, 'now', () => nowMs);
-  return {
-    nowMs: () => nowMs,
-    async advance(ms = 1) {
-      nowMs += ms;
-      mock.timers.tick(ms);
-      // All promises that have settled are handled before time goes on.
-      await new Promise((resolve) => realImmediate(resolve));
-    },
-    restore() {
-      mock.timers.reset();
-      syncBuiltinESMExports();
-      clock.mock.restore();
-    },
-  };
-}
 
 /** The last two series are a group, of which both are needed to score a step. */
 const DETECTORS = [
@@ -71,7 +46,7 @@ const countOf = (broker: MemoryBroker) =>
 async function simulate(seed: number): Promise<ScoreRecord[]> {
   const random = seededRandom(seed);
   const below = (max: number) => Math.floor(random() * max);
-  const time = virtualTime();
+  const time = virtualTime(['setTimeout', 'setImmediate']);
   const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 1 + below(4)));
   const broker = new MemoryBroker(TOPICS, PARTITIONS, turn);
   const run = streamRun({ broker, partitions: PARTITIONS, detectors: DETECTORS, nowMs: () => 2e12 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { repartitionOf, scoredTopics } from '../../../src/config/rekeyed-input.ts';
 import { streamConfig, TOPICS } from '../../fixture/stream/stream-run.ts';
+import { virtualTest as test } from '../../fixture/virtual-time.ts';
 
 const stream = streamConfig([]);
 const rekeyed = { ...stream, groupId: 'my group', input: { ...stream.input, repartition: true } };

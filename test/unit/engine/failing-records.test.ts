@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FAILING_IN_A_ROW_MAX, isFatal } from '../../../src/engine/failing-records.ts';
 import { ServiceError } from '../../../src/ops/service-error.ts';
 import { observationRecord, streamRun } from '../../fixture/stream/stream-run.ts';
+import { virtualTest as test } from '../../fixture/virtual-time.ts';
 
 const RECORDS = 200;
 

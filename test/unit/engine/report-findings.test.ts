@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { type DetectorConfig, settingsDigest } from '../../../src/config/config.ts';
 import { UNKNOWN_LETTERS_MAX } from '../../../src/engine/commit/score-records.ts';
 import { metricReports } from '../../../src/engine/metric-reports.ts';
@@ -16,6 +15,7 @@ import {
   streamRun,
   streamSettings,
 } from '../../fixture/stream/stream-run.ts';
+import { virtualTest as test } from '../../fixture/virtual-time.ts';
 
 /** A worker whose findings are reported; steps of the input are minutes. */
 async function reported(detectors: readonly DetectorConfig[], partitions = 1) {

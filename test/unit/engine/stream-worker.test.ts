@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineReports } from '../../../src/engine/engine-reports.ts';
 import type { StreamLog, SubscriptionHandlers } from '../../../src/engine/log/log.ts';
@@ -10,6 +9,7 @@ import { ServiceError } from '../../../src/ops/service-error.ts';
 import { arithmeticForecaster } from '../../fixture/models/arithmetic-forecaster.ts';
 import { ignoredReports, observationRecord, streamRun } from '../../fixture/stream/stream-run.ts';
 import { until } from '../../fixture/until.ts';
+import { virtualTest as test } from '../../fixture/virtual-time.ts';
 
 test('a worker that has joined reports the connection, although it was never lost', async () => {
   const said: (Error | null)[] = [];

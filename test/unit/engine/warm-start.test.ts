@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import type { WarmStarted } from '../../../src/engine/engine-reports.ts';
 import type { WarmObservation } from '../../../src/engine/warm-start.ts';
 import {
@@ -11,6 +10,7 @@ import {
   streamRun,
   streamSettings,
 } from '../../fixture/stream/stream-run.ts';
+import { virtualTest as test } from '../../fixture/virtual-time.ts';
 
 const detectors = [detectorConfig({ settings: streamSettings({ context: 32, gapLimit: 40, silenceAfter: 5 }) })];
 

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import type { DetectorConfig } from '../../../../src/config/config.ts';
 import { MemoryBroker } from '../../../fixture/stream/memory-log.ts';
 import {
@@ -9,6 +8,7 @@ import {
   streamSettings,
   TOPICS,
 } from '../../../fixture/stream/stream-run.ts';
+import { virtualTest as test } from '../../../fixture/virtual-time.ts';
 
 const settings = streamSettings({ silenceAfter: null });
 const watching = detectorConfig({ settings, labels: { team: 'web' } });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import {
   detectorConfig,
   observationRecord,
@@ -10,6 +9,7 @@ import {
   streamSettings,
   TOPICS,
 } from '../../../fixture/stream/stream-run.ts';
+import { virtualTest as test } from '../../../fixture/virtual-time.ts';
 
 const detectors = [
   detectorConfig({

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamLog } from '../../../../src/engine/log/log.ts';
 import { ServiceError } from '../../../../src/ops/service-error.ts';
@@ -10,6 +9,7 @@ import {
   streamRun,
   streamSettings,
 } from '../../../fixture/stream/stream-run.ts';
+import { virtualTest as test } from '../../../fixture/virtual-time.ts';
 
 const detectors = [
   detectorConfig({

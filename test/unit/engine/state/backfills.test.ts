@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { decodePosition, POSITION_KEY } from '../../../../src/checkpoint/stored-position.ts';
 import {
@@ -14,6 +13,7 @@ import {
   TOPICS,
 } from '../../../fixture/stream/stream-run.ts';
 import { until } from '../../../fixture/until.ts';
+import { virtualTest as test } from '../../../fixture/virtual-time.ts';
 
 const FLEET = Array.from({ length: 20 }, (_, i) => `fleet-${i}`);
 const SERIES = [...FLEET, 'other'];

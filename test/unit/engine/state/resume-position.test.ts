@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { planResume } from '../../../../src/engine/state/resume-position.ts';
 
 import { observationRecord, type StreamRun, streamRun, TOPICS } from '../../../fixture/stream/stream-run.ts';
+import { virtualTest as test } from '../../../fixture/virtual-time.ts';
 
 const stored = { nextOffset: 10, topicId: 'a', clock: null };
 
