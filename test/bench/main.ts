@@ -8,7 +8,6 @@ import { loadOfLastMinute, recordFigures, thisMachine } from './figures.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
   detection: () => import('./detection/run.ts'),
-  events: () => import('./events/run.ts'),
   http: () => import('./http.ts'),
   ingest: () => import('./ingest.ts'),
   incidents: () => import('./incidents/run.ts'),
