@@ -1,7 +1,7 @@
 import type { CsvItem, CsvObservation } from './csv-item.ts';
 
 /** Rows of a file that are sorted. A longer file must be in order. */
-export const SORTED_ROWS_MAX = 1_000_000;
+const SORTED_ROWS_MAX = 1_000_000;
 
 /** How far a row may be older than the newest one of its series, where rows are passed on as they arrive. */
 export interface LiveReading {
@@ -10,10 +10,14 @@ export interface LiveReading {
 
 /**
  * The items of a file with its observations in the order of their times, as a stream needs them. A file that is not is
- * sorted, up to SORTED_ROWS_MAX rows; beyond, nothing of it is passed on. Where rows are passed on as they arrive, and
+ * sorted, up to `rowsMax` rows; beyond, nothing of it is passed on. Where rows are passed on as they arrive, and
  * behind the rows that are sorted, older ones are refused.
  */
-export async function* inTimeOrder(items: AsyncIterable<CsvItem>, live: LiveReading | null): AsyncGenerator<CsvItem> {
+export async function* inTimeOrder(
+  items: AsyncIterable<CsvItem>,
+  live: LiveReading | null,
+  rowsMax = SORTED_ROWS_MAX,
+): AsyncGenerator<CsvItem> {
   const newest = new Map<string, number>();
   let held: CsvObservation[] | null = live === null ? [] : null;
   let unsortedLine: number | null = null;
@@ -32,13 +36,13 @@ export async function* inTimeOrder(items: AsyncIterable<CsvItem>, live: LiveRead
     }
     if (timestampMs < newestMs) unsortedLine ??= line;
     held.push(item);
-    if (held.length < SORTED_ROWS_MAX) continue;
+    if (held.length < rowsMax) continue;
     if (unsortedLine !== null) {
-      const problem = `Line ${unsortedLine} is older than a row before it, and only ${SORTED_ROWS_MAX} rows are sorted`;
+      const problem = `Line ${unsortedLine} is older than a row before it, and only ${rowsMax} rows are sorted`;
       yield { kind: 'no-observations', problems: [`${problem}: sort the file by time, oldest first`] };
       return;
     }
-    yield* held;
+    for (const observation of held) yield observation;
     held = null;
   }
   if (held === null) return;
@@ -46,7 +50,8 @@ export async function* inTimeOrder(items: AsyncIterable<CsvItem>, live: LiveRead
     yield { kind: 'sorted', line: unsortedLine };
     held.sort((a, b) => a.timestampMs - b.timestampMs || a.line - b.line);
   }
-  yield* held;
+  // `yield*` awaits each of them once more.
+  for (const observation of held) yield observation;
 }
 
 function olderText(newestMs: number, { series, timestampMs }: CsvObservation): string {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { freshnessReader } from '../../../../src/api/operations/freshness.ts';
 import type { Operations } from '../../../../src/api/operations/operations.ts';
 import type { HistoryProblem, HistoryReader } from '../../../../src/history/port/history-port.ts';
+import { virtualTest } from '../../../fixture/virtual-time.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -99,7 +100,7 @@ test('an input that has stopped is a problem, unless records wait for the worker
   assert.equal((await stoppedWith({ problem: { ...stopped, due: null } }))?.due, null, 'Kafka fails: that counts');
 });
 
-test('a cluster that does not answer is not known, and is not asked again while it is asked', async () => {
+virtualTest('a cluster that does not answer is not known, and is not asked again while it is asked', async () => {
   const { now, read } = watched();
   now.away = true;
   assert.equal((await read()).workers, null);

@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CsvItem } from '../../../../src/tools/csv/csv-item.ts';
-import { inTimeOrder, type LiveReading, SORTED_ROWS_MAX } from '../../../../src/tools/csv/in-time-order.ts';
+import { inTimeOrder, type LiveReading } from '../../../../src/tools/csv/in-time-order.ts';
 
 async function* rows(times: Iterable<readonly [series: string, timestampMs: number]>): AsyncGenerator<CsvItem> {
   let line = 1;
   for (const [series, timestampMs] of times) yield { kind: 'observation', line: ++line, series, timestampMs, value: 1 };
 }
 
-async function read(times: Iterable<readonly [string, number]>, live: LiveReading | null = null): Promise<CsvItem[]> {
+async function read(
+  times: Iterable<readonly [string, number]>,
+  live: LiveReading | null = null,
+  rowsMax = 100,
+): Promise<CsvItem[]> {
   const items: CsvItem[] = [];
-  for await (const item of inTimeOrder(rows(times), live)) items.push(item);
+  for await (const item of inTimeOrder(rows(times), live, rowsMax)) items.push(item);
   return items;
 }
 
@@ -50,12 +54,18 @@ test('rows that are passed on as they arrive are refused where they are older th
 });
 
 test('of a longer file than is sorted nothing is passed on if it is out of order; what is in order is', async () => {
-  function* times(step: number): Generator<readonly [string, number]> {
-    for (let i = 0; i <= SORTED_ROWS_MAX; i++) yield ['a', i * step + 1e7];
-  }
-  const [refused, ...others] = await read(times(-1));
+  const readThree = (times: readonly number[]) => {
+    return read(
+      times.map((time) => ['a', time]),
+      null,
+      3,
+    );
+  };
+  const [refused, ...others] = await readThree([40, 30, 20, 10]);
   assert.equal(others.length, 0);
   assert.ok(refused.kind === 'no-observations');
-  assert.match(refused.problems[0], /^Line 3 is older than a row before it, and only 1000000 rows are sorted: sort/);
-  assert.equal((await read(times(1))).length, SORTED_ROWS_MAX + 1);
+  assert.match(refused.problems[0], /^Line 3 is older than a row before it, and only 3 rows are sorted: sort the file/);
+  const [first, second, third, late, fifth] = await readThree([10, 20, 30, 5, 40]);
+  assert.deepEqual(linesOf([first, second, third, fifth]), [2, 3, 4, 6]);
+  assert.ok(late.kind === 'refused' && late.line === 5);
 });
