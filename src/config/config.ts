@@ -244,6 +244,8 @@ export interface Config {
   readonly dependsOn: readonly Dependency[];
   readonly worker: WorkerLimits;
   readonly http: HttpConfig;
+  /** Port of OTLP over gRPC; null: none. */
+  readonly grpcPort: number | null;
   readonly opsHost: string;
   /** 0 takes any free port. */
   readonly opsPort: number;

@@ -68,6 +68,7 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
     dependsOn: file.dependsOn,
     worker: workerLimitsOf(given, file.worker, sources.processors),
     http: httpOf(given),
+    grpcPort: values.grpcPort === 'off' ? null : values.grpcPort,
     opsHost: values.opsHost,
     opsPort: values.opsPort,
     opsPortMoves: !given.isSet('opsPort'),

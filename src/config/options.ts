@@ -18,7 +18,7 @@ import {
   tokenUrl,
 } from './option-kinds.ts';
 import { remoteWriteOptions, scoresOptions } from './prometheus-options.ts';
-import { boolean, integerFrom, text } from './schema/kinds.ts';
+import { boolean, integerFrom, text, wordOr } from './schema/kinds.ts';
 import { changeOptions, detectorsOptions, incidentOptions } from './topic-options.ts';
 
 /** How to reach Kafka. */
@@ -213,6 +213,18 @@ export const workerOptions = {
   ...storeOptions,
 };
 
+/** The listener of `receive` next to HTTP. */
+export const receiveOptions = {
+  grpcPort: withDefault(
+    setting(
+      'GRPC_PORT',
+      wordOr('off', integerFrom(0, 65_535)),
+      'port of OTLP over gRPC, at HTTP_HOST and with its TLS; 0: any free one; off: none',
+    ),
+    4317,
+  ),
+};
+
 /** Settings of the HTTP sidecar. */
 export const httpOptions = {
   httpHost: withDefault(setting('HTTP_HOST', text, 'address of the HTTP interface'), '127.0.0.1'),
@@ -269,6 +281,7 @@ export const options = {
   ...workerOptions,
   ...prometheusOptions,
   ...httpOptions,
+  ...receiveOptions,
   ...identityOptions,
   ...historyOptions,
   ...scoresOptions,

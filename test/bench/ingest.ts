@@ -1,6 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client, credentials, Metadata } from '@grpc/grpc-js';
+import { EXPORT_PATH } from '../../src/api/grpc/otlp-server.ts';
 import { readTail } from '../../src/kafka/fetch/topic-tail.ts';
 import { gaugeRequest, snappyBlock, writeRequest, writeRequest2 } from '../fixture/stream/emitted-metrics.ts';
 import type { Bench } from './bench.ts';
@@ -21,7 +23,8 @@ const SENDERS = 4;
 const BEGIN_MS = Date.now() - 30 * 86_400_000;
 
 interface Format {
-  readonly path: string;
+  /** Of HTTP; null: OTLP over gRPC. */
+  readonly path: string | null;
   readonly headers: Readonly<Record<string, string>>;
   /** Points of all series at some steps; the values are those of a gauge. */
   body(times: readonly number[]): Buffer;
@@ -35,6 +38,13 @@ const loads = (times: readonly number[]) =>
     labels: { __name__: 'node_load1', instance: host(i), job: 'node' },
     samples: times.map((time) => [time, value(i, time)] as const),
   }));
+
+const otlp = (times: readonly number[]) => {
+  const points = eachSeries((i) =>
+    times.map((timestampMs) => ({ timestampMs, value: value(i, timestampMs), host: host(i) })),
+  );
+  return Buffer.from(gaugeRequest('system.load', points.flat()));
+};
 
 const FORMATS: Readonly<Record<string, Format>> = {
   remote_write: {
@@ -53,13 +63,9 @@ const FORMATS: Readonly<Record<string, Format>> = {
   otlp: {
     path: '/v1/metrics',
     headers: { 'content-type': 'application/x-protobuf' },
-    body: (times) => {
-      const points = eachSeries((i) =>
-        times.map((timestampMs) => ({ timestampMs, value: value(i, timestampMs), host: host(i) })),
-      );
-      return Buffer.from(gaugeRequest('system.load', points.flat()));
-    },
+    body: otlp,
   },
+  otlp_grpc: { path: null, headers: {}, body: otlp },
   influx: {
     path: '/api/v2/write?precision=ms',
     headers: { 'content-type': 'text/plain' },
@@ -99,13 +105,17 @@ const received = () =>
           DETECTORS: detectors,
           TIDEWATCH_API_KEY: KEY,
           HTTP_PORT: '0',
+          GRPC_PORT: '0',
           OPS_PORT: '0',
           DRAIN_MS: '0',
           DATA_DIR: join(folder, name),
         };
         const command = await startedCommand(['receive'], env, 'receiving');
         const before = await cpuSeconds(command.fields.ops);
-        const { points, seconds } = await send(command.url, format);
+        const { points, seconds } = await send(
+          format,
+          format.path === null ? viaGrpc(command.fields.grpc) : viaHttp(command.url, format),
+        );
         const cpu = (await cpuSeconds(command.fields.ops)) - before;
         const inKafka = await recordsOf(connection, topics.observations);
         if (inKafka !== points) throw new Error(`${name}: ${points} points were answered, ${inKafka} are in Kafka`);
@@ -117,7 +127,7 @@ const received = () =>
       await rm(folder, { recursive: true, force: true });
     }
     printTable(
-      'Points received over HTTP, in Kafka when they are answered',
+      'Points received, in Kafka when they are answered',
       ['format', 'points', 'points/s', 'CPU of receive, us a point'],
       rows,
     );
@@ -140,7 +150,29 @@ async function aggregateRatio(): Promise<number> {
   return rounded(median(many) / median(one));
 }
 
-async function send(url: string, { path, headers, body }: Format): Promise<{ points: number; seconds: number }> {
+type Post = (body: Buffer) => Promise<void>;
+
+function viaHttp(url: string, { path, headers }: Format): Post {
+  const authorized = { ...headers, authorization: `Bearer ${KEY}` };
+  return async (body) => {
+    const answer = await fetch(`${url}${path}`, { method: 'POST', headers: authorized, body: new Uint8Array(body) });
+    if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}: ${await answer.text()}`);
+    await answer.arrayBuffer();
+  };
+}
+
+function viaGrpc(address: string): Post {
+  const client = new Client(address, credentials.createInsecure());
+  const metadata = new Metadata();
+  metadata.set('authorization', `Bearer ${KEY}`);
+  const asIs = (bytes: Buffer) => bytes;
+  return (body) =>
+    new Promise((resolve, reject) => {
+      client.makeUnaryRequest(EXPORT_PATH, asIs, asIs, body, metadata, (error) => (error ? reject(error) : resolve()));
+    });
+}
+
+async function send({ body }: Format, post: Post): Promise<{ points: number; seconds: number }> {
   let step = 0;
   // Made before: what a sender takes to make them is not measured.
   const bodies = Array.from({ length: 200 }, () =>
@@ -150,14 +182,7 @@ async function send(url: string, { path, headers, body }: Format): Promise<{ poi
   let [next, points] = [0, 0];
   const sender = async () => {
     while (performance.now() - startedMs < SECONDS * 1_000) {
-      const each = bodies[next++ % bodies.length];
-      const answer = await fetch(`${url}${path}`, {
-        method: 'POST',
-        headers: { ...headers, authorization: `Bearer ${KEY}` },
-        body: new Uint8Array(each),
-      });
-      if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}: ${await answer.text()}`);
-      await answer.arrayBuffer();
+      await post(bodies[next++ % bodies.length]);
       points += SERIES * STEPS;
     }
   };

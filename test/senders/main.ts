@@ -92,7 +92,7 @@ async function tried(sender: Sender, connection: Connection, folder: string): Pr
   const env = { KAFKA_BROKERS: brokers, DETECTORS: detectors, TIDEWATCH_API_KEY: KEY, DATA_DIR: join(folder, name) };
   const receive: StartedCommand = await startedCommand(
     ['receive'],
-    { ...env, HTTP_PORT: '0', OPS_PORT: '0', DRAIN_MS: '0' },
+    { ...env, HTTP_PORT: '0', GRPC_PORT: '0', OPS_PORT: '0', DRAIN_MS: '0' },
     'receiving',
   );
   const exporter = await startExporter();

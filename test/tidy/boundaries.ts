@@ -38,6 +38,7 @@ const KAFKAJS = 'src/kafka/cluster/kafkajs.ts';
 
 /** Each vendor package is known in one place only, so that it can be exchanged there. */
 const VENDORS: Readonly<Record<string, string | readonly string[]>> = {
+  '@grpc/grpc-js': 'src/api/grpc/',
   '@fastify/cors': 'src/api/http/',
   '@fastify/cookie': 'src/api/http/',
   '@fastify/swagger': 'src/api/http/',

@@ -71,7 +71,8 @@ function file(name: 'detectors' | 'routes'): object {
 const ofOptions = Object.values(options).flatMap(({ env, flag }) => (env === null || flag === null ? [] : [env]));
 
 /** The chart's own: its ports, probes, volumes and static members follow from them. */
-const OF_CHART = 'DATA_DIR DETECTORS HTTP_HOST HTTP_PORT KAFKA_GROUP_INSTANCE_ID OPS_HOST OPS_PORT ROUTES'.split(' ');
+const OF_CHART =
+  'DATA_DIR DETECTORS GRPC_PORT HTTP_HOST HTTP_PORT KAFKA_GROUP_INSTANCE_ID OPS_HOST OPS_PORT ROUTES'.split(' ');
 
 /** Node's own variable is for files of `secretFiles`. */
 const variables = ofOptions.filter((name) => !OF_CHART.includes(name)).concat('NODE_EXTRA_CA_CERTS');

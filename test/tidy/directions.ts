@@ -135,6 +135,7 @@ const FOLDER_DIRECTIONS = directionsOf(`
   alerts/routes: message network
   alerts/state: message routes
   api/accounts: wire
+  api/grpc: accounts http http/exchange http/routes wire wire/body
   api/http: accounts http/exchange http/routes wire wire/body wire/schema wire/schema/operations
   api/http/exchange: accounts jobs models operations wire wire/body
   api/http/routes: accounts http/exchange jobs mcp models operations tasks wire wire/schema wire/schema/operations

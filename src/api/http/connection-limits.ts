@@ -1,4 +1,4 @@
-import { BlockList, isIPv4, isIPv6, type Socket } from 'node:net';
+import { BlockList, isIPv4, isIPv6, type Server, type Socket } from 'node:net';
 import { OpenCounts } from '../accounts/open-counts.ts';
 import type { App } from './exchange/fastify-app.ts';
 
@@ -30,16 +30,22 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   checkMs: 5_000,
 };
 
-/**
- * Closes connections beyond the limits as they are opened, so that file descriptors are left for jobs and the store,
- * and connections whose client does not read.
- */
+/** Closes connections beyond the limits, and those whose client does not read. */
 export function limitConnections(app: App, limits: ConnectionLimits, trustedProxies: readonly string[]): void {
-  const { connectionsMax, perAddressMax } = limits;
+  limitSockets(app.server, limits, trustedProxies);
+  closeStalled(app, limits);
+}
+
+/** Closes connections beyond the limits as they are opened: file descriptors remain for jobs and the store. */
+export function limitSockets(
+  server: Server,
+  { connectionsMax, perAddressMax }: ConnectionLimits,
+  trustedProxies: readonly string[],
+): void {
   const trusted = networksOf(trustedProxies);
   const [open, sockets] = [new OpenCounts(), new Set<Socket>()];
-  app.server.maxConnections = connectionsMax;
-  app.server.on('connection', (socket: Socket) => {
+  server.maxConnections = connectionsMax;
+  server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
     open.add(address);
     sockets.add(socket);
@@ -50,7 +56,6 @@ export function limitConnections(app: App, limits: ConnectionLimits, trustedProx
     const room = Math.min(perAddressMax, connectionsMax - sockets.size + 1);
     if (open.of(address) > room && !isIn(trusted, address)) socket.destroy();
   });
-  closeStalled(app, limits);
 }
 
 /** Closes connections whose clients read nothing of an answer. While a request is worked on, nothing waits. */

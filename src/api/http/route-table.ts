@@ -137,6 +137,8 @@ export const ROUTE_TABLE: RouteTable = {
   'POST /v1/metrics': POINTS,
   'POST /api/v2/write': POINTS,
   'POST /v1/observations': POINTS,
+  // OTLP over gRPC, which its own listener answers.
+  'gRPC /opentelemetry.proto.collector.metrics.v1.MetricsService/Export': POINTS,
 
   'GET /v1/keys': ADMIN_READ,
   'GET /v1/keys/:id': ADMIN_READ,

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Server } from 'node:https';
-import { createSecureContext } from 'node:tls';
+import { createSecureContext, type Server } from 'node:tls';
 import type { Logger } from '../../ops/logger.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 

@@ -1,18 +1,26 @@
 import { loadProcessConfig } from '../../config/load.ts';
-import { httpOptions, kafkaOptions, processOptions, streamOptions, workerLimits } from '../../config/options.ts';
+import {
+  httpOptions,
+  kafkaOptions,
+  processOptions,
+  receiveOptions,
+  streamOptions,
+  workerLimits,
+} from '../../config/options.ts';
 import { detectorsOptions } from '../../config/topic-options.ts';
 import { runReceiver } from '../processes/run-receiver.ts';
 import { runReceiverService } from '../processes/run-receiver-service.ts';
 import { printProblems, problemOfInput, type RunnableCommand } from './command.ts';
 import { printMadeKey, runService } from './run-service.ts';
 
-/** Receives points of metric pipelines over HTTP until it is stopped. */
+/** Receives points of metric pipelines over HTTP and gRPC until it is stopped. */
 export const receiveCommand: RunnableCommand = {
   options: [
     ...Object.values(kafkaOptions),
     ...Object.values(streamOptions),
     ...Object.values(detectorsOptions),
     ...Object.values(httpOptions),
+    ...Object.values(receiveOptions),
     workerLimits.shutdownMsMax,
     workerLimits.startWaitMs,
     ...Object.values(processOptions),
@@ -32,7 +40,7 @@ export const receiveCommand: RunnableCommand = {
           const { receivePoints } = receiver;
           const service = await runReceiverService({ config, receivePoints, metrics, logger });
           printMadeKey(service.madeKey, io);
-          logger.info({ url: service.url, ops }, 'receiving');
+          logger.info({ url: service.url, grpc: service.grpc, ops }, 'receiving');
           return {
             notReady: () => [...service.reasonsNotReady(), ...receiver.reasonsNotReady()],
             async stop() {

@@ -1,5 +1,8 @@
 import { KeyRing } from '../../api/accounts/key-ring.ts';
+import { startOtlpServer } from '../../api/grpc/otlp-server.ts';
 import { startReceiverServer } from '../../api/http/server.ts';
+import { BodyBudget } from '../../api/wire/body/body-budget.ts';
+import { BODIES_BYTES_MAX } from '../../api/wire/body/read-bytes.ts';
 import type { LoadedConfig } from '../../config/config.ts';
 import type { Logger } from '../../ops/logger.ts';
 import type { Metrics } from '../../ops/metrics.ts';
@@ -12,6 +15,8 @@ import { httpPlace } from './http-place.ts';
 
 interface RunningReceiverService {
   readonly url: string;
+  /** Host and port of gRPC; null where it is off. */
+  readonly grpc: string | null;
   /** The secret of a key that was created because there was none. The caller prints it once. */
   readonly madeKey: string | null;
   reasonsNotReady(): readonly string[];
@@ -20,35 +25,36 @@ interface RunningReceiverService {
 }
 
 interface ReceiverServiceOptions {
-  readonly config: Pick<LoadedConfig, 'http' | 'worker' | 'dataDir' | 'storeUrl'>;
+  readonly config: Pick<LoadedConfig, 'http' | 'grpcPort' | 'worker' | 'dataDir' | 'storeUrl'>;
   readonly receivePoints: ReceivePoints;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
 
-/** The HTTP service of `receive`: keys and limits of the store, and the routes of points. Throws a ServiceError. */
+/** HTTP and gRPC of `receive`: keys and limits of the store, and the routes of points. Throws a ServiceError. */
 export async function runReceiverService(options: ReceiverServiceOptions): Promise<RunningReceiverService> {
   const { config, receivePoints, metrics, logger } = options;
-  const { http, worker, dataDir, storeUrl } = config;
+  const { http, grpcPort, worker, dataDir, storeUrl } = config;
   const store = timedDatabase(await openDatabase({ dataDir, url: storeUrl }), metrics.storeSeconds);
   try {
     const clock = await StoreClock.start(store);
     const { nowMs } = clock;
-    const server = await startReceiverServer({
-      ...httpPlace(http),
-      keys: new KeyRing(store, nowMs),
-      store,
-      nowMs,
-      receivePoints,
-      metrics,
-      logger,
-    });
+    const bodies = new BodyBudget(BODIES_BYTES_MAX);
+    const shared = { ...httpPlace(http), keys: new KeyRing(store, nowMs), bodies, receivePoints, metrics, logger };
+    const server = await startReceiverServer({ ...shared, store, nowMs });
+    const startGrpc = async (port: number) =>
+      startOtlpServer({ ...shared, port }).catch(async (error: unknown) => {
+        await server.close(0);
+        throw error;
+      });
+    const grpc = grpcPort === null ? null : await startGrpc(grpcPort);
     return {
       url: server.url,
+      grpc: grpc?.address ?? null,
       madeKey: await firstKey(store, http, logger),
       reasonsNotReady: () => [server.trouble()].filter((reason) => reason !== null),
       async stop() {
-        await server.close(worker.shutdownMsMax);
+        await Promise.all([server.close(worker.shutdownMsMax), grpc?.close(worker.shutdownMsMax)]);
         clock.close();
         await store.close();
       },

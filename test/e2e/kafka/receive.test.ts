@@ -41,6 +41,7 @@ async function receiver(t: TestContext, detectors: readonly string[] = []) {
     DETECTORS: file,
     TIDEWATCH_API_KEY: KEY,
     HTTP_PORT: '0',
+    GRPC_PORT: '0',
     OPS_PORT: '0',
     DRAIN_MS: '0',
   });

@@ -24,6 +24,7 @@ for (const name of ['receive', 'poll', 'remote-write', 'alerts', 'incidents']) {
         KAFKA_BROKERS: '127.0.0.1:1',
         OPS_PORT: '0',
         HTTP_PORT: '0',
+        GRPC_PORT: '0',
         DATA_DIR: folder,
         DETECTORS: join(folder, 'detectors.yaml'),
         REMOTE_WRITE_URL: 'http://127.0.0.1:1',

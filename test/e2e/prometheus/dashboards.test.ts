@@ -86,7 +86,7 @@ routes: [{ name: all, receivers: mine }]`,
   const worker = start(['worker']);
   const alerts = start(['alerts', '--from-beginning', '--routes', ROUTES]);
   const bands = start(['remote-write', '--from-beginning'], { REMOTE_WRITE_URL: `${prometheusUrl}/api/v1/write` });
-  const receive = start(['receive']);
+  const receive = start(['receive'], { GRPC_PORT: '0' });
   const source = `source: { prometheus: "${prometheusUrl}", query: vector(1), step: 1s, history: 1min, delay: 1s }\n`;
   await writeFile(POLLED, source + stream.detectors);
   const poll = start(['poll'], { DETECTORS: POLLED });

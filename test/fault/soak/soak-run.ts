@@ -166,7 +166,7 @@ routes: [{ name: events, receivers: hook }, { name: incidents, on: incidents, re
   await start(['incidents'], 'incidents started');
   await start(['alerts', '--routes', routesFile], 'alerts started');
   await start(['serve'], 'serving', { HTTP_PORT: String(servePort), HISTORY_GB: '2' });
-  await start(['receive'], 'receiving', { HTTP_PORT: String(receivePort) });
+  await start(['receive'], 'receiving', { HTTP_PORT: String(receivePort), GRPC_PORT: '0' });
   return {
     detectors,
     workers,

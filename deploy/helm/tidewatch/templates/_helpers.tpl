@@ -152,6 +152,9 @@ spec:
         {{- if .http }}
         - { name: http, containerPort: 8080 }
         {{- end }}
+        {{- if eq .component "receive" }}
+        - { name: grpc, containerPort: 4317 }
+        {{- end }}
       # A start reads back the state of its partitions; it is alive from its first second and ready behind that.
       livenessProbe:
         httpGet: { path: /healthz, port: ops }

@@ -69,7 +69,7 @@ export function answerProblems(app: App, logger: Logger): void {
 const EXPECTED_CODES: ReadonlySet<string> = new Set(['overloaded', 'history-unavailable', 'broker-unavailable']);
 
 /** Expected under load or while Kafka is away, so not logged as an error. */
-const isOverload = (error: unknown) => error instanceof ServiceError && EXPECTED_CODES.has(error.code);
+export const isOverload = (error: unknown) => error instanceof ServiceError && EXPECTED_CODES.has(error.code);
 
 const UNREADABLE: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',

@@ -7,6 +7,7 @@ import type { TSchema } from 'typebox';
 import type { BodyBudget } from '../../wire/body/body-budget.ts';
 import { bodyName, bodyRules } from '../../wire/body/body-schemas.ts';
 import type { BodyThreads } from '../../wire/body/body-threads.ts';
+import { HeldBody } from '../../wire/body/held-body.ts';
 import { bodyTooLarge, contentCoding, readBytes, type TransferRate } from '../../wire/body/read-bytes.ts';
 import { readWireBody } from '../../wire/body/wire-body.ts';
 import { HttpProblem, invalidRequest } from '../../wire/problem.ts';
@@ -111,29 +112,4 @@ export function takeBodies(app: App, { budget, rate, threads }: BodyParts): void
     held.set(request, body);
     reply.raw.once('close', () => body.end());
   });
-}
-
-/** The share of the budget that one request holds until it ends. */
-class HeldBody {
-  readonly #budget: BodyBudget;
-  #keyId = '';
-  #bytes = 0;
-  #ended = false;
-
-  constructor(budget: BodyBudget) {
-    this.#budget = budget;
-  }
-
-  /** Takes over bytes that were already taken from the budget. */
-  hold(keyId: string, bytes: number): void {
-    this.#keyId = keyId;
-    if (this.#ended) this.#budget.release(keyId, bytes);
-    else this.#bytes += bytes;
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.#budget.release(this.#keyId, this.#bytes);
-    this.#bytes = 0;
-  }
 }

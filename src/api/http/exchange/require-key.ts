@@ -75,7 +75,7 @@ function keyOfRequest(request: FastifyRequest, services: Pick<KeyServices, 'keys
   return token === null ? sessionKey(request, services) : services.keys.find(token, request.ip);
 }
 
-function roleNeeded(needed: KeyRole, role: KeyRole): HttpProblem {
+export function roleNeeded(needed: KeyRole, role: KeyRole): HttpProblem {
   return new HttpProblem(403, `This needs a key with the role ${needed}; this key has the role ${role}`);
 }
 

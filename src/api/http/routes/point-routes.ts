@@ -2,6 +2,7 @@ import { MIMEType } from 'node:util';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { PointsFormat, ReceivedPoints, ReceiveOutcome } from '../../../records/received-points.ts';
+import { countAndText, partialSuccess } from '../../wire/otlp-answers.ts';
 import { HttpProblem } from '../../wire/problem.ts';
 import { bodyAnswers, Detail } from '../../wire/schema/answer-schemas.ts';
 import type { AppServices } from '../exchange/app-services.ts';
@@ -115,12 +116,12 @@ function mediaTypeOf({ headers }: FastifyRequest): MIMEType | null {
 }
 
 /** null where nothing of a body can be used: it is refused, with a status for which no sender repeats it. */
-function receivedOf(outcome: ReceiveOutcome): Received | null {
+export function receivedOf(outcome: ReceiveOutcome): Received | null {
   if (outcome.kind === 'unreadable') return null;
   return outcome.refused > 0 && outcome.accepted + outcome.unwatched === 0 ? null : outcome;
 }
 
-function reasonsOf(outcome: ReceiveOutcome): string {
+export function reasonsOf(outcome: ReceiveOutcome): string {
   if (outcome.kind === 'unreadable') return outcome.detail;
   const { refused, accepted, reasons } = outcome;
   return `${refused} points cannot be used, ${accepted} are written: ${reasons.join('; ')}`;
@@ -177,27 +178,5 @@ async function sendOtlp(request: FastifyRequest, reply: FastifyReply, receive: R
     const partial = refused === 0 ? {} : { partialSuccess: { rejectedDataPoints: String(refused), errorMessage } };
     return reply.type('application/json').send(JSON.stringify(partial));
   }
-  return reply
-    .type('application/x-protobuf')
-    .send(refused === 0 ? Buffer.alloc(0) : partialSuccess(refused, errorMessage));
-}
-
-/** Field 1, a message: rejected_data_points (1, varint) and error_message (2, text). */
-function partialSuccess(refused: number, errorMessage: string): Buffer {
-  const inner = countAndText(refused, errorMessage);
-  return Buffer.concat([Buffer.from([10]), varint(inner.length), inner]);
-}
-
-/** A message with a number (1, varint) and a text (2): a status, or what was refused. */
-function countAndText(count: number, words: string): Buffer {
-  const text = Buffer.from(words);
-  return Buffer.concat([Buffer.from([8]), varint(count), Buffer.from([18]), varint(text.length), text]);
-}
-
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  for (let rest = value; ; rest = Math.floor(rest / 128)) {
-    if (rest < 128) return Buffer.from([...bytes, rest]);
-    bytes.push((rest % 128) | 128);
-  }
+  return reply.type('application/x-protobuf').send(partialSuccess(refused, errorMessage));
 }
