@@ -104,7 +104,7 @@ export function metricReports(metrics: Metrics, logger: Logger): MetricReports {
     settingsChanged(partition, units) {
       logger.info(
         { partition, units },
-        'settings or model changed: series and groups calibrate again on the values that they kept',
+        'settings or model changed: series calibrate again on the values that they kept, groups warm up again',
       );
     },
   };

@@ -16,7 +16,7 @@ export interface ClockMove {
   readonly isInPause: (one: DetectionUnit | StaleUnit) => boolean;
   readonly beginsPause: (unit: DetectionUnit, offset: number) => Promise<boolean>;
   /** The unit that continues a stale state; null where there is nothing to continue. */
-  readonly succeed: (stale: StaleUnit, offset: number) => DetectionUnit | null;
+  readonly succeed: (stale: StaleUnit) => DetectionUnit | null;
 }
 
 /** Says that units are silent: they have no record at the event time of the partition, although one is long due. */
@@ -26,7 +26,6 @@ export async function saySilent(move: ClockMove): Promise<void> {
     const unit = move.isInPause(one) ? null : unitOf(one, move);
     if (unit === null) continue;
     if (hasPaused(unit, silenceMs(unit.bound.config.settings), move)) continue;
-    // The members of a group that has just begun with what another one kept are not known before its turn.
     if (!isStale(one) && !unit.isSilenceDue(gate.clock.ms)) {
       gate.silent.watch(unit);
       continue;
@@ -40,13 +39,10 @@ export async function saySilent(move: ClockMove): Promise<void> {
   }
 }
 
-/** null where it is gone, had a record meanwhile, or keeps nothing. */
-function unitOf(one: DetectionUnit | StaleUnit, { holds, offset, succeed }: ClockMove): DetectionUnit | null {
-  if (holds(one)) return isStale(one) ? succeed(one, offset) : one;
-  const successor = isStale(one) ? one.successor : null;
-  // A group has records that wait for older ones, and nothing since. Series are watched by their own times.
-  const isUnheard = successor !== null && successor.group !== null && successor.waiting.forBackfill?.length === 0;
-  return isUnheard && holds(successor) ? successor : null;
+/** null if it is gone, had a record meanwhile, or keeps nothing. */
+function unitOf(one: DetectionUnit | StaleUnit, { holds, succeed }: ClockMove): DetectionUnit | null {
+  if (!holds(one)) return null;
+  return isStale(one) ? succeed(one) : one;
 }
 
 /** The units and stale states for which nothing came for `idle_limit`, while others of the partition went on. */

@@ -11,22 +11,15 @@ export function silenceDeadline(unit: DetectionUnit | StaleUnit): number {
   const limitMs = silenceLimitOf(unit);
   // Asked with every record of a group: who sends what is not looked at without need.
   if (limitMs === null) return Number.POSITIVE_INFINITY;
-  return limitMs + (isStale(unit) ? staleSinceMs(unit) : unit.silenceSinceMs());
+  return limitMs + (isStale(unit) ? Math.max(unit.arrivedMs, unit.heardMs) : unit.silenceSinceMs());
 }
 
-/** For a group, later than any of its members may need: where they stand is known with its turn. */
-function staleSinceMs({ arrivedMs, heardMs, retired, taker }: StaleUnit): number {
-  const newestMs = Math.max(arrivedMs, heardMs);
-  if (retired === null || retired.group === null || taker === null) return newestMs;
-  const { freq, latenessMs } = taker.config.settings;
-  return newestMs + latenessMs + meanStepMs(freq);
-}
-
-/** As `silenceMs`, also of what no unit continues so far. */
+/** As `silenceMs`, also of series that no unit continues so far. */
 export function silenceLimitOf(unit: DetectionUnit | StaleUnit): number | null {
   if (!isStale(unit)) return silenceMs(unit.bound.config.settings);
   const { retired, taker } = unit;
-  if (retired === null || taker === null || retired.silent || !sameGrid(retired.bound, taker)) return null;
+  if (retired === null || retired.group !== null || taker === null) return null;
+  if (retired.silent || !sameGrid(retired.bound, taker)) return null;
   return silenceMs(taker.config.settings);
 }
 

@@ -43,12 +43,6 @@ export function makeRoom(
   }
 }
 
-/** As many members of the past as a group may have. */
-export function fitting<M extends { readonly series: string }>(members: readonly M[], bound: BoundDetector): M[] {
-  const room = new Set<string>();
-  return members.filter(({ series }) => haveRoom(room.add(series), bound) || !room.delete(series));
-}
-
 function haveRoom(series: ReadonlySet<string>, { layout, config }: BoundDetector): boolean {
   const openBytes = openStateBytesMax(layout);
   let bytes = 0;

@@ -30,11 +30,6 @@ export class GroupSilence implements SilentMembers {
   /** Event time of the partition by which all were looked at. Not kept: looking again finds the same. */
   #lookedMs = Number.NEGATIVE_INFINITY;
 
-  takeOver({ names, floorMs }: SilentMembers): void {
-    for (const [name, heardMs] of names) this.names.set(name, heardMs);
-    this.floorMs = floorMs;
-  }
-
   /**
    * The time that the next silence counts from; Infinity where there is none to wait for. A step early, since the
    * phase of the group's grid may move.

@@ -19,7 +19,7 @@ import { type GroupDetection, GroupDetector } from '../../detection/series/group
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import type { RestartReason } from '../../records/score-record.ts';
-import type { ReceivedObservation, ReplaySink, ScoreSink } from '../unit/batch-outcome.ts';
+import type { ReceivedObservation, ScoreSink } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from '../unit/detection-unit.ts';
 import { isOther } from '../unit/dropped-points.ts';
@@ -28,10 +28,9 @@ import { OpenSteps } from '../unit/open-steps.ts';
 import { UnitEvents } from '../unit/unit-events.ts';
 import { isScorable, refuseValue } from '../unit/unusable-values.ts';
 import { WaitingArrivals } from '../unit/waiting-arrivals.ts';
-import { continuedDeparted, depart } from './departed-members.ts';
+import { depart } from './departed-members.ts';
 import { groupPhase, positionInGroup } from './group-grid.ts';
-import { type GroupPast, isMissing, stepOfPast } from './group-past.ts';
-import { fitting, hasRoomFor, makeRoom, whyFull } from './group-room.ts';
+import { hasRoomFor, makeRoom, whyFull } from './group-room.ts';
 import { GroupSilence, newestMsOf } from './group-silence.ts';
 import { countPlaced, isNextReady, newestOf, pendingObservation, updateMembers, waitForLate } from './group-steps.ts';
 import { publishStep } from './publish-step.ts';
@@ -80,8 +79,6 @@ export class GroupUnit implements DetectionUnit, GroupState {
   /** Pending steps are scored without waiting, because the group is about to start over. */
   #flushing = false;
   restarted: RestartReason | null = null;
-  /** Steps of the past that the detector has not seen so far, as if they came with the record at `offset`. */
-  #past: { readonly kept: GroupPast; readonly offset: number; next: number } | null = null;
 
   constructor({ key, group, home: { bound, memory, place } }: UnitOptions & { readonly group: string }) {
     this.key = key;
@@ -97,13 +94,14 @@ export class GroupUnit implements DetectionUnit, GroupState {
     this.detector = new GroupDetector(bound.config.settings, memory);
   }
 
-  /** A fresh group begins with what another one kept: its values are the history from position 0. */
-  continueFrom(kept: GroupPast, offset: number): void {
-    this.originMs = kept.originMs;
-    this.pending = [...kept.pending];
-    this.newest = kept.newest;
-    this.departed = continuedDeparted(kept.departed, this.bound.layout.profile);
-    this.#past = { kept: { ...kept, members: fitting(kept.members, this.bound) }, offset, next: 0 };
+  /** Records of the time steps that were not scored. */
+  pendingRecords(): ReceivedObservation[] {
+    const { group, place } = this;
+    const all = this.pending.flatMap(({ observations }) => [...observations]);
+    return all.map(([series, { timestampMs, value, offset, headers }]) => {
+      const record = { ...place, offset, timestampMs, key: this.#recordKey, value: null, ...(headers && { headers }) };
+      return { series, group, timestampMs, value, record };
+    });
   }
 
   get heardMs(): number {
@@ -181,7 +179,6 @@ export class GroupUnit implements DetectionUnit, GroupState {
   /** Scores every time step that is ready. */
   settle(sink: ScoreSink, isLast = false): boolean {
     this.#flushing ||= isLast;
-    if (!this.replay(null, sink)) return false;
     if (this.detector.forecastDue && this.#nextIsReady()) return false;
     while (this.#nextIsReady()) {
       if (this.detector.forecastDue && !this.#passCutoff()) return false;
@@ -193,25 +190,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     return true;
   }
 
-  replay(_first: ReceivedObservation | null, sink: ReplaySink): boolean {
-    const past = this.#past;
-    if (past === null) return true;
-    const { kept, offset } = past;
-    for (; past.next < kept.steps; past.next++) {
-      if (this.detector.forecastDue && !isMissing(kept, past.next, this.detector.settings.h)) return false;
-      for (const member of this.forecastsDue()) member.forecasted(null);
-      const step = stepOfPast(kept, past.next, { offset, settings: this.bound.config.settings });
-      this.#updateMembers(step, sink);
-      if (this.detector.forecastDue) return false;
-      this.#observe(step, sink);
-    }
-    this.#past = null;
-    this.joining = new Map(kept.joining);
-    for (const { series, newest, newestOffset, values } of kept.members) {
-      const member = this.members.find((one) => one.series === series);
-      if (member !== undefined) Object.assign(member, { newest, newestOffset });
-      sink.backfilled(values.length);
-    }
+  replay(): boolean {
     return true;
   }
 
@@ -243,7 +222,6 @@ export class GroupUnit implements DetectionUnit, GroupState {
     this.pending = [];
     this.originMs = Number.NaN;
     this.newest = -1;
-    this.#past = null;
     this.restarted = reason;
     this.changes.everything();
   }
@@ -316,7 +294,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     return isNextReady(this, this.bound.config.settings);
   }
 
-  #updateMembers(step: PendingStep | undefined, sink: ReplaySink): void {
+  #updateMembers(step: PendingStep | undefined, sink: ScoreSink): void {
     const onLeft = (member: Member) => sink.windowsDeleted(closedWindowKeys(member));
     updateMembers(this, step, { settings: this.bound.config.settings, onLeft });
   }
@@ -329,7 +307,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   }
 
   /** Moves on by one time step, which has the time of its first observation; null: nothing was observed in it. */
-  #observe(step: PendingStep | null, sink: ReplaySink): GroupDetection {
+  #observe(step: PendingStep | null, sink: ScoreSink): GroupDetection {
     const { positions } = this.detector;
     const windowStart = this.members[0]?.detector.windowStart;
     const values = this.members.map((member) => {

@@ -213,9 +213,6 @@ export class Backfills {
         const { key, value } = closedWindowRecord(series);
         keep(key, value);
       },
-      windowsDeleted: (keys) => {
-        for (const key of keys) keep(key, null);
-      },
       backfilled: (values) => void backfilled.push(values),
     };
   }

@@ -88,7 +88,7 @@ export class PartitionState {
       this.#give(unit, observation, blocking);
     };
     const outlets = { give, sink };
-    const succeed = (stale: StaleUnit, offset: number) => this.all.succeedUnmet(stale, { offset, sink });
+    const succeed = (stale: StaleUnit) => this.all.succeedUnmet(stale, sink);
     const beginsPause = ({ bound }: DetectionUnit, offset: number) => this.#beginsPause(bound, offset, blocking);
     const isInPause = (one: DetectionUnit | StaleUnit) => this.pauses.covers(one);
     const surroundings = { gate: this.#gate, holds: this.all.holds, touch, give, succeed, isInPause, beginsPause };
@@ -242,7 +242,7 @@ export class PartitionState {
     for (const [bound, ones] of Map.groupBy(due, detectorOf)) {
       if (bound !== null && this.pauses.begin(bound, { offset, sink })) continue;
       for (const one of ones) {
-        const unit = isStale(one) ? this.all.succeedUnmet(one, { offset, sink }) : one;
+        const unit = isStale(one) ? this.all.succeedUnmet(one, sink) : one;
         if (unit === null) continue;
         stopped.push(unit);
         this.#give(unit, silenceMark(unit, { offset, cause: 'clock', clockMs: this.clock.ms }), blocking);

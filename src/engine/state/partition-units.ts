@@ -19,7 +19,7 @@ import { SeriesUnit } from '../unit/series-unit.ts';
 import { isYoung } from '../unit/silence-records.ts';
 import { Backfills } from './backfills.ts';
 import { SeriesSources } from './series-sources.ts';
-import { keepsPast, takeOver, takeOverQueue } from './take-over.ts';
+import { dropQueued, keepsPast, queuedIn, takeOver, takeOverQueue } from './take-over.ts';
 import { UnitMemories } from './unit-memories.ts';
 import type { WorkerPace } from './worker-pace.ts';
 
@@ -38,9 +38,6 @@ export interface Outlet {
   readonly offset: number;
   readonly sink: ScoreSink;
 }
-
-/** What a unit is made for. */
-type UnitTaker = Pick<RoutedObservation, 'group' | 'bound'>;
 
 /** The first partition that had a series or group, by its key, across the partitions of this process. */
 export type UnitPlaces = Map<string, number>;
@@ -100,8 +97,8 @@ export class PartitionUnits {
 
   /** After a restore: how many units and stale states have records that wait for a backfill. */
   get queued(): number {
-    const units = [...this.units.values(), ...Array.from(this.stale.values(), ({ retired }) => retired)];
-    return units.filter((unit) => (unit?.waiting.forBackfill ?? null) !== null).length;
+    return this.every.filter((one) => ((isStale(one) ? one.retired : one)?.waiting.forBackfill ?? null) !== null)
+      .length;
   }
 
   /** After a restore: records that wait for a backfill wait again. Where nobody takes them, they are dead letters. */
@@ -113,10 +110,9 @@ export class PartitionUnits {
     for (const stale of [...this.stale.values()]) {
       const { retired, taker } = stale;
       // Records that wait elsewhere had met a successor, too, or are its first ones.
-      const first = retired?.waiting.all[0];
-      if (!retired || first === undefined) continue;
+      if (retired === null || queuedIn(retired).length + retired.waiting.all.length === 0) continue;
       if (taker === null) refuseQueued(stale, sink);
-      else this.succeedUnmet(stale, { offset: first.record.offset, sink });
+      else this.succeedUnmet(stale, sink);
     }
   }
 
@@ -157,7 +153,7 @@ export class PartitionUnits {
     const known = this.units.get(key);
     if (known !== undefined) return known;
     const stale = this.stale.get(key);
-    if (stale !== undefined) return this.#succeed(stale, observation, { offset: observation.record.offset, sink });
+    if (stale !== undefined) return this.#succeed(stale, observation, sink);
     if (this.#isFull) this.#evict(observation, sink);
     return this.create(key, observation.group, observation.bound);
   }
@@ -177,40 +173,44 @@ export class PartitionUnits {
    * The unit that continues a stale state without a record, where the state has what it needs. Null where there is
    * nothing to continue: the state stays, without what it held, until a record shows that its series is there.
    */
-  succeedUnmet(stale: StaleUnit, { offset, sink }: Outlet): DetectionUnit | null {
+  succeedUnmet(stale: StaleUnit, sink: ScoreSink): DetectionUnit | null {
     const { retired, taker } = stale;
     if (retired === null || taker === null) return null;
-    const waits = retired.waiting.forBackfill?.some(({ silence }) => silence === undefined) ?? false;
+    const waits = queuedIn(retired).some(({ silence }) => silence === undefined);
     if (waits || keepsPast(retired, taker)) {
-      return this.#succeed(stale, { group: retired.group, bound: taker }, { offset, sink });
+      return this.#succeed(stale, { group: retired.group, bound: taker }, sink);
     }
     const { all, forBackfill, steps } = retired.waiting;
     if (all.length > 0 || forBackfill !== null || (steps?.points ?? 0) > 0) {
-      this.#options.gate.refuseHeld(retired, sink);
-      retired.waiting.endBackfill();
+      this.#giveUp(retired, sink);
       sink.touched(stale);
     }
     return null;
   }
 
-  /** The unit that begins in place of a stale state, with the record at `offset` or with those that wait. */
-  #succeed(stale: StaleUnit, { group, bound }: UnitTaker, { offset, sink }: Outlet): DetectionUnit {
-    const { retired, reason, successorKey } = stale;
-    const { gate } = this.#options;
-    const unit = this.create(successorKey, group, bound);
-    unit.startOver(reason);
-    const continues = retired !== null && takeOver(retired, unit, offset);
+  /** The unit that begins instead of a stale state, with a record or with those that wait. */
+  #succeed(stale: StaleUnit, to: Pick<RoutedObservation, 'group' | 'bound'>, sink: ScoreSink): DetectionUnit {
+    const { retired } = stale;
+    const unit = this.create(stale.successorKey, to.group, to.bound);
+    unit.startOver(stale.reason);
+    const continues = retired !== null && takeOver(retired, unit);
+    const queued = retired === null ? [] : queuedIn(retired);
     if (!continues) {
-      if (retired !== null) gate.refuseHeld(retired, sink);
+      if (retired !== null) this.#giveUp(retired, sink);
       this.#replace(stale, unit, sink);
+      if (retired === null || queued.length === 0) return unit;
+      takeOverQueue(retired.newestOffset, queued, unit);
     }
-    const queued = retired?.waiting.forBackfill ?? null;
-    if (retired === null || !(continues || queued)) return unit;
-    if (!continues) takeOverQueue(retired, unit);
-    this.backfills.add(unit, continues ? stale : null, queued ?? []);
-    gate.forget(retired);
-    gate.adopt(unit);
+    this.backfills.add(unit, continues ? stale : null, queued);
+    if (retired !== null) this.#options.gate.forget(retired);
+    this.#options.gate.adopt(unit);
     return unit;
+  }
+
+  /** What waits in it and was not handed on becomes dead letters. */
+  #giveUp(retired: SeriesUnit | GroupUnit, sink: ScoreSink): void {
+    dropQueued(retired);
+    this.#options.gate.refuseHeld(retired, sink);
   }
 
   /**
@@ -292,9 +292,9 @@ export function unitKeyOf({ series, group, bound }: RoutedObservation): string {
 
 function refuseQueued(stale: StaleUnit, sink: ScoreSink): void {
   const detail = 'its detector was removed while the record waited for a backfill';
-  for (const { record, series, silence } of stale.retired?.waiting.forBackfill ?? []) {
+  for (const { record, series, silence } of stale.retired === null ? [] : queuedIn(stale.retired)) {
     if (silence === undefined) sink.deadLetter(record, { reason: 'series-unknown', detail, series });
   }
-  stale.retired?.waiting.endBackfill();
+  if (stale.retired !== null) dropQueued(stale.retired);
   sink.touched(stale);
 }

@@ -1,16 +1,16 @@
-import { pastOfGroup } from '../group/group-past.ts';
 import { GroupUnit } from '../group/group-unit.ts';
+import type { ReceivedObservation } from '../unit/batch-outcome.ts';
 import { type BoundDetector, sameGrid } from '../unit/bound-detector.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
 import { SeriesUnit } from '../unit/series-unit.ts';
 
 /**
- * A fresh unit begins with the values of one under other settings, and with the records that it holds. Returns false
- * where that one kept nothing, or its values lie on another grid.
- * @param offset of the record that the unit begins with
+ * A fresh series begins with the values of one under other settings, and with the records that it holds. Returns false
+ * if that one kept nothing, its values lie on another grid, or it is a group: groups warm up again.
  */
-export function takeOver(old: SeriesUnit | GroupUnit, unit: DetectionUnit, offset: number): boolean {
-  if (!sameGrid(old.bound, unit.bound) || !continuePast(old, unit, offset)) return false;
+export function takeOver(old: SeriesUnit | GroupUnit, unit: DetectionUnit): boolean {
+  if (!keepsPast(old, unit.bound) || old instanceof GroupUnit || !(unit instanceof SeriesUnit)) return false;
+  unit.continueFrom(old.past()!);
   unit.newestOffset = old.newestOffset;
   unit.arrivedMs = old.arrivedMs;
   unit.heardMs = old.heardMs;
@@ -21,8 +21,21 @@ export function takeOver(old: SeriesUnit | GroupUnit, unit: DetectionUnit, offse
 
 /** Whether a unit of a detector would begin with values of `old`. */
 export function keepsPast(old: SeriesUnit | GroupUnit, bound: BoundDetector): boolean {
-  if (!sameGrid(old.bound, bound)) return false;
-  return (old instanceof GroupUnit ? pastOfGroup(old, old.bound.config.settings) : old.past()) !== null;
+  return old instanceof SeriesUnit && sameGrid(old.bound, bound) && old.past() !== null;
+}
+
+/** Records that wait in a state which nothing continues: its successor begins with them. */
+export function queuedIn(old: SeriesUnit | GroupUnit): readonly ReceivedObservation[] {
+  const queued = old.waiting.forBackfill ?? [];
+  return old instanceof GroupUnit ? [...queued, ...old.pendingRecords(), ...old.waiting.outOfOrder] : queued;
+}
+
+/** Another unit has begun with them, or they are dead letters. */
+export function dropQueued(old: SeriesUnit | GroupUnit): void {
+  old.waiting.endBackfill();
+  if (!(old instanceof GroupUnit)) return;
+  old.pending = [];
+  old.waiting.takeOutOfOrder();
 }
 
 /**
@@ -30,25 +43,12 @@ export function keepsPast(old: SeriesUnit | GroupUnit, bound: BoundDetector): bo
  * silences wait, its newest time stays unknown.
  */
 export function takeOverQueue(
-  { newestOffset, waiting }: Pick<DetectionUnit, 'newestOffset' | 'waiting'>,
+  newestOffset: number,
+  queued: readonly ReceivedObservation[],
   unit: Pick<DetectionUnit, 'newestOffset' | 'arrivedMs'>,
 ): void {
   unit.newestOffset = newestOffset;
-  for (const { silence, timestampMs } of waiting.forBackfill ?? []) {
+  for (const { silence, timestampMs } of queued) {
     if (silence === undefined && !(timestampMs <= unit.arrivedMs)) unit.arrivedMs = timestampMs;
   }
-}
-
-function continuePast(old: SeriesUnit | GroupUnit, unit: DetectionUnit, offset: number): boolean {
-  if (old instanceof GroupUnit) {
-    const kept = pastOfGroup(old, old.bound.config.settings);
-    if (kept === null || !(unit instanceof GroupUnit)) return false;
-    unit.continueFrom(kept, offset);
-    unit.silence.takeOver(old.silence);
-    return true;
-  }
-  const kept = old.past();
-  if (kept === null || !(unit instanceof SeriesUnit)) return false;
-  unit.continueFrom(kept);
-  return true;
 }

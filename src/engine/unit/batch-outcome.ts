@@ -100,7 +100,7 @@ export interface ScoreSink {
 }
 
 /** What comes of values that calibrate and are not scored. */
-export type ReplaySink = Pick<ScoreSink, 'windowClosed' | 'windowsDeleted' | 'backfilled'>;
+export type ReplaySink = Pick<ScoreSink, 'windowClosed' | 'backfilled'>;
 
 /** Observations counted by outcome. */
 export interface Tally {

@@ -137,36 +137,6 @@ test('a group that starts over after a gap is back from its silence, and its eve
   );
 });
 
-test('a group that stops before its settings change, and is silent after it, says so', async () => {
-  for (const latenessMs of [0, 3 * STEP_MS]) {
-    const [alone, grouped] = detectors;
-    const before = { ...grouped, settings: { ...grouped.settings, latenessMs } };
-    const after = { ...before, settings: { ...before.settings, calibrationSize: 40 } };
-    const run = streamRun({ detectors: [alone, before] });
-    const feed = (from: number, to: number, members: readonly string[]) => {
-      for (let step = from; step < to; step++) {
-        for (const series of [...members, 'other']) {
-          run.broker.appendRecord(0, observationRecord(series, step, step % 5, series === 'other' ? undefined : 'g'));
-        }
-      }
-    };
-    feed(0, 30, MEMBERS);
-    await run.scoreAll();
-    feed(30, 50, []);
-    const second = streamRun({ detectors: [alone, after], broker: run.broker });
-    const worker = await second.start();
-    await second.settled();
-    await until('the group is silent', () => said(run).length === MEMBERS.length, { everyMs: 20 });
-    feed(50, 60, MEMBERS);
-    await second.settled();
-    await worker.stop();
-    assert.deepEqual(
-      said(run).map(([state, series, , , step]) => [state, series, step]),
-      [...MEMBERS.map((series) => ['silent', series, 33]), ...MEMBERS.map((series) => ['returned', series, 50])],
-    );
-  }
-});
-
 test('a group that catches up, far behind the others, is not silent while its records come', async () => {
   const run = streamRun({ detectors });
   const feed = (series: string, step: number, group?: string) => {

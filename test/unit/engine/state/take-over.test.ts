@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import type { FoundSilence } from '../../../../src/checkpoint/arrival-state.ts';
 import { takeOverQueue } from '../../../../src/engine/state/take-over.ts';
 import type { ReceivedObservation } from '../../../../src/engine/unit/batch-outcome.ts';
-import { WaitingArrivals } from '../../../../src/engine/unit/waiting-arrivals.ts';
 
 function waiting(timestampMs: number, silence?: FoundSilence): ReceivedObservation {
   const record = { partition: 0, offset: 7, timestampMs, key: null, value: null };
@@ -12,10 +11,7 @@ function waiting(timestampMs: number, silence?: FoundSilence): ReceivedObservati
 
 function newestMs(queued: readonly ReceivedObservation[]): number {
   const unit = { newestOffset: -1, arrivedMs: Number.NaN };
-  const waits = new WaitingArrivals();
-  waits.awaitBackfill();
-  for (const observation of queued) waits.queue(observation);
-  takeOverQueue({ newestOffset: 7, waiting: waits }, unit);
+  takeOverQueue(7, queued, unit);
   assert.equal(unit.newestOffset, 7);
   return unit.arrivedMs;
 }
