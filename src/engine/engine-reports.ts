@@ -1,6 +1,6 @@
 import type { Finding } from '../records/diagnostics/finding.ts';
+import type { Tally } from './commit/tally.ts';
 import type { SkippedRange } from './log/log.ts';
-import type { Tally } from './unit/batch-outcome.ts';
 
 interface CommittedRecords {
   readonly records: number;

@@ -275,10 +275,10 @@ export class PartitionTask {
     const startedMs = performance.now();
     const backfills = state.backfills.waiting;
     const { records, nextOffset, newestEventMs } = pending;
-    const tally = pending.takeTally();
+    const tally = pending.counters.take();
     const { findings, metadata } = state.watch.add(tally.input, state.clock.ms);
     const commit = () =>
-      session.commit(pending.outputs(journal, resume.topicId, state.clock.state), nextOffset, metadata);
+      session.commit(pending.drain(journal, resume.topicId, state.clock.state), nextOffset, metadata);
     await this.#commits.watch(nextOffset, commit);
     onCommitted();
     this.#failing.committed(nextOffset);

@@ -8,13 +8,14 @@ import { type FirstCommitOptions, firstCommit, type RestoredState } from './comm
 import { PendingCommit } from './commit/pending-commit.ts';
 import { byTime, type PastObservation } from './commit/score-history.ts';
 import { loadMissingSchemas, type Scoring } from './commit/score-records.ts';
+import { TallyCounts } from './commit/tally.ts';
 import type { EngineReports } from './engine-reports.ts';
 import type { PartitionSession } from './log/log.ts';
 import { PartitionState } from './state/partition-state.ts';
 import type { SeriesSources } from './state/series-sources.ts';
-import type { ScoreSink } from './unit/batch-outcome.ts';
 import { extrasFor } from './unit/bound-detector.ts';
 import type { DetectionUnit } from './unit/detection-unit.ts';
+import { NO_STATE, type ScoreOutputs, type ScoreSink, type StateWrites } from './unit/score-sink.ts';
 
 /** An observation of a history, and the group that it is scored with. */
 export interface WarmObservation extends PastObservation {
@@ -67,8 +68,8 @@ export async function fillFromHistory(
   const ownClock = state.clock.state;
   const clock = Number.isFinite(ownClock.firstMs) ? ownClock : past.clock;
   const commit = async (pending: PendingCommit) => {
-    pending.clockAt(clock);
-    await session.commit(pending.outputs(restored.journal, restored.resume.topicId), pending.nextOffset);
+    pending.clock = clock;
+    await session.commit(pending.drain(restored.journal, restored.resume.topicId), pending.nextOffset);
   };
 
   let pending = firstCommit(options, task);
@@ -81,7 +82,7 @@ export async function fillFromHistory(
     bytes = 0;
   }
   // A worker that is killed before this fills the other series as it would have done.
-  pending.writeState(WARM_STARTS_KEY, encodeWarmStarts([...restored.warmStarts, warmStart.source]));
+  pending.state.write(WARM_STARTS_KEY, encodeWarmStarts([...restored.warmStarts, warmStart.source]));
   await commit(pending);
   const leftToInput = given.length - used.length;
   const { refused } = past;
@@ -129,8 +130,9 @@ async function scorePast(
 ): Promise<ScoredPast> {
   const state = new PartitionState(place, limits.seriesMax);
   const windows = new Map<string, Buffer>();
-  const refused: Record<string, number> = {};
-  const sink = stateSink(windows, refused);
+  const counts = new TallyCounts('other');
+  const { deadLetters } = counts.tally;
+  const sink = stateSink(windows, counts);
   const ordered = byTime(history);
   for (let start = 0; start < ordered.length; start += BATCH_MAX) {
     signal.throwIfAborted();
@@ -140,7 +142,7 @@ async function scorePast(
       const offset = start + i - ordered.length - 1;
       const record = { partition: place.partition, offset, timestampMs, key: null, value: null };
       if (bound !== null) return [{ ...observation, extras: extrasFor(bound, observation.extras), record, bound }];
-      refused['series-unknown'] = (refused['series-unknown'] ?? 0) + 1;
+      deadLetters['series-unknown'] = (deadLetters['series-unknown'] ?? 0) + 1;
       return [];
     });
     await state.score(observations, sink, signal);
@@ -148,13 +150,16 @@ async function scorePast(
   await state.finish(sink, signal);
   const units = [...state.units.values()];
   for (const unit of units) unit.events.forget();
+  const { duplicates } = counts.tally;
+  const refused = { ...deadLetters, ...(duplicates > 0 && { duplicate: duplicates }) };
   return { units, windows, sources: state.all.sources, clock: state.clock.state, refused };
 }
 
 /** Keeps what belongs to the state, and publishes nothing. */
-function stateSink(windows: Map<string, Buffer>, refused: Record<string, number>): ScoreSink {
+function stateSink(windows: Map<string, Buffer>, counts: TallyCounts): ScoreSink {
   const ignore = () => {};
-  return {
+  const state: StateWrites = {
+    ...NO_STATE,
     windowClosed(series) {
       const { key, value } = closedWindowRecord(series);
       windows.set(key.toString(), value);
@@ -162,41 +167,22 @@ function stateSink(windows: Map<string, Buffer>, refused: Record<string, number>
     windowsDeleted(keys) {
       for (const key of keys) windows.delete(key.toString());
     },
-    deadLetter(_record, { reason }) {
-      refused[reason] = (refused[reason] ?? 0) + 1;
-    },
-    duplicate() {
-      refused.duplicate = (refused.duplicate ?? 0) + 1;
-    },
-    score: ignore,
-    silence: ignore,
-    event: ignore,
-    placed: ignore,
-    gapFilled: ignore,
-    withoutValue: ignore,
-    restarted: ignore,
-    forgotten: ignore,
-    met: ignore,
-    endedYoung: ignore,
-    suspect: ignore,
-    backfilled: ignore,
-    windowsWritten: ignore,
-    touched: ignore,
-    pausesChanged: ignore,
-    evicted: ignore,
   };
+  const deadLetter: ScoreOutputs['deadLetter'] = (record, cause) => counts.deadLetter(record, cause);
+  const outputs = { score: ignore, silence: ignore, event: ignore, deadLetter };
+  return { outputs, state, counters: counts, lifecycle: counts };
 }
 
 /** Adds a unit to the commit. Returns about how many bytes that are. */
 function writeUnit(unit: DetectionUnit, { windows, sources }: ScoredPast, pending: PendingCommit): number {
   let bytes = 0;
-  pending.windowsWritten(sources.recordsOf(unit.key));
+  pending.state.windowsWritten(sources.recordsOf(unit.key));
   for (const key of unit.changelogSeries().flatMap(closedWindowKeys)) {
     const window = windows.get(key.toString());
     if (window === undefined) continue;
-    pending.writeState(key, window);
+    pending.state.write(key, window);
     bytes += window.length;
   }
-  pending.touched(unit);
+  pending.state.touched(unit);
   return 2 * bytes;
 }

@@ -43,7 +43,7 @@ export async function enginePointsPerSecond(pointsPerStep: number, steps: number
     const before = process.cpuUsage();
     const pending = new PendingCommit({ ...format, timestamps: 'event-time' }, Date.now, offset);
     await scoreRecords(records, { state, pending, scoring, signal: NEVER });
-    pending.outputs(journal, null);
+    pending.drain(journal, null);
     const used = process.cpuUsage(before);
     usedUs += used.user + used.system;
   }

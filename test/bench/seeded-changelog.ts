@@ -103,7 +103,7 @@ async function* commitsOf(
     .map((series, i) => ({ series, id: seriesId(series), firstStep: spread ? i % detectionSize : 0 }));
   let offset = 0;
   let pending = newPending();
-  pending.writeState(PARTITION_COUNT_KEY, Buffer.from(String(PARTITIONS)));
+  pending.state.write(PARTITION_COUNT_KEY, Buffer.from(String(PARTITIONS)));
   const observationAt = (step: number, { series, id }: (typeof members)[number]) => {
     const timestampMs = START_MS + step * STEP_MS;
     const record = { partition, offset: offset++, timestampMs, key: null, value: null };
@@ -116,7 +116,7 @@ async function* commitsOf(
       const isLast = step === steps - 1 && i === members.length - 1;
       if (observations.length < OBSERVATIONS_PER_COMMIT && !isLast) continue;
       await state.score(observations, pending, signal);
-      yield pending.outputs(journal, null).filter(({ topic }) => topic === TOPICS.changelog);
+      yield pending.drain(journal, null).filter(({ topic }) => topic === TOPICS.changelog);
       pending = newPending();
       observations = [];
     }

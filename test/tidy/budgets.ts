@@ -16,7 +16,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   console: 6_950,
   demo: 1_600,
   detection: 7_500,
-  engine: 9_450,
+  engine: 9_550,
   forecasting: 2_400,
   history: 2_400,
   incidents: 2_100,

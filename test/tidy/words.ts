@@ -30,7 +30,7 @@ const MOST: Readonly<Record<string, number>> = {
   console: 116,
   demo: 17,
   detection: 357,
-  engine: 192,
+  engine: 190,
   forecasting: 16,
   history: 30,
   incidents: 94,

@@ -1,6 +1,7 @@
 import { type Frequency, gridPosition, meanStepMs } from '../../time/frequency.ts';
-import type { ReceivedObservation, ScoreSink } from '../unit/batch-outcome.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
+import type { ScoreSink } from '../unit/score-sink.ts';
 import { silenceMs } from '../unit/silence-records.ts';
 import { DeadlineWatch } from './deadline-watch.ts';
 import { EventClock } from './event-clock.ts';
@@ -59,7 +60,7 @@ export class ArrivalGate {
     // Sent twice, it would agree with itself.
     const { unconfirmed } = unit.waiting;
     if (unconfirmed.length > 0 && unconfirmed.some((one) => one.series === series && one.timestampMs === timestampMs)) {
-      sink.duplicate(unit.bound, 0);
+      sink.counters.duplicate(unit.bound, 0);
       return;
     }
     if (unconfirmed.length > 0 && timestampMs > unit.arrivedMs && this.#judgeHeld(unit, observation, outlets)) return;
@@ -99,11 +100,11 @@ export class ArrivalGate {
   refuseHeld(unit: DetectionUnit, sink: ScoreSink): void {
     for (const { record, series } of unit.waiting.takeOutOfOrder()) {
       const detail = 'its series was forgotten, or started over, while it waited for older records';
-      sink.deadLetter(record, { reason: 'late', detail, series, detector: unit.bound.config.name });
+      sink.outputs.deadLetter(record, { reason: 'late', detail, series, detector: unit.bound.config.name });
     }
     for (const { record, series, points } of unit.waiting.steps?.close(null) ?? []) {
       const detail = `its series was forgotten, or started over, while the step of its ${points} points was open`;
-      sink.deadLetter(record, { reason: 'late', detail, series, detector: unit.bound.config.name });
+      sink.outputs.deadLetter(record, { reason: 'late', detail, series, detector: unit.bound.config.name });
     }
     for (const observation of unit.waiting.takeUnconfirmed()) refuse(unit, observation, sink);
     this.#holding.delete(unit);
@@ -234,7 +235,7 @@ function agree(unit: DetectionUnit, aMs: number, bMs: number): boolean {
 function refuse(unit: DetectionUnit, { record, series, timestampMs }: ReceivedObservation, sink: ScoreSink): void {
   const { name, settings } = unit.bound.config;
   const ahead = `more than ${Math.max(settings.detectionSize, JUMP_STEPS_MIN)} steps ahead of its series`;
-  sink.deadLetter(record, {
+  sink.outputs.deadLetter(record, {
     reason: 'time-unconfirmed',
     detail: `${new Date(timestampMs).toISOString()} is ${ahead}, and no other record agreed with it`,
     series,

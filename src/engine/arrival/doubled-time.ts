@@ -1,6 +1,6 @@
 import { meanStepMs } from '../../time/frequency.ts';
-import type { RoutedObservation } from '../unit/batch-outcome.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
+import type { RoutedObservation } from '../unit/received-observation.ts';
 
 /** Takes the instant that is nearer to the next step of the series, where a clock shows a time twice. */
 export function onlyInstant(observation: RoutedObservation, unit: DetectionUnit): RoutedObservation {

@@ -1,8 +1,8 @@
 import type { SilenceCause } from '../../records/score-record.ts';
 import { meanStepMs } from '../../time/frequency.ts';
-import type { ReceivedObservation } from '../unit/batch-outcome.ts';
 import { sameGrid } from '../unit/bound-detector.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
 import { silenceMs } from '../unit/silence-records.ts';
 import { isStale, type StaleUnit } from './stale-unit.ts';
 

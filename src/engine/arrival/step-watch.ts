@@ -1,9 +1,10 @@
 import { KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
 import type { PointsOfSeries } from '../../checkpoint/open-step-state.ts';
-import type { ReceivedObservation, ScoreSink } from '../unit/batch-outcome.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
 import { whyLate } from '../unit/lateness.ts';
 import { OPEN_POINTS_MAX, type OpenSteps } from '../unit/open-steps.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
+import type { ScoreSink } from '../unit/score-sink.ts';
 import { DeadlineWatch, type UnderWatch } from './deadline-watch.ts';
 import type { EventClock } from './event-clock.ts';
 
@@ -32,9 +33,9 @@ export class StepWatch {
   ): readonly ReceivedObservation[] {
     const closed: ReceivedObservation[] = [];
     const taken = steps.add(observation, clock.ms, closed);
-    if (taken === 'duplicate') sink.duplicate(unit.bound, 0);
-    else if (taken === 'conflict') sink.suspect('conflicts', unit.bound, observation.series);
-    else if (taken === 'late') sink.deadLetter(observation.record, whyLate(observation, unit.bound));
+    if (taken === 'duplicate') sink.counters.duplicate(unit.bound, 0);
+    else if (taken === 'conflict') sink.counters.suspect('conflicts', unit.bound, observation.series);
+    else if (taken === 'late') sink.outputs.deadLetter(observation.record, whyLate(observation, unit.bound));
     else if (taken !== 'taken') refuse(taken, unit, observation, sink);
     steps.report(observation.series, unit.bound, sink);
     if (steps.opened !== null) this.#add(unit, steps, steps.opened);
@@ -77,5 +78,5 @@ function refuse(
 ): void {
   const full = `${OPEN_POINTS_MAX} points wait in the open steps of ${group === null ? 'its series' : 'its group'}`;
   const detail = reason === 'step-full' ? full : `group ${JSON.stringify(group)} has as many members as it may have`;
-  sink.deadLetter(record, { reason, detail, series, detector: bound.config.name });
+  sink.outputs.deadLetter(record, { reason, detail, series, detector: bound.config.name });
 }

@@ -3,7 +3,7 @@ import { conclude } from '../../detection/event/event-revision.ts';
 import type { InputRecord, SkippedRange } from '../log/log.ts';
 import type { PartitionState } from '../state/partition-state.ts';
 import { PARTITION_COUNT_KEY, type Restored } from '../state/restore-partition.ts';
-import type { ScoreSink } from '../unit/batch-outcome.ts';
+import type { ScoreSink } from '../unit/score-sink.ts';
 import { keyOf } from '../unit/unit-events.ts';
 import { type CommitFormat, PendingCommit } from './pending-commit.ts';
 import { whySkipped } from './score-records.ts';
@@ -29,13 +29,13 @@ export interface RestoredState {
 export function firstCommit(options: FirstCommitOptions, { state, restored, offset }: RestoredState): PendingCommit {
   const { partitionCount, place, nowMs } = options;
   const pending = new PendingCommit(options, nowMs, offset);
-  if (restored.partitionCount === null) pending.writeState(PARTITION_COUNT_KEY, Buffer.from(String(partitionCount)));
+  if (restored.partitionCount === null) pending.state.write(PARTITION_COUNT_KEY, Buffer.from(String(partitionCount)));
   closeOrphans(state.stale.values(), pending);
   state.pauses.endAbandoned({ offset: BEFORE_RECORDS, sink: pending });
-  for (const { key, value } of restored.settingsChanges) pending.writeState(key, value);
+  for (const { key, value } of restored.settingsChanges) pending.state.write(key, value);
   const { skipped, from } = restored.resume;
   // The open states keep only their keys, so that each series reports it when it returns, also after further restores.
-  if (from === 'start-over') for (const stale of state.stale.values()) pending.touched(stale);
+  if (from === 'start-over') for (const stale of state.stale.values()) pending.state.touched(stale);
   if (skipped !== null) {
     const record = skippedRecord(place.partition, offset, skipped);
     pending.deadLetter(record, whySkipped(skipped));
@@ -59,8 +59,11 @@ function closeOrphans(stale: Iterable<StaleState>, sink: ScoreSink): void {
     const { state, reason } = entry.orphan;
     for (const open of [state.open, state.silence]) {
       if (open === null || open.revision < 0) continue;
-      sink.event(conclude(open, reason, open.lastAlarm.timestampMs), { key: keyOf(state), offset: BEFORE_RECORDS });
+      sink.outputs.event(conclude(open, reason, open.lastAlarm.timestampMs), {
+        key: keyOf(state),
+        offset: BEFORE_RECORDS,
+      });
     }
-    sink.touched(entry);
+    sink.state.touched(entry);
   }
 }

@@ -1,8 +1,5 @@
-import type { ChangelogSeries } from '../../checkpoint/changelog-series.ts';
-import type { Journal, JournalEntry, JournalWrite } from '../../checkpoint/journal.ts';
-import { encodePauses, type OpenPauses, PAUSES_KEY } from '../../checkpoint/open-pauses.ts';
-import { closedWindowRecord } from '../../checkpoint/series-state.ts';
-import { type ClockState, encodePosition, POSITION_KEY } from '../../checkpoint/stored-position.ts';
+import type { Journal } from '../../checkpoint/journal.ts';
+import type { ClockState } from '../../checkpoint/stored-position.ts';
 import { deadLetterHeaders, encodeDeadLetter } from '../../codecs/dead-letter-json.ts';
 import type { EncodeEvent } from '../../codecs/event-codec.ts';
 import type { PointRecords } from '../../codecs/points/point-records.ts';
@@ -12,17 +9,11 @@ import type { RecordHeaders } from '../../kafka/batch/records.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import type { DeadLetter } from '../../records/dead-letter.ts';
 import { type InputPlace, inputAt } from '../../records/input-place.ts';
-import type { RestartReason, ScoreRecord } from '../../records/score-record.ts';
+import type { ScoreRecord } from '../../records/score-record.ts';
 import type { InputRecord, OutputRecord } from '../log/log.ts';
-import {
-  type DeadLetterCause,
-  emptyTally,
-  type ForgottenReason,
-  type ScoreSink,
-  type Tally,
-} from '../unit/batch-outcome.ts';
-import type { BoundDetector } from '../unit/bound-detector.ts';
-import { whyMisplaced } from '../unit/misplaced-series.ts';
+import type { DeadLetterCause, ScoreOutputs, ScoreSink } from '../unit/score-sink.ts';
+import { CheckpointWrites } from './checkpoint-writes.ts';
+import { TallyCounts } from './tally.ts';
 
 export interface CommitFormat {
   readonly place: InputPlace;
@@ -47,20 +38,17 @@ function byPlace(a: Published, b: Published): number {
   return a.offset - b.offset || (a.series === undefined || b.series === undefined ? 0 : a.series < b.series ? -1 : 1);
 }
 
-/** The records of the next transaction: scores and events in input order, dead letters, and the changelog. */
-export class PendingCommit implements ScoreSink {
+/** The records of the next transaction: scores and events in input order, dead letters, and the state. */
+export class PendingCommit implements ScoreSink, ScoreOutputs {
   readonly #format: CommitFormat;
   readonly #nowMs: () => number;
+  readonly state: CheckpointWrites;
+  readonly counters: TallyCounts;
   #published: Published[] = [];
   #ordered = true;
-  #changelog: OutputRecord[] = [];
-  readonly #touched = new Set<JournalEntry>();
-  #evicted: JournalEntry[] = [];
-  #tally = emptyTally();
-  #clock: ClockState | null = null;
-  /** null: they have not changed. */
-  #pauses: OpenPauses | null = null;
   #newestNowMs = Number.NEGATIVE_INFINITY;
+  /** Event time of the partition after the records so far. */
+  clock: ClockState | null = null;
   /** Event time of the newest observation among its scores; null without any. */
   newestEventMs: number | null = null;
   /** Input records that it covers. */
@@ -73,14 +61,24 @@ export class PendingCommit implements ScoreSink {
     this.nextOffset = nextOffset;
     this.#format = format;
     this.#nowMs = nowMs;
+    this.state = new CheckpointWrites({ topic: format.topics.changelog, partition: format.place.partition });
+    this.counters = new TallyCounts(format.keyedBy);
   }
 
-  /** Whether there is something to commit: offsets, what the clock decided, or a backfill. */
+  get outputs(): this {
+    return this;
+  }
+
+  get lifecycle(): TallyCounts {
+    return this.counters;
+  }
+
+  /** Whether there is something to commit: offsets, or a change of the state. */
   get isDue(): boolean {
-    return this.#hasOffsets || this.#touched.size > 0 || this.#pauses !== null;
+    return this.#hasOffsets || this.state.any;
   }
 
-  /** Records that it writes, without those of the changelog. */
+  /** Records that it writes, without those of the state. */
   get outputCount(): number {
     return this.#published.length;
   }
@@ -101,23 +99,9 @@ export class PendingCommit implements ScoreSink {
     this.#hasOffsets = true;
   }
 
-  /** The event time of the partition after what was consumed so far. */
-  clockAt(clock: ClockState): void {
-    this.#clock = clock;
-  }
-
-  /** Returns the outcomes since the last call. */
-  takeTally(): Tally {
-    const tally = this.#tally;
-    this.#tally = emptyTally();
-    return tally;
-  }
-
   score(score: ScoreRecord, key: Buffer | null, headers?: RecordHeaders): void {
-    this.#tally.scored[score.state]++;
+    this.counters.score(score);
     if (this.newestEventMs === null || score.timestampMs > this.newestEventMs) this.newestEventMs = score.timestampMs;
-    if (score.anomaly) this.#tally.flagged++;
-    if (score.alarm) this.#tally.alarms++;
     const { topics, encodeScore, timestamps, place } = this.#format;
     const { partition } = place;
     const { offset } = score.input;
@@ -143,14 +127,14 @@ export class PendingCommit implements ScoreSink {
 
   /** What became of the points of a record. */
   pointsTaken({ records, unwatched, refused }: PointRecords): void {
-    const { points } = this.#tally;
+    const { points } = this.counters.tally;
     points.accepted += records.length;
     points.unwatched += unwatched;
     points.refused += refused;
   }
 
   silence(score: ScoreRecord, foundAt: number): void {
-    this.#tally.scored[score.state]++;
+    this.counters.score(score);
     this.#publish({
       topic: this.#format.topics.scores,
       partition: this.#format.place.partition,
@@ -164,31 +148,20 @@ export class PendingCommit implements ScoreSink {
   }
 
   event(event: AnomalyEvent, { key, offset }: { readonly key: Buffer | null; readonly offset: number }): void {
-    this.#tally.events[event.type]++;
+    this.counters.event(event);
     const { topics, place, encodeEvent } = this.#format;
-    this.#publish({
-      topic: topics.events,
-      partition: place.partition,
-      key,
-      value: encodeEvent(event),
-      offset,
-      ...this.#timestamp(event.updatedAtMs),
-    });
+    const [{ partition }, value] = [place, encodeEvent(event)];
+    this.#publish({ topic: topics.events, partition, key, value, offset, ...this.#timestamp(event.updatedAtMs) });
   }
 
   deadLetter(record: InputRecord, cause: DeadLetterCause): void {
     const { reason, detail, series = null, detector = null, isCountedOnly = false } = cause;
-    this.#tally.input.drop(cause);
-    this.#tally.deadLetters[reason] = (this.#tally.deadLetters[reason] ?? 0) + 1;
+    this.counters.tally.input.drop(cause);
+    this.counters.deadLetter(record, cause);
     if (isCountedOnly) return;
     const { key, value, offset, timestampMs, skipped } = record;
-    if (!this.#tally.firstLetters.has(reason)) this.#tally.firstLetters.set(reason, { offset, detail });
     const { place, topics } = this.#format;
     const range = skipped && { ...place, offset: skipped.first, lastOffset: skipped.last };
-    if (skipped !== undefined) {
-      this.#tally.skippedRanges++;
-      this.#tally.skippedOffsets += skipped.last - skipped.first + 1;
-    }
     const input = { ...(range ?? inputAt(place, offset)), timestampMs };
     const letter: DeadLetter = { reason, detail, input, key, value, series, detector, atMs: this.#nowMs() };
     const written = { value: encodeDeadLetter(letter), headers: deadLetterHeaders(letter) };
@@ -205,91 +178,14 @@ export class PendingCommit implements ScoreSink {
     return Math.min(eventMs, this.#newestNowMs);
   }
 
-  pausesChanged(pauses: OpenPauses): void {
-    this.#pauses = pauses;
-  }
-
-  placed({ config }: BoundDetector, apartMs: number, missing: number): void {
-    this.#tally.input.of(config.name, config.settings.freq).take(apartMs, missing);
-  }
-
-  duplicate({ config }: BoundDetector, apartMs: number | null): void {
-    this.#tally.duplicates++;
-    if (apartMs !== null) this.#tally.input.of(config.name, config.settings.freq).repeat(apartMs);
-  }
-
-  readonly suspect: ScoreSink['suspect'] = (kind, { config }, series) => this.#tally.suspect(kind, config.name, series);
-  gapFilled(): void {
-    this.#tally.gapsFilled++;
-  }
-
-  withoutValue(): void {
-    this.#tally.withoutValue++;
-  }
-
-  restarted(reason: RestartReason): void {
-    this.#tally.restarted[reason] = (this.#tally.restarted[reason] ?? 0) + 1;
-  }
-
-  met(series: string, record: InputRecord, elsewhere: number | null): void {
-    const { keyedBy = 'series' } = this.#format;
-    const misplaced = whyMisplaced(series, record, { elsewhere, keyedBy });
-    if (misplaced !== null) this.#tally.misplaced.push(misplaced);
-  }
-
-  forgotten(reason: ForgottenReason): void {
-    this.#tally.forgotten[reason]++;
-  }
-
-  endedYoung({ config }: BoundDetector, series: string): void {
-    this.#tally.input.endYoung(config.name, series);
-  }
-
-  backfilled(): void {
-    this.#tally.backfilled++;
-  }
-
-  windowsWritten(writes: readonly JournalWrite[]): void {
-    for (const { key, value } of writes) this.writeState(key, value);
-  }
-
-  windowClosed(series: ChangelogSeries): void {
-    const { key, value } = closedWindowRecord(series);
-    this.writeState(key, value);
-  }
-
-  touched(unit: JournalEntry): void {
-    this.#touched.add(unit);
-  }
-
-  windowsDeleted(keys: readonly Buffer[]): void {
-    for (const key of keys) this.writeState(key, null);
-  }
-
-  evicted(unit: JournalEntry): void {
-    this.#touched.delete(unit);
-    this.#evicted.push(unit);
-  }
-
-  /** Adds a record of the changelog. */
-  writeState(key: Buffer, value: Buffer | null): void {
-    this.#changelog.push({ topic: this.#format.topics.changelog, partition: this.#format.place.partition, key, value });
-  }
-
   /**
    * Every record that the transaction writes. Call it once: it holds none of them any more.
    * @param clock the event time of the partition now; a backfill alone does not have it
    */
-  outputs(journal: Journal, topicId: string | null, clock: ClockState | null = this.#clock): readonly OutputRecord[] {
-    for (const unit of this.#evicted) journal.forget(unit);
-    const evictedKeys = this.#evicted.map(({ key }) => key);
-    for (const { key, value } of journal.write(this.#touched, evictedKeys)) this.writeState(key, value);
-    if (this.#pauses !== null) this.writeState(PAUSES_KEY, encodePauses(this.#pauses));
-    this.writeState(POSITION_KEY, encodePosition({ nextOffset: this.nextOffset, topicId, clock }));
+  drain(journal: Journal, topicId: string | null, clock: ClockState | null = this.clock): readonly OutputRecord[] {
     if (!this.#ordered) this.#published.sort(byPlace);
-    const outputs = [...this.#published, ...this.#changelog];
-    this.#touched.clear();
-    [this.#published, this.#changelog, this.#evicted] = [[], [], []];
+    const outputs = [...this.#published, ...this.state.drain(journal, { nextOffset: this.nextOffset, topicId, clock })];
+    this.#published = [];
     return outputs;
   }
 

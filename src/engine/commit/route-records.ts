@@ -38,7 +38,7 @@ export async function routeRecords(
     const failure = whyFailed?.(record.offset) ?? null;
     if (record.skipped !== undefined) pending.deadLetter(record, whySkipped(record.skipped));
     else if (failure !== null) pending.deadLetter(record, recordFailed(failure));
-    else if (!hasValue(record)) pending.withoutValue();
+    else if (!hasValue(record)) pending.counters.withoutValue();
     else if (splitter !== null) {
       const split = splitter.split(record, nowMs);
       if (split.kind === 'dead-letter') pending.deadLetter(record, split);

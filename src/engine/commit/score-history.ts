@@ -3,8 +3,9 @@ import type { PointExtras } from '../../records/point-extras.ts';
 import type { ScoreRecord } from '../../records/score-record.ts';
 import { groupIdOf } from '../../records/series/series-identity.ts';
 import { PartitionState } from '../state/partition-state.ts';
-import { emptyTally, type ScoreSink, type Tally } from '../unit/batch-outcome.ts';
 import { type BoundDetector, extrasFor, matchDetectors } from '../unit/bound-detector.ts';
+import { NO_STATE, type ScoreOutputs, type ScoreSink } from '../unit/score-sink.ts';
+import { type Tally, TallyCounts } from './tally.ts';
 
 /** One observation of a history. */
 export interface PastObservation {
@@ -42,13 +43,14 @@ export async function scoreHistory(
   options: HistoryOptions,
   signal: AbortSignal,
 ): Promise<Tally> {
-  const tally = emptyTally();
+  const counts = new TallyCounts('other');
+  const { tally } = counts;
   const state = new PartitionState({ topic: options.source, partition: 0 }, UNITS_MAX);
   const detectorOf = matchDetectors(options.detectors);
   const ordered = byTime(history);
   for (let start = 0; start < ordered.length; start += BATCH_MAX) {
     const found: FoundScore[] = [];
-    const sink = collectScores(tally, found, options.onEvent);
+    const sink = collectScores(counts, found, options.onEvent);
     const observations = ordered.slice(start, start + BATCH_MAX).flatMap((observation, i) => {
       const bound = detectorOf(observation.series);
       if (bound !== null)
@@ -112,55 +114,22 @@ interface FoundScore {
   readonly at: number;
 }
 
-function collectScores(tally: Tally, found: FoundScore[], onEvent: HistoryOptions['onEvent']): ScoreSink {
-  const ignore = () => {};
-  return {
+function collectScores(counts: TallyCounts, found: FoundScore[], onEvent: HistoryOptions['onEvent']): ScoreSink {
+  const outputs: ScoreOutputs = {
     score(score) {
-      tally.scored[score.state]++;
-      if (score.anomaly) tally.flagged++;
-      if (score.alarm) tally.alarms++;
+      counts.score(score);
       found.push({ score, at: score.input.offset });
     },
     silence(score, foundAt) {
-      tally.scored[score.state]++;
+      counts.score(score);
       // Before the score of the record that showed it.
       found.push({ score, at: foundAt - 0.5 });
     },
     event(event) {
-      tally.events[event.type]++;
+      counts.event(event);
       onEvent?.(event);
     },
-    deadLetter(_record, { reason }) {
-      tally.deadLetters[reason] = (tally.deadLetters[reason] ?? 0) + 1;
-    },
-    placed({ config }, apartMs, missing) {
-      tally.input.of(config.name, config.settings.freq).take(apartMs, missing);
-    },
-    duplicate({ config }, apartMs) {
-      tally.duplicates++;
-      if (apartMs !== null) tally.input.of(config.name, config.settings.freq).repeat(apartMs);
-    },
-    suspect: (kind, { config }, series) => tally.suspect(kind, config.name, series),
-    gapFilled() {
-      tally.gapsFilled++;
-    },
-    withoutValue() {
-      tally.withoutValue++;
-    },
-    restarted(reason) {
-      tally.restarted[reason] = (tally.restarted[reason] ?? 0) + 1;
-    },
-    forgotten(reason) {
-      tally.forgotten[reason]++;
-    },
-    met: ignore,
-    endedYoung: ignore,
-    backfilled: ignore,
-    windowClosed: ignore,
-    windowsWritten: ignore,
-    touched: ignore,
-    pausesChanged: ignore,
-    windowsDeleted: ignore,
-    evicted: ignore,
+    deadLetter: (record, cause) => counts.deadLetter(record, cause),
   };
+  return { outputs, state: NO_STATE, counters: counts, lifecycle: counts };
 }

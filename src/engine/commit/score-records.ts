@@ -4,8 +4,9 @@ import type { RecordDecoder } from '../../codecs/record-decoder.ts';
 import { hasValue, type SchemaKey, withoutSchemaHeaders } from '../../codecs/wire-header.ts';
 import type { InputRecord, SkippedRange } from '../log/log.ts';
 import type { PartitionState } from '../state/partition-state.ts';
-import type { DeadLetterCause, RoutedObservation } from '../unit/batch-outcome.ts';
 import { type BoundDetector, extrasFor } from '../unit/bound-detector.ts';
+import type { RoutedObservation } from '../unit/received-observation.ts';
+import type { DeadLetterCause } from '../unit/score-sink.ts';
 import type { PendingCommit } from './pending-commit.ts';
 
 /**
@@ -100,7 +101,7 @@ export async function scoreDecoded(
   { records, observations, refused, withoutValue }: DecodedRecords,
   { state, pending, signal }: Pick<ScoringContext, 'state' | 'pending' | 'signal'>,
 ): Promise<void> {
-  for (let times = withoutValue; times > 0; times--) pending.withoutValue();
+  for (let times = withoutValue; times > 0; times--) pending.counters.withoutValue();
   for (const { record, cause } of refused) {
     const unknown = cause.reason === 'series-unknown' ? ++state.unknownRecords : 0;
     const isLast = unknown === UNKNOWN_LETTERS_MAX;
@@ -109,7 +110,7 @@ export async function scoreDecoded(
   }
   await state.score(observations, pending, signal);
   pending.consumed(records);
-  pending.clockAt(state.clock.state);
+  pending.clock = state.clock.state;
 }
 
 interface SchemaNeed {

@@ -1,6 +1,11 @@
-import type { GroupState, Member } from '../../checkpoint/group-state.ts';
+import type { DepartedMember, GroupState, Member } from '../../checkpoint/group-state.ts';
 import type { StreamDetectionSettings } from '../../detection/calibration/settings.ts';
-import { profileSinceMs } from '../../detection/profile/profile-layout.ts';
+import {
+  continueProfile,
+  emptyProfile,
+  type ProfileLayout,
+  profileSinceMs,
+} from '../../detection/profile/profile-layout.ts';
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
 import { gridTime } from '../../time/frequency.ts';
 import { learn, learnedOf } from '../unit/long-memory.ts';
@@ -33,4 +38,15 @@ export function forgetDeparted(departed: Departed, nowMs: number, { idleMs }: St
     const keptMs = Math.min(idleMs ?? Number.POSITIVE_INFINITY, atMs - profileSinceMs(profile));
     if (nowMs - atMs > keptMs) departed.delete(series);
   }
+}
+
+/** The same for a group under other settings; none where these have no long memory. */
+export function continuedDeparted(departed: Departed, layout: ProfileLayout | null): Map<string, DepartedMember> {
+  const continued = new Map<string, DepartedMember>();
+  if (layout === null) return continued;
+  for (const [series, known] of departed) {
+    const profile = emptyProfile(layout);
+    if (continueProfile(known.profile, profile, known.atMs)) continued.set(series, { ...known, profile });
+  }
+  return continued;
 }

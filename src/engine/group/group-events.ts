@@ -2,7 +2,7 @@ import type { Member } from '../../checkpoint/group-state.ts';
 import type { PendingObservation } from '../../checkpoint/pending-steps.ts';
 import { earlierValue } from '../../detection/series/earlier-value.ts';
 import type { GroupDetection } from '../../detection/series/group-detector.ts';
-import type { ScoreSink } from '../unit/batch-outcome.ts';
+import type { ScoreSink } from '../unit/score-sink.ts';
 import type { UnitEvents } from '../unit/unit-events.ts';
 
 /** A group has no interval. */

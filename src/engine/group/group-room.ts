@@ -1,8 +1,8 @@
 import type { GroupState } from '../../checkpoint/group-state.ts';
 import { openStateBytesMax } from '../../checkpoint/series-state.ts';
-import type { DeadLetterCause } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import { OPEN_POINTS_MAX } from '../unit/open-steps.ts';
+import type { DeadLetterCause } from '../unit/score-sink.ts';
 
 /** Most members of a group; fewer where windows are long. Observations of a further one go to the dead letters. */
 const GROUP_MEMBERS_MAX = 1_000;

@@ -4,8 +4,9 @@ import type { PendingObservation } from '../../checkpoint/pending-steps.ts';
 import { SCALARS } from '../../detection/memory/series-memory.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import { type Frequency, gridPosition, gridTime, meanStepMs } from '../../time/frequency.ts';
-import type { ReceivedObservation, ScoreSink } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
+import type { ScoreSink } from '../unit/score-sink.ts';
 import { isNewsSilent, isYoung, silenceMs, silenceRecord } from '../unit/silence-records.ts';
 import type { UnitEvents } from '../unit/unit-events.ts';
 
@@ -69,7 +70,7 @@ export class GroupSilence implements SilentMembers {
     const clockMs = cause === 'clock' ? Number.POSITIVE_INFINITY : record.timestampMs;
     for (const { member, position, seen } of this.#due(group, clockMs)) {
       const { series, detector } = member;
-      if (isYoung(detector)) sink.endedYoung(bound, series);
+      if (isYoung(detector)) sink.lifecycle.endedYoung(bound, series);
       if (!isNewsSilent(detector, silenceAfter!, member.newest + 1)) continue;
       const halfStepMs = meanStepMs(freq) / 2;
       this.#remember(series, Math.max(gridTime(freq, group.originMs, position) + halfStepMs, seen?.timestampMs ?? 0));
@@ -79,7 +80,7 @@ export class GroupSilence implements SilentMembers {
       const input = { ...group.place, offset: lastOffset };
       const next = { position: position + 1, timestampMs };
       const silence = { state: 'silent', cause, series, bound, detector, input, ...next } as const;
-      sink.silence({ ...silenceRecord(silence, value), group: group.group }, record.offset);
+      sink.outputs.silence({ ...silenceRecord(silence, value), group: group.group }, record.offset);
       const allSilent = members.every((one) => this.names.has(one.series));
       events.fallSilent({ ...next, offset: record.offset, lastOffset, member: series, allSilent }, sink);
     }
@@ -97,7 +98,7 @@ export class GroupSilence implements SilentMembers {
     const { timestampMs, value, offset, position } = at;
     const input = { ...place, offset };
     const silence = { state: 'returned', cause: null, series, timestampMs, bound, detector, input, position } as const;
-    sink.silence({ ...silenceRecord(silence, value), group: group.group }, offset);
+    sink.outputs.silence({ ...silenceRecord(silence, value), group: group.group }, offset);
   }
 
   /** After a time step: the event ends with the last silent member, which has returned or left the group. */

@@ -3,8 +3,9 @@ import type { GroupState, Member } from '../../checkpoint/group-state.ts';
 import type { PendingStep } from '../../checkpoint/pending-steps.ts';
 import type { StreamDetectionSettings } from '../../detection/calibration/settings.ts';
 import { gridTime, meanStepMs } from '../../time/frequency.ts';
-import type { ReceivedObservation, ScoreSink } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
+import type { ScoreSink } from '../unit/score-sink.ts';
 import { depart, forgetDeparted, rejoin } from './departed-members.ts';
 import { hasRoomFor } from './group-room.ts';
 
@@ -21,8 +22,8 @@ export function countPlaced(
   sink: ScoreSink,
 ): void {
   const steps = position - newest;
-  if (Number.isFinite(steps)) sink.placed(bound, steps * meanStepMs(bound.config.settings.freq), steps - 1);
-  else sink.placed(bound, Number.NaN, 0);
+  if (Number.isFinite(steps)) sink.counters.placed(bound, steps * meanStepMs(bound.config.settings.freq), steps - 1);
+  else sink.counters.placed(bound, Number.NaN, 0);
 }
 
 /** Whether the next time step is there, or its grace is over. */

@@ -19,12 +19,13 @@ import { type GroupDetection, GroupDetector } from '../../detection/series/group
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import type { RestartReason } from '../../records/score-record.ts';
-import type { ReceivedObservation, ScoreSink } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit, UnitOptions } from '../unit/detection-unit.ts';
 import { isOther } from '../unit/dropped-points.ts';
 import { whyLate } from '../unit/lateness.ts';
 import { OpenSteps } from '../unit/open-steps.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
+import type { ScoreSink } from '../unit/score-sink.ts';
 import { UnitEvents } from '../unit/unit-events.ts';
 import { isScorable, refuseValue } from '../unit/unusable-values.ts';
 import { WaitingArrivals } from '../unit/waiting-arrivals.ts';
@@ -141,9 +142,9 @@ export class GroupUnit implements DetectionUnit, GroupState {
     const position = positionInGroup(this, observation, this.bound.config.settings);
     if (position - this.newest - 1 > gapLimit && this.newest >= 0) {
       if (this.pending.length > 0) return this.settle(sink, true) && this.take(observation, sink);
-      sink.restarted('gap');
+      sink.lifecycle.restarted('gap');
       this.events.startOver({ ...observation, offset: observation.record.offset }, sink);
-      for (const member of this.members) sink.windowsDeleted(closedWindowKeys(member));
+      for (const member of this.members) sink.state.windowsDeleted(closedWindowKeys(member));
       this.startOver('gap');
       return this.take(observation, sink);
     }
@@ -152,7 +153,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
     const apart = this.waiting.steps?.apartFromBase(observation) ?? 'next';
     if (position === newest || apart === 'duplicate') this.#repeated(observation, position, sink);
     else if (position < newest || position < this.detector.positions || apart === 'late') {
-      sink.deadLetter(observation.record, whyLate(observation, this.bound));
+      sink.outputs.deadLetter(observation.record, whyLate(observation, this.bound));
       waitForLate(this, { series: observation.series, position, newest }, this.bound);
     } else {
       const { steps } = this.waiting;
@@ -172,8 +173,8 @@ export class GroupUnit implements DetectionUnit, GroupState {
     const { series } = observation;
     const seen = this.pending.find((step) => step.position === position)?.observations.get(series) ?? null;
     if (isOther(steps === null ? seen : steps.baseOf(series), observation))
-      sink.suspect('conflicts', this.bound, series);
-    else sink.duplicate(this.bound, 0);
+      sink.counters.suspect('conflicts', this.bound, series);
+    else sink.counters.duplicate(this.bound, 0);
   }
 
   /** Scores every time step that is ready. */
@@ -278,7 +279,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   #keep(position: number, observation: ReceivedObservation, sink: ScoreSink): void {
     if (!hasRoomFor(this, observation.series, this.bound)) {
       const { record, series } = observation;
-      sink.deadLetter(record, { ...whyFull(this.group), series, detector: this.bound.config.name });
+      sink.outputs.deadLetter(record, { ...whyFull(this.group), series, detector: this.bound.config.name });
       return;
     }
     makeRoom(this, observation.series, this.bound);
@@ -295,7 +296,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   }
 
   #updateMembers(step: PendingStep | undefined, sink: ScoreSink): void {
-    const onLeft = (member: Member) => sink.windowsDeleted(closedWindowKeys(member));
+    const onLeft = (member: Member) => sink.state.windowsDeleted(closedWindowKeys(member));
     updateMembers(this, step, { settings: this.bound.config.settings, onLeft });
   }
 
@@ -318,7 +319,8 @@ export class GroupUnit implements DetectionUnit, GroupState {
     });
     const [first] = step?.observations.values() ?? [];
     const scored = this.detector.observe(values, first?.timestampMs);
-    if (this.members[0]?.detector.windowStart !== windowStart) this.members.forEach(sink.windowClosed, sink);
+    if (this.members[0]?.detector.windowStart !== windowStart)
+      this.members.forEach(sink.state.windowClosed, sink.state);
     return scored;
   }
 }

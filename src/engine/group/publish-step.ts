@@ -1,6 +1,6 @@
 import type { PendingStep } from '../../checkpoint/pending-steps.ts';
 import type { GroupDetection } from '../../detection/series/group-detector.ts';
-import type { ScoreSink } from '../unit/batch-outcome.ts';
+import type { ScoreSink } from '../unit/score-sink.ts';
 import { followStep, NOTHING_OBSERVED } from './group-events.ts';
 import type { GroupSilence, SilentGroup } from './group-silence.ts';
 import { memberScore } from './member-score.ts';
@@ -19,7 +19,7 @@ export function publishStep(
   { position, step, scored, recordKey }: ScoredStep,
   sink: ScoreSink,
 ): void {
-  if (step === null) sink.gapFilled();
+  if (step === null) sink.counters.gapFilled();
   const { members, bound, restarted, place, events, originMs } = group;
   members.forEach((member, i) => {
     const observation = step?.observations.get(member.series);
@@ -27,7 +27,7 @@ export function publishStep(
     group.silence.observed(group, member, { ...observation, position }, sink);
     const row = { group: scored, member: scored.members[i], series: member.series, observation };
     const score = memberScore(row, { bound, group: group.group, restarted, place });
-    sink.score(score, recordKey, observation.headers);
+    sink.outputs.score(score, recordKey, observation.headers);
   });
   const observations = step?.observations ?? NOTHING_OBSERVED;
   const [first] = observations.values();

@@ -158,41 +158,41 @@ function leaving(
   const pending = pendingOf(session.partition, offsets[session.partition], plan);
   for (const { from, key: unitKey, entry, unit, stale } of moves) {
     if (from !== source) continue;
-    pending.windowsDeleted(
+    pending.state.windowsDeleted(
       unit === null ? (stale?.windowKeys ?? []) : unit.changelogSeries().flatMap(closedWindowKeys),
     );
-    pending.windowsDeleted(state.all.sources.recordsOf(unitKey).map(({ key }) => key));
-    pending.evicted(entry);
+    pending.state.windowsDeleted(state.all.sources.recordsOf(unitKey).map(({ key }) => key));
+    pending.state.evicted(entry);
   }
-  pending.clockAt(state.clock.state);
-  return pending.outputs(restored.journal, restored.resume.topicId);
+  pending.clock = state.clock.state;
+  return pending.drain(restored.journal, restored.resume.topicId);
 }
 
 function arriving(partition: number, { sources, offsets, moves, plan }: Journey): readonly OutputRecord[] {
   const own: RestoredPartition | undefined = sources[partition];
   const pending = pendingOf(partition, offsets[partition] ?? 0, plan);
-  pending.writeState(PARTITION_COUNT_KEY, Buffer.from(String(plan.partitions)));
+  pending.state.write(PARTITION_COUNT_KEY, Buffer.from(String(plan.partitions)));
   const arrivals = moves.filter(({ to }) => to === partition);
   const detectors = new Map(arrivals.flatMap(({ unit }) => (unit === null ? [] : [[unit.bound.digest, unit.bound]])));
   for (const [digest, { config }] of detectors) {
-    pending.writeState(settingsKey(digest), encodeSettings(config.settings));
+    pending.state.write(settingsKey(digest), encodeSettings(config.settings));
   }
   if (own === undefined) {
     const detectors = Object.fromEntries([...plan.detectorNamed].map(([name, { digest }]) => [name, digest]));
-    pending.writeState(VERSION_KEY, encodeVersion({ version: plan.version, detectors, firstOffset: 0 }));
+    pending.state.write(VERSION_KEY, encodeVersion({ version: plan.version, detectors, firstOffset: 0 }));
   }
   for (const { entry, key, from } of arrivals) {
-    pending.touched(entry);
-    pending.windowsWritten(from.state.all.sources.recordsOf(key));
+    pending.state.touched(entry);
+    pending.state.windowsWritten(from.state.all.sources.recordsOf(key));
   }
   const histories = new Set(
     [own, ...arrivals.map(({ from }) => from)].flatMap((one) => one?.restored.warmStarts ?? []),
   );
-  if (histories.size > 0) pending.writeState(WARM_STARTS_KEY, encodeWarmStarts([...histories]));
+  if (histories.size > 0) pending.state.write(WARM_STARTS_KEY, encodeWarmStarts([...histories]));
   const stays = own !== undefined && (own.state.units.size > 0 || arrivals.length === 0);
   const clock = earliest([...(stays ? [own] : []), ...arrivals.map(({ from }) => from)]);
-  if (clock !== null) pending.clockAt(clock);
-  return pending.outputs(own?.restored.journal ?? new Journal(), sources[0].restored.resume.topicId);
+  if (clock !== null) pending.clock = clock;
+  return pending.drain(own?.restored.journal ?? new Journal(), sources[0].restored.resume.topicId);
 }
 
 /** Event time where it was least far: nothing is silent, or confirmed, for having moved. */

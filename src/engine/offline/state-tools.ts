@@ -107,18 +107,18 @@ export async function resetSeries(
   };
   const pending = new PendingCommit(format, Date.now, nextOffset);
   for (const unit of units) {
-    for (const series of unit.changelogSeries()) pending.windowsDeleted(closedWindowKeys(series));
-    pending.evicted(unit);
+    for (const series of unit.changelogSeries()) pending.state.windowsDeleted(closedWindowKeys(series));
+    pending.state.evicted(unit);
   }
   for (const one of stale) {
-    pending.windowsDeleted(one.windowKeys);
-    pending.evicted(one);
+    pending.state.windowsDeleted(one.windowKeys);
+    pending.state.evicted(one);
   }
   // Nothing is left that a saved version of the detectors made: workers may score by the file again.
-  if (glob === EVERYTHING) pending.writeState(VERSION_KEY, null);
-  pending.clockAt(state.clock.state);
+  if (glob === EVERYTHING) pending.state.write(VERSION_KEY, null);
+  pending.clock = state.clock.state;
   if (glob === EVERYTHING || units.length + stale.length > 0) {
-    await session.commit(pending.outputs(restored.journal, restored.resume.topicId), nextOffset);
+    await session.commit(pending.drain(restored.journal, restored.resume.topicId), nextOffset);
   }
   return units.length + stale.length;
 }

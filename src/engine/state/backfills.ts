@@ -2,8 +2,9 @@ import type { ChangelogSeries } from '../../checkpoint/changelog-series.ts';
 import type { JournalEntry, JournalWrite } from '../../checkpoint/journal.ts';
 import { closedWindowRecord } from '../../checkpoint/series-state.ts';
 import type { StaleUnit } from '../arrival/stale-unit.ts';
-import type { ReceivedObservation, ReplaySink, ScoreSink } from '../unit/batch-outcome.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
+import type { ReplaySink, ScoreSink } from '../unit/score-sink.ts';
 import { RequestedForecasts } from './requested-forecasts.ts';
 import type { WorkerPace } from './worker-pace.ts';
 
@@ -178,7 +179,7 @@ export class Backfills {
       if (!unit.replay(queued[0], this.#deferred(backfill))) return true;
       this.#complete(backfill, sink);
     }
-    sink.touched(unit);
+    sink.state.touched(unit);
     while (queued.length > 0) {
       if (!unit.settle(sink) || !unit.take(queued[0], sink)) return true;
       waiting.endForecast();
@@ -202,18 +203,19 @@ export class Backfills {
     backfill.stale = null;
     this.#continuing--;
     this.#replace(stale, unit, sink);
-    sink.windowsWritten([...windows.values()]);
-    for (const values of backfilled) sink.backfilled(values);
+    sink.state.windowsWritten([...windows.values()]);
+    for (const values of backfilled) sink.counters.backfilled(values);
   }
 
   #deferred({ windows, backfilled }: Backfill): ReplaySink {
-    const keep = (key: Buffer, value: Buffer | null) => void windows.set(key.toString('latin1'), { key, value });
     return {
-      windowClosed: (series: ChangelogSeries) => {
-        const { key, value } = closedWindowRecord(series);
-        keep(key, value);
+      state: {
+        windowClosed: (series: ChangelogSeries) => {
+          const { key, value } = closedWindowRecord(series);
+          windows.set(key.toString('latin1'), { key, value });
+        },
       },
-      backfilled: (values) => void backfilled.push(values),
+      counters: { backfilled: (values) => void backfilled.push(values) },
     };
   }
 }

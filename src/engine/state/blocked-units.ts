@@ -1,5 +1,6 @@
-import type { ReceivedObservation, ScoreSink } from '../unit/batch-outcome.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
+import type { ScoreSink } from '../unit/score-sink.ts';
 
 /** Units that wait for forecasts, with the observations that came meanwhile. */
 export class BlockedUnits {

@@ -7,9 +7,9 @@ import { meanStepMs } from '../../time/frequency.ts';
 import type { ArrivalGate } from '../arrival/arrival-gate.ts';
 import { silenceLimitOf } from '../arrival/silence-watch.ts';
 import { detectorOf, isStale, type StaleUnit } from '../arrival/stale-unit.ts';
-import type { ScoreSink } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
+import type { ScoreSink } from '../unit/score-sink.ts';
 import { silenceMs } from '../unit/silence-records.ts';
 import { detectorSubject } from '../unit/unit-events.ts';
 import type { Outlet, PartitionUnits } from './partition-units.ts';
@@ -99,7 +99,7 @@ export class DetectorPauses {
     });
     this.#open.set(name, event);
     if (event !== null) {
-      sink.event(revise(event, 'opened', event.firstAlarm.timestampMs), { key: this.#keyOf(name), offset });
+      sink.outputs.event(revise(event, 'opened', event.firstAlarm.timestampMs), { key: this.#keyOf(name), offset });
     }
     this.#changed(sink);
     return true;
@@ -121,7 +121,7 @@ export class DetectorPauses {
         const returnedMs = Math.max(timestampMs, event.firstAlarm.timestampMs);
         const position = Math.round((returnedMs - event.startedAtMs) / meanStepMs(settings.freq));
         const closed = concludeSilence(event, { position, timestampMs: returnedMs });
-        sink.event(closed, { key: this.#keyOf(name), offset });
+        sink.outputs.event(closed, { key: this.#keyOf(name), offset });
       }
       // Event time may have gone on without the detector.
       const sinceMs = Math.max(timestampMs, this.#gate.clock.ms);
@@ -137,7 +137,7 @@ export class DetectorPauses {
       this.#open.delete(name);
       const reason = this.#removed.has(name) ? 'detector_removed' : 'evicted';
       if (event !== null) {
-        sink.event(conclude(event, reason, event.lastAlarm.timestampMs), { key: this.#keyOf(name), offset });
+        sink.outputs.event(conclude(event, reason, event.lastAlarm.timestampMs), { key: this.#keyOf(name), offset });
       }
       this.#changed(sink);
     }
@@ -153,7 +153,7 @@ export class DetectorPauses {
     if (isSeries && (one.silent || one.arrivedMs >= timestampMs)) return;
     one.heardMs = Math.max(one.heardMs, timestampMs);
     if (isStale(one) && one.retired !== null) one.retired.heardMs = one.heardMs;
-    sink.touched(isStale(one) ? one : this.#units.backfills.entryOf(one));
+    sink.state.touched(isStale(one) ? one : this.#units.backfills.entryOf(one));
     this.#gate.silent.watch(one);
   }
 
@@ -186,7 +186,7 @@ export class DetectorPauses {
   }
 
   #changed(sink: ScoreSink): void {
-    sink.pausesChanged(Object.fromEntries(this.#open));
+    sink.state.pausesChanged(Object.fromEntries(this.#open));
     this.#listen();
   }
 

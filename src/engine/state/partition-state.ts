@@ -7,9 +7,10 @@ import type { EventClock } from '../arrival/event-clock.ts';
 import { type ClockMove, saySilent, takeIdle } from '../arrival/overdue-units.ts';
 import { silenceLimitOf, silenceMark } from '../arrival/silence-watch.ts';
 import { detectorOf, isStale, type StaleUnit } from '../arrival/stale-unit.ts';
-import type { ReceivedObservation, RoutedObservation, ScoreSink } from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
+import type { ReceivedObservation, RoutedObservation } from '../unit/received-observation.ts';
+import type { ScoreSink } from '../unit/score-sink.ts';
 import { isScorable, refuseValue } from '../unit/unusable-values.ts';
 import type { Backfills } from './backfills.ts';
 import { BlockedUnits } from './blocked-units.ts';
@@ -79,7 +80,7 @@ export class PartitionState {
     const blocking = this.#blocking(sink, signal);
     const touch = (unit: DetectionUnit) => {
       touched.add(unit);
-      sink.touched(this.backfills.entryOf(unit));
+      sink.state.touched(this.backfills.entryOf(unit));
     };
     let current: DetectionUnit;
     const give = (unit: DetectionUnit, observation: ReceivedObservation) => {
@@ -95,7 +96,7 @@ export class PartitionState {
     for (const received of observations) {
       const collision = this.all.claim(received, sink);
       if (collision !== null) {
-        sink.deadLetter(received.record, collision);
+        sink.outputs.deadLetter(received.record, collision);
         continue;
       }
       if (this.backfills.size > 0 && this.all.evicts(received)) await this.#takeOutIdle(blocking);
@@ -136,7 +137,7 @@ export class PartitionState {
     if (observation.extras?.replica !== undefined) {
       const { freq } = unit.bound.config.settings;
       if (!unit.waiting.admitsReplica(observation, meanStepMs(freq))) {
-        blocking.sink.duplicate(unit.bound, null);
+        blocking.sink.counters.duplicate(unit.bound, null);
         return;
       }
     }
@@ -200,7 +201,7 @@ export class PartitionState {
   #flush(unit: DetectionUnit, blocking: Blocking): void {
     const { outOfOrder, steps } = unit.waiting;
     if (outOfOrder.length === 0 && (steps?.points ?? 0) === 0) return;
-    blocking.sink.touched(this.backfills.entryOf(unit));
+    blocking.sink.state.touched(this.backfills.entryOf(unit));
     this.#gate.flush(unit, (one, observation) => this.#give(one, observation, blocking));
   }
 
@@ -249,7 +250,8 @@ export class PartitionState {
       }
     }
     await blocking.resume();
-    for (const unit of stopped) if (unit.silent || unit.group !== null) sink.touched(this.backfills.entryOf(unit));
+    for (const unit of stopped)
+      if (unit.silent || unit.group !== null) sink.state.touched(this.backfills.entryOf(unit));
     return Number.isFinite(nextMs) ? nextMs : null;
   }
 

@@ -6,20 +6,15 @@ import type { ArrivalGate } from '../arrival/arrival-gate.ts';
 import { isStale, type StaleUnit } from '../arrival/stale-unit.ts';
 import { GroupUnit } from '../group/group-unit.ts';
 import type { InputRecord } from '../log/log.ts';
-import type {
-  DeadLetterCause,
-  ForgottenReason,
-  ReceivedObservation,
-  RoutedObservation,
-  ScoreSink,
-} from '../unit/batch-outcome.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
+import type { ReceivedObservation, RoutedObservation } from '../unit/received-observation.ts';
+import type { DeadLetterCause, ForgottenReason, ScoreSink } from '../unit/score-sink.ts';
 import { SeriesUnit } from '../unit/series-unit.ts';
 import { isYoung } from '../unit/silence-records.ts';
 import { Backfills } from './backfills.ts';
 import { SeriesSources } from './series-sources.ts';
-import { dropQueued, keepsPast, queuedIn, takeOver, takeOverQueue } from './take-over.ts';
+import { dropQueued, keepProfiles, keepsPast, queuedIn, takeOver, takeOverQueue } from './take-over.ts';
 import { UnitMemories } from './unit-memories.ts';
 import type { WorkerPace } from './worker-pace.ts';
 
@@ -133,7 +128,7 @@ export class PartitionUnits {
   meet(unit: DetectionUnit, record: InputRecord, sink: ScoreSink): void {
     if (this.#unmet.size === 0 || !this.#unmet.delete(unit)) return;
     const place = this.#options.places.get(unit.key) ?? record.partition;
-    sink.met(unit.key, record, place === record.partition ? null : place);
+    sink.lifecycle.firstSeen(unit.key, record, place === record.partition ? null : place);
   }
 
   /** Why an observation cannot be scored: another series has its id. Otherwise the id belongs to its series. */
@@ -183,7 +178,7 @@ export class PartitionUnits {
     const { all, forBackfill, steps } = retired.waiting;
     if (all.length > 0 || forBackfill !== null || (steps?.points ?? 0) > 0) {
       this.#giveUp(retired, sink);
-      sink.touched(stale);
+      sink.state.touched(stale);
     }
     return null;
   }
@@ -196,7 +191,10 @@ export class PartitionUnits {
     const continues = retired !== null && takeOver(retired, unit);
     const queued = retired === null ? [] : queuedIn(retired);
     if (!continues) {
-      if (retired !== null) this.#giveUp(retired, sink);
+      if (retired !== null) {
+        keepProfiles(retired, unit);
+        this.#giveUp(retired, sink);
+      }
       this.#replace(stale, unit, sink);
       if (retired === null || queued.length === 0) return unit;
       takeOverQueue(retired.newestOffset, queued, unit);
@@ -219,10 +217,10 @@ export class PartitionUnits {
    */
   #replace(stale: StaleUnit, unit: DetectionUnit, sink: ScoreSink): void {
     this.stale.delete(stale.successorKey);
-    sink.windowsDeleted(stale.windowKeys);
-    sink.evicted(stale);
-    sink.touched(unit);
-    sink.restarted(stale.reason);
+    sink.state.windowsDeleted(stale.windowKeys);
+    sink.state.evicted(stale);
+    sink.state.touched(unit);
+    sink.lifecycle.restarted(stale.reason);
     if (stale.retired !== null) this.#memories.releaseRetired(stale.retired);
   }
 
@@ -250,30 +248,30 @@ export class PartitionUnits {
   }
 
   forget(one: DetectionUnit | StaleUnit, at: ForgottenAt, sink: ScoreSink): void {
-    sink.forgotten(at.reason);
+    sink.lifecycle.forgotten(at.reason);
     this.sources.forget(isStale(one) ? one.successorKey : one.key, sink);
     if (isStale(one)) {
       this.#forgetStale(one, sink);
       return;
     }
     for (const { key, detector } of one.changelogSeries()) {
-      if (isYoung(detector)) sink.endedYoung(one.bound, key.slice(key.lastIndexOf(KEY_SEPARATOR) + 1));
+      if (isYoung(detector)) sink.lifecycle.endedYoung(one.bound, key.slice(key.lastIndexOf(KEY_SEPARATOR) + 1));
     }
     this.units.delete(one.key);
     const { places, place } = this.#options;
     if (places.get(one.key) === place.partition) places.delete(one.key);
     this.#unmet.delete(one);
     this.#options.gate.refuseHeld(one, sink);
-    for (const series of one.changelogSeries()) sink.windowsDeleted(closedWindowKeys(series));
+    for (const series of one.changelogSeries()) sink.state.windowsDeleted(closedWindowKeys(series));
     one.events.close('evicted', at, sink);
-    sink.evicted(one);
+    sink.state.evicted(one);
     one.release();
   }
 
   #forgetStale(stale: StaleUnit, sink: ScoreSink): void {
     this.stale.delete(stale.successorKey);
-    sink.windowsDeleted(stale.windowKeys);
-    sink.evicted(stale);
+    sink.state.windowsDeleted(stale.windowKeys);
+    sink.state.evicted(stale);
     if (stale.retired === null) return;
     this.#options.gate.refuseHeld(stale.retired, sink);
     this.#memories.releaseRetired(stale.retired);
@@ -293,8 +291,8 @@ export function unitKeyOf({ series, group, bound }: RoutedObservation): string {
 function refuseQueued(stale: StaleUnit, sink: ScoreSink): void {
   const detail = 'its detector was removed while the record waited for a backfill';
   for (const { record, series, silence } of stale.retired === null ? [] : queuedIn(stale.retired)) {
-    if (silence === undefined) sink.deadLetter(record, { reason: 'series-unknown', detail, series });
+    if (silence === undefined) sink.outputs.deadLetter(record, { reason: 'series-unknown', detail, series });
   }
   if (stale.retired !== null) dropQueued(stale.retired);
-  sink.touched(stale);
+  sink.state.touched(stale);
 }

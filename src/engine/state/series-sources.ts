@@ -1,6 +1,7 @@
 import { KEY_SEPARATOR, memberKey } from '../../checkpoint/changelog-series.ts';
 import type { JournalWrite } from '../../checkpoint/journal.ts';
-import type { DeadLetterCause, RoutedObservation, ScoreSink } from '../unit/batch-outcome.ts';
+import type { RoutedObservation } from '../unit/received-observation.ts';
+import type { DeadLetterCause, ScoreSink } from '../unit/score-sink.ts';
 
 /** Series of one group that are told apart; a further one is not. */
 const GROUP_SERIES_MAX = 2_000;
@@ -30,7 +31,7 @@ export class SeriesSources {
     }
     if ((this.#known.get(unitKey)?.size ?? 0) >= GROUP_SERIES_MAX) return null;
     this.#keep(unitKey, series, source);
-    sink.windowsWritten([{ key: keyOf(unitKey, series), value: Buffer.from(source) }]);
+    sink.state.windowsWritten([{ key: keyOf(unitKey, series), value: Buffer.from(source) }]);
     return null;
   }
 
@@ -59,7 +60,7 @@ export class SeriesSources {
 
   forget(unitKey: string, sink: ScoreSink): void {
     const keys = this.#drop(unitKey);
-    if (keys.length > 0) sink.windowsDeleted(keys);
+    if (keys.length > 0) sink.state.windowsDeleted(keys);
   }
 
   #keep(unitKey: string, series: string, source: string): void {

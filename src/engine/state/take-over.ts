@@ -1,7 +1,8 @@
+import { continuedDeparted, depart } from '../group/departed-members.ts';
 import { GroupUnit } from '../group/group-unit.ts';
-import type { ReceivedObservation } from '../unit/batch-outcome.ts';
 import { type BoundDetector, sameGrid } from '../unit/bound-detector.ts';
 import type { DetectionUnit } from '../unit/detection-unit.ts';
+import type { ReceivedObservation } from '../unit/received-observation.ts';
 import { SeriesUnit } from '../unit/series-unit.ts';
 
 /**
@@ -22,6 +23,13 @@ export function takeOver(old: SeriesUnit | GroupUnit, unit: DetectionUnit): bool
 /** Whether a unit of a detector would begin with values of `old`. */
 export function keepsPast(old: SeriesUnit | GroupUnit, bound: BoundDetector): boolean {
   return old instanceof SeriesUnit && sameGrid(old.bound, bound) && old.past() !== null;
+}
+
+/** A group starts over, and what its members have learned of hours and weekdays goes on as they join. */
+export function keepProfiles(old: SeriesUnit | GroupUnit, unit: DetectionUnit): void {
+  if (!(old instanceof GroupUnit && unit instanceof GroupUnit && sameGrid(old.bound, unit.bound))) return;
+  for (const member of old.members) depart(old, member, old.bound.config.settings);
+  unit.departed = continuedDeparted(old.departed, unit.bound.layout.profile);
 }
 
 /** Records that wait in a state which nothing continues: its successor begins with them. */

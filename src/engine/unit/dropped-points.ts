@@ -1,9 +1,10 @@
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
 import { gridTime, meanStepMs } from '../../time/frequency.ts';
-import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import { whyLate } from './lateness.ts';
 import type { OpenSteps } from './open-steps.ts';
+import type { ReceivedObservation } from './received-observation.ts';
+import type { ScoreSink } from './score-sink.ts';
 
 /** A series with the place of its newest row. */
 interface PlacedSeries {
@@ -21,7 +22,7 @@ export function dropBeforeBase(unit: PlacedSeries, observation: ReceivedObservat
   const base = steps?.baseOf(key) ?? null;
   if (steps === null || base === null || base.timestampMs <= takenMs) return false;
   const apart = steps.apartFromBase(observation);
-  if (apart === 'late') sink.deadLetter(observation.record, whyLate(observation, bound));
+  if (apart === 'late') sink.outputs.deadLetter(observation.record, whyLate(observation, bound));
   else if (apart === 'duplicate') dropRepeated(unit, observation, { apartMs: 0, sink });
   return apart !== 'next';
 }
@@ -33,8 +34,8 @@ export function dropRepeated(
   { apartMs, sink }: { readonly apartMs: number; readonly sink: ScoreSink },
 ): void {
   const { key, bound, steps } = unit;
-  if (isConflict(unit, observation)) sink.suspect('conflicts', bound, key);
-  else sink.duplicate(bound, apartMs);
+  if (isConflict(unit, observation)) sink.counters.suspect('conflicts', bound, key);
+  else sink.counters.duplicate(bound, apartMs);
   steps?.repeats(observation, bound, sink);
 }
 

@@ -1,7 +1,8 @@
 import type { Detection } from '../../detection/alarm/detection.ts';
 import { earlierValue } from '../../detection/series/earlier-value.ts';
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
-import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
+import type { ReceivedObservation } from './received-observation.ts';
+import type { ScoreSink } from './score-sink.ts';
 import type { UnitEvents } from './unit-events.ts';
 
 /** A row that may change the events of its series. */

@@ -1,5 +1,6 @@
-import type { DeadLetterCause, ReceivedObservation } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
+import type { ReceivedObservation } from './received-observation.ts';
+import type { DeadLetterCause } from './score-sink.ts';
 
 /** Why an observation is refused that is older than the newest one of its series, or whose time step is closed. */
 export function whyLate(

@@ -10,10 +10,11 @@ import {
 import type { StreamDetectionSettings } from '../../detection/calibration/settings.ts';
 import { meanStepMs } from '../../time/frequency.ts';
 import { gridStepAt } from '../../time/grid-steps.ts';
-import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import { CounterHealth } from './counter-health.ts';
 import { keepPoint, keepStep, noteRecord, type PointInTime, takePoints, withAdded } from './points-of-steps.ts';
+import type { ReceivedObservation } from './received-observation.ts';
+import type { ScoreSink } from './score-sink.ts';
 
 /** Points in the open steps of a series, or of all members of a group. Further ones are dead letters. */
 export const OPEN_POINTS_MAX = 20_000;
@@ -171,7 +172,7 @@ export class OpenSteps implements OpenStepsState {
   /** Reports what is wrong with the points that a series has lately sent. */
   report(series: string, bound: BoundDetector, sink: ScoreSink): void {
     const suspicion = this.#health.of(series);
-    if (suspicion !== null) sink.suspect(suspicion, bound, series);
+    if (suspicion !== null) sink.counters.suspect(suspicion, bound, series);
   }
 
   /** A point that is dropped, because its step is taken, is of another sender. */

@@ -1,5 +1,5 @@
 import type { ReplicaTurns } from '../../checkpoint/replica-state.ts';
-import type { ReceivedObservation } from './batch-outcome.ts';
+import type { ReceivedObservation } from './received-observation.ts';
 
 /** A replica is away when its newest point is further back than so many of the distances of its points. */
 const AWAY_SPACINGS = 1.5;

@@ -3,9 +3,10 @@ import { SCALARS } from '../../detection/memory/series-memory.ts';
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
 import { type InputPlace, inputAt } from '../../records/input-place.ts';
 import type { SilenceCause } from '../../records/score-record.ts';
-import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
 import type { OpenSteps } from './open-steps.ts';
+import type { ReceivedObservation } from './received-observation.ts';
+import type { ScoreSink } from './score-sink.ts';
 import { isNewsSilent, isYoung, silenceRecord } from './silence-records.ts';
 import type { UnitEvents } from './unit-events.ts';
 
@@ -33,7 +34,7 @@ export function fallSilent(series: SilentSeries, observation: SilenceOfSeries, s
   const { record, timestampMs, silence } = observation;
   const { bound, detector, steps } = series;
   const { silenceAfter } = bound.config.settings;
-  if (isYoung(detector)) sink.endedYoung(bound, series.key);
+  if (isYoung(detector)) sink.lifecycle.endedYoung(bound, series.key);
   if (series.silent || silenceAfter === null || !isNewsSilent(detector, silenceAfter)) return;
   if (steps !== null) steps.silentOffset = silence.lastOffset;
   const value = detector.rings.scalar(SCALARS.resolution);
@@ -58,5 +59,5 @@ function report(series: SilentSeries, found: ReportedSilence, sink: ScoreSink): 
   else events.returned(at, sink);
   const input = inputAt(series.place, lastOffset);
   const silence = silenceRecord({ state, cause, series: key, timestampMs, bound, detector, input }, found.value);
-  sink.silence(silence, record.offset);
+  sink.outputs.silence(silence, record.offset);
 }

@@ -16,12 +16,13 @@ import { inputAt } from '../../records/input-place.ts';
 import type { RestartReason } from '../../records/score-record.ts';
 import { gridTime } from '../../time/frequency.ts';
 import { followPhase, placeOnGrid } from '../../time/grid-placement.ts';
-import type { ReceivedObservation, ReplaySink, ScoreSink } from './batch-outcome.ts';
 import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
 import { dropBeforeBase, dropRepeated } from './dropped-points.ts';
 import { followRow } from './followed-row.ts';
 import { whyLate } from './lateness.ts';
 import { learn, learnedOf } from './long-memory.ts';
+import type { ReceivedObservation } from './received-observation.ts';
+import type { ReplaySink, ScoreSink } from './score-sink.ts';
 import { SeriesFields } from './series-fields.ts';
 import type { SeriesPast } from './series-past.ts';
 import { seriesScore } from './series-score.ts';
@@ -134,10 +135,10 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
         this.taken(observation);
         return true;
       case 'late':
-        sink.deadLetter(observation.record, whyLate(observation, this.bound));
+        sink.outputs.deadLetter(observation.record, whyLate(observation, this.bound));
         return true;
       case 'restart':
-        sink.restarted('gap');
+        sink.lifecycle.restarted('gap');
         this.events.startOver({ ...observation, offset: observation.record.offset }, sink);
         this.startOver('gap');
         // The distance to it still counts.
@@ -148,10 +149,10 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
         for (let missing = placed.missing; missing > 0; missing--) {
           if (!this.passCutoff(missing)) return false;
           this.pass({ ...observation, value: Number.NaN, missing }, sink);
-          sink.gapFilled();
+          sink.counters.gapFilled();
         }
         if (detector.forecastDue) return false;
-        sink.placed(this.bound, apartMs, placed.missing);
+        sink.counters.placed(this.bound, apartMs, placed.missing);
         this.taken(observation);
         this.originMs = followPhase(freq, originMs, { position: detector.positions, timestampMs });
         this.score(observation, sink);
@@ -195,7 +196,7 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
       this.observe(values[past.next++], sink, timestampMs);
     }
     this.unseen = null;
-    sink.backfilled(values.length);
+    sink.counters.backfilled(values.length);
     return true;
   }
 
@@ -275,7 +276,7 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
     const { detector } = this;
     const { closedWindows } = detector;
     const detection = detector.observe(value, timestampMs);
-    if (detector.closedWindows !== closedWindows) sink.windowClosed(this);
+    if (detector.closedWindows !== closedWindows) sink.state.windowClosed(this);
     return detection;
   }
 
@@ -291,10 +292,9 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
     const { key: series, bound, restartUnsaid: restarted } = this;
     const input = inputAt(this.place, record.offset);
     const score = seriesScore(detection, { series, bound, timestampMs, value, restarted, input });
-    sink.score(score, record.key, record.headers);
+    sink.outputs.score(score, record.key, record.headers);
     this.restartUnsaid = false;
-    if (this.events.wants(detection.alarm, value)) {
-      followRow(this, { record, timestampMs, value, detection, missing: 0 }, sink);
-    }
+    if (!this.events.wants(detection.alarm, value)) return;
+    followRow(this, { record, timestampMs, value, detection, missing: 0 }, sink);
   }
 }

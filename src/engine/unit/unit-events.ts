@@ -10,8 +10,8 @@ import type { AnomalyEvent, CloseReason } from '../../records/anomaly-event.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import { labelsOfId } from '../../records/series/series-id.ts';
 import { meanStepMs } from '../../time/frequency.ts';
-import type { ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
+import type { ScoreSink } from './score-sink.ts';
 
 /** The series, or group, whose events they are. */
 export interface EventOwner {
@@ -161,7 +161,7 @@ function publish(
   { offset, sink }: { readonly offset: number; readonly sink: ScoreSink },
 ): void {
   events.newestOffset = Math.max(events.newestOffset, offset);
-  sink.event(event, { key: events.key, offset: events.newestOffset });
+  sink.outputs.event(event, { key: events.key, offset: events.newestOffset });
 }
 
 /** Where something came to an end, or began. */

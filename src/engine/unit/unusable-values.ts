@@ -1,6 +1,7 @@
 import { VALUE_MAGNITUDE_MAX } from '../../detection/calibration/precision.ts';
-import type { ReceivedObservation, ScoreSink } from './batch-outcome.ts';
 import type { BoundDetector } from './bound-detector.ts';
+import type { ReceivedObservation } from './received-observation.ts';
+import type { ScoreSink } from './score-sink.ts';
 
 /** Whether a value that was made of others can be scored. */
 export function isScorable(value: number): boolean {
@@ -15,11 +16,11 @@ export function refuseValue(
   sink: ScoreSink,
 ): void {
   if (Number.isNaN(value)) {
-    sink.withoutValue();
+    sink.counters.withoutValue();
     return;
   }
   const { record, series } = observation;
   const made = observation.points === undefined ? 'its change' : `what ${observation.points} points come to`;
   const detail = `${made} is ${value}: its magnitude is beyond ${VALUE_MAGNITUDE_MAX}`;
-  sink.deadLetter(record, { reason: 'value-not-finite', detail, series, detector: bound.config.name });
+  sink.outputs.deadLetter(record, { reason: 'value-not-finite', detail, series, detector: bound.config.name });
 }

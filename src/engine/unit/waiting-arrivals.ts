@@ -1,7 +1,7 @@
 import { NO_RECORDS, type QueuedRecord, type WaitingRecords } from '../../checkpoint/arrival-state.ts';
 import type { ReplicaTurns } from '../../checkpoint/replica-state.ts';
-import type { ReceivedObservation } from './batch-outcome.ts';
 import type { OpenSteps } from './open-steps.ts';
+import type { ReceivedObservation } from './received-observation.ts';
 import { nextTurns } from './replica-turns.ts';
 
 /** Records of a unit whose time is not confirmed, and the bytes of each. What is beyond is refused at once. */

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { ReportData } from '../../api/wire/schema/backtest-schema.ts';
 import { reportPage } from '../../console/report-page.ts';
-import type { Tally } from '../../engine/unit/batch-outcome.ts';
+import type { Tally } from '../../engine/commit/tally.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import { isSilence, type ScoreRecord } from '../../records/score-record.ts';
 import { formatScore, formatTime, printable } from '../terminal/score-line.ts';

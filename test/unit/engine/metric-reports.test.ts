@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { emptyTally } from '../../../src/engine/commit/tally.ts';
 import { metricReports, timeForecasts } from '../../../src/engine/metric-reports.ts';
-import { emptyTally } from '../../../src/engine/unit/batch-outcome.ts';
 import { createLogger } from '../../../src/ops/logger.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
 

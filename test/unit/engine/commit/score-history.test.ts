@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { compileObservationWriter } from '../../../../src/codecs/observation-writer.ts';
 import type { DetectorConfig } from '../../../../src/config/config.ts';
 import { type PastObservation, scoreHistory } from '../../../../src/engine/commit/score-history.ts';
-import type { Tally } from '../../../../src/engine/unit/batch-outcome.ts';
+import type { Tally } from '../../../../src/engine/commit/tally.ts';
 import { bindDetector } from '../../../../src/engine/unit/bound-detector.ts';
 import type { ScoreRecord } from '../../../../src/records/score-record.ts';
 import { readObservations } from '../../../../src/tools/csv/observations.ts';

@@ -2,40 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settingsDigest } from '../../../../src/config/config.ts';
 import { PartitionState } from '../../../../src/engine/state/partition-state.ts';
-import type { ScoreSink } from '../../../../src/engine/unit/batch-outcome.ts';
 import { bindDetector } from '../../../../src/engine/unit/bound-detector.ts';
 import { arithmeticForecaster } from '../../../fixture/models/arithmetic-forecaster.ts';
+import { recordingSink } from '../../../fixture/stream/recording-sink.ts';
 import { detectorConfig, START_MS } from '../../../fixture/stream/stream-run.ts';
 
 const config = detectorConfig();
 const model = { forecaster: arithmeticForecaster(), digest: 'arithmetic' };
 const bound = bindDetector(config, model, settingsDigest(config));
-
-function ignoringSink(): ScoreSink {
-  const ignore = () => {};
-  return {
-    score: ignore,
-    silence: ignore,
-    event: ignore,
-    deadLetter: ignore,
-    placed: ignore,
-    duplicate: ignore,
-    gapFilled: ignore,
-    withoutValue: ignore,
-    restarted: ignore,
-    forgotten: ignore,
-    met: ignore,
-    endedYoung: ignore,
-    suspect: ignore,
-    backfilled: ignore,
-    windowClosed: ignore,
-    windowsWritten: ignore,
-    touched: ignore,
-    windowsDeleted: ignore,
-    evicted: ignore,
-    pausesChanged: ignore,
-  };
-}
 
 function observation(series: string, offset: number) {
   const record = { partition: 0, offset, timestampMs: 0, key: null, value: null };
@@ -46,7 +20,7 @@ test('a series is written to the changelog also when a truncation of the input m
   const state = new PartitionState({ topic: 'observations', partition: 0 }, 2);
   const { signal } = new AbortController();
   const touched: string[] = [];
-  const sink = { ...ignoringSink(), touched: ({ key }: { key: string }) => void touched.push(key) };
+  const sink = recordingSink({ touched: ({ key }) => void touched.push(key) });
   await state.score([observation('a', 70), observation('a', 71)], sink, signal);
   assert.deepEqual(touched, ['a']);
   await state.score([observation('a', 50), observation('a', 51)], sink, signal);
@@ -60,9 +34,9 @@ test('the memory of an evicted series goes to the next series', async () => {
     const { slab, floatStart, doubleStart } = state.units.get(series)!.changelogSeries()[0].detector.rings;
     return { floats: slab.floats.buffer, doubles: slab.doubles.buffer, floatStart, doubleStart };
   };
-  await state.score([observation('oldest', 0), observation('newer', 1)], ignoringSink(), signal);
+  await state.score([observation('oldest', 0), observation('newer', 1)], recordingSink(), signal);
   const freed = blockOf('oldest');
-  await state.score([observation('newest', 2)], ignoringSink(), signal);
+  await state.score([observation('newest', 2)], recordingSink(), signal);
   assert.deepEqual([...state.units.keys()], ['newer', 'newest']);
   const block = blockOf('newest');
   assert.equal(block.floats, freed.floats);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ReceivedObservation } from '../../../../src/engine/unit/batch-outcome.ts';
+import type { ReceivedObservation } from '../../../../src/engine/unit/received-observation.ts';
 import { type ArrivalOwner, WaitingArrivals } from '../../../../src/engine/unit/waiting-arrivals.ts';
 
 function arrival(timestampMs: number, bytes = 10): ReceivedObservation {

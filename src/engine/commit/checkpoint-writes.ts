@@ -1,0 +1,70 @@
+import type { ChangelogSeries } from '../../checkpoint/changelog-series.ts';
+import type { Journal, JournalEntry, JournalWrite } from '../../checkpoint/journal.ts';
+import { encodePauses, type OpenPauses, PAUSES_KEY } from '../../checkpoint/open-pauses.ts';
+import { closedWindowRecord } from '../../checkpoint/series-state.ts';
+import { encodePosition, POSITION_KEY, type StoredPosition } from '../../checkpoint/stored-position.ts';
+import type { OutputRecord } from '../log/log.ts';
+import type { StateWrites } from '../unit/score-sink.ts';
+
+/** The changes of the state of a partition that the next transaction writes. */
+export class CheckpointWrites implements StateWrites {
+  readonly #place: Pick<OutputRecord, 'topic' | 'partition'>;
+  #records: OutputRecord[] = [];
+  readonly #touched = new Set<JournalEntry>();
+  #evicted: JournalEntry[] = [];
+  /** null: they have not changed. */
+  #pauses: OpenPauses | null = null;
+
+  /** @param place of the records of the state */
+  constructor(place: Pick<OutputRecord, 'topic' | 'partition'>) {
+    this.#place = place;
+  }
+
+  /** Whether there is a change without an input offset: the clock, or a backfill, has made it. */
+  get any(): boolean {
+    return this.#touched.size > 0 || this.#pauses !== null;
+  }
+
+  write(key: Buffer, value: Buffer | null): void {
+    this.#records.push({ ...this.#place, key, value });
+  }
+
+  windowClosed(series: ChangelogSeries): void {
+    const { key, value } = closedWindowRecord(series);
+    this.write(key, value);
+  }
+
+  windowsWritten(writes: readonly JournalWrite[]): void {
+    for (const { key, value } of writes) this.write(key, value);
+  }
+
+  windowsDeleted(keys: readonly Buffer[]): void {
+    for (const key of keys) this.write(key, null);
+  }
+
+  touched(unit: JournalEntry): void {
+    this.#touched.add(unit);
+  }
+
+  evicted(unit: JournalEntry): void {
+    this.#touched.delete(unit);
+    this.#evicted.push(unit);
+  }
+
+  pausesChanged(pauses: OpenPauses): void {
+    this.#pauses = pauses;
+  }
+
+  /** Returns the records of all changes, with the place in the input that they belong to. */
+  drain(journal: Journal, position: StoredPosition): readonly OutputRecord[] {
+    for (const unit of this.#evicted) journal.forget(unit);
+    const evictedKeys = this.#evicted.map(({ key }) => key);
+    this.windowsWritten(journal.write(this.#touched, evictedKeys));
+    if (this.#pauses !== null) this.write(PAUSES_KEY, encodePauses(this.#pauses));
+    this.write(POSITION_KEY, encodePosition(position));
+    const records = this.#records;
+    this.#touched.clear();
+    [this.#records, this.#evicted, this.#pauses] = [[], [], null];
+    return records;
+  }
+}

@@ -1,0 +1,139 @@
+import type { RecordMapping } from '../../config/config.ts';
+import { type AnomalyEvent, EVENT_TYPES, type EventType } from '../../records/anomaly-event.ts';
+import type { DeadLetterReason } from '../../records/dead-letter.ts';
+import type { Suspicion } from '../../records/diagnostics/finding.ts';
+import { InputCounts } from '../../records/diagnostics/input-watch.ts';
+import type { RestartReason, ScoreRecord, ScoreState } from '../../records/score-record.ts';
+import type { InputRecord } from '../log/log.ts';
+import type { BoundDetector } from '../unit/bound-detector.ts';
+import { type MisplacedSeries, whyMisplaced } from '../unit/misplaced-series.ts';
+import type { Counters, DeadLetterCause, ForgottenReason, Lifecycle } from '../unit/score-sink.ts';
+
+/** Observations counted by outcome. */
+export interface Tally {
+  readonly scored: Record<ScoreState, number>;
+  readonly events: Record<EventType, number>;
+  readonly deadLetters: Partial<Record<DeadLetterReason, number>>;
+  /** The first of each reason. */
+  readonly firstLetters: Map<DeadLetterReason, { readonly offset: number; readonly detail: string }>;
+  readonly restarted: Partial<Record<RestartReason, number>>;
+  readonly forgotten: Record<ForgottenReason, number>;
+  readonly misplaced: MisplacedSeries[];
+  readonly input: InputCounts;
+  flagged: number;
+  alarms: number;
+  duplicates: number;
+  gapsFilled: number;
+  /** Records and time steps without a value. */
+  withoutValue: number;
+  /** Series that were calibrated again on the values that they had kept. */
+  backfilled: number;
+  /** Points of records that hold many. */
+  readonly points: { accepted: number; unwatched: number; refused: number };
+  /** Input offsets that cannot be read any more. */
+  skippedOffsets: number;
+  skippedRanges: number;
+}
+
+export function emptyTally(): Tally {
+  return {
+    scored: { 'warming-up': 0, calibrating: 0, scored: 0, 'not-forecasted': 0, silent: 0, returned: 0 },
+    events: Object.fromEntries(EVENT_TYPES.map((type) => [type, 0])) as Record<EventType, number>,
+    deadLetters: {},
+    firstLetters: new Map(),
+    restarted: {},
+    forgotten: { 'series-max': 0, idle: 0 },
+    misplaced: [],
+    input: new InputCounts(),
+    flagged: 0,
+    alarms: 0,
+    duplicates: 0,
+    gapsFilled: 0,
+    withoutValue: 0,
+    backfilled: 0,
+    points: { accepted: 0, unwatched: 0, refused: 0 },
+    skippedOffsets: 0,
+    skippedRanges: 0,
+  };
+}
+
+/** Counts outcomes of observations, and of the records that are written. */
+export class TallyCounts implements Counters, Lifecycle {
+  tally = emptyTally();
+  readonly #keyedBy: RecordMapping['keyedBy'];
+
+  /** @param keyedBy what the keys of the input are */
+  constructor(keyedBy: RecordMapping['keyedBy'] = 'series') {
+    this.#keyedBy = keyedBy;
+  }
+
+  /** Returns the outcomes since the last call. */
+  take(): Tally {
+    const { tally } = this;
+    this.tally = emptyTally();
+    return tally;
+  }
+
+  score({ state, anomaly, alarm }: Pick<ScoreRecord, 'state' | 'anomaly' | 'alarm'>): void {
+    this.tally.scored[state]++;
+    if (anomaly) this.tally.flagged++;
+    if (alarm) this.tally.alarms++;
+  }
+
+  event({ type }: AnomalyEvent): void {
+    this.tally.events[type]++;
+  }
+
+  deadLetter({ offset, skipped }: InputRecord, { reason, detail, isCountedOnly = false }: DeadLetterCause): void {
+    const { deadLetters, firstLetters } = this.tally;
+    deadLetters[reason] = (deadLetters[reason] ?? 0) + 1;
+    if (isCountedOnly) return;
+    if (!firstLetters.has(reason)) firstLetters.set(reason, { offset, detail });
+    if (skipped === undefined) return;
+    this.tally.skippedRanges++;
+    this.tally.skippedOffsets += skipped.last - skipped.first + 1;
+  }
+
+  placed({ config }: BoundDetector, apartMs: number, missing: number): void {
+    this.tally.input.of(config.name, config.settings.freq).take(apartMs, missing);
+  }
+
+  duplicate({ config }: BoundDetector, apartMs: number | null): void {
+    this.tally.duplicates++;
+    if (apartMs !== null) this.tally.input.of(config.name, config.settings.freq).repeat(apartMs);
+  }
+
+  suspect(kind: Suspicion, { config }: BoundDetector, series: string): void {
+    if (kind === 'conflicts') this.tally.duplicates++;
+    this.tally.input.suspect(kind, config.name, [series]);
+  }
+
+  gapFilled(): void {
+    this.tally.gapsFilled++;
+  }
+
+  withoutValue(): void {
+    this.tally.withoutValue++;
+  }
+
+  backfilled(): void {
+    this.tally.backfilled++;
+  }
+
+  restarted(reason: RestartReason): void {
+    this.tally.restarted[reason] = (this.tally.restarted[reason] ?? 0) + 1;
+  }
+
+  firstSeen(series: string, record: InputRecord, elsewhere: number | null): void {
+    const misplaced = whyMisplaced(series, record, { elsewhere, keyedBy: this.#keyedBy });
+    if (misplaced !== null) this.tally.misplaced.push(misplaced);
+  }
+
+  forgotten(reason: ForgottenReason): void {
+    this.tally.forgotten[reason]++;
+  }
+
+  endedYoung({ config }: BoundDetector, series: string): void {
+    this.tally.input.endYoung(config.name, series);
+  }
+}
