@@ -80,7 +80,7 @@ test('unknown fields are ignored, whatever their values', async () => {
   const body = { series, freq: 'h', h: 2, detection_size: 4 };
   for (const odd of [5, 'text', [5], [['a']], { a: 1 }]) {
     for (const url of ['/v2/online_anomaly_detection', '/v2/cross_validation', '/v2/anomaly_detection']) {
-      const { status } = await ask(app, url, { ...body, other: odd, series: { ...series, X_future: odd, texts: odd } });
+      const { status } = await ask(app, url, { ...body, other: odd, series: { ...series, texts: odd } });
       assert.equal(status, 200, `${url} ${JSON.stringify(odd)}`);
     }
     const { status } = await ask(app, '/model_params', { freq: 'h', series: odd, level: odd });
@@ -158,4 +158,17 @@ test('steps of the private library are refused in one sentence that says why', a
     assert.match(answer.json().detail, /^[^.]*private library, with access granted per account[^.]*$/);
   }
   assert.deepEqual((await app.inject({ url: '/v2/other', headers: AUTHORIZED })).json(), { detail: 'Not Found' });
+});
+
+test('paths of clients before 0.6 are answered with the version that they need', async () => {
+  const app = await startApp();
+  const suffixes = ['', '_historic', '_multi_series', '_multi_series_historic', '_multi_series_anomalies'];
+  const named = ['forecast', 'historic_forecast', 'forecast_multi_series', 'historic_forecast_multi_series'];
+  const others = ['anomaly_detection_multi_series', 'cross_validation_multi_series', 'model_input_size'];
+  for (const path of [...suffixes.map((suffix) => `timegpt${suffix}`), ...named, ...others]) {
+    const { status, body } = await ask(app, `/${path}`, {});
+    assert.equal(status, 404);
+    assert.match(body.detail, /nixtla 0\.6 or newer.*pip install --upgrade nixtla/, path);
+  }
+  assert.deepEqual((await ask(app, '/v2/forecasts', {})).body, { detail: 'Not Found' });
 });

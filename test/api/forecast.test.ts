@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Check } from 'typebox/value';
 import { CrossValidationAnswer, ForecastAnswer } from '../../src/api/wire/schema/forecast-schema.ts';
-import { ask } from '../fixture/http/ask.ts';
+import { ask, sender } from '../fixture/http/ask.ts';
 import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
 
 const app = await startApp();
@@ -136,6 +136,20 @@ test('a request without values before the first window is refused', async () => 
   const { status, body } = await crossValidate({ series: { y: wave(15), sizes: [15] }, n_windows: 3 });
   assert.equal(status, 422);
   assert.deepEqual(body.detail[0].loc, ['body', 'series', 'sizes', 0]);
+});
+
+test('clients 0.7.3 and 0.7.4 get the whole history, which they request as windows', async () => {
+  // What they send for `add_history`, and a cross-validation of the same windows, by the headers of each client.
+  const windows = { series, freq: 'h', h: 24, step_size: 24, n_windows: 1, hist_exog: null, finetune_steps: 0 };
+  const history = { ...windows, feature_contributions: false };
+  const sizesOf = async (body: object, headers: Record<string, string>) =>
+    (await sender(app, { ...AUTHORIZED, ...headers })('POST', '/v2/cross_validation', body)).body.sizes;
+  const client = { 'user-agent': 'python-httpx/0.28.1' };
+  assert.deepEqual(await sizesOf(history, client), series.sizes);
+  const inWindows = series.sizes.map(() => 24);
+  assert.deepEqual(await sizesOf({ ...windows, refit: true }, client), inWindows);
+  assert.deepEqual(await sizesOf(history, { ...client, 'nixtla-client-version': '0.9.0' }), inWindows);
+  assert.deepEqual(await sizesOf(history, { 'user-agent': 'curl/8' }), inWindows);
 });
 
 test('full_history forecasts in-sample, whatever the windows', async () => {

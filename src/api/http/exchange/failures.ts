@@ -24,9 +24,17 @@ const WRITE_PATHS: readonly (readonly [end: RegExp, path: string])[] = [
 const WRITE_PATHS_TEXT =
   'Prometheus writes to /api/v1/write, OpenTelemetry to /v1/metrics, Influx clients and Telegraf to /api/v2/write';
 
-/** What is answered for a path that is unknown. */
+/** Paths that public clients before 0.6 call. */
+const PATHS_BEFORE_V2 =
+  /\/(?:timegpt(?:_\w+)?|(?:historic_)?forecast|\w+_multi_series|model_input_size|validate_token_front)$/;
+const CLIENT_TOO_OLD =
+  'Not Found: this client is too old for the /v2 API; ' +
+  'use nixtla 0.6 or newer (Python: pip install --upgrade nixtla) or nixtlar 0.6 or newer (R)';
+
+/** The `detail` for an unknown path. */
 function unknownPath(path: string, isRoute: (path: string) => boolean): string {
   if (/^\/v2\/execute_step(?:\/|$)/.test(path)) return NO_STEPS;
+  if (!path.startsWith('/v2/') && PATHS_BEFORE_V2.test(path)) return CLIENT_TOO_OLD;
   const plain = path.toLowerCase().replace(/\/+/g, '/').replace(/\/$/, '');
   const [, meant = ''] = WRITE_PATHS.find(([end]) => end.test(plain)) ?? [];
   if (isRoute(meant)) return `Not Found: metrics are written to ${meant}`;

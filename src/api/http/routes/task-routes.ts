@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Static, TSchema } from 'typebox';
 import type { Work } from '../../accounts/metering.ts';
 import type { ServedModels } from '../../models/served-models.ts';
@@ -27,6 +28,8 @@ interface TaskRoute<B extends TSchema> {
   readonly body: B;
   readonly answer: TSchema;
   readonly work: (body: Static<B>, models: ServedModels) => Work;
+  /** The body as it is meant, by the headers of the client. */
+  readonly meant?: (body: Static<B>, headers: IncomingHttpHeaders) => Static<B>;
   /** Headers of a deprecated endpoint. */
   readonly deprecated?: Readonly<Record<string, string>>;
 }
@@ -34,14 +37,32 @@ interface TaskRoute<B extends TSchema> {
 /** The date is in the format of RFC 9745: 2026-01-01. */
 const DEPRECATED = { deprecation: '@1767225600', link: '</v2/cross_validation>; rel="successor-version"' };
 
+/**
+ * The Python clients 0.7.3 and 0.7.4 request the history of a forecast (`add_history`) as windows after the first
+ * `input_size` values, and accept any number of rows for it. They send the fields of a forecast, without `refit`, and
+ * do not name their version.
+ */
+function withWholeHistory(
+  body: forecast.CrossValidationBody,
+  headers: IncomingHttpHeaders,
+): forecast.CrossValidationBody {
+  const { h, step_size, refit, hist_exog, feature_contributions, full_history } = body;
+  const isUnnamed = headers['nixtla-client-version'] === undefined;
+  const isPython = /^python-httpx\//.test(headers['user-agent'] ?? '');
+  const isForecast = hist_exog !== undefined && feature_contributions !== undefined && step_size === h;
+  const isHistory = isUnnamed && isPython && isForecast && refit === undefined && full_history === undefined;
+  return isHistory ? { ...body, full_history: true } : body;
+}
+
 /** Detection, forecasts and explanations that are answered at once. */
 export function addTaskRoutes(app: App, services: AppServices): void {
-  const add = <B extends TSchema>(path: string, { body, answer, work, deprecated, ...named }: TaskRoute<B>) => {
+  const add = <B extends TSchema>(path: string, { body, answer, work, meant, deprecated, ...named }: TaskRoute<B>) => {
     const shown = deprecated === undefined ? named : { ...named, deprecated: true };
     const schema = { ...shown, body, response: seriesAnswers(answer) };
     app.post(path, { schema }, async (request, reply) => {
       if (deprecated !== undefined) reply.headers(deprecated);
-      const made = work(request.body as Static<B>, await requestModels(services, request));
+      const given = request.body as Static<B>;
+      const made = work(meant?.(given, request.headers) ?? given, await requestModels(services, request));
       return answerWith({ services, request, reply }, made);
     });
   };
@@ -80,6 +101,7 @@ export function addTaskRoutes(app: App, services: AppServices): void {
     body: forecast.CrossValidationRequest,
     answer: forecast.CrossValidationAnswer,
     work: crossValidationWork,
+    meant: withWholeHistory,
   });
   add('/v2/explain', {
     operationId: 'explain',
