@@ -13,7 +13,7 @@ interface GroupPoint extends SeriesCutoff {
   readonly requested: number | null;
 }
 
-interface GroupSeries {
+export interface GroupSeries {
   readonly lengths: readonly number[];
   /** Position of the first value of each series on the common time axis. */
   readonly offsets: readonly number[];

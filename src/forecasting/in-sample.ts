@@ -1,6 +1,7 @@
 import { CONTEXT_MIN } from './context-length.ts';
 import type { ExogenousEffects } from './exogenous-effects.ts';
 import type { Inference } from './forecaster.ts';
+import { type GroupSeries, withGroupContext } from './group-context.ts';
 import { type ForecastPoint, forecastModelQuantiles, type ModelQuantiles } from './model-quantiles.ts';
 
 /** In-sample forecasts of a history. Arrays are as long as the series. */
@@ -18,16 +19,18 @@ interface InSampleSettings {
   readonly context: number;
   /** Effects of exogenous variables, one for each series. */
   readonly effects?: readonly ExogenousEffects[] | undefined;
+  /** Position of the first value of each series on a common time axis; undefined: each is forecast alone. */
+  readonly offsets?: readonly number[] | undefined;
 }
 
 /**
  * Forecasts every value of a history from other values: from earlier ones, and at the beginning, where these are too
- * few, from later ones (backcasting, as Box and Jenkins start their residuals).
+ * few, from later ones (backcasting, as Box and Jenkins start their residuals). Members of a group are backcast alone.
  * @param series oldest first, NaN where missing
  */
 export async function forecastInSample(
   series: readonly ArrayLike<number>[],
-  { h, context, effects }: InSampleSettings,
+  { h, context, effects, offsets }: InSampleSettings,
   inference: Inference,
 ): Promise<InSampleForecast[]> {
   const forecasts = series.map(({ length }) => new Float64Array(length).fill(Number.NaN));
@@ -36,7 +39,7 @@ export async function forecastInSample(
     const input = subtracted ? subtracted.map((effect, position) => values[position] - effect) : values;
     const reversed = Float64Array.from(input).reverse();
     return inSampleSegments(values.length, h).map((segment) => {
-      return { ...segment, values: segment.backwards ? reversed : input, into: forecasts[i] };
+      return { ...segment, series: i, values: segment.backwards ? reversed : input, into: forecasts[i] };
     });
   });
   const settings = { h, context, quantiles: 'median' } as const;
@@ -44,7 +47,14 @@ export async function forecastInSample(
     const [first, direction] = backwards ? [into.length - 1 - cutoff, -1] : [cutoff, 1];
     for (let k = 0; k < steps; k++) into[first + direction * k] = origin + values[k];
   };
-  await forecastModelQuantiles(points, { ...settings, onForecast }, inference);
+  const forecastAll = (some: readonly InSamplePoint[]) =>
+    forecastModelQuantiles(some, { ...settings, onForecast }, inference);
+  if (offsets === undefined) await forecastAll(points);
+  else {
+    await forecastAll(points.filter(({ backwards }) => backwards));
+    const forward = points.filter(({ backwards }) => !backwards);
+    await forecastAll(withMembers(forward, { lengths: series.map(({ length }) => length), offsets, context }));
+  }
   const results: InSampleForecast[] = [];
   for (const [i, values] of series.entries()) {
     const ofModel = forecasts[i];
@@ -67,8 +77,18 @@ interface InSampleSegment {
 }
 
 interface InSamplePoint extends ForecastPoint, InSampleSegment {
+  readonly series: number;
   /** The forecasts of its series. */
   readonly into: Float64Array;
+}
+
+/** The points with the contexts of the other members of the group. Of what is forecast for these, nothing is used. */
+function withMembers(points: readonly InSamplePoint[], group: GroupSeries): InSamplePoint[] {
+  const ofSeries = new Map(points.map((point) => [point.series, point]));
+  return withGroupContext(points, group).flatMap(({ series, cutoff, time, requested }) => {
+    const point = requested === null ? ofSeries.get(series) : points[requested];
+    return point === undefined ? [] : [{ ...point, cutoff, time, steps: requested === null ? 0 : point.steps }];
+  });
 }
 
 /** Shortest context of a forward forecast, in horizons. */

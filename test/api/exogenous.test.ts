@@ -166,3 +166,29 @@ test('declaring columns of the season as historical or as future makes a small d
   const difference = Math.max(...past.map((value: number, i: number) => Math.abs(value - future[i])));
   assert.ok(difference > 0 && difference < 1, String(difference));
 });
+
+test('the columns after those of X_future are historical where the history is forecast', async () => {
+  for (const [url, fields] of [
+    ['/v2/anomaly_detection', { clean_ex_first: false }],
+    ['/v2/online_anomaly_detection', { h: H, detection_size: 12 }],
+    ['/v2/cross_validation', { h: H, n_windows: 2 }],
+    ['/v2/cross_validation', { h: H, full_history: true, clean_ex_first: false }],
+  ] as const) {
+    const meansOf = async (changes: object, x: object = {}) => {
+      const { status, body } = await ask(app, url, { ...common, ...fields, ...changes, series: { ...series, ...x } });
+      assert.equal(status, 200, JSON.stringify(body));
+      return body.mean;
+    };
+    const all = await meansOf({ hist_exog: [0, 1, 2] });
+    const first = await meansOf({ hist_exog: [1, 2] });
+    const none = await meansOf({});
+    assert.notDeepEqual(all, first, url);
+    const known = { X_future: [new Array(2 * H).fill(1)] };
+    assert.deepEqual(await meansOf({}, known), first, url);
+    assert.deepEqual(await meansOf({ hist_exog: [0, 1, 2] }, known), all, url);
+    for (const empty of [null, []])
+      assert.deepEqual(await meansOf({ hist_exog: null }, { X_future: empty }), none, url);
+  }
+  const { body } = await ask(app, '/v2/anomaly_detection', { ...common, series, hist_exog: [3] });
+  assert.deepEqual(body.detail[0].loc, ['body', 'hist_exog', 0]);
+});

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { App } from '../../src/api/http/exchange/fastify-app.ts';
+import type { ServedModel } from '../../src/api/models/served-models.ts';
+import { readFinetune } from '../../src/api/tasks/finetune/finetune-question.ts';
+import { runFinetune } from '../../src/api/tasks/finetune/finetune-run.ts';
+import { rollOut } from '../../src/forecasting/autoregressive-roll-out.ts';
+import { shareWeights } from '../../src/models/tuned-weights.ts';
+import type { TuningRequest } from '../../src/models/tuning/tuning-bytes.ts';
 import { createApiKey } from '../../src/store/api-keys.ts';
 import { FINETUNED_MODELS_MAX } from '../../src/store/finetuned-models.ts';
 import { ask } from '../fixture/http/ask.ts';
-import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
+import { AUTHORIZED, quantileForecaster, startApp } from '../fixture/http/http-service.ts';
 import { openMemoryStore } from '../fixture/store/memory-store.ts';
 import { newKey } from '../fixture/store/new-key.ts';
 
@@ -229,4 +235,33 @@ test('a fine-tuning job gives the synchronous answer and stores the model', asyn
   }
   assert.equal(job.body.result.finetuned_model_id, 'later');
   assert.equal((await call(app, 'GET', '/v2/finetuned_models/later')).status, 200);
+});
+
+test('fine-tuning trains on series without the effects of their variables', async () => {
+  const seen: Float64Array[] = [];
+  const tune = async ({ series }: TuningRequest) => {
+    seen.push(series[0]);
+    return shareWeights(new Float32Array(1));
+  };
+  const forecaster = rollOut(quantileForecaster());
+  const tunable = { weightCount: 1, withWeights: () => model, tune };
+  const model: ServedModel = { name: 'tsmodel-1', forecaster, seasons: 1, tunable };
+  const models = { names: [model.name], find: () => model };
+  const load = Float64Array.from(y, (_, t) => (t * 37) % 11);
+  const loaded = { y: Float64Array.from(y, (value, t) => value + 5 * load[t]), sizes: [60], X: [load] };
+  const finetune = (body: object) =>
+    runFinetune(readFinetune({ series: loaded, freq, ...body }, models), new AbortController().signal);
+  await finetune({ hist_exog: [0] });
+  await finetune({ series: { ...loaded, X: null } });
+  const [cleaned, whole] = seen.map((values) => Math.max(...values) - Math.min(...values));
+  assert.ok(whole > 50 && cleaned < 15, `${whole} ${cleaned}`);
+});
+
+test('fine-tuning refuses a group, and takes fields that are empty', async () => {
+  const app = await startApp();
+  const { status, body } = await ask(app, '/v2/finetune', { series, freq, multivariate: true });
+  assert.deepEqual([status, body.detail[0].loc], [422, ['body', 'multivariate']]);
+  for (const multivariate of [null, false]) {
+    await tuned(app, { multivariate, hist_exog: null, model_parameters: {}, series: { ...series, X_future: [] } });
+  }
 });

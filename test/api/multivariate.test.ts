@@ -86,6 +86,30 @@ test('online detection uses multivariate forecasts', async () => {
   );
 });
 
+test('whole histories are forecast with group context, from values before each cutoff', async () => {
+  const series = { y: [...a, ...b], sizes: [LENGTH, LENGTH] };
+  const histories = async (url: string, values: object, fields: object = {}) => {
+    const ask = async (multivariate: boolean) => (await post(url, { series: values, ...fields, multivariate })).mean;
+    const [together, alone] = [await ask(true), await ask(false)];
+    return together.map((mean: number, i: number) => (mean - alone[i]) / 100);
+  };
+  const raised = await histories('/v2/anomaly_detection', series);
+  // The last segment is the horizon of days at the end.
+  near([raised[LENGTH - 1], raised[2 * LENGTH - 1]], [shown(b, LENGTH - 7), shown(a, LENGTH - 7)]);
+  const same = [
+    await histories('/v2/historic_forecast', series),
+    await histories('/v2/cross_validation', series, { full_history: true }),
+  ];
+  for (const other of same) assert.deepEqual(other, raised);
+  const ends = {
+    y: [...a, ...b.slice(0, -3)],
+    sizes: [LENGTH, LENGTH - 3],
+    start_datetime: ['2026-01-01', '2026-01-01'],
+  };
+  const [shorter] = [(await histories('/v2/anomaly_detection', ends)).slice(-1)];
+  near(shorter, [shown(a, LENGTH - 10)]);
+});
+
 test('exogenous variables and group context combine', async () => {
   const X = [Array.from({ length: 2 * LENGTH }, (_, i) => i % 7)];
   const series = { y: [...a, ...b], sizes: [LENGTH, LENGTH], X, X_future: [[1, 2, 1, 2]] };

@@ -18,7 +18,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   demo: 1_600,
   detection: 7_500,
   engine: 9_550,
-  forecasting: 2_400,
+  forecasting: 2_420,
   history: 2_400,
   incidents: 2_100,
   kafka: 6_300,

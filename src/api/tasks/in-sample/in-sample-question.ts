@@ -40,7 +40,7 @@ export function readHistoricForecast(
 }
 
 /**
- * The fields that all requests for whole histories share; these are forecast one by one.
+ * The fields that all requests for whole histories share.
  * @param outputs numbers of the answer per value
  */
 export function readInSample(body: SeriesRequest & { readonly freq: string }, models: ServedModels, outputs: number) {
@@ -48,7 +48,7 @@ export function readInSample(body: SeriesRequest & { readonly freq: string }, mo
   const h = inSampleHorizon(frequency);
   const problems = [...tuningProblems(body), ...contributionProblems(body)];
   const load = { forecasts: Math.ceil(body.series.y.length / h), h };
-  const read = readSeriesRequest({ ...body, multivariate: false }, { models, frequency, problems, load });
+  const read = readSeriesRequest(body, { models, frequency, problems, load });
   const tokens = tokensOf(body, { predicted: body.series.y.length, outputs });
   return { ...read, tokens, h, context: inSampleContext(frequency, read.model.forecaster.limits.context) };
 }

@@ -3,7 +3,7 @@ import { calibrateInSample } from '../../../detection/calibration/in-sample-dete
 import { forecastInSample, type InSampleForecast } from '../../../forecasting/in-sample.ts';
 import { contextsOf, tuneForRequest } from '../../models/tuned-models.ts';
 import { attribute, type ForecastEffect } from '../series/attribution.ts';
-import { inParts } from '../series/request-parts.ts';
+import { inParts, type RequestPart } from '../series/request-parts.ts';
 import { fitSeriesEffects } from '../series/series-effects.ts';
 import type { InSampleQuestion } from './in-sample-question.ts';
 
@@ -18,16 +18,20 @@ export interface CalibratedForecast extends InSampleForecast {
 
 /** Forecasts every history in-sample. */
 export async function runInSample(question: InSampleQuestion, signal: AbortSignal): Promise<CalibratedForecast[]> {
-  const { series, frequency, model, tuning, h, context, contributions } = question;
+  const { series, frequency, model, tuning, h, context, contributions, offsets } = question;
   const scope = { series: series.values, horizon: h, contexts: contextsOf(model, frequency) };
   const { forecaster } = await tuneForRequest(tuning, model, { ...scope, signal });
   const effects = await fitSeriesEffects(question, 0, signal);
-  const forecasts = await inParts(series.values, async ({ start, end }, rowsInFlightMax) => {
-    const settings = { h, context, effects: effects?.slice(start, end) };
+  const forecastPart = async ({ start, end }: RequestPart, rowsInFlightMax?: number) => {
+    const settings = { h, context, offsets, effects: effects?.slice(start, end) };
     const inference = { forecaster, signal, rowsInFlightMax };
     const made = await forecastInSample(series.values.slice(start, end), settings, inference);
     return made.map((forecast) => ({ ...forecast, calibration: calibrateInSample(forecast) }));
-  });
+  };
+  const forecasts =
+    offsets === undefined
+      ? await inParts(series.values, forecastPart)
+      : await forecastPart({ start: 0, end: series.values.length });
   const attributed = (effects ?? []).map((effect, i) => ({
     weights: effect.weights(),
     contributions: contributions === null ? [] : effect.contributions(),

@@ -11,7 +11,7 @@ export interface SeriesRequest {
   readonly finetune_loss?: TuningLoss;
   readonly finetune_depth?: number;
   readonly clean_ex_first?: boolean;
-  readonly multivariate?: boolean;
+  readonly multivariate?: boolean | null;
   readonly hist_exog?: readonly number[] | null;
 }
 

@@ -64,9 +64,15 @@ export function readSeriesRequest(
     model,
     tuning: { steps, loss, depth },
     cleanFirst: request.clean_ex_first ?? true,
-    pastOnly: request.hist_exog ?? [],
+    pastOnly: request.hist_exog ?? columnsAfter(request.series),
     offsets,
   };
+}
+
+/** Columns of `X` after those of `X_future`; none without `X_future`. */
+function columnsAfter({ X, X_future: future }: SeriesRequest['series']): readonly number[] {
+  const known = future?.length ?? 0;
+  return known === 0 ? [] : (X ?? []).map((_, i) => i).slice(known);
 }
 
 /** The warning of a forecast beyond the horizon of the model, which is made all the same. */

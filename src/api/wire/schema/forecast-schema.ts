@@ -15,7 +15,7 @@ const Forecasting = {
   ...fields.Finetuning,
 };
 
-export const ForecastRequest = Type.Object({ series: fields.SeriesWithFuture, ...Forecasting });
+export const ForecastRequest = Type.Object({ series: fields.Series, ...Forecasting });
 export type ForecastBody = Type.Static<typeof ForecastRequest>;
 
 export const ForecastAnswer = Type.Object({

@@ -8,7 +8,9 @@ const InSample = {
   model: fields.ModelName,
   clean_ex_first: fields.CleanExFirst,
   finetuned_model_id: fields.FinetunedModelId,
-  multivariate: Type.Optional(Type.Boolean({ description: 'Ignored: histories are forecast one by one.' })),
+  hist_exog: fields.HistExog,
+  multivariate: fields.Multivariate,
+  model_parameters: fields.ModelParameters,
 };
 
 const LEVEL_MIN_OF_HISTORIC = 10;

@@ -4,7 +4,6 @@ import { FinetuneRequest } from './finetune-schema.ts';
 import { CrossValidationRequest, ForecastRequest } from './forecast-schema.ts';
 import { JobStatusField } from './job-list-schema.ts';
 import { OnlineDetectionRequest } from './online-detection-schema.ts';
-import { SeriesWithFuture } from './series-schema.ts';
 import { SimulateRequest } from './simulate-schema.ts';
 
 /** Maximum and default time limit of a job. */
@@ -32,7 +31,7 @@ const Options = {
   ),
 };
 
-export const DetectionJob = Type.Object({ ...OnlineDetectionRequest.properties, series: SeriesWithFuture, ...Options });
+export const DetectionJob = Type.Object({ ...OnlineDetectionRequest.properties, ...Options });
 export const ForecastJob = Type.Object({ ...ForecastRequest.properties, ...Options });
 export const CrossValidationJob = Type.Object({ ...CrossValidationRequest.properties, ...Options });
 export const FinetuneJob = Type.Object({ ...FinetuneRequest.properties, ...Options });

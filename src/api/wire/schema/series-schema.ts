@@ -62,12 +62,11 @@ export const HistoryFields = {
   ),
 };
 
-export const Series = Type.Object(HistoryFields);
-
-export const SeriesWithFuture = Type.Object({
+export const Series = Type.Object({
   ...HistoryFields,
   X_future: Columns(
-    'Future values of the first variables of `X` over the horizon, one list per variable, series after series.',
+    'Future values of the first variables of `X` over the horizon, one list per variable, series after series. Where ' +
+      'the history alone is forecast, its values have no effect; the other variables of `X` are historical.',
   ),
 });
 
@@ -76,7 +75,7 @@ interface Texts {
   readonly texts?: readonly number[];
 }
 
-export type SeriesBody = Type.Static<typeof SeriesWithFuture> & Texts;
+export type SeriesBody = Type.Static<typeof Series> & Texts;
 
 export const Freq = Type.String({ description: 'pandas alias, such as `h`, `15min`, `W-SUN`.' });
 export const ModelName = Type.Optional(Type.String({ description: 'Default: tsmodel-1.' }));
@@ -122,7 +121,8 @@ export const ModelParameters = Type.Optional(
 );
 
 export const Multivariate = Type.Optional(
-  Type.Boolean({
+  Type.Unsafe<boolean | null>({
+    type: ['boolean', 'null'],
     description:
       'Forecast all series as one group: each forecast uses the contexts of all members. Supported by tsmodel-2.1; ' +
       'ignored by univariate models.',
@@ -141,12 +141,14 @@ export const ContributionsType = Type.Optional(
   }),
 );
 
-/** Columns of `X` without future values. */
 export const HistExog = Type.Optional(
   Type.Unsafe<readonly number[] | null>({
     type: ['array', 'null'],
     items: { type: 'integer', minimum: 0 },
     maxItems: VARIABLES_MAX,
+    description:
+      'Zero-based indexes of the columns of `X` without future values: their effect is removed from the history and ' +
+      'not added to forecasts. Default: the columns after those of `X_future`, if it is given; else none.',
   }),
 );
 

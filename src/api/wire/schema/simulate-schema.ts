@@ -12,7 +12,7 @@ export const SEED_MIN = -(2n ** 63n);
 export const SEED_MAX = 2n ** 64n - 1n;
 
 export const SimulateRequest = Type.Object({
-  series: fields.SeriesWithFuture,
+  series: fields.Series,
   freq: fields.Freq,
   model: fields.ModelName,
   h: fields.positive('Horizon: steps of a path.'),
