@@ -13,9 +13,7 @@ import type { TaskName } from '../wire/task-names.ts';
 import { wholeHistoryAnswer, windowsAnswer } from './cross-validation/cross-validation-answer.ts';
 import { readWholeHistory, readWindows } from './cross-validation/cross-validation-question.ts';
 import { runWindows } from './cross-validation/cross-validation-run.ts';
-import { explainAnswer } from './explain/explain-answer.ts';
-import { readExplain } from './explain/explain-question.ts';
-import { runExplain } from './explain/explain-run.ts';
+import { explain, readExplain } from './explain/explain-task.ts';
 import { readFinetune } from './finetune/finetune-question.ts';
 import { runFinetune } from './finetune/finetune-run.ts';
 import { forecastAnswer } from './forecast/forecast-answer.ts';
@@ -27,7 +25,6 @@ import { runInSample } from './in-sample/in-sample-run.ts';
 import { onlineDetectionAnswer } from './online-detection/online-detection-answer.ts';
 import { readOnlineDetection } from './online-detection/online-detection-question.ts';
 import { runOnlineDetection } from './online-detection/online-detection-run.ts';
-import { simulateAnswer } from './simulate/simulate-answer.ts';
 import { readSimulate } from './simulate/simulate-question.ts';
 import { runSimulate } from './simulate/simulate-run.ts';
 
@@ -70,12 +67,12 @@ export function historicForecastWork(body: Static<typeof HistoricForecastRequest
 
 export function explainWork(body: ExplainBody): Work {
   const question = readExplain(body);
-  return workOf(question, async (signal) => explainAnswer(question, await runExplain(question, signal)));
+  return workOf(question, (signal) => explain(question, signal));
 }
 
 export function simulateWork(body: SimulateBody, models: ServedModels): Work {
   const question = readSimulate(body, models);
-  return workOf(question, async (signal) => simulateAnswer(question, await runSimulate(question, signal)));
+  return workOf(question, (signal) => runSimulate(question, signal));
 }
 
 /** Takes a fine-tuned model, to be stored when it is charged, and returns its id. */

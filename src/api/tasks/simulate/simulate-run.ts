@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as pause } from 'node:timers/promises';
+import type { Static } from 'typebox';
 import type { HorizonForecast } from '../../../forecasting/calibrated-forecasts.ts';
 import {
   markGaps,
@@ -9,16 +10,9 @@ import {
 import { equiprobableValues } from '../../../forecasting/simulation/marginal-quantiles.ts';
 import { randomNumbers } from '../../../forecasting/simulation/random-numbers.ts';
 import { dealWindows, pathOrder } from '../../../forecasting/simulation/schaake-shuffle.ts';
+import type { SimulateAnswer } from '../../wire/schema/simulate-schema.ts';
 import { forecastPoints } from '../forecast/forecast-run.ts';
 import { pathHistory, type SimulateQuestion } from './simulate-question.ts';
-
-/** Paths of all series. */
-export interface SimulatedPaths {
-  /** Path after path, in each series after series, in each step after step. */
-  readonly samples: Float64Array;
-  /** Whether the paths of all series follow the same windows. */
-  readonly coupled: boolean;
-}
 
 /** Series that are forecast at a time. Each has hundreds of quantiles. */
 const SERIES_AT_ONCE = 256;
@@ -27,9 +21,12 @@ const PATHS_DRAWN_MIN = 32;
 /** Values between two pauses: some milliseconds. */
 const PAUSE_AFTER = 10_000;
 
-/** Simulates paths whose steps have the forecast's distributions, in the order of windows of the history. */
-export async function runSimulate(question: SimulateQuestion, signal: AbortSignal): Promise<SimulatedPaths> {
-  const { series, frequency, settings, paths } = question;
+/**
+ * Simulates paths whose steps have the forecast's distributions, in the order of windows of the history. `samples` has
+ * path after path, in each series after series, in each step after step.
+ */
+export async function runSimulate(question: SimulateQuestion, signal: AbortSignal) {
+  const { series, frequency, settings, paths, tokens } = question;
   const histories = series.values.map((values) => pathHistory(values, settings.h));
   const { h } = settings;
   const turn = turnsOf(signal);
@@ -57,7 +54,8 @@ export async function runSimulate(question: SimulateQuestion, signal: AbortSigna
       }
     }
   }
-  return { samples, coupled };
+  const sizes = series.sizes.map(() => h);
+  return { ...tokens, samples, n_paths: paths, h, sizes, coupled } satisfies Static<typeof SimulateAnswer>;
 }
 
 /** Gives other requests a turn after every few thousand values. */

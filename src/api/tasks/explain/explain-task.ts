@@ -1,13 +1,15 @@
-import type { RelevanceMethod } from '../../../forecasting/relevance/relevance-weights.ts';
+import { setImmediate as pause } from 'node:timers/promises';
+import type { Static } from 'typebox';
+import { type RelevanceMethod, relevanceWeights } from '../../../forecasting/relevance/relevance-weights.ts';
 import { type TokenCount, tokensOf } from '../../accounts/token-count.ts';
 import { invalidRequest } from '../../wire/problem.ts';
-import type { ExplainBody } from '../../wire/schema/explain-schema.ts';
+import type { ExplainAnswer, ExplainBody } from '../../wire/schema/explain-schema.ts';
 import { featureProblems } from '../series/request-limits.ts';
-import { RequestSeries } from '../series/request-series.ts';
+import { explainedSeries, RequestSeries } from '../series/request-series.ts';
 import { seriesProblems } from '../series/series-problems.ts';
 
 /** A checked request for the relevance of features. */
-export interface ExplainQuestion {
+interface ExplainQuestion {
   readonly series: RequestSeries;
   readonly method: RelevanceMethod;
   /** The price of the answer. */
@@ -21,4 +23,10 @@ export function readExplain(body: ExplainBody): ExplainQuestion {
   const { series, method = 'granger' } = body;
   const tokens = tokensOf(body, { predicted: series.X.length, outputs: 1 });
   return { series: new RequestSeries(series), method, tokens };
+}
+
+/** The relevance of each feature, over all series. */
+export async function explain({ series, method }: ExplainQuestion, signal: AbortSignal) {
+  const weights = await relevanceWeights(explainedSeries(series), { method, pause, signal });
+  return { weights, method, feature_names: null } satisfies Static<typeof ExplainAnswer>;
 }
