@@ -1,123 +1,128 @@
+import { readFileSync } from 'node:fs';
 import type { RunnableCommand } from './app/commands/command.ts';
 import { type ListedCommand, parseCommandLine } from './config/command-line.ts';
 import { keepCompiledModules, refuseReports } from './config/process-environment.ts';
 import { ServiceError } from './ops/service-error.ts';
-import { type CommandIo, FAILED, WRONG_USE } from './tools/terminal/command-io.ts';
+import { type CommandIo, DONE, FAILED, WRONG_USE } from './tools/terminal/command-io.ts';
 
 interface NamedCommand extends ListedCommand {
   load(): Promise<RunnableCommand>;
 }
 
-/** The commands, as `--help` lists them. Each is loaded where it is used: its modules take time and memory. */
+/** The commands, as `--help` lists them. Each is loaded when it is used: its modules take time and memory. */
 const COMMANDS: readonly NamedCommand[] = [
   {
     name: 'start',
-    summary:
-      'Scores a demo of 40 series and shows the scores, on a local Kafka (Java 17 and Maven) unless KAFKA_BROKERS is ' +
-      'set, and serves HTTP',
+    summary: 'Runs a demo of 40 series on this machine: local Kafka (Java 17, Maven) unless KAFKA_BROKERS is set, HTTP',
+    example: '',
     load: async () => (await import('./app/commands/start.ts')).startCommand,
   },
   {
     name: 'worker',
-    summary: 'Scores the series of a detectors file on the cluster of KAFKA_BROKERS',
+    summary: 'Scores the series of a detectors file',
+    example: '--kafka-brokers 127.0.0.1:9092 --detectors detectors.yaml',
     load: async () => (await import('./app/commands/worker.ts')).workerCommand,
   },
   {
     name: 'serve',
-    summary: 'Answers requests of clients over HTTP: detection, forecasts, and with KAFKA_BROKERS what was scored',
+    summary: 'Serves the HTTP API and the console: detection, forecasts, and with KAFKA_BROKERS what was scored',
+    example: '--kafka-brokers 127.0.0.1:9092',
     load: async () => (await import('./app/commands/serve.ts')).serveCommand,
   },
   {
     name: 'receive',
-    summary:
-      'Receives points over HTTP and writes them to the input topic: Prometheus remote write, OpenTelemetry, Influx ' +
-      'and Telegraf, JSON lines',
+    summary: 'Writes points that senders push to the input topic: remote write, OpenTelemetry, Influx, JSON lines',
+    example: '--kafka-brokers 127.0.0.1:9092 --http-port 8081',
     load: async () => (await import('./app/commands/receive.ts')).receiveCommand,
   },
   {
     name: 'poll',
-    summary:
-      'Polls queries of Prometheus into the input topic, as `source` of the detectors file says; one process a group',
+    summary: 'Writes the results of Prometheus queries, `source` of the detectors file, to the input topic',
+    example: '--kafka-brokers 127.0.0.1:9092 --detectors detectors.yaml',
     load: async () => (await import('./app/commands/poll.ts')).pollCommand,
   },
   {
     name: 'alerts',
-    summary: 'Sends the events of the cluster of KAFKA_BROKERS to webhooks, Slack, PagerDuty, Alertmanager and mail',
+    summary: 'Sends events to webhooks, Slack, PagerDuty, Alertmanager and mail',
+    example: '--kafka-brokers 127.0.0.1:9092 --routes alerts.yaml',
     load: async () => (await import('./app/commands/alerts.ts')).alertsCommand,
   },
   {
     name: 'incidents',
-    summary:
-      'Groups the events of the cluster of KAFKA_BROKERS into incidents, with the places where they may have begun',
+    summary: 'Groups related events into incidents and ranks the series where they may have begun',
+    example: '--kafka-brokers 127.0.0.1:9092 --from-beginning',
     load: async () => (await import('./app/commands/incidents.ts')).incidentsCommand,
   },
   {
     name: 'remote-write',
-    summary:
-      'Writes what was expected, its bounds and grades to Prometheus at REMOTE_WRITE_URL, with their event times',
+    summary: 'Writes forecasts, intervals and grades to Prometheus, with their event times',
+    example: '--kafka-brokers 127.0.0.1:9092 --remote-write-url http://127.0.0.1:9090/api/v1/write',
     load: async () => (await import('./app/commands/write-bands.ts')).remoteWriteCommand,
   },
   {
     name: 'feed',
-    summary:
-      'Writes the observations of a CSV file (- reads standard input) to the observations topic of KAFKA_BROKERS',
+    summary: 'Writes the observations of a CSV file (- is standard input) to the input topic',
+    example: 'history.csv --kafka-brokers 127.0.0.1:9092',
     load: async () => (await import('./app/commands/feed.ts')).feedCommand,
   },
   {
     name: 'watch',
-    summary: 'Shows the scores, events or incidents of the cluster of KAFKA_BROKERS as they are committed',
+    summary: 'Prints scores, events or incidents as they are committed',
+    example: '--kafka-brokers 127.0.0.1:9092 --events --until-now',
     load: async () => (await import('./app/commands/watch.ts')).watchCommand,
   },
   {
     name: 'backtest',
-    summary: 'Scores the observations of a CSV file (- reads standard input) as the stream would, and writes CSV',
+    summary: 'Scores a CSV file (- is standard input) as the stream would, without Kafka',
+    example: 'history.csv --freq 5min --out scores.csv --report report.html',
     load: async () => (await import('./app/commands/backtest.ts')).backtestCommand,
   },
   {
     name: 'suggest',
-    summary:
-      'Looks at a CSV file (- reads standard input), a topic or a Prometheus, and writes a detectors file for its ' +
-      'series, with the reasons as comments',
+    summary: 'Writes a detectors file for the series of a CSV file or a Prometheus, with reasons as comments',
+    example: 'history.csv --out detectors.yaml',
     load: async () => (await import('./app/commands/suggest.ts')).suggestCommand,
   },
   {
     name: 'holidays',
-    summary: 'Lists the holidays of a place as `holidays` of a detector takes them: DE, DE-BY, DE-BY-KATH',
+    summary: 'Lists the holidays of a place that `holidays` of a detector may name: DE, DE-BY, DE-BY-KATH',
+    example: 'DE-BY 2026',
     load: async () => (await import('./app/commands/holidays.ts')).holidaysCommand,
   },
   {
     name: 'broker',
-    summary: 'Runs a single-node Apache Kafka on this machine (Java 17 and Maven), its data in DATA_DIR',
+    summary: 'Runs a single-node Apache Kafka on this machine (Java 17 and Maven), with its data in DATA_DIR',
+    example: '--data-dir data/own',
     load: async () => (await import('./app/commands/broker.ts')).brokerCommand,
   },
   {
     name: 'topics',
-    summary: 'Makes the topics that are missing on the cluster of KAFKA_BROKERS, and checks all of them',
+    summary: 'Creates missing topics and checks all of them',
+    example: '--kafka-brokers 127.0.0.1:9092 --partitions 8',
     load: async () => (await import('./app/commands/topics.ts')).topicsCommand,
   },
   {
     name: 'history',
-    summary: 'export: writes the scores that serve has kept in DATA_DIR to a Parquet file, while it is stopped',
+    summary: 'Exports the scores that `serve` keeps in DATA_DIR to a Parquet file, while `serve` is stopped',
+    example: 'export --from 2026-01-01T00:00:00Z --out scores.parquet',
     load: async () => (await import('./app/commands/export-history.ts')).historyCommand,
   },
   {
     name: 'state',
-    summary:
-      'What a worker would restore, while none runs: inspect, export (kept values as CSV), reset --series GLOB or ' +
-      '--partition N (they start over), repartition --partitions N (more of them; all state moves), ' +
-      'adopt (state that was copied from another cluster)',
+    summary: 'Inspects, exports, resets, repartitions or adopts the state of workers, while none of them runs',
+    example: 'inspect --kafka-brokers 127.0.0.1:9092 --detectors detectors.yaml',
     load: async () => (await import('./app/commands/state.ts')).stateCommand,
   },
   {
     name: 'keys',
-    summary:
-      'Keys of the HTTP interface: create, list, revoke KEY, credit KEY --credits N, role KEY --role ROLE ' +
-      '(KEY: an id, or how it begins)',
+    summary: 'Manages API keys: create, list, revoke KEY, credit KEY, role KEY (KEY: an id, or its beginning)',
+    example: 'create --name grafana --role viewer',
     load: async () => (await import('./app/commands/keys.ts')).keysCommand,
   },
   {
     name: 'models',
-    summary: 'Verifies the model folders, runs each model on trial, and lists those that a detector may name',
+    summary: 'Verifies the model folders, runs each model once, and lists those that a detector may name',
+    example: '',
     load: async () => (await import('./app/commands/models.ts')).modelsCommand,
   },
 ];
@@ -130,12 +135,20 @@ const SAME_SIGNAL_MS = 500;
 /** Requests that a command no longer waits for may keep the process alive for at most this time. */
 const LEFTOVERS_MS_MAX = 500;
 
+/** Returns to the begin of the line, and clears it: a line of progress may be there. */
+const CLEARED_LINE = '\r\u001b[2K';
+
 refuseReports();
 keepCompiledModules();
 process.exitCode = await main(process.argv.slice(2));
 setTimeout(() => process.exit(), LEFTOVERS_MS_MAX).unref();
 
 async function main(args: readonly string[]): Promise<number> {
+  if (args[0] === '--version') {
+    const { name, version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+    console.log(`${name} ${version}`);
+    return DONE;
+  }
   const [name, ...rest] = args.length === 0 ? ['start'] : args;
   const command = await COMMANDS.find((each) => each.name === name)?.load();
   const line = parseCommandLine([name, ...rest], COMMANDS, command ?? null);
@@ -167,10 +180,12 @@ async function run(
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   // The reader of a pipe may end first (`watch | head`): that is an end, not a failure.
   process.stdout.on('error', () => stop.abort());
+  const status = (text: string) => void process.stderr.write(`${CLEARED_LINE}${text}`);
+  const clear = process.stderr.isTTY ? CLEARED_LINE : '';
   const io: CommandIo = {
-    out: (text) => console.log(text),
-    err: (text) => console.error(text),
-    isTerminal: process.stderr.isTTY === true,
+    out: (text) => console.log(process.stdout.isTTY ? `${clear}${text}` : text),
+    err: (text) => console.error(`${clear}${text}`),
+    ...(process.stderr.isTTY && { status }),
     stop: stop.signal,
   };
   // A command that only waits for its user, such as `broker`, must not end when the event loop is empty.

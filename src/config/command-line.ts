@@ -9,6 +9,8 @@ export interface ListedCommand {
   readonly name: string;
   /** One sentence without a full stop. */
   readonly summary: string;
+  /** Its words on a command line that does something useful. */
+  readonly example?: string;
 }
 
 /** A command, as its own `--help` describes it. */
@@ -43,7 +45,7 @@ export function parseCommandLine<C extends Command>(
     return { kind: 'wrong-use', problems: [notKnown(name, 'command', nearestOf(name, names))] };
   }
   const { flags, operands, problems } = readArguments(rest, command);
-  if (flags[HELP]) return { kind: 'help', text: commandHelp(listed, command) };
+  if (flags[HELP]) return { kind: 'help', text: commandHelp(listed, command, operands.includes('all')) };
   return problems.length > 0 ? { kind: 'wrong-use', problems } : { kind: 'run', command, operands, flags };
 }
 
@@ -98,16 +100,31 @@ function overview(commands: readonly ListedCommand[]): string {
   return `${PROGRAM} COMMAND [--flags]\n\n${table(rows)}\n\n${PROGRAM} COMMAND --help shows its flags.`;
 }
 
-/** Summary and options of a command: flag, variable, default. */
-function commandHelp({ name, summary }: ListedCommand, { operands = [], options }: Command): string {
+/** Options of a command that fit on a screen: all of them are shown then. */
+const ROWS_MAX = 16;
+
+/** Summary, example and options of a command, those that one needs first at the top: flag, variable, default. */
+function commandHelp(
+  { name, summary, example }: ListedCommand,
+  { operands = [], options }: Command,
+  isWhole: boolean,
+): string {
   const use = [PROGRAM, name, ...operands, ...(options.length > 0 ? ['[--flags]'] : [])].join(' ');
-  const rows = options.map(({ flag, env, help, fallback }) => {
-    const shown = fallback === undefined ? help : `${help} (${fallback})`;
-    return [flag === null ? '' : `--${flag}`, env ?? '', shown] as const;
+  const [first, others] = [true, false].map((wanted) =>
+    options.filter(({ env, isFirst = env === null }) => isFirst === wanted),
+  );
+  const shown = isWhole || options.length <= ROWS_MAX ? [...first, ...others] : first;
+  const rows = shown.map(({ flag, env, help, fallback }) => {
+    return [flag === null ? '' : `--${flag}`, env ?? '', fallback === undefined ? help : `${help} (${fallback})`];
   });
-  const settings =
-    rows.length === 0 ? '' : `\n\nFlags win over variables, variables over the detectors file.\n\n${table(rows)}`;
-  return `${use}\n\n${summary}.${settings}`;
+  const left = options.length - shown.length;
+  return [
+    use,
+    `${summary}.`,
+    ...(example === undefined ? [] : [`Example: ${PROGRAM} ${name} ${example}`.trimEnd()]),
+    ...(rows.length === 0 ? [] : ['Flags win over variables, variables over the detectors file.', table(rows)]),
+    ...(left === 0 ? [] : [`${PROGRAM} ${name} --help all lists ${left} more.`]),
+  ].join('\n\n');
 }
 
 function table(rows: readonly (readonly string[])[]): string {

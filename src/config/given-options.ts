@@ -84,14 +84,19 @@ export class GivenOptions<O extends OptionSchema> {
     return content;
   }
 
-  /** Reports an option that is missing. */
+  /** Reports an option that is missing, by its flag and its variable. */
   missing(key: keyof O & string, expected = this.#schema[key].kind.expected): void {
-    this.problems.push(mustBe(this.nameOf(key), expected, undefined));
+    const { env, flag } = this.#schema[key];
+    const names = [flag === null ? [] : `--${flag}`, env ?? []].flat();
+    this.problems.push(mustBe(names.join(' or '), expected, undefined));
   }
 
-  /** Reports an option that is not set beside another one, which is. */
+  /** Reports an option that is not set although another one is, in the form of that one: flag or variable. */
   need(key: keyof O & string, given: keyof O & string): void {
-    if (!this.isSet(key)) this.missing(key, `set, as ${this.nameOf(given)} is`);
+    if (this.isSet(key)) return;
+    const [name, { env, flag }] = [this.nameOf(given), this.#schema[key]];
+    const missing = flag !== null && (env === null || name.startsWith('--')) ? `--${flag}` : env!;
+    this.problems.push(mustBe(missing, `set, as ${name} is`, undefined));
   }
 
   /** Reports where only one of two options is set. */

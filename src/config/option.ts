@@ -8,6 +8,8 @@ export interface Option<T> {
   readonly flag: string | null;
   readonly kind: Kind<T>;
   readonly help: string;
+  /** Listed by `--help`; the others by `--help all`. */
+  readonly isFirst?: true;
   /** The option whose value, a secret, is in the file that this one names. */
   readonly holds?: string;
 }
@@ -24,6 +26,11 @@ export function setting<T>(env: string, kind: Kind<T>, help: string): Option<T> 
 /** The same option with a default. */
 export function withDefault<T>(option: Option<T>, fallback: NoInfer<T>): OptionWithDefault<T> {
   return { ...option, fallback };
+}
+
+/** The same option, which `--help` of a command with many options lists. */
+export function listedFirst<O extends Option<unknown>>(option: O): O {
+  return { ...option, isFirst: true };
 }
 
 export function secret<T = string>(env: string, help: string, kind: Kind<T> = text as Kind<T>): Option<T> {

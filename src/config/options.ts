@@ -1,6 +1,6 @@
 import type { WorkerLimits } from './config.ts';
 import { identityOptions } from './identity-options.ts';
-import { type Option, secret, secretFile, setting, withDefault } from './option.ts';
+import { listedFirst, type Option, secret, secretFile, setting, withDefault } from './option.ts';
 import {
   bearerSecret,
   brokerList,
@@ -23,7 +23,7 @@ import { changeOptions, detectorsOptions, incidentOptions } from './topic-option
 
 /** How to reach Kafka. */
 export const kafkaOptions = {
-  brokers: setting('KAFKA_BROKERS', brokerList, 'host:port, separated by commas'),
+  brokers: listedFirst(setting('KAFKA_BROKERS', brokerList, 'host:port, separated by commas')),
   clientId: withDefault(setting('KAFKA_CLIENT_ID', text, 'name shown to the brokers'), 'tidewatch'),
   tls: withDefault(setting('KAFKA_TLS', boolean, 'true: TLS to the brokers'), false),
   tlsCa: setting('KAFKA_TLS_CA', text, 'PEM file of the authority that signed the brokers'),
@@ -147,17 +147,19 @@ export const workerLimits: { readonly [K in keyof WorkerLimits]: Option<number> 
 
 /** Settings of every command that works on a stream. */
 export const streamOptions = {
-  detectors: setting('DETECTORS', text, 'path of the detectors file (YAML)'),
+  detectors: listedFirst(setting('DETECTORS', text, 'path of the detectors file (YAML)')),
   groupId: withDefault(setting('KAFKA_GROUP_ID', text, 'consumer group'), 'tidewatch'),
 };
 
 export const processOptions = {
   opsHost: withDefault(setting('OPS_HOST', text, 'address of health, readiness and metrics'), '127.0.0.1'),
-  opsPort: withDefault(
-    setting('OPS_PORT', integerFrom(0, 65_535), 'their port; 0: any free one; unset: 9464 or the next'),
-    9464,
+  opsPort: listedFirst(
+    withDefault(
+      setting('OPS_PORT', integerFrom(0, 65_535), 'their port; 0: any free one; unset: 9464 or the next'),
+      9464,
+    ),
   ),
-  dataDir: withDefault(setting('DATA_DIR', text, 'folder of what must outlive the process'), './data'),
+  dataDir: listedFirst(withDefault(setting('DATA_DIR', text, 'folder of what must outlive the process'), './data')),
   modelsDir: setting('MODELS_DIR', text, 'folder of models of your own'),
   logLevel: withDefault(
     setting('LOG_LEVEL', logLevel, `${logLevel.expected}; logs are JSON lines without secrets`),
@@ -167,11 +169,7 @@ export const processOptions = {
 
 /** Who is notified of events. */
 export const alertOptions = {
-  routes: setting(
-    'ROUTES',
-    text,
-    'path of the routes file (YAML): which events go to which receivers; alerts needs it, start uses it',
-  ),
+  routes: listedFirst(setting('ROUTES', text, 'path of the routes file (YAML): which events go to which receivers')),
 };
 
 /** Where keys, credits, jobs and fine-tuned models are kept. */
@@ -228,7 +226,7 @@ export const receiveOptions = {
 /** Settings of the HTTP sidecar. */
 export const httpOptions = {
   httpHost: withDefault(setting('HTTP_HOST', text, 'address of the HTTP interface'), '127.0.0.1'),
-  httpPort: withDefault(setting('HTTP_PORT', integerFrom(0, 65_535), 'its port; 0: any free one'), 8080),
+  httpPort: listedFirst(withDefault(setting('HTTP_PORT', integerFrom(0, 65_535), 'its port; 0: any free one'), 8080)),
   apiKey: secret(
     'TIDEWATCH_API_KEY',
     'the first key, an admin, of at least 24 characters. It replaces the earlier first key, which is revoked. Unset: ' +

@@ -1,4 +1,4 @@
-import { secret, secretFile, setting, withDefault } from './option.ts';
+import { listedFirst, secret, secretFile, setting, withDefault } from './option.ts';
 import { headerValue, httpHeaders, httpUrl, limit } from './option-kinds.ts';
 import { integerFrom, seriesText } from './schema/kinds.ts';
 
@@ -18,10 +18,8 @@ export const scoresOptions = {
 
 /** Where value bands are written. */
 export const remoteWriteOptions = {
-  remoteWriteUrl: setting(
-    'REMOTE_WRITE_URL',
-    httpUrl,
-    'receiver of remote write, such as http://HOST:9090/api/v1/write',
+  remoteWriteUrl: listedFirst(
+    setting('REMOTE_WRITE_URL', httpUrl, 'receiver of remote write, such as http://HOST:9090/api/v1/write'),
   ),
   remoteWriteAuthorization: secret(
     'REMOTE_WRITE_AUTHORIZATION',

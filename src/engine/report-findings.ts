@@ -21,7 +21,7 @@ export class FindingReport {
 
   /** One sentence each. */
   warnings(): string[] {
-    return Array.from(this.#present.values(), findingText);
+    return Array.from(this.#present.values(), (finding) => findingText(finding));
   }
 
   /** The detectors are these from now on: what was found under others is over. */

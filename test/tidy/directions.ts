@@ -35,7 +35,7 @@ const DIRECTIONS = directionsOf(`
     store forecasting ops time
   demo: tools engine codecs kafka config records ops
   pipelines: engine codecs kafka config history records ops
-  tools: engine codecs console api config incidents detection models records store forecasting ops sandbox time
+  tools: engine codecs api config incidents detection models records store forecasting ops sandbox time
   engine: checkpoint codecs kafka config detection models records store forecasting ops time
   checkpoint: kafka detection records ops time
   codecs: kafka config detection records ops time
@@ -84,7 +84,7 @@ test('every allowed direction between rooms is used', () => {
  */
 const FOLDER_DIRECTIONS = directionsOf(`
   app/commands: processes processes/alerts processes/history processes/incidents processes/operations
-    processes/prometheus processes/suggest
+    processes/prometheus
   app/processes:
   app/processes/alerts: processes processes/changes processes/owner
   app/processes/changes:
@@ -93,7 +93,6 @@ const FOLDER_DIRECTIONS = directionsOf(`
   app/processes/operations: processes/changes processes/history
   app/processes/owner:
   app/processes/prometheus: processes
-  app/processes/suggest:
   demo:
   demo/local-kafka:
   pipelines/poll:

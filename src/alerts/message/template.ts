@@ -43,7 +43,9 @@ export function parseTemplate(source: string): ParsedTemplate {
       ? { kind: 'template', template: { source, tokens } }
       : problem(`a Mustache template with ${wrong}`);
   } catch (error) {
-    return problem(`a Mustache template, got ${(error as Error).message}`);
+    return problem(
+      `a Mustache template, got ${(error as Error).message}${HANDLEBARS_TAG.test(source) ? HANDLEBARS : ''}`,
+    );
   }
 }
 
@@ -69,11 +71,14 @@ function isField(name: string): boolean {
   return Object.hasOwn(NOTICE_FIELDS, name) || Object.hasOwn(MESSAGE_FIELDS, name);
 }
 
+const HANDLEBARS_TAG = /\{\{\s*[#^/]?\s*(?:if|unless|each|else|with)\b/;
+const HANDLEBARS =
+  '; in Mustache {{#if field}} is {{#field}}, {{/if}} is {{/field}}, {{else}} is {{/field}}{{^field}}, ' +
+  '{{#each events}} is {{#events}}';
+
 /** Which fields there are, and which one an unknown one is probably meant to be. */
 function adviceFor(name: string): string {
-  if (/^(if|each)\s|^else$/.test(name)) {
-    return '; {{#if field}} is {{#field}} now, {{else}} {{/field}}{{^field}}, {{#each events}} {{#events}}';
-  }
+  if (HANDLEBARS_TAG.test(`{{${name}`)) return HANDLEBARS;
   const known = [
     ...Object.keys(NOTICE_FIELDS),
     ...Object.keys(MESSAGE_FIELDS),

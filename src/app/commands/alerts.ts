@@ -9,7 +9,7 @@ import { mustBe, nearestOf } from '../../config/schema/problems.ts';
 import { changeOptions } from '../../config/topic-options.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED } from '../../tools/terminal/command-io.ts';
 import { loadRoutes, runAlerts, stateTopicOf } from '../processes/alerts/run-alerts.ts';
-import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
+import { jsonFlag, printProblems, problemsIn, type RunnableCommand } from './command.ts';
 import { printDeadLetters } from './dead-alerts.ts';
 import { fromBeginning, readerOptions, runService } from './run-service.ts';
 
@@ -19,7 +19,7 @@ const ownFlags = {
   redeliver: withDefault(commandFlag('redeliver', boolean, 'queues what was given up again, then goes on'), false),
   check: withDefault(commandFlag('check', boolean, 'checks the routes file, and ends'), false),
   test: commandFlag('test', text, 'sends a test message to this receiver, prints its answer, and ends'),
-  json: withDefault(commandFlag('json', boolean, 'with --dead-letters: one JSON record a line'), false),
+  json: { ...jsonFlag, help: 'with --dead-letters: one JSON record a line' },
 };
 
 /** Sends the events of a cluster to the receivers of a routes file until it is stopped. */

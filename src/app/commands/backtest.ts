@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { readFlags } from '../../config/command-line.ts';
 import type { Config, ConfigResult, LoadedConfig, RecordMapping } from '../../config/config.ts';
 import type { OptionValues } from '../../config/given-options.ts';
@@ -5,26 +6,30 @@ import { loadProcessConfig } from '../../config/load.ts';
 import { commandFlag } from '../../config/option.ts';
 import { processOptions, storeOptions, streamOptions, workerLimits } from '../../config/options.ts';
 import { text } from '../../config/schema/kinds.ts';
+import { reportPage } from '../../console/report-page.ts';
 import { type PastObservation, scoreHistory } from '../../engine/commit/score-history.ts';
 import { bindToModel, type DetectorModels, pretrainedModels } from '../../engine/detector-models.ts';
 import { Forecasters } from '../../models/onnx-forecaster.ts';
 import { ServiceError } from '../../ops/service-error.ts';
+import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import { findingText } from '../../records/diagnostics/finding.ts';
 import { judgeInput } from '../../records/diagnostics/input-watch.ts';
 import { shadowedGlobs } from '../../records/diagnostics/shadowed-globs.ts';
 import { bareIdentity, seriesIdentity } from '../../records/series/series-identity.ts';
+import { meanStepMs } from '../../time/frequency.ts';
 import { inferFrequency } from '../../time/infer-frequency.ts';
-import { BacktestEvents } from '../../tools/backtest/backtest-events.ts';
 import { BacktestIncidents } from '../../tools/backtest/backtest-incidents.ts';
+import { BacktestLabels, isLabelled } from '../../tools/backtest/backtest-labels.ts';
 import { BacktestPages } from '../../tools/backtest/backtest-pages.ts';
-import { BacktestReport, writeReportFile } from '../../tools/backtest/backtest-report.ts';
+import { BacktestReport } from '../../tools/backtest/backtest-report.ts';
 import { csvFlags, csvReading } from '../../tools/csv/flags.ts';
 import { openInput } from '../../tools/csv/input.ts';
 import { readObservations } from '../../tools/csv/observations.ts';
 import { type CsvPull, pullObservations } from '../../tools/csv/pull.ts';
 import { SCORE_ROW_HEADER, scoreRow } from '../../tools/csv/score-rows.ts';
 import { type CommandIo, DONE, FAILED } from '../../tools/terminal/command-io.ts';
-import { openOutput } from '../../tools/terminal/output-file.ts';
+import { openOutput, requireWritable } from '../../tools/terminal/output-file.ts';
+import { Progress } from '../../tools/terminal/progress.ts';
 import { resolveWithModels } from '../processes/run-worker.ts';
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from './detector-flags.ts';
@@ -35,6 +40,7 @@ const HISTORY_MAX = 2_000_000;
 const ownFlags = {
   ...csvFlags,
   ...detectorFlags,
+  labelColumn: commandFlag('label-column', text, 'column that marks the rows of incidents: 1, true or a name'),
   out: commandFlag('out', text, 'file for the scores as CSV (default: standard output)'),
   eventsOut: commandFlag('events-out', text, 'file for the events as JSON, one revision a line'),
   incidents: commandFlag(
@@ -63,15 +69,24 @@ export const backtestCommand: RunnableCommand = {
     const { values } = read;
     const flagged = Object.keys(detectorFlags).some((name) => values[name as keyof DetectorFlagValues] !== undefined);
     if (flagged && flags[streamOptions.detectors.flag!] !== undefined) {
-      return printProblems(['--detectors defines all of a detector: no other flag of it may stand beside it'], io);
+      return printProblems(['--detectors defines all of a detector: leave out the other flags of a detector'], io);
     }
-    const input = await openInput(path, io.stop);
-    const pull = pullObservations(readObservations(input, csvReading(path, values)), io.err);
+    await requireWritable(values.out, values.eventsOut, values.incidents, values.report);
+    const { bytes, share } = await openInput(path, io.stop);
+    const progress = new Progress(io);
+    const pull = pullObservations(
+      readObservations(bytes, { ...csvReading(path, values), label: values.labelColumn }),
+      io.err,
+    );
     try {
       const { detectors, input: mapping } = loaded.config.stream;
       const readings = flagged ? [values.as] : detectors.map(({ settings }) => settings.as);
       const readsCounters = readings.some((reading) => reading !== undefined);
-      const history = await readHistory(pull, mapping, readsCounters);
+      const history = await readHistory(pull, mapping, {
+        readsCounters,
+        onRow: () => progress.show('reading', share()),
+      });
+      progress.end();
       for (const line of [...pull.refusals.lines(), ...pull.problems]) io.err(line);
       if (history.length === 0) {
         io.err('There is nothing to score.');
@@ -92,7 +107,7 @@ export const backtestCommand: RunnableCommand = {
       io.err('Stopped before the end.');
       return DONE;
     } finally {
-      input.destroy();
+      bytes.destroy();
     }
   },
 };
@@ -101,11 +116,11 @@ export const backtestCommand: RunnableCommand = {
 async function readHistory(
   { observations, refusals }: CsvPull,
   { dropLabels, replicaLabel }: RecordMapping,
-  readsCounters: boolean,
-): Promise<PastObservation[]> {
-  const history: PastObservation[] = [];
+  { readsCounters, onRow }: { readonly readsCounters: boolean; onRow(): void },
+): Promise<LabelledObservation[]> {
+  const history: LabelledObservation[] = [];
   const identityOf = seriesIdentity({ dropLabels, replicaLabel });
-  for await (const { line, series: written, timestampMs, value, extras: own } of observations) {
+  for await (const { line, series: written, timestampMs, value, extras: own, label } of observations) {
     const { id: series, replica } = identityOf?.(written) ?? bareIdentity(written);
     if (readsCounters && own?.problem !== undefined) {
       refusals.add(line, own.problem);
@@ -115,7 +130,8 @@ async function readHistory(
     if (history.length >= HISTORY_MAX) {
       throw new ServiceError('configuration', `A backtest holds at most ${HISTORY_MAX} observations: split the file`);
     }
-    history.push({ series, timestampMs, value, extras });
+    history.push({ series, timestampMs, value, extras, label });
+    onRow();
   }
   return history;
 }
@@ -155,7 +171,10 @@ function inTermsOfFlags(problem: string): string {
   return problem.replace('detectors[0].', '--');
 }
 
-type OutputFiles = Pick<OptionValues<typeof ownFlags>, 'out' | 'eventsOut' | 'incidents' | 'report'>;
+type OutputFiles = Pick<OptionValues<typeof ownFlags>, 'out' | 'eventsOut' | 'incidents' | 'report' | 'labelColumn'>;
+
+/** An observation with the text of the label column. */
+type LabelledObservation = PastObservation & { readonly label?: string | undefined };
 
 interface BacktestScoring extends OutputFiles {
   readonly config: Config;
@@ -166,8 +185,8 @@ interface BacktestScoring extends OutputFiles {
 
 const jsonLines = (records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
 
-async function score(history: readonly PastObservation[], scoring: BacktestScoring, io: CommandIo): Promise<void> {
-  const { config, models, source, group, out, eventsOut, incidents: incidentsOut, report: page } = scoring;
+async function score(history: readonly LabelledObservation[], scoring: BacktestScoring, io: CommandIo): Promise<void> {
+  const { config, models, source, group, out, eventsOut, incidents: incidentsOut, report: page, labelColumn } = scoring;
   const { detectors: configs } = config.stream;
   const output = out === undefined ? null : await openOutput(out);
   const eventsOutput = eventsOut === undefined ? null : await openOutput(eventsOut);
@@ -179,8 +198,7 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
     const detectors = configs.map((detector) =>
       bindToModel(detector, models, (...spec) => forecasters.forecasterFor(...spec)),
     );
-    const report = new BacktestReport();
-    const events = new BacktestEvents(configs);
+    const report = new BacktestReport(configs);
     const incidents = incidentsOutput === null ? null : new BacktestIncidents(configs, config.dependsOn);
     const pages = page === undefined ? null : new BacktestPages(configs);
     const write = async (lines: readonly string[]) => {
@@ -189,9 +207,12 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
     };
     await write([SCORE_ROW_HEADER]);
     const startedMs = performance.now();
-    const onScores = async (scores: Parameters<typeof report.add>[0]) => {
-      report.add(scores);
-      events.addScores(scores);
+    const progress = new Progress(io);
+    let scored = 0;
+    const onScores = async (scores: Parameters<typeof report.addScores>[0]) => {
+      scored += scores.length;
+      progress.show('scoring', scored / history.length, `${scored} of ${history.length} observations`);
+      report.addScores(scores);
       incidents?.addScores(scores);
       pages?.add(scores);
       await write(scores.map(scoreRow));
@@ -204,24 +225,38 @@ async function score(history: readonly PastObservation[], scoring: BacktestScori
         group,
         onScores,
         onEvent: (event) => {
-          events.revisions.push(event);
+          report.revisions.push(event);
           incidents?.addEvent(event);
           pages?.addEvent(event);
         },
       },
       io.stop,
     );
-    await eventsOutput?.appendFile(jsonLines(events.revisions));
+    progress.end();
+    await eventsOutput?.appendFile(jsonLines(report.revisions));
     await incidentsOutput?.appendFile(jsonLines(incidents!.lines()));
-    for (const line of events.lines()) io.err(line);
+    for (const line of report.eventLines()) io.err(line);
+    if (labelColumn !== undefined) for (const line of labelLines(history, configs, report.events())) io.err(line);
     const title = `Backtest of ${source === '-' ? 'standard input' : source}`;
-    if (page !== undefined && pages !== null) await writeReportFile(page, pages.data(title));
-    for (const line of report.lines(tally, (performance.now() - startedMs) / 1_000)) io.err(line);
-    for (const finding of [...shadowedGlobs(configs), ...judgeInput(tally.input)]) io.err(findingText(finding));
+    if (page !== undefined && pages !== null) await writeFile(page, reportPage(pages.data(title)));
+    for (const line of report.seriesLines(tally, (performance.now() - startedMs) / 1_000)) io.err(line);
+    for (const finding of [...shadowedGlobs(configs), ...judgeInput(tally.input)]) io.err(findingText(finding, 'file'));
   } finally {
     await forecasters.close();
     await output?.close();
     await eventsOutput?.close();
     await incidentsOutput?.close();
   }
+}
+
+/** An event is late, not false, within a detection window after an incident. */
+function labelLines(
+  history: readonly LabelledObservation[],
+  detectors: Config['stream']['detectors'],
+  events: readonly AnomalyEvent[],
+): readonly string[] {
+  const windowsMs = detectors.map(({ settings: { freq, detectionSize } }) => detectionSize * meanStepMs(freq));
+  const labels = new BacktestLabels(Math.max(...windowsMs));
+  for (const { series, timestampMs, label = '' } of history) labels.add(series, timestampMs, isLabelled(label));
+  return labels.lines(events);
 }

@@ -1,8 +1,13 @@
 import type { Command } from '../../config/command-line.ts';
 import type { ConfigResult, StreamConfig } from '../../config/config.ts';
 import type { Flags } from '../../config/given-options.ts';
+import { commandFlag, withDefault } from '../../config/option.ts';
+import { boolean } from '../../config/schema/kinds.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import { type CommandIo, type ExitCode, WRONG_USE } from '../../tools/terminal/command-io.ts';
+
+/** What commands that list records have in common. */
+export const jsonFlag = withDefault(commandFlag('json', boolean, 'one JSON record a line'), false);
 
 /** A command that can run. `main.ts` prints the message of a ServiceError that it throws. */
 export interface RunnableCommand extends Command {

@@ -16,6 +16,7 @@ import { openInput, STANDARD_INPUT } from '../../tools/csv/input.ts';
 import { readObservations } from '../../tools/csv/observations.ts';
 import { type CsvPull, pullObservations } from '../../tools/csv/pull.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../../tools/terminal/command-io.ts';
+import { Progress, shareText } from '../../tools/terminal/progress.ts';
 import { formatTime } from '../../tools/terminal/score-line.ts';
 import { inBatches } from './batches.ts';
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
@@ -54,23 +55,27 @@ export const feedCommand: RunnableCommand = {
     const { group = null, rate = Number.POSITIVE_INFINITY } = read.values;
     const topic = stream.topics.observations;
     io.err(`Writes to ${topic} of ${await describeCluster({ config: kafka! })}`);
-    const input = await openInput(path, io.stop);
+    const { bytes, share } = await openInput(path, io.stop);
     try {
       const olderMsMax = Math.max(0, ...stream.detectors.map(({ settings }) => settings.latenessMs));
       const live = path === STANDARD_INPUT ? { olderMsMax } : undefined;
-      const pull = pullObservations(readObservations(input, { ...csvReading(path, read.values), live }), io.err);
+      const pull = pullObservations(readObservations(bytes, { ...csvReading(path, read.values), live }), io.err);
       const producer = await openBulkProducer({ config: kafka! }, topic);
       try {
         const steps = new SentSteps(stream.detectors);
         const kept = await keptTimes({ config: kafka! }, stream);
-        const code = await send(recordsOf(pull, stream, group), { pull, producer, rate, topic, steps, kept }, io);
-        for (const finding of steps.findings()) io.err(findingText(finding));
+        const code = await send(
+          recordsOf(pull, stream, group),
+          { pull, producer, rate, topic, steps, kept, share },
+          io,
+        );
+        for (const finding of steps.findings()) io.err(findingText(finding, 'file'));
         return code;
       } finally {
         await producer.close();
       }
     } finally {
-      input.destroy();
+      bytes.destroy();
     }
   },
 };
@@ -119,6 +124,8 @@ interface Sending {
   readonly topic: string;
   readonly steps: SentSteps;
   readonly kept: KeptTimes | null;
+  /** Share of the file that was read; null if it is not known. */
+  share(): number | null;
 }
 
 /**
@@ -126,13 +133,14 @@ interface Sending {
  */
 async function send(
   records: AsyncIterable<Outgoing>,
-  { pull, producer, rate, topic, steps, kept }: Sending,
+  { pull, producer, rate, topic, steps, kept, share }: Sending,
   io: CommandIo,
 ): Promise<ExitCode> {
   const { refusals, problems } = pull;
   const sent = new SentRecords();
   const batchMax = Math.max(1, Math.min(BATCH_RECORDS_MAX, Math.ceil(rate / BATCHES_PER_SECOND)));
   const startedMs = performance.now();
+  const progress = new Progress(io);
   let progressMs = startedMs;
   let oldMs = kept === null ? Number.NEGATIVE_INFINITY : Date.now() - kept.keptMs;
   try {
@@ -146,14 +154,18 @@ async function send(
       await producer.send(batch.map(({ record }) => record));
       sent.add(batch);
       for (const { series, timestampMs } of batch) steps.add(series, timestampMs);
-      if (performance.now() - progressMs < PROGRESS_MS) continue;
+      const text = `${sent.count} observations, up to ${formatTime(sent.lastMs)}`;
+      progress.show('writing', share(), text);
+      if (io.status !== undefined || performance.now() - progressMs < PROGRESS_MS) continue;
       progressMs = performance.now();
-      io.err(`${sent.count} observations, up to ${formatTime(sent.lastMs)}`);
+      const read = share();
+      io.err(read === null ? text : `${shareText(read)} of the file is read: ${text}`);
     }
   } catch (error) {
     if (!io.stop.aborted) throw error;
     io.err('Stopped before the end of the file.');
   } finally {
+    progress.end();
     io.err(sent.summary(topic, (performance.now() - startedMs) / 1_000));
     for (const line of [...refusals.lines(), ...problems]) io.err(line);
   }

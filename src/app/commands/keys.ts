@@ -21,7 +21,7 @@ import { openDatabase } from '../../store/database/open-store.ts';
 import { KEY_ROLES, type KeyRole } from '../../store/key-role.ts';
 import { makeKeyId, makeKeySecret } from '../../store/key-secret.ts';
 import { type CommandIo, DONE, type ExitCode, WRONG_USE } from '../../tools/terminal/command-io.ts';
-import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
+import { jsonFlag, printProblems, problemsIn, type RunnableCommand } from './command.ts';
 
 const TOKENS_MAX = 1_000_000_000_000;
 const LIMIT_MAX = 1_000_000;
@@ -41,6 +41,7 @@ const ownFlags = {
     integerFrom(0, TOKENS_MAX),
     'create, credit: tokens it may spend (default: no limit)',
   ),
+  json: jsonFlag,
 };
 
 type OwnFlags = OptionValues<typeof ownFlags>;
@@ -61,7 +62,7 @@ export const keysCommand: RunnableCommand = {
     const database = await openDatabase({ dataDir: loaded.config.dataDir, url: loaded.config.storeUrl });
     try {
       if (action === 'create') return await create(database, read.values, io);
-      if (action === 'list') return await list(database, io);
+      if (action === 'list') return await list(database, read.values, io);
       const key = await findOneKey(database, named, io);
       if (key === null) return WRONG_USE;
       const { credits, role } = read.values;
@@ -75,7 +76,7 @@ export const keysCommand: RunnableCommand = {
 };
 
 function usageProblem(action: string, named: string | undefined, values: OwnFlags): string | null {
-  const { credits, role, ...others } = values;
+  const { credits, role, json: _, ...others } = values;
   const flagged = Object.values(others).some((value) => value !== undefined);
   const [credited, roled] = [credits !== undefined, role !== undefined];
   switch (action) {
@@ -108,14 +109,19 @@ async function create(database: Database, flags: OwnFlags, io: CommandIo): Promi
   };
   const expiresAtMs = flags.expires === undefined ? null : createdAtMs + flags.expires;
   const { name = 'unnamed', owner = id, role = 'operator' } = flags;
-  await createApiKey(database, { id, owner, name, role, secret, createdAtMs, expiresAtMs, ...limits }, OPERATOR);
+  const key = { id, owner, name, role, createdAtMs, expiresAtMs, ...limits };
+  await createApiKey(database, { ...key, secret }, OPERATOR);
   io.err(`Key ${id} is made. It is shown this once:`);
-  io.out(secret);
+  io.out(flags.json ? JSON.stringify({ ...key, key: secret }) : secret);
   return DONE;
 }
 
-async function list(database: Database, io: CommandIo): Promise<ExitCode> {
+async function list(database: Database, { json }: OwnFlags, io: CommandIo): Promise<ExitCode> {
   const nowMs = Date.now();
+  if (json) {
+    for (const key of await listApiKeys(database)) io.out(JSON.stringify({ ...key, state: keyState(key, nowMs) }));
+    return DONE;
+  }
   const titles = [
     ...['ID', 'BEGINS', 'NAME', 'OWNER', 'ROLE', 'STATE', 'CREATED', 'EXPIRES'],
     ...['A MINUTE', 'AT ONCE', 'CREDITS', 'MODELS'],

@@ -66,7 +66,7 @@ export const serveCommand: RunnableCommand = {
           collectForecasts(metrics, () => sidecar.forecasts());
           printMadeKey(sidecar.madeKey, io);
           const { url } = sidecar;
-          if (io.isTerminal) io.err(`The console is at ${url}/console`);
+          if (io.status !== undefined) io.err(`The console is at ${url}/console`);
           logger.info({ url, console: `${url}/console`, ops, ...(scores && { scores: scores.url }) }, 'serving');
           return {
             notReady: () => sidecar.reasonsNotReady(),

@@ -43,6 +43,7 @@ const ownFlags = {
   partitions: commandFlag('partitions', integerFrom(1, 10_000), 'repartition: how many partitions there will be'),
   dryRun: commandFlag('dry-run', boolean, 'reset: counts what would start over, and changes nothing'),
   out: commandFlag('out', text, 'export: file for the CSV (default: standard output)'),
+  json: commandFlag('json', boolean, 'inspect: one JSON record a series'),
 };
 
 /** Nothing is forecast here. */
@@ -81,7 +82,7 @@ interface GivenState extends StateFlags {
 }
 
 /** Flags that the action does not know, or lacks. */
-function misusedFlags(action: Action, { series, partition, partitions, dryRun, out }: StateFlags): string[] {
+function misusedFlags(action: Action, { series, partition, partitions, dryRun, out, json }: StateFlags): string[] {
   const problems: string[] = [];
   if (action === 'reset' && series === undefined && partition === undefined) {
     problems.push('reset needs --series or --partition; --series "*" is everything');
@@ -95,6 +96,7 @@ function misusedFlags(action: Action, { series, partition, partitions, dryRun, o
   }
   if (action !== 'repartition' && partitions !== undefined) problems.push(`${action} takes no --partitions`);
   if (action !== 'reset' && dryRun) problems.push(`${action} takes no --dry-run`);
+  if (action !== 'inspect' && json) problems.push(`${action} takes no --json`);
   if (action !== 'export' && out !== undefined) problems.push(`${action} takes no --out`);
   return problems;
 }
@@ -201,7 +203,7 @@ async function usePartitions(given: GivenState, { log, topics, lookup }: StateLo
       try {
         const found = await restoreForTools(session, topics.observations, lookup);
         if (action === 'export') await print(rowsOf(found, glob));
-        else if (action === 'inspect') await print(linesOf(found, glob));
+        else if (action === 'inspect') await print(given.json ? recordsOf(found, glob) : linesOf(found, glob));
         else {
           const units = await resetSeries(found, { glob, topics, isDry });
           await print([`partition ${partition}: ${units} series and groups ${isDry ? 'would ' : ''}start over`]);
@@ -221,6 +223,14 @@ async function usePartitions(given: GivenState, { log, topics, lookup }: StateLo
 
 function rowsOf(found: RestoredPartition, glob: string): string[] {
   return [...keptObservations(found, glob)].map(observationRow);
+}
+
+function recordsOf(found: RestoredPartition, glob: string): string[] {
+  const { partition } = found.session;
+  return inspectSeries(found, glob).map((series) => {
+    const newestMs = Number.isNaN(series.newestMs) ? null : series.newestMs;
+    return JSON.stringify({ partition, ...series, newestMs });
+  });
 }
 
 function linesOf(found: RestoredPartition, glob: string): string[] {

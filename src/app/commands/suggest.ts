@@ -11,26 +11,31 @@ import { stepAlias } from '../../records/diagnostics/step-alias.ts';
 import { holidaysOf, isPlace } from '../../time/holidays/holiday-list.ts';
 import { zoneOffsets } from '../../time/local-calendar.ts';
 import { csvFlags, csvReading } from '../../tools/csv/flags.ts';
+import { openInput } from '../../tools/csv/input.ts';
+import { type CsvReading, readObservations } from '../../tools/csv/observations.ts';
+import { pullObservations } from '../../tools/csv/pull.ts';
 import { contradictedDays } from '../../tools/suggest/contradicted-days.ts';
 import { queriesFor } from '../../tools/suggest/prometheus-queries.ts';
 import { SeriesColumns } from '../../tools/suggest/series-columns.ts';
 import { type Suggestion, suggest } from '../../tools/suggest/suggestion.ts';
 import { type SuggestedSource, suggestionText } from '../../tools/suggest/suggestion-text.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED } from '../../tools/terminal/command-io.ts';
-import { openOutput } from '../../tools/terminal/output-file.ts';
-import { addFile } from '../processes/suggest/file-columns.ts';
-import { addPrometheus } from '../processes/suggest/prometheus-columns.ts';
+import { openOutput, requireWritable } from '../../tools/terminal/output-file.ts';
+import { Progress } from '../../tools/terminal/progress.ts';
+import { addPrometheus, tooMany } from '../processes/prometheus-columns.ts';
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
 
 /** Observations that are looked at: 16 bytes each. */
 const OBSERVATIONS_MAX = 20_000_000;
+/** Rows after which progress is shown. */
+const SHOWN_EVERY = 10_000;
 const WEEK_MS = 7 * 86_400_000;
 const RATE_WINDOW_MS_MIN = 300_000;
 
 const { group: _, ...fileFlags } = csvFlags;
 const ownFlags = {
   ...fileFlags,
-  prometheus: commandFlag('prometheus', httpUrl, 'in place of FILE: the URL of a Prometheus, asked for --match'),
+  prometheus: commandFlag('prometheus', httpUrl, 'instead of FILE: the URL of a Prometheus, asked for --match'),
   match: commandFlag('match', seriesText, 'series of --prometheus, as matchers in braces: {job="node"}'),
   step: withDefault(commandFlag('step', durationMs, 'step at which --prometheus is asked'), 300_000),
   weeks: withDefault(commandFlag('weeks', integerFrom(1, 52), 'weeks of --prometheus that are looked at'), 4),
@@ -48,6 +53,7 @@ type OwnValues = OptionValues<typeof ownFlags>;
 interface Asked {
   readonly values: OwnValues;
   readonly config: LoadedConfig;
+  readonly progress: Progress;
 }
 
 /** Looks at data and writes a detectors file for it. */
@@ -61,6 +67,7 @@ export const suggestCommand: RunnableCommand = {
     const { values } = read;
     const problems = contradictions(path, values);
     if (problems.length > 0) return printProblems(problems, io);
+    await requireWritable(values.out);
     try {
       return await write(path, { values, config: loaded.config }, io);
     } catch (error) {
@@ -71,13 +78,21 @@ export const suggestCommand: RunnableCommand = {
   },
 };
 
-async function write(path: string | undefined, { values, config }: Asked, io: CommandIo): Promise<ExitCode> {
-  const { columns, sources, isWhole, named } = await readData(path, { values, config }, io);
+async function write(
+  path: string | undefined,
+  { values, config }: Omit<Asked, 'progress'>,
+  io: CommandIo,
+): Promise<ExitCode> {
+  const progress = new Progress(io);
+  const { columns, sources, isWhole, named } = await readData(path, { values, config, progress }, io);
   if (columns.observations === 0) {
     io.err('There is nothing to look at.');
     return FAILED;
   }
-  const suggestion = suggest(columns);
+  const repeated = columns.repeated();
+  if (repeated !== null) io.err(repeatedText(repeated, columns.observations));
+  const suggestion = suggest(columns, (share) => progress.show('comparing series', share));
+  progress.end();
   const { timezone = Intl.DateTimeFormat().resolvedOptions().timeZone } = values;
   const holidays = heldAgainst(columns, suggestion, values.holidays ?? [], timezone);
   const context = { command: `suggest ${named}`, sources, timeZone: timezone, holidays };
@@ -94,6 +109,15 @@ async function write(path: string | undefined, { values, config }: Asked, io: Co
     await output.close();
   }
   return isWhole ? DONE : FAILED;
+}
+
+function repeatedText(
+  { rows, conflicting, series, timestampMs }: NonNullable<ReturnType<SeriesColumns['repeated']>>,
+  observations: number,
+): string {
+  const place = `${JSON.stringify(series)} at ${new Date(timestampMs).toISOString()}`;
+  const found = `${rows} of ${observations} rows repeat a time of their series, ${conflicting} with another value`;
+  return `${found} (first: ${place}). The first row counts: name the column that distinguishes them (--series-column)`;
 }
 
 /** Days of the data that are not as the holidays of the places say. */
@@ -132,12 +156,21 @@ interface ReadData {
   readonly named: string;
 }
 
-async function readData(path: string | undefined, { values, config }: Asked, io: CommandIo): Promise<ReadData> {
+async function readData(
+  path: string | undefined,
+  { values, config, progress }: Asked,
+  io: CommandIo,
+): Promise<ReadData> {
   const columns = new SeriesColumns(OBSERVATIONS_MAX);
   const { prometheus: url, match: query = '', step: stepMs, weeks } = values;
   if (url !== undefined) {
     const { prometheusHeaders: headers } = config;
-    await addPrometheus(columns, { url, headers, query, stepMs, historyMs: weeks * WEEK_MS }, io.stop);
+    const onShare = (share: number) => progress.show('reading', share);
+    await addPrometheus(
+      columns,
+      { url, headers, query, stepMs, historyMs: weeks * WEEK_MS },
+      { stop: io.stop, onShare },
+    );
     const seconds = (ms: number) => `${ms / 1_000}s`;
     const window = seconds(Math.max(RATE_WINDOW_MS_MIN, stepMs));
     const queries = queriesFor(columns, { url, match: query, step: seconds(stepMs), window });
@@ -147,10 +180,33 @@ async function readData(path: string | undefined, { values, config }: Asked, io:
     const named = `--prometheus ${url} --match ${query} --step ${stepAlias(stepMs)}`;
     return { columns: queries.columns, sources: queries.sources, isWhole: true, named };
   }
-  const isWhole = await addFile(
-    columns,
-    { path: path!, reading: csvReading(path!, values) },
-    { say: io.err, stop: io.stop },
-  );
+  const isWhole = await addFile(columns, { path: path!, reading: csvReading(path!, values), progress }, io);
   return { columns, sources: [], isWhole, named: path! };
+}
+
+interface FileToAdd {
+  readonly path: string;
+  readonly reading: CsvReading;
+  readonly progress: Progress;
+}
+
+/** Reads a CSV file as `backtest` does. Returns whether all of it could be used. */
+async function addFile(
+  columns: SeriesColumns,
+  { path, reading, progress }: FileToAdd,
+  io: CommandIo,
+): Promise<boolean> {
+  const { bytes, share } = await openInput(path, io.stop);
+  try {
+    const pull = pullObservations(readObservations(bytes, reading), io.err);
+    for await (const { series, timestampMs, value } of pull.observations) {
+      if (!columns.add(series, timestampMs, value)) throw tooMany(columns);
+      if (columns.observations % SHOWN_EVERY === 0) progress.show('reading', share());
+    }
+    const lines = [...pull.refusals.lines(), ...pull.problems];
+    for (const line of lines) io.err(line);
+    return lines.length === 0;
+  } finally {
+    bytes.destroy();
+  }
 }

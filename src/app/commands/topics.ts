@@ -17,7 +17,7 @@ import { findingText } from '../../records/diagnostics/finding.ts';
 import { shadowedGlobs } from '../../records/diagnostics/shadowed-globs.ts';
 import { DONE } from '../../tools/terminal/command-io.ts';
 import { readFindings } from '../processes/operations/input-findings.ts';
-import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
+import { jsonFlag, printProblems, problemsIn, type RunnableCommand } from './command.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -31,6 +31,7 @@ const ownFlags = {
     commandFlag('retention-days', integerFrom(0, 36_500), 'days records are kept; 0: by the broker'),
     0,
   ),
+  json: jsonFlag,
 };
 
 /** Creates missing topics, and checks that all of them fit together. */
@@ -46,7 +47,9 @@ export const topicsCommand: RunnableCommand = {
     const read = readFlags(flags, ownFlags);
     if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
     const connection = { config: loaded.config.kafka! };
-    io.out(`On ${await describeCluster(connection)}`);
+    const { json } = read.values;
+    const say = json ? io.err : io.out;
+    say(`On ${await describeCluster(connection)}`);
     const topics = await topicsInUse(connection, loaded.config.stream);
     const { partitions, replicationFactor, retentionDays } = read.values;
     const retentionMs = retentionDays === 0 ? null : retentionDays * DAY_MS;
@@ -56,17 +59,21 @@ export const topicsCommand: RunnableCommand = {
     const before =
       repartition === null ? [] : await ensureRepartition(connection, repartition, { ...creation, scores });
     const made = [...before, ...(await ensureTopics(connection, topics, creation))];
-    for (const topic of Object.values(topics).filter((each) => !made.includes(each))) io.out(`found ${topic}`);
-    for (const topic of made) io.out(`made ${topic}`);
+    for (const topic of Object.values(topics).filter((each) => !made.includes(each))) say(`found ${topic}`);
+    for (const topic of made) say(`made ${topic}`);
     const { changesTopic } = loaded.config;
     const hasChanges = await ensureChangesTopic(connection, { topic: changesTopic, like: topics.events });
-    if (hasChanges) io.out(`made ${changesTopic}`);
+    if (hasChanges) say(`made ${changesTopic}`);
     if (repartition !== null) await checkRepartition(connection, repartition);
     const count = await checkTopics(connection, topics);
     if (flags.partitions !== undefined && count !== partitions) {
       io.err(`--partitions ${partitions} was given, but the topics are there with ${count}, and stay so`);
     }
-    io.out(`${Object.values(topics).join(', ')}: ready, ${count} partitions`);
+    say(`${Object.values(topics).join(', ')}: ready, ${count} partitions`);
+    for (const [role, topic] of Object.entries(json ? { ...topics, changes: changesTopic } : {})) {
+      const isMade = role === 'changes' ? hasChanges : made.includes(topic);
+      io.out(JSON.stringify({ role, topic, partitions: role === 'changes' ? 1 : count, made: isMade }));
+    }
     const kept = await keptTimes(connection, { ...loaded.config.stream, topics });
     if (kept !== null) io.err(keptTimesText(kept));
     for (const line of await findingLines(connection, loaded.config.stream)) io.err(line);
@@ -76,9 +83,9 @@ export const topicsCommand: RunnableCommand = {
 
 /** Settings that watch nothing: of the detectors file, and as the workers found them. The command succeeds anyway. */
 async function findingLines(connection: KafkaConnection, stream: LoadedConfig['stream']): Promise<string[]> {
-  const ofFile = shadowedGlobs(stream.detectors).map(findingText);
+  const ofFile = shadowedGlobs(stream.detectors).map((finding) => findingText(finding));
   try {
-    return [...ofFile, ...(await readFindings(connection, stream)).map(findingText)];
+    return [...ofFile, ...(await readFindings(connection, stream)).map((finding) => findingText(finding))];
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return [...ofFile, `What the workers found in their input could not be read: ${error.message}`];

@@ -6,21 +6,21 @@ import type { SchemaSource } from '../../codecs/schema-source.ts';
 import { createScoreDecoder } from '../../codecs/score-decoder.ts';
 import { stdoutTakesColour } from '../../config/colour.ts';
 import { readFlags } from '../../config/command-line.ts';
-import type { StreamConfig } from '../../config/config.ts';
+import type { KafkaConfig, StreamConfig } from '../../config/config.ts';
 import { loadProcessConfig } from '../../config/load.ts';
 import { commandFlag, withDefault } from '../../config/option.ts';
 import { kafkaOptions, registryOptions, streamOptions } from '../../config/options.ts';
 import { boolean, seriesText } from '../../config/schema/kinds.ts';
 import { incidentOptions } from '../../config/topic-options.ts';
-import { type TopicRecord, tailTopic } from '../../kafka/fetch/topic-tail.ts';
+import { readWholeTopic, type TopicRecord, tailTopic } from '../../kafka/fetch/topic-tail.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import { seriesPattern } from '../../records/series/series-pattern.ts';
-import { aborted, type CommandIo, DONE } from '../../tools/terminal/command-io.ts';
+import { aborted, type CommandIo, DONE, type ExitCode } from '../../tools/terminal/command-io.ts';
 import { eventLine, eventLineHeader, isAbout } from '../../tools/terminal/event-text.ts';
 import { incidentLine, incidentLineHeader } from '../../tools/terminal/incident-text.ts';
 import { SCORE_LINE_STYLE, scoreLineHeader } from '../../tools/terminal/score-line.ts';
 import { type ScoreSelection, ScoreView, type ScoreViewOptions } from '../../tools/terminal/score-view.ts';
-import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
+import { jsonFlag, printProblems, problemsIn, type RunnableCommand } from './command.ts';
 
 const SUMMARY_MS = 1_000;
 
@@ -40,12 +40,16 @@ const ownFlags = {
     'only series that match a glob (* any characters, ? one) or matchers of labels',
   ),
   fromBeginning: withDefault(commandFlag('from-beginning', boolean, 'also what was scored before'), false),
-  events: withDefault(commandFlag('events', boolean, 'events in place of scores: opened, updated, closed'), false),
-  incidents: withDefault(
-    commandFlag('incidents', boolean, 'incidents in place of scores: opened, updated, closed, merged'),
+  untilNow: withDefault(
+    commandFlag('until-now', boolean, 'what was scored before, in order of event time, then ends'),
     false,
   ),
-  json: withDefault(commandFlag('json', boolean, 'one JSON record a line; every score, but for --anomalies'), false),
+  events: withDefault(commandFlag('events', boolean, 'events instead of scores: opened, updated, closed'), false),
+  incidents: withDefault(
+    commandFlag('incidents', boolean, 'incidents instead of scores: opened, updated, closed, merged'),
+    false,
+  ),
+  json: { ...jsonFlag, help: 'one JSON record a line; every score, except with --anomalies' },
 };
 
 /** Prints scores, events or incidents, as they are committed, until it is stopped. */
@@ -61,13 +65,13 @@ export const watchCommand: RunnableCommand = {
     const loaded = loadProcessConfig(flags, ['brokers']);
     const read = readFlags(flags, ownFlags);
     if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
-    const { all, anomalies, events, incidents, series, fromBeginning, json } = read.values;
+    const { all, anomalies, events, incidents, series, fromBeginning, untilNow, json } = read.values;
     const exclusive = Object.entries({ all, anomalies, events, incidents }).filter(([, given]) => given);
     if (exclusive.length > 1) {
       return printProblems([`${exclusive.map(([name]) => `--${name}`).join(' and ')} exclude each other`], io);
     }
     if (incidents && series !== undefined) {
-      return printProblems(['--incidents shows incidents of any series: --series may not stand beside it'], io);
+      return printProblems(['--incidents shows incidents of any series: leave out --series'], io);
     }
     const { stream, kafka, registry: registryConfig } = loaded.config;
     const registry = stream.output.format === 'avro' ? await connectRegistry(registryConfig!) : null;
@@ -80,6 +84,7 @@ export const watchCommand: RunnableCommand = {
       : events
         ? watchedEvents(options)
         : watchedScores(selection, options);
+    if (untilNow) return printUntilNow(watched, { kafka: kafka!, json }, io).finally(() => registry?.close());
     const summary = setInterval(() => printIfAny(watched.summary(), io), SUMMARY_MS);
     const { promise: failed, reject: fail } = Promise.withResolvers<never>();
     failed.catch(() => {});
@@ -89,7 +94,7 @@ export const watchCommand: RunnableCommand = {
         { config: kafka! },
         { topic: watched.topic, from },
         {
-          onRecords: (records) => showRecords(records, watched, io).catch(fail),
+          onRecords: (records) => showRecords(records, watched, { io, show: ({ line }) => io.out(line) }).catch(fail),
           onConnection: (error) =>
             io.err(error === null ? 'Kafka is back.' : `${error.message}; the watch continues when it is back.`),
         },
@@ -110,9 +115,14 @@ interface Watched {
   readonly topic: string;
   readonly header: string;
   /** null for a record that is not to be shown. Rejects where it is another record, or a schema cannot be fetched. */
-  lineOf(value: Buffer): Promise<string | null>;
+  lineOf(value: Buffer): Promise<ShownRecord | null>;
   /** A line about what was not shown lately; null where nothing was left out. */
   summary(): string | null;
+}
+
+interface ShownRecord {
+  readonly timeMs: number;
+  readonly line: string;
 }
 
 interface WatchOptions extends Pick<ScoreViewOptions, 'series' | 'json' | 'style'> {
@@ -126,7 +136,11 @@ function watchedScores(selection: ScoreSelection, { stream, registry, series, js
   return {
     topic: stream.topics.scores,
     header: scoreLineHeader(style),
-    lineOf: async (value) => view.show(await decode(value)),
+    async lineOf(value) {
+      const score = await decode(value);
+      const line = view.show(score);
+      return line === null ? null : { timeMs: score.timestampMs, line };
+    },
     summary: () => view.summary(),
   };
 }
@@ -139,7 +153,7 @@ function watchedEvents({ stream, registry, series: pattern, json, style }: Watch
     async lineOf(value) {
       const event = await decode(value);
       if (!isAbout(event, pattern)) return null;
-      return json ? JSON.stringify(event) : eventLine(event, style);
+      return { timeMs: event.updatedAtMs, line: json ? JSON.stringify(event) : eventLine(event, style) };
     },
     summary: () => null,
   };
@@ -152,20 +166,56 @@ function watchedIncidents(topic: string, { stream, registry, json, style }: Watc
     header: incidentLineHeader(),
     async lineOf(value) {
       const incident = await decode(value);
-      return json ? JSON.stringify(incident) : incidentLine(incident, style);
+      return { timeMs: incident.updatedAtMs, line: json ? JSON.stringify(incident) : incidentLine(incident, style) };
     },
     summary: () => null,
   };
 }
 
+/** Records that `--until-now` sorts in memory. */
+const SORTED_MAX = 1_000_000;
+
+/** Partitions are read one after another: their records are printed in order of event time. */
+async function printUntilNow(
+  watched: Watched,
+  { kafka, json }: { readonly kafka: KafkaConfig; readonly json: boolean },
+  io: CommandIo,
+): Promise<ExitCode> {
+  const shown: ShownRecord[] = [];
+  const show = (record: ShownRecord) => {
+    if (shown.push(record) <= SORTED_MAX) return;
+    const remedy = 'name fewer series (--series), or leave out --all and --json';
+    throw new ServiceError('configuration', `--until-now sorts at most ${SORTED_MAX} records: ${remedy}`);
+  };
+  try {
+    await readWholeTopic({ config: kafka }, watched.topic, (records) => {
+      io.stop.throwIfAborted();
+      return showRecords(records, watched, { io, show });
+    });
+  } catch (error) {
+    if (!io.stop.aborted) throw error;
+    io.err('Stopped before the end.');
+  }
+  shown.sort((a, b) => a.timeMs - b.timeMs);
+  if (!json) io.out(watched.header);
+  for (const { line } of shown) io.out(line);
+  printIfAny(watched.summary(), io);
+  return DONE;
+}
+
+interface Showing {
+  readonly io: CommandIo;
+  show(record: ShownRecord): void;
+}
+
 /** Rejects with `registry-unavailable` when a schema cannot be fetched. Reports and skips what is another record. */
-async function showRecords(records: readonly TopicRecord[], { lineOf }: Watched, io: CommandIo): Promise<void> {
+async function showRecords(records: readonly TopicRecord[], { lineOf }: Watched, { io, show }: Showing): Promise<void> {
   for (const { value, partition, offset } of records) {
     if (io.stop.aborted) return;
     if (value === null) continue;
     try {
-      const line = await lineOf(value);
-      if (line !== null) io.out(line);
+      const record = await lineOf(value);
+      if (record !== null) show(record);
     } catch (error) {
       if (error instanceof ServiceError) throw error;
       io.err(`Left out the record at partition ${partition}, offset ${offset}: ${reasonOf(error)}`);

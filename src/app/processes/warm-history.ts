@@ -53,7 +53,7 @@ async function historyOfFile({ name, csv, group, stop }: NamedHistory, parts: Hi
   const partitionOf = keyPartitioner(partitions);
   const history = new PartitionedHistory(name);
   const digest = createHash('sha256');
-  const input = await openInput(name, stop);
+  const { bytes: input } = await openInput(name, stop);
   try {
     const bytes = (async function* () {
       for await (const chunk of input as AsyncIterable<Buffer>) {

@@ -38,16 +38,19 @@ export function nearestOf(
   return nearest;
 }
 
-/** Levenshtein distance: insertions, deletions and substitutions that turn `from` into `to`. */
+/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
 function editDistance(from: string, to: string): number {
+  let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let i = 1; i <= from.length; i++) {
     const next = [i];
     for (let j = 1; j <= to.length; j++) {
       const substitution = row[j - 1] + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(substitution, row[j] + 1, next[j - 1] + 1));
+      const isSwap = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const swap = isSwap ? before[j - 2] + 1 : substitution;
+      next.push(Math.min(substitution, swap, row[j] + 1, next[j - 1] + 1));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row[to.length];
 }

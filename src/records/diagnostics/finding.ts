@@ -110,22 +110,24 @@ function mergedExamples(...found: readonly { readonly examples: readonly string[
   return [...new Set(found.flatMap(({ examples }) => examples))].slice(0, EXAMPLES_MAX);
 }
 
-/** What was found, in numbers, and the remedy: one sentence for the operator. */
-export function findingText(finding: Finding): string {
+/** Counts and a remedy, which depends on where the observations come from: one sentence for the operator. */
+export function findingText(finding: Finding, source: keyof typeof REMEDIES = 'stream'): string {
+  const remedies = REMEDIES[source];
   switch (finding.kind) {
     case 'step': {
       const { detector, freq, step, duplicates } = finding;
       const several = duplicates > 0 ? ', or set aggregate' : '';
-      const remedy = isDisordered(finding) ? ONE_PARTITION : `set freq: ${step}, or send them every ${freq}${several}`;
+      const sent = source === 'stream' ? `, or send them every ${freq}` : '';
+      const remedy = isDisordered(finding) ? remedies.order : `set freq: ${step}${sent}${several}`;
       return `detector ${detector}: series arrive every ${step}, freq is ${freq}: ${outcome(finding)}; ${remedy}`;
     }
     case 'duplicates': {
-      const remedy = 'set freq to the step of the series, or look for a producer that sends twice';
+      const remedy = `set freq to the step of the series, or ${remedies.duplicates}`;
       return `detector ${finding.detector}: ${outcome(finding)} at freq ${finding.freq}; ${remedy}`;
     }
     case 'gaps': {
-      const other = 'set freq to the step of the series, or look for what does not arrive';
-      const remedy = isDisordered(finding) ? ONE_PARTITION : other;
+      const other = `set freq to the step of the series, or ${remedies.gaps}`;
+      const remedy = isDisordered(finding) ? remedies.order : other;
       return `detector ${finding.detector}: ${outcome(finding)} at freq ${finding.freq}; ${remedy}`;
     }
     case 'unwatched': {
@@ -138,45 +140,59 @@ export function findingText(finding: Finding): string {
     case 'young': {
       const { detector, series, examples } = finding;
       const found = `${numberText(series)} series ended before they were calibrated (${namesText(examples)})`;
-      const remedy = 'if a label names what comes and goes, list it in input.drop_labels, or send sums without it';
-      return `detector ${detector}: ${found}; ${remedy}`;
+      return `detector ${detector}: ${found}; ${remedies.young}`;
     }
     case 'senders':
     case 'resets':
     case 'conflicts': {
       const { kind, detector, series, examples } = finding;
-      const [found, remedy] = SUSPICION_TEXTS[kind];
-      return `detector ${detector}: ${numberText(series)} series ${found} (${namesText(examples)}); ${remedy}`;
+      const found = `${numberText(series)} series ${SUSPICIONS[kind]} (${namesText(examples)})`;
+      return `detector ${detector}: ${found}; ${remedies[kind]}`;
     }
     case 'shadowed': {
       const { detector, glob, by } = finding;
       const found = `detector ${detector}: glob ${JSON.stringify(glob)} takes no series`;
-      return `${found}: detector ${by} stands before it and takes all of them; put ${detector} before ${by}`;
+      return `${found}: detector ${by} comes first and takes all of them; put ${detector} before ${by}`;
     }
   }
 }
 
-const SUSPICION_TEXTS: Readonly<Record<Suspicion, readonly [found: string, remedy: string]>> = {
-  senders: [
-    'have points of several senders, whose start times alternate',
-    'give each process its own service.instance.id, or name what distinguishes them in input.resource_labels',
-  ],
-  resets: [
-    'fall in a fifth of their points or more, and are read as counters',
-    'give each process its own service.instance.id where several send one series, or leave out `as` of other values',
-  ],
-  conflicts: [
-    'have two values at one time, and the second is dropped',
-    'name what distinguishes their senders in input.resource_labels, or the label of an HA pair in input.replica_label',
-  ],
+const SUSPICIONS: Readonly<Record<Suspicion, string>> = {
+  senders: 'have points of several senders, whose start times alternate',
+  resets: 'fall in a fifth of their points or more, and are read as counters',
+  conflicts: 'have two values at one time, and the second is dropped',
 };
 
-/** Late observations beyond this share are in the wrong order, and tell nothing of the step. */
+/** What to do about findings, in observations that senders send and in the rows of a file. */
+const REMEDIES = {
+  stream: {
+    order:
+      'keep each series in one partition (partition_metrics_by_resource_attributes of the Collector), ' +
+      'or run one worker until the lag is gone',
+    duplicates: 'look for a producer that sends twice',
+    gaps: 'look for what does not arrive',
+    young: 'if a label names what comes and goes, list it in input.drop_labels, or send sums without it',
+    senders: 'give each process its own service.instance.id, or name what distinguishes them in input.resource_labels',
+    resets:
+      'give each process its own service.instance.id where several send one series, or leave out `as` of other values',
+    conflicts:
+      'name what distinguishes their senders in input.resource_labels, or the label of an HA pair in ' +
+      'input.replica_label',
+  },
+  file: {
+    order: 'sort the rows of each series by time',
+    duplicates: 'remove the rows that repeat a time',
+    gaps: 'look for the rows that are missing',
+    young: 'if part of an id names what comes and goes, leave it out of the ids',
+    senders: 'give the rows of each sender a series of its own',
+    resets: 'give each counter a series of its own, or leave out `as` of other values',
+    conflicts: 'give the rows a series for each value: name the column that distinguishes them (--series-column)',
+  },
+} as const satisfies Record<string, Readonly<Record<Suspicion | 'order' | 'duplicates' | 'gaps' | 'young', string>>>;
+
+/** Late observations beyond this share are in the wrong order, and do not show the step. */
 const LATE_SHARE_MAX = 0.2;
 const isDisordered = ({ late = 0, observations }: ArrivalFinding) => late > LATE_SHARE_MAX * observations;
-const ONE_PARTITION =
-  'keep each series in one partition (partition_metrics_by_resource_attributes of the Collector), ' +
-  'or run one worker until the lag is gone';
 
 function namesText(series: readonly string[]): string {
   return series.map((one) => JSON.stringify(one)).join(', ');
@@ -185,7 +201,7 @@ function namesText(series: readonly string[]): string {
 function outcome({ observations, duplicates, missing, late = 0 }: ArrivalFinding): string {
   const all = numberText(observations);
   const parts = [
-    ...(late > 0 ? [`${numberText(late)} observations late beside ${all}`] : []),
+    ...(late > 0 ? [`${numberText(late)} observations late, ${all} in order`] : []),
     ...(duplicates > 0 ? [`${numberText(duplicates)} of ${all} observations dropped as duplicates`] : []),
     ...(missing > 0 ? [`${numberText(missing)} steps missing between ${numberText(observations - duplicates)}`] : []),
   ];

@@ -1,12 +1,12 @@
-import { writeFile } from 'node:fs/promises';
-import type { ReportData } from '../../api/wire/schema/backtest-schema.ts';
-import { reportPage } from '../../console/report-page.ts';
+import type { DetectorConfig } from '../../config/config.ts';
 import type { Tally } from '../../engine/commit/tally.ts';
-import { ServiceError } from '../../ops/service-error.ts';
+import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import { isSilence, type ScoreRecord } from '../../records/score-record.ts';
-import { formatScore, formatTime, printable } from '../terminal/score-line.ts';
+import { eventLine } from '../terminal/event-text.ts';
+import { formatScore, formatTime, printable, SCORE_LINE_STYLE } from '../terminal/score-line.ts';
 
 const SERIES_SHOWN_MAX = 20;
+const EVENTS_SHOWN_MAX = 20;
 const WORST_SHOWN = 3;
 
 interface SeriesReport {
@@ -14,36 +14,36 @@ interface SeriesReport {
   scored: number;
   /** Observations outside of their interval. */
   anomalies: number;
-  /** Alarm episodes: alarms without one in the detection size before them. */
-  alarms: number;
-  lastAlarmAt: number;
   /** Anomalies with the largest scores, largest first. */
   worst: { readonly timestampMs: number; readonly score: number }[];
 }
 
-/** The summary of a backtest. */
+/** The summary of a backtest: its events next to the false alarms that its detectors accept, and counts by series. */
 export class BacktestReport {
   readonly #series = new Map<string, SeriesReport>();
+  readonly #rates: ReadonlyMap<string, number>;
+  /** The newest graded row of each series or group. */
+  readonly #newest = new Map<string, number>();
+  #expected = 0;
+  /** Every revision, in the order they are made. */
+  readonly revisions: AnomalyEvent[] = [];
 
-  add(scores: readonly ScoreRecord[]): void {
+  constructor(detectors: readonly Pick<DetectorConfig, 'name' | 'settings'>[]) {
+    this.#rates = new Map(detectors.map(({ name, settings }) => [name, settings.alarmRate ?? 0]));
+  }
+
+  addScores(scores: readonly ScoreRecord[]): void {
     for (const score of scores) {
       if (isSilence(score)) continue;
       const { series, state, anomaly, timestampMs, anomalyScore, accumulatedAnomalyScore } = score;
+      this.#expectAlarm(score);
       let report = this.#series.get(series);
       if (report === undefined) {
-        report = {
-          observations: 0,
-          scored: 0,
-          anomalies: 0,
-          alarms: 0,
-          lastAlarmAt: Number.NEGATIVE_INFINITY,
-          worst: [],
-        };
+        report = { observations: 0, scored: 0, anomalies: 0, worst: [] };
         this.#series.set(series, report);
       }
       report.observations++;
       if (state === 'scored') report.scored++;
-      if (score.alarm) countAlarm(report, score);
       if (!anomaly) continue;
       report.anomalies++;
       report.worst.push({ timestampMs, score: accumulatedAnomalyScore ?? anomalyScore ?? 0 });
@@ -52,28 +52,68 @@ export class BacktestReport {
     }
   }
 
+  /** The members of a group have their rows, and alarms, in common. */
+  #expectAlarm({ detector, group, series, timestampMs, grade }: ScoreRecord): void {
+    const scored = JSON.stringify([detector, group ?? series]);
+    if (grade === null || this.#newest.get(scored) === timestampMs) return;
+    this.#newest.set(scored, timestampMs);
+    this.#expected += this.#rates.get(detector) ?? 0;
+  }
+
+  /** Each event in its newest revision. */
+  events(): readonly AnomalyEvent[] {
+    return [...new Map(this.revisions.map((event) => [event.eventId, event])).values()];
+  }
+
+  /** The most severe events in order of time, and how many of all may be false. */
+  eventLines(): readonly string[] {
+    const events = this.events();
+    const shown = events
+      .toSorted((a, b) => (b.severity ?? 0) - (a.severity ?? 0))
+      .slice(0, EVENTS_SHOWN_MAX)
+      .sort((a, b) => a.startedAtMs - b.startedAtMs);
+    const more = events.length - shown.length;
+    return [
+      ...shown.map((event) => eventLine({ ...event, updatedAtMs: event.startedAtMs }, SCORE_LINE_STYLE)),
+      ...(more > 0 ? [`and ${more} less severe events`] : []),
+      `${events.length} events; false alarms to expect: ${this.#expected.toFixed(1)}`,
+    ];
+  }
+
   /** @param tally counts of the whole backtest */
-  lines(tally: Tally, seconds: number): readonly string[] {
-    const shown = [...this.#series].slice(0, SERIES_SHOWN_MAX).map(([series, report]) => seriesLine(series, report));
+  seriesLines(tally: Tally, seconds: number): readonly string[] {
+    const events = this.events();
+    const shown = [...this.#series].slice(0, SERIES_SHOWN_MAX).map(([series, report]) => {
+      const own = events.filter((event) => isOf(event, series)).length;
+      return seriesLine(printable(series), report, own);
+    });
     const more = this.#series.size - shown.length;
     if (more > 0) shown.push(`and ${more} more series`);
-    return [...shown, totals(this.#series, tally, seconds)];
+    return [...shown, totals(tally, { series: this.#series.size, events: events.length, seconds })];
   }
 }
 
-function countAlarm(report: SeriesReport, { position, window }: ScoreRecord): void {
-  if (position - report.lastAlarmAt > window.end - window.start) report.alarms++;
-  report.lastAlarmAt = position;
+/** True for an event of a series, or of a group that it belongs to. */
+export function isOf({ series, members }: AnomalyEvent, id: string): boolean {
+  return series === id || members.some((member) => member.series === id);
 }
 
-function seriesLine(series: string, { observations, scored, anomalies, alarms, worst }: SeriesReport): string {
+const eventsText = (count: number) => `${count} event${count === 1 ? '' : 's'}`;
+
+function seriesLine(series: string, { observations, scored, anomalies, worst }: SeriesReport, events: number): string {
   const shown = worst.map(({ timestampMs, score }) => `${formatTime(timestampMs)} (${formatScore(score)})`);
-  const found = `${scored} scored, ${anomalies} anomalies, ${alarms} alarm episodes`;
-  const line = `${printable(series)}: ${observations} observations, ${found}`;
+  const found = `${scored} scored, ${anomalies} anomalies, ${eventsText(events)}`;
+  const line = `${series}: ${observations} observations, ${found}`;
   return shown.length === 0 ? line : `${line}; worst: ${shown.join(', ')}`;
 }
 
-function totals(series: ReadonlyMap<string, SeriesReport>, tally: Tally, seconds: number): string {
+interface Totals {
+  readonly series: number;
+  readonly events: number;
+  readonly seconds: number;
+}
+
+function totals(tally: Tally, { series, events, seconds }: Totals): string {
   const { scored, deadLetters, restarted, flagged: anomalies, duplicates, gapsFilled, withoutValue } = tally;
   const { silent, returned, ...observed } = scored;
   const observations = Object.values(observed).reduce((sum, count) => sum + count, 0);
@@ -90,15 +130,7 @@ function totals(series: ReadonlyMap<string, SeriesReport>, tally: Tally, seconds
     .filter(([, count]) => count > 0)
     .map(([name, count]) => `, ${count} ${name}`);
   const rate = seconds > 0 ? ` (${Math.round(observations / seconds)} a second)` : '';
-  const alarms = [...series.values()].reduce((sum, report) => sum + report.alarms, 0);
-  const found = `${scored.scored} scored, ${anomalies} anomalies, ${alarms} alarm episodes`;
-  const sums = `${series.size} series, ${observations} observations, ${found}`;
+  const found = `${scored.scored} scored, ${anomalies} anomalies, ${eventsText(events)}`;
+  const sums = `${series} series, ${observations} observations, ${found}`;
   return `Total: ${sums}${asides.join('')}; ${seconds.toFixed(1)} s${rate}`;
-}
-
-/** Writes the page of a backtest. Throws a ServiceError `configuration` when the file cannot be written. */
-export async function writeReportFile(path: string, data: ReportData): Promise<void> {
-  await writeFile(path, reportPage(data)).catch((error: Error) => {
-    throw new ServiceError('configuration', `Cannot write ${path}: ${error.message}`, { cause: error });
-  });
 }

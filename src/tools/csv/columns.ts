@@ -5,6 +5,7 @@ export interface WantedColumns {
   readonly series?: string | undefined;
   readonly time?: string | undefined;
   readonly value?: string | undefined;
+  readonly label?: string | undefined;
   /** `--series` was given: a series column is a contradiction then. */
   readonly onlySeriesNamed?: boolean;
 }
@@ -15,6 +16,8 @@ export interface CsvColumns {
   readonly series: number | null;
   readonly time: number;
   readonly value: number;
+  /** Marks the rows of incidents. */
+  readonly label: number | null;
   /** Those of counters: since when it counts, and `delta` or `cumulative`. */
   readonly start: number | null;
   readonly temporality: number | null;
@@ -54,8 +57,13 @@ export function findColumns(header: readonly string[], wanted: WantedColumns): F
     problems.push(`--series does not go with a series column, and there is ${there}`);
   }
   if (problems.length > 0) return { kind: 'problems', problems };
+  const label = wanted.label === undefined ? -1 : header.indexOf(wanted.label);
+  if (wanted.label !== undefined && label < 0) {
+    const missing = `${JSON.stringify(wanted.label)} (--label-column) is not among ${namesOf(header)}`;
+    return { kind: 'problems', problems: [`there is no label column: ${missing}`] };
+  }
   const [start, temporality] = [usual(header, USUAL_NAMES.start), usual(header, USUAL_NAMES.temporality)];
-  const columns = { count: header.length, series: placeOf(series), time, value };
+  const columns = { count: header.length, series: placeOf(series), time, value, label: placeOf(label) };
   return { kind: 'columns', columns: { ...columns, start: placeOf(start), temporality: placeOf(temporality) } };
 }
 

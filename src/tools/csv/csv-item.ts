@@ -8,6 +8,8 @@ export interface CsvObservation {
   readonly series: string;
   readonly timestampMs: number;
   readonly value: number;
+  /** The text of the label column, if there is one. */
+  readonly label?: string;
   /** Left out where there are none. */
   readonly extras?: PointExtras;
 }

@@ -4,6 +4,7 @@ import { oneOf, text } from '../../config/schema/kinds.ts';
 import { timeZone } from '../../config/schema/times.ts';
 import { seriesOfFile } from './input.ts';
 import type { CsvReading } from './observations.ts';
+import { timeFormat } from './time-format.ts';
 
 const timeUnit = oneOf('iso', 's', 'ms', 'us', 'ns');
 
@@ -13,14 +14,15 @@ export const csvFlags = {
   timeColumn: commandFlag('time-column', text, 'column of the event time (default: timestamp, ds, time or date)'),
   valueColumn: commandFlag('value-column', text, 'column of the value (default: value or y)'),
   series: commandFlag('series', text, 'the series of a file without such a column (default: the name of the file)'),
-  timeUnit: commandFlag('time-unit', timeUnit, `${timeUnit.expected} (default: seen from the first time)`),
+  timeUnit: commandFlag('time-unit', timeUnit, `${timeUnit.expected} (default: detected)`),
+  timeFormat: commandFlag('time-format', timeFormat, 'form of the time, as for strptime: "%d/%m/%Y %H:%M"'),
   timeZone: commandFlag('time-zone', timeZone, 'clock of times without a zone, such as Europe/Berlin (default: UTC)'),
-  group: commandFlag('group', text, 'the group whose members the series are, to be judged together'),
+  group: commandFlag('group', text, 'the group that the series are members of, scored together'),
 };
 
 /** How to read a file, by the values of these flags. */
 export function csvReading(path: string, flags: Partial<Omit<OptionValues<typeof csvFlags>, 'group'>>): CsvReading {
-  const { seriesColumn, timeColumn, valueColumn, series, timeUnit, timeZone } = flags;
+  const { seriesColumn, timeColumn, valueColumn, series, timeUnit, timeZone, timeFormat } = flags;
   return {
     series: seriesColumn,
     time: timeColumn,
@@ -29,5 +31,6 @@ export function csvReading(path: string, flags: Partial<Omit<OptionValues<typeof
     onlySeriesNamed: series !== undefined,
     timeUnit,
     timeZone,
+    timeFormat,
   };
 }

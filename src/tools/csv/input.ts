@@ -5,15 +5,28 @@ import { ServiceError } from '../../ops/service-error.ts';
 
 export const STANDARD_INPUT = '-';
 
+interface Input {
+  readonly bytes: Readable;
+  /** How much of it was read, 0 to 1; null where its size is not known. */
+  share(): number | null;
+}
+
 /**
  * The bytes of a file, or of standard input for `-`; reading them rejects when `stop` aborts.
  * Throws ServiceError `configuration` when the file cannot be read.
  */
-export async function openInput(path: string, stop: AbortSignal): Promise<Readable> {
-  if (path === STANDARD_INPUT) return addAbortSignal(stop, process.stdin);
+export async function openInput(path: string, stop: AbortSignal): Promise<Input> {
+  if (path === STANDARD_INPUT) return { bytes: addAbortSignal(stop, process.stdin), share: () => null };
   try {
     const file = await open(path);
-    if (!(await file.stat()).isDirectory()) return addAbortSignal(stop, file.createReadStream());
+    const found = await file.stat();
+    if (!found.isDirectory()) {
+      const bytes = file.createReadStream();
+      return {
+        bytes: addAbortSignal(stop, bytes),
+        share: () => (found.size > 0 ? bytes.bytesRead / found.size : null),
+      };
+    }
     await file.close();
   } catch (error) {
     throw new ServiceError('configuration', `Cannot read ${path}: ${(error as Error).message}`, { cause: error });

@@ -8,6 +8,7 @@ import { DecimalMarks } from './decimal-marks.ts';
 import { inTimeOrder, type LiveReading } from './in-time-order.ts';
 import { LocalFileTimes } from './local-file-times.ts';
 import { type CsvRow, readCsvRows } from './rows.ts';
+import type { TimeFormat } from './time-format.ts';
 
 export interface CsvReading extends WantedColumns {
   /** The series of a file that has no column for it. */
@@ -16,6 +17,8 @@ export interface CsvReading extends WantedColumns {
   readonly timeUnit?: TimeUnit | undefined;
   /** The clock that times without a zone are of; undefined: UTC. */
   readonly timeZone?: string | undefined;
+  /** undefined: times are numbers, or ISO 8601. */
+  readonly timeFormat?: TimeFormat | undefined;
   /** Rows are passed on as they arrive; undefined: the file is read first, and sorted. */
   readonly live?: LiveReading | undefined;
 }
@@ -57,16 +60,17 @@ async function* readRows(source: AsyncIterable<Buffer | string>, reading: CsvRea
       continue;
     }
     if (observationOf === null) {
-      const unit = reading.timeUnit ?? timeUnitOf(row.fields[columns.time]);
+      const written = row.fields[columns.time];
+      const unit = reading.timeFormat ? 'iso' : (reading.timeUnit ?? timeUnitOf(written));
       if (unit === null) {
-        yield { kind: 'refused', line: row.line, reason: noTime(row.fields[columns.time]) };
+        yield { kind: 'refused', line: row.line, reason: noTime(written) };
         continue;
       }
       yield { kind: 'time-unit', unit, detected: reading.timeUnit === undefined };
-      const { onlySeries, timeZone } = reading;
-      if (timeZone === undefined && unit === 'iso' && isZoneless(row.fields[columns.time]))
-        yield { kind: 'no-time-zone' };
-      observationOf = rowReader(columns, { onlySeries, timeUnit: unit, timeZone: timeZone ?? null, marks });
+      const { onlySeries, timeZone, timeFormat } = reading;
+      const iso = timeFormat?.(written ?? '') ?? written;
+      if (timeZone === undefined && unit === 'iso' && isZoneless(iso)) yield { kind: 'no-time-zone' };
+      observationOf = rowReader(columns, { onlySeries, timeUnit: unit, timeZone: timeZone ?? null, timeFormat, marks });
     }
     const item = observationOf(row);
     if (marks.takeComma()) yield { kind: 'decimal-comma', line: row.line };
@@ -85,10 +89,14 @@ interface RowReading {
   readonly onlySeries: string;
   readonly timeUnit: TimeUnit;
   readonly timeZone: string | null;
+  readonly timeFormat: TimeFormat | undefined;
   readonly marks: DecimalMarks;
 }
 
-function rowReader(columns: CsvColumns, { onlySeries, marks, ...times }: RowReading): (row: CsvRow) => CsvItem {
+function rowReader(
+  columns: CsvColumns,
+  { onlySeries, marks, timeFormat, ...times }: RowReading,
+): (row: CsvRow) => CsvItem {
   const mapping = { format: 'json', series: [SERIES], time: TIME, value: VALUE, ...times } as const;
   const localTimes = new LocalFileTimes();
   const decode = compileMapping({ ...mapping, futureMsMax: Number.POSITIVE_INFINITY });
@@ -98,9 +106,18 @@ function rowReader(columns: CsvColumns, { onlySeries, marks, ...times }: RowRead
     }
     const number = marks.read(fields[columns.value]);
     if (number.kind === 'refused') return { ...number, line };
+    const written = fields[columns.time];
+    const time = timeFormat?.(written) ?? written;
+    if (timeFormat !== undefined && written !== '' && time === written) {
+      return {
+        kind: 'refused',
+        line,
+        reason: `the time is ${JSON.stringify(written)}, not of the form of --time-format`,
+      };
+    }
     const record = {
       [SERIES]: columns.series === null ? onlySeries : fields[columns.series],
-      [TIME]: fields[columns.time] || null,
+      [TIME]: time || null,
       [VALUE]: number.text || null,
       [START_PATH]: columns.start === null ? null : fields[columns.start] || null,
       [TEMPORALITY_PATH]: columns.temporality === null ? null : fields[columns.temporality] || null,
@@ -110,12 +127,13 @@ function rowReader(columns: CsvColumns, { onlySeries, marks, ...times }: RowRead
     if (decoded.kind === 'missing') return { kind: 'refused', line, reason: 'the value is NaN, which is none' };
     const { series, value, extras } = decoded;
     const timestampMs = times.timeZone === null ? decoded.timestampMs : localTimes.instantOf(decoded);
-    return { kind: 'observation', line, series, timestampMs, value, ...(extras && { extras }) };
+    const label = columns.label === null ? null : { label: fields[columns.label] };
+    return { kind: 'observation', line, series, timestampMs, value, ...label, ...(extras && { extras }) };
   };
 }
 
 function noTime(field: string | undefined): string {
   if (field === undefined || field === '') return 'the record has no time';
   const units = 'neither an ISO 8601 date nor a number of seconds, ms, us or ns since 1970';
-  return `the time is ${JSON.stringify(field)}: ${units}`;
+  return `the time is ${JSON.stringify(field)}: ${units}; name its form, such as --time-format "%d/%m/%Y %H:%M"`;
 }

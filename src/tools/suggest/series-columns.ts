@@ -44,12 +44,42 @@ export class SeriesColumns {
     return true;
   }
 
+  /** Rows that `all` leaves out; null if there are none. */
+  repeated(): RepeatedTimes | null {
+    let first: Pick<RepeatedTimes, 'series' | 'timestampMs'> | null = null;
+    let [rows, conflicting] = [0, 0];
+    for (const [series, { times, values, length }] of this.#columns) {
+      const known = new Map<number, number>();
+      for (let i = 0; i < length; i++) {
+        const [timestampMs, value] = [times[i], values[i]];
+        const earlier = known.get(timestampMs);
+        if (earlier === undefined) known.set(timestampMs, value);
+        else {
+          first ??= { series, timestampMs };
+          rows++;
+          if (value !== earlier) conflicting++;
+        }
+      }
+    }
+    return first && { ...first, rows, conflicting };
+  }
+
   /** Each series by time. Of several values at one time the first counts, as in the stream. */
   *all(): Generator<SeriesColumn> {
     for (const [id, { times, values, length }] of this.#columns) {
       yield inOrder(id, times.subarray(0, length), values.subarray(0, length));
     }
   }
+}
+
+/** Rows of a series that have the time of another one. */
+interface RepeatedTimes {
+  readonly rows: number;
+  /** Rows of them with another value. */
+  readonly conflicting: number;
+  /** The first one, for messages. */
+  readonly series: string;
+  readonly timestampMs: number;
 }
 
 function doubled(column: Float64Array): Float64Array {

@@ -19,9 +19,12 @@ export interface Suggestion {
 const DETECTORS_MAX = 200;
 const NAME_LENGTH_MAX = 60;
 
-/** Looks at every series, and says how to watch it. There must be an observation. */
-export function suggest(columns: SeriesColumns): Suggestion {
-  const profiles = Array.from(columns.all(), profileSeries);
+/** Suggests how to watch each series. There must be an observation. @param onShare receives what is done, 0 to 1 */
+export function suggest(columns: SeriesColumns, onShare: (share: number) => void = () => undefined): Suggestion {
+  const profiles = Array.from(columns.all(), (column, i) => {
+    onShare(i / columns.size);
+    return profileSeries(column);
+  });
   const beginMs = profiles.reduce((first, { firstMs }) => Math.min(first, firstMs), Number.POSITIVE_INFINITY);
   const endMs = profiles.reduce((last, { lastMs }) => Math.max(last, lastMs), Number.NEGATIVE_INFINITY);
   const verdicts = familiesOf(profiles).map((family) => judgeFamily(family, endMs));

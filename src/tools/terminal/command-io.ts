@@ -2,8 +2,8 @@
 export interface CommandIo {
   out(line: string): void;
   err(line: string): void;
-  /** True if a person reads `err`. */
-  readonly isTerminal?: boolean;
+  /** Replaces the last line of a terminal, until the next line of `err`; absent where nobody watches. */
+  readonly status?: (text: string) => void;
   /** Aborts on Ctrl-C and SIGTERM. The name of the signal is its reason. */
   readonly stop: AbortSignal;
 }

@@ -1,11 +1,22 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { access, constants, type FileHandle, open, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { ServiceError } from '../../ops/service-error.ts';
 
 /** A file for what a command writes. Throws a ServiceError `configuration` when it cannot be written. */
 export async function openOutput(path: string): Promise<FileHandle> {
-  try {
-    return await open(path, 'w');
-  } catch (error) {
-    throw new ServiceError('configuration', `Cannot write ${path}: ${(error as Error).message}`, { cause: error });
+  return open(path, 'w').catch((error: Error) => cannotWrite(path, error));
+}
+
+/** Refuses paths that cannot be written before the work that makes their content. Changes nothing. */
+export async function requireWritable(...paths: readonly (string | undefined)[]): Promise<void> {
+  for (const path of paths.filter((one) => one !== undefined)) {
+    const found = await stat(path).catch(() => null);
+    if (found?.isDirectory()) cannotWrite(path, new Error('it is a folder'));
+    const place = found === null ? `${dirname(resolve(path))}/.` : path;
+    await access(place, constants.W_OK).catch((error: Error) => cannotWrite(path, error));
   }
+}
+
+function cannotWrite(path: string, error: Error): never {
+  throw new ServiceError('configuration', `Cannot write ${path}: ${error.message}`, { cause: error });
 }

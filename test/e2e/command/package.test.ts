@@ -48,7 +48,7 @@ test('an installed package scores a CSV file, and the clone stays without a buil
   await writeFile(join(folder, 'a.csv'), `${CSV.join('\n')}\n`);
   const backtest = startCommand(['backtest', join(folder, 'a.csv'), '--freq', '5min'], env, '', launcher);
   assert.equal(await backtest.exitCode, 0);
-  assert.match(backtest.err.join('\n'), /^a: 400 observations, \d+ scored, \d+ anomalies, 1 alarm episodes/m);
+  assert.match(backtest.err.join('\n'), /^a: 400 observations, \d+ scored, \d+ anomalies, 1 event/m);
   await assert.rejects(access(join(ROOT, 'lib')));
   await access(join(folder, 'node_modules/tidewatch/deploy/book/running.md'));
 });

@@ -37,6 +37,27 @@ test('backtest takes a suggestion as it is', async () => {
   assert.ok(scored.err.some((line) => line.startsWith('1 events;')));
 });
 
+test('rows that repeat a time of their series are counted, and a path that cannot be written is refused first', async () => {
+  const path = join(freshFolder(), 'twice.csv');
+  const rows = Array.from({ length: 400 }, (_, i) => [BEGIN + i * 60_000, Math.sin(i * 12.9898).toFixed(3)].join());
+  await writeFile(path, ['timestamp,value', ...rows, rows[5], `${BEGIN},77`].join('\n'));
+  const { err } = await runCommand(['suggest', path]);
+  assert.match(
+    err.join('\n'),
+    /^2 of 402 rows repeat a time of their series, 1 with another value \(first: "twice" at /m,
+  );
+  for (const args of [
+    ['suggest', path, '--out'],
+    ['backtest', path, '--report'],
+    ['backtest', path, '--incidents'],
+  ]) {
+    const refused = await runCommand([...args, join(path, 'out')]);
+    assert.equal(refused.exitCode, 2);
+    assert.deepEqual(refused.out, []);
+    assert.match(refused.err.join('\n'), /^Cannot write \S+: ENOTDIR/);
+  }
+});
+
 test('where there is nothing to watch no file is written, and the command says why', async () => {
   const path = join(freshFolder(), 'flat.csv');
   await writeFile(

@@ -41,6 +41,8 @@ test('a flag that is true or false needs no value', () => {
 });
 
 const WRONG: Readonly<Record<string, readonly string[]>> = {
+  wokrer: ['wokrer is not a known command; did you mean worker?'],
+  tpoics: ['tpoics is not a known command; did you mean topics?'],
   wroker: ['wroker is not a known command; did you mean worker?'],
   'worker --kafka-broker a:1': [
     '--kafka-broker is not a known flag; did you mean --kafka-brokers?',
@@ -84,6 +86,19 @@ test('--help of a command lists its settings, with variable and default', () => 
   const topics = parse('topics --help');
   assert.equal(topics.kind, 'help');
   assert.equal(topics.text, 'npm start -- topics ACTION [NAME]\n\nMakes topics.');
+});
+
+test('--help of a command with many settings lists what one needs first, --help all the others as well', () => {
+  const many = { options: [...Object.values(kafkaOptions), rate] };
+  const help = (...words: string[]) => {
+    const line = parseCommandLine(['feed', ...words], [{ name: 'feed', summary: 'x', example: 'a.csv' }], many);
+    return line.kind === 'help' ? line.text : '';
+  };
+  assert.match(help('--help'), /^Example: npm start -- feed a\.csv$/m);
+  assert.deepEqual(help('--help').match(/^ {2}--\S+/gm), ['  --kafka-brokers', '  --rate']);
+  assert.match(help('--help'), new RegExp(`--help all lists ${many.options.length - 2} more`));
+  assert.match(help('--help', 'all'), /--kafka-tls-key/);
+  assert.doesNotMatch(help('--help', 'all'), /more\.$/);
 });
 
 test("a command's own flags are read by their kinds, with every problem at once", () => {

@@ -50,7 +50,10 @@ const WRONG: readonly (readonly [Record<string, string>, string | RegExp])[] = [
     'KAFKA_SASL_SCOPE is set, but is of KAFKA_SASL_TOKEN_URL',
   ],
   [{ ...OAUTH, KAFKA_SASL_TOKEN_FILE: 'none' }, /^KAFKA_SASL_TOKEN_FILE must be the path of a readable file/],
-  [{ KAFKA_SASL_TOKEN_FILE: 'secret.txt' }, /^KAFKA_SASL_MECHANISM must be .*oauthbearer, got nothing$/],
+  [
+    { KAFKA_SASL_TOKEN_FILE: 'secret.txt' },
+    /^--kafka-sasl-mechanism or KAFKA_SASL_MECHANISM must be .*oauthbearer, got nothing$/,
+  ],
   [
     { ...OAUTH, KAFKA_SASL_TOKEN_URL: 'https://issuer', KAFKA_SASL_CLIENT_SECRET: 's' },
     /^KAFKA_SASL_CLIENT_ID must be set, as KAFKA_SASL_TOKEN_URL is/,

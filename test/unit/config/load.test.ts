@@ -124,7 +124,7 @@ const WRONG: readonly (readonly [Settings, string | RegExp])[] = [
   [{ env: { KAFKA_SASL_MECHANISM: 'plain', KAFKA_SASL_USERNAME: 'x' } }, /^KAFKA_SASL_PASSWORD must be set/],
   [
     { env: { KAFKA_SASL_USERNAME: 'x' } },
-    'KAFKA_SASL_MECHANISM must be plain, scram-sha-256, scram-sha-512 or oauthbearer, got nothing',
+    '--kafka-sasl-mechanism or KAFKA_SASL_MECHANISM must be plain, scram-sha-256, scram-sha-512 or oauthbearer, got nothing',
   ],
   [
     {
@@ -159,11 +159,14 @@ const WRONG: readonly (readonly [Settings, string | RegExp])[] = [
   ],
   [{ env: { TIDEWATCH_OPS_PORT: '1' } }, 'TIDEWATCH_OPS_PORT is not a known variable; did you mean OPS_PORT?'],
   [{ env: { TIDEWATCH_COLOUR: 'blue' } }, 'TIDEWATCH_COLOUR is not a known variable'],
-  [{ requires: ['brokers'] }, /^KAFKA_BROKERS must be brokers as host:port, separated by commas, got nothing$/],
-  [{ requires: ['detectors'] }, /^DETECTORS must be the path of a detectors file, got nothing$/],
+  [
+    { requires: ['brokers'] },
+    /^--kafka-brokers or KAFKA_BROKERS must be brokers as host:port, separated by commas, got nothing$/,
+  ],
+  [{ requires: ['detectors'] }, /^--detectors or DETECTORS must be the path of a detectors file, got nothing$/],
   [
     { flags: { detectors: 'd.yaml' }, files: { 'd.yaml': detectorsFile('input: { format: avro }') } },
-    'SCHEMA_REGISTRY_URL must be set, as input.format is avro, got nothing',
+    '--schema-registry-url or SCHEMA_REGISTRY_URL must be set, as input.format is avro, got nothing',
   ],
 ];
 

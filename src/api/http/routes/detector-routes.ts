@@ -82,7 +82,7 @@ function addSaving(app: App, { operations, store, logger, nowMs }: AppServices):
         throw invalidRequest(after.problems.map((problem) => fieldProblem(['body', 'text'], problem)));
       }
       const changes = changedDetectors(before.kind === 'detectors' ? before.detectors : [], after.detectors);
-      const warnings = shadowedGlobs(after.detectors).map(findingText);
+      const warnings = shadowedGlobs(after.detectors).map((finding) => findingText(finding));
       if (dryRun) return { version: null, changes, warnings };
       const { publish } = port;
       if (publish === null) throw new HttpProblem(409, 'Workers do not listen for detectors: nothing was saved');

@@ -61,7 +61,7 @@ test('the finding of several partitions is one sentence with the remedy, also fo
     return new InputWatch().add(counts, CLOCK_MS).findings ?? [];
   });
   const merged = mergeFindings(watches.map((findings) => decodeFindings(encodeFindings(findings))));
-  const young = merged.filter(({ kind }) => kind === 'young').map(findingText);
+  const young = merged.filter(({ kind }) => kind === 'young').map((finding) => findingText(finding));
   assert.deepEqual(young, [
     'detector pods: 20 series ended before they were calibrated ("up{pod=\\"0\\"}", "up{pod=\\"1\\"}", "up{pod=\\"2\\"}"); ' +
       'if a label names what comes and goes, list it in input.drop_labels, or send sums without it',

@@ -103,6 +103,19 @@ test('series that no detector watches are found, with examples that are bounded'
   );
 });
 
+test('findings in a file advise what to do with its rows, not with senders', () => {
+  const late = counted({ taken: 50, missing: 50, apartMin: 60 });
+  late.addLate('cpu', 48);
+  const [order] = judgeInput(late);
+  const suspicions = (['senders', 'resets', 'conflicts', 'young'] as const).map((kind): Finding => {
+    return { kind, detector: 'cpu', series: 1, examples: ['a'] };
+  });
+  for (const finding of [order, ...suspicions, ...judgeInput(counted({ taken: 100, duplicates: 500, apartMin: 5 }))]) {
+    assert.doesNotMatch(findingText(finding, 'file'), /input\.|service\.instance|or send|producer|partition|worker/);
+  }
+  assert.match(findingText(order, 'file'), /sort the rows/);
+});
+
 test('a watch judges the newest records: what is mended is over after two blocks', () => {
   const watch = new InputWatch();
   assert.deepEqual(watch.add(counted({ taken: 5 }), CLOCK_MS), { findings: null, metadata: null });
@@ -127,9 +140,9 @@ test('steps that are late are in the wrong order: the remedy is one partition fo
   const [finding] = judgeInput(counts);
   assert.match(
     findingText(finding),
-    /49 observations late beside 50, .*; keep each series in one partition \(partition_/,
+    /49 observations late, 50 in order, .*; keep each series in one partition \(partition_/,
   );
   const few = counted({ taken: 50, missing: 50, apartMin: 60 });
   few.addLate('cpu');
-  assert.match(findingText(judgeInput(few)[0]), /1 observations late beside 50, .*; set freq: h, /);
+  assert.match(findingText(judgeInput(few)[0]), /1 observations late, 50 in order, .*; set freq: h, /);
 });

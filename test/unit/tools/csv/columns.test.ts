@@ -7,7 +7,7 @@ const found = (header: string, wanted = {}) => {
   return result.kind === 'columns' ? result.columns : result.problems;
 };
 
-const bare = { start: null, temporality: null };
+const bare = { start: null, temporality: null, label: null };
 
 test('columns are found by their usual names, in any case and order', () => {
   assert.deepEqual(found('timestamp,value'), { count: 2, series: null, time: 0, value: 1, ...bare });
@@ -19,6 +19,7 @@ test('columns are found by their usual names, in any case and order', () => {
     value: 1,
     start: 3,
     temporality: 2,
+    label: null,
   });
   assert.deepEqual(found('Y,Time,id,Series'), { count: 4, series: 3, time: 1, value: 0, ...bare });
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { CsvItem } from '../../../../src/tools/csv/csv-item.ts';
 import { type CsvReading, readObservations, timeUnitOf } from '../../../../src/tools/csv/observations.ts';
 import { Refusals } from '../../../../src/tools/csv/pull.ts';
+import { timeFormat } from '../../../../src/tools/csv/time-format.ts';
 
 /** Rows are passed on as they are read, whatever their times. */
 const AS_READ = { onlySeries: 'only', timeZone: 'UTC', live: { olderMsMax: Number.POSITIVE_INFINITY } };
@@ -28,6 +29,23 @@ test('dates without a zone are UTC, and a file without a series column is one se
     observation(2, 1.5),
     observation(3, -2_000),
   ]);
+});
+
+test('times of any form of strptime are read, and others refused', async () => {
+  const readAs = async (format: string, ...times: string[]) =>
+    (await read(['ds,y', ...times.map((time) => `"${time}",1`)].join('\n'), { timeFormat: timeFormat.parse(format)! }))
+      .flatMap((item) => (item.kind === 'observation' ? [new Date(item.timestampMs).toJSON()] : item.kind))
+      .filter((each) => each !== 'time-unit');
+  const noon = new Date(NOON).toJSON();
+  assert.deepEqual(await readAs('%d/%m/%Y %H:%M', '14/02/2014 12:00', '14.02.2014 12:00'), [noon, 'refused']);
+  assert.deepEqual(await readAs('%b %d, %y %I:%M:%S.%f %p', 'Feb 14, 14 12:00:00.000 PM'), [noon]);
+  assert.deepEqual(await readAs('%m-%d-%Y %H:%M %z', '2-14-2014 13:00 +0100', '14-02-2014 13:00 +0100'), [
+    noon,
+    'refused',
+  ]);
+  for (const wrong of ['%d/%m', '%q %Y %m %d', '%Y-%m-%d %d', '%Y-%m-%d %I']) {
+    assert.equal(timeFormat.parse(wrong), undefined, wrong);
+  }
 });
 
 test('the bytes may be split anywhere', async () => {

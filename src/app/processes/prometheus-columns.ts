@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ServiceError } from '../../../ops/service-error.ts';
-import { nextPoll, polled, type SourceState, sourceState, tooLarge } from '../../../pipelines/poll/poll-plan.ts';
-import { prometheusRanges } from '../../../pipelines/poll/query-range.ts';
-import type { SeriesColumns } from '../../../tools/suggest/series-columns.ts';
-import { tooMany } from './file-columns.ts';
+import { ServiceError } from '../../ops/service-error.ts';
+import { nextPoll, polled, type SourceState, sourceState, tooLarge } from '../../pipelines/poll/poll-plan.ts';
+import { prometheusRanges } from '../../pipelines/poll/query-range.ts';
+import type { SeriesColumns } from '../../tools/suggest/series-columns.ts';
 
 interface PrometheusOfSuggestion {
   readonly url: string;
@@ -21,7 +20,7 @@ const RETRY_MS = 1_000;
 export async function addPrometheus(
   columns: SeriesColumns,
   { url, headers, query, stepMs, historyMs }: PrometheusOfSuggestion,
-  stop: AbortSignal,
+  { stop, onShare }: { readonly stop: AbortSignal; onShare(share: number): void },
 ): Promise<void> {
   const ask = prometheusRanges({ url, headers });
   const nowMs = Date.now();
@@ -39,6 +38,7 @@ export async function addPrometheus(
         }
       }
       state = polled(state, toMs);
+      onShare(1 - (nowMs - toMs) / historyMs);
       attempts = 1;
     } else if (answer.kind === 'too-large' && fromMs < toMs) {
       state = tooLarge(state, (toMs - fromMs) / stepMs + 1, { detail: answer.detail, nowMs });
@@ -46,4 +46,8 @@ export async function addPrometheus(
       await sleep(RETRY_MS, undefined, { signal: stop });
     else throw new ServiceError('configuration', `${url} does not answer the query: ${answer.detail}`);
   }
+}
+
+export function tooMany({ observations }: SeriesColumns): ServiceError {
+  return new ServiceError('configuration', `At most ${observations} observations are read: give fewer`);
 }
