@@ -6,6 +6,7 @@ import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import failedFiles from './fixture/failed-files.ts';
 import { endKafkaOfRun, startKafkaOfRun } from './fixture/kafka/run-kafka.ts';
+import slowestFiles from './fixture/slowest-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** On two cores: what computes keeps one of them busy, and services wait more than they compute. */
@@ -29,6 +30,7 @@ events.on('test:summary', ({ success }) => {
   if (!success) process.exitCode = 1;
 });
 events.compose(new spec()).pipe(process.stdout);
+events.compose(slowestFiles).pipe(process.stdout);
 events.compose(failedFiles).pipe(createWriteStream(join(ROOT, 'node_modules/.failed-tests')));
 await once(events, 'end');
 await endKafkaOfRun();

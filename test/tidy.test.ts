@@ -13,8 +13,9 @@ import './tidy/image.ts';
 import './tidy/json-schemas.ts';
 import './tidy/monitoring.ts';
 import './tidy/packages.ts';
-import './tidy/senders-page.ts';
 import './tidy/settings-page.ts';
 import './tidy/style.ts';
 import './tidy/upgrades-page.ts';
 import './tidy/words.ts';
+
+if (process.env.UPDATE_SETTINGS === '1') await import('./generated/main.ts');

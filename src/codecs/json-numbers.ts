@@ -1,5 +1,5 @@
-/** json-numbers.wat, compiled by `UPDATE_KERNEL=1 node --test test/unit/codecs/json-numbers.test.ts`. */
-export const NUMBERS_BINARY = `
+/** json-numbers.wat, compiled by `npm run generate`. */
+const NUMBERS_BINARY = `
 AGFzbQEAAAABOQlgAn5+AX5gA35+fgF+YAF+AX9gAn9/AGACf34AYAN/fn8Bf2ACf3wBf2ADf39/AX9gBH9/f3wBfwMKCQABAgMEBQYHCAUDAQAEBxsD
 Bm1lbW9yeQIABXBpZWNlAAcGbnVtYmVyAAgK2QoJVgEFfiAAQv////8PgyECIABCIIghAyABQv////8PgyEEIAFCIIghBSADIAR+IAIgBH5CIIh8IQYg
 AyAFfiAGQiCIfCACIAV+IAZC/////w+DfEIgiHwLKgECfiABIAJ+IQMgAyAAIAIQAHwhBCABIAIQACAEIANUrXwgBEIBVq2ECzkBAX9BCEERIABCgMLX

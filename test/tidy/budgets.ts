@@ -1,6 +1,7 @@
 /** Most lines of each room and in total. A change that exceeds one says what it removes, or raises the number here. */
+import { posix } from 'node:path';
 import { test } from 'node:test';
-import { none, room, sources, texts } from './project.ts';
+import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
 const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_750, test: 73_500, words: 67_000 };
@@ -33,6 +34,32 @@ const ROOMS: Readonly<Record<string, number>> = {
   tools: 3_420,
 };
 
+const ROOMS_MAX = 24;
+/** The most rooms that import each other in a row, main aside. */
+const FLOORS_MAX = 10;
+
+const FILES_MAX = 15;
+/** Folders with more source files. Later changes lower and remove them. */
+const LARGER_FOLDERS: Readonly<Record<string, number>> = {
+  'api/accounts': 17,
+  'api/http/routes': 25,
+  'api/wire/schema': 25,
+  'app/commands': 25,
+  checkpoint: 24,
+  codecs: 33,
+  'codecs/points': 17,
+  config: 24,
+  'console/view': 22,
+  'detection/event': 28,
+  engine: 17,
+  'engine/unit': 22,
+  forecasting: 17,
+  'kafka/cluster': 22,
+  models: 18,
+  records: 17,
+  store: 23,
+};
+
 const beyond = (what: string, count: number, most: number) =>
   count <= most ? [] : [`${what}: ${count} of at most ${most}; remove as much, or raise it in test/tidy/budgets.ts`];
 const linesOf = (text: string) => text.split('\n').length - 1;
@@ -59,4 +86,24 @@ test('src, test and the documents are not larger than their budgets', () => {
   };
   const whats = ['src', 'test', 'words'] as const;
   none(whats.flatMap((what) => beyond(what, counts[what], TOTALS[what])));
+});
+
+test(`src has at most ${ROOMS_MAX} rooms on ${FLOORS_MAX} floors below main`, () => {
+  const below = new Map<string, Set<string>>();
+  for (const { path, target } of sourceImports.filter(isRelative)) {
+    const [from, into] = [room(path), room(posix.join(posix.dirname(path), target))];
+    if (from !== into) below.set(from, (below.get(from) ?? new Set()).add(into));
+  }
+  const floorOf = (name: string): number => 1 + Math.max(0, ...[...(below.get(name) ?? [])].map(floorOf));
+  const rooms = Object.keys(ROOMS).filter((name) => name !== 'main');
+  none(beyond('rooms', rooms.length, ROOMS_MAX));
+  none(rooms.flatMap((name) => beyond(`floors from ${name} down`, floorOf(name), FLOORS_MAX)));
+});
+
+test(`no folder of src has more than ${FILES_MAX} source files, except those that are listed`, () => {
+  const folders = Map.groupBy(sources.keys(), (path) => posix.dirname(path).slice('src/'.length));
+  const most = (folder: string) => LARGER_FOLDERS[folder] ?? FILES_MAX;
+  none([...folders].flatMap(([folder, files]) => beyond(`source files in ${folder}`, files.length, most(folder))));
+  const done = Object.keys(LARGER_FOLDERS).filter((folder) => (folders.get(folder)?.length ?? 0) <= FILES_MAX);
+  none(done.map((folder) => `${folder} is small enough: remove it from LARGER_FOLDERS`));
 });

@@ -1,78 +1,9 @@
-/** The page of settings is written from the options, as `--help` is. */
-import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { identityOptions } from '../../src/config/identity-options.ts';
-import type { Option } from '../../src/config/option.ts';
-import {
-  alertOptions,
-  historyOptions,
-  httpOptions,
-  kafkaOptions,
-  options,
-  processOptions,
-  prometheusOptions,
-  receiveOptions,
-  registryOptions,
-  storeOptions,
-  streamOptions,
-  workerLimits,
-  workerOptions,
-} from '../../src/config/options.ts';
-import { remoteWriteOptions, scoresOptions } from '../../src/config/prometheus-options.ts';
-import { changeOptions, detectorsOptions, incidentOptions } from '../../src/config/topic-options.ts';
-import { none, ROOT, read } from './project.ts';
-
-const PAGE = 'deploy/book/settings.md';
-const COMMAND = 'UPDATE_SETTINGS=1 npx node --test test/tidy.test.ts';
-const MARK = `<!-- From here on it is written by ${COMMAND} -->`;
-
-type Options = Readonly<Record<string, Option<unknown> & { readonly fallback?: unknown }>>;
-
-const SUBJECTS: Readonly<Record<string, Options>> = {
-  Kafka: { ...kafkaOptions, ...registryOptions },
-  Stream: { ...streamOptions, ...detectorsOptions, ...changeOptions, ...incidentOptions, ...alertOptions },
-  Prometheus: prometheusOptions,
-  Worker: { ...workerLimits, groupInstanceId: workerOptions.groupInstanceId },
-  'HTTP service': { ...httpOptions, ...receiveOptions },
-  'Identity provider': identityOptions,
-  'Store and history': { ...storeOptions, ...historyOptions },
-  'Scores in Prometheus': { ...scoresOptions, ...remoteWriteOptions },
-  Process: processOptions,
-};
-
-const known = new Set(Object.values(options).flatMap(({ env }) => env ?? []));
-const quoted = (help: string) =>
-  help.replaceAll(/[A-Z]+(?:_[A-Z]+)+/g, (name) => (known.has(name) ? `\`${name}\`` : name));
-
-const shownDefault = (fallback: unknown) => (fallback === undefined ? '' : `\`${fallback}\``);
-
-function rowsOf(subject: Options): string[] {
-  const all = Object.entries(subject);
-  return all.flatMap(([key, { env, help, fallback, holds }]) => {
-    if (holds !== undefined) return [];
-    const file = all.find(([, option]) => option.holds === key)?.[1].env;
-    const names = [env, ...(file === undefined ? [] : [file])].map((name) => `\`${name}\``).join(', ');
-    return [`| ${names} | ${quoted(help)} | ${shownDefault(fallback)} |`];
-  });
-}
-
-const anchorOf = (subject: string) => subject.toLowerCase().replaceAll(' ', '-');
-const contents = Object.keys(SUBJECTS).map((subject) => `- [${subject}](#${anchorOf(subject)})`);
-const tables = Object.entries(SUBJECTS).map(
-  ([subject, of]) =>
-    `## ${subject}\n\n| variable | meaning | default |\n| --- | --- | --- |\n${rowsOf(of).join('\n')}\n`,
-);
-
-test(`the page of settings is that of the options, or ${COMMAND} writes it`, () => {
-  const page = read(PAGE);
-  const written = `${page.slice(0, page.indexOf(MARK))}${MARK}\n\n${contents.join('\n')}\n\n${tables.join('\n')}`;
-  if (process.env.UPDATE_SETTINGS === '1') writeFileSync(new URL(PAGE, ROOT), written);
-  else assert.equal(page, written);
-});
+import { SUBJECTS, variables } from '../generated/settings-page.ts';
+import { none } from './project.ts';
 
 test('every setting has one subject', () => {
   const listed = Object.values(SUBJECTS).flatMap((subject) => Object.values(subject).flatMap(({ env }) => env ?? []));
   none(listed.filter((env, index) => listed.indexOf(env) < index));
-  none([...known].filter((env) => !listed.includes(env)));
+  none([...variables].filter((env) => !listed.includes(env)));
 });

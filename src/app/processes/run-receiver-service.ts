@@ -4,6 +4,7 @@ import { startReceiverServer } from '../../api/http/server.ts';
 import { BodyBudget } from '../../api/wire/body/body-budget.ts';
 import { BODIES_BYTES_MAX } from '../../api/wire/body/read-bytes.ts';
 import type { LoadedConfig } from '../../config/config.ts';
+import type { HttpConfig } from '../../config/http-config.ts';
 import type { Logger } from '../../ops/logger.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { ReceivePoints } from '../../records/received-points.ts';
@@ -11,7 +12,6 @@ import { openDatabase } from '../../store/database/open-store.ts';
 import { StoreClock } from '../../store/database/store-clock.ts';
 import { timedDatabase } from '../../store/database/timed-database.ts';
 import { firstKey } from './first-key.ts';
-import { httpPlace } from './http-place.ts';
 
 interface RunningReceiverService {
   readonly url: string;
@@ -63,4 +63,10 @@ export async function runReceiverService(options: ReceiverServiceOptions): Promi
     await store.close();
     throw error;
   }
+}
+
+/** Address, proxies and limits of an HTTP server. */
+export function httpPlace({ host, port, tls, trustedProxies, corsOrigins, ...limits }: HttpConfig) {
+  const { connectionsMax, connectionsPerAddressMax: perAddressMax } = limits;
+  return { host, port, tls, trustedProxies, corsOrigins, connectionsMax, perAddressMax };
 }

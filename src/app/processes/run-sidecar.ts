@@ -37,7 +37,7 @@ import { jobBacklog } from '../../store/job-backlog.ts';
 import { hasRole } from '../../store/key-role.ts';
 import { BacktestSandbox } from '../../tools/backtest/backtest-sandbox.ts';
 import { firstKey } from './first-key.ts';
-import { httpPlace } from './http-place.ts';
+import { httpPlace } from './run-receiver-service.ts';
 
 interface SignInLink {
   readonly url: string;

@@ -2,10 +2,10 @@ import { LAG_MAX, LAG_MIN, LEVEL_VALUES } from '../memory/shape-lags.ts';
 
 /**
  * The arithmetic of the shape search in WebAssembly, two float64 at a time: shape-kernel.wat, which is compiled by
- * `UPDATE_KERNEL=1 node --test test/unit/detection/grade/shape-kernel.test.ts`. Its memory is shared by all searches:
+ * `npm run generate`. Its memory is shared by all searches:
  * each fills it before it reads it.
  */
-export const SHAPE_BINARY = `
+const SHAPE_BINARY = `
 AGFzbQEAAAABHQVgAn98AGABfwF8YAN/f38Bf2ACe3sBe2ABewF/AwgHAAABAgMDBAUDAQABBxwDBm1lbW9yeQIACGlubm92YXRlAAAEbW92ZQADCoYM
 B4ECAgJ/CXsgAf0UIQQgBP3tASEFQQD9XQMA/V8hDEEI/V0DAP1fIQogDCAK/Q0ICQoLDA0ODxAREhMUFRYXIQtB8B8gAEEDdGohAwNAIAJBAnT9XQMQ
 /V8hCCAKIAj9DQgJCgsMDQ4PEBESExQVFhchCSAIIAkgCv3wASAL/fABIAz98AH9DAAAAAAAANA/AAAAAAAA0D/98gH98QEhBiAHIAYgBv1I/VAhByAG

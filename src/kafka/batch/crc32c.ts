@@ -1,8 +1,8 @@
 /**
- * crc32c.wat, compiled by `UPDATE_KERNEL=1 node --test test/unit/kafka/batch/crc32c.test.ts`. Node.js has no CRC-32C of
+ * crc32c.wat, compiled by `npm run generate`. Node.js has no CRC-32C of
  * its own: that of zlib has another polynomial.
  */
-export const CHECKSUM_BINARY = `
+const CHECKSUM_BINARY = `
 AGFzbQEAAAABCAFgA39/fwF/AwIBAAUDAQABBxMCBm1lbW9yeQIABmV4dGVuZAAACtECAc4CAQR/AkADQCABQRBqIAJLDQEgACABKAIAcyEDIAEoAgQh
 BCABKAIIIQUgASgCDCEGIARBAnRB/AdxKAKAWCAEQQZ2QfwHcSgCgFBzIARBDnZB/AdxKAKASHMgBEEWdkH8B3EoAoBAcyAFQQJ0QfwHcSgCgDhzIAVB
 BnZB/AdxKAKAMHMgBUEOdkH8B3EoAoAocyAFQRZ2QfwHcSgCgCBzIAZBAnRB/AdxKAKAGHMgBkEGdkH8B3EoAoAQcyAGQQ52QfwHcSgCgAhzIAZBFnZB

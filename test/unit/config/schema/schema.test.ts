@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { parse } from 'yaml';
@@ -9,21 +9,15 @@ import { readRoutes } from '../../../fixture/alerts/routes.ts';
 
 const root = new URL('../../../../', import.meta.url);
 
-/** `UPDATE_SCHEMAS=1 node --test test/unit/config/schema/schema.test.ts` writes them anew. */
 const FILES = {
   detectors: {
-    setting: detectorsSchema,
-    title: 'Detectors file of Tidewatch',
-    description: 'Which series are scored, and how.',
+    schema: detectorsSchema.schema,
     examples: ['deploy/detectors.example.yaml', 'deploy/demo.detectors.yaml'],
   },
-  routes: {
-    setting: routesSchema,
-    title: 'Routes file of Tidewatch',
-    description: 'Which events go to which receivers, and when.',
-    examples: ['deploy/alerts.example.yaml'],
-  },
+  routes: { schema: routesSchema.schema, examples: ['deploy/alerts.example.yaml'] },
 } as const;
+
+if (process.env.UPDATE_SCHEMAS === '1') await import('../../../generated/main.ts');
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -41,16 +35,7 @@ function keysOf({ properties = {}, items, anyOf = [] }: Schema): readonly (reado
   ];
 }
 
-for (const [name, { setting, title, description, examples }] of Object.entries(FILES)) {
-  const path = new URL(`schemas/${name}.schema.json`, root);
-
-  test(`schemas/${name}.schema.json is the schema by which the file is read`, () => {
-    const head = { $schema: 'http://json-schema.org/draft-07/schema#', title, description };
-    const text = `${JSON.stringify({ ...head, ...setting.schema }, null, 2)}\n`;
-    if (process.env.UPDATE_SCHEMAS === '1') writeFileSync(path, text);
-    assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), JSON.parse(text));
-  });
-
+for (const [name, { schema, examples }] of Object.entries(FILES)) {
   test(`${name}: the examples fit the schema, name it for editors, and explain every key`, () => {
     const validate = schemaOf(name);
     for (const example of examples) {
@@ -59,7 +44,7 @@ for (const [name, { setting, title, description, examples }] of Object.entries(F
       assert.equal(text.split('\n')[0], `# yaml-language-server: $schema=../schemas/${name}.schema.json`);
     }
     const text = readFileSync(new URL(examples[0], root), 'utf8');
-    const keys = keysOf(setting.schema as Schema);
+    const keys = keysOf(schema as Schema);
     assert.ok(keys.length > 40, `only ${keys.length} keys`);
     // A secret is explained by one of its places.
     const explained = keys.map(([key]) => key.replace(/_(env|file)$/, '(?:_env|_file)?'));
@@ -67,9 +52,7 @@ for (const [name, { setting, title, description, examples }] of Object.entries(F
   });
 
   test(`${name}: every key has a description that is a sentence`, () => {
-    const without = keysOf(setting.schema as Schema).filter(
-      ([, schema]) => !/\S.*[.`\d]$/.test(schema.description ?? ''),
-    );
+    const without = keysOf(schema as Schema).filter(([, { description }]) => !/\S.*[.`\d]$/.test(description ?? ''));
     assert.deepEqual(
       without.map(([key]) => key),
       [],

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { CHECKSUM_BINARY, crc32c } from '../../../../src/kafka/batch/crc32c.ts';
-import { assertCompiled } from '../../../fixture/compiled-kernel.ts';
-
-test('the binary of the checksum is that of its text, bit for bit', async () => {
-  await assertCompiled('kafka/batch/crc32c', CHECKSUM_BINARY);
-});
+import { crc32c } from '../../../../src/kafka/batch/crc32c.ts';
 
 /** Bit by bit, as it is defined. */
 function defined(bytes: Uint8Array): number {
