@@ -84,5 +84,6 @@ function testEvent(nowMs: number): AnomalyEvent {
     seriesLabels: {},
     unit: null,
     recoveringSinceMs: null,
+    threshold: null,
   };
 }

@@ -27,6 +27,7 @@ export function createEventEncoder(format: OutputFormat, destination: RecordDest
       expected: finiteOrNull(event.expected),
       lo: finiteOrNull(event.lo),
       hi: finiteOrNull(event.hi),
+      threshold: finiteOrNull(event.threshold),
     }),
   });
 }

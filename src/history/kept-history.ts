@@ -12,11 +12,10 @@ import type {
   ScoreRange,
   SeriesSelection,
 } from './port/history-port.ts';
-import type { IncidentSelection, MoveSelection } from './port/incident-port.ts';
+import type { IncidentSelection } from './port/incident-port.ts';
 import { readDetectors } from './read/read-detectors.ts';
 import { readDeadLetter, readDeadLetters, readEvent, readEvents } from './read/read-events.ts';
 import { readIncident, readIncidentStanding, readIncidents, readMerged } from './read/read-incidents.ts';
-import { readMoved } from './read/read-moved.ts';
 import { readPublished } from './read/read-published.ts';
 import { readScores } from './read/read-scores.ts';
 import { readGroups, readSeries, readStanding } from './read/read-series.ts';
@@ -100,10 +99,6 @@ class KeptHistory implements HistoryStore {
 
   mergedInto(incidentIds: readonly string[]) {
     return this.#database.read((sql) => readMerged(sql, incidentIds));
-  }
-
-  listMoved(selection: MoveSelection) {
-    return this.#database.read((sql) => readMoved(sql, selection));
   }
 
   listGroups(selection: GroupSelection) {

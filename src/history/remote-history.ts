@@ -11,7 +11,6 @@ const READS = [
   'listIncidents',
   'findIncident',
   'mergedInto',
-  'listMoved',
   'listGroups',
   'published',
   'detectors',

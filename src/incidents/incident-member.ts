@@ -1,7 +1,6 @@
 import type { AnomalyEvent, EventDirection, EventKind } from '../records/anomaly-event.ts';
 import { seenTexts } from '../records/seen-text.ts';
 import { STRENGTH_MAX, strengthOf } from './origins/rank-origins.ts';
-import type { ToldMove } from './origins/series-move.ts';
 
 /** What an incident keeps of one of its events. */
 export interface IncidentMember {
@@ -21,6 +20,8 @@ export interface IncidentMember {
   readonly atMs: number;
   /** By its first revision. */
   readonly strength: number | null;
+  /** Left out by earlier versions. */
+  readonly threshold?: number | null;
   readonly startedAtMs: number;
   readonly updatedAtMs: number;
   readonly endedAtMs: number | null;
@@ -34,7 +35,7 @@ export interface IncidentMember {
 
 /** An event that begins an incident of its own. */
 export function memberOf(event: AnomalyEvent, stepMs: number): IncidentMember {
-  const { eventId, detector, series, group, labels, seriesLabels, firstAlarmAtMs, grade } = event;
+  const { eventId, detector, series, group, labels, seriesLabels, firstAlarmAtMs, grade, threshold } = event;
   const isPause = series === null && group === null;
   const first = {
     labels,
@@ -42,6 +43,7 @@ export function memberOf(event: AnomalyEvent, stepMs: number): IncidentMember {
     stepMs,
     atMs: firstAlarmAtMs,
     strength: hadNoWidth(event) ? STRENGTH_MAX : strengthOf(grade),
+    threshold,
   };
   return refreshed(
     {
@@ -83,14 +85,8 @@ type FirstFields =
   | 'stepMs'
   | 'atMs'
   | 'strength'
+  | 'threshold'
   | 'isNamed';
-
-/** What the events of series say beside their scores. */
-export function toldMoves(events: readonly AnomalyEvent[]): ReadonlyMap<string | null, ToldMove> {
-  return new Map(
-    events.map((event) => [event.series, { seen: seenIn(event), seriesLabels: event.seriesLabels }] as const),
-  );
-}
 
 /** What was seen at the peak, beside what was expected; as the event's sentence tells it. */
 function seenIn({ value, expected, lo, hi, unit }: AnomalyEvent): string | null {

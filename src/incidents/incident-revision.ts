@@ -2,9 +2,9 @@ import type { Incident, IncidentEvent } from '../records/incident.ts';
 import type { IncidentMember } from './incident-member.ts';
 import { incidentSummary } from './incident-summary.ts';
 import type { Dependencies } from './membership/dependencies.ts';
-import { FLAT_FROM, type FleetPast } from './membership/fleet-past.ts';
+import type { FleetPast } from './membership/fleet-past.ts';
 import { partsOf } from './membership/series-parts.ts';
-import { rankOrigins, type SeriesMove } from './origins/rank-origins.ts';
+import { rankOrigins, type SeriesMove, STRENGTH_MAX } from './origins/rank-origins.ts';
 
 /** Among so many events it is looked up who led whom. */
 const LED_AMONG_MAX = 40;
@@ -65,22 +65,24 @@ export function incidentEvent(
   };
 }
 
-/** Events alone: what moved without an alarm is not known here. */
 function movesOf(members: readonly IncidentMember[], past: FleetPast): readonly SeriesMove[] {
   return [...Map.groupBy(members, ({ series }) => series).values()].map((all) => {
     const farthest = all.reduce((one, other) => ((other.grade ?? 0) > (one.grade ?? 0) ? other : one));
-    const { series, strength, grade, kind, seen } = farthest;
+    const { series, seen } = farthest;
     return {
+      ...originMove(farthest),
       series,
       parts: partsOf(series, farthest),
-      grade: grade ?? 0,
-      usual: null,
-      isFlat: (strength ?? 0) >= FLAT_FROM || kind === 'stuck',
-      startedAtMs: Math.min(...all.map(({ atMs }) => atMs)),
+      firstAlarmAtMs: Math.min(...all.map(({ atMs }) => atMs)),
       seen,
       led: ledBy(farthest, members, past),
     };
   });
+}
+
+/** How far an event is beyond its threshold. */
+export function originMove({ strength, threshold = null, grade, kind }: IncidentMember) {
+  return { grade: grade ?? 0, threshold, isFlat: strength === STRENGTH_MAX || kind === 'stuck' };
 }
 
 /** The series that it led most often. */

@@ -1,4 +1,4 @@
-import { type Incident, type IncidentOrigin, isOriginKnown } from '../records/incident.ts';
+import { type Incident, isOriginKnown } from '../records/incident.ts';
 
 type IncidentFacts = Pick<Incident, 'kind' | 'seriesCount' | 'usualCount' | 'origins'>;
 
@@ -17,11 +17,6 @@ export function incidentSummary({ kind, seriesCount, usualCount, origins }: Inci
     case 'single':
       return `One event of ${first?.series ?? 'a series'}`;
   }
-}
-
-/** The sentence of an incident whose origins were ranked again; that of one event names its series, not an origin. */
-export function summaryRankedBy(incident: Incident, origins: readonly IncidentOrigin[]): string {
-  return incident.kind === 'single' ? incident.summary : incidentSummary({ ...incident, origins });
 }
 
 function counted(count: number, what: string): string {

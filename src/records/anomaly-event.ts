@@ -110,6 +110,11 @@ export interface AnomalyEvent {
   readonly unit: string | null;
   /** Event time of the first value that is back, of an open event; otherwise null. */
   readonly recoveringSinceMs: number | null;
+  /**
+   * Grade that a row of the series must exceed alone for an alarm, at the first alarm: how unusual its rows usually
+   * are. null for an event that is none of unusual values.
+   */
+  readonly threshold: number | null;
 }
 
 /** Every field of an event in the order it is written. A test compares it with the schemas of the record. */
@@ -145,6 +150,7 @@ export const EVENT_FIELDS: Readonly<Record<keyof AnomalyEvent, FieldKind>> = {
   seriesLabels: 'map',
   unit: 'text-or-null',
   recoveringSinceMs: 'integer-or-null',
+  threshold: 'number-or-null',
 };
 
 /** Fields that records of earlier versions lack, as schemas have them. */
@@ -155,6 +161,7 @@ export const EVENT_DEFAULTS = {
   seriesLabels: {},
   unit: null,
   recoveringSinceMs: null,
+  threshold: null,
 };
 
 /**

@@ -22,7 +22,7 @@ function namesOf({ properties }: { readonly properties: Readonly<Record<string, 
 /** What stands in an answer of HTTP alone. */
 const OWN: Readonly<Record<string, readonly string[]>> = {
   event: ['incidentId', 'acknowledged', 'muted', 'label'],
-  incident: ['acknowledged', 'muted', 'verdicts', 'mergedIds', 'rankedBy', 'moved', 'similar', 'confirmed'],
+  incident: ['acknowledged', 'muted', 'verdicts', 'mergedIds', 'similar', 'confirmed'],
   series: ['recent'],
   scores: ['from', 'to', 'bucket_ms', 'value_min', 'value_max', 'alarms', 'anomalies', 'observations'],
   group: ['members', 'alarms'],

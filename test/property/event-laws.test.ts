@@ -114,6 +114,11 @@ function assertWellFormed({ events, scores }: Ran): number {
     const types = revisions.map(({ type }) => type);
     assert.match(types.join(), /^opened(,updated)*(,closed)?$/);
     if (types.includes('closed')) closed++;
+    const thresholds = new Set(revisions.map(({ threshold }) => threshold));
+    assert.equal(thresholds.size, 1, 'every revision has the threshold of the first alarm');
+    const [threshold] = thresholds;
+    const isUnusual = revisions[0].grade !== null;
+    assert.ok(isUnusual ? threshold !== null && threshold > 0 && threshold < 1 : threshold === null, `${threshold}`);
     const updates = revisions.filter(({ type }) => type === 'updated');
     for (const isBack of [false, true]) {
       const made = updates.filter(({ recoveringSinceMs }) => (recoveringSinceMs !== null) === isBack);

@@ -184,7 +184,7 @@ const moved = fc.array(
   fc.record({
     service: fc.integer({ min: 0, max: 5 }),
     grade: fc.integer({ min: 0, max: 99 }).map((percent) => percent / 100),
-    startedAtMs: fc.option(fc.integer({ min: 0, max: 3 })),
+    firstAlarmAtMs: fc.integer({ min: 0, max: 3 }),
   }),
   { minLength: 1, maxLength: 12 },
 );
@@ -195,7 +195,7 @@ test('a hint changes the order of two origins only where one weighs at most 1.25
     fc.property(moved, fc.array(fc.record({ labels: service, on: service }), { maxLength: 6 }), (all, hints) => {
       const moves = all.map((each, i): SeriesMove => {
         const series = `m${i}{service="${each.service}"}`;
-        return { ...each, series, parts: partsOf(series), usual: 0.3, isFlat: false, seen: null, led: null };
+        return { ...each, series, parts: partsOf(series), threshold: 0.3, isFlat: false, seen: null, led: null };
       });
       const plain = rankOrigins(moves);
       const hinted = rankOrigins(moves, new Dependencies(hints));

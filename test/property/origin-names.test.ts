@@ -41,7 +41,7 @@ function ranking(all: readonly number[], naming: Naming): readonly (readonly [se
     const series = naming(Math.floor(i / METRICS.length), i % METRICS.length);
     serviceOf.set(series, Math.floor(i / METRICS.length));
     const parts = partsOf(series);
-    return { series, parts, grade, usual: 0.1, isFlat: false, startedAtMs: null, seen: null, led: null };
+    return { series, parts, grade, threshold: 0.1, isFlat: false, firstAlarmAtMs: 0, seen: null, led: null };
   });
   const moved = rankOrigins(moves).filter(({ score }) => score > 0);
   return moved.map(({ series, score }) => [serviceOf.get(series)!, score]);

@@ -41,7 +41,7 @@ const DIRECTIONS = directionsOf(`
   codecs: kafka config detection records ops time
   console: api records
   alerts: config singleton records ops time
-  api: incidents detection history models records store forecasting ops sandbox time
+  api: detection history models records store forecasting ops sandbox time
   kafka: config ops
   config: detection records forecasting sandbox time
   incidents: singleton records

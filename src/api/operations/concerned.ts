@@ -4,7 +4,7 @@ import { CHANGES_TOLD_MAX } from '../../records/changes/change-limits.ts';
 import type { ConcernedSubject, KnownChanges } from '../../records/changes/known-changes.ts';
 import type { Incident, IncidentOrigin } from '../../records/incident.ts';
 import { changeText, type KnownChange } from '../../records/known-change.ts';
-import { EVENTS_OF_INCIDENT } from './scored-origins.ts';
+import { EVENTS_OF_INCIDENT } from './events-of-incident.ts';
 
 /** An event of a group concerns its members, too. */
 export function concernedBy(event: AnomalyEvent): readonly ConcernedSubject[] {

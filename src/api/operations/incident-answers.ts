@@ -1,7 +1,6 @@
 import type { KnownEvent } from '../../history/port/event-port.ts';
 import type { HistoryReader } from '../../history/port/history-port.ts';
 import type { FoundIncident } from '../../history/port/incident-port.ts';
-import { summaryRankedBy } from '../../incidents/incident-summary.ts';
 import type { KnownChanges } from '../../records/changes/known-changes.ts';
 import type { Incident } from '../../records/incident.ts';
 import type { ReviewedEvent } from '../../store/event-reviews.ts';
@@ -14,8 +13,8 @@ import {
 import type { IncidentAnswer, IncidentDetailAnswer } from '../wire/schema/incident-schema.ts';
 import { withChanges } from './concerned.ts';
 import { shownActs } from './event-answers.ts';
+import { EVENTS_OF_INCIDENT } from './events-of-incident.ts';
 import { type PassedReviews, passedReviews, type ReviewSources } from './passed-reviews.ts';
-import { EVENTS_OF_INCIDENT, type ScoredOrigins } from './scored-origins.ts';
 import { shownMembers, shownOrigins } from './shown-records.ts';
 
 /** Incidents with what people say of them. */
@@ -36,28 +35,23 @@ export async function reviewedIncidents(
 
 interface Answering extends ReviewSources {
   readonly nowMs: number;
-  readonly scoredOrigins: ScoredOrigins;
   readonly changes: KnownChanges;
 }
 
 /** An incident with all that is known beside it. */
 export async function incidentDetail(
   { incident, mergedIds, similar }: FoundIncident,
-  { sql, reader, nowMs, scoredOrigins, changes }: Answering,
+  { sql, reader, nowMs, changes }: Answering,
 ): Promise<IncidentDetailAnswer> {
-  const ranked = await scoredOrigins.of(incident);
   const shown = await reviewedIncidents({ sql, reader }, [incident, ...similar.map((each) => each.incident)], nowMs);
-  const origins = ranked?.origins ?? incident.origins;
+  const { origins } = incident;
   const candidates = origins.map(({ series, common }) => common ?? series);
   const confirmed = await countOrigins(sql, [...new Set(candidates)]);
   return {
     ...shown[0],
     events: shownMembers(incident.events),
     mergedIds: [...mergedIds],
-    summary: summaryRankedBy(incident, origins),
     origins: shownOrigins(withChanges(origins, incident, changes)),
-    rankedBy: ranked === null ? ('events' as const) : ('scores' as const),
-    moved: [...(ranked?.moved ?? [])],
     similar: similar.map(({ commonCount }, i) => ({ incident: shown[i + 1], commonSeries: commonCount })),
     confirmed: [...confirmed].map(([subject, incidents]) => ({ subject, incidents })),
   };

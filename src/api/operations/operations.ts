@@ -1,6 +1,5 @@
 import type { HistoryFeed, HistoryProblem, HistoryReader, HistoryState } from '../../history/port/history-port.ts';
 import type { KnownChanges } from '../../records/changes/known-changes.ts';
-import type { Dependency } from '../../records/dependency.ts';
 import type { Finding } from '../../records/diagnostics/finding.ts';
 import type { KnownChange } from '../../records/known-change.ts';
 import type { DetectorVersion } from '../../store/detector-versions.ts';
@@ -80,8 +79,6 @@ export interface Operations {
   readonly topics: Readonly<Record<string, string>>;
   /** Ids are made by a template (`input.id`): they do not give the labels of their series. */
   readonly idsHideLabels: boolean;
-  /** Hints about what depends on what, of the detectors file. */
-  readonly dependsOn: readonly Dependency[];
   /** Why nothing is added to the history now, and since when; null while all is well. */
   problem(): HistoryProblem | null;
   readonly detectors: DetectorsPort;

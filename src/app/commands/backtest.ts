@@ -213,7 +213,6 @@ async function score(history: readonly LabelledObservation[], scoring: BacktestS
       scored += scores.length;
       progress.show('scoring', scored / history.length, `${scored} of ${history.length} observations`);
       report.addScores(scores);
-      incidents?.addScores(scores);
       pages?.add(scores);
       await write(scores.map(scoreRow));
     };

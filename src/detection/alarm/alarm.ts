@@ -95,6 +95,8 @@ export interface Verdict {
   readonly severity: number;
   /** The threshold that keeps the promised rate is exceeded. */
   readonly alarm: boolean;
+  /** The same threshold as a grade: that of a row that exceeds it alone. */
+  readonly threshold: number;
   /** What the long memory of the series expected, where the row is an alarm and the memory is mature. */
   readonly season: SeasonAlarm | null;
   /** Rows in a row of a grade of a half or more, this one included; 0 where its own is lower. */
@@ -129,6 +131,7 @@ export const NO_VERDICT: Verdict = {
   grade: Number.NaN,
   severity: Number.NaN,
   alarm: false,
+  threshold: Number.NaN,
   season: null,
   elevated: 0,
   beside: 0,
@@ -191,7 +194,19 @@ export function judgeRow(
   if (threshold > ORDINARY_TOGETHER) state[start + THRESHOLD] -= stepOf(state[start + EPISODES]) * promised;
   const severity = held + ENERGY_WEIGHT * Math.sqrt(energy);
   const alarm = isExceeded && together > rareStep && together * unexplained > threshold * sharp;
-  return { grade: sharp / (sharp + GRADE_HALF), severity, alarm, season: null, elevated, beside: 0 };
+  return {
+    grade: gradeOf(sharp),
+    severity,
+    alarm,
+    threshold: gradeOf(threshold),
+    season: null,
+    elevated,
+    beside: 0,
+  };
+}
+
+function gradeOf(unusualness: number): number {
+  return unusualness / (unusualness + GRADE_HALF);
 }
 
 /** A row with what the two rows before it add: an incident that grows is seen earlier. */

@@ -8,6 +8,8 @@ import { newEvent, type OpenEvent } from './open-event.ts';
 import { stuckRows } from './ring-values.ts';
 import type { ToldRow } from './told-row.ts';
 
+const THRESHOLD_DIGITS = 4;
+
 interface BegunBy {
   /** The most unusual value of the alarm, and the row that tells it. */
   readonly most: SeenValue;
@@ -43,6 +45,7 @@ export function beginEvent(subject: EventSubject, row: EventRow, { most, told, i
     leading: inUnits(leadingResidual(rings, value - expected), scale),
     before: isKept ? levelBefore(most, start, gap) : null,
     peak: peakOf(row, told, { ...subject, start }),
+    ...(Number.isFinite(verdict.threshold) && { threshold: Number(verdict.threshold.toFixed(THRESHOLD_DIGITS)) }),
     ...(toldBefore > 0 && {
       lead: toldBefore,
       // It reaches as far as the alarm, which may come a row or two behind what it is about.

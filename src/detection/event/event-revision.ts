@@ -80,6 +80,7 @@ function revisionOf(
     seriesLabels: event.seriesLabels ?? shownLabels(event.series ?? event.group ?? ''),
     unit,
     recoveringSinceMs,
+    threshold: event.threshold ?? null,
   };
 }
 

@@ -65,6 +65,8 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   severity: number | null;
   peak: EventPeak;
   shares: MemberShares;
+  /** Threshold of its series at the first alarm, as a grade; left out if there is none, and by earlier versions. */
+  readonly threshold?: number;
   /** How many series have stopped, where the event is a pause. Left out for other events. */
   readonly seriesCount?: number;
 }
@@ -101,6 +103,7 @@ interface EventStart
     | 'lead'
     | 'day'
     | 'isUnwatched'
+    | 'threshold'
   > {
   /** The first deviating row. */
   readonly begun: EventMoment;

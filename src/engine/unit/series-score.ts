@@ -3,7 +3,8 @@ import { numberOrNull, type ScoreRecord } from '../../records/score-record.ts';
 import type { BoundDetector } from './bound-detector.ts';
 
 /** A detection, or the row of a series that is silent. */
-type ScoredRow = Omit<Detection, 'state' | 'unusual' | 'season' | 'elevated' | 'beside'> & Pick<ScoreRecord, 'state'>;
+type ScoredRow = Omit<Detection, 'state' | 'unusual' | 'threshold' | 'season' | 'elevated' | 'beside'> &
+  Pick<ScoreRecord, 'state'>;
 
 /** What a detection does not know of its observation. */
 interface ScoredObservation extends Pick<ScoreRecord, 'series' | 'timestampMs' | 'value' | 'restarted' | 'input'> {

@@ -2,14 +2,7 @@ import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import type { Incident } from '../../records/incident.ts';
 import type { ScoreRecord, ScoreState } from '../../records/score-record.ts';
 import type { EventRows, EventSelection, KnownEvent, PageKey } from './event-port.ts';
-import type {
-  FoundIncident,
-  IncidentRows,
-  IncidentSelection,
-  IncidentStanding,
-  MovedRow,
-  MoveSelection,
-} from './incident-port.ts';
+import type { FoundIncident, IncidentRows, IncidentSelection, IncidentStanding } from './incident-port.ts';
 
 /**
  * What is kept of scores and events for looking at: how it is written, and how it is read. DuckDB and Postgres
@@ -253,8 +246,6 @@ export interface HistoryReader {
   findIncident(id: string): Promise<FoundIncident | null>;
   /** Those that were merged into each of these incidents, `MERGED_MAX` of all at most; none where there are none. */
   mergedInto(incidentIds: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
-  /** Series with a grade in a stretch of time. */
-  listMoved(selection: MoveSelection): Promise<readonly MovedRow[]>;
   listGroups(selection: GroupSelection): Promise<readonly GroupRow[]>;
   published(selection: PublishedSelection): Promise<PublishedScores>;
   detectors(): Promise<readonly DetectorRow[]>;

@@ -37,30 +37,6 @@ export const INCIDENT_EVENTS_MAX = 1_000;
 /** Merged incidents that one question finds. */
 export const MERGED_MAX = 10_000;
 
-/** How far series left their past in a stretch of time. */
-export interface MoveSelection {
-  readonly startMs: number;
-  /** Included; null: up to the newest. */
-  readonly endMs: number | null;
-  /** Observations of a series before it that are its past, about. */
-  readonly pastRows: number;
-  /** The quantile of their grades that is the usual one. */
-  readonly usualQuantile: number;
-  /** Series, those with the largest grades first. */
-  readonly limit: number;
-}
-
-export interface MovedRow {
-  readonly series: string;
-  readonly group: string | null;
-  /** The largest from the start to the end. */
-  readonly grade: number;
-  /** The usual one before it; null where nothing was graded. */
-  readonly usualGrade: number | null;
-  /** The first alarm from the start to the end. */
-  readonly alarmAtMs: number | null;
-}
-
 /** How current the incidents are. */
 export interface IncidentStanding {
   /** Open ones. */

@@ -6,7 +6,7 @@ import { SCORE_COLUMNS } from './score-row.ts';
  * sealed: it is sorted by series, so that one series is read from a few blocks. What is too old is dropped as a
  * whole.
  */
-export interface ScorePart {
+interface ScorePart {
   readonly part: number;
   readonly sealed: boolean;
   readonly rows: number;

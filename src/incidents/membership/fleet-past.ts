@@ -21,7 +21,7 @@ const LEVELS = 4;
 const LEVEL_0 = 16;
 const LEVEL_PRIOR = 8;
 /** Above it a series has hardly varied before: its strength says nothing. */
-export const FLAT_FROM = 5_000;
+const FLAT_FROM = 5_000;
 const USUAL_QUANTILE = 0.95;
 const RATES_MAX = 4;
 

@@ -23,7 +23,7 @@ const DEPTH = 'depth ';
 export const METRIC = '\u0000metric\u0000';
 
 /** Labels beside the id of a series. */
-export interface LabelsBeside {
+interface LabelsBeside {
   /** Labels of its detector, which count where the series has no label of that name. */
   readonly labels?: Readonly<Record<string, string>>;
   /** Its own labels, which the id may hide. */

@@ -4,18 +4,17 @@ import { type Dependencies, type MetHints, NO_DEPENDENCIES } from '../membership
 import { type SeriesParts, sharedContexts } from '../membership/series-parts.ts';
 import { componentsOf } from './component-split.ts';
 
-/** How a series moved in an incident. */
+/** The event of a series in an incident. */
 export interface SeriesMove {
   readonly series: string;
   readonly parts: SeriesParts;
-  /** How unusual it was at most. */
+  /** The highest one. */
   readonly grade: number;
-  /** What 99 of 100 rows before the incident do not exceed; null if that is not known. */
-  readonly usual: number | null;
+  /** Grade that an alarm of the series requires; null in events of earlier versions. */
+  readonly threshold: number | null;
   /** It hardly varied before, so that its grade says only that it moved. */
   readonly isFlat: boolean;
-  /** When it began to alarm; null where it moved without an alarm. */
-  readonly startedAtMs: number | null;
+  readonly firstAlarmAtMs: number;
   /** What was seen, such as `38 where 13 was expected`. */
   readonly seen: string | null;
   /** In how many of the earlier incidents that it had in common with the others it was first. */
@@ -23,8 +22,6 @@ export interface SeriesMove {
 }
 
 export const ORIGINS_MAX = 5;
-/** A series hardly varied before if its usual grade is below this one. */
-export const FLAT_GRADE = 0.5 / 14.5;
 /**
  * The most that a series weighs that hardly varied before: it left its past, and nothing shows how far. In a tail where
  * twice as far is half as often, what exceeds a limit exceeds it by so much in the mean.
@@ -53,15 +50,14 @@ interface OriginCandidate {
   readonly common: string | null;
   readonly moves: readonly (readonly [weight: number, move: SeriesMove])[];
   readonly weight: number;
-  /** When the first of its series began to alarm; Infinity: none did. */
   readonly firstAtMs: number;
   /** Hints that were met, in words. */
   readonly hints: readonly string[];
 }
 
 /**
- * Ranks the parts of a fleet by how improbable their series are together. 1 - grade is the tail that a series is in, so
- * that the logarithm of the usual tail over this one weighs it. Series of one part are no independent witnesses, and
+ * Ranks the parts of a fleet by how improbable their events are together. 1 - grade is the tail that a series is in:
+ * its weight is the logarithm of the tail at its threshold over this one. Series of one part are not independent, and
  * one part has more of them than another: the second largest weight counts half, the third a third, and so on.
  *
  * Scores are shares of the odds of all candidates, those that are not listed among them.
@@ -78,16 +74,13 @@ export function rankOrigins(
       .map((move) => [weightIn(move), move] as const)
       .sort(([a, one], [b, other]) => b - a || (one.series < other.series ? -1 : 1));
     const weight = weighed.reduce((sum, [each], i) => sum + each / (i + 1), 0);
-    const firstAtMs = Math.min(...group.map(({ startedAtMs }) => startedAtMs ?? Number.POSITIVE_INFINITY));
+    const firstAtMs = Math.min(...group.map((move) => move.firstAlarmAtMs));
     return { common: componentOf(weighed[0][1]), moves: weighed, weight, firstAtMs, hints: [] };
   });
   const candidates = withHints(unhinted, dependencies);
   candidates.sort(
     (a, b) =>
-      b.weight - a.weight ||
-      // NaN if neither alarmed.
-      a.firstAtMs - b.firstAtMs ||
-      (a.moves[0][1].series < b.moves[0][1].series ? -1 : 1),
+      b.weight - a.weight || a.firstAtMs - b.firstAtMs || (a.moves[0][1].series < b.moves[0][1].series ? -1 : 1),
   );
   const odds = candidates.reduce((sum, { weight }) => sum + Math.expm1(weight), 0);
   return candidates.slice(0, ORIGINS_MAX).map((candidate, i) => ({
@@ -107,7 +100,7 @@ function withHints(candidates: readonly OriginCandidate[], dependencies: Depende
     return { dependent: numbers('dependent'), dependedOn: numbers('dependedOn') };
   });
   return candidates.map((candidate, i) => {
-    if (candidate.weight === 0 || !Number.isFinite(candidate.firstAtMs)) return candidate;
+    if (candidate.weight === 0) return candidate;
     const hints = [...met[i].dependedOn]
       .toSorted((a, b) => a - b)
       .flatMap((hint) => {
@@ -129,15 +122,15 @@ function labelsText(labels: Dependency['labels']): string {
     .join(' ');
 }
 
-/** How far a series left its own past: 0 where it did not, log 2 for twice as far. */
-export function weightOf(move: SeriesMove): number {
+/** How far a series is beyond its threshold: 0 at it, log 2 for twice as far. */
+export function weightOf(move: Pick<SeriesMove, 'grade' | 'threshold' | 'isFlat'>): number {
   const weight = Math.max(0, Math.log(unusualness(move)));
-  return move.isFlat ? Math.min(weight, FLAT_WEIGHT) : weight;
+  return move.isFlat ? FLAT_WEIGHT : weight;
 }
 
-/** How many times as unusual as it usually is. */
-export function unusualness({ grade, usual }: Pick<SeriesMove, 'grade' | 'usual'>): number {
-  return (1 - (usual ?? 0)) / Math.max(1 - grade, TAIL_MIN);
+/** How many times as unusual as an alarm requires. */
+function unusualness({ grade, threshold }: Pick<SeriesMove, 'grade' | 'threshold'>): number {
+  return (1 - (threshold ?? 0)) / Math.max(1 - grade, TAIL_MIN);
 }
 
 /** Less what the middle series of the same metric weighs: that is common to all of them. */
@@ -165,9 +158,12 @@ function evidenceOf(
   }
   const [, farthest] = moves[0];
   if (farthest.isFlat) evidence.push(`${farthest.series} hardly varied before and moved`);
-  else if (farthest.usual === null) evidence.push(`${farthest.series} is ${rank === 0 ? 'farthest out' : 'far out'}`);
+  else if (farthest.threshold === null)
+    evidence.push(`${farthest.series} is ${rank === 0 ? 'farthest out' : 'far out'}`);
   else {
-    evidence.push(`${farthest.series} is ${unusualness(farthest).toPrecision(2)} times as unusual as it usually is`);
+    evidence.push(
+      `${farthest.series} is ${unusualness(farthest).toPrecision(2)} times as unusual as an alarm requires`,
+    );
   }
   if (farthest.seen !== null) evidence.push(farthest.seen);
   evidence.push(...hints.slice(0, HINTS_TOLD_MAX));

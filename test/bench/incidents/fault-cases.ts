@@ -3,10 +3,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { type PastObservation, scoreHistory } from '../../../src/engine/commit/score-history.ts';
-import { IncidentState, UPDATE_MS } from '../../../src/incidents/incident-state.ts';
-import type { AnomalyEvent } from '../../../src/records/anomaly-event.ts';
-import type { IncidentOrigin } from '../../../src/records/incident.ts';
-import { meanStepMs } from '../../../src/time/frequency.ts';
 import { BacktestIncidents } from '../../../src/tools/backtest/backtest-incidents.ts';
 import { boundTo, defaultDetector, withModel } from '../detection/product.ts';
 import { type CaseResult, type FaultCase, serviceOf } from './incident-card.ts';
@@ -29,17 +25,10 @@ export function readHistory(folder: string, { file }: FaultCase): readonly PastO
   });
 }
 
-export interface OwnResult {
-  /** Ranked by the scores of all series. */
-  readonly lines: CaseResult;
-  /** The same incidents as their last records rank them: by events alone. */
-  readonly records: CaseResult;
-}
-
 /** Incidents with the defaults of `backtest`, the last line of each. */
-export function ownResults(histories: readonly (readonly PastObservation[])[]): Promise<readonly OwnResult[]> {
+export function ownResults(histories: readonly (readonly PastObservation[])[]): Promise<readonly CaseResult[]> {
   return withModel(async (forecasters, model) => {
-    const results: OwnResult[] = [];
+    const results: CaseResult[] = [];
     for (const history of histories) {
       const { series } = history[0];
       const times = history.filter((row) => row.series === series).map(({ timestampMs }) => timestampMs);
@@ -51,52 +40,13 @@ export function ownResults(histories: readonly (readonly PastObservation[])[]): 
       });
       const bound = boundTo(detector, forecasters, model);
       const incidents = new BacktestIncidents([bound.config]);
-      const records = new IncidentRecords(meanStepMs(bound.config.settings.freq));
-      const sink = {
-        onScores: (scores: Parameters<typeof incidents.addScores>[0]) => incidents.addScores(scores),
-        onEvent: (event: Parameters<typeof incidents.addEvent>[0]) => {
-          incidents.addEvent(event);
-          records.addEvent(event);
-        },
-      };
-      const plan = { source: 'case', detectors: [bound], group: null, ...sink };
+      const onEvent = (event: Parameters<typeof incidents.addEvent>[0]) => incidents.addEvent(event);
+      const plan = { source: 'case', detectors: [bound], group: null, onScores: () => {}, onEvent };
       await scoreHistory(history, plan, new AbortController().signal);
-      const lines = [...new Map(incidents.lines().map((line) => [line.id, line])).values()];
-      const origins = records.origins();
-      const published = lines.map(({ id, startedAt }) => ({ startedAt, origins: origins.get(id) ?? [] }));
-      results.push({ lines: { incidents: lines }, records: { incidents: published } });
+      results.push({ incidents: [...new Map(incidents.lines().map((line) => [line.id, line])).values()] });
     }
     return results;
   });
-}
-
-/** The records that `incidents` would write. */
-class IncidentRecords {
-  readonly #state: IncidentState;
-  readonly #newest = new Map<string, readonly IncidentOrigin[]>();
-  #nowMs = Number.NEGATIVE_INFINITY;
-
-  constructor(stepMs: number) {
-    this.#state = new IncidentState({ stepMs, stepOf: () => stepMs });
-  }
-
-  addEvent(event: AnomalyEvent): void {
-    this.#nowMs = Math.max(this.#nowMs, event.updatedAtMs);
-    this.#advance(this.#nowMs);
-    this.#state.observe(event, this.#nowMs);
-  }
-
-  origins(): ReadonlyMap<string, readonly IncidentOrigin[]> {
-    this.#advance(this.#nowMs);
-    this.#advance(this.#nowMs + UPDATE_MS);
-    return this.#newest;
-  }
-
-  #advance(nowMs: number): void {
-    this.#state.advance(nowMs);
-    for (const { incidentId, origins } of this.#state.takeRevisions()) this.#newest.set(incidentId, origins);
-    this.#state.takeChanges();
-  }
 }
 
 /** Rankings by the distance from the quiet time. The true onset is given to them. */

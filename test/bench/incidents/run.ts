@@ -49,8 +49,7 @@ async function labelledFigures({
   const histories = cases.map((each) => readHistory(data, each));
   const own = await ownResults(histories);
   const rankings: Readonly<Record<string, readonly CaseCard[]>> = {
-    ours: cases.map((each, i) => caseCard(each, own[i].lines)),
-    records: cases.map((each, i) => caseCard(each, own[i].records)),
+    ours: cases.map((each, i) => caseCard(each, own[i])),
     ...Object.fromEntries(
       Object.entries(SIMPLE_SCORERS).map(([name, scaleOf]) => {
         return [name, cases.map((each, i) => caseCard(each, simpleResult(each, histories[i], scaleOf)))];
@@ -77,7 +76,7 @@ async function labelledFigures({
   return figures;
 }
 
-/** Records are those of the same incidents, and the simple scorers are given the onset: their ranking counts alone. */
+/** The simple scorers are given the onset: only their ranking counts. */
 function keysOf(ranking: string, figures: IncidentFigures): readonly (keyof IncidentFigures)[] {
   const all = Object.keys(figures) as (keyof IncidentFigures)[];
   return ranking === 'ours' ? all : all.filter((key) => ['ac1', 'ac3', 'avg5'].includes(key));

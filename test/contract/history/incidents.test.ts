@@ -142,31 +142,6 @@ historyTest('what was like it before: by the share of series that both have', as
   );
 });
 
-historyTest(
-  'how far series moved: the largest grade in a stretch of time, the usual one before, the first alarm',
-  async (at) => {
-    const history = await at.open();
-    const scores = Array.from({ length: 60 }, (_, i) => [
-      keptScore(2 * i, { timestampMs: START_MS + i * MINUTE_MS, grade: i < 30 ? 0.01 : 0.5, alarm: i >= 40 }),
-      keptScore(2 * i + 1, { timestampMs: START_MS + i * MINUTE_MS, series: 'b', grade: i === 3 ? 0.9 : 0.1 }),
-    ]).flat();
-    await history.append(batchOf({ scores }));
-    const startMs = START_MS + 30 * MINUTE_MS;
-    const selection = { startMs, endMs: startMs + 20 * MINUTE_MS, pastRows: 2_000, usualQuantile: 0.9, limit: 10 };
-    const round = (grade: number | null) => grade && Math.round(grade * 1e6) / 1e6;
-    const rows = (await history.listMoved(selection)).map(({ grade, usualGrade, ...row }) => {
-      return { ...row, grade: round(grade), usualGrade: round(usualGrade) };
-    });
-    const alarmAtMs = START_MS + 40 * MINUTE_MS;
-    assert.deepEqual(rows, [
-      { series: 'a', group: null, grade: 0.5, usualGrade: 0.01, alarmAtMs },
-      { series: 'b', group: null, grade: 0.1, usualGrade: 0.1, alarmAtMs: null },
-    ]);
-    assert.equal((await history.listMoved({ ...selection, limit: 1 })).length, 1);
-    assert.deepEqual(await history.listMoved({ ...selection, startMs: START_MS - DAY_MS, endMs: START_MS - 1 }), []);
-  },
-);
-
 historyTest('incidents that ended are dropped with age, and their events with them', async (at) => {
   let nowMs = START_MS;
   const history = await at.open({ nowMs: () => nowMs });

@@ -12,7 +12,6 @@ import {
   shownIncidentReview,
 } from '../../operations/incident-answers.ts';
 import { operationsOf } from '../../operations/operations.ts';
-import { ScoredOrigins } from '../../operations/scored-origins.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
 import { countOf, cursorOf, cursorText, flagOf, matchOf, queryTime } from '../../wire/query-values.ts';
 import { answers, bodyAnswers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
@@ -47,7 +46,6 @@ async function foundIncident({ operations }: AppServices, id: string) {
 
 function addIncidentLists(app: App, services: AppServices): void {
   const { operations, store, nowMs } = services;
-  const scoredOrigins = operations === null ? null : new ScoredOrigins(operations, nowMs);
   app.get(
     '/v1/incidents',
     {
@@ -94,7 +92,6 @@ function addIncidentLists(app: App, services: AppServices): void {
         reader,
         changes: changes.known,
         nowMs: nowMs(),
-        scoredOrigins: scoredOrigins!,
       });
     },
   );

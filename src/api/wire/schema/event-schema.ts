@@ -114,6 +114,7 @@ export const AnomalyEventAnswer = Type.Object({
   labels: Type.Record(Type.String(), Type.String(), { description: 'Labels of the detector.' }),
   unit: NullableText('Unit of the values, such as `bytes`; null where the detector names none.'),
   recoveringSinceMs: NullableTime('Of an open event: the first value that is back; null while none is.'),
+  threshold: NullableNumber('Grade that a row must exceed alone for an alarm, as the event began.'),
   incidentId: NullableText('The incident that it is part of; null while none is known.'),
   ...Review,
 });

@@ -120,12 +120,6 @@ export const IncidentDetailAnswer = Type.Object({
   ...Review,
   events: Type.Array(IncidentEvent, { description: 'All of its events by their onsets, at most 1,000.' }),
   mergedIds: Type.Array(Type.String(), { description: 'Incidents that were merged into it.' }),
-  rankedBy: Type.Enum(['scores', 'events'], {
-    description: 'What `origins` are ranked by: the scores of all series, or events alone where the history has none.',
-  }),
-  moved: Type.Array(Type.Object({ series: Type.String(), times: Type.Number() }), {
-    description: 'Series that moved without an event: how many times as unusual as they usually are.',
-  }),
   similar: Type.Array(
     Type.Object({ incident: IncidentAnswer, commonSeries: Type.Integer({ description: 'Series that both have.' }) }),
     { description: 'Earlier incidents of the same series, the most alike first.' },

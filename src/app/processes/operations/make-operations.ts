@@ -8,7 +8,7 @@ import type { RunningHistory } from '../history/run-history.ts';
 import { readFindings } from './input-findings.ts';
 
 interface OperationsOptions {
-  readonly config: Pick<LoadedConfig, 'stream' | 'dependsOn' | 'incidents' | 'history'>;
+  readonly config: Pick<LoadedConfig, 'stream' | 'incidents' | 'history'>;
   readonly history: RunningHistory;
   readonly detectors: DetectorsPort;
   readonly changes: ChangesPort;
@@ -16,7 +16,7 @@ interface OperationsOptions {
 
 /** Connects what the sidecar knows of the stream with the history, Kafka and the detectors file. */
 export function makeOperations({ config, history, detectors, changes }: OperationsOptions): Operations {
-  const { stream, dependsOn, incidents, history: bounds } = config;
+  const { stream, incidents, history: bounds } = config;
   const { topics } = stream;
   const { remote } = history;
   const sources = {
@@ -32,7 +32,6 @@ export function makeOperations({ config, history, detectors, changes }: Operatio
     bounds,
     topics: sources,
     idsHideLabels: (stream.input.idTemplate ?? null) !== null,
-    dependsOn,
     problem: () => remote.problem,
     detectors,
     changes,

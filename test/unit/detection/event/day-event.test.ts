@@ -31,7 +31,15 @@ test('an alarm of a whole day is told as its mean, lasts as long as the day, and
       position,
       timestampMs: position * stepMs,
       offset: position,
-      verdict: { grade: 0.1, severity: 1, alarm, season: alarm ? season : null, elevated: 0, beside: 0 },
+      verdict: {
+        grade: 0.1,
+        severity: 1,
+        alarm,
+        season: alarm ? season : null,
+        elevated: 0,
+        beside: 0,
+        threshold: 0.5,
+      },
       seen: [seen],
       keptOf: () => seen,
     });

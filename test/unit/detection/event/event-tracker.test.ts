@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NO_VERDICT } from '../../../../src/detection/alarm/alarm.ts';
 import type { ForecastValue, SeenValue } from '../../../../src/detection/event/event-row.ts';
 import { type EventRules, NO_RULES } from '../../../../src/detection/event/event-rules.ts';
 import { EventTracker } from '../../../../src/detection/event/event-tracker.ts';
@@ -39,7 +40,7 @@ function trackerOf(rules: Partial<EventRules> = {}) {
     if (!tracker.wants(alarm, value)) return [];
     return tracker.observe({
       ...at,
-      verdict: { grade: severity / (severity + 14), severity, alarm, season: null, elevated, beside: 0 },
+      verdict: { ...NO_VERDICT, grade: severity / (severity + 14), severity, alarm, elevated },
       seen: Number.isNaN(value) ? [] : [seen],
       keptOf: () => seen,
     });
@@ -333,6 +334,7 @@ test('an alarm of the long memory is told by what its time of the week usually s
       alarm,
       season: alarm ? { expected: 20, deviation: 2, lately: 12, raised: true, localMs: Date.UTC(2026, 2, 3, 9) } : null,
       elevated: 0,
+      threshold: 0.5,
       beside: Math.max(0, 32 - position),
     },
     seen: [seen],
@@ -359,7 +361,7 @@ test('a value below its forecast that is high for its hour is told by the foreca
       position: 0,
       timestampMs: 0,
       offset: 0,
-      verdict: { grade: 0.5, severity: 20, alarm: true, season, elevated: 1, beside: 1 },
+      verdict: { grade: 0.5, severity: 20, alarm: true, season, elevated: 1, beside: 1, threshold: 0.5 },
       seen: [{ series: 's', value, expected: 40, lo: 38, hi: 42, sharp: 20, rings, origin: 0 }],
       keptOf: () => null,
     })[0].summary;
@@ -383,7 +385,7 @@ test('an event of a group that the long memory of one member raised is of that m
     position: 0,
     timestampMs: 0,
     offset: 0,
-    verdict: { grade: 0.5, severity: 20, alarm: true, season, elevated: 0, beside: 1 },
+    verdict: { grade: 0.5, severity: 20, alarm: true, season, elevated: 0, beside: 1, threshold: 0.5 },
     seen: [odd, beside],
     keptOf: () => null,
   });

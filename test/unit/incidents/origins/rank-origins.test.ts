@@ -12,14 +12,14 @@ import { isOriginKnown } from '../../../../src/records/incident.ts';
 
 function move(series: string, changes: Partial<SeriesMove> = {}): SeriesMove {
   const parts = partsOf(series);
-  const still = { grade: 0.26, usual: 0.42, isFlat: false, startedAtMs: null, seen: null, led: null };
+  const still = { grade: 0.26, threshold: 0.42, isFlat: false, firstAlarmAtMs: 0, seen: null, led: null };
   return { series, parts, ...still, ...changes };
 }
 
 const first = (moves: readonly SeriesMove[]) => rankOrigins(moves)[0].common;
 
 test('the host whose series left its own past farthest comes first', () => {
-  const moves = [move('a/cpu', { grade: 0.865 }), move('b/cpu', { grade: 0.955, usual: 0.952 }), move('c/cpu')];
+  const moves = [move('a/cpu', { grade: 0.865 }), move('b/cpu', { grade: 0.955, threshold: 0.952 }), move('c/cpu')];
   assert.equal(first(moves), 'a');
 });
 
@@ -43,7 +43,7 @@ test('what all siblings did says less', () => {
 });
 
 test('a series that hardly varied before weighs little, however far it moved', () => {
-  const moves = [move('a/cpu', { grade: 0.811 }), move('b/up', { grade: 1, usual: 0, isFlat: true })];
+  const moves = [move('a/cpu', { grade: 0.811 }), move('b/up', { grade: 1, threshold: 0, isFlat: true })];
   assert.equal(first(moves), 'a');
 });
 
@@ -81,15 +81,15 @@ test('evidence is told in words', () => {
   const [origin] = rankOrigins([
     move('a/cpu', {
       grade: 0.868,
-      startedAtMs: 1_000,
+      firstAlarmAtMs: 1_000,
       seen: '38 where 13 was expected',
       led: { count: 3, of: 4 },
     }),
-    move('b/cpu', { grade: 0.741, startedAtMs: 42_000 }),
+    move('b/cpu', { grade: 0.741, firstAlarmAtMs: 42_000 }),
   ]);
   assert.deepEqual(origin.evidence, [
     'first to move, 41 s before the others',
-    'a/cpu is 4.4 times as unusual as it usually is',
+    'a/cpu is 4.4 times as unusual as an alarm requires',
     '38 where 13 was expected',
     'the others followed it in 3 of 4 earlier incidents',
   ]);
@@ -101,8 +101,8 @@ const ofService = (service: string, changes: Partial<SeriesMove> = {}) =>
 
 test('what moved before the series that depend on it by a hint weighs more, and says so', () => {
   const moves = [
-    ofService('web', { grade: 0.877, startedAtMs: 42_000 }),
-    ofService('db', { grade: 0.859, startedAtMs: 1_000 }),
+    ofService('web', { grade: 0.877, firstAlarmAtMs: 42_000 }),
+    ofService('db', { grade: 0.859, firstAlarmAtMs: 1_000 }),
   ];
   assert.equal(first(moves), 'service=web');
   const [origin] = rankOrigins(moves, WEB_ON_DB);
@@ -111,9 +111,12 @@ test('what moved before the series that depend on it by a hint weighs more, and 
 });
 
 test('a hint says nothing of what moved later, or did not move', () => {
-  const later = [ofService('web', { grade: 0.877, startedAtMs: 0 }), ofService('db', { grade: 0.859, startedAtMs: 9 })];
+  const later = [
+    ofService('web', { grade: 0.877, firstAlarmAtMs: 0 }),
+    ofService('db', { grade: 0.859, firstAlarmAtMs: 9 }),
+  ];
   assert.deepEqual(rankOrigins(later, WEB_ON_DB), rankOrigins(later));
-  const still = [ofService('web', { grade: 0.877, startedAtMs: 9 }), ofService('db', { startedAtMs: 0 })];
+  const still = [ofService('web', { grade: 0.877, firstAlarmAtMs: 9 }), ofService('db', { firstAlarmAtMs: 0 })];
   assert.deepEqual(rankOrigins(still, WEB_ON_DB), rankOrigins(still));
 });
 

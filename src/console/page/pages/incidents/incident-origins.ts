@@ -16,7 +16,7 @@ interface IncidentOriginsProps {
 
 /** Candidates with their evidence. Their scores are not shown: see the README of src/incidents. */
 export function IncidentOrigins({ app, incident, onChanged }: IncidentOriginsProps): Shown {
-  const { incidentId, origins, openedOrigins, rankedBy, verdicts, confirmed } = incident;
+  const { incidentId, origins, openedOrigins, verdicts, confirmed } = incident;
   // Of candidates without evidence only the first is listed.
   const shown = origins.filter(({ score }, rank) => rank === 0 || score > 0);
   const names = useNames(shown.map(originName));
@@ -49,8 +49,7 @@ export function IncidentOrigins({ app, incident, onChanged }: IncidentOriginsPro
         }</p>
       </li>`;
     })}</ol>
-    <p class="aside">${rankedBy === 'events' ? 'Ranked by events only.' : 'Ranked by the scores of all series.'}${
-      earlier !== null && ` When it was opened: ${earlier}.`
-    } The ranking suggests where to look first; it does not prove a cause.</p>
+    <p class="aside">${earlier !== null && `When it was opened: ${earlier}. `}The ranking suggests where to look first;
+      it does not prove a cause.</p>
   </section>`;
 }

@@ -6,7 +6,6 @@ import type { ListedNames } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import { addressOf, farOutText, kindName, subjectName } from '../../../view/event-words.ts';
 import { onsetText } from '../../../view/incident-words.ts';
-import { routeTo } from '../../../view/route.ts';
 import { timeText, zonedText } from '../../../view/time-words.ts';
 import { AlignedChart } from '../../chart/aligned-chart.ts';
 import type { Console } from '../../element/hooks.ts';
@@ -15,7 +14,6 @@ import { Icon } from '../../element/icons.ts';
 import { Name, SharedName, useNames } from '../../element/series-name.ts';
 
 const ROWS = 20;
-const MOVED_ROWS = 6;
 const MARKS = [0, 0.25, 0.5, 0.75, 1];
 /** What is shown before the start and behind the end, in lengths of the incident. */
 const LEAD = 0.75;
@@ -34,18 +32,17 @@ interface IncidentTimelineProps {
   readonly onChanged: () => void;
 }
 
-/** Its events by their onsets, each with its series over the same time; below, what moved without an event. */
+/** Its events by their onsets, each with its series over the same time. */
 export function IncidentTimeline(props: IncidentTimelineProps): Shown {
   const { app, incident, events, changes, nowMs, onChanged } = props;
   const marks = changes.map(({ time }) => time);
   const [rows, setRows] = useState(ROWS);
-  const { startedAtMs, endedAtMs, moved } = incident;
+  const { startedAtMs, endedAtMs } = incident;
   const end = endedAtMs ?? Math.ceil(Math.max(nowMs, incident.updatedAtMs) / STEP_MS) * STEP_MS;
   const lead = Math.max(LEAD_MS_MIN, (end - startedAtMs) * LEAD);
   const range = { from: startedAtMs - lead, to: endedAtMs === null ? end : end + lead };
   const shown = incident.events.slice(0, rows);
-  const movedRows = moved.slice(0, MOVED_ROWS);
-  const names = useNames([...shown.map(subjectName), ...movedRows.map(({ series }) => series)]);
+  const names = useNames(shown.map(subjectName));
   const byId = new Map(events.map((event) => [event.eventId, event]));
   return html`<section class="panel" aria-label="Its events by their onsets"><h2>Its events by their onsets</h2>
     <${SharedName} names=${names} />
@@ -64,14 +61,6 @@ export function IncidentTimeline(props: IncidentTimelineProps): Shown {
       incident.events.length > rows &&
       html`<p class="more"><button type="button" onClick=${() => setRows(rows + ROWS)}>
         ${Math.min(ROWS, incident.events.length - rows)} more of ${incident.eventCount}</button></p>`
-    }
-    ${
-      moved.length > 0 &&
-      html`<h3>Moved without an event</h3><ul class="onsets">${movedRows.map(
-        ({ series, times }) => html`<li class="onset" key=${series}><span class="figure">${times}×</span>
-          <a href=${routeTo('series', series)}><${Name} id=${series} names=${names} /></a>
-          <${AlignedChart} source=${app.source} series=${series} range=${range} marks=${marks} /><span /></li>`,
-      )}</ul><p class="aside">Peak grade relative to the usual grade, without a lasting alarm.</p>`
     }
   </section>`;
 }
