@@ -108,11 +108,22 @@ async function keepObserved(
   });
 }
 
-function newestOf(scores: readonly KeptScore[]): KeptScore[] {
-  const newest = new Map<string, KeptScore>();
+interface NewestScore {
+  score: KeptScore;
+  /** The smallest distance of two scores of the batch; null for a single one. */
+  stepMs: number | null;
+}
+
+function newestOf(scores: readonly KeptScore[]): NewestScore[] {
+  const newest = new Map<string, NewestScore>();
   for (const score of scores) {
     const known = newest.get(score.series);
-    if (known === undefined || score.timestampMs >= known.timestampMs) newest.set(score.series, score);
+    if (known === undefined) newest.set(score.series, { score, stepMs: null });
+    else {
+      const distance = score.timestampMs - known.score.timestampMs;
+      if (distance >= 0) known.score = score;
+      if (distance > 0) known.stepMs = Math.min(known.stepMs ?? distance, distance);
+    }
   }
   return [...newest.values()];
 }
@@ -140,11 +151,16 @@ const JUDGED_FROM = `CASE WHEN history_series.detector = b.detector AND history_
 const JUDGED_TO = `CASE WHEN b.judged_to IS NULL AND history_series.detector = b.detector
   THEN history_series.judged_to ELSE b.judged_to END`;
 
+/** The smallest distance of two observations, of which the newest of earlier batches is one. */
+const STEP = `LEAST(history_series.step, b.step,
+  CASE WHEN b.time > history_series.time THEN b.time - history_series.time END)`;
+
 async function updateNewest(
   sql: HistoryWritingSql,
-  newest: readonly KeptScore[],
+  rows: readonly NewestScore[],
   { idOf, nowMs, judged }: KeepingRows & { readonly judged: ReadonlyMap<string, Span> },
 ): Promise<void> {
+  const newest = rows.map(({ score }) => score);
   await makeBatchTable(sql);
   const text = (name: string, of: (score: KeptScore) => string | null): ColumnValues => {
     return { name, type: 'text', values: newest.map(of) };
@@ -156,11 +172,12 @@ async function updateNewest(
     { name: 'kept_at', type: 'int8', values: newest.map(() => nowMs) },
     { name: 'judged_from', type: 'int8', values: newest.map(({ series }) => judged.get(series)?.fromMs ?? null) },
     { name: 'judged_to', type: 'int8', values: newest.map(({ series }) => judged.get(series)?.toMs ?? null) },
+    { name: 'step', type: 'int8', values: rows.map(({ stepMs }) => stepMs) },
     ...SCORE_COLUMNS.map(({ name, type, of }) => ({ name, type, values: newest.map(of) })),
   ]);
   const names = ['detector', 'member_of', 'kept_at', ...SCORE_COLUMNS.map(({ name }) => name)];
   await sql.query(
-    `UPDATE history_series SET judged_from = ${JUDGED_FROM}, judged_to = ${JUDGED_TO},
+    `UPDATE history_series SET judged_from = ${JUDGED_FROM}, judged_to = ${JUDGED_TO}, step = ${STEP},
         ${names.map((name) => `${name} = b.${name}`).join(', ')} FROM ${NEWEST_BATCH} AS b
       WHERE history_series.id = b.id AND (history_series.time IS NULL OR b.time >= history_series.time)`,
   );

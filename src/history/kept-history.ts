@@ -49,6 +49,13 @@ class KeptHistory implements HistoryStore {
     this.#nowMs = nowMs;
   }
 
+  claim(cluster: string): Promise<string> {
+    return this.#database.write(async (sql) => {
+      await sql.query('UPDATE history_version SET cluster = COALESCE(cluster, $1)', [cluster]);
+      return (await sql.query<{ cluster: string }>('SELECT cluster FROM history_version'))[0].cluster;
+    });
+  }
+
   positions() {
     return this.#database.read(readPositions);
   }
@@ -74,7 +81,7 @@ class KeptHistory implements HistoryStore {
   }
 
   listSeries(selection: SeriesSelection) {
-    return this.#database.read((sql) => readSeries(sql, selection));
+    return this.#database.read((sql) => readSeries(sql, selection, this.#nowMs()));
   }
 
   scores(range: ScoreRange) {
@@ -127,8 +134,9 @@ class KeptHistory implements HistoryStore {
   }
 
   standing() {
+    const nowMs = this.#nowMs();
     return this.#database.read(async (sql) => {
-      return { ...(await readStanding(sql)), incidents: await readIncidentStanding(sql, this.#nowMs()) };
+      return { ...(await readStanding(sql, nowMs)), incidents: await readIncidentStanding(sql, nowMs) };
     });
   }
 

@@ -36,6 +36,8 @@ export type HistoryMessage =
   | { readonly kind: 'stored'; readonly scores: number }
   /** Why nothing is added now; null while all is well. */
   | { readonly kind: 'problem'; readonly problem: string | null }
+  /** Clusters of histories in the same folder, which are not shown. */
+  | { readonly kind: 'clusters'; readonly others: readonly string[] }
   /** A live input has stopped; null when observations arrive. */
   | { readonly kind: 'input'; readonly stopped: HistoryProblem | null };
 
@@ -49,6 +51,8 @@ type Listener = (second: LiveSecond) => void;
 /** A history that another thread keeps: reads and live seconds come over a port. */
 export class RemoteHistory implements HistoryFeed {
   readonly reader: HistoryReader;
+  /** Kafka clusters of histories in the same folder, which are not shown. */
+  otherClusters: readonly string[] = [];
   #port: Worker | MessagePort | null = null;
   readonly #waiting = new Map<number, WaitingRead>();
   readonly #listeners = new Map<Listener, string | null>();
@@ -80,6 +84,7 @@ export class RemoteHistory implements HistoryFeed {
     if (message.kind === 'answer') this.#settle(message.id, ({ resolve }) => resolve(message.value));
     else if (message.kind === 'failed') this.#settle(message.id, ({ reject }) => reject(unavailable(message.reason)));
     else if (message.kind === 'problem') this.#note(message.problem);
+    else if (message.kind === 'clusters') this.otherClusters = message.others;
     else if (message.kind === 'input') this.#stopped = message.stopped;
     else if (message.kind === 'second') for (const listener of [...this.#listeners.keys()]) listener(message.second);
   }

@@ -13,7 +13,7 @@ const COMMIT_MS_MAX = 10_000;
 /** Behind the last record stands the marker of its transaction, which nobody commits. */
 const MARKERS = 1;
 
-const NO_SERIES: SeriesStanding = { states: new Map(), newestMs: null, storedAtMs: null, incidents: null };
+const NO_SERIES: SeriesStanding = { states: new Map(), ended: 0, newestMs: null, storedAtMs: null, incidents: null };
 const JUDGED: readonly ScoreState[] = ['scored', 'returned'];
 const CALIBRATING: readonly ScoreState[] = ['warming-up', 'not-forecasted', 'calibrating'];
 
@@ -51,13 +51,19 @@ export function freshnessReader(operations: Operations, nowMs: () => number): ()
     return {
       at: nowMs(),
       problem: problem && { reason: problem.reason, since: problem.sinceMs, due: problem.due },
+      other_clusters: [...operations.otherClusters()],
       newest: standing.newestMs,
       stored_at: standing.storedAtMs,
       incidents: standing.incidents && {
         open: standing.incidents.open,
         stalled_since: standing.incidents.unnamedSinceMs,
       },
-      series: { judged: count(JUDGED), calibrating: count(CALIBRATING), silent: count(['silent']) },
+      series: {
+        judged: count(JUDGED),
+        calibrating: count(CALIBRATING),
+        silent: count(['silent']),
+        ended: standing.ended,
+      },
       ...known,
     };
   };

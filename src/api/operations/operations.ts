@@ -81,6 +81,8 @@ export interface Operations {
   readonly idsHideLabels: boolean;
   /** Why nothing is added to the history now, and since when; null while all is well. */
   problem(): HistoryProblem | null;
+  /** Kafka clusters whose histories are kept here, too, and not shown. */
+  otherClusters(): readonly string[];
   readonly detectors: DetectorsPort;
   readonly changes: ChangesPort;
   readonly cluster: ClusterPort;

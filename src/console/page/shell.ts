@@ -15,7 +15,7 @@ import {
 } from './element/hooks.ts';
 import { classes, html, type Shown, typedIn } from './element/html.ts';
 import { Icon } from './element/icons.ts';
-import { Failure } from './element/page-states.ts';
+import { Failure, Loading } from './element/page-states.ts';
 import { Units } from './element/units.ts';
 import { Wave } from './element/wave.ts';
 import { BacktestPage } from './pages/backtest-page.ts';
@@ -163,10 +163,13 @@ interface PageFrameProps {
   readonly route: Route;
 }
 
-/** A page that fails says so, and leaves the others as they are. */
+/** A page that fails shows its error; the others remain. */
 function PageFrame({ page, app, route }: PageFrameProps): Shown {
   const [error] = useErrorBoundary();
+  const { freshness, freshnessFailure } = useOpenEvents(app);
   if (error !== undefined) return html`<${Failure} text=${`This page cannot be shown: ${error.message}`} />`;
+  // The clock of the pages.
+  if (freshness === undefined && freshnessFailure === null) return html`<${Loading} what="the state of the service" />`;
   return html`<${page} app=${app} route=${route} />`;
 }
 

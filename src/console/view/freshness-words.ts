@@ -1,8 +1,8 @@
 import type { Freshness } from '../../api/wire/schema/operations/freshness-schema.ts';
-import { counted, elapsedText } from './number-words.ts';
+import { counted, countText, elapsedText } from './number-words.ts';
 import { timeText } from './time-words.ts';
 
-/** What the console knows of how current it is. */
+/** Answers about freshness, as far as they are known. */
 interface KnownFreshness {
   /** The newest answer; undefined until there is one, null where there is no stream. */
   readonly freshness: Freshness | null | undefined;
@@ -10,47 +10,51 @@ interface KnownFreshness {
   readonly freshnessFailure: string | null;
 }
 
-/** Whether what is shown is how things are now. */
+/** True if pages show the present. */
 export interface ShownFreshness {
   readonly isCurrent: boolean;
   /** Two words. */
   readonly mark: string;
-  /** One sentence: why it is not current; where it is, of which series that is so. */
+  /** One sentence: why it is not current, or else the series that are. */
   readonly reason: string;
-  /** What works nevertheless; empty where it is current. */
+  /** The part that still works; empty while all does. */
   readonly remains: string;
 }
 
-const PAST_WORKS = 'What was read before stays: events, series, backtests.';
+const PAST_WORKS = 'Stored events, series and backtests are still available.';
 
-/** null in the first moment, in a report, and where the service has no stream. */
-export function shownFreshness({ freshness, freshnessFailure }: KnownFreshness, nowMs: number): ShownFreshness | null {
+/**
+ * null in the first moment, in a report, and if the service has no stream.
+ * @param nowMs the present in event time
+ */
+export function shownFreshness(
+  { freshness, freshnessFailure }: KnownFreshness,
+  nowMs: number,
+  wallMs: number,
+): ShownFreshness | null {
+  const since = (atMs: number) => `since ${timeText(atMs, nowMs)}, ${elapsedText(wallMs - atMs)} ago`;
   if (freshnessFailure !== null) {
-    const since = !freshness ? '' : ` since ${timeText(freshness.at, nowMs)}`;
-    return notCurrent('Not connected', `Nothing is known${since}: ${freshnessFailure}`, '');
+    const last = freshness ? ` ${since(freshness.at)}` : '';
+    return notCurrent('Not connected', `No answer from the service${last}: ${freshnessFailure}`, '');
   }
   if (!freshness) return null;
   const { problem, workers, series, newest } = freshness;
   const until = newest === null ? '' : ` The newest observation is of ${timeText(newest, nowMs)}.`;
   if (problem !== null && problem.due === null) {
-    const since = timeText(problem.since, nowMs);
-    return notCurrent('Not current', `Nothing new is read since ${since}: ${problem.reason}.${until}`);
+    return notCurrent('Not current', `Nothing was read from Kafka ${since(problem.since)}: ${problem.reason}.${until}`);
   }
-  if (workers === null) return notCurrent('Not known', `Kafka does not say whether anything is scored.${until}`);
-  const waiting = `${counted(workers.lag, 'observation waits', 'observations wait')}`;
-  if (workers.members === 0) {
-    return notCurrent('No worker', `Nothing is scored: no worker runs, and ${waiting}.${until}`);
-  }
+  if (workers === null) return notCurrent('Not known', `The state of the workers is unknown.${until}`);
+  const waiting = counted(workers.lag, 'observation is waiting', 'observations are waiting');
+  if (workers.members === 0) return notCurrent('No worker', `No worker is running, and ${waiting}.${until}`);
   if (workers.stalled_since !== null) {
-    const ago = elapsedText(freshness.at - workers.stalled_since);
-    return notCurrent('Behind', `Nothing was scored for ${ago}, and ${waiting}.${until}`);
+    return notCurrent('Behind', `Nothing was scored ${since(workers.stalled_since)}, and ${waiting}.${until}`);
   }
   if (problem !== null) {
-    return notCurrent('No input', `Nothing arrived since ${timeText(problem.since, nowMs)}, due every ${problem.due}.`);
+    return notCurrent('No input', `No observation ${since(problem.since)}; one is due every ${problem.due}.`);
   }
   if (series.judged === 0) {
     const calibrating = series.calibrating > 0 ? `: ${countsText(freshness)}` : ', and none is calibrating';
-    return notCurrent('Not judged', `No series is judged yet${calibrating}.`, '');
+    return notCurrent('Not scored', `No series is scored yet${calibrating}.`, '');
   }
   return { isCurrent: true, mark: 'Live', reason: `${countsText(freshness)}.${until}`, remains: '' };
 }
@@ -59,15 +63,11 @@ function notCurrent(mark: string, reason: string, remains = PAST_WORKS): ShownFr
   return { isCurrent: false, mark, reason, remains };
 }
 
-/** `12 series judged, 3 calibrating, 1 silent; of 40 records no detector watches 5`. */
-function countsText({ series: { judged, calibrating, silent }, unwatched }: Freshness): string {
-  const parts = [
-    ...(judged > 0 ? [`${counted(judged, 'series', 'series')} judged`] : []),
-    ...(calibrating > 0 ? [`${counted(calibrating, 'series', 'series')} calibrating`] : []),
-    ...(silent > 0 ? [`${counted(silent, 'series', 'series')} silent`] : []),
-  ];
-  if (unwatched !== null) {
-    parts.push(`${counted(unwatched.records, 'record')} of the newest ${unwatched.of} not watched by any detector`);
-  }
-  return parts.join(', ');
+/** `12 series scored, 3 calibrating, 1 silent, 2 ended; 5 of the newest 40 records match no detector`. */
+function countsText({ series: { judged, calibrating, silent, ended }, unwatched }: Freshness): string {
+  const counts = { scored: judged, calibrating, silent, ended };
+  const parts = Object.entries(counts).flatMap(([state, count]) => (count > 0 ? [`${countText(count)} ${state}`] : []));
+  const text = parts.join(', ').replace(' ', ' series ');
+  if (unwatched === null) return text;
+  return `${text}; ${unwatched.records} of the newest ${unwatched.of} records match no detector`;
 }

@@ -75,11 +75,11 @@ export function withIncident<E extends Pick<EventAnswer, 'eventId' | 'incidentId
   });
 }
 
-/** Why events stand by themselves; null while incidents are made, or where nobody makes any. */
+/** Why events are in no incident, with a remedy; null while incidents are created. */
 export function incidentsStalled(freshness: Freshness | null | undefined, nowMs: number): string | null {
   const since = freshness?.incidents?.stalled_since ?? null;
   if (since === null) return null;
-  return `No incident is made since ${timeText(since, nowMs)}: newer events stand by themselves until it goes on.`;
+  return `No incident was created since ${timeText(since, nowMs)}. Run: npm start -- incidents`;
 }
 
 /** `first`, or `+41 s`. */

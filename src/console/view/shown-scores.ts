@@ -9,7 +9,7 @@ export type ShownScores = Pick<
 /** What the pages show of the newest score of a series. */
 export type ShownSeries = Pick<
   SeriesNow,
-  'series' | 'detector' | 'group' | 'timestampMs' | 'value' | 'grade' | 'state' | 'alarm' | 'recent'
+  'series' | 'detector' | 'group' | 'timestampMs' | 'value' | 'grade' | 'state' | 'alarm' | 'recent' | 'ended'
 >;
 
 export const NO_SCORES: ShownScores = {

@@ -74,10 +74,10 @@ export function zonedText(atMs: number): string {
   return `${momentText(atMs)} ${partsOf(atMs).timeZoneName}`;
 }
 
-/** How far the clock of the series, which counts as now, is behind that of the computer; empty where it is not. */
-export function clockText(nowMs: number, wallMs: number): string {
+/** How far event time is behind the clock; empty below two minutes. */
+export function behindText(nowMs: number, wallMs: number): string {
   const behind = wallMs - nowMs;
-  return behind < BEHIND_MIN_MS ? '' : ` by the clock of the series, ${elapsedText(behind)} behind this computer's`;
+  return behind < BEHIND_MIN_MS ? '' : ` (event time), ${elapsedText(behind)} behind the clock`;
 }
 
 const BEHIND_MIN_MS = 120_000;

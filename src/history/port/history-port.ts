@@ -4,11 +4,7 @@ import type { ScoreRecord, ScoreState } from '../../records/score-record.ts';
 import type { EventRows, EventSelection, KnownEvent, PageKey } from './event-port.ts';
 import type { FoundIncident, IncidentRows, IncidentSelection, IncidentStanding } from './incident-port.ts';
 
-/**
- * What is kept of scores and events for looking at: how it is written, and how it is read. DuckDB and Postgres
- * implement it, and pass one contract suite. Times are event times, milliseconds since 1970 (UTC). Numbers that do
- * not exist are null in rows, NaN in columns.
- */
+/** Times are event times, milliseconds since 1970 (UTC). Numbers that do not exist are null in rows, NaN in columns. */
 
 /** Scores, events, incidents and dead letters come from topics of their own; offsets are kept for each. */
 export type HistorySource = 'scores' | 'events' | 'incidents' | 'dead-letters';
@@ -112,7 +108,8 @@ export interface SeriesRow extends KeptFields {
 }
 
 export interface SeriesRows {
-  readonly series: readonly SeriesRow[];
+  /** Those that have ended, though others continue, are last if sorted by grade. */
+  readonly series: readonly (SeriesRow & { readonly hasEnded: boolean })[];
   readonly total: number;
   /** The last row; null on the last page. */
   readonly next: PageKey | null;
@@ -155,8 +152,10 @@ export interface SeriesScores {
 
 /** How current the series are that are kept. */
 export interface SeriesStanding {
-  /** Series by the state of their newest score. */
+  /** Series that continue, by the state of their newest score. */
   readonly states: ReadonlyMap<ScoreState, number>;
+  /** Series that have ended. */
+  readonly ended: number;
   /** The newest event time, and when the newest score was stored; null where there is no series. */
   readonly newestMs: number | null;
   readonly storedAtMs: number | null;
@@ -256,6 +255,8 @@ export interface HistoryReader {
 }
 
 export interface HistoryStore extends HistoryWriter, HistoryReader {
+  /** The id of the Kafka cluster that the history is of: the given one, unless it was that of another one before. */
+  claim(cluster: string): Promise<string>;
   close(): Promise<void>;
 }
 

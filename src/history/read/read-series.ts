@@ -30,11 +30,24 @@ export interface NewestRow {
 
 /** The sort key of a series without a grade. Series of one grade are in the order of their names. */
 const NO_GRADE = -1;
-const GRADE = `COALESCE(grade, ${NO_GRADE})`;
+const ENDED_GRADE = -2;
 
-export async function readSeries(sql: HistorySql, selection: SeriesSelection): Promise<SeriesRows> {
+/** Series that fall behind the newest observation by more steps have ended, as a live input has stopped. */
+const BEHIND_STEPS_MAX = 5.5;
+/** The step of a series of which only one observation is known. */
+const UNKNOWN_STEP_MS = 86_400_000;
+/** A past that is replayed arrives without a pause as long. */
+const ARRIVING_MS = 60_000;
+
+/** Condition of SQL: the series has ended, though others continue. */
+const hasEnded = (nowMs: number) => `(kept_at < ${nowMs - ARRIVING_MS} AND
+  time + ${BEHIND_STEPS_MAX} * COALESCE(step, ${UNKNOWN_STEP_MS}) < (SELECT MAX(time) FROM history_series))`;
+
+export async function readSeries(sql: HistorySql, selection: SeriesSelection, nowMs: number): Promise<SeriesRows> {
   const { sort, limit, after, recent } = selection;
   const matching = matches(selection);
+  // Series that have ended come last.
+  const worst = `CASE WHEN ${hasEnded(nowMs)} THEN ${ENDED_GRADE} ELSE COALESCE(grade, ${NO_GRADE}) END`;
   const [{ total }] = await sql.query<{ total: number }>(
     `SELECT COUNT(*) AS total FROM history_series ${matching.where}`,
     matching.values,
@@ -43,18 +56,20 @@ export async function readSeries(sql: HistorySql, selection: SeriesSelection): P
   if (after !== null && sort === 'name') page.add(`name > ${page.mark(after[0])}`);
   if (after !== null && sort === 'grade') {
     const grade = `CAST(${page.mark(String(after[0]))} AS FLOAT4)`;
-    page.add(`(${GRADE} < ${grade} OR (${GRADE} = ${grade} AND name > ${page.mark(after[1])}))`);
+    page.add(`(${worst} < ${grade} OR (${worst} = ${grade} AND name > ${page.mark(after[1])}))`);
   }
-  const order = sort === 'name' ? 'name' : `${GRADE} DESC, name`;
-  const rows = await sql.query<NewestRow>(
-    `SELECT * FROM history_series ${page.where} ORDER BY ${order} LIMIT ${page.mark(limit + 1)}`,
+  const order = sort === 'name' ? 'name' : 'worst DESC, name';
+  const rows = await sql.query<NewestRow & { readonly worst: number; readonly ended: boolean }>(
+    `SELECT *, ${worst} AS worst, ${hasEnded(nowMs)} AS ended FROM history_series ${page.where}
+      ORDER BY ${order} LIMIT ${page.mark(limit + 1)}`,
     page.values,
   );
   const shown = rows.slice(0, limit);
   const values = await recentValues(sql, shown, recent);
   const last = rows.length > limit ? shown.at(-1) : undefined;
-  const next = last === undefined ? null : sort === 'name' ? [last.name] : [last.grade ?? NO_GRADE, last.name];
-  return { series: shown.map((row) => seriesRow(row, values.get(row.id) ?? [])), total, next };
+  const next = last === undefined ? null : sort === 'name' ? [last.name] : [last.worst, last.name];
+  const series = shown.map((row) => ({ ...seriesRow(row, values.get(row.id) ?? []), hasEnded: row.ended }));
+  return { series, total, next };
 }
 
 function matches({ detector, group, match, search, alarm }: SeriesSelection) {
@@ -92,21 +107,27 @@ async function recentValues(sql: HistorySql, rows: readonly NewestRow[], count: 
 
 interface StateNow {
   readonly place: number;
+  readonly ended: boolean;
   readonly series: number;
   readonly newest: number;
   readonly kept: number;
 }
 
-export async function readStanding(sql: HistorySql): Promise<Omit<SeriesStanding, 'incidents'>> {
+export async function readStanding(sql: HistorySql, nowMs: number): Promise<Omit<SeriesStanding, 'incidents'>> {
   const rows = await sql.query<StateNow>(
-    `SELECT ${STATE_PLACE} AS place, COUNT(*) AS series, MAX(time) AS newest, MAX(kept_at) AS kept
-      FROM history_series WHERE time IS NOT NULL GROUP BY ${STATE_PLACE}`,
+    `SELECT ${STATE_PLACE} AS place, ${hasEnded(nowMs)} AS ended, COUNT(*) AS series, MAX(time) AS newest,
+      MAX(kept_at) AS kept FROM history_series WHERE time IS NOT NULL GROUP BY ALL`,
   );
   const states = new Map<ScoreState, number>();
-  for (const { place, series } of rows) states.set(stateAt(place), (states.get(stateAt(place)) ?? 0) + series);
+  let ended = 0;
+  for (const row of rows) {
+    if (row.ended) ended += row.series;
+    else states.set(stateAt(row.place), (states.get(stateAt(row.place)) ?? 0) + row.series);
+  }
   const latest = (times: readonly number[]) => (times.length === 0 ? null : Math.max(...times));
   return {
     states,
+    ended,
     newestMs: latest(rows.map(({ newest }) => newest)),
     storedAtMs: latest(rows.map(({ kept }) => kept)),
   };

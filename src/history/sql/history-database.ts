@@ -1,6 +1,16 @@
 /** The file of DuckDB, in the folder of data. */
 export const HISTORY_FILE = 'history.duckdb';
 
+/** The file while the history of another Kafka cluster is kept. */
+export const setAsideFile = (cluster: string) => `history-${encodeURIComponent(cluster)}.duckdb`;
+const SET_ASIDE = /^history-(.+)\.duckdb$/;
+
+/** The cluster of a history that was set aside; null for another file. */
+export function clusterOfFile(name: string): string | null {
+  const found = SET_ASIDE.exec(name);
+  return found === null ? null : decodeURIComponent(found[1]);
+}
+
 /** Values of parameters. Rows have no bigint: integers are numbers up to 2^53. */
 export type HistoryValue = string | number | null;
 

@@ -53,8 +53,7 @@ export class SeriesIds {
       { name: 'member_of', type: 'text', values },
       { name: 'kept_at', type: 'int8', values },
       ...SCORE_COLUMNS.map(({ name, type }) => ({ name, type, values })),
-      { name: 'judged_from', type: 'int8', values },
-      { name: 'judged_to', type: 'int8', values },
+      ...['judged_from', 'judged_to', 'step'].map((name) => ({ name, type: 'int8' as const, values })),
     ]);
     for (const [i, name] of names.entries()) this.#known.set(name, ids[i]);
   }

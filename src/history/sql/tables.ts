@@ -5,7 +5,7 @@ import { SCORE_COLUMNS } from './score-row.ts';
 const SCORE = SCORE_COLUMNS.map(({ name, type }) => `${name} ${type}`).join(', ');
 
 /** Raised with every change of the tables. */
-const VERSION = 3;
+const VERSION = 4;
 
 /**
  * Tables beside the parts of scores, which score-parts.ts makes.
@@ -47,13 +47,19 @@ const JUDGED_COLUMNS = [
   'ALTER TABLE history_hours DROP COLUMN alarms',
 ];
 
+/** Version 4: the step of a series, and the id of the Kafka cluster that the history is of. */
+const CLUSTER_COLUMNS = [
+  'ALTER TABLE history_series ADD COLUMN step INT8',
+  'ALTER TABLE history_version ADD COLUMN cluster TEXT',
+];
+
 /** A batch of newest scores. */
 export const NEWEST_BATCH = 'newest_batch';
 
 export async function makeBatchTable(sql: HistorySql): Promise<void> {
   await sql.query(
     `CREATE TEMPORARY TABLE IF NOT EXISTS ${NEWEST_BATCH} (
-      id INT4, detector TEXT, member_of TEXT, kept_at INT8, judged_from INT8, judged_to INT8, ${SCORE})`,
+      id INT4, detector TEXT, member_of TEXT, kept_at INT8, judged_from INT8, judged_to INT8, step INT8, ${SCORE})`,
   );
   await sql.query(`TRUNCATE ${NEWEST_BATCH}`);
 }
@@ -64,11 +70,15 @@ export async function makeTables(database: HistoryDatabase): Promise<void> {
     await sql.query('CREATE TABLE IF NOT EXISTS history_version (version INT4, forgotten INT4)');
     const [row] = await sql.query<{ version: number }>('SELECT version FROM history_version');
     if (row === undefined) {
-      const all = [...TABLES, ...INCIDENT_TABLES, ...JUDGED_COLUMNS];
+      const all = [...TABLES, ...INCIDENT_TABLES, ...JUDGED_COLUMNS, ...CLUSTER_COLUMNS];
       for (const statement of all) await sql.query(statement);
-      await sql.query(`INSERT INTO history_version VALUES (${VERSION}, 0)`);
+      await sql.query(`INSERT INTO history_version (version, forgotten) VALUES (${VERSION}, 0)`);
     } else if (row.version < VERSION) {
-      const missing = [...(row.version === 1 ? INCIDENT_TABLES : []), ...JUDGED_COLUMNS];
+      const missing = [
+        ...(row.version < 2 ? INCIDENT_TABLES : []),
+        ...(row.version < 3 ? JUDGED_COLUMNS : []),
+        ...CLUSTER_COLUMNS,
+      ];
       for (const statement of missing) await sql.query(statement);
       await sql.query(`UPDATE history_version SET version = ${VERSION}`);
     } else if (row.version !== VERSION) {

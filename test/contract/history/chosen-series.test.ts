@@ -7,6 +7,7 @@ import {
   EVERY_SERIES,
   keptEvent,
   keptScore,
+  MINUTE_MS,
 } from '../../fixture/history/kept-records.ts';
 
 historyTest('series, groups and events are chosen by matchers of labels, or by a glob', async (kept) => {
@@ -45,4 +46,48 @@ historyTest('series, groups and events are chosen by matchers of labels, or by a
   assert.deepEqual(await told('{job="web-1"}'), ['of one']);
   assert.deepEqual(await told('{job=~"web-2|db"}'), ['of a group']);
   assert.deepEqual(await told('{__name__="up"}'), ['of a group', 'of one']);
+});
+
+historyTest(
+  'a series has ended if others continue for more than 5.5 of its steps, and is last by grade',
+  async (kept) => {
+    let nowMs = Date.now();
+    const history = await kept.open({ nowMs: () => nowMs });
+    const rows = (series: string, minutes: readonly number[]) =>
+      minutes.map((minute) => keptScore(minute, { series, grade: series === 'live' ? 0.1 : 0.9 }));
+    const scores = [...rows('ended', [0, 1, 2]), ...rows('hourly', [0, 60]), ...rows('live', [0, 1, 60])];
+    await history.append(batchOf({ scores }));
+    const listed = async () => {
+      const { series } = await history.listSeries({ ...EVERY_SERIES, sort: 'grade' });
+      return series.map(({ series: id, hasEnded }) => [id, hasEnded]);
+    };
+    assert.deepEqual(
+      await listed(),
+      [
+        ['ended', false],
+        ['hourly', false],
+        ['live', false],
+      ],
+      'a replay may reach it',
+    );
+    nowMs += 2 * MINUTE_MS;
+    assert.deepEqual(await listed(), [
+      ['hourly', false],
+      ['live', false],
+      ['ended', true],
+    ]);
+    const first = await history.listSeries({ ...EVERY_SERIES, sort: 'grade', limit: 2 });
+    const second = await history.listSeries({ ...EVERY_SERIES, sort: 'grade', limit: 2, after: first.next });
+    assert.deepEqual(
+      second.series.map(({ series }) => series),
+      ['ended'],
+    );
+    assert.equal((await history.standing()).ended, 1);
+  },
+);
+
+historyTest('a history stays that of its first Kafka cluster', async (kept) => {
+  const history = await kept.open();
+  assert.equal(await history.claim('one'), 'one');
+  assert.equal(await history.claim('other'), 'one');
 });

@@ -347,7 +347,8 @@ historyTest('dead letters are listed newest first, by reason, in pages', async (
 
 historyTest('how current the series are: by the state of their newest score, with the newest time', async (kept) => {
   const history = await kept.open();
-  assert.deepEqual(await history.standing(), { states: new Map(), newestMs: null, storedAtMs: null, incidents: null });
+  const empty = { states: new Map(), ended: 0, newestMs: null, storedAtMs: null, incidents: null };
+  assert.deepEqual(await history.standing(), empty);
   const scores = [
     keptScore(0, { series: 'a', state: 'calibrating' }),
     keptScore(1, { series: 'a', state: 'scored', alarm: true }),

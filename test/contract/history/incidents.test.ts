@@ -185,10 +185,11 @@ historyTest('a history of the release before has what it had, and keeps incident
     await sql.query('DROP TABLE history_incidents');
     await sql.query('DROP TABLE history_incident_events');
     await sql.query('ALTER TABLE history_events DROP COLUMN first_kept_at');
-    for (const name of ['judged_from', 'judged_to']) {
+    for (const name of ['judged_from', 'judged_to', 'step']) {
       await sql.query(`ALTER TABLE history_series DROP COLUMN ${name}`);
     }
     await sql.query('ALTER TABLE history_hours ADD COLUMN alarms INT8');
+    await sql.query('ALTER TABLE history_version DROP COLUMN cluster');
     await sql.query('UPDATE history_version SET version = 1');
   });
   await database.close();

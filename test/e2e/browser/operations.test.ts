@@ -148,7 +148,7 @@ test('what is shown is called current only while it is: a lost stream, no worker
   const notCurrent = page.locator('.not-current');
   assert.equal(await notCurrent.count(), 0);
   operations.trouble = { reason: 'Kafka does not answer', sinceMs: Date.now() - 60_000, due: null };
-  await notCurrent.getByText('Nothing new is read since').waitFor();
+  await notCurrent.getByText('Nothing was read from Kafka since').waitFor();
   await live.getByText('Not current').waitFor();
   await page.getByText('Kafka does not answer').waitFor();
   operations.trouble = { reason: 'nothing arrived', sinceMs: Date.now() - 60_000, due: '5min' };
@@ -157,11 +157,11 @@ test('what is shown is called current only while it is: a lost stream, no worker
   await live.getByText('No input').waitFor();
   operations.trouble = null;
   operations.members = 0;
-  await page.getByText('Nothing is scored: no worker runs').waitFor();
+  await page.getByText('No worker is running').waitFor();
   operations.members = 2;
   operations.states = new Map([['calibrating', 40]]);
   await goTo(page, '#/now', '.page-head');
-  await notCurrent.getByText('No series is judged yet: 40 series calibrating.').waitFor();
+  await notCurrent.getByText('No series is scored yet: 40 series calibrating.').waitFor();
   operations.states = null;
   await live.getByText('Live', { exact: true }).waitFor();
   assert.equal(await notCurrent.count(), 0);

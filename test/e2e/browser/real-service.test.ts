@@ -39,16 +39,16 @@ kafkaTest('the console is never green without knowing: nothing judged yet, broke
   const kafka = await broker();
   service = await startRealService();
   page = (await openSignedIn(service.url, { key: service.key, staysOpen: true })).page;
-  await notCurrent('No series is judged yet');
-  await headline('No event is known to be open');
+  await notCurrent('No series is scored yet');
+  await headline('No open event is known');
   await service.feed(100);
   await headline('Nothing is wrong now');
-  await page.getByText('2 series judged.').waitFor();
+  await page.getByText('2 series scored.').waitFor();
   await warned(null);
 
   await kafka.kill();
-  await notCurrent('Nothing new is read since');
-  await headline('No event is known to be open');
+  await notCurrent('Nothing was read from Kafka since');
+  await headline('No open event is known');
   // Requests with series are answered.
   await warned(/^nothing new is read from Kafka since 2\d{3}-/);
 
@@ -178,7 +178,7 @@ kafkaTest(
     await page.getByRole('button', { name: 'Acknowledge', exact: true }).click();
     await page.getByText(/^Acknowledged by/).waitFor();
     await service.kill();
-    await notCurrent('Nothing is known since');
+    await notCurrent('No answer from the service since');
     await service.start();
     await page.locator('.live.on').waitFor();
     await untilCount(page, '.not-current', 0);
@@ -205,5 +205,5 @@ kafkaTest('a session that has ended leads to the sign-in, and from there back to
 
 kafkaTest('without a worker the page says so', async () => {
   await service.worker.stop();
-  await notCurrent('Nothing is scored: no worker runs');
+  await notCurrent('No worker is running');
 });

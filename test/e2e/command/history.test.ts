@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +9,11 @@ import { openHistory } from '../../../src/history/kept-history.ts';
 import { runCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { batchOf, keptScore, MINUTE_MS, START_MS } from '../../fixture/history/kept-records.ts';
+import { KEY } from '../../fixture/http/http-service.ts';
 import { pythonWith, runPython, whyNoPython } from '../../fixture/http/python.ts';
+import { serve, stop } from '../../fixture/http/served.ts';
+import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
+import { until } from '../../fixture/until.ts';
 
 const isoAt = (minute: number) => new Date(START_MS + minute * MINUTE_MS).toISOString();
 
@@ -129,4 +134,23 @@ test('history export names what it cannot do', async () => {
     assert.equal(exitCode, 2);
     assert.match(err.join('\n'), cases[i][2]);
   }
+});
+
+kafkaTest('the history of another Kafka cluster is set aside, not shown, and kept', async (t) => {
+  const { DATA_DIR, history } = await keptInFolder();
+  await history.claim('another');
+  await history.close();
+  const { brokers } = (await kafkaConnection()).config;
+  const served = await serve({ DATA_DIR, KAFKA_BROKERS: brokers.join(), TIDEWATCH_API_KEY: KEY });
+  t.after(() => stop(served));
+  const answer = async (path: string) => {
+    const response = await fetch(`${served.url}${path}`, { headers: { authorization: `Bearer ${KEY}` } });
+    return (await response.json()) as { readonly total?: number; readonly other_clusters?: readonly string[] };
+  };
+  await until(
+    'the other cluster is named',
+    async () => (await answer('/v1/freshness')).other_clusters?.[0] === 'another',
+  );
+  await until('nothing of it is listed', async () => (await answer('/v1/series')).total === 0);
+  assert.equal(existsSync(join(DATA_DIR, 'history-another.duckdb')), true);
 });

@@ -50,7 +50,10 @@ export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'ope
         limit: countOf(query.limit, SERIES_PAGE),
         after: cursorOf(query.cursor, sort === 'name' ? ['string'] : ['number', 'string']),
       });
-      const listed = series.map((row) => ({ ...shownSeries(row), ...(query.recent && { recent: [...row.recent] }) }));
+      const listed = series.map((row) => {
+        const recent = query.recent && { recent: [...row.recent] };
+        return { ...shownSeries(row), ended: row.hasEnded, ...recent };
+      });
       return { series: listed, total, next_cursor: cursorText(next) };
     },
   );

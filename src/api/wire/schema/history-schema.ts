@@ -56,6 +56,9 @@ export const SeriesNow = Type.Object({
   state: Type.String({
     description: '`warming-up`, `not-forecasted`, `calibrating`, `scored`, or `silent` where the series has stopped.',
   }),
+  ended: Type.Optional(
+    Type.Boolean({ description: 'Whether observations stopped long ago, though those of other series continue.' }),
+  ),
   recent: Type.Optional(
     Type.Array(NullableNumber('A value.'), { description: 'The newest values, oldest first, where `recent` asks.' }),
   ),

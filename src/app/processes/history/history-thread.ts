@@ -1,5 +1,6 @@
 /** The thread that keeps the history: it follows the topics, stores what it reads, and answers reads. */
 import assert from 'node:assert/strict';
+import { existsSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -9,7 +10,13 @@ import { LiveSeconds } from '../../../history/live-seconds.ts';
 import type { HistoryBounds } from '../../../history/maintain.ts';
 import type { HistoryReader, HistoryStore, SeriesScores } from '../../../history/port/history-port.ts';
 import type { HistoryMessage, HistoryQuestion } from '../../../history/remote-history.ts';
-import { HISTORY_FILE, type HistoryDatabase } from '../../../history/sql/history-database.ts';
+import {
+  clusterOfFile,
+  HISTORY_FILE,
+  type HistoryDatabase,
+  setAsideFile,
+} from '../../../history/sql/history-database.ts';
+import { readClusterId } from '../../../kafka/admin/describe-cluster.ts';
 import { makeFolder } from '../../../store/database/make-folder.ts';
 import { type FollowedTopics, followTopics } from './follow-topics.ts';
 import { StoredInput } from './stored-input.ts';
@@ -64,6 +71,41 @@ async function open(): Promise<HistoryStore | null> {
 async function openDatabase(): Promise<HistoryDatabase> {
   makeFolder(data.dataDir);
   return openDuckdb(join(data.dataDir, HISTORY_FILE), { memoryMb: data.memoryMb });
+}
+
+/** The id of the cluster, once a broker answers; null after the thread was stopped. */
+async function clusterOnceReached(): Promise<string | null> {
+  while (!stopping.signal.aborted) {
+    try {
+      return await readClusterId({ config: data.kafka });
+    } catch (error) {
+      send({ kind: 'problem', problem: (error as Error).message });
+      await sleep(RETRY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  }
+  return null;
+}
+
+/**
+ * The history of the cluster. That of another one, as after a change of KAFKA_BROKERS, is set aside and comes back with
+ * its cluster. Until a broker answers, the last history is shown.
+ */
+async function ofCluster(opened: HistoryStore, cluster: string): Promise<HistoryStore | null> {
+  const before = await opened.claim(cluster);
+  let own: HistoryStore | null = opened;
+  if (before !== cluster) {
+    history = null;
+    await opened.close();
+    const [file, aside] = [HISTORY_FILE, setAsideFile(before)].map((name) => join(data.dataDir, name));
+    renameSync(file, aside);
+    const earlier = join(data.dataDir, setAsideFile(cluster));
+    if (existsSync(earlier)) renameSync(earlier, file);
+    own = await open();
+    await own?.claim(cluster);
+  }
+  const others = readdirSync(data.dataDir).flatMap((name) => clusterOfFile(name) ?? []);
+  send({ kind: 'clusters', others });
+  return own;
 }
 
 async function keep(kept: HistoryStore): Promise<void> {
@@ -125,8 +167,8 @@ function buffersOf(scores: SeriesScores | null): ArrayBuffer[] {
 }
 
 history = await open();
-if (history !== null) {
-  await keep(history);
-  await history.close();
-}
+const cluster = history === null ? null : await clusterOnceReached();
+if (history !== null && cluster !== null) history = await ofCluster(history, cluster);
+if (history !== null && cluster !== null) await keep(history);
+await history?.close();
 port.close();

@@ -58,6 +58,9 @@ export function runHistory(config: HistoryConfiguration, { logger, metrics }: Hi
     started.on('message', (message: HistoryMessage) => {
       remote.take(message);
       if (message.kind === 'stored') metrics.historyScores.inc(message.scores);
+      if (message.kind === 'clusters' && message.others.length > 0) {
+        logger.warn({ clusters: message.others, dataDir }, 'the history of other Kafka clusters is kept and not shown');
+      }
       if (message.kind === 'input' && message.stopped !== null) logger.warn(noScoresText(message.stopped));
       else if (message.kind === 'input') logger.info('scores arrive again');
       if (message.kind !== 'problem' || message.problem === logged) return;

@@ -33,6 +33,7 @@ export function makeOperations({ config, history, detectors, changes }: Operatio
     topics: sources,
     idsHideLabels: (stream.input.idTemplate ?? null) !== null,
     problem: () => remote.problem,
+    otherClusters: () => remote.otherClusters,
     detectors,
     changes,
     cluster: {

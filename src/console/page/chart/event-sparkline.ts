@@ -48,7 +48,7 @@ interface EventSparklineProps {
  * largest share, a pause of a detector nothing: no one of its series stands for all.
  */
 export function EventSparkline({ source, event, width = WIDTH, height = HEIGHT }: EventSparklineProps): Shown {
-  const [columns, setColumns] = useState<ShownScores>(NO_SCORES);
+  const [{ columns, range }, setDrawn] = useState<{ columns: ShownScores; range?: TimeRange }>({ columns: NO_SCORES });
   const series = isOfDetector(event) ? null : (event.members[0]?.series ?? subjectName(event));
   useEffect(() => {
     if (series === null) return;
@@ -60,9 +60,11 @@ export function EventSparkline({ source, event, width = WIDTH, height = HEIGHT }
         const lead = Math.max(LEAD_MS_MIN, (end - event.startedAtMs) * LEAD);
         const from = Math.round(event.startedAtMs - lead);
         // An event that ended is shown with as much behind it.
-        const to = event.endedAtMs === null ? {} : { to: Math.round(end + lead) };
-        const found = await source.scores(series, { from, ...to, points: POINTS });
-        if (!gone) setColumns(withGaps(found));
+        const to = Math.round(event.endedAtMs === null ? end : end + lead);
+        const found = withGaps(await source.scores(series, { from, to: to + 1, points: POINTS }));
+        const newest = found.timestampMs.at(-1) ?? to;
+        // A series without data ends before the right edge, which is the present.
+        if (!gone) setDrawn({ columns: found, range: { from, to: event.endedAtMs === null ? to : newest } });
       });
     void load();
     const timer = event.endedAtMs === null ? setInterval(() => document.hidden || void load(), EVERY_MS) : undefined;
@@ -71,8 +73,8 @@ export function EventSparkline({ source, event, width = WIDTH, height = HEIGHT }
       clearInterval(timer);
     };
   }, [source, series, event.startedAtMs, event.endedAtMs]);
-  return html`<${SparkDrawing} columns=${columns} width=${width} height=${height} startedAt=${event.startedAtMs}
-    endedAt=${event.endedAtMs} />`;
+  return html`<${SparkDrawing} columns=${columns} range=${range} width=${width} height=${height}
+    startedAt=${event.startedAtMs} endedAt=${event.endedAtMs} />`;
 }
 
 interface SparkDrawingProps {

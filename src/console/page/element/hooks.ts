@@ -7,14 +7,14 @@ import { parseRoute, type Route, routeTo } from '../../view/route.ts';
 import { livePause, type PauseState } from '../source/live-pause.ts';
 import type { OpenEvents, OpenEventsState } from '../source/open-events.ts';
 
-/** What every page needs. */
+/** Props of every page. */
 export interface Console {
   readonly source: ConsoleSource;
   readonly openEvents: OpenEvents;
-  /** What the key may do: act on events as an operator, change settings as an admin. */
+  /** The key allows acts on events (operator), changes of settings (admin). */
   readonly mayOperate: boolean;
   readonly mayAdminister: boolean;
-  /** Shows a backtest in place of the service; null inside of one. */
+  /** Shows a backtest instead of the service; null inside of one. */
   readonly showReport: ((report: ReportData) => void) | null;
 }
 
@@ -71,7 +71,7 @@ export function useLoaded<T>(key: string, load: () => Promise<T>, everyMs: numbe
   return { value: state.key === key ? state.value : null, failure: state.failure, reload };
 }
 
-/** The time, a new one every `everyMs`. */
+/** The present in event time, a new one every `everyMs`. */
 export function useNow(source: ConsoleSource, everyMs = 1_000): number {
   const [nowMs, setNowMs] = useState(() => source.nowMs());
   useEffect(() => {
@@ -155,13 +155,13 @@ function readStored(name: string): string | null {
   }
 }
 
-/** Whether what is shown is how things are now; null in the first moment, and in a report. */
+/** True while pages show the present; null in the first moment, and in a report. */
 export function useFreshness(app: Console): ShownFreshness | null {
   const state = useOpenEvents(app);
-  return shownFreshness(state, useNow(app.source));
+  return shownFreshness(state, useNow(app.source), Date.now());
 }
 
-/** Whether updates are paused, and how many wait. */
+/** True while updates are paused, with the number that waits. */
 export function usePause(): PauseState {
   const [state, setState] = useState(livePause.state);
   useEffect(() => livePause.subscribe(setState), []);

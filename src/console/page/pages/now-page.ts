@@ -5,7 +5,7 @@ import { incidentsStalled, namedOrigins, worstIncidentsFirst } from '../../view/
 import { groupsBy, labelledEvent } from '../../view/label-groups.ts';
 import { counted } from '../../view/number-words.ts';
 import { parseRoute, type Route, routeTo } from '../../view/route.ts';
-import { clockText, timeText, zonedText } from '../../view/time-words.ts';
+import { behindText, timeText, zonedText } from '../../view/time-words.ts';
 import { GroupChoice, GroupName } from '../element/grouped.ts';
 import { type Console, useFreshness, useLoaded, useNow, useOpenEvents } from '../element/hooks.ts';
 import { html, type Shown } from '../element/html.ts';
@@ -45,8 +45,8 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
   const go = (name: string, value: string) =>
     location.replace(routeTo('now', null, { ...parseRoute(location.hash).query, [name]: value }));
   const isKnown = isPast || freshness?.isCurrent === true;
-  const nothing = isKnown ? 'Nothing is wrong' : 'No event is known to be open';
-  const asExpected = isKnown ? 'All judged series are as expected' : 'Whether all is as expected is not known';
+  const nothing = isKnown ? 'Nothing is wrong' : 'No open event is known';
+  const asExpected = isKnown ? 'All scored series are as expected' : 'The present state is unknown';
   const isQuiet = total === 0 && incidentsTotal === 0;
   const openEvents = counted(total, 'event is', 'events are');
   const headline = isQuiet
@@ -61,7 +61,7 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
     <header class="page-head">
       <h1>${headline}${!isQuiet && ' open'}${when}</h1>
       <p class="aside">${beside}${unseen}as of <time>${zonedText(nowMs)}</time>${
-        isPast ? '' : clockText(nowMs, Date.now())
+        isPast ? '' : behindText(nowMs, Date.now())
       }</p>
       <form class="filters" onSubmit=${(event: Event) => event.preventDefault()}>
         <${TypedFilter} name="match" label="Only series with this text, this glob or these labels"
@@ -72,6 +72,11 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
     </header>
     ${failure !== null && html`<${Failure} text=${failure} />`}
     ${stalled !== null && html`<p class="not-current" role="status">${stalled}</p>`}
+    ${
+      (known?.other_clusters.length ?? 0) > 0 &&
+      html`<p class="aside">DATA_DIR also has the history of another Kafka cluster, which is not shown:
+        <code>${known?.other_clusters.join(', ')}</code></p>`
+    }
     <div class="columns">
       <section aria-label="What is open, worst first" class="wide">
         ${
@@ -85,7 +90,7 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
           isQuiet &&
           html`<${Empty} title=${asExpected}>
           ${freshness?.isCurrent === true && `${freshness.reason} `}
-          The next event appears here by itself. <a href=${routeTo('events')}>Earlier events</a> stay in the list.
+          <a href=${routeTo('events')}>Earlier events</a>
         <//>`
         }
         ${
@@ -152,14 +157,18 @@ function JustEnded({ app, live, nowMs }: JustEndedProps): Shown {
 function WorstSeries({ app }: { readonly app: Console }): Shown {
   const load = () => app.source.seriesList({ sort: 'grade', limit: TILES, recent: TILE_VALUES });
   const { value, failure } = useLoaded('worst', load, TILES_EVERY_MS);
-  const names = useNames((value?.series ?? []).map(({ series }) => series));
+  const ended = useOpenEvents(app).freshness?.series.ended ?? 0;
+  const shown = (value?.series ?? []).filter((row) => row.ended !== true);
+  const names = useNames(shown.map(({ series }) => series));
   if (failure !== null && value === null) return html`<${Failure} text=${failure} />`;
   if (value === null || value.series.length === 0) return null;
   return html`<section aria-label="Most unusual series">
-    <h2>Most unusual of ${counted(value.total, 'series', 'series')}</h2>
+    <h2>Most unusual of ${counted(value.total - ended, 'series', 'series')}</h2>
     <${SharedName} names=${names} />
-    <ul class="tiles">${value.series.map(
-      (row) => html`<${SeriesTile} key=${row.series} row=${row} names=${names} />`,
-    )}</ul>
+    <ul class="tiles">${shown.map((row) => html`<${SeriesTile} key=${row.series} row=${row} names=${names} />`)}</ul>
+    ${
+      ended > 0 &&
+      html`<p class="aside"><a href=${routeTo('series')}>${counted(ended, 'series', 'series')} ended</a></p>`
+    }
   </section>`;
 }

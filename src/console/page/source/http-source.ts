@@ -13,31 +13,13 @@ import type {
   SeriesListQuery,
   SourceFailure,
 } from '../../view/console-source.ts';
+import { type PageClock, pageNow } from '../../view/page-clock.ts';
 import { livePause } from './live-pause.ts';
 import { getJson, postJson } from './service-calls.ts';
 
-/**
- * The clock of the stream: event time may be behind that of the wall, as where a past is replayed. From one message to
- * the next it goes on like the wall's, and never ahead of it.
- */
-class StreamClock {
-  #newest = 0;
-  #seenAt = 0;
-
-  see(atMs: number): void {
-    if (atMs <= this.#newest) return;
-    this.#newest = atMs;
-    this.#seenAt = Date.now();
-  }
-
-  nowMs(): number {
-    return this.#newest === 0 ? Date.now() : Math.min(Date.now(), this.#newest + Date.now() - this.#seenAt);
-  }
-}
-
 /** The running service. */
 export function httpSource(): ConsoleSource {
-  const clock = new StreamClock();
+  let clock: PageClock | null = null;
   let hasStream = true;
   const review = (id: string, what: string, body: object) =>
     postJson(`/v1/events/${encodeURIComponent(id)}/${what}`, body);
@@ -45,13 +27,17 @@ export function httpSource(): ConsoleSource {
     postJson(`/v1/incidents/${encodeURIComponent(id)}/${what}`, body);
   return {
     kind: 'service',
-    nowMs: () => clock.nowMs(),
+    nowMs: () => (clock === null ? Date.now() : pageNow(clock, Date.now())),
     async freshness() {
       if (!hasStream) return null;
       try {
-        return await getJson<Freshness>('/v1/freshness');
+        const freshness = await getJson<Freshness>('/v1/freshness');
+        clock = { freshness, receivedMs: Date.now() };
+        return freshness;
       } catch (error) {
-        // A service without Kafka scores files only. It gets Kafka by a restart, after which the page is opened anew.
+        // The clock stops while the service is away.
+        if (clock !== null) clock = { ...clock, isLost: true };
+        // A service without Kafka scores files only, until it is restarted.
         if ((error as SourceFailure).status !== 404) throw error;
         hasStream = false;
         return null;
@@ -63,20 +49,12 @@ export function httpSource(): ConsoleSource {
       const zones = new Set(detectors.flatMap(({ settings: { timezone } }) => (timezone ? [String(timezone)] : [])));
       return { units: Object.fromEntries(named), zones: [...zones] };
     },
-    async events(query: EventQuery) {
-      const answer = await getJson<EventsAnswer>('/v1/events', query);
-      for (const { updatedAtMs } of answer.events) clock.see(updatedAtMs);
-      return answer;
-    },
+    events: (query: EventQuery) => getJson<EventsAnswer>('/v1/events', query),
     event: (id) => getJson<EventAnswer>(`/v1/events/${encodeURIComponent(id)}`),
-    async seriesList(query: SeriesListQuery) {
-      const answer = await getJson<SeriesPageAnswer>('/v1/series', query);
-      for (const { timestampMs } of answer.series) clock.see(timestampMs);
-      return answer;
-    },
+    seriesList: (query: SeriesListQuery) => getJson<SeriesPageAnswer>('/v1/series', query),
     scores: (series, range: ScoresQueryRange) =>
       getJson<SeriesScoresAnswer>(`/v1/series/${encodeURIComponent(series)}/scores`, range),
-    watch: (selection, handlers) => watchService(selection, handlers, clock),
+    watch: (selection, handlers) => watchService(selection, handlers),
     async acknowledge(id, acknowledged) {
       await review(id, 'acknowledge', { acknowledged });
     },
@@ -110,11 +88,7 @@ const RETRY_MS = 3_000;
 /** Worst series in one message. */
 const WORST_MAX = 60;
 
-function watchService(
-  { series, match }: Parameters<ConsoleSource['watch']>[0],
-  handlers: LiveHandlers,
-  clock: StreamClock,
-): () => void {
+function watchService({ series, match }: Parameters<ConsoleSource['watch']>[0], handlers: LiveHandlers): () => void {
   const chosen = match === '' ? {} : { match };
   const query = new URLSearchParams({ limit: String(WORST_MAX), ...chosen, ...(series === null ? {} : { series }) });
   let live: EventSource;
@@ -131,10 +105,7 @@ function watchService(
       live.addEventListener(name, ({ data }: MessageEvent<string>) => take(JSON.parse(data)));
     on('event', (event) => livePause.take(1, () => handlers.onEvent(event)));
     on('incident', (incident) => livePause.take(1, () => handlers.onIncident(incident)));
-    on('score', ({ series: worst }) => {
-      for (const { timestampMs } of worst) clock.see(timestampMs);
-      if (!livePause.state.paused) handlers.onWorst(worst);
-    });
+    on('score', ({ series: worst }) => livePause.state.paused || handlers.onWorst(worst));
     on('series', ({ scores }) => livePause.take(scores.length, () => handlers.onScores(scores)));
   };
   connect();

@@ -71,7 +71,7 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
   useEffect(() => {
     if (whole === null || !ready || range !== null) return;
     const given = rangeOf(parseRoute(location.hash));
-    setRange(given ?? (focus === null ? newestRange(whole) : rangeAround(focus, whole)));
+    setRange(given ?? (focus === null ? newestRange(whole, source.nowMs()) : rangeAround(focus, whole)));
     setLive(source.kind === 'service' && focus === null && given === null);
   }, [whole, ready]);
 
@@ -189,16 +189,17 @@ function useArrivedScores(source: ConsoleSource, series: string, take: (arrived:
   }, [source, series]);
 }
 
-function newestRange({ timestampMs: at, bucket_ms }: ShownScores): TimeRange {
-  const to = at.at(-1) ?? Date.now();
+/** The newest scores, up to the present unless the series stopped long ago. */
+function newestRange({ timestampMs: at, bucket_ms }: ShownScores, nowMs: number): TimeRange {
+  const to = at.at(-1) ?? nowMs;
   if (at.length < 2) return { from: to - HOUR_MS, to };
   const from = bucket_ms !== null ? to - (to - at[0]) * SHOWN_SHARE : at[Math.max(0, at.length - SHOWN_SCORES)];
-  return { from, to };
+  return { from, to: nowMs - to < to - from ? Math.max(to, nowMs) : to };
 }
 
 /** The event in the middle third, with at least a tenth of what is shown at first around it. */
 function rangeAround({ startedAtMs, endedAtMs }: EventAnswer, columns: ShownScores): TimeRange {
-  const usual = newestRange(columns);
+  const usual = newestRange(columns, 0);
   const end = endedAtMs ?? usual.to;
   const lead = Math.max(end - startedAtMs, (usual.to - usual.from) / 3);
   return { from: startedAtMs - lead, to: Math.min(end + lead, Math.max(usual.to, end)) };

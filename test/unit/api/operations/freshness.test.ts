@@ -21,11 +21,12 @@ function watched() {
   const partition = () => {
     return { topic: 'observations', partition: 0, nextOffset: now.nextOffset, endOffset: now.endOffset, owner: null };
   };
-  const operations: Pick<Operations, 'reader' | 'problem' | 'cluster'> = {
+  const operations: Pick<Operations, 'reader' | 'problem' | 'otherClusters' | 'cluster'> = {
     reader: {
       standing: async () => {
         return {
           states: new Map([['scored', 3]]),
+          ended: 2,
           newestMs: 5,
           storedAtMs: 6,
           incidents: { open: 2, unnamedSinceMs: 4 },
@@ -33,6 +34,7 @@ function watched() {
       },
     } as Partial<HistoryReader> as HistoryReader,
     problem: () => now.problem,
+    otherClusters: () => [],
     cluster: {
       historyEnds: async () => [],
       workers: async () => {
@@ -56,7 +58,8 @@ test('counts of series, times, the lag of the workers and what no detector watch
     incidents: { open: 2, stalled_since: 4 },
     newest: 5,
     stored_at: 6,
-    series: { judged: 3, calibrating: 0, silent: 0 },
+    other_clusters: [],
+    series: { judged: 3, calibrating: 0, silent: 0, ended: 2 },
     workers: { members: 1, lag: 0, stalled_since: null },
     unwatched: { records: 5, of: 40, examples: ['x'] },
   });

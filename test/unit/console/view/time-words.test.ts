@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import {
-  clockText,
+  behindText,
   dayText,
   momentOf,
   momentText,
@@ -41,8 +41,8 @@ test('an unknown clock is that of the browser', () => {
 });
 
 test('a clock of the series that is behind is named', () => {
-  assert.equal(clockText(0, 60_000), '');
-  assert.equal(clockText(0, 7_500_000), " by the clock of the series, 2 h 5 min behind this computer's");
+  assert.equal(behindText(0, 60_000), '');
+  assert.equal(behindText(0, 7_500_000), ' (event time), 2 h 5 min behind the clock');
 });
 
 test('what is typed is read by the shown clock, also where it changes', () => {

@@ -17,13 +17,17 @@ export const Freshness = Type.Object({
     ],
     { description: 'Why nothing new is read now; null while all is well.' },
   ),
+  other_clusters: Type.Array(Type.String(), {
+    description: 'Ids of Kafka clusters whose histories are in the same DATA_DIR. They are not shown.',
+  }),
   newest: NullableTime('Newest event time of a score.'),
   stored_at: NullableTime('When the newest score was stored.'),
   series: Type.Object(
     {
       judged: Type.Integer({ description: 'Series whose newest observation was judged.' }),
       calibrating: Type.Integer({ description: 'Series with too short a past to be judged.' }),
-      silent: Type.Integer({ description: 'Series that have stopped.' }),
+      silent: Type.Integer({ description: 'Series with an open event of the kind `silence`.' }),
+      ended: Type.Integer({ description: 'Series that stopped long ago, though others continue.' }),
     },
     { description: 'Series that are kept, by the state of their newest score.' },
   ),

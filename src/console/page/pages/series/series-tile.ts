@@ -3,6 +3,7 @@ import type { ListedNames } from '../../../../records/series/listed-names.ts';
 import { urgency } from '../../../../records/urgency.ts';
 import { routeTo } from '../../../view/route.ts';
 import { NO_SCORES, type ShownSeries } from '../../../view/shown-scores.ts';
+import { dayText } from '../../../view/time-words.ts';
 import { SparkDrawing } from '../../chart/event-sparkline.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { CopyId, Name } from '../../element/series-name.ts';
@@ -16,8 +17,10 @@ interface SeriesTileProps {
 
 /** A series with its newest values, as a link to its page. */
 export function SeriesTile({ row, names }: SeriesTileProps): Shown {
-  const { series, value, grade, recent = [], state } = row;
+  const { series, value, grade, recent = [], state, ended = false, timestampMs } = row;
   const unit = useUnit(row.detector);
+  const graded = grade === null ? 'grade –' : `grade ${grade.toFixed(2)}`;
+  const text = ended ? `ended ${dayText(timestampMs)}` : state === 'scored' ? graded : state.replaceAll('-', ' ');
   const none = recent.map(() => null);
   const columns = {
     ...NO_SCORES,
@@ -27,13 +30,12 @@ export function SeriesTile({ row, names }: SeriesTileProps): Shown {
     hi: none,
     alarms: recent.map(() => 0),
   };
-  return html`<li class=${classes('tile', `urgency-${urgency(row.grade)}`)}>
+  return html`<li class=${classes('tile', `urgency-${urgency(ended ? null : grade)}`, ended && 'stopped')}>
     <a href=${routeTo('series', series)}>
       <${Name} id=${series} names=${names} />
       <span class="figure">${quantityText(value, unit)}</span>
       <${SparkDrawing} columns=${columns} width=${180} height=${30} />
-      <span class="of">
-      ${state === 'scored' ? `grade ${grade === null ? '–' : grade.toFixed(2)}` : state.replaceAll('-', ' ')}</span>
+      <span class="of">${text}</span>
     </a><${CopyId} id=${series} names=${names} />
   </li>`;
 }
