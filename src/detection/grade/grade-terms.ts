@@ -7,7 +7,14 @@ import { SEED_PERIOD } from '../memory/shape-lags.ts';
 import { isFlatReturn } from './flat-return.ts';
 import { CHANGE_GAP, isBehindGap, SHAPE_GAP } from './gap-rows.ts';
 import { shownByRareStep } from './rare-steps.ts';
-import { earlierInnovation, nearestDistance, nearestLag, observeShape, seedShapes } from './shape-search.ts';
+import {
+  earlierInnovation,
+  isSearched,
+  nearestDistance,
+  nearestLag,
+  observeShape,
+  seedShapes,
+} from './shape-search.ts';
 
 /** The terms of the grade, by their place among the scalars. */
 const RESIDUAL = 0;
@@ -108,12 +115,13 @@ export function observeTerms(
   const z = scaled(rings, RESIDUAL, distance - forecast, { floor, least });
   // A change is exact. The others are of float32 distances, whose rounding may be all there is.
   const d = scaled(rings, CHANGE, change, { floor: finest, least });
-  const isExpected = areShapesKnown && analogue > 0 && !Number.isNaN(rings.distanceAt(position - analogue));
+  const wasFound = analogue > 0 && isSearched(rings, position - 1);
+  const isExpected = areShapesKnown && wasFound && !Number.isNaN(rings.distanceAt(position - analogue));
   const n = scaled(rings, ANALOGUE, isExpected ? innovation - earlierInnovation(analogue) : Number.NaN, {
     floor,
     least,
   });
-  const isShaped = areShapesKnown && nearestLag(rings) > 0;
+  const isShaped = areShapesKnown && nearestLag(rings) > 0 && isSearched(rings, position);
   const w = scaled(rings, SHAPE, isShaped ? Math.sqrt(nearestDistance(rings)) : Number.NaN, { floor, least });
   if (Number.isNaN(forecast)) return null;
   keepRecent(rings, distance - forecast);

@@ -68,6 +68,14 @@ export function restoreShapes(rings: SeriesRings, position: number): void {
   keepDistances(rings, smallest(searchedLags(rings, position - 1)));
 }
 
+/**
+ * True if the row at `position` was searched at LAG_MIN lags: they contain a multiple of every season of up to LAG_MIN
+ * rows. With fewer lags the nearest stretch may be unlike, and its distance is no scale.
+ */
+export function isSearched(rings: SeriesRings, position: number): boolean {
+  return searchedLags(rings, position) >= Math.min(rings.layout.lags, LAG_MIN);
+}
+
 /** How many lags a row can be compared at, if there are as many. */
 function comparedLags({ contextStart }: SeriesRings, position: number): number {
   return position - LAG_MIN - LEVEL_VALUES - contextStart + 1;

@@ -108,6 +108,22 @@ const leak: OrdinaryCase = {
   },
 };
 
+/** A business by the day: quiet weekends, noise of 3 %. */
+function daily(outlierAt: number | null): OrdinaryCase {
+  return {
+    stepMs: DAY_MS,
+    lengthMs: 400 * DAY_MS,
+    valueAt(ms, normal) {
+      const outlier = outlierAt !== null && ms === outlierAt * DAY_MS ? 30 : 0;
+      return (dayOf(ms) < 5 ? 100 : 40) + 3 * normal() + outlier;
+    },
+    isRight(alarms) {
+      const isOutlier = (ms: number) => outlierAt !== null && within(outlierAt, outlierAt + 2)(ms / DAY_MS);
+      return alarms.filter((ms) => !isOutlier(ms)).length <= 1 && alarms.some(isOutlier) === (outlierAt !== null);
+    },
+  };
+}
+
 const CASES: Readonly<Record<string, OrdinaryCase>> = {
   '5 that becomes 6': flat(5, 6, { rows: 500 }),
   'a service that is down for four hours': flat(1, 0),
@@ -127,6 +143,8 @@ const CASES: Readonly<Record<string, OrdinaryCase>> = {
   'a weekly job that takes twice as much once': weeklyJob('doubled'),
   'closed at weekends': closedAtWeekends(false),
   'closed at weekends, with an outage on a Tuesday': closedAtWeekends(true),
+  'a business by the day': daily(null),
+  'a business by the day, with an outlier after four months': daily(120),
   'an incident of two days': incident,
   'a leak of five hours': leak,
   'one missing value in a wave': {

@@ -116,3 +116,13 @@ test('what leaves a series of 0 by far is an anomaly, and so is its return, howe
     }
   }
 });
+
+test('a season of seven rows shows nothing unusual while the search has seen no multiple of it', async () => {
+  const weekly = (row: number) => (row % 7 >= 5 ? 40 : 100) + noiseAt(7, row);
+  const values = Array.from({ length: 150 }, (_, row) => weekly(row) + (row === 140 ? 12 : 0));
+  const lastWeek = contextForecaster((context) => context[context.length - 7]);
+  const detections = await detectSeries(values, { ...SETTINGS, h: 1, stepSize: 1 }, lastWeek);
+  const early = detections.slice(30, 60).map(({ grade }) => grade ?? 0);
+  assert.ok(Math.max(...early) < 0.5, `the highest grade is ${Math.max(...early)}`);
+  assert.ok(detections[140].grade! > 0.5, `the outlier has the grade ${detections[140].grade}`);
+});
