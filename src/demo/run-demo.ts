@@ -3,7 +3,7 @@ import { createEventDecoder } from '../codecs/event-codec.ts';
 import { connectRegistry } from '../codecs/registry.ts';
 import { createScoreDecoder } from '../codecs/score-decoder.ts';
 import { stdoutTakesColour } from '../config/colour.ts';
-import type { Config, KafkaConfig } from '../config/config.ts';
+import type { Config, KafkaConfig, LoadedConfig } from '../config/config.ts';
 import { repartitionOf } from '../config/rekeyed-input.ts';
 import { topicsInUse } from '../engine/topics/changelog-name.ts';
 import { ensureRepartition } from '../engine/topics/repartition-topics.ts';
@@ -23,8 +23,13 @@ const CREATION = { partitions: 4, replicationFactor: 1, retentionMs: 365 * 86_40
 
 export type DemoConfig = Config & { readonly kafka: KafkaConfig };
 
+/** Cluster and topics of the demo. */
+interface FedDemo extends Pick<LoadedConfig, 'stream'> {
+  readonly kafka: KafkaConfig;
+}
+
 /** Creates missing topics, and finds the step at which the demo continues. Throws a ServiceError. */
-export async function prepareDemo({ stream, kafka }: DemoConfig): Promise<FeedPlan> {
+export async function prepareDemo({ stream, kafka }: FedDemo): Promise<FeedPlan> {
   const connection = { config: kafka };
   const topics = await topicsInUse(connection, stream);
   const repartition = repartitionOf(stream);
@@ -40,7 +45,7 @@ export async function prepareDemo({ stream, kafka }: DemoConfig): Promise<FeedPl
 }
 
 /** Feeds the demo until it is stopped. `failed` resolves when that failed for good. Throws a ServiceError. */
-export async function feedDemo({ config, plan }: { readonly config: DemoConfig; readonly plan: FeedPlan }) {
+export async function feedDemo({ config, plan }: { readonly config: FedDemo; readonly plan: FeedPlan }) {
   const producer = await openBulkProducer({ config: config.kafka }, config.stream.topics.observations);
   const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
   const ending = new AbortController();

@@ -56,7 +56,7 @@ const NUMBER = /(?<![\w.])\d[\d,]*(?:\.\d+)?/g;
 
 test('the figures of the README are the recorded ones, by the keys of readme-figures.json', () => {
   const keys = JSON.parse(read('test/tidy/readme-figures.json')) as Record<string, (string | null)[]>;
-  const section = /^## What is measured\n([\s\S]*?)^## /m.exec(read('README.md'))?.[1] ?? '';
+  const section = /^## What is measured\n([\s\S]*?)(?:^## |$(?![\s\S]))/m.exec(read('README.md'))?.[1] ?? '';
   const rows = [...section.matchAll(/^\| (.+?) \| (.+) \|$/gm)].slice(1);
   assert.deepEqual(
     rows.map(([, label]) => label),

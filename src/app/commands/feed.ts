@@ -3,9 +3,10 @@ import { compileObservationWriter } from '../../codecs/observation-writer.ts';
 import { readFlags } from '../../config/command-line.ts';
 import type { LoadedConfig } from '../../config/config.ts';
 import { loadProcessConfig } from '../../config/load.ts';
-import { commandFlag } from '../../config/option.ts';
+import { commandFlag, withDefault } from '../../config/option.ts';
 import { kafkaOptions, streamOptions } from '../../config/options.ts';
-import { integerFrom } from '../../config/schema/kinds.ts';
+import { boolean, integerFrom } from '../../config/schema/kinds.ts';
+import { feedDemo, prepareDemo } from '../../demo/run-demo.ts';
 import { type KeptTimes, keptTimes, keptTimesText } from '../../engine/topics/kept-times.ts';
 import { detectorsOfInput, extrasFor } from '../../engine/unit/bound-detector.ts';
 import { describeCluster } from '../../kafka/admin/describe-cluster.ts';
@@ -15,7 +16,7 @@ import { csvFlags, csvReading } from '../../tools/csv/flags.ts';
 import { openInput, STANDARD_INPUT } from '../../tools/csv/input.ts';
 import { readObservations } from '../../tools/csv/observations.ts';
 import { type CsvPull, pullObservations } from '../../tools/csv/pull.ts';
-import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../../tools/terminal/command-io.ts';
+import { aborted, type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../../tools/terminal/command-io.ts';
 import { Progress, shareText } from '../../tools/terminal/progress.ts';
 import { formatTime } from '../../tools/terminal/score-line.ts';
 import { inBatches } from './batches.ts';
@@ -32,14 +33,18 @@ const GROUP_PATH = 'group';
 
 const ownFlags = {
   ...csvFlags,
+  demo: withDefault(
+    commandFlag('demo', boolean, "instead of FILE: the demo's series, a history and then a step a second"),
+    false,
+  ),
   rate: commandFlag('rate', integerFrom(1, 1_000_000), 'observations a second (default: as fast as possible)'),
 };
 
 /** Writes the observations of a CSV file to Kafka, in the layout that the detectors file maps. */
 export const feedCommand: RunnableCommand = {
-  operands: ['FILE'],
+  operands: ['[FILE]'],
   options: [...Object.values(ownFlags), ...Object.values(kafkaOptions), streamOptions.detectors],
-  async run([path = ''], flags, io) {
+  async run([path], flags, io) {
     const loaded = loadProcessConfig(flags, ['brokers']);
     const read = readFlags(flags, ownFlags);
     if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
@@ -52,9 +57,11 @@ export const feedCommand: RunnableCommand = {
       io.err(`feed writes JSON, but the detectors file reads ${stream.input.format} (input.format).`);
       return WRONG_USE;
     }
-    const { group = null, rate = Number.POSITIVE_INFINITY } = read.values;
+    const { group = null, rate = Number.POSITIVE_INFINITY, demo } = read.values;
+    if (demo === (path !== undefined)) return printProblems(['give one of FILE and --demo'], io);
     const topic = stream.topics.observations;
     io.err(`Writes to ${topic} of ${await describeCluster({ config: kafka! })}`);
+    if (path === undefined) return writeDemo({ stream, kafka: kafka! }, io);
     const { bytes, share } = await openInput(path, io.stop);
     try {
       const olderMsMax = Math.max(0, ...stream.detectors.map(({ settings }) => settings.latenessMs));
@@ -79,6 +86,15 @@ export const feedCommand: RunnableCommand = {
     }
   },
 };
+
+/** Writes the demo's series until it is stopped. */
+async function writeDemo(config: Parameters<typeof prepareDemo>[0], io: CommandIo): Promise<ExitCode> {
+  const feed = await feedDemo({ config, plan: await prepareDemo(config) });
+  const failure = await Promise.race([feed.failed, aborted(io.stop)]);
+  await feed.stop();
+  if (failure) io.err(`The demo cannot be written: ${failure.message}`);
+  return failure ? FAILED : DONE;
+}
 
 interface Outgoing {
   readonly record: ProducerRecord;

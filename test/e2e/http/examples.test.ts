@@ -98,6 +98,20 @@ test('every endpoint has an example', () => {
 });
 
 const suffix = noPython === null ? '' : ` (${noPython})`;
+test(`the example of the README runs as it is written, on the newest client and an old one${suffix}`, {
+  skip: noPython !== null,
+}, async () => {
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+  const [, code] = /^```python\n([\s\S]*?)^```$/m.exec(readme)!;
+  assert.equal(code.trim().split('\n').length, 8);
+  const script = join(folder, 'readme.py');
+  await writeFile(script, code.replace('http://127.0.0.1:8080', env.URL!));
+  for (const client of ['nixtla==0.9.0', 'nixtla==0.6.6']) {
+    const { stdout } = await run(await pythonWith(CLIENTS[client]), [script], { env });
+    assert.match(stdout, /^\d+ +web 2026-01-25 23:00:00.*\n\n\[1 rows/m, client);
+  }
+});
+
 test(`the example of the Python client runs to its end${suffix}`, { skip: noPython !== null }, async () => {
   const script = join(folder, 'example.py');
   await writeFile(script, blocks('python').join('\n'));

@@ -215,9 +215,17 @@ test('HTTP listens on the loopback interface by default, and a key must fit into
 test('TIDEWATCH_API_KEY has at least 24 characters', () => {
   const short = problemsOf(load({ env: { TIDEWATCH_API_KEY: 'x'.repeat(23) } }));
   assert.deepEqual(short, [
-    'TIDEWATCH_API_KEY must be 24 or more characters of printable ASCII without spaces, got a value that is not shown',
+    'TIDEWATCH_API_KEY must be 24 or more characters of printable ASCII without spaces, and no key of an example ' +
+      '(openssl rand -hex 24 makes one), got a value that is not shown',
   ]);
   assert.equal(load({ env: { TIDEWATCH_API_KEY: 'x'.repeat(24) } }).kind, 'config');
+  for (const known of [
+    'a-key-of-at-least-24-characters',
+    'change-me-change-me-change-me',
+    'put-your-api-key-here-please',
+  ]) {
+    assert.deepEqual(problemsOf(load({ env: { TIDEWATCH_API_KEY: known } })), short);
+  }
 });
 
 const SECRETS = {
@@ -242,7 +250,8 @@ test('every secret may stand in a file instead', () => {
   assert.equal(inFiles.kind, 'config');
   const short = problemsOf(load({ env: { TIDEWATCH_API_KEY_FILE: 'k' }, files: { k: 'short' } }));
   assert.deepEqual(short, [
-    'TIDEWATCH_API_KEY_FILE must name a file that holds 24 or more characters of printable ASCII without spaces, ' +
+    'TIDEWATCH_API_KEY_FILE must name a file that holds 24 or more characters of printable ASCII without spaces, and no ' +
+      'key of an example (openssl rand -hex 24 makes one), ' +
       'got a value that is not shown',
   ]);
   const both = { ...SECRETS, ...named, ...BESIDE_SECRETS };
