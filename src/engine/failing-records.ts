@@ -1,13 +1,8 @@
 import { ServiceError } from '../ops/service-error.ts';
+import type { TriedRecords } from './strategy/partition-strategy.ts';
 
 /** After so many failing records in a row the fault is not in the records: then none is set aside any more. */
 export const FAILING_IN_A_ROW_MAX = 10;
-
-/** The input records of a transaction that was tried. */
-export interface TriedRecords {
-  readonly records: number;
-  readonly nextOffset: number;
-}
 
 /**
  * Finds a record whose scoring fails unexpectedly, and would again. The transaction is halved until the record fails

@@ -1,36 +1,58 @@
 import { setTimeout } from 'node:timers/promises';
+import type { WorkerLimits } from '../config/config.ts';
+import type { InputPlace } from '../records/input-place.ts';
 import { CommitWatch } from './commit/commit-watch.ts';
-import { firstCommit } from './commit/first-commit.ts';
-import { PendingCommit } from './commit/pending-commit.ts';
-import { QuietPartition } from './commit/quiet-partition.ts';
-import { type DelayedRecords, type NextRecords, readNext, splitBytesMax } from './commit/take-records.ts';
 import { CommitSchedule, RETRY_MS_MAX, RETRY_MS_MIN } from './commit-schedule.ts';
-import { FailingRecords, isFatal, isRecordFailure, type TriedRecords } from './failing-records.ts';
-import type { InputRecord, PartitionSession, Subscription } from './log/log.ts';
+import type { EngineReports } from './engine-reports.ts';
+import { FailingRecords, isFatal, isRecordFailure } from './failing-records.ts';
+import type { PartitionSession, StreamLog, Subscription } from './log/log.ts';
+import type { MemoryGuard } from './memory-guard.ts';
 import { PartitionInput } from './partition-input.ts';
-import type { PartitionTaskOptions, RestoredTask } from './partition-task-options.ts';
-import { reportResume } from './report-resume.ts';
-import { PartitionState } from './state/partition-state.ts';
-import { type Restored, refuseOtherPartitionCount, restorePartition } from './state/restore-partition.ts';
+import type { RecordOrder } from './record-order.ts';
+import type { UnitPlaces } from './state/partition-units.ts';
+import type { WorkerPace } from './state/worker-pace.ts';
+import type {
+  FilledTransaction,
+  PartitionStrategy,
+  StrategyContext,
+  TriedRecords,
+} from './strategy/partition-strategy.ts';
 import { WakeableSleep } from './wakeable-sleep.ts';
-import { fillFromHistory } from './warm-start.ts';
 
-/** Most bytes of the input records of a transaction, but for one more record; `commitRecordsMax` holds, too. */
-export const COMMIT_BYTES_MAX = 16 * 1024 * 1024;
+interface PartitionTaskOptions {
+  readonly place: InputPlace;
+  readonly log: StreamLog;
+  readonly limits: WorkerLimits;
+  readonly places: UnitPlaces;
+  readonly reports: EngineReports;
+  readonly memory: MemoryGuard;
+  /** In which order records of the partitions are rekeyed; null if they are scored. */
+  readonly order: RecordOrder | null;
+  /** It is that of all partitions of the worker together. */
+  readonly transactionPace: WorkerPace;
+  readonly strategyFor: (place: InputPlace, context: StrategyContext) => PartitionStrategy;
+  readonly onFatal: (error: Error) => void;
+  /** Resolves when an earlier task of the partition has ended. */
+  readonly free: Promise<Subscription>;
+  /**
+   * Resolves when the partition of each group is known: every partition of the assignment has tried its first restore.
+   */
+  readonly placesKnown: Promise<unknown>;
+}
 
 /**
  * Owns one partition from assignment to revocation:
  *
- *   open session (fences earlier owners) -> restore -> take records, score, commit, take, ... -> stop
+ *   open session (fences earlier owners) -> restore -> submit records, poll, commit, submit, ... -> stop
  *        ^                                                      |
  *        +---- wait <---- discard everything <---- any failure -+
  *
  * With groups, it takes no record before the other partitions of the assignment are restored as well. Until then it
  * does not know which groups those partitions own.
  *
- * While a transaction commits, the next records are scored, as far as no series needs a forecast that is on its way.
- * Transactions begin `commitIntervalMs` apart, and one that is due waits for no forecast. With a lag, one begins when
- * `commitRecordsMax` records are scored: fewer and larger transactions are cheaper.
+ * While a transaction commits, the strategy takes in the next records. Transactions begin `commitIntervalMs` apart, and
+ * one that is due waits for no forecast. With a lag, one begins when `commitRecordsMax` records are taken in: fewer and
+ * larger transactions are cheaper.
  */
 export class PartitionTask {
   readonly #options: PartitionTaskOptions;
@@ -44,6 +66,8 @@ export class PartitionTask {
   #fronts: readonly [committing: number | null, pending: number | null] = [null, null];
   /** The transaction that is tried now; null before the restore. */
   #tried: TriedRecords | null = null;
+  #committing: Promise<void> | null = null;
+  #commitFailure: unknown = null;
   readonly finished: Promise<void>;
   /** Resolves when the first restore has succeeded or failed, or the task was stopped. */
   readonly restoreTried: Promise<void>;
@@ -116,7 +140,7 @@ export class PartitionTask {
         await this.#own(() => {
           delayMs = RETRY_MS_MIN;
         });
-        // The input topic was created anew, or series were filled from a history. The restore starts over.
+        // The input topic was created again, or series were filled from a history. The restore starts over.
         this.restoring = true;
         await setTimeout(RETRY_MS_MIN, null, { signal }).catch(() => null);
       } catch (cause) {
@@ -135,7 +159,7 @@ export class PartitionTask {
     }
   }
 
-  /** Whether a record is searched, or was found, that makes its transaction fail. */
+  /** True while a record is searched, or if one was found, that makes its transaction fail. */
   #searchRecord(error: Error): boolean {
     if (this.#tried === null || !isRecordFailure(error)) return false;
     const { place, reports } = this.#options;
@@ -147,177 +171,120 @@ export class PartitionTask {
   }
 
   async #own(onCommitted: () => void): Promise<void> {
-    const { log, place, reports, places, placesKnown } = this.#options;
+    const { log, place, placesKnown, strategyFor } = this.#options;
+    const { signal } = this.#stop;
     this.#tried = null;
-    await this.#subscription?.confirm(place.partition, this.#stop.signal);
-    const session = await log.openPartition(place.partition, this.#stop.signal, (error) => {
+    this.#commitFailure = null;
+    await this.#subscription?.confirm(place.partition, signal);
+    const session = await log.openPartition(place.partition, signal, (error) => {
       if (this.restoring) this.failure = error;
       else this.#commits.retried(error);
     });
+    const wake = () => this.#sleeper.wake();
+    const whyFailed = (offset: number) => this.#failing.whyFailed(offset);
+    const strategy = strategyFor(place, { signal, wake, whyFailed });
     try {
-      const state = new PartitionState(place, this.#options.limits.seriesMax, places, this.#options.backfillPace);
-      const startedMs = performance.now();
-      const restored = await this.#restore(session, state);
-      const offset = restored.resume.offset ?? (await session.oldestOffset());
-      const { signal } = this.#stop;
-      if (await fillFromHistory(session, { state, restored, offset }, { ...this.#options, signal })) return;
+      const offset = await strategy.restore(session);
+      if (offset === null) return;
       this.#onRestoreTried();
-      this.#stop.signal.throwIfAborted();
-      const seconds = (performance.now() - startedMs) / 1000;
-      reports.restored(place.partition, { units: state.units.size, backfills: state.all.queued, seconds });
-      reportResume(reports, session, { ...restored.resume, stale: state.stale.size });
+      signal.throwIfAborted();
       this.#commits.restored(offset);
       await placesKnown;
-      this.#stop.signal.throwIfAborted();
+      signal.throwIfAborted();
       if (this.#subscription !== null) this.#input.start(this.#subscription, offset, session.inputTopicId);
       this.#setFront([null, null]);
       this.restoring = false;
       this.failure = null;
-      await this.#scoreAndCommit(session, { state, restored, offset, onCommitted });
+      await this.#process(strategy, (filled) => this.#commit(session, filled, onCommitted));
+    } catch (error) {
+      if (error !== this.#commitFailure) this.#tried = strategy.tried;
+      throw error;
     } finally {
+      await this.#committing;
       await session.close();
     }
   }
 
-  async #restore(session: PartitionSession, state: PartitionState): Promise<Restored> {
-    const { signal } = this.#stop;
-    signal.throwIfAborted();
-    // Reading a changelog may take a minute, and the next owner waits. Closing the session ends it.
-    const abandon = () => void session.close();
-    signal.addEventListener('abort', abandon);
-    const onProgress = (share: number) => this.#options.reports.restoring(this.#options.place.partition, share);
-    const restored = await restorePartition(session, state, { ...this.#options, onProgress }).finally(() =>
-      signal.removeEventListener('abort', abandon),
-    );
-    refuseOtherPartitionCount(restored, this.#options);
-    return restored;
-  }
-
-  async #scoreAndCommit(session: PartitionSession, task: RestoredTask): Promise<void> {
-    const { state } = task;
-    const { limits, nowMs, splitter, order, place } = this.#options;
-    const { signal } = this.#stop;
-    let pending = firstCommit(this.#options, task);
-    state.all.resumeBackfills(pending);
-    const quiet = new QuietPartition(nowMs);
+  /** Resolves once the input topic was created again, and what was read of the old one is committed. */
+  async #process(strategy: PartitionStrategy, commit: (filled: FilledTransaction) => Promise<void>): Promise<void> {
+    const { limits, order, place, transactionPace } = this.#options;
+    const schedule = new CommitSchedule(limits.commitIntervalMs, transactionPace);
     let recreated = false;
-    let failure: unknown = null;
-    let committing: Promise<void> | null = null;
-    const schedule = new CommitSchedule(limits.commitIntervalMs, this.#options.transactionPace);
-    let bytesLeft = COMMIT_BYTES_MAX;
-    const commit = (commitOf: PendingCommit) => {
-      schedule.began(performance.now());
-      this.#setFront([this.#fronts[1], null]);
-      const onFailure = (error: unknown) => {
-        this.#tried = commitOf;
-        failure = error;
-      };
-      return this.#commit(session, task, commitOf)
-        .catch(onFailure)
-        .finally(() => {
-          committing = null;
-          this.#setFront([null, this.#fronts[1]]);
-          this.#sleeper.wake();
-        });
-    };
-    let next: NextRecords | null = null;
-    let nextBytes = 0;
-    try {
-      for (;;) {
-        if (failure !== null) throw failure;
-        signal.throwIfAborted();
-        this.#backfill(state, pending);
-        const recordsMax = Math.min(limits.commitRecordsMax, this.#failing.recordsMax);
-        const bytesMax = splitter === null ? bytesLeft : splitBytesMax(bytesLeft, pending);
-        const room = bytesMax > 0 ? recordsMax - pending.records : 0;
-        const untilMs = order?.limitOf(place.partition, committing === null);
-        const isAhead = untilMs !== undefined && (this.#input.headMs ?? untilMs) > untilMs;
-        if (next === null && !recreated && this.#input.records > 0 && room > 0 && !isAhead) {
-          const waitingBytes = this.#input.bytes;
-          const records = this.#input.take(room, bytesMax, untilMs);
-          this.#setFront([this.#fronts[0], this.#fronts[1] ?? records[0]?.timestampMs ?? null]);
-          nextBytes = waitingBytes - this.#input.bytes;
-          recreated = records[0]?.skipped?.reason === 'topic-recreated';
-          if (!recreated) next = await this.#read(records, state, pending);
-          continue;
-        }
-        // Then the transaction is filled first, also where that waits for forecasts: a large one is cheaper.
-        const isLagging: boolean = next !== null && next.count + this.#input.records >= room;
-        if (next === null && !recreated && this.#input.records === 0) pending.reach(this.#input.nextOffset);
-        const mayCommit = committing === null && pending.isDue && !isLagging;
-        const isFull = next === null && (room <= 0 || recreated || isAhead);
-        const waitMs = mayCommit ? schedule.waitMs(performance.now(), isFull) : null;
-        const waiting: DelayedRecords | null = isLagging ? null : this.#awaitForecast(next);
-        const awaits = waiting !== null && waiting.ready === null;
-        // What can be scored at once is part of a transaction that is due, for a moment.
-        if (waitMs !== null && waitMs <= (next === null || awaits ? 0 : -schedule.lateMsMax)) {
-          committing = commit(pending);
-          pending = new PendingCommit(this.#options, nowMs, pending.nextOffset);
-          bytesLeft = COMMIT_BYTES_MAX;
-        } else if (next !== null && !awaits) {
-          if (await this.#score(waiting?.ready ?? next, pending, task)) quiet.observe();
-          if (waiting === null) bytesLeft -= nextBytes;
-          next = waiting?.rest ?? null;
-        } else if (waitMs !== null || next !== null) await this.#sleeper.sleep(state.backfills.sleepMs(waitMs));
-        else if (recreated && committing === null) return;
-        else if (committing === null && (quiet.waitMs ?? 1) <= 0) await quiet.report(state, pending, signal);
-        else await this.#sleeper.sleep(state.backfills.sleepMs(committing === null ? quiet.waitMs : null));
+    for (;;) {
+      if (this.#commitFailure !== null) throw this.#commitFailure;
+      this.#stop.signal.throwIfAborted();
+      strategy.poll();
+      const { submitted } = strategy;
+      const isFree = this.#committing === null;
+      const recordsMax = Math.min(limits.commitRecordsMax, this.#failing.recordsMax);
+      const room = strategy.bytesLeft > 0 ? recordsMax - strategy.records : 0;
+      const untilMs = order?.limitOf(place.partition, isFree);
+      const isAhead = untilMs !== undefined && (this.#input.headMs ?? untilMs) > untilMs;
+      const isRead = this.#input.records === 0 || recreated;
+      if (submitted === 0 && !isRead && room > 0 && !isAhead) {
+        recreated = await this.#submitNext(strategy, room, untilMs);
+        continue;
       }
-    } finally {
-      await committing;
+      if (submitted === 0 && isRead && !recreated) strategy.reach(this.#input.nextOffset);
+      // Then the transaction is filled first, also with records that wait for forecasts: a large one is cheaper.
+      const isLagging = submitted > 0 && submitted + this.#input.records >= room;
+      const isFull = submitted === 0 && (room <= 0 || recreated || isAhead);
+      const mayCommit = isFree && strategy.isDue && !isLagging;
+      const waitMs = mayCommit ? schedule.waitMs(performance.now(), isFull) : null;
+      const isReady = isLagging || strategy.isReady();
+      // What can be taken in at once is part of a transaction that is due, for a moment.
+      if (waitMs !== null && waitMs <= (isReady ? -schedule.lateMsMax : 0)) {
+        schedule.began(performance.now());
+        this.#track(commit(strategy.drain()));
+      } else if (isReady) await this.#advance(strategy, isLagging);
+      else if (waitMs !== null || submitted > 0) await this.#sleeper.sleep(strategy.sleepMs(waitMs));
+      else if (recreated && isFree) return;
+      else if (isFree && (strategy.quietMs ?? 1) <= 0) await strategy.advance(false);
+      else await this.#sleeper.sleep(strategy.sleepMs(isFree ? strategy.quietMs : null));
     }
   }
 
-  async #commit(session: PartitionSession, task: RestoredTask, pending: PendingCommit): Promise<void> {
-    const { state, onCommitted } = task;
-    const { journal, resume } = task.restored;
+  /** Returns whether the input topic was created again, instead of submitting what is read of the new one. */
+  async #submitNext(strategy: PartitionStrategy, room: number, untilMs: number | undefined): Promise<boolean> {
+    const waitingBytes = this.#input.bytes;
+    const records = this.#input.take(room, strategy.bytesLeft, untilMs);
+    this.#setFront([this.#fronts[0], this.#fronts[1] ?? records[0]?.timestampMs ?? null]);
+    if (records[0]?.skipped?.reason === 'topic-recreated') return true;
+    await strategy.submit(records, waitingBytes - this.#input.bytes);
+    return false;
+  }
+
+  async #advance(strategy: PartitionStrategy, isLagging: boolean): Promise<void> {
+    await strategy.advance(isLagging);
+    const held = { ...strategy.held, queuedRecords: this.#input.records };
+    this.#options.reports.holding(this.#options.place.partition, held);
+  }
+
+  /** Follows a transaction that commits meanwhile. */
+  #track(committing: Promise<void>): void {
+    this.#setFront([this.#fronts[1], null]);
+    this.#committing = committing.finally(() => {
+      this.#committing = null;
+      this.#setFront([null, this.#fronts[1]]);
+      this.#sleeper.wake();
+    });
+  }
+
+  /** Never rejects. */
+  async #commit(session: PartitionSession, filled: FilledTransaction, onCommitted: () => void): Promise<void> {
     const { place, reports } = this.#options;
+    const { outputs, records, nextOffset, metadata, tally, ...commit } = filled;
     const startedMs = performance.now();
-    const backfills = state.backfills.waiting;
-    const { records, nextOffset, newestEventMs } = pending;
-    const tally = pending.counters.take();
-    const { findings, metadata } = state.watch.add(tally.input, state.clock.ms);
-    const commit = () =>
-      session.commit(pending.drain(journal, resume.topicId, state.clock.state), nextOffset, metadata);
-    await this.#commits.watch(nextOffset, commit);
+    try {
+      await this.#commits.watch(nextOffset, () => session.commit(outputs, nextOffset, metadata));
+    } catch (error) {
+      this.#tried = { records, nextOffset };
+      this.#commitFailure = error;
+      return;
+    }
     onCommitted();
     this.#failing.committed(nextOffset);
     const seconds = (performance.now() - startedMs) / 1000;
-    reports.committed(place.partition, { records, seconds, nextOffset, newestEventMs, backfills, findings }, tally);
-  }
-
-  #read(records: readonly InputRecord[], state: PartitionState, pending: PendingCommit): Promise<NextRecords> {
-    this.#tried = { records: pending.records + records.length, nextOffset: (records.at(-1)?.offset ?? 0) + 1 };
-    const whyFailed = (offset: number) => this.#failing.whyFailed(offset);
-    return readNext(records, this.#options, { state, scoring: this.#options, whyFailed });
-  }
-
-  /** Returns whether any of them was the newest of its series, or group. */
-  async #score(next: NextRecords, pending: PendingCommit, { state, restored }: RestoredTask): Promise<boolean> {
-    const { place, reports } = this.#options;
-    const { advances } = state;
-    this.#tried = { records: pending.records + next.count, nextOffset: next.nextOffset };
-    await next.takeInto(pending, this.#stop.signal);
-    reports.holding(place.partition, {
-      units: state.units.size,
-      queuedRecords: this.#input.records,
-      journalBytes: restored.journal.bytes,
-      stateBytes: state.bytes,
-    });
-    return state.advances > advances;
-  }
-
-  /** Those that wait for a forecast, which wakes it, and those before them. */
-  #awaitForecast(next: NextRecords | null): DelayedRecords | null {
-    const waiting = next?.waiting() ?? null;
-    waiting?.forecast.catch(() => undefined).then(() => this.#sleeper.wake());
-    return waiting;
-  }
-
-  /** Backfills in the background, a round at a time. */
-  #backfill(state: PartitionState, pending: PendingCommit): void {
-    // No record is to blame where the model fails in it.
-    if (state.backfills.size > 0) this.#tried = null;
-    state.backfills.step({ sink: pending, signal: this.#stop.signal, wake: () => this.#sleeper.wake() });
+    reports.committed(place.partition, { ...commit, records, nextOffset, seconds }, tally);
   }
 }

@@ -6,6 +6,7 @@ import type { EncodeScore } from '../codecs/score-encoder.ts';
 import type { StreamConfig, WorkerLimits } from '../config/config.ts';
 import { holdsMany, scoredInput } from '../config/rekeyed-input.ts';
 import { ServiceError } from '../ops/service-error.ts';
+import type { InputPlace } from '../records/input-place.ts';
 import { meanStepMs } from '../time/frequency.ts';
 import type { RecordRoute } from './commit/route-records.ts';
 import type { EngineReports } from './engine-reports.ts';
@@ -14,6 +15,9 @@ import { MemoryGuard } from './memory-guard.ts';
 import { PartitionTask } from './partition-task.ts';
 import type { RecordOrder } from './record-order.ts';
 import { WorkerPace } from './state/worker-pace.ts';
+import type { StrategyContext } from './strategy/partition-strategy.ts';
+import { Rekeying } from './strategy/rekeying.ts';
+import { Scoring } from './strategy/scoring.ts';
 import { type BoundDetector, detectorsOfInput, isGrouped } from './unit/bound-detector.ts';
 import type { WarmStart } from './warm-start.ts';
 
@@ -193,19 +197,18 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
     futureLimitOf,
     schemas,
   } as const;
-  const taskOptions = {
-    log,
-    limits,
-    topics: stream.topics,
+  const { topics } = stream;
+  const { route = null } = options;
+  const reported = { limits, reports, places: new Map<string, number>() };
+  const partitionOptions = {
+    ...reported,
+    topics,
     // Where nothing is learned of series, more partitions move none away from its state.
-    partitionCount: options.route ? 0 : partitionCount,
-    route: options.route ?? null,
-    order: options.order ?? null,
+    partitionCount: route === null ? partitionCount : 0,
     encodeScore,
     encodeEvent,
     timestamps: stream.output.timestamps,
     keyedBy: stream.input.keyedBy ?? 'series',
-    reports,
     nowMs,
     detectorOf,
     idOf,
@@ -216,12 +219,21 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
       onZoneless: () => reports.timesWithoutZone(),
       schemas,
     }),
-    splitter: options.route && holdsMany(stream.input) ? createRecordSplitter(stream.input, splitting) : null,
+    splitter: route !== null && holdsMany(stream.input) ? createRecordSplitter(stream.input, splitting) : null,
     detectorsVersion: options.version ?? 0,
     warmStart: options.warmStart ?? null,
-    places: new Map<string, number>(),
-    transactionPace: new WorkerPace(limits.transactionsPerSMax),
     backfillPace: new WorkerPace(limits.backfillForecastsPerSMax),
+  };
+  const strategyFor = (place: InputPlace, context: StrategyContext) => {
+    const own = { ...partitionOptions, place };
+    return route === null ? new Scoring(own, context) : new Rekeying(own, route, context);
+  };
+  const taskOptions = {
+    ...reported,
+    log,
+    order: options.order ?? null,
+    transactionPace: new WorkerPace(limits.transactionsPerSMax),
+    strategyFor,
     memory: new MemoryGuard({
       bytesMax: limits.memoryMbMax === 0 ? null : limits.memoryMbMax * 1024 * 1024,
       usedBytes: options.usedBytes ?? (() => process.memoryUsage.rss()),

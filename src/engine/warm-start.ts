@@ -7,7 +7,7 @@ import { meanStepMs } from '../time/frequency.ts';
 import { type FirstCommitOptions, firstCommit, type RestoredState } from './commit/first-commit.ts';
 import { PendingCommit } from './commit/pending-commit.ts';
 import { byTime, type PastObservation } from './commit/score-history.ts';
-import { loadMissingSchemas, type Scoring } from './commit/score-records.ts';
+import { type DecodingOptions, loadMissingSchemas } from './commit/score-records.ts';
 import { TallyCounts } from './commit/tally.ts';
 import type { EngineReports } from './engine-reports.ts';
 import type { PartitionSession } from './log/log.ts';
@@ -32,7 +32,7 @@ export interface WarmStart {
   observationsOf(partition: number): readonly WarmObservation[];
 }
 
-interface WarmStartOptions extends FirstCommitOptions, Scoring {
+interface WarmStartOptions extends FirstCommitOptions, DecodingOptions {
   readonly warmStart: WarmStart | null;
   readonly reports: Pick<EngineReports, 'warmStarted'>;
   readonly limits: Pick<WorkerLimits, 'seriesMax'>;
@@ -98,7 +98,7 @@ export async function fillFromHistory(
 }
 
 /** Event time at which the input begins that is to be read; Infinity where it is empty. */
-async function beginOfInput(session: PartitionSession, offset: number, scoring: Scoring): Promise<number> {
+async function beginOfInput(session: PartitionSession, offset: number, scoring: DecodingOptions): Promise<number> {
   const records = await session.readInput(offset, FIRST_RECORDS);
   await loadMissingSchemas(records, scoring);
   let stepMs = 0;

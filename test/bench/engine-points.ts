@@ -2,7 +2,7 @@ import { Journal } from '../../src/checkpoint/journal.ts';
 import { createRecordDecoder } from '../../src/codecs/record-decoder.ts';
 import { type DetectorConfig, settingsDigest } from '../../src/config/config.ts';
 import { PendingCommit } from '../../src/engine/commit/pending-commit.ts';
-import { scoreRecords } from '../../src/engine/commit/score-records.ts';
+import { scoreDecoded, toObservations } from '../../src/engine/commit/score-records.ts';
 import type { InputRecord } from '../../src/engine/log/log.ts';
 import { PartitionState } from '../../src/engine/state/partition-state.ts';
 import { bindDetector } from '../../src/engine/unit/bound-detector.ts';
@@ -42,7 +42,8 @@ export async function enginePointsPerSecond(pointsPerStep: number, steps: number
     const records = Array.from({ length: SERIES }, (_, i) => recordOf(offset++, i, at, STEP_MS / pointsPerStep));
     const before = process.cpuUsage();
     const pending = new PendingCommit({ ...format, timestamps: 'event-time' }, Date.now, offset);
-    await scoreRecords(records, { state, pending, scoring, signal: NEVER });
+    const decoded = await toObservations(records, { state, scoring });
+    await scoreDecoded(decoded, { state, pending, signal: NEVER });
     pending.drain(journal, null);
     const used = process.cpuUsage(before);
     usedUs += used.user + used.system;

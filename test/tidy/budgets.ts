@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_000, test: 73_500, words: 67_000 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_950, test: 73_500, words: 67_000 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
@@ -17,7 +17,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   console: 6_950,
   demo: 1_600,
   detection: 7_500,
-  engine: 9_550,
+  engine: 9_660,
   forecasting: 2_420,
   history: 2_500,
   incidents: 2_100,
@@ -51,7 +51,6 @@ const LARGER_FOLDERS: Readonly<Record<string, number>> = {
   config: 24,
   'console/view': 22,
   'detection/event': 28,
-  engine: 17,
   'engine/unit': 22,
   forecasting: 17,
   'kafka/cluster': 22,

@@ -42,8 +42,10 @@ function byPlace(a: Published, b: Published): number {
 export class PendingCommit implements ScoreSink, ScoreOutputs {
   readonly #format: CommitFormat;
   readonly #nowMs: () => number;
+  readonly outputs = this;
   readonly state: CheckpointWrites;
   readonly counters: TallyCounts;
+  readonly lifecycle: TallyCounts;
   #published: Published[] = [];
   #ordered = true;
   #newestNowMs = Number.NEGATIVE_INFINITY;
@@ -63,14 +65,7 @@ export class PendingCommit implements ScoreSink, ScoreOutputs {
     this.#nowMs = nowMs;
     this.state = new CheckpointWrites({ topic: format.topics.changelog, partition: format.place.partition });
     this.counters = new TallyCounts(format.keyedBy);
-  }
-
-  get outputs(): this {
-    return this;
-  }
-
-  get lifecycle(): TallyCounts {
-    return this.counters;
+    this.lifecycle = this.counters;
   }
 
   /** Whether there is something to commit: offsets, or a change of the state. */

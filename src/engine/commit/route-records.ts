@@ -2,7 +2,7 @@ import type { PointRecords } from '../../codecs/points/point-records.ts';
 import { hasValue } from '../../codecs/wire-header.ts';
 import type { InputRecord } from '../log/log.ts';
 import type { PendingCommit } from './pending-commit.ts';
-import { loadMissingSchemas, recordFailed, type Scoring, whySkipped } from './score-records.ts';
+import { type DecodingOptions, loadMissingSchemas, recordFailed, whySkipped } from './score-records.ts';
 
 /** Where records go that are keyed anew. */
 export interface RecordRoute {
@@ -16,7 +16,7 @@ const SPLIT_HEADERS_BYTES_MAX = 1_024;
 
 interface Routing {
   readonly pending: PendingCommit;
-  readonly scoring: Pick<Scoring, 'decoder' | 'splitter' | 'nowMs'>;
+  readonly scoring: Pick<DecodingOptions, 'decoder' | 'splitter' | 'nowMs'>;
   readonly route: RecordRoute;
   /** As in `ScoringContext`. */
   readonly whyFailed?: (offset: number) => string | null;

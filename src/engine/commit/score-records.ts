@@ -18,7 +18,7 @@ export const UNKNOWN_LETTERS_MAX = 100;
 /** Longest key of an input record. It is the key of the score as well. */
 const KEY_BYTES_MAX = 4_096;
 
-export interface Scoring {
+export interface DecodingOptions {
   readonly decoder: RecordDecoder;
   /** Set where records may hold many observations, and are passed on one by one. */
   readonly splitter: RecordSplitter | null;
@@ -27,14 +27,15 @@ export interface Scoring {
   readonly nowMs: () => number;
 }
 
-export interface DecodingContext {
+interface DecodingContext {
   readonly state: PartitionState;
-  readonly scoring: Scoring;
+  readonly scoring: DecodingOptions;
   /** Why a record is a dead letter although it can be read; null where it is none. By offset. */
   readonly whyFailed?: (offset: number) => string | null;
 }
 
-interface ScoringContext extends DecodingContext {
+interface ScoringContext {
+  readonly state: PartitionState;
   readonly pending: PendingCommit;
   readonly signal: AbortSignal;
 }
@@ -45,14 +46,6 @@ export interface DecodedRecords {
   readonly observations: readonly RoutedObservation[];
   readonly refused: readonly { readonly record: InputRecord; readonly cause: DeadLetterCause }[];
   readonly withoutValue: number;
-}
-
-/**
- * Decodes and scores records into `pending`. Rejects when the registry or the model fails, or `signal` aborts. Then
- * `state` and `pending` must be discarded.
- */
-export async function scoreRecords(records: readonly InputRecord[], context: ScoringContext): Promise<void> {
-  await scoreDecoded(await toObservations(records, context), context);
 }
 
 /** Rejects when the registry fails. */
@@ -96,10 +89,13 @@ export function divideDecoded(
   ];
 }
 
-/** Scores what was decoded in this state. Rejects as `scoreRecords`. */
+/**
+ * Scores what was decoded in this state. Rejects when the model fails, or `signal` aborts. Then `state` and `pending`
+ * must be discarded.
+ */
 export async function scoreDecoded(
   { records, observations, refused, withoutValue }: DecodedRecords,
-  { state, pending, signal }: Pick<ScoringContext, 'state' | 'pending' | 'signal'>,
+  { state, pending, signal }: ScoringContext,
 ): Promise<void> {
   for (let times = withoutValue; times > 0; times--) pending.counters.withoutValue();
   for (const { record, cause } of refused) {

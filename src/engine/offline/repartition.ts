@@ -6,15 +6,14 @@ import { closedWindowKeys, relocatedWindow } from '../../checkpoint/series-state
 import type { ClockState } from '../../checkpoint/stored-position.ts';
 import { encodeWarmStarts, WARM_STARTS_KEY } from '../../checkpoint/warm-starts.ts';
 import type { Topics } from '../../config/config.ts';
+import { type InputPlace, offsetElsewhere } from '../../records/input-place.ts';
 import type { StaleUnit } from '../arrival/stale-unit.ts';
-import { PendingCommit } from '../commit/pending-commit.ts';
-import type { GroupUnit } from '../group/group-unit.ts';
+import { GroupUnit } from '../group/group-unit.ts';
 import type { OutputRecord } from '../log/log.ts';
 import { PARTITION_COUNT_KEY } from '../state/restore-partition.ts';
 import type { BoundDetector } from '../unit/bound-detector.ts';
 import type { SeriesUnit } from '../unit/series-unit.ts';
-import { movedStartOffset, relocate } from './relocate-unit.ts';
-import type { RestoredPartition } from './state-tools.ts';
+import { type RestoredPartition, stateCommit } from './state-tools.ts';
 
 export interface Repartition {
   /** The partition of a record's key now, and then. */
@@ -155,7 +154,7 @@ function leaving(
   { offsets, moves, plan }: Omit<Journey, 'sources'>,
 ): readonly OutputRecord[] {
   const { state, restored, session } = source;
-  const pending = pendingOf(session.partition, offsets[session.partition], plan);
+  const pending = stateCommit(placeOf(session.partition, plan), plan.topics, offsets[session.partition]);
   for (const { from, key: unitKey, entry, unit, stale } of moves) {
     if (from !== source) continue;
     pending.state.windowsDeleted(
@@ -170,7 +169,7 @@ function leaving(
 
 function arriving(partition: number, { sources, offsets, moves, plan }: Journey): readonly OutputRecord[] {
   const own: RestoredPartition | undefined = sources[partition];
-  const pending = pendingOf(partition, offsets[partition] ?? 0, plan);
+  const pending = stateCommit(placeOf(partition, plan), plan.topics, offsets[partition] ?? 0);
   pending.state.write(PARTITION_COUNT_KEY, Buffer.from(String(plan.partitions)));
   const arrivals = moves.filter(({ to }) => to === partition);
   const detectors = new Map(arrivals.flatMap(({ unit }) => (unit === null ? [] : [[unit.bound.digest, unit.bound]])));
@@ -204,9 +203,36 @@ function earliest(sources: readonly RestoredPartition[]): ClockState | null {
   );
 }
 
-function pendingOf(partition: number, nextOffset: number, { topics }: Repartition): PendingCommit {
-  const nothing = () => Buffer.alloc(0);
-  const place = { topic: topics.observations, partition };
-  const format = { place, topics, encodeScore: nothing, encodeEvent: nothing, timestamps: 'processing-time' as const };
-  return new PendingCommit(format, Date.now, nextOffset);
+function placeOf(partition: number, { topics }: Repartition): InputPlace {
+  return { topic: topics.observations, partition };
+}
+
+/**
+ * A start offset of a state that moves to another partition: no offset there is the same, or windows of a later life of
+ * the series would be taken for those of this one.
+ */
+function movedStartOffset(startOffset: number): number {
+  return startOffset < 0 ? startOffset : Math.floor(startOffset) + 0.5;
+}
+
+/** Offsets that a unit knows of the partition that it leaves are marked as such from now on. */
+function relocate(unit: SeriesUnit | GroupUnit, from: number): void {
+  const elsewhere = (offset: number) => offsetElsewhere(from, offset);
+  unit.newestOffset = elsewhere(unit.newestOffset);
+  unit.waiting.relocate(({ record, silence, ...one }) => ({
+    ...one,
+    record: { ...record, offset: elsewhere(record.offset) },
+    silence: silence && { ...silence, lastOffset: elsewhere(silence.lastOffset) },
+  }));
+  unit.waiting.steps?.relocate(elsewhere);
+  if (!(unit instanceof GroupUnit)) {
+    unit.startOffset = movedStartOffset(unit.startOffset);
+    return;
+  }
+  unit.members = unit.members.map((member) => ({ ...member, startOffset: movedStartOffset(member.startOffset) }));
+  for (const { observations } of unit.pending) {
+    for (const [series, observation] of observations) {
+      observations.set(series, { ...observation, offset: elsewhere(observation.offset) });
+    }
+  }
 }

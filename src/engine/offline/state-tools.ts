@@ -4,6 +4,7 @@ import { closedWindowKeys } from '../../checkpoint/series-state.ts';
 import type { Topics } from '../../config/config.ts';
 import { keptValue } from '../../detection/memory/kept-value.ts';
 import { contextValues } from '../../detection/series/context-values.ts';
+import type { InputPlace } from '../../records/input-place.ts';
 import { seriesPattern } from '../../records/series/series-pattern.ts';
 import { gridTime } from '../../time/frequency.ts';
 import { PendingCommit } from '../commit/pending-commit.ts';
@@ -88,6 +89,13 @@ export function* keptObservations({ state }: RestoredPartition, glob: string): G
   }
 }
 
+/** A commit of state alone. */
+export function stateCommit(place: InputPlace, topics: Topics, nextOffset: number): PendingCommit {
+  const nothing = () => Buffer.alloc(0);
+  const format = { place, topics, encodeScore: nothing, encodeEvent: nothing, timestamps: 'processing-time' as const };
+  return new PendingCommit(format, Date.now, nextOffset);
+}
+
 /** Commits that these series and groups start over. Returns how many there were. */
 export async function resetSeries(
   { session, state, restored }: RestoredPartition,
@@ -96,16 +104,8 @@ export async function resetSeries(
   const units = matching(state, glob);
   const stale = [...state.stale.values()].filter(({ key }) => seriesPattern([glob]).test(key));
   if (isDry) return units.length + stale.length;
-  const nothing = () => Buffer.alloc(0);
   const nextOffset = restored.resume.offset ?? (await session.oldestOffset());
-  const format = {
-    place: state.place,
-    topics,
-    encodeScore: nothing,
-    encodeEvent: nothing,
-    timestamps: 'processing-time' as const,
-  };
-  const pending = new PendingCommit(format, Date.now, nextOffset);
+  const pending = stateCommit(state.place, topics, nextOffset);
   for (const unit of units) {
     for (const series of unit.changelogSeries()) pending.state.windowsDeleted(closedWindowKeys(series));
     pending.state.evicted(unit);

@@ -2,7 +2,6 @@ import { InputWatch } from '../../records/diagnostics/input-watch.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import { meanStepMs } from '../../time/frequency.ts';
 import { ArrivalGate } from '../arrival/arrival-gate.ts';
-import { onlyInstant } from '../arrival/doubled-time.ts';
 import type { EventClock } from '../arrival/event-clock.ts';
 import { type ClockMove, saySilent, takeIdle } from '../arrival/overdue-units.ts';
 import { silenceLimitOf, silenceMark } from '../arrival/silence-watch.ts';
@@ -287,4 +286,14 @@ function isSaid(one: DetectionUnit | StaleUnit): boolean {
   if (isStale(one)) return false;
   const { outOfOrder, forBackfill } = one.waiting;
   return (one.silent && outOfOrder.length === 0) || forBackfill?.at(-1)?.silence !== undefined;
+}
+
+/** Takes the instant that is nearer to the next step of the series, if a clock shows a time twice. */
+function onlyInstant(observation: RoutedObservation, unit: DetectionUnit): RoutedObservation {
+  const { laterMs, timestampMs, series, bound } = observation;
+  if (laterMs === undefined) return observation;
+  const dueMs = (unit.newestMsOf?.(series) ?? unit.arrivedMs) + meanStepMs(bound.config.settings.freq);
+  return Math.abs(laterMs - dueMs) < Math.abs(timestampMs - dueMs)
+    ? { ...observation, timestampMs: laterMs }
+    : observation;
 }

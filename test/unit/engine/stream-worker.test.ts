@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineReports } from '../../../src/engine/engine-reports.ts';
 import type { StreamLog, SubscriptionHandlers } from '../../../src/engine/log/log.ts';
 import { QUEUE_BYTES_MAX } from '../../../src/engine/partition-input.ts';
-import { COMMIT_BYTES_MAX } from '../../../src/engine/partition-task.ts';
+import { COMMIT_BYTES_MAX } from '../../../src/engine/strategy/partition-strategy.ts';
 import type { Worker, WorkerReports } from '../../../src/engine/stream-worker.ts';
 import { ServiceError } from '../../../src/ops/service-error.ts';
 import { arithmeticForecaster } from '../../fixture/models/arithmetic-forecaster.ts';

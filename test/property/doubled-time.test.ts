@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseFrequency } from '../../../../src/time/frequency.ts';
+import { parseFrequency } from '../../src/time/frequency.ts';
 import {
   detectorConfig,
   type StreamRunOptions,
   streamConfig,
   streamRun,
   streamSettings,
-} from '../../../fixture/stream/stream-run.ts';
+} from '../fixture/stream/stream-run.ts';
 
 const HOUR_MS = 3_600_000;
 /** Ten hours before Berlin sets its clock back. */

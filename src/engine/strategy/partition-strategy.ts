@@ -1,0 +1,199 @@
+import type { WorkerLimits } from '../../config/config.ts';
+import type { Finding } from '../../records/diagnostics/finding.ts';
+import { type FirstCommitOptions, firstCommit } from '../commit/first-commit.ts';
+import { PendingCommit } from '../commit/pending-commit.ts';
+import type { DecodingOptions } from '../commit/score-records.ts';
+import type { Tally } from '../commit/tally.ts';
+import type { EngineReports } from '../engine-reports.ts';
+import type { InputRecord, OutputRecord, PartitionSession } from '../log/log.ts';
+import { PartitionState } from '../state/partition-state.ts';
+import type { UnitPlaces } from '../state/partition-units.ts';
+import {
+  type DetectorLookup,
+  type Restored,
+  refuseOtherPartitionCount,
+  restorePartition,
+} from '../state/restore-partition.ts';
+import type { WorkerPace } from '../state/worker-pace.ts';
+import { fillFromHistory, type WarmStart } from '../warm-start.ts';
+
+/** Most bytes of the input records of a transaction, except for one more record; `commitRecordsMax` holds, too. */
+export const COMMIT_BYTES_MAX = 16 * 1024 * 1024;
+
+export interface StrategyOptions extends FirstCommitOptions, DecodingOptions, DetectorLookup {
+  readonly limits: Pick<WorkerLimits, 'seriesMax'>;
+  readonly places: UnitPlaces;
+  readonly reports: EngineReports;
+  readonly warmStart: WarmStart | null;
+  /** It is that of all partitions of the worker together. */
+  readonly backfillPace: WorkerPace;
+}
+
+/** What a strategy is made with, for one opening of its partition. */
+export interface StrategyContext {
+  readonly signal: AbortSignal;
+  /** Called when forecasts have arrived. */
+  readonly wake: () => void;
+  /** Why a record is a dead letter although it can be read; null if it is none. By offset. */
+  readonly whyFailed: (offset: number) => string | null;
+}
+
+/** The input records of a transaction that was tried. */
+export interface TriedRecords {
+  readonly records: number;
+  readonly nextOffset: number;
+}
+
+/** A transaction that a strategy has filled. */
+export interface FilledTransaction extends TriedRecords {
+  readonly outputs: readonly OutputRecord[];
+  /** Kept with the input offset. */
+  readonly metadata: string | null;
+  readonly newestEventMs: number | null;
+  /** Series and groups that wait for their backfill after it. */
+  readonly backfills: number;
+  readonly findings: readonly Finding[] | null;
+  readonly tally: Tally;
+}
+
+/**
+ * What a partition does with its input: it scores the records, or writes them under other keys. The task of the
+ * partition submits records, polls, lets the strategy advance, and commits what it drains.
+ */
+export abstract class PartitionStrategy {
+  protected readonly options: StrategyOptions;
+  protected readonly context: StrategyContext;
+  protected readonly state: PartitionState;
+  /** The next transaction. Set by `restore`, which comes first. */
+  protected pending!: PendingCommit;
+  #restored!: Restored;
+  /** Bytes of records in the next transaction. */
+  protected bytes = 0;
+  /** The records that are to blame if a call fails; null for none. */
+  tried: TriedRecords | null = null;
+
+  constructor(options: StrategyOptions, context: StrategyContext) {
+    this.options = options;
+    this.context = context;
+    this.state = new PartitionState(options.place, options.limits.seriesMax, options.places, options.backfillPace);
+  }
+
+  /**
+   * Reads the state of the partition. Resolves with the offset at which reading continues; null: series were filled
+   * from a history, and the partition is to be opened again.
+   */
+  async restore(session: PartitionSession): Promise<number | null> {
+    const { options, state } = this;
+    const { reports, place } = options;
+    const { signal } = this.context;
+    const startedMs = performance.now();
+    const restored = await this.#readState(session);
+    const offset = restored.resume.offset ?? (await session.oldestOffset());
+    if (await fillFromHistory(session, { state, restored, offset }, { ...options, signal })) return null;
+    signal.throwIfAborted();
+    const seconds = (performance.now() - startedMs) / 1000;
+    reports.restored(place.partition, { units: state.units.size, backfills: state.all.queued, seconds });
+    reportResume(reports, session, { ...restored.resume, stale: state.stale.size });
+    this.#restored = restored;
+    this.pending = firstCommit(options, { state, restored, offset });
+    state.all.resumeBackfills(this.pending);
+    return offset;
+  }
+
+  async #readState(session: PartitionSession): Promise<Restored> {
+    const { signal } = this.context;
+    const { reports, place } = this.options;
+    signal.throwIfAborted();
+    // Reading a changelog may take a minute, and the next owner waits. Closing the session ends it.
+    const abandon = () => void session.close();
+    signal.addEventListener('abort', abandon);
+    const onProgress = (share: number) => reports.restoring(place.partition, share);
+    const restored = await restorePartition(session, this.state, { ...this.options, onProgress }).finally(() =>
+      signal.removeEventListener('abort', abandon),
+    );
+    refuseOtherPartitionCount(restored, this.options);
+    return restored;
+  }
+
+  /** Records of the next transaction. */
+  get records(): number {
+    return this.pending.records;
+  }
+
+  /** Bytes of records that the next transaction has room for. */
+  get bytesLeft(): number {
+    return COMMIT_BYTES_MAX - this.bytes;
+  }
+
+  /** Whether the next transaction has anything to write. */
+  get isDue(): boolean {
+    return this.pending.isDue;
+  }
+
+  /** Present memory use. */
+  get held() {
+    const { state } = this;
+    return { units: state.units.size, journalBytes: this.#restored.journal.bytes, stateBytes: state.bytes };
+  }
+
+  /** Records that were submitted and are not in the next transaction so far. */
+  abstract readonly submitted: number;
+
+  /** Time until the clock decides something, if no record arrives; null: never. */
+  abstract readonly quietMs: number | null;
+
+  /** Takes over records of so many bytes. They change nothing yet. Rejects when the schema registry fails. */
+  abstract submit(records: readonly InputRecord[], bytes: number): Promise<void>;
+
+  /** Continues what runs in the background. */
+  poll(): void {}
+
+  /** True if some of the submitted records wait for no forecast. */
+  abstract isReady(): boolean;
+
+  /**
+   * Takes in these, or `all` that were submitted; without any, what time alone decides. Rejects when the model fails.
+   */
+  abstract advance(all: boolean): Promise<void>;
+
+  /** How long the task sleeps, which would sleep for `atMostMs`; null: until it is woken. */
+  sleepMs(atMostMs: number | null): number | null {
+    return atMostMs;
+  }
+
+  /** All offsets before this one were submitted; some may be markers of transactions. */
+  reach(nextOffset: number): void {
+    this.pending.reach(nextOffset);
+  }
+
+  /** Returns the next transaction. Another one begins. */
+  drain(): FilledTransaction {
+    const { state, pending } = this;
+    const { journal, resume } = this.#restored;
+    const { records, nextOffset, newestEventMs } = pending;
+    this.pending = new PendingCommit(this.options, this.options.nowMs, nextOffset);
+    this.bytes = 0;
+    const tally = pending.counters.take();
+    const { findings, metadata } = state.watch.add(tally.input, state.clock.ms);
+    const outputs = pending.drain(journal, resume.topicId, state.clock.state);
+    const backfills = state.backfills.waiting;
+    return { outputs, records, nextOffset, newestEventMs, backfills, findings, metadata, tally };
+  }
+
+  /** These records are to blame from now on. */
+  protected try(records: readonly InputRecord[]): void {
+    this.tried = { records: this.records + records.length, nextOffset: (records.at(-1)?.offset ?? 0) + 1 };
+  }
+}
+
+/** Reports if a partition does not simply continue at its committed offset. */
+function reportResume(
+  reports: EngineReports,
+  { partition, committedOffset }: PartitionSession,
+  { from, offset, skipped, stale }: Restored['resume'] & { readonly stale: number },
+): void {
+  if (from === 'committed' && skipped !== null) reports.recordsSkipped(partition, skipped);
+  if (from === 'state') reports.resumedFromState(partition, { offset: offset ?? 0, committedOffset });
+  if (from === 'start-over') reports.topicRecreated(partition, stale);
+  else if (stale > 0) reports.settingsChanged(partition, stale);
+}
