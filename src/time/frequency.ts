@@ -88,9 +88,13 @@ function stepOf(unit: string, multiple: number): AliasStep | null {
  * @returns null for an alias without a grid: business hours, half months, steps below a millisecond, unknown names
  */
 export function parseFrequency(alias: string): Frequency | null {
+  return gridOf(alias, readAlias(alias));
+}
+
+/** @param step what the alias was read as */
+export function gridOf(alias: string, step: AliasStep | null): Frequency | null {
   const anchor = ALIAS.exec(alias)?.[3];
-  const step = anchor === undefined || ANCHOR.test(anchor) ? readAlias(alias) : null;
-  if (step === null) return null;
+  if (step === null || (anchor !== undefined && !ANCHOR.test(anchor))) return null;
   switch (step.kind) {
     case 'fixed':
       return step.stepMs < 1 ? null : { alias, ...step };

@@ -3,8 +3,7 @@ import test from 'node:test';
 import fc from 'fast-check';
 import { frequencyProfile } from '../../src/api/models/frequency-profile.ts';
 import { requestedProfile } from '../../src/api/tasks/online-detection/detection-profile.ts';
-import type { FieldProblem } from '../../src/api/wire/problem.ts';
-import type { OnlineDetectionBody } from '../../src/api/wire/schema/online-detection-schema.ts';
+import { BodyProblems } from '../../src/api/wire/problem.ts';
 import { calendarOf } from '../../src/config/keys/profile-keys.ts';
 import { daysOff } from '../../src/time/holidays/holiday-list.ts';
 import { offsetAt } from '../../src/time/local-calendar.ts';
@@ -24,14 +23,17 @@ const asked = fc.record({
   special: fc.constantFrom<SpecialDates | null>(null, { dates: ['12-25'], like: 'sat' }),
 });
 
+const readerOf = (starts: readonly string[]) => ({
+  problems: new BodyProblems(),
+  startsMs: starts.map((start) => Date.parse(start)),
+  frequency: frequencyProfile('h'),
+});
+
 function requested({ start, size, places, timezone, special }: typeof asked extends fc.Arbitrary<infer T> ? T : never) {
-  const body = {
-    series: { y: [], sizes: [size], start_datetime: [start.toISOString().slice(0, 19)] },
-    model_parameters: { grade: true, timezone, holidays: places, special_days: special && [special] },
-  } as unknown as OnlineDetectionBody;
-  const problems: FieldProblem[] = [];
-  const profile = requestedProfile(body, frequencyProfile('h').grid, problems);
-  assert.deepEqual(problems, []);
+  const parameters = { grade: true, timezone, holidays: places, special_days: special && [special] };
+  const reader = readerOf([`${start.toISOString().slice(0, 19)}Z`]);
+  const profile = requestedProfile(reader, { series: { sizes: [size] }, model_parameters: parameters });
+  reader.problems.throwIfAny();
   return profile!;
 }
 
@@ -58,11 +60,9 @@ test('the holidays of a request are those of a detector, on every day of its ser
 });
 
 test('holidays are resolved for the years of the series alone, not for those between them', () => {
-  const body = {
-    series: { y: [], sizes: [48, 48], start_datetime: ['2001-06-01T00:00:00', '9999-06-01T00:00:00'] },
-    model_parameters: { grade: true, holidays: PLACES },
-  } as unknown as OnlineDetectionBody;
-  const { specialDays } = requestedProfile(body, frequencyProfile('h').grid, [])!.settings.calendar;
+  const reader = readerOf(['2001-06-01T00:00:00Z', '9999-06-01T00:00:00Z']);
+  const asked = { series: { sizes: [48, 48] }, model_parameters: { grade: true, holidays: PLACES } };
+  const { specialDays } = requestedProfile(reader, asked)!.settings.calendar;
   assert.ok(specialDays.length > 0);
   for (const [day] of specialDays) assert.equal(new Date(day * DAY_MS).getUTCFullYear(), 2001);
 });

@@ -9,7 +9,7 @@ const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_950
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_950,
-  api: 14_950,
+  api: 14_850,
   app: 6_000,
   checkpoint: 2_200,
   codecs: 4_700,

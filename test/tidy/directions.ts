@@ -147,7 +147,7 @@ const FOLDER_DIRECTIONS = directionsOf(`
     tasks/online-detection tasks/simulate wire wire/schema
   api/tasks/cross-validation: accounts models tasks/forecast tasks/in-sample tasks/series wire wire/schema
   api/tasks/explain: accounts tasks/series wire wire/schema
-  api/tasks/finetune: accounts models tasks/series wire wire/schema
+  api/tasks/finetune: accounts models tasks/series wire/schema
   api/tasks/forecast: accounts models tasks/series wire wire/schema
   api/tasks/in-sample: accounts models tasks/series wire wire/schema
   api/tasks/online-detection: accounts models tasks/series wire wire/schema

@@ -1,5 +1,5 @@
 import type { TemporalAggregation } from '../../forecasting/temporal-aggregation.ts';
-import { type AliasStep, type Frequency, parseFrequency, readAlias } from '../../time/frequency.ts';
+import { type AliasStep, type Frequency, gridOf, readAlias } from '../../time/frequency.ts';
 import { seasonLength } from '../../time/season.ts';
 
 const HOUR_MS = 3_600_000;
@@ -43,8 +43,9 @@ export function frequencyWarning(profile: FrequencyProfile): string | null {
 
 /** The profile of a pandas alias; unknown aliases get the generic profile. */
 export function frequencyProfile(alias: string): FrequencyProfile {
-  const [step, grid] = [readAlias(alias), parseFrequency(alias)];
+  const step = readAlias(alias);
   if (step === null) return GENERIC;
+  const grid = gridOf(alias, step);
   const season = seasonLength(step);
   const history = historyOf(step);
   return { grid, season, history: history && Math.max(HISTORY_MIN, Math.ceil(history)), fine: fineOf(step, season) };

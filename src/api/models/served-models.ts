@@ -8,7 +8,7 @@ import type { TunedWeights } from '../../models/tuned-weights.ts';
 import type { TuningRequest } from '../../models/tuning/tuning-bytes.ts';
 import { weightCount } from '../../models/tuning-graphs.ts';
 import type { KeyLimits } from '../../store/api-keys.ts';
-import { type FieldProblem, fieldProblem, HttpProblem } from '../wire/problem.ts';
+import { HttpProblem } from '../wire/problem.ts';
 import { aggregationOf, type FrequencyProfile, forecastContext, seasonalHorizon } from './frequency-profile.ts';
 
 /** A model as clients see it. */
@@ -148,20 +148,15 @@ export function modelsOfKey(models: ServedModels, { models: allowed }: Pick<KeyL
 }
 
 /** The problem of an unknown `model`. */
-export function unknownModel(models: ServedModels, where: 'query' | 'body'): FieldProblem {
-  return fieldProblem([where, 'model'], `no such model; known are ${models.names.join(', ')}`);
+export function unknownModel({ names }: ServedModels): string {
+  return `no such model; known are ${names.join(', ')}`;
 }
 
 /** The problem of a model that cannot be fine-tuned. */
-export function untunable(
-  models: ServedModels,
-  { name }: ServedModel,
-  field: 'model' | 'finetune_steps',
-): FieldProblem {
+export function untunable(models: ServedModels, { name }: ServedModel): string {
   const tunable = models.names.map((each) => models.find(each)!).filter((model) => model.tunable !== null);
   const others = new Set(tunable.map((model) => model.name));
-  const text = `model ${name} cannot be fine-tuned; those that can are ${[...others].sort().join(', ') || 'none'}`;
-  return fieldProblem(['body', field], text);
+  return `model ${name} cannot be fine-tuned; those that can are ${[...others].sort().join(', ') || 'none'}`;
 }
 
 /** The `input_size` and `horizon` of a model at a frequency. */

@@ -3,12 +3,8 @@ import type { Work } from '../accounts/metering.ts';
 import { type FrequencyProfile, frequencyWarning } from '../models/frequency-profile.ts';
 import type { NewlyTuned } from '../models/prepared-model.ts';
 import type { ServedModels } from '../models/served-models.ts';
-import type { ExplainBody } from '../wire/schema/explain-schema.ts';
 import type { FinetuneAnswer, FinetuneBody } from '../wire/schema/finetune-schema.ts';
-import type { CrossValidationBody, ForecastBody } from '../wire/schema/forecast-schema.ts';
-import type { HistoricForecastRequest, InSampleDetectionRequest } from '../wire/schema/in-sample-schema.ts';
-import type { OnlineDetectionBody } from '../wire/schema/online-detection-schema.ts';
-import type { SimulateBody } from '../wire/schema/simulate-schema.ts';
+import type { CrossValidationBody } from '../wire/schema/forecast-schema.ts';
 import type { TaskName } from '../wire/task-names.ts';
 import { wholeHistoryAnswer, windowsAnswer } from './cross-validation/cross-validation-answer.ts';
 import { readWholeHistory, readWindows } from './cross-validation/cross-validation-question.ts';
@@ -28,74 +24,67 @@ import { runOnlineDetection } from './online-detection/online-detection-run.ts';
 import { readSimulate } from './simulate/simulate-question.ts';
 import { runSimulate } from './simulate/simulate-run.ts';
 
-/**
- * A task: its body becomes a checked question, the question is run, and the results become an answer. Bodies match
- * their schemas. Throws an HttpProblem for an invalid request.
- */
-export function onlineDetectionWork(body: OnlineDetectionBody, models: ServedModels): Work {
-  const question = readOnlineDetection(body, models);
-  return workOf(question, async (signal) =>
-    onlineDetectionAnswer(question, await runOnlineDetection(question, signal)),
-  );
-}
-
-export function forecastWork(body: ForecastBody, models: ServedModels): Work {
-  const question = readForecast(body, models);
-  return workOf(question, async (signal) => forecastAnswer(question, await runForecast(question, signal)));
-}
-
-export function crossValidationWork(body: CrossValidationBody, models: ServedModels): Work {
-  if (body.full_history) {
-    const question = readWholeHistory(body, models);
-    return workOf(question, async (signal) => wholeHistoryAnswer(question, await runInSample(question, signal)));
-  }
-  const question = readWindows(body, models);
-  return workOf(question, async (signal) => windowsAnswer(question, await runWindows(question, signal)));
-}
-
-export function inSampleDetectionWork(body: Static<typeof InSampleDetectionRequest>, models: ServedModels): Work {
-  const question = readInSampleDetection(body, models);
-  return workOf(question, async (signal) => {
-    return inSampleDetectionAnswer(question, await runInSample(question, signal));
-  });
-}
-
-export function historicForecastWork(body: Static<typeof HistoricForecastRequest>, models: ServedModels): Work {
-  const question = readHistoricForecast(body, models);
-  return workOf(question, async (signal) => historicForecastAnswer(question, await runInSample(question, signal)));
-}
-
-export function explainWork(body: ExplainBody): Work {
-  const question = readExplain(body);
-  return workOf(question, (signal) => explain(question, signal));
-}
-
-export function simulateWork(body: SimulateBody, models: ServedModels): Work {
-  const question = readSimulate(body, models);
-  return workOf(question, (signal) => runSimulate(question, signal));
-}
-
-/** Takes a fine-tuned model, to be stored when it is charged, and returns its id. */
-type KeepTuned = (tuned: NewlyTuned) => Promise<string>;
-
-export function finetuneWork(body: FinetuneBody, models: ServedModels, keep: KeepTuned): Work {
-  const question = readFinetune(body, models);
-  return workOf(question, async (signal) => {
-    const id = await keep(await runFinetune(question, signal));
-    return { ...question.tokens, finetuned_model_id: id } satisfies Static<typeof FinetuneAnswer>;
-  });
-}
-
 interface TaskQuestion extends Omit<Work, 'run'> {
   readonly frequency?: FrequencyProfile;
 }
 
-/** A frequency that is not known is no reason to refuse: clients send names of their own. */
-function workOf({ tokens, warning = null, frequency }: TaskQuestion, run: Work['run']): Work {
-  const warnings = [frequency === undefined ? null : frequencyWarning(frequency), warning];
-  const given = warnings.filter((each) => each !== null);
-  return { tokens, warning: given.length === 0 ? null : given.join('; '), run };
+/**
+ * A task: its body, which matches its schema, is read into a checked question, and the question is answered. Reading
+ * throws an HttpProblem for an invalid request.
+ */
+function taskOf<B, Q extends TaskQuestion>(
+  read: (body: B, models: ServedModels) => Q,
+  answer: (question: Q, signal: AbortSignal) => Promise<object>,
+): (body: B, models: ServedModels) => Work {
+  return (body, models) => workOf(read(body, models), answer);
 }
+
+function workOf<Q extends TaskQuestion>(
+  question: Q,
+  answer: (question: Q, signal: AbortSignal) => Promise<object>,
+): Work {
+  const { tokens, warning = null, frequency } = question;
+  // An unknown frequency is no reason to refuse: clients send names of their own.
+  const given = [frequency === undefined ? null : frequencyWarning(frequency), warning].filter((each) => each !== null);
+  return {
+    tokens,
+    warning: given.length === 0 ? null : given.join('; '),
+    run: (signal) => answer(question, signal),
+  };
+}
+
+export const onlineDetectionWork = taskOf(readOnlineDetection, async (question, signal) =>
+  onlineDetectionAnswer(question, await runOnlineDetection(question, signal)),
+);
+export const forecastWork = taskOf(readForecast, async (question, signal) =>
+  forecastAnswer(question, await runForecast(question, signal)),
+);
+export const inSampleDetectionWork = taskOf(readInSampleDetection, async (question, signal) =>
+  inSampleDetectionAnswer(question, await runInSample(question, signal)),
+);
+export const historicForecastWork = taskOf(readHistoricForecast, async (question, signal) =>
+  historicForecastAnswer(question, await runInSample(question, signal)),
+);
+export const explainWork = taskOf(readExplain, explain);
+export const simulateWork = taskOf(readSimulate, runSimulate);
+
+const windowsWork = taskOf(readWindows, async (question, signal) =>
+  windowsAnswer(question, await runWindows(question, signal)),
+);
+const wholeHistoryWork = taskOf(readWholeHistory, async (question, signal) =>
+  wholeHistoryAnswer(question, await runInSample(question, signal)),
+);
+export const crossValidationWork = (body: CrossValidationBody, models: ServedModels): Work =>
+  (body.full_history ? wholeHistoryWork : windowsWork)(body, models);
+
+/** Takes a fine-tuned model, to be stored when it is charged, and returns its id. */
+type KeepTuned = (tuned: NewlyTuned) => Promise<string>;
+
+export const finetuneWork = (body: FinetuneBody, models: ServedModels, keep: KeepTuned): Work =>
+  workOf(readFinetune(body, models), async (question, signal) => {
+    const id = await keep(await runFinetune(question, signal));
+    return { ...question.tokens, finetuned_model_id: id } satisfies Static<typeof FinetuneAnswer>;
+  });
 
 /** An asynchronous task: the name of its body in BODY_SCHEMAS, and its work. */
 interface TaskWork {
@@ -103,15 +92,16 @@ interface TaskWork {
   work(body: unknown, models: ServedModels, keep: KeepTuned): Work;
 }
 
-function taskOf<B>(body: string, work: (body: B, models: ServedModels, keep: KeepTuned) => Work): TaskWork {
-  return { body, work: (read, models, keep) => work(read as B, models, keep) };
-}
+const jobOf = <B>(body: string, work: (body: B, models: ServedModels, keep: KeepTuned) => Work): TaskWork => ({
+  body,
+  work: (read, models, keep) => work(read as B, models, keep),
+});
 
 export const TASK_WORK: Readonly<Record<TaskName, TaskWork>> = {
-  anomaly_detection: taskOf('detectionJob', onlineDetectionWork),
-  cross_validation: taskOf('crossValidationJob', crossValidationWork),
-  explain: taskOf('explainJob', explainWork),
-  finetune: taskOf('finetuneJob', finetuneWork),
-  forecast: taskOf('forecastJob', forecastWork),
-  simulate: taskOf('simulateJob', simulateWork),
+  anomaly_detection: jobOf('detectionJob', onlineDetectionWork),
+  cross_validation: jobOf('crossValidationJob', crossValidationWork),
+  explain: jobOf('explainJob', explainWork),
+  finetune: jobOf('finetuneJob', finetuneWork),
+  forecast: jobOf('forecastJob', forecastWork),
+  simulate: jobOf('simulateJob', simulateWork),
 };

@@ -92,6 +92,25 @@ export function fieldProblem(loc: FieldProblem['loc'], error: string): FieldProb
   return { loc, msg: `Value error, ${error}`, type: 'value_error', ctx: { error } };
 }
 
+/** The problems of a body that matches its schema, in the order in which they are found. */
+export class BodyProblems {
+  readonly #found: FieldProblem[] = [];
+
+  get none(): boolean {
+    return this.#found.length === 0;
+  }
+
+  /** @param path below the body */
+  add(path: FieldProblem['loc'], error: string): void {
+    this.#found.push(fieldProblem(['body', ...path], error));
+  }
+
+  /** Throws an HttpProblem with all of them, if there are any. */
+  throwIfAny(): void {
+    if (!this.none) throw invalidRequest(this.#found);
+  }
+}
+
 /** Another request was sent under this `Idempotency-Key`. */
 export function otherRequest(): HttpProblem {
   const text = 'another request was submitted under this key; a new request needs a new key';

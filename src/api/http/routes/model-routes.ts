@@ -6,7 +6,7 @@ import {
   type ServedModels,
   unknownModel,
 } from '../../models/served-models.ts';
-import { invalidRequest } from '../../wire/problem.ts';
+import { fieldProblem, invalidRequest } from '../../wire/problem.ts';
 import { answers, bodyAnswers, Detail, InvalidRequest, Models } from '../../wire/schema/answer-schemas.ts';
 import { ModelParams, ModelParamsQuery } from '../../wire/schema/model-params-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
@@ -54,7 +54,7 @@ function paramsOf(
   where: 'query' | 'body',
 ) {
   const model = models.find(name);
-  if (model === null) throw invalidRequest([unknownModel(models, where)]);
+  if (model === null) throw invalidRequest([fieldProblem([where, 'model'], unknownModel(models))]);
   const { inputSize, horizon } = modelParams(model, frequencyProfile(freq));
   return { detail: { input_size: inputSize, horizon } };
 }

@@ -2,11 +2,11 @@ import { setImmediate as pause } from 'node:timers/promises';
 import type { Static } from 'typebox';
 import { type RelevanceMethod, relevanceWeights } from '../../../forecasting/relevance/relevance-weights.ts';
 import { type TokenCount, tokensOf } from '../../accounts/token-count.ts';
-import { invalidRequest } from '../../wire/problem.ts';
+import { BodyProblems } from '../../wire/problem.ts';
 import type { ExplainAnswer, ExplainBody } from '../../wire/schema/explain-schema.ts';
-import { featureProblems } from '../series/request-limits.ts';
+import { checkFeatures } from '../series/request-limits.ts';
 import { explainedSeries, RequestSeries } from '../series/request-series.ts';
-import { seriesProblems } from '../series/series-problems.ts';
+import { checkSeries } from '../series/series-checks.ts';
 
 /** A checked request for the relevance of features. */
 interface ExplainQuestion {
@@ -18,8 +18,10 @@ interface ExplainQuestion {
 
 /** Throws an HttpProblem for an invalid request. */
 export function readExplain(body: ExplainBody): ExplainQuestion {
-  const problems = [...seriesProblems(body), ...featureProblems(body.series.X)];
-  if (problems.length > 0) throw invalidRequest(problems);
+  const problems = new BodyProblems();
+  checkSeries(problems, body.series);
+  checkFeatures(problems, body.series.X);
+  problems.throwIfAny();
   const { series, method = 'granger' } = body;
   const tokens = tokensOf(body, { predicted: series.X.length, outputs: 1 });
   return { series: new RequestSeries(series), method, tokens };

@@ -1,10 +1,8 @@
 import { tokensOf } from '../../accounts/token-count.ts';
-import { frequencyProfile } from '../../models/frequency-profile.ts';
 import type { ServedModels } from '../../models/served-models.ts';
-import { fieldProblem } from '../../wire/problem.ts';
 import type { FinetuneBody } from '../../wire/schema/finetune-schema.ts';
-import { tuningProblems } from '../series/request-limits.ts';
-import { readSeriesRequest, type SeriesQuestion } from '../series/series-question.ts';
+import { checkTuningSteps } from '../series/request-limits.ts';
+import { RequestReader, type SeriesQuestion } from '../series/request-reader.ts';
 
 /** A checked request to fine-tune a model. */
 export interface FinetuneQuestion extends SeriesQuestion {
@@ -21,13 +19,14 @@ const STEPS = 10;
 export function readFinetune(request: FinetuneBody, models: ServedModels): FinetuneQuestion {
   const body = { ...request, finetune_steps: request.finetune_steps ?? STEPS };
   const { model: named, freq, finetuned_model_id: baseModelId = null } = body;
-  const problems = tuningProblems(body);
+  const reader = new RequestReader(body, models);
+  checkTuningSteps(reader.problems, body);
   if (body.multivariate) {
     const text =
       'a model is fine-tuned on each series alone, also one that forecasts groups; leave it out, or send false';
-    problems.push(fieldProblem(['body', 'multivariate'], text));
+    reader.problems.add(['multivariate'], text);
   }
-  const read = readSeriesRequest(body, { models, frequency: frequencyProfile(freq), problems, tunedBy: 'model' });
+  const read = reader.question(undefined, 'model');
   const { name } = read.model;
   const isName = named !== undefined && models.names.includes(named) && models.find(named)?.name === name;
   return {

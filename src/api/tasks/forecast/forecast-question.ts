@@ -1,16 +1,16 @@
 import { BACKTEST_FORECASTS_MAX } from '../../../forecasting/exogenous/exogenous-forecast.ts';
 import { forecastsPerPoint, type MultiResolutionSettings } from '../../../forecasting/multi-resolution.ts';
 import { outputsOfLevels, tokensOf } from '../../accounts/token-count.ts';
-import { aggregationOf, type FrequencyProfile, frequencyProfile } from '../../models/frequency-profile.ts';
+import { aggregationOf, type FrequencyProfile } from '../../models/frequency-profile.ts';
 import { inputSettings, type ServedModels } from '../../models/served-models.ts';
 import { distinctLevels, probabilitiesOf } from '../../wire/interval-keys.ts';
-import { type FieldProblem, fieldProblem } from '../../wire/problem.ts';
+import type { BodyProblems } from '../../wire/problem.ts';
 import type { CrossValidationBody, ForecastBody } from '../../wire/schema/forecast-schema.ts';
 import type { ContributionKind } from '../../wire/schema/series-schema.ts';
 import type { WireLevel } from '../../wire/wire-types.ts';
-import { contributionKind, contributionProblems } from '../series/attribution.ts';
-import { answerTooLong, intervalProblems, tuningProblems } from '../series/request-limits.ts';
-import { horizonWarning, readSeriesRequest, type SeriesQuestion } from '../series/series-question.ts';
+import { checkContributions, contributionKind } from '../series/attribution.ts';
+import { checkAnswerSize, checkIntervals, checkTuningSteps } from '../series/request-limits.ts';
+import { horizonWarning, RequestReader, type SeriesQuestion } from '../series/request-reader.ts';
 
 /** A checked request for forecasts at cutoffs. */
 export interface ForecastQuestion extends SeriesQuestion {
@@ -24,30 +24,28 @@ export interface ForecastQuestion extends SeriesQuestion {
 /** Throws an HttpProblem for an invalid request. */
 export function readForecast(body: ForecastBody, models: ServedModels): ForecastQuestion {
   const { series, h } = body;
-  const frequency = frequencyProfile(body.freq);
+  const reader = new RequestReader(body, models);
+  const { problems, frequency } = reader;
   const levels = distinctLevels(body.level);
   const outputs = outputsOfLevels(levels.length);
   const predicted = series.sizes.length * h;
   const future = (series.X_future?.length ?? 0) * predicted;
-  const problems = [
-    ...tuningProblems(body),
-    ...contributionProblems(body),
-    ...futureProblems(body),
-    ...intervalProblems(levels.length, series.sizes),
-    ...answerTooLong(predicted * outputs),
-  ];
-  const load = { forecasts: series.sizes.length * forecastsOfOne(body, frequency), h };
-  const read = readSeriesRequest(body, { models, frequency, problems, load });
-  return { ...read, ...horizonFields(body, read), tokens: tokensOf(body, { predicted, outputs, future }) };
+  checkTuningSteps(problems, body);
+  checkContributions(problems, body);
+  checkFuture(problems, body);
+  checkIntervals(problems, levels.length, series.sizes);
+  checkAnswerSize(problems, predicted * outputs);
+  const read = reader.question({ forecasts: series.sizes.length * forecastsOfOne(body, frequency), h });
+  return { ...read, ...horizonFields(body, levels, read), tokens: tokensOf(body, { predicted, outputs, future }) };
 }
 
 /** The fields that forecasts and windows of cross-validation share. */
 export function horizonFields(
   body: ForecastBody | CrossValidationBody,
+  levels: readonly WireLevel[],
   read: Pick<SeriesQuestion, 'model' | 'frequency' | 'offsets'>,
 ) {
-  const { h, level } = body;
-  const levels = distinctLevels(level);
+  const { h } = body;
   const settings = horizonSettings(h, probabilitiesOf(levels), read);
   return { levels, settings, contributions: contributionKind(body), warning: horizonWarning(h, read) };
 }
@@ -80,15 +78,15 @@ export function forecastsOfOne(
   return trials + forecastsPerPoint(settings, (level?.length ?? 0) > 0);
 }
 
-/** Problems of variables over the horizon. */
-export function futureProblems({
-  series: { sizes, X_future: future },
-  h,
-}: Pick<ForecastBody, 'series' | 'h'>): FieldProblem[] {
+/** Refuses variables that do not cover the horizon. */
+export function checkFuture(
+  problems: BodyProblems,
+  { series: { sizes, X_future: future }, h }: Pick<ForecastBody, 'series' | 'h'>,
+): void {
   const values = sizes.length * h;
-  return (future ?? []).flatMap((column, i) => {
-    if (column.length === values) return [];
+  for (const [i, column] of (future ?? []).entries()) {
+    if (column.length === values) continue;
     const text = `a variable has ${column.length} values, but ${sizes.length} series over h ${h} make ${values}`;
-    return [fieldProblem(['body', 'series', 'X_future', i], text)];
-  });
+    problems.add(['series', 'X_future', i], text);
+  }
 }

@@ -1,15 +1,14 @@
 import type { Static } from 'typebox';
 import { OUTPUTS_OF_DETECTION, outputsOfLevels, tokensOf } from '../../accounts/token-count.ts';
-import { frequencyProfile, inSampleContext, inSampleHorizon } from '../../models/frequency-profile.ts';
+import { inSampleContext, inSampleHorizon } from '../../models/frequency-profile.ts';
 import type { ServedModels } from '../../models/served-models.ts';
 import { DEFAULT_LEVEL, distinctLevels } from '../../wire/interval-keys.ts';
 import type { HistoricForecastRequest, InSampleDetectionRequest } from '../../wire/schema/in-sample-schema.ts';
 import type { ContributionKind } from '../../wire/schema/series-schema.ts';
 import type { WireLevel } from '../../wire/wire-types.ts';
-import { contributionKind, contributionProblems } from '../series/attribution.ts';
-import { tuningProblems } from '../series/request-limits.ts';
-import type { SeriesRequest } from '../series/series-problems.ts';
-import { readSeriesRequest, type SeriesQuestion } from '../series/series-question.ts';
+import { checkContributions, contributionKind } from '../series/attribution.ts';
+import { checkTuningSteps } from '../series/request-limits.ts';
+import { RequestReader, type SeriesQuestion, type SeriesRequest } from '../series/request-reader.ts';
 
 /** A checked request for in-sample forecasts of whole histories. */
 export interface InSampleQuestion extends SeriesQuestion {
@@ -43,12 +42,13 @@ export function readHistoricForecast(
  * The fields that all requests for whole histories share.
  * @param outputs numbers of the answer per value
  */
-export function readInSample(body: SeriesRequest & { readonly freq: string }, models: ServedModels, outputs: number) {
-  const frequency = frequencyProfile(body.freq);
+export function readInSample(body: SeriesRequest, models: ServedModels, outputs: number) {
+  const reader = new RequestReader(body, models);
+  const { frequency, problems } = reader;
   const h = inSampleHorizon(frequency);
-  const problems = [...tuningProblems(body), ...contributionProblems(body)];
-  const load = { forecasts: Math.ceil(body.series.y.length / h), h };
-  const read = readSeriesRequest(body, { models, frequency, problems, load });
+  checkTuningSteps(problems, body);
+  checkContributions(problems, body);
+  const read = reader.question({ forecasts: Math.ceil(body.series.y.length / h), h });
   const tokens = tokensOf(body, { predicted: body.series.y.length, outputs });
   return { ...read, tokens, h, context: inSampleContext(frequency, read.model.forecaster.limits.context) };
 }

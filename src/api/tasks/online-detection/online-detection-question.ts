@@ -1,17 +1,14 @@
 import { alarmRateOf, parseFalseAlarms } from '../../../detection/alarm/false-alarms.ts';
 import type { DetectionSettings } from '../../../detection/calibration/settings.ts';
 import { CONTEXT_MIN } from '../../../forecasting/context-length.ts';
-import { type Frequency, meanStepMs, parseFrequency } from '../../../time/frequency.ts';
+import { type Frequency, meanStepMs } from '../../../time/frequency.ts';
 import { OUTPUTS_OF_DETECTION, tokensOf } from '../../accounts/token-count.ts';
-import { frequencyProfile } from '../../models/frequency-profile.ts';
 import type { ServedModels } from '../../models/served-models.ts';
 import { DEFAULT_LEVEL } from '../../wire/interval-keys.ts';
-import { type FieldProblem, fieldProblem } from '../../wire/problem.ts';
 import type { OnlineDetectionBody } from '../../wire/schema/online-detection-schema.ts';
 import type { WireLevel } from '../../wire/wire-types.ts';
-import { type ModelLoad, tuningProblems } from '../series/request-limits.ts';
-import { tooShort } from '../series/series-problems.ts';
-import { horizonWarning, readSeriesRequest, type SeriesQuestion } from '../series/series-question.ts';
+import { checkLengths, checkTuningSteps, type ModelLoad } from '../series/request-limits.ts';
+import { horizonWarning, RequestReader, type SeriesQuestion } from '../series/request-reader.ts';
 import { requestedProfile } from './detection-profile.ts';
 
 /** A checked request for online detection. */
@@ -32,11 +29,11 @@ export interface OnlineDetectionQuestion extends SeriesQuestion {
 /** Throws an HttpProblem for an invalid request. */
 export function readOnlineDetection(body: OnlineDetectionBody, models: ServedModels): OnlineDetectionQuestion {
   const { series, h, detection_size: size, model_parameters: parameters } = body;
-  const problems = detectionProblems(body);
-  const frequency = frequencyProfile(body.freq);
-  const { grid } = frequency;
-  const profile = requestedProfile(body, grid, problems);
-  const read = readSeriesRequest(body, { models, frequency, problems, load: loadOf(body) });
+  const reader = new RequestReader(body, models);
+  const { grid } = reader.frequency;
+  checkDetection(reader, body);
+  const profile = requestedProfile(reader, body);
+  const read = reader.question(loadOf(body));
   const events = parameters?.events === true;
   return {
     ...read,
@@ -51,25 +48,20 @@ export function readOnlineDetection(body: OnlineDetectionBody, models: ServedMod
   };
 }
 
-function detectionProblems(body: OnlineDetectionBody): FieldProblem[] {
+function checkDetection({ problems, frequency }: RequestReader, body: OnlineDetectionBody): void {
   const { series, h, detection_size: size, threshold_method: method } = body;
   const { sizes } = series;
-  const problems = [
-    ...tuningProblems(body),
-    ...tooShort(sizes, Math.max(size, CONTEXT_MIN + h), `for h ${h} and detection_size ${size}`),
-  ];
+  checkTuningSteps(problems, body);
+  checkLengths(problems, sizes, Math.max(size, CONTEXT_MIN + h), `for h ${h} and detection_size ${size}`);
   if (method === 'multivariate' && sizes.some((length) => length !== sizes[0])) {
-    problems.push(
-      fieldProblem(['body', 'series', 'sizes'], 'series must be equally long for a multivariate threshold'),
-    );
+    problems.add(['series', 'sizes'], 'series must be equally long for a multivariate threshold');
   }
   const { grade, events } = body.model_parameters ?? {};
-  if ((grade || events) && parseFrequency(body.freq) === null) {
+  if ((grade || events) && frequency.grid === null) {
     const field = grade ? 'grade' : 'events';
     const text = `must be a frequency whose steps have a length, such as h, 15min or D, for model_parameters.${field}`;
-    problems.push(fieldProblem(['body', 'freq'], text));
+    problems.add(['freq'], text);
   }
-  return problems;
 }
 
 function loadOf({ series: { sizes }, h, step_size: step = h }: OnlineDetectionBody): ModelLoad {

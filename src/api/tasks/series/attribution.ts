@@ -1,9 +1,9 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import type { ExogenousForecast } from '../../../forecasting/exogenous/exogenous-forecast.ts';
 import { relevanceWeights } from '../../../forecasting/relevance/relevance-weights.ts';
-import type { FieldProblem } from '../../wire/problem.ts';
+import type { BodyProblems } from '../../wire/problem.ts';
 import type { ContributionKind } from '../../wire/schema/series-schema.ts';
-import { featureProblems } from './request-limits.ts';
+import { checkFeatures } from './request-limits.ts';
 import { explainedSeries, type RequestSeries } from './request-series.ts';
 
 /** The exogenous effect in one forecast. */
@@ -26,10 +26,10 @@ export function contributionKind({ feature_contributions: wanted = false, featur
   return wanted ? (feature_contributions_type ?? 'shapley') : null;
 }
 
-/** Problems of contributions that weigh features by their relevance. */
-export function contributionProblems(request: Contributing): FieldProblem[] {
+/** Refuses contributions by relevance of too many features. */
+export function checkContributions(problems: BodyProblems, request: Contributing): void {
   const kind = contributionKind(request);
-  return kind === 'granger' || kind === 'transfer_entropy' ? featureProblems(request.series.X ?? []) : [];
+  if (kind === 'granger' || kind === 'transfer_entropy') checkFeatures(problems, request.series.X ?? []);
 }
 
 interface AttributionSettings {

@@ -1,7 +1,7 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { fitExogenousEffects } from '../../../forecasting/exogenous/fit-effects.ts';
 import type { ExogenousEffects } from '../../../forecasting/exogenous-effects.ts';
-import type { SeriesQuestion } from './series-question.ts';
+import type { SeriesQuestion } from './request-reader.ts';
 
 /**
  * Fits exogenous effects to each series; undefined without variables.

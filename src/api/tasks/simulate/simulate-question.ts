@@ -1,20 +1,12 @@
 import { marginalProbabilities } from '../../../forecasting/simulation/marginal-quantiles.ts';
 import { tokensOf } from '../../accounts/token-count.ts';
-import { frequencyProfile } from '../../models/frequency-profile.ts';
 import type { ServedModels } from '../../models/served-models.ts';
-import { type FieldProblem, fieldProblem, invalidRequest } from '../../wire/problem.ts';
+import { type BodyProblems, fieldProblem, invalidRequest } from '../../wire/problem.ts';
 import { PATHS_DEFAULT, SEED_MAX, SEED_MIN, type SimulateBody } from '../../wire/schema/simulate-schema.ts';
 import type { WireLiteral } from '../../wire/wire-types.ts';
-import {
-  type ForecastQuestion,
-  forecastsOfOne,
-  futureProblems,
-  horizonSettings,
-} from '../forecast/forecast-question.ts';
-import { seriesOffsets } from '../series/alignment.ts';
-import { intervalProblems, simulationProblems } from '../series/request-limits.ts';
-import { tooShort } from '../series/series-problems.ts';
-import { horizonWarning, readSeriesRequest } from '../series/series-question.ts';
+import { checkFuture, type ForecastQuestion, forecastsOfOne, horizonSettings } from '../forecast/forecast-question.ts';
+import { checkIntervals, checkLengths, checkPaths } from '../series/request-limits.ts';
+import { horizonWarning, RequestReader } from '../series/request-reader.ts';
 
 /** A checked request for paths. Its forecasts are those of the marginal distributions. */
 export interface SimulateQuestion extends ForecastQuestion {
@@ -30,20 +22,19 @@ export function readSimulate(body: SimulateBody, models: ServedModels): Simulate
   const { series, h, n_paths: paths = PATHS_DEFAULT, multivariate = false } = body;
   const { sizes } = series;
   const quantiles = body.quantiles ?? [];
-  const frequency = frequencyProfile(body.freq);
+  const reader = new RequestReader(body, models);
+  const { problems } = reader;
   const probabilities = marginalProbabilities(quantiles);
   const predicted = sizes.length * h;
-  const problems = [
-    ...futureProblems(body),
-    ...simulationProblems({ predicted, paths, quantiles: quantiles.length }),
-    ...orderProblems(quantiles),
-    ...intervalProblems(1, sizes),
-    ...tooShort(sizes, h, `for a window of ${h} steps`),
-  ];
-  const seed = seedOf(body.seed, problems);
-  const offsets = multivariate ? seriesOffsets(series, frequency, problems) : [];
-  const load = { forecasts: sizes.length * forecastsOfOne({ h, series, level: probabilities }, frequency), h };
-  const read = readSeriesRequest(body, { models, frequency, problems, load });
+  checkFuture(problems, body);
+  checkPaths(problems, { predicted, paths, quantiles: quantiles.length });
+  checkOrder(problems, quantiles);
+  checkIntervals(problems, 1, sizes);
+  checkLengths(problems, sizes, h, `for a window of ${h} steps`);
+  const seed = readSeed(problems, body.seed);
+  const offsets = multivariate ? reader.offsets() : [];
+  const forecasts = sizes.length * forecastsOfOne({ h, series, level: probabilities }, reader.frequency);
+  const read = reader.question({ forecasts, h });
   const gapped = read.series.values.findIndex((values) => !hasWindow(pathHistory(values, h), h));
   if (gapped >= 0) {
     const text = `series ${gapped} has no ${h} values without a gap, as paths of h ${h} need`;
@@ -66,22 +57,21 @@ function endTogether(sizes: readonly number[], offsets: readonly number[]): bool
   return sizes.every((size, i) => offsets[i] + size === offsets[0] + sizes[0]);
 }
 
-function orderProblems(quantiles: readonly number[]): FieldProblem[] {
+function checkOrder(problems: BodyProblems, quantiles: readonly number[]): void {
   const wrong = quantiles.findIndex((quantile, i) => i > 0 && quantile <= quantiles[i - 1]);
-  if (wrong < 0) return [];
+  if (wrong < 0) return;
   const text = `quantiles must be strictly increasing, got ${quantiles[wrong]} after ${quantiles[wrong - 1]}`;
-  return [fieldProblem(['body', 'quantiles', wrong], text)];
+  problems.add(['quantiles', wrong], text);
 }
 
-/** The seed by its digits: as a number, seeds beyond 2^53 would be equal. Adds a problem. */
-function seedOf(given: WireLiteral | null | undefined, problems: FieldProblem[]): bigint | null {
+/** The seed by its digits: as a number, seeds beyond 2^53 would be equal. */
+function readSeed(problems: BodyProblems, given: WireLiteral | null | undefined): bigint | null {
   if (given === null || given === undefined) return null;
   const { value, text } = given;
   const isExact = /^-?\d+$/.test(text) || Number.isSafeInteger(value);
   const seed = isExact ? BigInt(/^-?\d+$/.test(text) ? text : value) : null;
   if (seed !== null && seed >= SEED_MIN && seed <= SEED_MAX) return seed;
-  const why = `seed must be an integer from ${SEED_MIN} to ${SEED_MAX}, written with all its digits`;
-  problems.push(fieldProblem(['body', 'seed'], why));
+  problems.add(['seed'], `seed must be an integer from ${SEED_MIN} to ${SEED_MAX}, written with all its digits`);
   return null;
 }
 

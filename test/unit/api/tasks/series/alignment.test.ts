@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { frequencyProfile } from '../../../../../src/api/models/frequency-profile.ts';
 import { modelParams, type ServedModel } from '../../../../../src/api/models/served-models.ts';
-import { alignSeries, parseTimestamp } from '../../../../../src/api/tasks/series/alignment.ts';
-import type { FieldProblem } from '../../../../../src/api/wire/problem.ts';
+import { parseTimestamp } from '../../../../../src/api/tasks/series/alignment.ts';
+import { RequestReader } from '../../../../../src/api/tasks/series/request-reader.ts';
+import type { FieldProblem, HttpProblem } from '../../../../../src/api/wire/problem.ts';
 import { type RolledOutForecaster, rollOut } from '../../../../../src/forecasting/autoregressive-roll-out.ts';
 import { quantileForecaster } from '../../../../fixture/http/http-service.ts';
 import { groupForecaster, MEMBERS_MAX } from '../../../../fixture/models/group-forecaster.ts';
@@ -21,9 +22,18 @@ function request(sizes: number[], starts?: string[] | null, freq = 'h') {
   return { series, freq, multivariate: true };
 }
 
-function align({ freq, ...asked }: ReturnType<typeof request>, model: ServedModel) {
-  const problems: FieldProblem[] = [];
-  return { offsets: alignSeries(asked, { frequency: frequencyProfile(freq), model }, problems), problems };
+const readerOf = (asked: ReturnType<typeof request>, model: ServedModel) =>
+  new RequestReader(asked, { names: [model.name], find: () => model });
+const align = (asked: ReturnType<typeof request>, model: ServedModel) => readerOf(asked, model).question().offsets;
+
+/** The problems of a request that is refused. */
+function refused(asked: ReturnType<typeof request>, model: ServedModel): FieldProblem[] {
+  try {
+    readerOf(asked, model).question();
+  } catch (error) {
+    return (error as HttpProblem).body.detail as FieldProblem[];
+  }
+  throw new Error('it is not refused');
 }
 
 test('times are ISO 8601, in UTC by default', () => {
@@ -47,29 +57,29 @@ test('times are ISO 8601, in UTC by default', () => {
 
 test('start times on the grid of the frequency align series', () => {
   const days = request([5, 5], ['2026-01-03', '2026-01-01'], 'D');
-  assert.deepEqual(align(days, together).offsets, [2, 0]);
+  assert.deepEqual(align(days, together), [2, 0]);
   const hours = request([5, 5], ['2026-01-01T06:00:00', '2026-01-01T00:00:00+02:00']);
-  assert.deepEqual(align(hours, together).offsets, [8, 0]);
+  assert.deepEqual(align(hours, together), [8, 0]);
   const months = request([5, 5], ['2025-11-30', '2026-02-28'], 'ME');
-  assert.deepEqual(align(months, together).offsets, [0, 3]);
+  assert.deepEqual(align(months, together), [0, 3]);
 });
 
 test('without start times, or a grid, series end together', () => {
-  assert.deepEqual(align(request([5, 3]), together).offsets, [0, 2]);
-  assert.deepEqual(align(request([5, 3], null), together).offsets, [0, 2]);
-  assert.deepEqual(align(request([5, 3], ['2026-01-03', '2026-01-01'], 'cbh'), together).offsets, [0, 2]);
+  assert.deepEqual(align(request([5, 3]), together), [0, 2]);
+  assert.deepEqual(align(request([5, 3], null), together), [0, 2]);
+  assert.deepEqual(align(request([5, 3], ['2026-01-03', '2026-01-01'], 'cbh'), together), [0, 2]);
 });
 
 test('univariate models and requests are not aligned', () => {
-  assert.equal(align(request([5, 3]), alone).offsets, undefined);
-  assert.equal(align({ ...request([5, 3]), multivariate: false }, together).offsets, undefined);
-  assert.deepEqual(align(request([5, 3], ['no time']), alone).problems, []);
+  assert.equal(align(request([5, 3]), alone), undefined);
+  assert.equal(align({ ...request([5, 3]), multivariate: false }, together), undefined);
+  assert.equal(align(request([5, 3], ['no time', 'none']), alone), undefined);
 });
 
 test('problems of alignment name their fields', () => {
   const crowd = request(new Array(MEMBERS_MAX + 1).fill(2));
-  assert.match(align(crowd, together).problems[0].msg, /5 series cannot be forecast together: at most 4/);
-  const fields = align(request([5, 3], ['2026-01-01', 'no time']), together).problems;
+  assert.match(refused(crowd, together)[0].msg, /5 series cannot be forecast together: at most 4/);
+  const fields = refused(request([5, 3], ['2026-01-01', 'no time']), together);
   assert.deepEqual(
     fields.map(({ loc }) => loc.join('.')),
     ['body.series.start_datetime.1'],
