@@ -3,23 +3,42 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../src/config/cache-folder.ts';
-import { fetchOnce } from '../../src/demo/local-kafka/java-artifacts.ts';
+import { DEPENDENCY_PLUGIN, fetchOnce, maven } from '../../src/demo/local-kafka/java-artifacts.ts';
 import type { Sender } from './senders.ts';
 
 const run = promisify(execFile);
 const PLAIN_GO = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=mod -buildvcs=false' };
 
-/** The program of a sender, built once for each version in the cache folder. */
-export async function built({ build, version }: Sender): Promise<string> {
-  if ('go' in build) return join(await goProgram(build.go), build.go.split('@')[0].split('/').at(-1)!);
-  if ('collector' in build) return join(await collector(build.collector), 'otelcol');
-  const folder = join(cacheFolder(), 'senders', `python-${version}`);
+/** The program of a sender with its first arguments, built once for each version in the cache folder. */
+export async function built({ build }: Pick<Sender, 'build'>): Promise<string[]> {
+  if ('go' in build) return [join(await goProgram(build.go), build.go.split('@')[0].split('/').at(-1)!)];
+  if ('collector' in build) return [join(await collector(build.collector), 'otelcol')];
+  if ('maven' in build) return ['java', '-cp', join(await jars(build.maven), '*')];
+  const folder = join(cacheFolder(), 'senders', `python-${build.pypi[0]}`);
   await fetchOnce(folder, async (target) => {
     await run('python3', ['-m', 'venv', target]);
     // A virtual environment that is moved keeps its modules, unlike its scripts.
     await run(join(target, 'bin/python'), ['-m', 'pip', 'install', '-q', ...build.pypi], { timeout: 600_000 });
   });
-  return join(folder, 'bin/python');
+  return [join(folder, 'bin/python')];
+}
+
+/** The jars of `group:artifact:version` and what they need. */
+async function jars(artifacts: readonly string[]): Promise<string> {
+  const folder = join(cacheFolder(), 'senders', artifacts.map((each) => each.split(':').slice(1).join('-')).join('+'));
+  await fetchOnce(folder, async (target) => {
+    const dependencies = artifacts.map((artifact) => {
+      const [group, name, version] = artifact.split(':');
+      return `<dependency><groupId>${group}</groupId><artifactId>${name}</artifactId><version>${version}</version></dependency>`;
+    });
+    const project =
+      '<modelVersion>4.0.0</modelVersion><groupId>a</groupId><artifactId>a</artifactId><version>1</version>';
+    const pom = join(target, 'pom.xml');
+    await writeFile(pom, `<project>${project}<dependencies>${dependencies.join('')}</dependencies></project>`);
+    const options = [`-DoutputDirectory=${target}`, '-DincludeScope=runtime'];
+    await maven(['-f', pom, `${DEPENDENCY_PLUGIN}:copy-dependencies`, ...options]);
+  });
+  return folder;
 }
 
 async function goProgram(module: string): Promise<string> {
@@ -35,13 +54,14 @@ const CORE = 'go.opentelemetry.io/collector';
 
 /** A Collector with what is tried, by its own builder. */
 async function collector(version: string): Promise<string> {
-  const folder = join(cacheFolder(), 'senders', `otelcol-${version}`);
+  const folder = join(cacheFolder(), 'senders', `otelcol-grpc-${version}`);
   await fetchOnce(folder, async (target) => {
     const builder = join(await goProgram(`${CORE}/cmd/builder@v${version}`), 'builder');
     const modules = {
       receivers: [`${CORE}/receiver/otlpreceiver`, `${CONTRIB}/receiver/prometheusreceiver`],
       exporters: [
         `${CORE}/exporter/otlphttpexporter`,
+        `${CORE}/exporter/otlpexporter`,
         `${CONTRIB}/exporter/kafkaexporter`,
         `${CONTRIB}/exporter/prometheusremotewriteexporter`,
       ],

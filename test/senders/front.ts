@@ -61,16 +61,18 @@ export async function startFront(target: string): Promise<Front> {
   const requests: RecordedRequest[] = [];
   let [refusal, left] = [0, 0];
   const { url, close } = await served(async (request, response) => {
+    const { method = 'POST', url } = request;
     const body = Buffer.concat(await request.toArray());
     const pairs = PASSED.flatMap((name) => (request.headers[name] ? [[name, String(request.headers[name])]] : []));
     const headers = Object.fromEntries(pairs) as Record<string, string>;
-    if (left > 0) {
+    if (left > 0 && method === 'POST') {
       left--;
       requests.push({ headers, body, status: refusal });
       response.writeHead(refusal, { 'retry-after': '1' }).end('{"detail":"refused by the test"}');
       return;
     }
-    const answer = await fetch(target + request.url, { method: 'POST', headers, body: new Uint8Array(body) });
+    const sent = method === 'POST' ? { method, headers, body: new Uint8Array(body) } : { method, headers };
+    const answer = await fetch(target + url, sent);
     requests.push({ headers, body, status: answer.status });
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(Buffer.from(await answer.arrayBuffer()));
   });

@@ -16,6 +16,7 @@ import { type StartedCommand, startedCommand } from '../bench/started-command.ts
 import { recordMapping } from '../fixture/stream/record-mapping.ts';
 import { until } from '../fixture/until.ts';
 import { type Front, QUEUES, startExporter, startFront } from './front.ts';
+import { startGrpcFront } from './grpc-front.ts';
 import { startSender } from './run-sender.ts';
 import { SENDERS, type Sender } from './senders.ts';
 
@@ -96,7 +97,7 @@ async function tried(sender: Sender, connection: Connection, folder: string): Pr
     'receiving',
   );
   const exporter = await startExporter();
-  const front = await startFront(receive.url);
+  const front = to === 'gRPC' ? await startGrpcFront(receive.fields.grpc) : await startFront(receive.url);
   const scraped = exporter.url.replace('http://', '');
   const place = { folder: join(folder, name), scraped, url: front.url, key: KEY, brokers, topic: topics.observations };
   const stop = await startSender(sender, place);

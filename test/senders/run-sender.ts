@@ -39,6 +39,7 @@ service:
   pipelines: { metrics: { receivers: [prometheus], exporters: [${name}] } }
 `;
 const headers = ({ key }: SenderPlace) => `headers: { authorization: "Bearer ${key}" }`;
+const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const RETRY = 'retry_on_failure: { initial_interval: 1s, max_interval: 2s }';
 
 /** The configuration of each sender, and its arguments. */
@@ -73,13 +74,37 @@ const RUNS: Readonly<
     ),
     args: (file) => ['--config', file],
   },
+  'collector-grpc': {
+    config: collector(
+      'otlp_grpc',
+      (place) =>
+        `{ endpoint: ${place.url.slice('http://'.length)}, tls: { insecure: true }, ${headers(place)}, ${RETRY} }`,
+    ),
+    args: (file) => ['--config', file],
+  },
   'collector-kafka': {
     config: collector('kafka', (place) => `{ brokers: ["${place.brokers}"], metrics: { topic: ${place.topic} } }`),
     args: (file) => ['--config', file],
   },
   'python-sdk': {
     config: ({ scraped, url, key }) => JSON.stringify({ scraped, url: `${url}/v1/metrics`, key }),
-    args: (file) => [fileURLToPath(new URL('otlp_counter.py', import.meta.url)), file],
+    args: (file) => [script('otlp_counter.py'), file],
+  },
+  'influx-python': {
+    config: ({ scraped, url, key }) => JSON.stringify({ scraped, url, key }),
+    args: (file) => [script('influx_counter.py'), file],
+  },
+  'micrometer-influx': {
+    config: ({ scraped, url, key }) => [scraped, url, key].join('\n'),
+    args: (file) => [script('MicrometerInflux.java'), file],
+  },
+  'python-sdk-grpc': {
+    config: ({ scraped, url, key }) => JSON.stringify({ scraped, url, key }),
+    args: (file) => [script('otlp_counter.py'), file],
+  },
+  'java-sdk-grpc': {
+    config: ({ scraped, url, key }) => [scraped, url, key].join('\n'),
+    args: (file) => [script('OtlpCounter.java'), file],
   },
 };
 
@@ -96,13 +121,13 @@ function prometheusArgs(file: string, { folder }: SenderPlace): string[] {
 
 /** Starts a sender, whose output is in its folder. Returns what ends it, once it has written what it has. */
 export async function startSender(sender: Sender, place: SenderPlace): Promise<() => Promise<void>> {
-  const program = await built(sender);
+  const [program, ...before] = await built(sender);
   const { config, args } = RUNS[sender.name];
   await mkdir(place.folder, { recursive: true });
   const file = join(place.folder, 'config.yaml');
   await writeFile(file, config(place));
   const log = openSync(join(place.folder, 'log'), 'a');
-  const child = spawn(program, args(file, place), { stdio: ['ignore', log, log] });
+  const child = spawn(program, [...before, ...args(file, place)], { stdio: ['ignore', log, log] });
   return async () => {
     child.kill('SIGTERM');
     await Promise.race([new Promise((resolve) => child.once('close', resolve)), sleep(15_000)]);

@@ -3,10 +3,14 @@
 export interface Sender {
   readonly name: string;
   readonly version: string;
-  /** How it is built: a Go module, the Collector's builder, or packages of PyPI. */
-  readonly build: { readonly go: string } | { readonly collector: string } | { readonly pypi: readonly string[] };
-  /** Where it writes: a path of `receive`, or records of a topic. */
-  readonly to: '/api/v1/write' | '/v1/metrics' | 'topic';
+  /** How it is built: a Go module, the Collector's builder, packages of PyPI, or artifacts of Maven. */
+  readonly build:
+    | { readonly go: string }
+    | { readonly collector: string }
+    | { readonly pypi: readonly string[] }
+    | { readonly maven: readonly string[] };
+  /** The path of `receive` that it writes to, gRPC, or a topic. */
+  readonly to: '/api/v1/write' | '/v1/metrics' | '/write' | 'gRPC' | 'topic';
   /** What it does with a request that is answered so; null where there are no answers. */
   readonly at: { readonly [status in 400 | 429 | 503]: 'drops' | 'repeats' } | null;
   /** What it counts of a request of which some points are refused. */
@@ -51,12 +55,54 @@ export const SENDERS: readonly Sender[] = [
     at: OTLP,
     partial: 'the batch as sent, the refused points in a warning',
   },
+  {
+    name: 'collector-grpc',
+    version: COLLECTOR,
+    build: { collector: COLLECTOR },
+    to: 'gRPC',
+    at: OTLP,
+    partial: 'the batch as sent, the refused points in a warning',
+  },
   { name: 'collector-kafka', version: COLLECTOR, build: { collector: COLLECTOR }, to: 'topic', at: null, partial: '' },
   {
     name: 'python-sdk',
     version: '1.45.2',
     build: { pypi: ['opentelemetry-sdk==1.45.2', 'opentelemetry-exporter-otlp-proto-http==1.45.2'] },
     to: '/v1/metrics',
+    at: OTLP,
+    partial: 'nothing',
+  },
+  {
+    name: 'influx-python',
+    version: '5.3.2',
+    build: { pypi: ['influxdb==5.3.2', 'influxdb-client==1.50.0'] },
+    to: '/write',
+    at: null,
+    partial: 'raises an error with the reasons',
+  },
+  {
+    name: 'micrometer-influx',
+    version: '1.17.2',
+    build: { maven: ['io.micrometer:micrometer-registry-influx:1.17.2'] },
+    to: '/write',
+    at: { 400: 'drops', 429: 'drops', 503: 'drops' },
+    partial: 'the batch as dropped, with the reasons in its log',
+  },
+  {
+    name: 'python-sdk-grpc',
+    version: '1.45.2',
+    build: { pypi: ['opentelemetry-exporter-otlp-proto-grpc==1.45.2', 'opentelemetry-sdk==1.45.2'] },
+    to: 'gRPC',
+    at: OTLP,
+    partial: 'nothing',
+  },
+  {
+    name: 'java-sdk-grpc',
+    version: '1.68.0',
+    build: {
+      maven: ['io.opentelemetry:opentelemetry-sdk:1.68.0', 'io.opentelemetry:opentelemetry-exporter-otlp:1.68.0'],
+    },
+    to: 'gRPC',
     at: OTLP,
     partial: 'nothing',
   },
@@ -68,15 +114,22 @@ const LABELS: Readonly<Record<string, string>> = {
   vmagent: 'vmagent, its own protocol (zstd)',
   'collector-remote-write': 'OpenTelemetry Collector, `prometheusremotewrite`',
   'collector-otlp': 'OpenTelemetry Collector, `otlp_http`',
+  'collector-grpc': 'OpenTelemetry Collector, `otlp_grpc`',
   'collector-kafka': 'OpenTelemetry Collector, `kafka`',
   'python-sdk': "OpenTelemetry's SDK for Python",
+  'influx-python': "InfluxDB's client for Python, version 1",
+  'micrometer-influx': "Micrometer's registry for InfluxDB",
+  'python-sdk-grpc': "OpenTelemetry's SDK for Python, gRPC",
+  'java-sdk-grpc': "OpenTelemetry's SDK for Java, gRPC",
 };
+
+const WRITTEN_TO: Readonly<Partial<Record<Sender['to'], string>>> = { gRPC: 'gRPC', topic: 'a topic' };
 
 /** The table of the page. */
 export function sendersTable(): string {
   const rows = SENDERS.map(({ name, version, to, at, partial }) => {
     const answers = at === null ? ['-', '-', '-'] : ([400, 429, 503] as const).map((status) => at[status]);
-    return `| ${[LABELS[name], version, to === 'topic' ? 'a topic' : `\`${to}\``, ...answers, partial || '-'].join(' | ')} |`;
+    return `| ${[LABELS[name], version, WRITTEN_TO[to] ?? `\`${to}\``, ...answers, partial || '-'].join(' | ')} |`;
   });
   const head = '| sender | version | to | 400 | 429 | 503 | it counts of a partly refused request |';
   return [head, '| --- | --- | --- | --- | --- | --- | --- |', ...rows].join('\n');
