@@ -7,7 +7,7 @@ export interface ReceivedPoints {
   readonly bytes: Buffer;
   readonly snappy: boolean;
   /** Unit of the times of line protocol. */
-  readonly precision: 'ns' | 'us' | 'ms' | 's';
+  readonly precision: 'ns' | 'us' | 'ms' | 's' | 'm' | 'h';
 }
 
 export type ReceiveOutcome =
@@ -19,6 +19,8 @@ export type ReceiveOutcome =
       readonly unwatched: number;
       /** Points that stand for no value. */
       readonly missing: number;
+      /** Native histograms among them, and the points that they became. */
+      readonly histograms?: { readonly count: number; readonly points: number };
       /** Points and lines that cannot be used. */
       readonly refused: number;
       /** Why, of the first of them. */

@@ -47,6 +47,11 @@ test('remote write of either version is answered with 204 and what is written, a
   );
 });
 
+test('native histograms are counted as written next to the samples', async () => {
+  const { post } = await world({ ...RECEIVED, accepted: 9, histograms: { count: 2, points: 7 } });
+  assert.deepEqual(written(await post('/api/v1/write', 'application/x-protobuf', 'x')), ['3', '2', '0']);
+});
+
 test('encodings and media types are compared as their RFCs say', async () => {
   const { bodies, post } = await world();
   for (const encoding of ['SNAPPY', ' snappy, ', 'identity,Snappy', 'X-GZIP']) {
@@ -73,7 +78,7 @@ test('a path that senders use elsewhere is 404 with the right one', async () => 
     ['/api/v1/otlp/v1/metrics?x=1', '/v1/metrics'],
     ['/api/v1/push', '/api/v1/write'],
     ['/API/v1/write/', '/api/v1/write'],
-    ['/write?db=x', '/api/v2/write'],
+    ['/influx/write?db=x', '/write'],
     ['/v1/observations/', '/v1/observations'],
   ]) {
     const answer = await post(path, 'application/x-protobuf', 'x');
@@ -120,8 +125,9 @@ test('what cannot be used is 400 with the reasons, and says that the rest is wri
     assert.equal(answer.statusCode, 400);
     const message = '3 points cannot be used, 2 are written: a: the value is missing; b: late';
     assert.deepEqual(written(answer), url === '/api/v1/write' ? ['3', '0', '0'] : Array(3).fill(undefined));
-    // Influx clients show code and message.
-    assert.deepEqual(answer.json(), { code: 'invalid', message, detail: message });
+    // Influx clients show code and message, or error.
+    const error = url === '/api/v1/write' ? {} : { error: message };
+    assert.deepEqual(answer.json(), { code: 'invalid', message, ...error, detail: message });
   }
 });
 

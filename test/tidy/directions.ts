@@ -135,10 +135,11 @@ const FOLDER_DIRECTIONS = directionsOf(`
   alerts/routes: message network
   alerts/state: message routes
   api/accounts: wire
-  api/grpc: accounts http http/exchange http/routes wire wire/body
-  api/http: accounts http/exchange http/routes wire wire/body wire/schema wire/schema/operations
+  api/grpc: accounts http http/exchange http/routes/points wire wire/body
+  api/http: accounts http/exchange http/routes http/routes/points wire wire/body wire/schema wire/schema/operations
   api/http/exchange: accounts jobs models operations wire wire/body
-  api/http/routes: accounts http/exchange jobs mcp models operations tasks wire wire/schema wire/schema/operations
+  api/http/routes: accounts http/exchange http/routes/points jobs mcp models operations tasks wire wire/schema wire/schema/operations
+  api/http/routes/points: http/exchange wire wire/schema
   api/jobs: accounts models operations tasks wire wire/body
   api/mcp: wire/schema
   api/models: accounts wire

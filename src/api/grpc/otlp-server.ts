@@ -7,7 +7,7 @@ import { CONNECTION_LIMITS, limitSockets } from '../http/connection-limits.ts';
 import type { AppServices } from '../http/exchange/app-services.ts';
 import { isOverload } from '../http/exchange/failures.ts';
 import { ROUTE_TABLE } from '../http/route-table.ts';
-import { reasonsOf, receivedOf } from '../http/routes/point-routes.ts';
+import { reasonsOf, receivedOf } from '../http/routes/points/received-answers.ts';
 import { readTls, renewTls, type TlsPaths } from '../http/tls-files.ts';
 import type { BodyBudget } from '../wire/body/body-budget.ts';
 import { partialSuccess } from '../wire/otlp-answers.ts';

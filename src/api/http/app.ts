@@ -27,7 +27,7 @@ import { largeWorkSlots } from './exchange/send-answer.ts';
 import { makeServer } from './make-server.ts';
 import { OPENAPI } from './openapi.ts';
 import { ROUTE_TABLE } from './route-table.ts';
-import { addPointRoutes } from './routes/point-routes.ts';
+import { addPointRoutes } from './routes/points/point-routes.ts';
 import { addHealthRoute, addRoutes } from './routes/routes.ts';
 import { corsOptions, WEB_SETTINGS, type WebSettings } from './web-settings.ts';
 

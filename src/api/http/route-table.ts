@@ -136,6 +136,10 @@ export const ROUTE_TABLE: RouteTable = {
   'POST /api/v1/write': POINTS,
   'POST /v1/metrics': POINTS,
   'POST /api/v2/write': POINTS,
+  'POST /write': { ...POINTS, queryKey: true },
+  'POST /query': { ...POINTS, bodyBytesMax: 64 * KIB, queryKey: true },
+  'GET /query': { ...READ, role: 'operator', queryKey: true },
+  'GET /ping': OPEN,
   'POST /v1/observations': POINTS,
   // OTLP over gRPC, which its own listener answers.
   'gRPC /opentelemetry.proto.collector.metrics.v1.MetricsService/Export': POINTS,

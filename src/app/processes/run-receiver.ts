@@ -62,14 +62,15 @@ export async function runReceiver(options: ReceiverOptions): Promise<RunningRece
     async receivePoints(body) {
       const found = recordsOf(body, Date.now());
       if (found.kind === 'unreadable') return found;
-      const { records, unwatched, missing, refused, reasons } = found;
+      const { records, unwatched, missing, refused, reasons, histograms } = found;
       await queue.add(records);
       const count = (outcome: string, points: number) =>
         metrics.pointsReceived.inc({ format: body.format, outcome }, points);
       count('accepted', records.length);
       count('unwatched', unwatched);
       count('refused', refused);
-      return { kind: 'received', accepted: records.length, unwatched, missing, refused, reasons };
+      const counts = { accepted: records.length, unwatched, missing, refused, ...(histograms && { histograms }) };
+      return { kind: 'received', ...counts, reasons };
     },
     reasonsNotReady: () => (away === null ? [] : [`Kafka is out of reach: ${away.message}`]),
     async stop() {

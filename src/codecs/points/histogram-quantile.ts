@@ -8,6 +8,8 @@ export interface ExponentialBuckets {
 export interface BucketsFrom {
   readonly offset: number;
   readonly counts: readonly number[];
+  /** Their indexes in rising order, if some between them are left out. */
+  readonly at?: readonly number[];
 }
 
 /**
@@ -49,10 +51,10 @@ export function exponentialQuantile(
   return rank <= below + zeroCount ? 0 : magnitudeAt(rank - below - zeroCount, positive, scale);
 }
 
-function magnitudeAt(rank: number, { offset, counts }: BucketsFrom, scale: number): number {
+function magnitudeAt(rank: number, { offset, counts, at }: BucketsFrom, scale: number): number {
   let below = 0;
   let index = 0;
   while (index < counts.length - 1 && below + counts[index] < rank) below += counts[index++];
   const within = counts[index] === 0 ? 0 : (rank - below) / counts[index];
-  return 2 ** ((offset + index + within) * 2 ** -scale);
+  return 2 ** (((at?.[index] ?? offset + index) + within) * 2 ** -scale);
 }

@@ -1,15 +1,21 @@
+import type { ReceivedPoints } from '../../records/received-points.ts';
 import { type SeriesLabels, sortedLabels } from '../../records/series/series-id.ts';
 import { lowOf } from '../read-extras.ts';
 import { type NamesOfScope, SeriesNames } from './series-names.ts';
 import { PointsBySeries, type PointsOfRecord } from './series-points.ts';
 
-/** Unit of the times. */
-type LinePrecision = 'ns' | 'us' | 'ms' | 's';
-
-const MS_OF: Readonly<Record<LinePrecision, number>> = { ns: 1e-6, us: 1e-3, ms: 1, s: 1_000 };
+const MS_OF: Readonly<Record<ReceivedPoints['precision'], number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+};
 
 interface LineReading {
-  readonly precision: LinePrecision;
+  /** Unit of the times. */
+  readonly precision: ReceivedPoints['precision'];
   /** The time of lines that have none. */
   readonly nowMs: number;
   readonly names?: SeriesNames;

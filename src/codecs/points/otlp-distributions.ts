@@ -4,7 +4,7 @@ import { PointFields, readPlaced } from './otlp-point-fields.ts';
 import { fixed64Field, lengthField, type ProtobufReader, varintField } from './protobuf-reader.ts';
 
 /** Buckets or quantiles of one point. A request with more is unreadable. */
-const BUCKETS_MAX = 10_000;
+export const BUCKETS_MAX = 10_000;
 
 export function readHistogram(reader: ProtobufReader, metric: OtlpMetric, ofInterval: boolean): void {
   const point = new PointFields(reader, 9);
@@ -88,16 +88,16 @@ function readQuantile(reader: ProtobufReader): readonly [number, number] {
   return [quantile, value];
 }
 
-const zigzag = (value: number) => (value % 2 === 0 ? value / 2 : -(value + 1) / 2);
+export const zigzag = (value: number) => (value % 2 === 0 ? value / 2 : -(value + 1) / 2);
 
 /** Packed, or one of them. */
-function readRepeated(reader: ProtobufReader, tag: number, into: number[], read: () => number): void {
+export function readRepeated(reader: ProtobufReader, tag: number, into: number[], read: () => number): void {
   const isPacked = (tag & 7) === 2;
   const end = isPacked ? reader.end() : reader.at + 1;
   while (reader.at < end) limited(into.push(read()));
   if (isPacked) reader.ended(end);
 }
 
-function limited(length: number): void {
+export function limited(length: number): void {
   if (length > BUCKETS_MAX) throw new RangeError(`a point has more than ${BUCKETS_MAX} buckets or quantiles`);
 }

@@ -8,8 +8,8 @@ import type { PointsBySeries } from './series-points.ts';
 
 /** A point or a resource has at most so many that are read: far more than a series may have labels. */
 export const ATTRIBUTES_MAX = 1_000;
-/** What a histogram that covers one interval becomes. */
-const QUANTILES = [0.5, 0.95, 0.99];
+/** Quantiles of a histogram that covers one interval. */
+export const QUANTILES = [0.5, 0.95, 0.99];
 /** Data points flag: there is no value. */
 const NO_RECORDED_VALUE = 1;
 const NANOS_PER_MS = 1_000_000;

@@ -1,8 +1,9 @@
 import { type LabelledSeries, NAME_LABEL, sortedLabels } from '../../records/series/series-id.ts';
 import { EVENT_TIME_MS_MIN } from '../event-time.ts';
 import { reasonOf } from '../quoted.ts';
+import { type NameOfPart, readNativeHistogram } from './native-histogram.ts';
 import { ProtobufReader } from './protobuf-reader.ts';
-import { type SeriesName, SeriesNames } from './series-names.ts';
+import { type NamesOfScope, type SeriesName, SeriesNames } from './series-names.ts';
 import { PointsBySeries, type PointsOfRecord, RECORD_POINTS_MAX } from './series-points.ts';
 
 /** Tags (number of the field << 3 | wire type) of what is read; other fields are passed over. */
@@ -16,13 +17,14 @@ const WRITTEN_LABELS_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
  * Decodes a request of Prometheus remote write, 1.0 or 2.0, not compressed any more; no field has the same number in
- * both. Classic histograms are series: `_count`, `_sum` and `_bucket`. Native histograms are refused.
+ * both. Classic histograms are series: `_count`, `_sum` and `_bucket`.
  */
 export function decodeRemoteWrite(bytes: Uint8Array, names: SeriesNames = new SeriesNames()): PointsOfRecord {
   const points = new PointsBySeries();
   const reader = new ProtobufReader(bytes);
-  const scope = names.scope('remote-write');
-  const nameAt: NameAt = (from, to) => names.find(scope, reader.bytesAt(from, to), () => readName(reader, from, to));
+  const scopeOf = scopesOfParts(names, 'remote-write');
+  const nameAt: NameAt = (from, to, part = '') =>
+    names.find(scopeOf(part), reader.bytesAt(from, to), () => partOf(readName(reader, from, to), part));
   let nameOfRefsAt: NameAt | null = null;
   try {
     reader.fields(bytes.length, (tag) => {
@@ -39,13 +41,24 @@ export function decodeRemoteWrite(bytes: Uint8Array, names: SeriesNames = new Se
   return points.decoded();
 }
 
-/** The series whose labels lie at these bytes. */
-type NameAt = (from: number, to: number) => SeriesName;
+type Part = Parameters<NameOfPart>[0] | '';
+/** The series whose labels lie at these bytes, or that of a part of its histograms. */
+type NameAt = (from: number, to: number, part?: Part) => SeriesName;
+
+function scopesOfParts(names: SeriesNames, version: string): (part: Part) => NamesOfScope {
+  const whole = names.scope(version);
+  return (part) => (part === '' ? whole : names.scope(`${version}${part}`));
+}
+
+function partOf({ name, labels }: LabelledSeries, part: Part): LabelledSeries {
+  if (typeof part === 'string') return { name: name === '' ? '' : name + part, labels };
+  return { name, labels: sortedLabels([...labels, ['quantile', String(part)]]) };
+}
 
 /** Series are remembered by their labels with the lengths before them, since places differ from request to request. */
 function namesOfRefs(reader: ProtobufReader, length: number, names: SeriesNames): NameAt {
   const symbols = readSymbols(reader, length);
-  const scope = names.scope('remote-write-2');
+  const scopeOf = scopesOfParts(names, 'remote-write-2');
   let bytes = 0;
   const symbolAt = (ref: number) => {
     const symbol = symbols[ref];
@@ -56,7 +69,7 @@ function namesOfRefs(reader: ProtobufReader, length: number, names: SeriesNames)
     }
     return symbol;
   };
-  return (from, to) => {
+  return (from, to, part = '') => {
     let key = '';
     reader.at = from;
     while (reader.at < to) {
@@ -66,7 +79,7 @@ function namesOfRefs(reader: ProtobufReader, length: number, names: SeriesNames)
       else reader.skip(tag);
     }
     reader.ended(to);
-    return names.find(scope, key, () => seriesOfSymbols(key));
+    return names.find(scopeOf(part), key, () => partOf(seriesOfSymbols(key), part));
   };
 }
 
@@ -109,8 +122,8 @@ interface SeriesEncoding {
 function readTimeSeries(reader: ProtobufReader, points: PointsBySeries, { nameAt, histogram }: SeriesEncoding): void {
   const end = reader.end();
   const begin = reader.at;
-  let [from, to, histograms] = [-1, begin, 0];
-  let samplesAt = end;
+  let [from, to] = [-1, begin];
+  let pointsAt = end;
   while (reader.at < end) {
     const start = reader.at;
     const tag = reader.varint();
@@ -118,19 +131,27 @@ function readTimeSeries(reader: ProtobufReader, points: PointsBySeries, { nameAt
     if (tag === LABEL || tag === LABEL_REF) {
       if (from === -1) from = start;
       to = reader.at;
-    } else if (tag === SAMPLE) samplesAt = Math.min(samplesAt, start);
-    else if (tag === histogram) histograms++;
+    } else if (tag === SAMPLE || tag === histogram) pointsAt = Math.min(pointsAt, start);
   }
   reader.ended(end);
-  const series = nameAt(from === -1 ? begin : from, to);
-  reader.at = samplesAt;
+  const place = from === -1 ? begin : from;
+  const series = nameAt(place, to);
+  reader.at = pointsAt;
   while (reader.at < end) {
     const tag = reader.varint();
     if (tag === SAMPLE) readSample(reader, points, series);
+    else if (tag === histogram)
+      readNativeHistogram(reader, points, (part) => keepingPlace(reader, () => nameAt(place, to, part)));
     else reader.skip(tag);
   }
   points.pass();
-  if (histograms > 0) points.refuse(`${series.id}: native histograms are not read: send classic ones`, histograms);
+}
+
+function keepingPlace<T>(reader: ProtobufReader, read: () => T): T {
+  const { at } = reader;
+  const found = read();
+  reader.at = at;
+  return found;
 }
 
 /** A staleness marker is a NaN, and so a missing value. A start that is not before its point says nothing. */

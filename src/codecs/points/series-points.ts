@@ -27,6 +27,13 @@ export interface DecodedPoints {
   readonly refused: number;
   /** Why, of the first of them. */
   readonly reasons: readonly string[];
+  readonly histograms?: NativeHistograms;
+}
+
+/** Native histograms that were read, and the points that they became. */
+export interface NativeHistograms {
+  readonly count: number;
+  readonly points: number;
 }
 
 /** A record of which nothing can be used. */
@@ -54,6 +61,7 @@ export class PointsBySeries {
   readonly #refusals = new RefusedPoints();
   #newest: OpenSeries | null = null;
   #missing = 0;
+  #histograms: NativeHistograms | null = null;
   #count = 0;
 
   /** A value that is no finite number is a missing one. */
@@ -76,13 +84,20 @@ export class PointsBySeries {
     this.#refusals.add(reason, points);
   }
 
+  noteHistogram(became: number): void {
+    const { count, points } = this.#histograms ?? { count: 0, points: 0 };
+    this.#histograms = { count: count + 1, points: points + became };
+  }
+
   /** What may hold no points counts as one, so that there is an end to what is read. */
   pass(): void {
     this.#counted();
   }
 
   decoded(): PointsOfRecord {
-    return { kind: 'points', series: [...this.#series.values()], missing: this.#missing, ...this.#refusals.all };
+    const histograms = this.#histograms === null ? {} : { histograms: this.#histograms };
+    const series = [...this.#series.values()];
+    return { kind: 'points', series, missing: this.#missing, ...histograms, ...this.#refusals.all };
   }
 
   #open({ id, name, labels }: SeriesName): OpenSeries {

@@ -75,17 +75,26 @@ export function readRangeAnswer(status: number, body: string, request: RangeRequ
 function readSeries({ metric, values, histograms }: JsonFields, request: RangeRequest, points: PointsBySeries): void {
   const { [NAME_LABEL]: given, ...labels } = fieldsOf(metric);
   const pairs = Object.entries(labels).map(([label, value]) => [label, String(value)] as const);
-  const series = namedSeries(text(given) || request.name, sortedLabels(pairs));
-  if (Array.isArray(histograms))
-    points.refuse(`${series.id}: native histograms are not read: query a quantile of them`);
-  for (const pair of Array.isArray(values) ? values : []) {
-    const [seconds, value] = Array.isArray(pair) ? pair : [];
-    const timestampMs = Math.round(Number(seconds) * 1_000);
-    // A step that was not asked for is asked for another time.
-    if (timestampMs >= request.fromMs && timestampMs <= request.toMs) {
-      points.add(series, timestampMs, typeof value === 'string' ? Number(value) : Number.NaN);
-    }
+  const [name, sorted] = [text(given) || request.name, sortedLabels(pairs)];
+  const series = namedSeries(name, sorted);
+  for (const [timestampMs, value] of stepsOf(values, request)) points.add(series, timestampMs, numberOf(value));
+  const [counts, sums] = ['_count', '_sum'].map((suffix) => namedSeries(name + suffix, sorted));
+  for (const [timestampMs, histogram] of stepsOf(histograms, request)) {
+    const { count, sum } = fieldsOf(histogram);
+    points.add(counts, timestampMs, numberOf(count));
+    points.add(sums, timestampMs, numberOf(sum));
   }
+}
+
+const numberOf = (value: unknown) => (typeof value === 'string' ? Number(value) : Number.NaN);
+
+/** Only steps of the request: others belong to another one. */
+function stepsOf(list: unknown, { fromMs, toMs }: RangeRequest): (readonly [timestampMs: number, value: unknown])[] {
+  const pairs = (Array.isArray(list) ? list : []).map((pair: unknown) => {
+    const [seconds, value] = Array.isArray(pair) ? pair : [];
+    return [Math.round(Number(seconds) * 1_000), value] as const;
+  });
+  return pairs.filter(([timestampMs]) => timestampMs >= fromMs && timestampMs <= toMs);
 }
 
 type JsonFields = Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@ import {
   type PointRecords,
   type WatchedGroupPath,
 } from '../../codecs/points/point-records.ts';
-import { RefusedPoints, type UnreadablePoints } from '../../codecs/points/series-points.ts';
+import { type NativeHistograms, RefusedPoints, type UnreadablePoints } from '../../codecs/points/series-points.ts';
 import { createRecordDecoder } from '../../codecs/record-decoder.ts';
 import type { RecordMapping } from '../../config/config.ts';
 import type { ReceivedPoints } from '../../records/received-points.ts';
@@ -18,6 +18,7 @@ interface ReceivedRecords extends PointRecords {
   readonly kind: 'records';
   /** Points that stand for no value. */
   readonly missing: number;
+  readonly histograms?: NativeHistograms;
 }
 
 export interface PointWriter {
@@ -74,7 +75,8 @@ export function recordsOfBodies({ mapping, groupPathOf }: PointWriter): RecordsO
     if (format === 'json-lines') return recordsOfLines(body.bytes, nowMs);
     const points = decodePoints({ ...body, format }, nowMs);
     if (points.kind === 'unreadable') return points;
-    return { kind: 'records', missing: points.missing, ...recordsOfPoints(points, nowMs) };
+    const { missing, histograms } = points;
+    return { kind: 'records', missing, ...(histograms && { histograms }), ...recordsOfPoints(points, nowMs) };
   };
 }
 

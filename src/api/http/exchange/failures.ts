@@ -18,7 +18,8 @@ const NO_STEPS =
 const WRITE_PATHS: readonly (readonly [end: RegExp, path: string])[] = [
   [/\/v1\/metrics$/, '/v1/metrics'],
   [/\/(?:api\/v1\/(?:write|push|receive)|api\/prom\/push|receive)$/, '/api/v1/write'],
-  [/\/(?:write|write_lp)$/, '/api/v2/write'],
+  [/\/api\/v2\/write$|\/write_lp$/, '/api/v2/write'],
+  [/\/write$/, '/write'],
   [/\/observations$/, '/v1/observations'],
 ];
 const WRITE_PATHS_TEXT =

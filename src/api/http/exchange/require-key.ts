@@ -70,8 +70,13 @@ export async function isStillAdmitted(request: FastifyRequest, services: Pick<Ke
   return now?.id === key.id && now.role === key.role;
 }
 
+function queryKeyOf(request: FastifyRequest): string | null {
+  const { p } = request.query as { readonly p?: unknown };
+  return rulesOf(request)?.queryKey === true && typeof p === 'string' && p !== '' ? p : null;
+}
+
 function keyOfRequest(request: FastifyRequest, services: Pick<KeyServices, 'keys'>): Promise<ApiKey | null> {
-  const token = tokenOf(request.headers.authorization);
+  const token = tokenOf(request.headers.authorization) ?? queryKeyOf(request);
   return token === null ? sessionKey(request, services) : services.keys.find(token, request.ip);
 }
 
@@ -85,12 +90,14 @@ export function callerOf(request: FastifyRequest): Caller {
 }
 
 /**
- * The token of `Authorization: Bearer TOKEN`, as Influx clients write it (`Token TOKEN`), or the password of `Basic`,
- * which is all that some senders of metrics can send; null for anything else.
+ * The token of `Authorization: Bearer TOKEN`, as Influx clients write it (`Token TOKEN`, `Token USER:TOKEN`), or the
+ * password of `Basic`, which is all that some senders of metrics can send; null for anything else.
  */
 export function tokenOf(header: string | undefined): string | null {
   const [, scheme, token] = /^(bearer|token|basic) +(\S+) *$/i.exec(header ?? '') ?? [];
-  if (token === undefined || scheme.toLowerCase() !== 'basic') return token ?? null;
+  if (token === undefined) return null;
+  if (scheme.toLowerCase() === 'token') return token.slice(token.indexOf(':') + 1) || null;
+  if (scheme.toLowerCase() !== 'basic') return token;
   const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(token, 'base64').toString()) ?? [];
   return password === '' ? null : password;
 }

@@ -21,6 +21,8 @@ export interface RouteRules {
   readonly queue: 'owner' | 'jobs' | 'scoring' | null;
   /** Takes the bytes of the body as they are. `points`: of senders, which repeat what is refused for now. */
   readonly rawBody?: 'points' | 'message';
+  /** The parameter `p` of the query may be the key, as clients of InfluxDB 1 send it. */
+  readonly queryKey?: true;
   /** `own`: the handler decides how long its answer may be kept. */
   readonly cache: 'no-store' | 'own';
 }

@@ -16,7 +16,8 @@ import { addLiveRoute } from './live-route.ts';
 import { addMcpRoute } from './mcp-route.ts';
 import { addModelRoutes } from './model-routes.ts';
 import { addMuteRoutes } from './mute-routes.ts';
-import { addPointRoutes } from './point-routes.ts';
+import { INFLUX_VERSION } from './points/influx-routes.ts';
+import { addPointRoutes } from './points/point-routes.ts';
 import { addSentRoute } from './sent-route.ts';
 import { addSeriesRoutes } from './series-routes.ts';
 import { addServiceRoutes } from './service-routes.ts';
@@ -57,14 +58,22 @@ export function addRoutes(app: App, services: AppServices): void {
   addMcpRoute(app);
 }
 
-const Health = Type.Object({ status: Type.Literal('ok') });
+/** As InfluxDB answers it: its clients ask before they write. */
+const Health = Type.Object({
+  name: Type.String(),
+  message: Type.String(),
+  status: Type.Literal('pass'),
+  checks: Type.Array(Type.Object({})),
+  version: Type.String({ description: 'The version of InfluxDB whose writes are accepted' }),
+});
 
 export function addHealthRoute(app: App): void {
   app.get(
     '/health',
     { schema: { operationId: 'getHealth', summary: 'Answers while the service runs', response: { 200: Health } } },
     async () => {
-      return { status: 'ok' as const };
+      const message = 'ready for queries and writes';
+      return { name: 'tidewatch', message, status: 'pass' as const, checks: [], version: INFLUX_VERSION };
     },
   );
 }

@@ -1,7 +1,7 @@
 /** Start, temporality and 64 bits of counters, as the Python SDK and the Collector send them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeOtlp } from '../../../../src/codecs/points/otlp.ts';
+import { decodeOtlp } from '../../../../src/codecs/points/decode-points.ts';
 import type { SeriesPoints } from '../../../../src/codecs/points/series-points.ts';
 import { type CounterPoint, counterChange, nextBases } from '../../../../src/detection/calibration/counter-change.ts';
 import { wholeInteger } from '../../../../src/records/point-extras.ts';

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import protobuf from 'protobufjs';
 import { decodeRemoteWrite } from '../../../../src/codecs/points/remote-write.ts';
 import { SeriesNames } from '../../../../src/codecs/points/series-names.ts';
 import { RECORD_POINTS_MAX } from '../../../../src/codecs/points/series-points.ts';
+import { inflateSnappy } from '../../../../src/kafka/batch/snappy.ts';
+import { recordedRequests } from '../../../fixture/senders/recorded.ts';
 import { writeRequest, writeRequest2 } from '../../../fixture/stream/emitted-metrics.ts';
 
 const TIME = 1_767_225_600_000;
@@ -186,4 +189,105 @@ test('a sample of 2.0 has its start, unless that is not before it', () => {
   };
   assert.deepEqual(extrasOf(TIME - 5), [{ startMs: TIME - 5 }]);
   for (const startMs of [0, TIME, TIME + 1, -1]) assert.equal(extrasOf(startMs), undefined);
+});
+
+for (const version of ['remote write 1.0', 'remote write 2.0']) {
+  test(`native histograms that Prometheus sends by ${version} have a count and a sum, gauges also quantiles`, () => {
+    const [first, second] = recordedRequests('prometheus-native.json', version).map((body) => {
+      const decoded = decodeRemoteWrite(inflateSnappy(body, 10_000));
+      assert(decoded.kind === 'points');
+      assert.deepEqual([decoded.refused, decoded.missing, decoded.histograms], [0, 0, { count: 2, points: 7 }]);
+      return Object.fromEntries(
+        decoded.series.map(({ name, labels, values: [value], extras }) => {
+          assert.equal(extras, undefined);
+          return [name + (labels.find(([label]) => label === 'quantile')?.[1] ?? ''), value];
+        }),
+      );
+    });
+    // Prometheus answers histogram_quantile() with these.
+    const quantiles = { 'size_bytes0.5': 2 ** (-1 / 6), 'size_bytes0.95': 2 ** 2.375, 'size_bytes0.99': 2 ** 2.475 };
+    const gauge = { size_bytes_count: 10, size_bytes_sum: 25 };
+    assert.deepEqual(rounded(first), rounded({ wait_seconds_count: 20, wait_seconds_sum: 50, ...gauge, ...quantiles }));
+    assert.deepEqual([second.wait_seconds_count, second.wait_seconds_sum], [30, 75]);
+  });
+}
+
+const rounded = (values: Readonly<Record<string, number>>) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Math.round(value * 1e9) / 1e9]));
+
+/** A request of one series with one native histogram, whose fields `write` writes. */
+function nativeRequest(write: (histogram: protobuf.Writer) => protobuf.Writer): Uint8Array {
+  const writer = protobuf.Writer.create();
+  writer.uint32(10).fork();
+  writer.uint32(10).fork().uint32(10).string('__name__').uint32(18).string('wait').ldelim();
+  write(writer.uint32(34).fork()).ldelim();
+  return writer.ldelim().finish();
+}
+
+function nativePoints(write: (histogram: protobuf.Writer) => protobuf.Writer) {
+  const decoded = decodeRemoteWrite(nativeRequest(write));
+  assert(decoded.kind === 'points', JSON.stringify(decoded));
+  const values = Object.fromEntries(
+    decoded.series.map(({ id, values, extras }) => [id, [values[0], extras?.[0] ?? null]]),
+  );
+  return { missing: decoded.missing, values };
+}
+
+test('a stale native histogram is a missing value; a start and the digits of a large count are kept', () => {
+  const stale = nativePoints((histogram) =>
+    histogram.uint32(25).fixed32(2).fixed32(0x7ff00000).uint32(120).int64(TIME),
+  );
+  assert.deepEqual(stale, { missing: 2, values: {} });
+  const large = nativePoints((histogram) =>
+    histogram
+      .uint32(8)
+      .uint64('9007199254740993')
+      .uint32(25)
+      .double(7)
+      .uint32(120)
+      .int64(TIME)
+      .uint32(136)
+      .int64(TIME - 60_000),
+  );
+  const startMs = TIME - 60_000;
+  assert.deepEqual(large.values, {
+    wait_count: [9_007_199_254_740_992, { startMs, low: 1 }],
+    wait_sum: [7, { startMs }],
+  });
+});
+
+test('a gauge histogram with custom bounds has quantiles between them; a gap of any length is no list of buckets', () => {
+  const spans = (histogram: protobuf.Writer, offset: number) =>
+    histogram
+      .uint32(90)
+      .fork()
+      .uint32(16)
+      .uint32(2)
+      .ldelim()
+      .uint32(90)
+      .fork()
+      .uint32(8)
+      .sint32(offset)
+      .uint32(16)
+      .uint32(1)
+      .ldelim();
+  const counts = (histogram: protobuf.Writer) =>
+    histogram.uint32(106).fork().double(4).double(4).double(2).ldelim().uint32(112).int32(3).uint32(120).int64(TIME);
+  const custom = nativePoints((histogram) => {
+    histogram.uint32(17).double(10).uint32(25).double(30).uint32(32).sint32(-53);
+    return counts(spans(histogram, 0)).uint32(130).fork().double(1).double(2).ldelim();
+  });
+  const quantile = (q: number) => `wait{quantile="${q}"}`;
+  assert.deepEqual(custom.values, {
+    wait_count: [10, null],
+    wait_sum: [30, null],
+    [quantile(0.5)]: [1.25, null],
+    [quantile(0.95)]: [2, null],
+    [quantile(0.99)]: [2, null],
+  });
+  const gap = nativePoints((histogram) => {
+    histogram.uint32(17).double(10).uint32(25).double(30);
+    return counts(spans(histogram, 1_000));
+  });
+  assert(Number(gap.values[quantile(0.99)][0]) > 2 ** 1_000);
 });

@@ -44,10 +44,29 @@ test('what is no number is a missing value, and steps that were not asked for ar
   assert.deepEqual(answer.points.series[0].values, [2]);
 });
 
-test('native histograms are refused by series', () => {
-  const answer = read(matrix([{ metric: { __name__: 'h' }, histograms: [[60, {}]] }]));
+test('native histograms are the series of their count and sum', () => {
+  const histogram = { count: '20', sum: '50.5', buckets: [[0, '0.5', '1', '20']] };
+  const answer = read(
+    matrix([
+      {
+        metric: { __name__: 'h', job: 'a' },
+        histograms: [
+          [0, histogram],
+          [60, histogram],
+          [120, {}],
+        ],
+      },
+    ]),
+  );
   assert.ok(answer.kind === 'answered');
-  assert.match(answer.points.reasons[0], /^h: native histograms/);
+  assert.deepEqual(
+    answer.points.series.map(({ id, timestampsMs, values }) => [id, timestampsMs, values]),
+    [
+      ['h_count{job="a"}', [60_000], [20]],
+      ['h_sum{job="a"}', [60_000], [50.5]],
+    ],
+  );
+  assert.deepEqual([answer.points.missing, answer.points.refused], [2, 0]);
 });
 
 test('warnings say that an answer is partial, unless PromQL remarks on the query; so does VictoriaMetrics', () => {

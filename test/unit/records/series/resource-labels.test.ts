@@ -1,7 +1,7 @@
 /** What tells series of OpenTelemetry apart: point, resource, scope and settings. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeOtlp } from '../../../../src/codecs/points/otlp.ts';
+import { decodeOtlp } from '../../../../src/codecs/points/decode-points.ts';
 import { SeriesNames } from '../../../../src/codecs/points/series-names.ts';
 import { resourceLabels } from '../../../../src/records/series/resource-labels.ts';
 import { recordedRequests } from '../../../fixture/senders/recorded.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeOtlp } from '../../../../src/codecs/points/otlp.ts';
+import { decodeOtlp } from '../../../../src/codecs/points/decode-points.ts';
 import type { PointsOfRecord } from '../../../../src/codecs/points/series-points.ts';
 import { emittedOtlp } from '../../../fixture/stream/emitted-metrics.ts';
 

@@ -1,39 +1,22 @@
 import { MIMEType } from 'node:util';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import Type from 'typebox';
-import type { PointsFormat, ReceivedPoints, ReceiveOutcome } from '../../../records/received-points.ts';
-import { countAndText, partialSuccess } from '../../wire/otlp-answers.ts';
-import { HttpProblem } from '../../wire/problem.ts';
-import { bodyAnswers, Detail } from '../../wire/schema/answer-schemas.ts';
-import type { AppServices } from '../exchange/app-services.ts';
-import type { App } from '../exchange/fastify-app.ts';
-import { codingOf, SNAPPY } from '../exchange/request-bodies.ts';
+import type { ReceiveOutcome } from '../../../../records/received-points.ts';
+import { countAndText, partialSuccess } from '../../../wire/otlp-answers.ts';
+import { HttpProblem } from '../../../wire/problem.ts';
+import type { AppServices } from '../../exchange/app-services.ts';
+import type { App } from '../../exchange/fastify-app.ts';
+import { codingOf, SNAPPY } from '../../exchange/request-bodies.ts';
+import { addInfluxRoutes } from './influx-routes.ts';
+import { LINES_ANSWERS, pointAnswers, type ReceiveBody, reasonsOf, receivedOf } from './received-answers.ts';
 
 type PointServices = Pick<AppServices, 'receivePoints'>;
-type Received = Extract<ReceiveOutcome, { kind: 'received' }>;
-
-const Accepted = Type.Object({
-  accepted: Type.Integer({ description: 'Points that are in Kafka now' }),
-  unwatched: Type.Integer({ description: 'Points of series that no detector watches' }),
-  refused: Type.Integer({ description: 'Points that cannot be used' }),
-  reasons: Type.Array(Type.String(), { description: 'Why, of the first of them' }),
-});
-
-const Precision = Type.Object({
-  precision: Type.Optional(Type.Enum(['ns', 'us', 'ms', 's'], { description: 'Unit of the times (ns)' })),
-});
-
 /**
  * Where senders of metrics write to: Prometheus, OpenTelemetry, Influx clients and Telegraf, JSON lines. An answer of
  * success means that Kafka has the points. Senders repeat what is refused for now (503); what they sent twice is
  * dropped as duplicates of its time step.
  */
 export function addPointRoutes(app: App, services: PointServices): void {
-  const receive = async (
-    request: FastifyRequest,
-    format: PointsFormat,
-    precision: ReceivedPoints['precision'] = 'ns',
-  ) => {
+  const receive: ReceiveBody = async (request, format, precision = 'ns') => {
     const { receivePoints } = services;
     if (receivePoints === undefined) throw new HttpProblem(404, 'This service receives no points: run receive');
     const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
@@ -55,21 +38,7 @@ export function addPointRoutes(app: App, services: PointServices): void {
       return sendWritten(request, reply, await receive(request, 'remote-write'));
     },
   );
-  app.post(
-    '/api/v2/write',
-    {
-      schema: {
-        operationId: 'writeLineProtocol',
-        summary: 'InfluxDB line protocol, as Telegraf and Influx clients write it; org and bucket are ignored',
-        querystring: Precision,
-        response: pointAnswers(),
-      },
-    },
-    async (request, reply) => {
-      const outcome = await receive(request, 'line-protocol', request.query.precision);
-      return sendEmpty(reply, outcome);
-    },
-  );
+  addInfluxRoutes(app, receive);
   app.post(
     '/v1/observations',
     {
@@ -94,15 +63,6 @@ export function addPointRoutes(app: App, services: PointServices): void {
   );
 }
 
-/** 404: this service receives no points. */
-const LINES_ANSWERS = { ...bodyAnswers(Accepted), 404: Detail };
-
-/** They answer in the way of their protocol. */
-function pointAnswers() {
-  const { 200: _, ...failures } = LINES_ANSWERS;
-  return failures;
-}
-
 /** Messages of remote write 1.0, which it is without a name, and of 2.0. */
 const WRITE_MESSAGES: readonly string[] = ['prometheus.WriteRequest', 'io.prometheus.write.v2.Request'];
 
@@ -115,27 +75,10 @@ function mediaTypeOf({ headers }: FastifyRequest): MIMEType | null {
   }
 }
 
-/** null where nothing of a body can be used: it is refused, with a status for which no sender repeats it. */
-export function receivedOf(outcome: ReceiveOutcome): Received | null {
-  if (outcome.kind === 'unreadable') return null;
-  return outcome.refused > 0 && outcome.accepted + outcome.unwatched === 0 ? null : outcome;
-}
-
-export function reasonsOf(outcome: ReceiveOutcome): string {
-  if (outcome.kind === 'unreadable') return outcome.detail;
-  const { refused, accepted, reasons } = outcome;
-  return `${refused} points cannot be used, ${accepted} are written: ${reasons.join('; ')}`;
-}
-
-/** What Influx clients and Telegraf show of a refusal. Senders do not repeat it; the rest is written. */
+/** Senders do not repeat what is refused; the rest is written. */
 function refusal(outcome: ReceiveOutcome, status = 400, headers = {}): HttpProblem {
   const message = reasonsOf(outcome);
   return new HttpProblem(status, message, { body: { code: 'invalid', message }, headers });
-}
-
-function sendEmpty(reply: FastifyReply, outcome: ReceiveOutcome) {
-  if (outcome.kind === 'unreadable' || outcome.refused > 0) throw refusal(outcome);
-  return reply.code(204).send();
 }
 
 /**
@@ -144,17 +87,16 @@ function sendEmpty(reply: FastifyReply, outcome: ReceiveOutcome) {
  */
 function sendWritten(request: FastifyRequest, reply: FastifyReply, outcome: ReceiveOutcome) {
   if (outcome.kind === 'unreadable') throw refusal(outcome);
-  const { accepted, unwatched, missing, refused } = outcome;
+  const { accepted, unwatched, missing, refused, histograms = { count: 0, points: 0 } } = outcome;
+  const samples = accepted + unwatched + missing - histograms.points;
   const written = {
-    'x-prometheus-remote-write-samples-written': String(accepted + unwatched + missing),
-    'x-prometheus-remote-write-histograms-written': '0',
+    'x-prometheus-remote-write-samples-written': String(Math.max(samples, 0)),
+    'x-prometheus-remote-write-histograms-written': String(histograms.count),
     'x-prometheus-remote-write-exemplars-written': '0',
   };
   if (refused === 0) return reply.code(204).headers(written).send();
   throw refusal(outcome, codingOf(request) === 'zstd' ? 409 : 400, written);
 }
-
-type ReceiveBody = (request: FastifyRequest, format: PointsFormat) => Promise<ReceiveOutcome>;
 
 /** INVALID_ARGUMENT of google.rpc.Code. */
 const INVALID_ARGUMENT = 3;
