@@ -2,13 +2,13 @@ import type { Logger } from '../ops/logger.ts';
 import type { Metrics } from '../ops/metrics.ts';
 import type { EventType } from '../records/anomaly-event.ts';
 import type { IncidentType } from '../records/incident.ts';
-import type { OwnerReports } from '../singleton/owned-service.ts';
+import type { SingletonReports } from '../singleton/singleton-service.ts';
 import type { AlertDeath } from './message/notification.ts';
 import type { DeliveryOutcome } from './receivers/receiver.ts';
 import type { Suppression } from './state/alert.ts';
 
 /** What happens, for metrics and log. Nothing of it is a secret. */
-export interface AlertReports extends OwnerReports {
+export interface AlertReports extends SingletonReports {
   observed(what: 'event' | 'incident', type: EventType | IncidentType): void;
   suppressed(suppression: Suppression): void;
   attempted(receiver: string, outcome: DeliveryOutcome, tookMs: number): void;
@@ -45,7 +45,7 @@ export function reportAlerts(metrics: Metrics, logger: Logger): AlertReports {
     redelivered: (count) => logger.info({ count }, 'dead letters were queued again'),
     unmuted: (error) => logger.warn({ err: error }, 'mutes cannot be read: those that were read hold'),
     unkept: (error) => logger.warn({ err: error }, 'what was sent cannot be kept for looking at'),
-    owner: (owns) => logger.info(owns ? 'this process sends the alerts' : 'another process sends the alerts'),
+    active: (isActive) => logger.info(isActive ? 'this process sends the alerts' : 'another process sends the alerts'),
     connection: (error) => {
       metrics.brokerConnected.set(error === null ? 1 : 0);
       if (error === null) logger.info('Kafka is back');

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { KnownChanges } from '../records/changes/known-changes.ts';
 import type { KeptPlace } from '../records/event-place.ts';
 import type { Incident } from '../records/incident.ts';
-import type { FollowRecords, OwnedLog, RecordReading, StateSession } from '../singleton/owned-log.ts';
+import type { FollowRecords, RecordReading, SingletonLog, StateSession } from '../singleton/singleton-log.ts';
 import { AlertPeople, type PeopleOptions } from './alert-people.ts';
 import { LANE_BACKOFF, type LaneBackoff, type LaneHandlers, ReceiverLane } from './delivery/receiver-lane.ts';
 import { identify, type Notification } from './message/notification.ts';
@@ -22,7 +22,7 @@ const DRAIN_MS_MAX = 5_000;
 const ABANDON_MS_MAX = 1_000;
 
 export interface AlertRunOptions extends PeopleOptions {
-  readonly log: OwnedLog;
+  readonly log: SingletonLog;
   /** Called where a route is on incidents. */
   readonly readIncidents: FollowRecords<Incident>;
   readonly routes: Routes;

@@ -1,5 +1,5 @@
 import type { AlertGauges } from '../ops/metrics.ts';
-import { startOwnedService } from '../singleton/owned-service.ts';
+import { startSingletonService } from '../singleton/singleton-service.ts';
 import { AlertRun, type AlertRunOptions } from './alert-run.ts';
 
 export interface AlertService {
@@ -17,7 +17,7 @@ const NOTHING: AlertGauges = { open: 0, deadLetters: 0, waiting: new Map() };
 /** Sends alerts whenever this process is the one that does. Throws a ServiceError when it cannot take part. */
 export async function startAlertService(options: AlertRunOptions): Promise<AlertService> {
   let { redeliver } = options;
-  const { finished, notReady, run, stop } = await startOwnedService<AlertRun>({
+  const { finished, notReady, run, stop } = await startSingletonService<AlertRun>({
     log: options.log,
     reports: options.reports,
     start: async (signal, connection) => {

@@ -1,15 +1,15 @@
 import type { AnomalyEvent } from '../records/anomaly-event.ts';
 import type { EventPlace } from '../records/event-place.ts';
 import type { Incident } from '../records/incident.ts';
-import type { OwnedLog, RecordReading, StateSession } from '../singleton/owned-log.ts';
-import type { OwnedRun } from '../singleton/owned-service.ts';
+import type { RecordReading, SingletonLog, StateSession } from '../singleton/singleton-log.ts';
+import type { SingletonRun } from '../singleton/singleton-service.ts';
 import { IncidentState, type IncidentStateOptions } from './incident-state.ts';
 
 /** What is due is written so often. */
 const TICK_MS = 250;
 
 export interface IncidentRunOptions extends IncidentStateOptions {
-  readonly log: OwnedLog;
+  readonly log: SingletonLog;
   readonly encode: (incident: Incident) => Buffer;
   readonly nowMs: () => number;
   readonly onConnection: (error: Error | null) => void;
@@ -24,7 +24,7 @@ export interface IncidentRunOptions extends IncidentStateOptions {
  * position of reading commit in one transaction. On any failure the whole run is discarded, and the next one continues
  * from what was written.
  */
-export class IncidentRun implements OwnedRun {
+export class IncidentRun implements SingletonRun {
   readonly #options: IncidentRunOptions;
   readonly #session: StateSession;
   readonly #state: IncidentState;

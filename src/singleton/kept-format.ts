@@ -1,7 +1,7 @@
 import { ServiceError } from '../ops/service-error.ts';
 import { Entries, type StateChanges } from '../records/entries.ts';
 
-/** The format of what a state keeps. What a newer version wrote is refused, whichever of its entries comes first. */
+/** Format of a stored state. State of a newer version is refused, whichever of its entries comes first. */
 export class KeptFormat {
   readonly #name: string;
   readonly #known: number;
@@ -9,7 +9,7 @@ export class KeptFormat {
   #unknownKey: string | null = null;
 
   /**
-   * @param name of the state, for the refusal
+   * @param name of the state, for the error
    * @param known the newest format that is read, and the one that is written
    */
   constructor(name: string, known: number, changes: StateChanges) {
@@ -18,7 +18,7 @@ export class KeptFormat {
     this.#kept = new Entries('format', changes);
   }
 
-  /** Takes a kept entry over; false where it is of another kind. Throws a ServiceError for a newer format. */
+  /** Restores a stored entry; false for another kind. Throws a ServiceError for a newer format. */
   restore(key: string, json: string | null): boolean {
     if (!this.#kept.restore(key, json)) return false;
     const found = this.#kept.get('') ?? this.#known;
@@ -27,12 +27,12 @@ export class KeptFormat {
     return true;
   }
 
-  /** An entry of no kind that is known. */
+  /** Notes an entry of an unknown kind. */
   noteUnknown(key: string): void {
     this.#unknownKey ??= key;
   }
 
-  /** Call it after the last kept entry, before anything follows from them. Throws where one was unknown. */
+  /** Call it after the last stored entry. Throws a ServiceError if one was unknown. */
   restored(): void {
     if (this.#unknownKey !== null)
       throw this.#refusal(`has an entry that this version does not know, ${this.#unknownKey}`);

@@ -86,12 +86,12 @@ const FOLDER_DIRECTIONS = directionsOf(`
   app/commands: processes processes/alerts processes/history processes/incidents processes/operations
     processes/prometheus
   app/processes:
-  app/processes/alerts: processes processes/changes processes/owner
+  app/processes/alerts: processes processes/changes processes/singleton
   app/processes/changes:
   app/processes/history:
-  app/processes/incidents: processes processes/owner
+  app/processes/incidents: processes processes/singleton
   app/processes/operations: processes/changes processes/history
-  app/processes/owner:
+  app/processes/singleton:
   app/processes/prometheus: processes
   demo:
   demo/local-kafka:

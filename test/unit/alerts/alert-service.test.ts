@@ -10,7 +10,7 @@ import { BEHAVIOURS, startHostileReceiver } from '../../fixture/alerts/hostile-r
 import { type HttpReceiver, startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
 import { revisionsOf } from '../../fixture/alerts/notification.ts';
 import { routesOf } from '../../fixture/alerts/routes.ts';
-import { MemoryOwnedLog } from '../../fixture/memory-owned-log.ts';
+import { MemorySingletonLog } from '../../fixture/memory-singleton-log.ts';
 import { until } from '../../fixture/until.ts';
 
 const services: AlertService[] = [];
@@ -27,7 +27,7 @@ interface PostedAlert {
 
 /** A service whose clock can be put forward. */
 async function serviceTo(receivers: string, route: string, more: Partial<AlertRunOptions> = {}) {
-  const log = new MemoryOwnedLog();
+  const log = new MemorySingletonLog();
   const clock = { aheadMs: 0 };
   const metrics = createMetrics({ collectProcess: false });
   const service = await startAlertService({
@@ -111,11 +111,11 @@ test('whoever loses the state stops, and whoever gets it continues', async () =>
   log.write(revisionsOf(1).opened);
   const isQueued = () => [...log.kept.keys()].some((key) => key.startsWith('queued/'));
   await until('it is told, and that is written', () => hook.posts.length === 1 && !isQueued(), QUICKLY);
-  log.give(false);
+  log.elect(false);
   log.write(revisionsOf(2).opened);
   await new Promise((resolve) => setTimeout(resolve, 300));
   assert.equal(hook.posts.length, 1);
-  log.give(true);
+  log.elect(true);
   await until('the next is told', () => hook.posts.length === 2, QUICKLY);
   assert.deepEqual(saidTo(hook), ['opened series-1', 'opened series-2']);
 });
@@ -203,7 +203,7 @@ test('a receiver that does everything wrong by turns is told everything in the e
 });
 
 test('a state that a newer version wrote ends the service, and stays as it is', async () => {
-  const log = new MemoryOwnedLog();
+  const log = new MemorySingletonLog();
   log.kept.set('format', '99');
   const { service } = await serviceTo('{ name: hook, webhook: { url: "http://127.0.0.1:9" } }', 'receivers: hook', {
     log,

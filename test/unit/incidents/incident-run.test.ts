@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IncidentRun } from '../../../src/incidents/incident-run.ts';
 import type { Incident } from '../../../src/records/incident.ts';
-import type { OwnedLog } from '../../../src/singleton/owned-log.ts';
-import { startOwnedService } from '../../../src/singleton/owned-service.ts';
+import type { SingletonLog } from '../../../src/singleton/singleton-log.ts';
+import { startSingletonService } from '../../../src/singleton/singleton-service.ts';
 import { revisionsOf } from '../../fixture/alerts/notification.ts';
-import { MemoryOwnedLog } from '../../fixture/memory-owned-log.ts';
+import { MemorySingletonLog } from '../../fixture/memory-singleton-log.ts';
 import { until } from '../../fixture/until.ts';
 
-const runOptions = (log: OwnedLog) => ({
+const runOptions = (log: SingletonLog) => ({
   log,
   stepMs: 60_000,
   stepOf: () => 60_000,
@@ -20,23 +20,23 @@ const runOptions = (log: OwnedLog) => ({
 });
 
 /** A service on a log, and the incidents that it has committed. */
-async function service(log: MemoryOwnedLog) {
+async function service(log: MemorySingletonLog) {
   const interrupted: Error[] = [];
   const options = runOptions(log);
-  const started = await startOwnedService<IncidentRun>({
+  const started = await startSingletonService<IncidentRun>({
     log,
     start: (signal, onConnection) => IncidentRun.start({ ...options, onConnection }, signal),
-    reports: { owner: () => {}, connection: () => {}, interrupted: (error) => interrupted.push(error) },
+    reports: { active: () => {}, connection: () => {}, interrupted: (error) => interrupted.push(error) },
   });
   return { ...started, interrupted };
 }
 
-const committed = ({ following }: MemoryOwnedLog): readonly Incident[] =>
+const committed = ({ following }: MemorySingletonLog): readonly Incident[] =>
   following.map(({ value }) => JSON.parse(value.toString()));
-const types = (log: MemoryOwnedLog) => committed(log).map(({ type }) => type);
+const types = (log: MemorySingletonLog) => committed(log).map(({ type }) => type);
 
 test('an event opens an incident, and its end closes it', async () => {
-  const log = new MemoryOwnedLog();
+  const log = new MemorySingletonLog();
   const { stop, run } = await service(log);
   const { opened, closed } = revisionsOf(1);
   log.write(opened);
@@ -49,7 +49,7 @@ test('an event opens an incident, and its end closes it', async () => {
 });
 
 test('a write that fails is decided again by the next run, which continues from what was written', async () => {
-  const log = new MemoryOwnedLog();
+  const log = new MemorySingletonLog();
   const { stop, interrupted } = await service(log);
   const [one, other] = [revisionsOf(1), revisionsOf(2)];
   log.write(one.opened);
@@ -68,16 +68,16 @@ test('a write that fails is decided again by the next run, which continues from 
   await stop();
 });
 
-test('another owner continues, and the one before writes nothing more', async () => {
-  const log = new MemoryOwnedLog();
+test('another process continues, and the previous one writes nothing more', async () => {
+  const log = new MemorySingletonLog();
   const { stop, run } = await service(log);
   const { opened } = revisionsOf(1);
   log.write(opened);
   await until('it is opened', () => types(log).length === 1, { everyMs: 5 });
-  log.give(false);
+  log.elect(false);
   await until('the run is over', () => run() === null, { everyMs: 5 });
   log.write(revisionsOf(2).opened);
-  log.give(true);
+  log.elect(true);
   await until('the other one is opened', () => types(log).length === 2, { everyMs: 5 });
   assert.equal(run()?.open, 2);
   await stop();
@@ -85,7 +85,7 @@ test('another owner continues, and the one before writes nothing more', async ()
 
 test('a run whose first write fails has ended, and decides nothing any more', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
-  const log = new MemoryOwnedLog();
+  const log = new MemorySingletonLog();
   log.failures = 1;
   let asked = 0;
   const nowMs = () => ++asked;
@@ -96,9 +96,9 @@ test('a run whose first write fails has ended, and decides nothing any more', as
 });
 
 test('a run that cannot begin leaves neither its reading nor its session open', async () => {
-  const log = new MemoryOwnedLog();
+  const log = new MemorySingletonLog();
   const closed: string[] = [];
-  const failing: OwnedLog = {
+  const failing: SingletonLog = {
     join: (handlers) => log.join(handlers),
     openState: async () => ({ ...(await log.openState()), close: async () => void closed.push('session') }),
     readEvents: async () => ({

@@ -15,7 +15,7 @@ import type { Logger } from '../../../ops/logger.ts';
 import { collectAlerts, type Metrics } from '../../../ops/metrics.ts';
 import { followChanges } from '../changes/follow-changes.ts';
 import { loggedConnection } from '../logged-connection.ts';
-import { createKafkaOwnedLog, followRecords } from '../owner/kafka-owned-log.ts';
+import { createKafkaSingletonLog, followRecords } from '../singleton/kafka-singleton-log.ts';
 import { openAlertStore } from './alert-store.ts';
 
 /** Name of the group whose processes send these alerts, and of the topic of its state. */
@@ -59,7 +59,7 @@ export async function runAlerts(options: RunAlertsOptions): Promise<AlertService
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
   const unreadable = (what: string) => (place: object, reason: string) =>
     logger.error({ ...place, reason }, `a record of the ${what}s topic is no ${what}`);
-  const log = createKafkaOwnedLog({
+  const log = createKafkaSingletonLog({
     ...connection,
     readEvents: followRecords(connection, {
       topic: eventsTopic,

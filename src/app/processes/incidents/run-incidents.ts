@@ -9,10 +9,10 @@ import type { IncidentStateOptions } from '../../../incidents/incident-state.ts'
 import { Dependencies } from '../../../incidents/membership/dependencies.ts';
 import type { Logger } from '../../../ops/logger.ts';
 import { collectIncidents, type Metrics } from '../../../ops/metrics.ts';
-import { type OwnedService, startOwnedService } from '../../../singleton/owned-service.ts';
+import { type SingletonService, startSingletonService } from '../../../singleton/singleton-service.ts';
 import { meanStepMs } from '../../../time/frequency.ts';
 import { loggedConnection } from '../logged-connection.ts';
-import { createKafkaOwnedLog, followRecords } from '../owner/kafka-owned-log.ts';
+import { createKafkaSingletonLog, followRecords } from '../singleton/kafka-singleton-log.ts';
 
 /** The step of a detector that the file does not name any more. */
 const STEP_MS_DEFAULT = 60_000;
@@ -30,7 +30,7 @@ function incidentsGroup({ stream: { groupId } }: Pick<LoadedConfig, 'stream'>): 
 }
 
 /** Makes the topics where they are missing, and starts to group events. Throws a ServiceError. */
-export async function runIncidents(options: RunIncidentsOptions): Promise<OwnedService<IncidentRun>> {
+export async function runIncidents(options: RunIncidentsOptions): Promise<SingletonService<IncidentRun>> {
   const { config, from, metrics, logger } = options;
   const { kafka, stream, worker, registry: registryConfig, incidents } = config;
   const { topic: incidentsTopic, quietMs } = incidents;
@@ -40,7 +40,7 @@ export async function runIncidents(options: RunIncidentsOptions): Promise<OwnedS
   await ensureStateTopic(connection, { topic: stateTopic, like: eventsTopic });
   await ensureOutputTopic(connection, { topic: incidentsTopic, like: eventsTopic });
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
-  const log = createKafkaOwnedLog({
+  const log = createKafkaSingletonLog({
     ...connection,
     readEvents: followRecords(connection, {
       topic: eventsTopic,
@@ -81,8 +81,8 @@ type Grouping = Pick<IncidentRunOptions, 'log' | 'encode' | keyof IncidentStateO
 function startIncidents(
   { metrics, logger }: RunIncidentsOptions,
   grouping: Grouping,
-): Promise<OwnedService<IncidentRun>> {
-  return startOwnedService<IncidentRun>({
+): Promise<SingletonService<IncidentRun>> {
+  return startSingletonService<IncidentRun>({
     log: grouping.log,
     start: (signal, onConnection) => {
       return IncidentRun.start(
@@ -97,7 +97,8 @@ function startIncidents(
       );
     },
     reports: {
-      owner: (owns) => logger.info(owns ? 'this process makes the incidents' : 'another process makes the incidents'),
+      active: (isActive) =>
+        logger.info(isActive ? 'this process makes the incidents' : 'another process makes the incidents'),
       connection: (error) => {
         metrics.brokerConnected.set(error === null ? 1 : 0);
         if (error === null) logger.info('Kafka is back');

@@ -1,56 +1,57 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../ops/service-error.ts';
-import type { OwnedLog } from './owned-log.ts';
+import type { SingletonLog } from './singleton-log.ts';
 
-/** From a failed run to the next. */
+/** Delay between a failed run and the next. */
 const RESTART_MS = 1_000;
-/** Why a run ends: in order, or at once because another process has begun. */
+/** Reasons for the end of a run: a shutdown, or another process that became active. */
 const STOPPED = 'stopped';
 const TAKEN_OVER = 'taken over';
 
-/** One ownership of the state, from its restore to its loss. */
-export interface OwnedRun {
-  /** Resolves with the failure that ended it, or with null after `stop` or `abandon`. */
+/** One active period, from the restore of the state to its loss. */
+export interface SingletonRun {
+  /** Resolves with the failure that ended the run, or with null after `stop` or `abandon`. */
   readonly finished: Promise<Error | null>;
-  /** Ends it in order. */
+  /** Ends the run after what is in flight. */
   stop(): Promise<void>;
-  /** Ends it soon: another process begins. */
+  /** Ends the run at once, because another process is active. */
   abandon(): Promise<void>;
 }
 
-interface OwnedServiceOptions<R extends OwnedRun> {
-  readonly log: OwnedLog;
-  /** Takes the state over and continues from it. Rejects when `signal` aborts before. */
+interface SingletonServiceOptions<R extends SingletonRun> {
+  readonly log: SingletonLog;
+  /** Restores the state and continues from it. Rejects if `signal` aborts before. */
   start(signal: AbortSignal, onReading: (error: Error | null) => void): Promise<R>;
-  readonly reports: OwnerReports;
+  readonly reports: SingletonReports;
 }
 
-export interface OwnerReports {
-  /** Whether this process is the owner. */
-  owner(owns: boolean): void;
+export interface SingletonReports {
+  active(isActive: boolean): void;
   connection(error: Error | null): void;
   /** A run failed; the next one continues. */
   interrupted(error: Error): void;
 }
 
-export interface OwnedService<R extends OwnedRun> {
-  /** null after `stop`; an error when it cannot continue. */
+export interface SingletonService<R extends SingletonRun> {
+  /** Resolves with null after `stop`, and with an error if the service cannot continue. */
   readonly finished: Promise<Error | null>;
-  /** One sentence each; empty while events are read, or another process reads them. */
+  /** Reasons, a sentence each; none while events are read, or another process is active. */
   notReady(): string[];
-  /** null while another process is the owner. */
+  /** null while another process is active. */
   run(): R | null;
   stop(): Promise<void>;
 }
 
-/** Runs whenever this process is the owner. Throws a ServiceError when it cannot take part. */
-export async function startOwnedService<R extends OwnedRun>(options: OwnedServiceOptions<R>): Promise<OwnedService<R>> {
+/** Runs whenever this process is active. Throws a ServiceError if it cannot compete. */
+export async function startSingletonService<R extends SingletonRun>(
+  options: SingletonServiceOptions<R>,
+): Promise<SingletonService<R>> {
   const { log, reports } = options;
   const { promise: finished, resolve: finish } = Promise.withResolvers<Error | null>();
   const lost = new Set<'membership' | 'reading'>();
   let run: R | null = null;
-  let owning = new AbortController();
-  let turn = Promise.resolve();
+  let activity = new AbortController();
+  let previous = Promise.resolve();
 
   const connection = (part: 'membership' | 'reading', error: Error | null) => {
     const before = lost.size;
@@ -59,7 +60,7 @@ export async function startOwnedService<R extends OwnedRun>(options: OwnedServic
     if (before === 0 && error !== null) reports.connection(error);
     if (before > 0 && lost.size === 0) reports.connection(null);
   };
-  const own = async (signal: AbortSignal): Promise<void> => {
+  const keepRunning = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       const failure = await options
         .start(signal, (error) => connection('reading', error))
@@ -82,18 +83,18 @@ export async function startOwnedService<R extends OwnedRun>(options: OwnedServic
       await sleep(RESTART_MS, undefined, { signal }).catch(() => undefined);
     }
   };
-  /** The run before has ended when the next one begins. */
-  const change = (owns: boolean, reason: string): Promise<void> => {
-    owning.abort(reason);
-    owning = new AbortController();
-    const { signal } = owning;
-    if (owns) turn = turn.then(() => own(signal)).catch((error: Error) => finish(error));
-    return turn;
+  /** Starts the next run after the previous one has ended. */
+  const change = (isActive: boolean, reason: string): Promise<void> => {
+    activity.abort(reason);
+    activity = new AbortController();
+    const { signal } = activity;
+    if (isActive) previous = previous.then(() => keepRunning(signal)).catch((error: Error) => finish(error));
+    return previous;
   };
   const membership = await log.join({
-    onOwner: (owns) => {
-      reports.owner(owns);
-      void change(owns, TAKEN_OVER);
+    onActive: (isActive) => {
+      reports.active(isActive);
+      void change(isActive, TAKEN_OVER);
     },
     onConnection: (error) => connection('membership', error),
     onFatal: finish,

@@ -7,27 +7,27 @@ import type { KafkaConnection } from '../../../kafka/cluster/connection.ts';
 import { type TopicRecord, tailTopic } from '../../../kafka/fetch/topic-tail.ts';
 import { ServiceError } from '../../../ops/service-error.ts';
 import type { AnomalyEvent } from '../../../records/anomaly-event.ts';
-import type { FollowRecords, OwnedLog, StateSession } from '../../../singleton/owned-log.ts';
+import type { FollowRecords, SingletonLog, StateSession } from '../../../singleton/singleton-log.ts';
 
 const DECODE_RETRY_MS = 1_000;
 
-interface KafkaOwnedLogOptions extends KafkaConnection {
+interface KafkaSingletonLogOptions extends KafkaConnection {
   readonly readEvents: FollowRecords<AnomalyEvent>;
   /** Compacted, of one partition. */
   readonly stateTopic: string;
-  /** Where what follows from the events is written, to its only partition; null where nothing follows. */
+  /** Topic of one partition for the records that follow from events; null without such records. */
   readonly outputTopic: string | null;
-  /** Consumer group of the processes that may own this state. */
+  /** Consumer group of the processes of which one is active. */
   readonly groupId: string;
   readonly sessionMs: number;
 }
 
 /**
- * The owned log on Kafka. The state is the only partition of a compacted topic; the consumer group of that topic
- * decides whose it is, and a transactional producer fences whoever had it before. The positions in the events are part
+ * Implements the log on Kafka. The state is the only partition of a compacted topic. The consumer group of that topic
+ * elects the active process, and a transactional producer fences the previous one. The positions in the events are part
  * of the state: what follows from an event and its position commit together.
  */
-export function createKafkaOwnedLog(options: KafkaOwnedLogOptions): OwnedLog {
+export function createKafkaSingletonLog(options: KafkaSingletonLogOptions): SingletonLog {
   const { stateTopic, outputTopic, groupId, sessionMs, readEvents, ...connection } = options;
   const topics: Topics = {
     observations: stateTopic,
@@ -39,14 +39,14 @@ export function createKafkaOwnedLog(options: KafkaOwnedLogOptions): OwnedLog {
   const log = createKafkaLog({ ...connection, topics, groupId, sessionMs });
   let subscription: Subscription | null = null;
   return {
-    async join({ onOwner, onConnection, onFatal }) {
-      let owned: boolean | null = null;
+    async join({ onActive, onConnection, onFatal }) {
+      let wasActive: boolean | null = null;
       subscription = await log.subscribe({
-        // Called after each change of the consumer group, also where nothing changes for this member.
+        // Called after each change of the consumer group, also if nothing changes for this member.
         onAssignment: (partitions) => {
-          const owns = partitions.length > 0;
-          if (owns !== owned) onOwner(owns);
-          owned = owns;
+          const isActive = partitions.length > 0;
+          if (isActive !== wasActive) onActive(isActive);
+          wasActive = isActive;
         },
         onRecords: () => {},
         onConnection,
@@ -61,7 +61,7 @@ export function createKafkaOwnedLog(options: KafkaOwnedLogOptions): OwnedLog {
       };
     },
     async openState(signal) {
-      // A session fences the one before: it must not be that of the process which the group has chosen since.
+      // A session fences the previous one, which must not be that of a process elected since.
       await subscription?.confirm(0, signal);
       return stateSession(await log.openPartition(0, signal), { stateTopic, outputTopic });
     },
