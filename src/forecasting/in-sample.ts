@@ -38,7 +38,7 @@ export async function forecastInSample(
     const subtracted = effects?.[i]?.subtracted;
     const input = subtracted ? subtracted.map((effect, position) => values[position] - effect) : values;
     const reversed = Float64Array.from(input).reverse();
-    return inSampleSegments(values.length, h).map((segment) => {
+    return inSampleSegments(values.length, h, forwardStartOf(values, h)).map((segment) => {
       return { ...segment, series: i, values: segment.backwards ? reversed : input, into: forecasts[i] };
     });
   });
@@ -61,7 +61,7 @@ export async function forecastInSample(
     const residualOf = (forecast: Float64Array) => forecast.map((centre, position) => values[position] - centre);
     const added = await effects?.[i]?.added(residualOf(ofModel));
     const forecast = added ? ofModel.map((centre, position) => centre + added[position]) : ofModel;
-    results.push({ forecast, residual: residualOf(forecast), forwardStart: forwardStartOf(values.length, h) });
+    results.push({ forecast, residual: residualOf(forecast), forwardStart: forwardStartOf(values, h) });
   }
   return results;
 }
@@ -91,20 +91,26 @@ function withMembers(points: readonly InSamplePoint[], group: GroupSeries): InSa
   });
 }
 
-/** Shortest context of a forward forecast, in horizons. */
+/** Fewest observations before a forward forecast, in horizons. */
 const CONTEXT_HORIZONS_MIN = 4;
 
-/** First position that is forecast from earlier values: after the shortest context, or half of a shorter series. */
-function forwardStartOf(length: number, h: number): number {
-  return Math.min(Math.max(CONTEXT_MIN, CONTEXT_HORIZONS_MIN * h), Math.floor(length / 2));
+/**
+ * First position that is forecast from earlier values: after the fewest observations, or half of those of a shorter
+ * series. Missing values do not count, because a forecast learns nothing from them.
+ */
+function forwardStartOf(values: ArrayLike<number>, h: number): number {
+  let observed = 0;
+  for (let i = 0; i < values.length; i++) if (!Number.isNaN(values[i])) observed++;
+  let needed = Math.max(1, Math.min(Math.max(CONTEXT_MIN, CONTEXT_HORIZONS_MIN * h), Math.floor(observed / 2)));
+  let position = 0;
+  while (position < values.length - 1 && needed > 0) if (!Number.isNaN(values[position++])) needed--;
+  return position;
 }
 
 /**
- * Cutoffs n - h, n - 2h, ... down to the forward start, one more for the remaining steps, then backwards to the
- * beginning.
+ * Cutoffs n - h, n - 2h, ... down to `first`, one more for the remaining steps, then backwards to the beginning.
  */
-export function inSampleSegments(length: number, h: number): InSampleSegment[] {
-  const first = forwardStartOf(length, h);
+export function inSampleSegments(length: number, h: number, first: number): InSampleSegment[] {
   const segments: InSampleSegment[] = [];
   if (first < 1) return segments;
   let end = length;
