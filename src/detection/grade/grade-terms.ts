@@ -61,6 +61,12 @@ const RECENT_RATE = 0.25;
 const SHAPE_WEIGHT_SHARP = 3;
 const SHAPE_WEIGHT_WIDE = 2;
 
+/**
+ * A forecast that leaves less than this share of how far a value moved foresaw the move. What followed similar stretches
+ * says nothing of it then, nor does the change.
+ */
+const FORESEEN_SHARE = 1 / 8;
+
 const NOTHING_UNUSUAL: Unusualness = { sharp: 0, wide: 0 };
 
 /** One row as the detector has it; distances from the origin of the series. */
@@ -114,13 +120,14 @@ export function observeTerms(
   const floor = Math.max(finest, ROUNDING * (Number.isNaN(forecast) ? Math.abs(distance) : Math.abs(forecast)));
   const z = scaled(rings, RESIDUAL, distance - forecast, { floor, least });
   // A change is exact. The others are of float32 distances, whose rounding may be all there is.
-  const d = scaled(rings, CHANGE, change, { floor: finest, least });
+  const moved = Math.max(Math.abs(distance - forecast), Math.abs(change) || 0);
+  const unforeseen =
+    isAlone(rings) && moved > 0 ? Math.min(1, Math.abs(distance - forecast) / moved / FORESEEN_SHARE) : 1;
+  const d = unforeseen * scaled(rings, CHANGE, change, { floor: finest, least });
   const wasFound = analogue > 0 && isSearched(rings, position - 1);
   const isExpected = areShapesKnown && wasFound && !Number.isNaN(rings.distanceAt(position - analogue));
-  const n = scaled(rings, ANALOGUE, isExpected ? innovation - earlierInnovation(analogue) : Number.NaN, {
-    floor,
-    least,
-  });
+  const followed = isExpected ? innovation - earlierInnovation(analogue) : Number.NaN;
+  const n = unforeseen * scaled(rings, ANALOGUE, followed, { floor, least });
   const isShaped = areShapesKnown && nearestLag(rings) > 0 && isSearched(rings, position);
   const w = scaled(rings, SHAPE, isShaped ? Math.sqrt(nearestDistance(rings)) : Number.NaN, { floor, least });
   if (Number.isNaN(forecast)) return null;
@@ -130,7 +137,6 @@ export function observeTerms(
   if (isFlat && sum > 0 && isFlatReturn(rings, position)) return NOTHING_UNUSUAL;
   const sharp = sum + SHAPE_WEIGHT_SHARP * Math.min(w, largest);
   const rareStep = shownByRareStep(stepsSoFar(doubles, resolutionAt), rings.scalar(SCALARS.termRows + CHANGE));
-  const moved = Math.max(Math.abs(distance - forecast), Math.abs(change) || 0);
   return { sharp, wide: sum + SHAPE_WEIGHT_WIDE * w, rareStep, moved };
 }
 
@@ -192,6 +198,11 @@ function scaled(
   }
   const most = least > 0 ? Math.min(rows + 1, TERM_MAX) : TERM_MAX;
   return known ? Math.min(size / Math.max(scale, least), most) : 0;
+}
+
+/** Members of a group are judged together: what all of them show at once counts, even if each forecast foresaw it. */
+function isAlone({ layout }: SeriesRings): boolean {
+  return layout.settings.thresholdMethod === 'univariate';
 }
 
 /** The scale of residuals, and that of changes: roots of forgetting mean squares. */

@@ -100,7 +100,7 @@ test('the first digit of a series that began at 0 was a million times its scale'
   }
 });
 
-test('what leaves a series of 0 by far is an anomaly, and so is its return, however many digits it has', async () => {
+test('what leaves a series of 0 by far is an anomaly, and a return that its forecast foresaw is none', async () => {
   // A first value other than 0 was the only unit.
   for (const [value, first] of [
     [80, 0],
@@ -110,10 +110,9 @@ test('what leaves a series of 0 by far is an anomaly, and so is its return, howe
   ]) {
     const values = Array.from({ length: 500 }, (_, row) => (row === 450 ? value : row === 0 ? first : 0));
     const detections = await gradesOf(values);
-    for (const row of [450, 451]) {
-      const unusualness = unusualnessOf(detections[row]);
-      assert.ok(unusualness > 400 && unusualness < 5_000, `${value} in row ${row} has the unusualness ${unusualness}`);
-    }
+    const unusualness = unusualnessOf(detections[450]);
+    assert.ok(unusualness > 400 && unusualness < 5_000, `${value} has the unusualness ${unusualness}`);
+    assert.ok(unusualnessOf(detections[451]) < 14, `${value}: its return has ${unusualnessOf(detections[451])}`);
   }
 });
 
@@ -125,4 +124,14 @@ test('a season of seven rows shows nothing unusual while the search has seen no 
   const early = detections.slice(30, 60).map(({ grade }) => grade ?? 0);
   assert.ok(Math.max(...early) < 0.5, `the highest grade is ${Math.max(...early)}`);
   assert.ok(detections[140].grade! > 0.5, `the outlier has the grade ${detections[140].grade}`);
+});
+
+test('a value that its forecast foresaw is no anomaly, however far it moved', async () => {
+  const hours = (row: number) => (row % 96) / 4;
+  const values = Array.from({ length: 400 }, (_, row) => (hours(row) >= 3 && hours(row) < 4 ? 900 : 20));
+  const detections = await gradesOf(values);
+  for (const { position, grade, forecast } of detections.slice(48)) {
+    const isForeseen = Math.abs(forecast - values[position]) < 10;
+    assert.ok(!isForeseen || grade < 0.5, `row ${position} has the grade ${grade} at its forecast`);
+  }
 });
