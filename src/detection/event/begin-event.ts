@@ -3,9 +3,11 @@ import { dayOfAlarm, rowsOfDay } from './day-event.ts';
 import { peakOf } from './event-peak.ts';
 import { levelBefore } from './event-return.ts';
 import { type EventRow, type EventSubject, isRaised, type SeenValue } from './event-row.ts';
+import type { Habit } from './habits.ts';
 import { inUnits, keepEarlierResiduals } from './kept-residuals.ts';
 import { newEvent, type OpenEvent } from './open-event.ts';
 import { stuckRows } from './ring-values.ts';
+import { isBeyondPast } from './stuck-peak.ts';
 import type { ToldRow } from './told-row.ts';
 
 const THRESHOLD_DIGITS = 4;
@@ -18,16 +20,22 @@ interface BegunBy {
   readonly isWatched: boolean;
   /** Rows before it belong to another event. */
   readonly from: number;
+  readonly habits: readonly Habit[];
 }
 
 /** The event that an alarm opens. */
-export function beginEvent(subject: EventSubject, row: EventRow, { most, told, isWatched, from }: BegunBy): OpenEvent {
+export function beginEvent(
+  subject: EventSubject,
+  row: EventRow,
+  { most, told, isWatched, from, habits }: BegunBy,
+): OpenEvent {
   const { idOf, gap, stepMs } = subject;
   const { position, timestampMs, offset, verdict } = row;
   const { rings, value, expected } = most;
   const scale = scaleOfResiduals(rings);
   const run = Math.max(1, isRaised(row) ? verdict.beside : verdict.elevated);
-  const deviating = Math.max(Math.min(run, gap) - 1, stuckRows(rings, position));
+  const isExtreme = isBeyondPast({ start: told.position, scale }, told.seen.value, { kept: most, position });
+  const deviating = Math.max(Math.min(run, gap) - 1, isExtreme ? 0 : stuckRows(rings, position));
   const toldBefore = position - told.position;
   const day = verdict.season?.day;
   const leading = day === undefined ? deviating : rowsOfDay(day, stepMs);
@@ -44,7 +52,7 @@ export function beginEvent(subject: EventSubject, row: EventRow, { most, told, i
     changeScale: scaleOfChanges(rings),
     leading: inUnits(leadingResidual(rings, value - expected), scale),
     before: isKept ? levelBefore(most, start, gap) : null,
-    peak: peakOf(row, told, { ...subject, start }),
+    peak: peakOf(row, told, { ...subject, start, habits }),
     ...(Number.isFinite(verdict.threshold) && { threshold: Number(verdict.threshold.toFixed(THRESHOLD_DIGITS)) }),
     ...(toldBefore > 0 && {
       lead: toldBefore,

@@ -26,6 +26,8 @@ interface KindEvidence {
   readonly origin: number;
   /** Values have not come back since, whatever the first rows showed. */
   readonly staysAway: boolean;
+  /** The most unusual value lies beyond all earlier ones: no return from a stuck value does. */
+  readonly isExtreme?: boolean;
 }
 
 /** Residuals that an open event keeps. */
@@ -102,7 +104,7 @@ export function pointKind(isBelow: boolean): EventKind {
 
 /** The kind of an event, as far as its rows show by now. O(rows). */
 export function kindOf(evidence: KindEvidence): EventKind {
-  if (stuckFrom(evidence) !== null) return 'stuck';
+  if (isStuck(evidence)) return 'stuck';
   if (isBurst(evidence)) return 'burst';
   if (lostItsSeason(evidence)) return 'missing_season';
   const { extreme, lasts } = displacement(evidence);
@@ -152,6 +154,13 @@ function usualMove(values: Float32Array): number {
 function median(values: Float32Array): number {
   const present = values.filter((value) => !Number.isNaN(value)).sort();
   return present.length === 0 ? Number.NaN : present[present.length >> 1];
+}
+
+/** An extreme value that ends a run, or interrupts it, is no part of it. */
+function isStuck(evidence: KindEvidence): boolean {
+  const { values, start, begun, isExtreme = false } = evidence;
+  const from = stuckFrom(evidence);
+  return from !== null && !(isExtreme && (from < start || values[from] === values[begun - 1]));
 }
 
 /** Where the longest run of one value begins that is stuck; null where none is. */

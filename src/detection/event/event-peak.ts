@@ -1,19 +1,22 @@
+import { scaleOfResiduals } from '../grade/grade-terms.ts';
 import { extremesOf, rarityOf } from './event-extremes.ts';
 import { type EventRow, type EventSubject, type SeenValue, seasonOfSeen } from './event-row.ts';
-import { rarityText, type ShownRange, seasonText } from './event-summary.ts';
+import { rarityText, type ShownRange, seasonText, usualRange } from './event-summary.ts';
+import { contradict, type Habit } from './habits.ts';
 import type { EventPeak } from './open-event.ts';
 import type { ToldRow } from './told-row.ts';
 
 interface PeakOwner extends Pick<EventSubject, 'group' | 'unit' | 'gap' | 'stepMs'> {
   /** First position of the event. */
   readonly start: number;
+  readonly habits: readonly Habit[];
 }
 
 /** The peak of an event whose newest alarm, at `row`, is told by `told`. */
 export function peakOf(
   { position, verdict }: EventRow,
   { seen, timestampMs, ...told }: ToldRow,
-  { group, unit = null, gap, stepMs, start }: PeakOwner,
+  { group, unit = null, gap, stepMs, start, habits }: PeakOwner,
 ): EventPeak {
   const { value, expected, lo, hi } = seen;
   const side = value < expected ? 'lowest' : 'highest';
@@ -22,8 +25,11 @@ export function peakOf(
   // Forecasts that follow an incident lie beyond its values. Then it is told where they lie beside what was expected.
   const isAlike = season?.raised || value < expected === value < (season?.expected ?? Number.NaN);
   const localMs = (season?.localMs ?? 0) - Math.round((position - told.position) * stepMs);
+  const isTrue = season?.day !== undefined || (season !== null && !contradict(habits, timestampMs, usualRange(season)));
   const usual =
-    season !== null && isAlike ? seasonText(value, { ...season, localMs }, shownRange(seen, position, unit)) : null;
+    season !== null && isAlike && isTrue
+      ? seasonText(value, { ...season, localMs }, shownRange(seen, position, unit))
+      : null;
   return {
     timestampMs,
     grade: finite(verdict.grade),
@@ -32,7 +38,7 @@ export function peakOf(
     lo: finite(lo),
     hi: finite(hi),
     unusual: usual ?? (rarity === null ? null : rarityText(rarity, stepMs)),
-    ...(group !== null && { series: seen.series }),
+    ...(group !== null && { series: seen.series, scale: scaleOfResiduals(seen.rings) }),
   };
 }
 

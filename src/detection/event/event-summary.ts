@@ -2,8 +2,8 @@ import type { AnomalyEvent, EventDirection, EventKind } from '../../records/anom
 import { numberTexts, roundedBy, seenTexts } from '../../records/seen-text.ts';
 import { weekdayOf } from '../../time/local-calendar.ts';
 import type { SeasonAlarm } from '../alarm/alarm.ts';
-import { habitText } from './daily-habit.ts';
 import type { Rarity } from './event-extremes.ts';
+import { habitText } from './habits.ts';
 
 const KIND_NAMES: Readonly<Record<EventKind, string>> = {
   spike: 'Spike',
@@ -130,6 +130,12 @@ export const USUAL_DEVIATIONS = 2;
 const TELLS_RANGE = /\(usually .+\)$/;
 const TELLS_DAY = /^the day up to /;
 
+/** What a time of the week usually shows. */
+export function usualRange({ expected, deviation }: SeasonAlarm): readonly [number, number] {
+  const margin = USUAL_DEVIATIONS * deviation;
+  return [expected - margin, expected + margin];
+}
+
 /**
  * `lower than usual for a Tuesday 09:00 (usually 900 to 1080)`; null where forecasts alone find it so. Where the long
  * memory raised the alarm of values that are usual one by one: `on average lower than usual for a Tuesday 09:00
@@ -153,7 +159,7 @@ export function seasonText(value: number, season: SeasonAlarm, { unit, least, mo
     return `the day up to ${hour} is ${share}${way} ${usual}`;
   }
   if (isUsual) return `on average ${way} than usual for a ${time} (usually around ${textsOf(expected)[0]})`;
-  const [from, to] = textsOf(expected - margin, expected + margin);
+  const [from, to] = textsOf(...usualRange(season));
   return `${way} than usual for a ${time} (usually ${from} to ${to})`;
 }
 

@@ -1,22 +1,22 @@
 import type { AnomalyEvent, CloseReason, EventKind } from '../../records/anomaly-event.ts';
 import { beginEvent } from './begin-event.ts';
-import { type DailyHabit, habitWith, isOver } from './daily-habit.ts';
 import { countDay, isOfDay } from './day-event.ts';
 import { departureOf } from './displaced-values.ts';
 import { concludeRecovered, endsAt, isBelow, recovers } from './event-end.ts';
 import type { RingValues } from './event-extremes.ts';
 import { isShort, isStillStuck, kindOf, pointKind, refined, staysWithoutSeason } from './event-kind.ts';
-import { peakOf } from './event-peak.ts';
+import { finite, peakOf } from './event-peak.ts';
 import { lastUntil, RETURN_ROWS, reach, recoveringSince } from './event-reach.ts';
 import { hasReturned, isStillAway } from './event-return.ts';
 import { conclude, revise } from './event-revision.ts';
 import { deviates, type EventRow, type EventSubject, inSeason, isRaised, type SeenValue } from './event-row.ts';
 import { type EventRules, isInvalid, isOnSide, isWanted } from './event-rules.ts';
+import { daysInARow, HABIT_STEP_MAX_MS, type Habit, isUsual, withOccurrence } from './habits.ts';
 import { keepResidual } from './kept-residuals.ts';
 import { addShares, besideSeasons } from './member-shares.ts';
-import { leaderSizeOf, type OpenEvent } from './open-event.ts';
+import { leaderSizeOf, type OpenEvent, sizeOf } from './open-event.ts';
 import { ringValues } from './ring-values.ts';
-import { tellStuck } from './stuck-peak.ts';
+import { isBeyondPast, tellStuck } from './stuck-peak.ts';
 import { isAway, isFarther, isOff, isWayBack, mostUnusual, type ToldRow, toldRow } from './told-row.ts';
 
 /** What these are about is no distance from a forecast. */
@@ -45,8 +45,8 @@ export class EventTracker {
   #previous: number | null = null;
   /** Where an event was closed while rows deviated; null once one has not. The next one begins no earlier. */
   #closedAt: number | null = null;
-  /** Events of the days before, at about one time; null where the last is longer ago than a day. */
-  #habit: DailyHabit | null = null;
+  /** Events of earlier days, by the time of the day. */
+  #habits: readonly Habit[] = [];
 
   constructor(subject: EventSubject) {
     this.#subject = subject;
@@ -54,7 +54,7 @@ export class EventTracker {
 
   /** Whether a row may change something. */
   wants(alarm: boolean, value: number): boolean {
-    if (this.#open !== null || this.#closedAt !== null || this.#habit !== null) return true;
+    if (this.#open !== null || this.#closedAt !== null) return true;
     return mayMatter(alarm, value, this.#subject.rules);
   }
 
@@ -76,13 +76,14 @@ export class EventTracker {
       this.#closedAt = told.position;
     }
     if (this.#open === null) {
-      if (this.#habit !== null && isOver(this.#habit, row.timestampMs)) this.#habit = null;
       if (this.#closedAt !== null && told === null && row.seen.length > 0 && !deviates(row, true))
         this.#closedAt = null;
       if (told === null || most === null) return revisions;
       if (isWatched && this.#coolUntilMs !== null && row.timestampMs < this.#coolUntilMs) return revisions;
+      if (isWatched && this.#isHabitual(row, told)) return revisions;
       if (isWatched) this.#coolUntilMs = null;
-      this.#open = beginEvent(this.#subject, row, { most, told, isWatched, from: this.#closedAt ?? 0 });
+      const from = this.#closedAt ?? 0;
+      this.#open = beginEvent(this.#subject, row, { most, told, isWatched, from, habits: this.#habits });
       this.#closedAt = null;
     }
     const event = this.#open;
@@ -96,10 +97,27 @@ export class EventTracker {
   }
 
   /** Whether values were back, and an alarm far beyond all that the event had begins another one: no cool-down does. */
-  #isOutgrown(event: OpenEvent, { verdict }: EventRow, told: ToldRow): boolean {
+  #isOutgrown(event: OpenEvent, { verdict, position, keptOf }: EventRow, told: ToldRow): boolean {
     if (event.isUnwatched || this.#subject.rules.coolDownMs > 0) return false;
+    const kept = keptOf(event.leader);
+    if (event.kind === 'stuck' && kept !== null && told.seen.series === event.leader) {
+      const isRepeated = told.seen.value === event.peak.value;
+      if (!isRepeated && isBeyondPast(event, told.seen.value, { kept, position })) return true;
+    }
     if (recoveringSince(event) === null || event.ordinaryRows < RETURN_ROWS) return false;
     return verdict.severity > OUTGROWN * (event.severity ?? 0) && !this.#isWayBack(event, told);
+  }
+
+  /** Whether an alarm is of what comes at this time of the day, as a short job does: it counts, and opens no event. */
+  #isHabitual({ timestampMs, verdict }: EventRow, { seen }: ToldRow): boolean {
+    const { group, stepMs } = this.#subject;
+    if (stepMs > HABIT_STEP_MAX_MS || verdict.season?.day !== undefined) return false;
+    const { value, series } = seen;
+    const size = finite(Math.abs(value - seen.expected)) ?? 0;
+    const row = { atMs: timestampMs, value, size, ...(group !== null && { series }) };
+    const isOne = isUsual(this.#habits, row);
+    if (isOne) this.#habits = withOccurrence(this.#habits, row);
+    return isOne;
   }
 
   #revisionAt(event: OpenEvent, row: EventRow, isAlarm: boolean): AnomalyEvent | null {
@@ -109,9 +127,13 @@ export class EventTracker {
     if (isAlarm && lastedMs >= rules.minDurationMs) {
       this.#classify(event, row);
       event.checked = { position: row.position, alarms: event.alarms };
-      const habit = event.isUnwatched ? null : habitWith(this.#habit, event.firstAlarm.timestampMs, stepMs);
-      this.#habit = habit ?? this.#habit;
-      if (habit !== null) event.days = habit.days;
+      if (!event.isUnwatched && stepMs <= HABIT_STEP_MAX_MS) {
+        const atMs = event.firstAlarm.timestampMs;
+        const { value, series } = event.peak;
+        const row = { atMs, value, size: sizeOf(event.peak), ...(series !== undefined && { series }) };
+        event.days = daysInARow(this.#habits, atMs);
+        this.#habits = withOccurrence(this.#habits, row);
+      }
       return revise(event, 'opened', row.timestampMs);
     }
     if (row.position - event.lastAlarm.position >= gap) this.#open = null;
@@ -128,14 +150,14 @@ export class EventTracker {
   /** What is to be kept; null where it is as a new one. It is plain data, and changes with the next row. */
   kept(): KeptTracker | null {
     const [open, coolUntilMs, previous] = [this.#open, this.#coolUntilMs, this.#previous];
-    const [closedAt, habit] = [this.#closedAt, this.#habit];
-    if ([open, coolUntilMs, previous, closedAt, habit].every((each) => each === null)) return null;
-    return { open, coolUntilMs, previous, closedAt, habit };
+    const [closedAt, habits] = [this.#closedAt, this.#habits];
+    if ([open, coolUntilMs, previous, closedAt].every((each) => each === null) && habits.length === 0) return null;
+    return { open, coolUntilMs, previous, closedAt, ...(habits.length > 0 && { habits }) };
   }
 
-  resume({ open, coolUntilMs, previous, closedAt = null, habit = null }: KeptTracker): void {
+  resume({ open, coolUntilMs, previous, closedAt = null, habit = null, habits }: KeptTracker): void {
     this.#closedAt = closedAt;
-    this.#habit = habit;
+    this.#habits = habits ?? (habit === null ? [] : [habit]);
     this.#open = open;
     this.#coolUntilMs = coolUntilMs;
     this.#previous = previous;
@@ -166,8 +188,12 @@ export class EventTracker {
     let isPeak = event.alarms === 1 && told.position === position;
     if (!this.#isWayBack(event, told)) {
       // The value of a stuck event is the one that it is stuck at: what comes next is often more unusual.
-      isPeak = event.alarms > 1 && event.kind !== 'stuck' && isFarther(told.seen, event.peak);
-      if (isPeak) event.peak = peakOf(row, told, { ...this.#subject, start: event.start });
+      isPeak =
+        event.alarms > 1 &&
+        event.kind !== 'stuck' &&
+        told.timestampMs !== event.peak.timestampMs &&
+        isFarther(told.seen, event.peak);
+      if (isPeak) event.peak = peakOf(row, told, { ...this.#subject, start: event.start, habits: this.#habits });
       if (isOff(told.seen, event.peak)) event[told.seen.value < told.seen.expected ? 'alarmsBelow' : 'alarmsAbove']++;
     }
     event.peak = { ...event.peak, grade: verdict.grade > (grade ?? 0) ? verdict.grade : grade };
@@ -245,6 +271,7 @@ export class EventTracker {
     const { gap, stepMs } = this.#subject;
     if (start < gap) return;
     const until = event.until.position;
+    const leaderValue = (event.peak.series ?? event.leader) === event.leader ? event.peak.value : null;
     const departure = departureOf(kept, { start: event.start, until, position, stepMs, peak: leaderSizeOf(event) });
     event.kind = refined(
       event.kind,
@@ -261,6 +288,7 @@ export class EventTracker {
         isBySeason: event.seasonAlarms !== undefined,
         origin: kept.origin,
         staysAway,
+        isExtreme: isBeyondPast(event, leaderValue, { kept, position }),
       }),
       departure,
     );
@@ -295,5 +323,7 @@ export interface KeptTracker {
   readonly previous: number | null;
   /** Left out by earlier versions. */
   readonly closedAt?: number | null;
-  readonly habit?: DailyHabit | null;
+  readonly habits?: readonly Habit[];
+  /** Kept by earlier versions: one habit. */
+  readonly habit?: Habit | null;
 }

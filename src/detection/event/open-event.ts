@@ -74,8 +74,9 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
 /** The row that deviates most, and the highest grade of all alarms. */
 export interface EventPeak extends Pick<AnomalyEvent, 'grade' | 'value' | 'expected' | 'lo' | 'hi' | 'unusual'> {
   readonly timestampMs: number;
-  /** The member of a group whose value it is. */
+  /** The member of a group whose value it is, and the deviation of its residuals. */
   readonly series?: string;
+  readonly scale?: number;
 }
 
 /** How far a peak is from what was expected; 0 where that is not known. */

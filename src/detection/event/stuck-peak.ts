@@ -43,6 +43,22 @@ export function tellStuck(event: OpenEvent, { kept, alarmed, position, timestamp
     lo: finite(forecast?.lo ?? Number.NaN),
     hi: finite(forecast?.hi ?? Number.NaN),
     unusual: null,
-    ...(event.group !== null && { series: event.leader }),
+    ...(event.group !== null && { series: event.leader, scale: event.scale }),
   };
+}
+
+/** Deviations beyond all earlier values from which on a value is no return to normal. */
+const BEYOND = 6;
+
+/** Whether a value lies beyond all that the series of an event showed before it, as the row at `position` knows. */
+export function isBeyondPast(
+  { start, scale }: Pick<OpenEvent, 'start' | 'scale'>,
+  value: number | null,
+  { kept: { rings, origin }, position }: { readonly kept: RingValues; readonly position: number },
+): boolean {
+  const { values, oldest } = ringValues(rings, position);
+  const past = values.subarray(0, Math.max(0, start - oldest)).filter((each) => !Number.isNaN(each));
+  if (value === null || past.length === 0) return false;
+  const [distance, margin] = [value - origin, BEYOND * scale];
+  return past.every((each) => distance > each + margin) || past.every((each) => distance < each - margin);
 }

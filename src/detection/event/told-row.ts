@@ -1,3 +1,4 @@
+import { scaleOfResiduals } from '../grade/grade-terms.ts';
 import type { EventMoment } from './event-moment.ts';
 import { levelBefore, usualBefore } from './event-return.ts';
 import type { EventRow, SeenValue } from './event-row.ts';
@@ -53,13 +54,20 @@ function distanceOf({ value, expected }: Pick<SeenValue, 'value' | 'expected'>):
   return Math.abs(value - expected);
 }
 
+/** How far a row is from its forecast, in the unit of the peak: that of another member, by the deviations of both. */
+function distanceLikePeak(seen: SeenValue, { series, scale }: ToldEvent['peak']): number {
+  const isOther = series !== undefined && series !== seen.series;
+  const factor = isOther && scale !== undefined ? scale / scaleOfResiduals(seen.rings) : 1;
+  return distanceOf(seen) * (Number.isFinite(factor) ? factor : 1);
+}
+
 export function isFarther(seen: SeenValue, peak: ToldEvent['peak']): boolean {
-  return distanceOf(seen) > sizeOf(peak);
+  return distanceLikePeak(seen, peak) > sizeOf(peak);
 }
 
 /** Whether a row is off its forecast as the peak is. */
 export function isOff(seen: SeenValue, peak: ToldEvent['peak']): boolean {
-  return distanceOf(seen) >= OFF_SHARE * sizeOf(peak);
+  return distanceLikePeak(seen, peak) >= OFF_SHARE * sizeOf(peak);
 }
 
 /** What is known of an event as rows are compared with it. */

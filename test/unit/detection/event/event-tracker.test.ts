@@ -247,8 +247,12 @@ test('an event begins with the first row of the run that leads to its alarm, a d
 
 test('values that were stuck are an event from where they began to be, not from where they move again', () => {
   const stuck: Row[] = Array.from({ length: 12 }, () => [EXPECTED, false]);
-  const [first] = revisionsOf([...calm(30), ...stuck, [40, true]]);
-  assert.deepEqual([first.kind, first.startedAtMs, first.firstAlarmAtMs], ['stuck', 30 * STEP_MS, 42 * STEP_MS]);
+  const kindAt = (back: number) => {
+    const [first] = revisionsOf([...calm(30), ...stuck, [back, true, 0]]);
+    return [first.kind, first.startedAtMs, first.firstAlarmAtMs, first.value];
+  };
+  assert.deepEqual(kindAt(11), ['stuck', 30 * STEP_MS, 42 * STEP_MS, EXPECTED]);
+  assert.deepEqual(kindAt(40), ['spike', 42 * STEP_MS, 42 * STEP_MS, 40], 'what ends it was never seen before');
 });
 
 test('regression: what lies below its forecast is a dip where too few rows are kept to tell its kind', () => {
@@ -258,7 +262,7 @@ test('regression: what lies below its forecast is a dip where too few rows are k
 
 test('regression: stuck values are told by their value, not by the one at which they move again', () => {
   const stuck: Row[] = Array.from({ length: 12 }, () => [0, false]);
-  const last = revisionsOf([...calm(30), ...stuck, [40, true, 50, 1], ...calm(20)]).at(-1)!;
+  const last = revisionsOf([...calm(30), ...stuck, [11, true, 50, 1], ...calm(20)]).at(-1)!;
   assert.deepEqual([last.kind, last.value, last.expected], ['stuck', 0, EXPECTED]);
   assert.ok(last.peakAtMs >= 30 * STEP_MS && last.peakAtMs < 42 * STEP_MS, `${last.peakAtMs / STEP_MS}`);
   assert.match(last.summary, /^Stuck value: 0 again and again where 10 was expected/);
