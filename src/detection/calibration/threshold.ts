@@ -21,6 +21,12 @@ export function standardScore(residual: number, mean: number, deviation: number)
   return deviation > 0 && deviation < Number.POSITIVE_INFINITY ? (residual - mean) / deviation : Number.NaN;
 }
 
+/** Marks residuals strictly outside of +- z deviations; a missing one never is. */
+export function flagResiduals(residuals: Float64Array, calibration: Calibration, level: number): boolean[] {
+  const half = twoSidedThreshold(level) * deviationAt(calibration, 0, 0);
+  return Array.from(residuals, (distance) => half > 0 && Math.abs(distance) > half);
+}
+
 /** What residuals are measured by: fixed while a detection window is open. */
 export interface Yardstick {
   readonly method: CalibrationMethod;

@@ -28,7 +28,7 @@ export interface Habit {
 }
 
 /** What an event begins with. */
-export type HabitualRow = Pick<Habit, 'atMs' | 'value' | 'size' | 'series'>;
+type HabitualRow = Pick<Habit, 'atMs' | 'value' | 'size' | 'series'>;
 
 /** The habits with an event that begins. A further one of the same day counts once. */
 export function withOccurrence(habits: readonly Habit[], row: HabitualRow): readonly Habit[] {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import fc from 'fast-check';
-import { deviationAt } from '../../../src/detection/calibration/calibration.ts';
-import { calibrateInSample, flagInSample } from '../../../src/detection/calibration/in-sample-detection.ts';
+import { calibrate, deviationAt } from '../../../src/detection/calibration/calibration.ts';
+import { flagResiduals } from '../../../src/detection/calibration/threshold.ts';
 import { rollOut } from '../../../src/forecasting/autoregressive-roll-out.ts';
 import { forecastInSample, inSampleSegments } from '../../../src/forecasting/in-sample.ts';
 import { quantileForecaster } from '../../fixture/http/http-service.ts';
@@ -43,8 +43,8 @@ test('a flag is a value strictly outside z sample deviations; a missing one is n
   values[40] = 30;
   values[60] = Number.NaN;
   const [forecast] = await forecastInSample([values], settings, { forecaster });
-  const calibration = calibrateInSample(forecast);
-  const flags = flagInSample(forecast, calibration, 99);
+  const calibration = calibrate(forecast.residual);
+  const flags = flagResiduals(forecast.residual, calibration, 99);
   flags.forEach((flag, k) => {
     const outside = Math.abs(forecast.residual[k]) > 2.5758293 * deviationAt(calibration, 0, 0);
     assert.equal(flag, outside, `${k}`);
@@ -56,4 +56,14 @@ test('a flag is a value strictly outside z sample deviations; a missing one is n
 test('a series of one value has no forecast', async () => {
   const [{ forecast, residual }] = await forecastInSample([Float64Array.of(1)], settings, { forecaster });
   assert.deepEqual([...forecast, ...residual], [Number.NaN, Number.NaN]);
+});
+
+test('missing values at the beginning change no forecast of a whole history', async () => {
+  const values = Float64Array.from({ length: 120 }, (_, i) => Math.sin(i / 3) + (i % 7));
+  const [whole] = await forecastInSample([values], settings, { forecaster });
+  for (const missing of [1, 48, 200]) {
+    const padded = Float64Array.from({ length: missing + 120 }, (_, i) => values[i - missing] ?? Number.NaN);
+    const [{ forecast }] = await forecastInSample([padded], settings, { forecaster });
+    assert.deepEqual(forecast.subarray(missing), whole.forecast, `${missing} missing values`);
+  }
 });

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { flagInSample } from '../../../detection/calibration/in-sample-detection.ts';
+import { flagResiduals } from '../../../detection/calibration/threshold.ts';
 import { intervalsOfDeviations } from '../../wire/interval-keys.ts';
 import type { HistoricForecastAnswer, InSampleDetectionAnswer } from '../../wire/schema/in-sample-schema.ts';
 import { flagsOf, joined } from '../../wire/wire-answer.ts';
@@ -24,6 +24,6 @@ export function inSampleDetectionAnswer(question: InSampleQuestion, forecasts: r
   const [{ value }] = question.levels;
   return {
     ...historicForecastAnswer(question, forecasts),
-    anomaly: flagsOf(forecasts.map((forecast) => flagInSample(forecast, forecast.calibration, value))),
+    anomaly: flagsOf(forecasts.map((forecast) => flagResiduals(forecast.residual, forecast.calibration, value))),
   } satisfies Static<typeof InSampleDetectionAnswer>;
 }

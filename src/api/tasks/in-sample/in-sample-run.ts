@@ -1,5 +1,4 @@
-import { type Calibration, deviationAt } from '../../../detection/calibration/calibration.ts';
-import { calibrateInSample } from '../../../detection/calibration/in-sample-detection.ts';
+import { type Calibration, calibrate, deviationAt } from '../../../detection/calibration/calibration.ts';
 import { forecastInSample, type InSampleForecast } from '../../../forecasting/in-sample.ts';
 import { contextsOf, tuneForRequest } from '../../models/tuned-models.ts';
 import { attribute, type ForecastEffect } from '../series/attribution.ts';
@@ -26,7 +25,7 @@ export async function runInSample(question: InSampleQuestion, signal: AbortSigna
     const settings = { h, context, offsets, effects: effects?.slice(start, end) };
     const inference = { forecaster, signal, rowsInFlightMax };
     const made = await forecastInSample(series.values.slice(start, end), settings, inference);
-    return made.map((forecast) => ({ ...forecast, calibration: calibrateInSample(forecast) }));
+    return made.map((forecast) => ({ ...forecast, calibration: calibrate(forecast.residual) }));
   };
   const forecasts =
     offsets === undefined
