@@ -7,17 +7,11 @@ const MONTHS = ['JAN', 'FEB', 'MAR', 'APR', 'MAY', 'JUN', 'JUL', 'AUG', 'SEP', '
 /** 1970-01-04. */
 const SUNDAY_MS = 3 * DAY_MS;
 
-/** A time step, without its end. */
-interface GridStep {
-  readonly startMs: number;
-  readonly endMs: number;
-}
-
 /**
  * The step of a frequency that an event time lies in, the same for all series: multiples of a fixed step since 1970,
  * weeks that end on the day of their anchor (`W` on Sunday), calendar months and groups of them, weekdays. All in UTC.
  */
-export function gridStepAt(freq: Frequency, timestampMs: number): GridStep {
+export function gridStepAt(freq: Frequency, timestampMs: number): { readonly startMs: number; readonly endMs: number } {
   const originMs = anchorMs(freq);
   if (freq.kind === 'fixed') {
     const startMs = originMs + Math.floor((timestampMs - originMs) / freq.stepMs) * freq.stepMs;

@@ -84,12 +84,6 @@ interface ForecastDistance {
   readonly step: number;
 }
 
-/** By what an observation was judged, and how it compares. */
-interface JudgedDistance {
-  readonly expected: number;
-  readonly judgement: Judgement;
-}
-
 /**
  * Judges an observation by its forecast, or by its own level where a flat series is back at it (`robust`): forecasts
  * still follow where it went.
@@ -99,7 +93,7 @@ export function judgeDistance(
   threshold: number,
   yardstick: Yardstick,
   isBack: () => boolean,
-): JudgedDistance {
+): { readonly expected: number; readonly judgement: Judgement } {
   const judgement = judge(distance - forecast, step, threshold, yardstick);
   if (!judgement.outside || yardstick.method === 'plain' || !isBack()) return { expected: forecast, judgement };
   return { expected: distance, judgement: judge(0, step, threshold, yardstick) };

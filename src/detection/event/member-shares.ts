@@ -36,14 +36,14 @@ export function addShares(
   return { total, shown: [...shown] };
 }
 
-interface SeasonedValue {
-  readonly series: string;
-  readonly value: number;
-  readonly season?: SeasonAlarm | null | undefined;
-}
-
 /** What members show where the long memory of one raised the alarm: how far they are from their seasons. */
-export function besideSeasons(seen: readonly SeasonedValue[]) {
+export function besideSeasons(
+  seen: readonly {
+    readonly series: string;
+    readonly value: number;
+    readonly season?: SeasonAlarm | null | undefined;
+  }[],
+) {
   return seen.map(({ series, value, season }) => {
     const beside = season ? Math.abs(value - season.expected) / season.deviation : 0;
     return { series, sharp: Number.isFinite(beside) ? beside : 0 };

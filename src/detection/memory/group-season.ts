@@ -17,12 +17,6 @@ export interface JudgedMember {
   readonly unusual: Unusualness | null;
 }
 
-/** State of a group; see alarm.ts and group-unusualness.ts. */
-interface GroupStates {
-  readonly alarm: Float64Array;
-  readonly scales: Float64Array;
-}
-
 interface TimedStep {
   /** NaN where it is not known: then the long memories of members say nothing. */
   readonly timestampMs: number;
@@ -45,7 +39,7 @@ interface MemberSeason extends SeasonPassed {
  * what this hour always shows add nothing to an alarm. A member beside its season raises one of its own.
  */
 export function judgeGroup(
-  { alarm: alarmState, scales }: GroupStates,
+  { alarm: alarmState, scales }: { readonly alarm: Float64Array; readonly scales: Float64Array },
   members: readonly JudgedMember[],
   { timestampMs, settings: { alarmRate, detectionSize } }: TimedStep,
 ): GroupVerdict {

@@ -50,15 +50,15 @@ export function finalForecast(rings: SeriesRings, windowStart: number, position:
   return (rings.sums[at] + later) / count;
 }
 
-/** What `keptForecast` knows of a series: where its open window and its ring of residuals stand. */
-interface SeriesPlace {
-  readonly rings: SeriesRings;
-  readonly windowStart: number;
-  readonly residualCount: number;
-}
-
 /** The forecast of a position in the ring, from its residual where its window has closed; NaN where not kept. */
-export function keptForecast({ rings, windowStart, residualCount }: SeriesPlace, position: number): number {
+export function keptForecast(
+  {
+    rings,
+    windowStart,
+    residualCount,
+  }: { readonly rings: SeriesRings; readonly windowStart: number; readonly residualCount: number },
+  position: number,
+): number {
   const { settings, residualCapacity } = rings.layout;
   if (position >= windowStart) return standingForecast(rings, windowStart, position);
   const index = forecastedPositions(position, settings);

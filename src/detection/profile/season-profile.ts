@@ -142,17 +142,12 @@ function roomOf({ floats, floatStart: f }: ProfileState, candidate: number, expe
   return Math.max(usual, ROOM_SHARE * Math.abs(expected - floats[f + F.mean]));
 }
 
-interface MeasuredSlot {
-  readonly measured: number;
-  readonly isOrdinary: boolean;
-}
-
 /** An ordinary slot counts in full, another one up to EXTRAORDINARY times the mean, or by a small share of itself. */
 function measure(
   { layout, floats, floatStart: f }: ProfileState,
   candidate: number,
   error: number,
-  { measured, isOrdinary }: MeasuredSlot,
+  { measured, isOrdinary }: { readonly measured: number; readonly isOrdinary: boolean },
 ): void {
   const at = f + F.errors + candidate;
   const square = error * error;
@@ -160,14 +155,12 @@ function measure(
   floats[at] += Math.max(1 / (ERROR_DAYS * layout.daySlots), 1 / measured) * (Math.min(square, most) - floats[at]);
 }
 
-interface TaughtSlot {
-  readonly error: number;
-  readonly expected: number;
-  readonly isOrdinary: boolean;
-}
-
 /** What an error teaches: an extraordinary one less the farther it lies out, down to one usual error. */
-function taughtBy(state: ProfileState, candidate: number, { error, expected, isOrdinary }: TaughtSlot): number {
+function taughtBy(
+  state: ProfileState,
+  candidate: number,
+  { error, expected, isOrdinary }: { readonly error: number; readonly expected: number; readonly isOrdinary: boolean },
+): number {
   const room = roomOf(state, candidate, expected);
   const size = Math.abs(error);
   if (size <= room || state.floats[state.floatStart + F.slots] <= CLIP_SLOTS) return error;

@@ -66,17 +66,12 @@ function lagsFor(lengths: readonly number[], width: number): number {
   return 0;
 }
 
-interface PooledSeries {
-  readonly series: Float64Array;
-  readonly columns: readonly ArrayLike<number>[];
-}
-
 /**
  * The products of all columns, summed over the rows without a missing value: intercept, own lags, lags of the variable,
  * and last the value to forecast.
  */
 async function momentsOf(
-  pooled: readonly PooledSeries[],
+  pooled: readonly { readonly series: Float64Array; readonly columns: readonly ArrayLike<number>[] }[],
   { lags, width }: { readonly lags: number; readonly width: number },
   pause: () => Promise<unknown>,
 ) {

@@ -6,11 +6,6 @@ const OTHER = '';
 /** A comparison that takes more steps finds nothing. */
 const STEPS_MAX = 10_000;
 
-interface NamedGlobs {
-  readonly name: string;
-  readonly series: readonly string[];
-}
-
 /** A glob with its first and last characters that are none of `*` and `?`, or matchers. */
 interface ReadGlob {
   readonly text: string;
@@ -20,7 +15,9 @@ interface ReadGlob {
 }
 
 /** Globs and matchers that take no series, because one of a detector before theirs takes all of them. */
-export function shadowedGlobs(detectors: readonly NamedGlobs[]): Finding[] {
+export function shadowedGlobs(
+  detectors: readonly { readonly name: string; readonly series: readonly string[] }[],
+): Finding[] {
   const read = detectors.map(({ series }) => series.map(readGlob));
   return detectors.flatMap(({ name: detector }, at) =>
     read[at].flatMap((glob): Finding[] => {
