@@ -12,7 +12,11 @@ const SHORT_FILES_MAX = 16;
 const LINES_MAX = 300;
 /** A state machine is read as a whole. */
 const MACHINE_LINES_MAX = 350;
-const MACHINES = ['src/engine/group/group-unit.ts', 'src/engine/partition-task.ts'];
+const MACHINES = [
+  'src/detection/event/event-tracker.ts',
+  'src/engine/group/group-unit.ts',
+  'src/engine/partition-task.ts',
+];
 /** A suite is a list: longer is no harder to read. */
 const TEST_LINES_MAX = 400;
 

@@ -29,7 +29,7 @@ const MOST: Readonly<Record<string, number>> = {
   config: 95,
   console: 116,
   demo: 17,
-  detection: 357,
+  detection: 28,
   engine: 190,
   forecasting: 16,
   history: 30,

@@ -55,13 +55,13 @@ const TOGETHER_START_GROUP = 2.6;
 const BEFORE_SHARE_MAX = 2;
 /** Half of what a row shows whose terms all equal their own scales. */
 export const ORDINARY = 3;
-/** What ordinary rows show together. A threshold does not fall below it. */
+/** Unusualness of ordinary rows together. A threshold does not fall below it. */
 const ORDINARY_TOGETHER = 2 * ORDINARY;
 const STEP_MIN = 0.05;
 const STEP_FIRST = 0.5;
 /** An alarm at the threshold raises it by so many steps. */
 const RISE_STEPS = 1.4;
-/** A row that goes on with an episode raises the threshold by this share of what the first row does. */
+/** A row that continues an episode raises the threshold by this share of what the first row does. */
 const CONTINUED_SHARE = 1 / 3;
 /** Promised alarms are never more frequent, whatever the frequency of the series. */
 export const ALARM_RATE_MAX = 0.01;
@@ -71,15 +71,15 @@ export const ALARM_RATE_MAX = 0.01;
  */
 const EPISODES_PER_GAP_MAX = 0.25;
 
-/** How unusual one row is. */
+/** The unusualness of one row. */
 export interface Unusualness {
   /** For the grade and the alarm: sharp, only while the newest value itself is odd. */
   readonly sharp: number;
   /** For the severity: as long as the shape is odd. */
   readonly wide: number;
-  /** What of `sharp` no season explains; left out: all of it. */
+  /** The part of `sharp` that no season explains; left out: all of it. */
   readonly unexplained?: number;
-  /** What any step of a series shows that seldom makes one: that alone is no alarm. Left out: 0. */
+  /** Unusualness of any step of a series that seldom makes one, which alone is no alarm. Left out: 0. */
   readonly rareStep?: number;
   /** Magnitude of the residual or of the change since the last value, whichever is larger; left out of a group. */
   readonly moved?: number;
@@ -97,32 +97,32 @@ export interface Verdict {
   readonly alarm: boolean;
   /** The same threshold as a grade: that of a row that exceeds it alone. */
   readonly threshold: number;
-  /** What the long memory of the series expected, where the row is an alarm and the memory is mature. */
+  /** Expectation of the seasonal profile, if the row is an alarm and the profile is mature. */
   readonly season: SeasonAlarm | null;
   /** Rows in a row of a grade of a half or more, this one included; 0 where its own is lower. */
   readonly elevated: number;
-  /** Rows in a row beside what their hours usually show, this one included; 0 where that is not known. */
+  /** Rows in a row outside of what their hours usually show, this one included; 0 if that is not known. */
   readonly beside: number;
 }
 
-/** What a time of the week usually shows; in an alarm of a whole day, that day so far on average. */
+/** Usual values of a time of the week, or of a whole day so far on average. */
 export interface SeasonAlarm {
   readonly expected: number;
-  /** How far single values lie from it at this hour; how far days do. */
+  /** Deviation of single values from it at this hour, or of days. */
   readonly deviation: number;
-  /** What values were lately, on average; what the day has shown so far. */
+  /** Recent mean of values, or of the day so far. */
   readonly lately: number;
-  /** The long memory raised the alarm; otherwise the forecasts did. */
+  /** The seasonal profile raised the alarm; otherwise the forecasts did. */
   readonly raised: boolean;
-  /** The time by the clock of the series, as if that were UTC; the time up to which the day is told of. */
+  /** The time by the clock of the series, as if that were UTC; the time up to which the day is reported. */
   readonly localMs: number;
-  /** Where it is an alarm of a whole day; left out otherwise. */
+  /** The day of an alarm of a whole day; left out otherwise. */
   readonly day?: AlarmedDay;
 }
 
-/** Where a day lies around a row. */
+/** Place of a day around a row. */
 export interface AlarmedDay {
-  /** How long it has gone on by the row, and goes on from then. */
+  /** Its length up to the row, and from then on. */
   readonly agoMs: number;
   readonly leftMs: number;
 }
@@ -137,8 +137,8 @@ export const NO_VERDICT: Verdict = {
   beside: 0,
 };
 
-/** What the user accepts. */
-interface AlarmPromise {
+/** The target rate of false alarms. */
+interface AlarmTarget {
   /** Accepted false alarm episodes a row, above 0. */
   readonly rate: number;
   /** Rows without an alarm that end an episode: the detection size. */
@@ -165,7 +165,7 @@ export function judgeRow(
   state: Float64Array,
   start: number,
   unusual: Unusualness | null,
-  { rate, gap, isGroup }: AlarmPromise,
+  { rate, gap, isGroup }: AlarmTarget,
 ): Verdict {
   const sinceExceeded = passRow(state, start + SINCE_EXCEEDED);
   const sinceRaised = passRow(state, start + SINCE_RAISED);
@@ -223,7 +223,7 @@ function passRow(state: Float64Array, at: number): number {
   return state[at]++;
 }
 
-/** Where the threshold starts. */
+/** Start of the threshold. */
 function startOf(rate: number, isGroup: boolean): number {
   const [together, rareExponent] = isGroup
     ? [TOGETHER_START_GROUP, RARE_EXPONENT_GROUP]
@@ -233,7 +233,7 @@ function startOf(rate: number, isGroup: boolean): number {
 }
 
 /**
- * Steps by which an alarm raises the threshold, by the share of it that the threshold is: one far beyond tells little
+ * Steps by which an alarm raises the threshold, by the share of it that the threshold is: one far beyond shows little
  * of where alarms begin to be too many. So a series with large incidents does not go deaf to others. Where tails are
  * those of most series, a step on average.
  */

@@ -1,7 +1,7 @@
 import type { DetectionState } from '../../records/score-record.ts';
 import type { Unusualness, Verdict } from './alarm.ts';
 
-/** What one observation turned out to be. Numbers that do not exist are NaN. */
+/** The result of one observation. Numbers that do not exist are NaN. */
 export interface Detection extends Verdict {
   readonly state: DetectionState;
   readonly position: number;
@@ -12,6 +12,6 @@ export interface Detection extends Verdict {
   readonly hi: number;
   readonly score: number;
   readonly anomaly: boolean;
-  /** What the verdict is on; null without a value, a forecast or a promise. */
+  /** Input of the verdict; null without a value, a forecast or a target rate. */
   readonly unusual: Unusualness | null;
 }

@@ -52,9 +52,9 @@ export interface DetectionInput {
   /** Histories, oldest first, NaN where missing; equally long when the threshold is multivariate. */
   readonly series: readonly ArrayLike<number>[];
   readonly settings: DetectionSettings;
-  /** What is subtracted from each series before the model sees it; null where nothing is. */
+  /** Subtracted from each series before the model sees it; null for nothing. */
   readonly cleaned?: readonly (ArrayLike<number> | null)[] | undefined;
-  /** Where each series begins on a common axis of time; series are then forecast together. */
+  /** Begin of each series on a common axis of time; series are then forecast together. */
   readonly offsets?: readonly number[] | undefined;
 }
 

@@ -33,7 +33,7 @@ function residualsBefore(history: History, end: number, size: CalibrationSize, s
   return { residuals: residuals.subarray(offset, count), places };
 }
 
-/** Whether nothing was observed in the detection window of a position: an outage, which does not calibrate. */
+/** True if nothing was observed in the detection window of a position: an outage, which does not calibrate. */
 function emptyWindows({ values, detectionSize }: History, settings: DetectionSettings): (position: number) => boolean {
   if (settings.thresholdMethod === 'multivariate') return () => false;
   const first = cutoffsOfWindow(values.length, settings)[0] ?? 0;

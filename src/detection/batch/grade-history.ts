@@ -17,7 +17,7 @@ import { SeriesRings } from '../memory/series-rings.ts';
 import { arrivalForecastAt, countingCutoffs, forecastAt, type History, originAt } from './history.ts';
 import type { TurnRows } from './turn-rows.ts';
 
-/** What a history came to. */
+/** Verdicts and events of a history. */
 interface GradedHistory {
   /** One for each of the last `detectionSize` positions. */
   readonly verdicts: readonly Verdict[];
@@ -50,11 +50,11 @@ export function* gradeHistories(
   return graded;
 }
 
-/** Where histories lie in time, and among the series. */
+/** Places of histories in time and among the series. */
 export interface HistoryPlaces {
   /** Mean step of the series; null where no events are wanted. */
   readonly eventStepMs?: number | null | undefined;
-  /** Event time of the first position of each; null where they are not known: then there is no long memory. */
+  /** Event time of the first position of each; null where they are not known: then there is no seasonal profile. */
   readonly startsMs?: readonly number[] | null | undefined;
   /** Index of the first of them, 0 by default. */
   readonly first?: number;
@@ -140,7 +140,7 @@ class HistoryRows {
   readonly #newOrigins: ReadonlySet<number>;
   #newest: Unusualness | null = null;
   #position = -1;
-  /** What the long memory says of a member in an alarm of its group. */
+  /** The season of a member in an alarm of its group. */
   season?: SeasonAlarm | null;
 
   constructor(

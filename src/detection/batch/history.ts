@@ -36,7 +36,7 @@ export interface History {
 }
 
 /**
- * Positions from `start` on that share an origin. A new segment begins where a window was rounded away beside the
+ * Positions from `start` on that share an origin. A new segment begins where a window was rounded away next to the
  * origin (precision.ts).
  */
 interface OriginSegment {
@@ -154,7 +154,7 @@ export function originAt({ segments }: History, position: number): number {
   return segmentAt(segments, position).origin;
 }
 
-/** Whether the series is back where it was flat, as the stream would see it: flat-return.ts. */
+/** True if the series is back where it was flat, as the stream would see it: flat-return.ts. */
 export function isFlatReturnAt({ values, segments, flatEnd }: History, position: number, capacity: number): boolean {
   if (position >= flatEnd) return false;
   const oldest = Math.max(segmentAt(segments, position).start, position - capacity + 1);

@@ -26,7 +26,7 @@ export interface JudgedHistory {
   readonly calibratedOn: 'before-window' | 'whole-series';
 }
 
-/** Each history by itself. Yields after each turn. */
+/** Judges each history alone. Yields after each turn. */
 export function* judgeEach(
   histories: readonly History[],
   settings: DetectionSettings,

@@ -7,7 +7,7 @@ const VALUES_OF_ROW = 16;
 export class TurnRows {
   #rows = 0;
 
-  /** Whether the turn is over once so many rows are graded. */
+  /** True if the turn is over once so many rows are graded. */
   isOver(graded: number): boolean {
     this.#rows += graded;
     const over = this.#rows >= TURN_ROWS;

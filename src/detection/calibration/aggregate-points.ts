@@ -3,7 +3,7 @@ import type { Aggregate } from './points.ts';
 /** Values of the points of a time step, by event time. */
 interface StepValues {
   readonly values: readonly number[];
-  /** Seconds that each value stands for; those of rates weigh their mean. */
+  /** Seconds that each value covers; those of rates weigh their mean. */
   readonly seconds: readonly number[] | null;
 }
 
@@ -38,7 +38,7 @@ function sumOf(values: readonly number[]): number {
   return sum;
 }
 
-/** What rates come to in all, over all of the time. */
+/** Mean of rates over the whole time. */
 function weightedMean(values: readonly number[], seconds: readonly number[]): number {
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i] * seconds[i];

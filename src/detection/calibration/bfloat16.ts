@@ -10,7 +10,7 @@ export const BFLOAT_INFINITE = 0x7f80;
 /** Largest error of the rounding, relative. */
 export const BFLOAT_ROUNDING = 2 ** -8;
 
-/** What is finite stays finite. */
+/** Finite numbers stay finite. */
 export function bfloatBits(number: number): number {
   if (Number.isNaN(number)) return BFLOAT_NAN;
   FLOAT[0] = number;

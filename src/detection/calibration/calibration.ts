@@ -7,11 +7,11 @@ export interface Calibration {
   readonly mean: number;
   /** Variance at the first step of the horizon; NaN below two samples. */
   readonly variance: number;
-  /** What each further step of the horizon adds to the variance; 0 where the variance is pooled. */
+  /** Growth that each further step of the horizon adds to the variance; 0 where the variance is pooled. */
   readonly growth: number;
 }
 
-/** How the i-th residual of an array was forecast. */
+/** The forecast behind the i-th residual of an array. */
 export interface ResidualPlaces {
   /** Step of the horizon, from 0, that the newest forecast of its position had. */
   readonly stepOf: (index: number) => number;
@@ -140,7 +140,7 @@ interface RobustOptions {
   readonly columns?: CalibrationColumns;
 }
 
-/** What a robust calibration computes with. Its arrays hold until the next one. */
+/** Buffers of a robust calibration. Its arrays hold until the next one. */
 export class CalibrationColumns {
   #present = new Float64Array(0);
   #rows = rowsOf(0);

@@ -5,7 +5,7 @@ export interface CounterPoint {
   readonly timestampMs: number;
   /** NaN of a point that holds an increase: none is counted from it. */
   readonly value: number;
-  /** What the value leaves out of an integer beyond 2^53. */
+  /** The rest of an integer beyond 2^53. */
   readonly low: number;
   /** Since when it counts; NaN where that is not known. */
   readonly startMs: number;
@@ -19,15 +19,15 @@ export interface CounterArrival extends CounterPoint {
 
 export interface CounterRules {
   readonly as: CounterReading;
-  /** Points that are further apart say nothing of a time step: the later one is a first one. */
+  /** Points that are further apart do not describe a time step: the later one is a first one. */
   readonly apartMsMax: number;
 }
 
-/** What a point adds to its counter. */
+/** Increase of a counter by one point. */
 interface CounterChange {
   /** NaN where that is not known. */
   readonly increase: number;
-  /** The time that it stands for; NaN where that is not known. */
+  /** The time that it covers; NaN where that is not known. */
   readonly seconds: number;
   /** The start of an earlier point, after one of another start: two senders count in turn. */
   readonly inTurn: boolean;
@@ -77,7 +77,7 @@ export function counterChange(
   return isNear(fromMs) ? { ...NOTHING, increase: value, seconds: secondsFrom(fromMs) } : NOTHING;
 }
 
-/** The points that a counter goes on from after one more. Those that are too far away are forgotten. */
+/** The points from which a counter continues after one more. Those that are too far away are forgotten. */
 export function nextBases(
   bases: readonly CounterPoint[],
   { isDelta, ...point }: CounterArrival,

@@ -25,7 +25,7 @@ export function firstCutoff({ h, stepSize }: CutoffGrid): number {
   return Math.ceil((CONTEXT_MIN + h) / stepSize) * stepSize - h;
 }
 
-/** How many positions in [0, end) have a forecast on the stream's grid. */
+/** Number of positions in [0, end) that have a forecast on the stream's grid. */
 export function forecastedPositions(end: number, grid: CutoffGrid): number {
   const { h, stepSize } = grid;
   const first = firstCutoff(grid);

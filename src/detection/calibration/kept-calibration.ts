@@ -1,7 +1,7 @@
 import type { Calibration, ResidualSums } from './calibration.ts';
 import { layout } from './layout.ts';
 
-/** A calibration as it is kept beside the scalars of a series. */
+/** A calibration as it is kept next to the scalars of a series. */
 export const CALIBRATION_STATE = layout({ samples: 1, mean: 1, variance: 1, growth: 1 });
 const { samples: SAMPLES, mean: MEAN, variance: VARIANCE, growth: GROWTH } = CALIBRATION_STATE.at;
 
@@ -25,7 +25,7 @@ export function keptCalibration(state: Float64Array, start: number): Calibration
   };
 }
 
-/** The sums as they are kept beside the scalars of a series. */
+/** The sums as they are kept next to the scalars of a series. */
 export const RESIDUAL_SUMS = layout({
   samples: 1,
   weight: 1,

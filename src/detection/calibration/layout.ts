@@ -1,4 +1,4 @@
-/** Where the parts of a state begin that is kept as numbers of one Float64Array. */
+/** Places of the parts of a state that is kept as numbers of one Float64Array. */
 export interface Layout<Part extends string> {
   /** Place of the first number of each part, from the start of the state. */
   readonly at: Readonly<Record<Part, number>>;

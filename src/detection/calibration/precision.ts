@@ -48,7 +48,7 @@ export function observePrecision(
   state[start + ERROR] = Math.max(state[start + ERROR], Math.abs(value - origin - distance));
 }
 
-/** Whether the window that ends now was rounded away; the series needs another origin then. */
+/** True if the window that ends now was rounded away; the series needs another origin then. */
 export function precisionLost(state: Float64Array, start: number): boolean {
   const range = state[start + HIGH] - state[start + LOW];
   return range >= RANGE_MIN && state[start + ERROR] > ERROR_SHARE_MAX * range;

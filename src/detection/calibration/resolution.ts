@@ -20,7 +20,7 @@ const { previous: PREVIOUS, smallestStep: SMALLEST, steps: STEPS, decimals: DECI
  * The smallest step counts as the resolution once this many steps were seen; before, the rounding of the values does.
  */
 const STEPS_MIN = 8;
-/** So many steps tell which of them are usual. */
+/** So many steps show which of them are usual. */
 export const STEPS_COUNTED = 64;
 /** Digits after the point beyond which values count as not rounded. */
 const DECIMALS_MAX = 9;
@@ -63,7 +63,7 @@ export function stepsSoFar(state: Float64Array, start: number): number {
   return state[start + STEPS];
 }
 
-/** Whether the series has hardly moved: how finely it is resolved is not known yet. */
+/** True if the series has hardly moved: how finely it is resolved is not known yet. */
 export function isFlatSoFar(state: Float64Array, start: number): boolean {
   return state[start + STEPS] < STEPS_MIN;
 }

@@ -8,7 +8,7 @@ import type { Aggregate, CounterReading } from './points.ts';
  */
 type ThresholdMethod = 'univariate' | 'multivariate';
 
-/** How much of the past calibrates: every forecasted position, or the most recent N of them. */
+/** The part of the past that calibrates: every forecasted position, or the most recent N of them. */
 export type CalibrationSize = 'all' | number;
 
 /**
@@ -20,7 +20,7 @@ export type CalibrationSize = 'all' | number;
  */
 export type CalibrationMethod = 'plain' | 'robust';
 
-/** What the long memory of a series goes by. */
+/** Calendar and step of a seasonal profile. */
 export interface ProfileSettings {
   readonly calendar: LocalCalendar;
   /** Mean step of the series. */
@@ -45,9 +45,9 @@ export interface DetectionSettings {
   readonly calibrationSize: CalibrationSize;
   /** Accepted false alarms (episodes) a row, above 0; null: no grade, no severity and no alarm. */
   readonly alarmRate: number | null;
-  /** How many observations before a cutoff the model may see. */
+  /** Observations before a cutoff that the model may see. */
   readonly context: number;
-  /** The long memory of hours and weekdays, by this clock; left out: none. */
+  /** The seasonal profile of hours and weekdays, by this clock; left out: none. */
   readonly profile?: ProfileSettings | null;
   /** Left out: values are watched as they are sent. */
   readonly as?: CounterReading;
@@ -60,13 +60,13 @@ export interface StreamDetectionSettings extends DetectionSettings {
   readonly gapLimit: number;
   /** Observations of a series that are further apart, in milliseconds, never share a time step. */
   readonly jitterMs: number;
-  /** How long a record waits for older ones of its series, in milliseconds of event time; 0: not at all. */
+  /** Time that a record waits for older ones of its series, in milliseconds of event time; 0: not at all. */
   readonly latenessMs: number;
   /** A series without an observation for more steps than this is silent; null: silence is not reported. */
   readonly silenceAfter: number | null;
   /** A series or group without an observation for longer, in milliseconds of event time, is forgotten; null: never. */
   readonly idleMs: number | null;
-  /** How many time steps a group waits for a missing member before it is scored without it. */
+  /** Time steps that a group waits for a missing member before it is scored without it. */
   readonly grace: number;
   /** Left out: a time step has one point, and others of it are duplicates. */
   readonly aggregate?: Aggregate;

@@ -27,7 +27,7 @@ export function flagResiduals(residuals: Float64Array, calibration: Calibration,
   return Array.from(residuals, (distance) => half > 0 && Math.abs(distance) > half);
 }
 
-/** What residuals are measured by: fixed while a detection window is open. */
+/** Scale of residuals: fixed while a detection window is open. */
 export interface Yardstick {
   readonly method: CalibrationMethod;
   readonly calibration: Calibration;
@@ -43,7 +43,7 @@ export function floorOfRounded(floor: number, { mean }: Calibration): number {
   return Math.max(floor, BFLOAT_ROUNDING * Math.abs(mean));
 }
 
-/** How one residual compares with the calibration. Numbers are NaN where there is no residual or no deviation. */
+/** The comparison of one residual with the calibration. Numbers are NaN where there is no residual or no deviation. */
 interface Judgement {
   readonly score: number;
   /** Bounds of the interval, as distances from the forecast. */

@@ -6,16 +6,16 @@ import { type EventRow, type EventSubject, isRaised, type SeenValue } from './ev
 import type { Habit } from './habits.ts';
 import { inUnits, keepEarlierResiduals } from './kept-residuals.ts';
 import { newEvent, type OpenEvent } from './open-event.ts';
+import type { PeakRow } from './peak-row.ts';
 import { stuckRows } from './ring-values.ts';
 import { isBeyondPast } from './stuck-peak.ts';
-import type { ToldRow } from './told-row.ts';
 
 const THRESHOLD_DIGITS = 4;
 
 interface BegunBy {
-  /** The most unusual value of the alarm, and the row that tells it. */
+  /** The most unusual value of the alarm, and the row that it is about. */
   readonly most: SeenValue;
-  readonly told: ToldRow;
+  readonly peakRow: PeakRow;
   /** It lies on the side that the detector watches. */
   readonly isWatched: boolean;
   /** Rows before it belong to another event. */
@@ -27,19 +27,19 @@ interface BegunBy {
 export function beginEvent(
   subject: EventSubject,
   row: EventRow,
-  { most, told, isWatched, from, habits }: BegunBy,
+  { most, peakRow, isWatched, from, habits }: BegunBy,
 ): OpenEvent {
   const { idOf, gap, stepMs } = subject;
   const { position, timestampMs, offset, verdict } = row;
   const { rings, value, expected } = most;
   const scale = scaleOfResiduals(rings);
   const run = Math.max(1, isRaised(row) ? verdict.beside : verdict.elevated);
-  const isExtreme = isBeyondPast({ start: told.position, scale }, told.seen.value, { kept: most, position });
+  const isExtreme = isBeyondPast({ start: peakRow.position, scale }, peakRow.seen.value, { kept: most, position });
   const deviating = Math.max(Math.min(run, gap) - 1, isExtreme ? 0 : stuckRows(rings, position));
-  const toldBefore = position - told.position;
+  const rowsBefore = position - peakRow.position;
   const day = verdict.season?.day;
   const leading = day === undefined ? deviating : rowsOfDay(day, stepMs);
-  const lead = Math.max(toldBefore, Math.min(leading, position - from));
+  const lead = Math.max(rowsBefore, Math.min(leading, position - from));
   const start = position - lead;
   const isKept = day === undefined || start - gap > position - rings.layout.contextCapacity;
   const event = newEvent(subject, {
@@ -52,14 +52,14 @@ export function beginEvent(
     changeScale: scaleOfChanges(rings),
     leading: inUnits(leadingResidual(rings, value - expected), scale),
     before: isKept ? levelBefore(most, start, gap) : null,
-    peak: peakOf(row, told, { ...subject, start, habits }),
+    peak: peakOf(row, peakRow, { ...subject, start, habits }),
     ...(Number.isFinite(verdict.threshold) && { threshold: Number(verdict.threshold.toFixed(THRESHOLD_DIGITS)) }),
-    ...(toldBefore > 0 && {
-      lead: toldBefore,
+    ...(rowsBefore > 0 && {
+      lead: rowsBefore,
       // It reaches as far as the alarm, which may come a row or two behind what it is about.
       away: {
         until: { position, timestampMs },
-        otherRows: toldBefore - 1,
+        otherRows: rowsBefore - 1,
         counted: { timestampMs, alarms: 1 },
       },
     }),

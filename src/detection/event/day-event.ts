@@ -1,7 +1,7 @@
 import type { AlarmedDay } from '../alarm/alarm.ts';
 import type { EventMoment } from './event-moment.ts';
 
-/** Rows behind a day that tell whether values are back. */
+/** Rows behind a day that show whether values are back. */
 const BEHIND_ROWS = 3;
 
 /** The day that an event is about which the alarm of a whole day opened. */
@@ -17,7 +17,7 @@ export function dayOfAlarm({ position, timestampMs }: EventMoment, { leftMs }: A
   return { end: { position: position + Math.ceil(leftMs / stepMs), timestampMs: timestampMs + leftMs }, alarms: 0 };
 }
 
-/** Counts an alarm of the day of an event, or of the next day, which the event goes on to. */
+/** Counts an alarm of the day of an event, or of the next day, to which the event continues. */
 export function countDay(
   event: { day?: EventDay },
   row: EventMoment,
@@ -27,12 +27,12 @@ export function countDay(
   event.day = { ...dayOfAlarm(row, day, stepMs), alarms: event.day.alarms + 1 };
 }
 
-/** Whether an event is about its day alone. */
+/** True if an event is about its day alone. */
 export function isOfDay({ alarms, day }: { readonly alarms: number; readonly day?: EventDay }): boolean {
   return alarms === day?.alarms;
 }
 
-/** Whether a row lies far enough behind the day to tell whether values are back. */
+/** True if a row lies far enough behind the day to show whether values are back. */
 export function isBehindDay(day: EventDay | undefined, position: number): boolean {
   return day === undefined || position >= day.end.position + BEHIND_ROWS - 1;
 }
@@ -42,7 +42,7 @@ export function rowsOfDay({ agoMs }: AlarmedDay, stepMs: number): number {
   return Math.floor(agoMs / stepMs);
 }
 
-/** Where an event ends that does not end before its day, as far as the day is over. */
+/** The end of an event, not before that of its day if the day is over. */
 export function notBeforeDay(end: EventMoment, day: EventDay | undefined, nowMs: number): EventMoment {
   return day === undefined || day.end.timestampMs > nowMs || day.end.position <= end.position ? end : day.end;
 }

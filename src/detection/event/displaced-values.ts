@@ -3,7 +3,7 @@ import { presentMedian } from './present-median.ts';
 
 const DAY_MS = 86_400_000;
 const WEEK_DAYS = 7;
-/** Rows before an event in which its rise may have begun. The first of them tell what values are usually like. */
+/** Rows before an event in which its rise may have begun. The first of them show usual values. */
 const LEAD_ROWS = 144;
 const USUAL_ROWS = 96;
 /** Values are medians of so many rows. */
@@ -11,29 +11,29 @@ const SMOOTHED_ROWS = 13;
 /** A rise goes from a quarter to three quarters of what values are displaced by. */
 const RISE_FROM = 0.25;
 const RISE_TO = 0.75;
-/** Whether values still rise is seen in thirds of an event of so many rows or more. */
+/** A continuing rise is seen in thirds of an event of so many rows or more. */
 const THIRD_ROWS = 8;
 /** Rows that growth by the whole size counts, and that noise alone adds to the rise of a level. */
 const GROWTH_ROWS = 24;
 const STAYS_ROWS = 4;
 /** A drift rises in so many rows. */
 export const DRIFT_ROWS = 12;
-/** Growth of values that go back: it tells nothing of how they rose. */
+/** Growth of values that go back: it does not show how they rose. */
 const RETURN_GROWTH = -0.25;
 const AWAY_SHARE = 0.5;
-/** What is displaced by less than this share of the peak of its event is where it usually is: forecasts were not. */
+/** Values displaced by less than this share of the peak of their event are usual: the forecasts were not. */
 export const DISPLACED_LEAST = 0.35;
 const OWN_ROWS_MIN = 4;
-/** How far values are displaced: a quantile, so that no few of them decide. */
+/** Quantile of the displacement of values, so that a few of them do not decide. */
 const SIZE_QUANTILE = 0.75;
 
-/** How values left what was usual. */
+/** The departure of values from what was usual. */
 export interface Departure {
-  /** Rows from a quarter to three quarters of the way, and what a rise that goes on counts besides. */
+  /** Rows from a quarter to three quarters of the way, and what a continuing rise adds. */
   readonly riseRows: number;
   /** Rows of the event at half of the way or farther. */
   readonly displacedRows: number;
-  /** How far values are displaced. */
+  /** The displacement of values. */
   readonly size: number;
 }
 
@@ -45,13 +45,14 @@ interface DepartureRows {
   /** The newest position. */
   readonly position: number;
   readonly stepMs: number;
-  /** How far the peak of the event is from what was expected. */
+  /** Distance of the peak of the event from what was expected. */
   readonly peak: number;
 }
 
 /**
  * How the values of an event left what was usual: the same time of an earlier week or day, or the level before,
- * whichever tells most of the rows before the event. null where these are not kept any more, or values did not leave.
+ * whichever explains most of the rows before the event. null where these are not kept any more, or values did not
+ * leave.
  */
 export function departureOf({ rings, origin }: RingValues, rows: DepartureRows): Departure | null {
   const { start, until, position, stepMs, peak } = rows;
@@ -98,22 +99,22 @@ function departureIn(distances: readonly number[], until: number, usual: number)
   const end = Math.max(until, first + SMOOTHED_ROWS);
   const side = Math.sign(presentMedian(distances.slice(first, end)));
   const away = distances.map((value) => value * side);
-  const isAway = away[away.length - 1] >= AWAY_SHARE * sizeOf(away.slice(first, end));
-  const recent = away.slice(first, isAway ? away.length : end);
+  const isDisplaced = away[away.length - 1] >= AWAY_SHARE * sizeOf(away.slice(first, end));
+  const recent = away.slice(first, isDisplaced ? away.length : end);
   const size = sizeOf(recent);
   if (!(size > usual)) return null;
   const reached = away.findIndex((value) => value >= RISE_TO * size);
   const left = away.findLastIndex((value, i) => i < reached && value < RISE_FROM * size);
-  // Rows before the event tell how far values are displaced, but none of them is displaced by it.
+  // Rows before the event show how far values are displaced, but none of them is displaced by it.
   const own = recent.slice(LEAD_ROWS - first);
   const displacedRows = own.filter((value) => value >= AWAY_SHARE * size).length;
   return { riseRows: reached - left + rowsToCome(recent, size), displacedRows, size };
 }
 
 /**
- * What a rise that goes on counts besides: so many rows for the whole of the size between the first and the last third
+ * What a continuing rise adds: so many rows for the whole of the size between the first and the last third
  * of an event. A level that stays counts less than none, since noise lengthens the way to it. A short event, and one
- * whose values go back, tell not.
+ * whose values go back, show nothing.
  */
 function rowsToCome(recent: readonly number[], size: number): number {
   const third = Math.floor(recent.length / 3);

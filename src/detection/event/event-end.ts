@@ -13,12 +13,12 @@ import type { OpenEvent } from './open-event.ts';
 const HELD_SHARE = 0.5;
 const ORDINARY_SEVERITY = 16;
 const HELD_GAPS = 4;
-/** What it goes over to is another state than before: its return belongs to it. */
+/** Kinds that are another state: their return belongs to them. */
 const LASTING: readonly EventKind[] = ['level_shift', 'missing_season', 'stuck'];
 /** A drift that is one event is held for so many gaps. */
 const DRIFT_GAPS = 6;
 
-/** Whether an event ends with a row. */
+/** True if an event ends with a row. */
 export function endsAt(
   event: OpenEvent,
   { position, verdict, seen }: EventRow,
@@ -38,7 +38,9 @@ export function endsAt(
   return !isHeld || quiet >= HELD_GAPS * gap;
 }
 
-/** Whether it is news that values are back: once a gap, since they may come and go, and not just before the end. */
+/**
+ * True if the return of values is to be reported: once a gap, since they may come and go, and not just before the end.
+ */
 export function recovers(event: OpenEvent, position: number, gap: number): boolean {
   const since = recoveringSince(event);
   const { recovering = Number.NEGATIVE_INFINITY, lastAlarm } = event;

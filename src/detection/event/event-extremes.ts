@@ -56,7 +56,7 @@ export function extremesOf(
   return [lowest, highest];
 }
 
-/** How rare a value is: in so many rows before it none was as high (or as low); higher, beyond the context. */
+/** The rarity of a value: in so many rows before it none was as high (or as low). */
 export interface Rarity {
   readonly side: 'highest' | 'lowest';
   readonly rows: number;

@@ -1,16 +1,16 @@
 import type { EventKind } from '../../records/anomaly-event.ts';
 import { type Departure, DRIFT_ROWS } from './displaced-values.ts';
 
-/** What an event is classified by. Values and changes are in units of the series; NaN where a value is missing. */
+/** Evidence for the kind of an event. Values and changes are in units of the series; NaN where a value is missing. */
 interface KindEvidence {
   /** Values that are kept, oldest first; the first alarm is at index `start`. */
   readonly values: Float32Array;
   readonly start: number;
-  /** Where the event begins. Values that were stuck before it are of another one. */
+  /** Begin of the event. Values that were stuck before it are of another one. */
   readonly begun: number;
   /** Residuals from the first alarm on, of at most RESIDUALS_KEPT rows, in deviations of earlier residuals. */
   readonly residuals: ArrayLike<number>;
-  /** How far the values lay from their forecasts just before, in the same unit. */
+  /** Distance of the values from their forecasts just before, in the same unit. */
   readonly leading: number;
   /** The most unusual alarm lies below its forecast. */
   readonly isBelow: boolean;
@@ -18,11 +18,11 @@ interface KindEvidence {
   readonly span: number;
   /** Deviation of earlier changes. */
   readonly changeScale: number;
-  /** How values left what was usual; null where that is not known. */
+  /** The departure of values from what was usual; null where that is not known. */
   readonly departure: Departure | null;
-  /** The long memory raised an alarm: values lay beside what is usual for half an hour. */
+  /** The seasonal profile raised an alarm: values were unusual for half an hour. */
   readonly isBySeason: boolean;
-  /** What the kept values are distances from. */
+  /** Origin of the kept values. */
   readonly origin: number;
   /** Values have not come back since, whatever the first rows showed. */
   readonly staysAway: boolean;
@@ -33,7 +33,7 @@ interface KindEvidence {
 /** Residuals that an open event keeps. */
 export const RESIDUALS_KEPT = 48;
 
-/** What began so many rows before the first alarm may be what the alarm is about. */
+/** A change so many rows before the first alarm may be what the alarm is about. */
 const ONSET_ROWS = 24;
 /** A value is stuck when it comes so often in a row, and so much more often than before. */
 export const STUCK_ROWS = 6;
@@ -51,7 +51,7 @@ const SEASON_ROWS = 16;
 const SEASON_SHARE = 0.5;
 const BEFORE_ROWS = 48;
 const USUAL_STRETCHES = 3;
-/** The crest of a long season varies little, too: what a stretch usually does at least, but for a few of them. */
+/** The crest of a long season varies little, too: what a stretch usually does at least, except a few of them. */
 const USUAL_QUANTILE = 0.05;
 /**
  * Values are displaced where most of the first rows are: as far as this share of the largest residual, on its side. A
@@ -64,11 +64,11 @@ const MOVE_QUANTILE = 0.95;
 const DISPLACED_SHARE = 0.35;
 const DISPLACED_MOST = 0.6;
 const DISPLACED_ROWS_MIN = 4;
-/** Where it is not known in how many rows values rise, a drift was on its way by this share of its size before. */
+/** If the rows of a rise are not known, a drift was on its way by this share of its size before. */
 const DRIFT_LEADING = 0.35;
 
-/** How specific a kind is: the later, the more. */
-const TELLING: readonly (readonly EventKind[])[] = [
+/** Kinds by rank: the later, the more specific. */
+const BY_RANK: readonly (readonly EventKind[])[] = [
   ['spike', 'dip'],
   ['level_shift', 'drift'],
   ['missing_season', 'stuck', 'burst'],
@@ -82,12 +82,12 @@ const LONG: readonly EventKind[] = ['level_shift', 'drift', 'burst'];
  * becomes a drift, or the other way round, while it is known how values left what was usual.
  */
 export function refined(kind: EventKind, next: EventKind, departure: Departure | null): EventKind {
-  const rank = (of: EventKind) => TELLING.findIndex((kinds) => kinds.includes(of));
+  const rank = (of: EventKind) => BY_RANK.findIndex((kinds) => kinds.includes(of));
   const isTurn = rank(kind) === DISPLACED_RANK && rank(next) === DISPLACED_RANK;
   return rank(next) >= rank(kind) && (departure !== null || !isTurn) ? next : kind;
 }
 
-/** Whether an event of so few rows can be no level, no drift and no burst, once values are back. */
+/** True if an event of so few rows can be no level, no drift and no burst, once values are back. */
 export function isShort(rows: number): boolean {
   return rows < DISPLACED_ROWS_MIN;
 }
@@ -109,8 +109,8 @@ export function kindOf(evidence: KindEvidence): EventKind {
   if (lostItsSeason(evidence)) return 'missing_season';
   const { extreme, lasts } = displacement(evidence);
   const { departure, isBySeason, leading, staysAway } = evidence;
-  const isAway = isBySeason && departure !== null && departure.displacedRows >= DISPLACED_ROWS_MIN;
-  if (!lasts && !isAway && !staysAway) return pointKind(evidence.isBelow);
+  const isDisplaced = isBySeason && departure !== null && departure.displacedRows >= DISPLACED_ROWS_MIN;
+  if (!lasts && !isDisplaced && !staysAway) return pointKind(evidence.isBelow);
   const isOnItsWay = leading * Math.sign(extreme) > DRIFT_LEADING * Math.abs(extreme);
   return (departure === null ? isOnItsWay : departure.riseRows >= DRIFT_ROWS) ? 'drift' : 'level_shift';
 }
@@ -128,8 +128,8 @@ function displacement({ values, start, residuals }: KindEvidence): {
   const move = usualMove(values.subarray(0, start));
   let displaced = 0;
   for (let i = 0; i < rows; i++) {
-    const isOff = residuals[i] * side >= DISPLACED_SHARE * Math.abs(extreme);
-    if (isOff || (values[start + i] - base) * side > move) displaced++;
+    const isDeviating = residuals[i] * side >= DISPLACED_SHARE * Math.abs(extreme);
+    if (isDeviating || (values[start + i] - base) * side > move) displaced++;
   }
   return { extreme, lasts: displaced >= Math.max(DISPLACED_ROWS_MIN, DISPLACED_MOST * rows) };
 }
@@ -138,7 +138,7 @@ function baseOf(values: Float32Array, start: number): number {
   return median(values.subarray(Math.max(0, start - BASE_ROWS), start));
 }
 
-/** How far values move at most within the first rows of an event, but for the few largest moves. */
+/** The largest usual move of values within the first rows of an event, except a few. */
 function usualMove(values: Float32Array): number {
   const moves: number[] = [];
   for (let i = DISPLACED_ROWS; i < values.length; i++) {
@@ -163,7 +163,7 @@ function isStuck(evidence: KindEvidence): boolean {
   return from !== null && !(isExtreme && (from < start || values[from] === values[begun - 1]));
 }
 
-/** Where the longest run of one value begins that is stuck; null where none is. */
+/** Begin of the longest run of one value that is stuck; null for none. */
 export function stuckFrom({ values, start, begun }: Pick<KindEvidence, 'values' | 'start' | 'begun'>): number | null {
   let [recent, earlier, run, from] = [0, 0, 0, 0];
   for (let i = 0; i <= values.length; i++) {
@@ -179,7 +179,7 @@ export function stuckFrom({ values, start, begun }: Pick<KindEvidence, 'values' 
   return recent >= STUCK_ROWS && recent > STUCK_FACTOR * earlier ? from : null;
 }
 
-/** Whether the newest value has come so often in a row that it is stuck. */
+/** True if the newest value has come so often in a row that it is stuck. */
 export function isStillStuck(values: Float32Array): boolean {
   const last = values.length - 1;
   let run = 1;
@@ -211,7 +211,7 @@ function lostItsSeason({ values, start, origin }: KindEvidence): boolean {
   );
 }
 
-/** Whether values have varied by too little since `start`. */
+/** True if values have varied by too little since `start`. */
 export function staysWithoutSeason(values: Float32Array, start: number, origin: number): boolean {
   return shareOfUsual({ values, from: start, to: values.length, origin }) < SEASON_SHARE;
 }

@@ -9,7 +9,7 @@ export function behind({ position, timestampMs }: EventMoment, stepMs: number): 
   return { position: position + 1, timestampMs: timestampMs + stepMs };
 }
 
-/** How far rows of some kind reach. */
+/** The reach of rows of some kind. */
 export interface Reach {
   /** The row behind the last of them. */
   until: EventMoment;

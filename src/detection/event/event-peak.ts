@@ -4,7 +4,7 @@ import { type EventRow, type EventSubject, type SeenValue, seasonOfSeen } from '
 import { rarityText, type ShownRange, seasonText, usualRange } from './event-summary.ts';
 import { contradict, type Habit } from './habits.ts';
 import type { EventPeak } from './open-event.ts';
-import type { ToldRow } from './told-row.ts';
+import type { PeakRow } from './peak-row.ts';
 
 interface PeakOwner extends Pick<EventSubject, 'group' | 'unit' | 'gap' | 'stepMs'> {
   /** First position of the event. */
@@ -12,19 +12,19 @@ interface PeakOwner extends Pick<EventSubject, 'group' | 'unit' | 'gap' | 'stepM
   readonly habits: readonly Habit[];
 }
 
-/** The peak of an event whose newest alarm, at `row`, is told by `told`. */
+/** The peak of an event whose newest alarm, at `row`, is about `peakRow`. */
 export function peakOf(
   { position, verdict }: EventRow,
-  { seen, timestampMs, ...told }: ToldRow,
+  { seen, timestampMs, ...peakRow }: PeakRow,
   { group, unit = null, gap, stepMs, start, habits }: PeakOwner,
 ): EventPeak {
   const { value, expected, lo, hi } = seen;
   const side = value < expected ? 'lowest' : 'highest';
   const rarity = rarityOf(seen, { value, position, side, start, windowSize: gap });
   const season = seasonOfSeen(seen, verdict);
-  // Forecasts that follow an incident lie beyond its values. Then it is told where they lie beside what was expected.
+  // Forecasts that follow an incident lie beyond its values. Then the sentence compares them with what was expected.
   const isAlike = season?.raised || value < expected === value < (season?.expected ?? Number.NaN);
-  const localMs = (season?.localMs ?? 0) - Math.round((position - told.position) * stepMs);
+  const localMs = (season?.localMs ?? 0) - Math.round((position - peakRow.position) * stepMs);
   const isTrue = season?.day !== undefined || (season !== null && !contradict(habits, timestampMs, usualRange(season)));
   const usual =
     season !== null && isAlike && isTrue

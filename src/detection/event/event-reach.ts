@@ -6,24 +6,28 @@ import type { OpenEvent } from './open-event.ts';
 /** Ordinary rows in a row, behind the last alarm, that are the return to normal. */
 export const RETURN_ROWS = 3;
 
-/** What a row is to an event that goes on. */
+/** Relation of a row to an open event. */
 interface ReachingRow {
   readonly isAlarm: boolean;
   readonly deviates: boolean;
   /** null where nothing was observed that shows it. */
-  readonly isAway: boolean | null;
+  readonly isDisplaced: boolean | null;
   readonly stepMs: number;
 }
 
 /** Takes the next row in: how far the event reaches. A row without a value shows nothing of it. */
-export function reach(event: OpenEvent, at: EventMoment, { isAlarm, deviates, isAway, stepMs }: ReachingRow): void {
+export function reach(
+  event: OpenEvent,
+  at: EventMoment,
+  { isAlarm, deviates, isDisplaced, stepMs }: ReachingRow,
+): void {
   const all: Reach = { until: event.until, otherRows: event.ordinaryRows };
   const counted = isAlarm ? { timestampMs: at.timestampMs, alarms: event.alarms } : undefined;
   extend(all, at, { belongs: isAlarm || deviates, counted, stepMs });
   event.until = all.until;
   event.ordinaryRows = all.otherRows;
   if (all.counted) event.counted = all.counted;
-  if (isAway !== null) extend(event.away, at, { belongs: isAway, counted, stepMs });
+  if (isDisplaced !== null) extend(event.away, at, { belongs: isDisplaced, counted, stepMs });
 }
 
 /** The end is the first row that is seen to be none of it: behind missing rows, the first one that is observed. */
@@ -42,7 +46,7 @@ function extend(
   }
 }
 
-/** What an event is about goes on with a row that is ordinary by itself. */
+/** Extends an event by a row that is ordinary alone, such as one more repetition of a stuck value. */
 export function lastUntil(event: OpenEvent, at: EventMoment, stepMs: number): void {
   event.until = behind(at, stepMs);
   event.ordinaryRows = 0;
@@ -71,7 +75,7 @@ export function reachedEnd(
   };
 }
 
-/** The first row behind an open event by now; null while it goes on. What lacks its season is looked at once a gap. */
+/** The first row behind an open event by now; null while it continues. A missing season is looked at once a gap. */
 export function recoveringSince({ kind, until, ordinaryRows, away, day }: OpenEvent): EventMoment | null {
   if (kind === 'silence' || kind === 'missing_season' || day !== undefined) return null;
   const [first, rows] = AWAY.includes(kind) ? [away.until, away.otherRows] : [until, ordinaryRows];

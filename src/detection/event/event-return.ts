@@ -10,7 +10,7 @@ const AWAY_SHARE = 0.5;
 const DAY_MS = 86_400_000;
 const WEEK_DAYS = 7;
 
-/** Where an event is closed since forecasts hold again. */
+/** The position at which an event is closed because forecasts are right again. */
 interface Closing {
   readonly position: number;
   /** Rows since the last alarm, at least. */
@@ -46,8 +46,8 @@ export function hasReturned(event: OpenEvent, kept: RingValues, closing: Closing
   return !(left * Math.sign(moved) >= AWAY_SHARE * Math.abs(moved) && moved !== 0);
 }
 
-/** Whether a spike or dip is none, since values have not come back from it by now. */
-export function isStillAway(event: OpenEvent, kept: RingValues, closing: Closing): boolean {
+/** True if a spike or dip is none, since values have not come back from it by now. */
+export function isStillDisplaced(event: OpenEvent, kept: RingValues, closing: Closing): boolean {
   const { kind, start, away } = event;
   const isPoint = kind === 'spike' || kind === 'dip';
   if (!isPoint || away.until.position <= closing.position || isShort(away.until.position - start)) return false;

@@ -35,7 +35,7 @@ function revisionOf(
   const members = sharesOf(event.shares);
   const seriesCount = event.seriesCount ?? null;
   const unit = event.unit ?? null;
-  // A silence goes on until it is closed.
+  // A silence lasts until it is closed.
   const lastMs = kind === 'silence' ? updatedAtMs : Math.min(until.timestampMs, updatedAtMs);
   const endedAtMs = closeReason === null ? null : lastMs;
   const sinceMs = kind === 'stuck' ? (event.stuckAtMs ?? startedAtMs) : startedAtMs;

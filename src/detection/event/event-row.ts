@@ -4,10 +4,10 @@ import type { EventMoment } from './event-moment.ts';
 import type { EventRules } from './event-rules.ts';
 import { USUAL_DEVIATIONS } from './event-summary.ts';
 
-/** A row of such a grade is part of the event that goes on. */
+/** A row of such a grade is part of an open event. */
 const DEVIATING_GRADE = 1 / 3;
 
-/** What the events of a series or group have in common. */
+/** Properties that the events of a series or group share. */
 export interface EventSubject {
   readonly detector: string;
   /** null for a group. */
@@ -41,9 +41,9 @@ export interface ForecastValue {
 /** An observed value of a row, of the series itself or of a member of the group. */
 export interface SeenValue extends RingValues, ForecastValue {
   readonly series: string;
-  /** How unusual it is (alarm.ts). */
+  /** Its unusualness (alarm.ts). */
   readonly sharp: number;
-  /** What the long memory of a member says of it in an alarm of its group; of a series it stands in the verdict. */
+  /** The season of a member in an alarm of its group; that of a series is in the verdict. */
   readonly season?: SeasonAlarm | null | undefined;
   /** A row just before; null where its value, or its forecast, is not known any more. */
   readonly earlier?: (position: number) => ForecastValue | null;
@@ -59,14 +59,14 @@ export interface EventRow extends EventMoment {
   readonly keptOf: (series: string) => RingValues | null;
 }
 
-/** What the long memory of the series says, or that of the member. */
+/** The season of the series, or of the member. */
 export function seasonOfSeen({ season }: SeenValue, verdict: Verdict): SeasonAlarm | null {
   return season === undefined ? verdict.season : season;
 }
 
 /**
- * Where the long memory raised the alarm, what is expected is what this time of the week usually shows. Of a day the
- * value is what it has shown so far, on average.
+ * Where the seasonal profile raised the alarm, what is expected is what this time of the week usually shows. Of a day
+ * the value is what it has shown so far, on average.
  */
 export function inSeason(seen: SeenValue | null, verdict: Verdict): SeenValue | null {
   if (seen === null) return null;
@@ -79,12 +79,12 @@ export function inSeason(seen: SeenValue | null, verdict: Verdict): SeenValue | 
   return { ...seen, value, expected, lo, hi: expected + margin };
 }
 
-/** Whether the long memory raised the alarm of a row. */
+/** True if the seasonal profile raised the alarm of a row. */
 export function isRaised({ verdict: { season } }: EventRow): boolean {
   return season?.raised === true;
 }
 
-/** Whether a row is part of an incident, an alarm or not. */
+/** True if a row is part of an incident, an alarm or not. */
 export function deviates({ verdict: { grade, beside } }: EventRow, isBySeason: boolean): boolean {
   return grade >= DEVIATING_GRADE || (isBySeason && beside > 0);
 }

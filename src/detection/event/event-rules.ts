@@ -1,6 +1,6 @@
 import { isWithin, type LocalTimes } from '../../time/local-times.ts';
 
-/** Which alarms become events, by rules of a detector. Times are event times, so that a replay gives the same. */
+/** Rules of a detector by which alarms become events. Times are event times, so that a replay gives the same. */
 export interface EventRules {
   /** Alarms on one side of the forecast alone. */
   readonly direction: 'up' | 'down' | 'both';
@@ -41,7 +41,7 @@ export const NO_RULES: EventRules = {
   stoppedAt: null,
 };
 
-/** What the rules look at. */
+/** Input of the rules. */
 interface RuledRow {
   readonly timestampMs: number;
   readonly value: number;
@@ -51,19 +51,19 @@ interface RuledRow {
   readonly previous: number;
 }
 
-/** Whether a value is outside of the valid range: then it is an alarm by itself. */
+/** True if a value is outside of the valid range: then it is an alarm whatever its grade. */
 export function isInvalid(value: number, { validRange }: Pick<EventRules, 'validRange'>): boolean {
   return validRange !== null && !Number.isNaN(value) && !contains(validRange, value);
 }
 
-/** Whether an alarm lies on the side that is watched. */
+/** True if an alarm lies on the side that is watched. */
 export function isOnSide({ value, expected }: Pick<RuledRow, 'value' | 'expected'>, rules: EventRules): boolean {
   const deviation = value - expected;
   if (isInvalid(value, rules)) return true;
   return rules.direction === 'up' ? !(deviation < 0) : rules.direction === 'down' ? !(deviation > 0) : true;
 }
 
-/** Whether an alarm counts for events, on whichever side it lies. */
+/** True if an alarm counts for events, on whichever side it lies. */
 export function isWanted({ timestampMs, value, expected, previous }: RuledRow, rules: EventRules): boolean {
   const { minDeviation, minDeviationShare, normalRange, stoppedAt, quiet } = rules;
   if (stoppedAt !== null && (value <= stoppedAt || previous <= stoppedAt)) return false;
@@ -75,7 +75,7 @@ export function isWanted({ timestampMs, value, expected, previous }: RuledRow, r
   return !isQuiet(timestampMs, { quiet });
 }
 
-/** Whether nothing counts at this time. */
+/** True if nothing counts at this time. */
 export function isQuiet(timestampMs: number, { quiet }: Pick<EventRules, 'quiet'>): boolean {
   return quiet.some((times) => isWithin(times, timestampMs));
 }

@@ -33,18 +33,18 @@ interface Summarised
 }
 
 interface EventLength extends Pick<AnomalyEvent, 'startedAtMs' | 'endedAtMs' | 'closeReason'> {
-  /** Where an open event has values that are back. */
+  /** Time since which the values of an open event are back. */
   readonly recoveringSinceMs?: number | null;
   /** Event time of what times are distances from: 0 where they are times, null where it is not known. */
   readonly originMs: number | null;
 }
 
-/** What values stay in. */
+/** States in which values stay. */
 const NEW_STATES: Partial<Record<EventKind, string>> = { stuck: 'stuck', missing_season: 'without a season' };
 const NEW_LEVEL = 'at a new level';
 /** A share that would be shown as 100 %. */
 const ALONE_SHARE = 0.995;
-/** Where the first member shows less, it is told how many show half of what it does, or more. */
+/** If the first member shows less, the number of members that show half of that or more is stated. */
 const MOST_SHARE = 0.5;
 const ALIKE_SHARE = 0.5;
 
@@ -55,11 +55,11 @@ const ALIKE_SHARE = 0.5;
 export function summaryOf(event: Summarised, length: EventLength): string {
   const { kind, direction, unusual, members, days } = event;
   const way = DIRECTED.includes(kind) ? DIRECTION_NAMES[direction] : '';
-  // What one value is like says nothing of values that repeat, or hardly vary.
+  // The rarity of one value is no property of values that repeat, or hardly vary.
   const isOfValue = kind !== 'stuck' && kind !== 'missing_season';
   const more = [isOfValue ? unusual : null, habitText(days), lengthText(kind, length)];
-  const told = more.filter((text) => text !== null).map((text) => `, ${text}`);
-  return `${KIND_NAMES[kind]}${way}${seenText(event)}${memberText(members)}${told.join('')}`;
+  const clauses = more.filter((text) => text !== null).map((text) => `, ${text}`);
+  return `${KIND_NAMES[kind]}${way}${seenText(event)}${memberText(members)}${clauses.join('')}`;
 }
 
 function seenText({ kind, value, unusual, seriesCount, unit, members, of, ...bounds }: Summarised): string {
@@ -72,12 +72,12 @@ function seenText({ kind, value, unusual, seriesCount, unit, members, of, ...bou
   const member = of === undefined || of === members[0]?.series ? '' : ` in ${of}`;
   const expectation = expectedText === null ? '' : ` where ${expectedText} was expected`;
   if (kind === 'stuck') return `: ${valueText}${member} again and again${isOutside(value, bounds) ? expectation : ''}`;
-  const isTold = unusual !== null && TELLS_RANGE.test(unusual);
-  const average = unusual !== null && TELLS_DAY.test(unusual) ? ' on average' : '';
-  return `: ${valueText}${average}${member}${isTold ? '' : expectation}`;
+  const isReported = unusual !== null && HAS_RANGE.test(unusual);
+  const average = unusual !== null && IS_OF_DAY.test(unusual) ? ' on average' : '';
+  return `: ${valueText}${average}${member}${isReported ? '' : expectation}`;
 }
 
-/** Where values are stuck at what is usual, that says nothing. */
+/** An expectation is stated if values are stuck outside of the interval. */
 function isOutside(value: number, { lo, hi }: Pick<Summarised, 'lo' | 'hi'>): boolean {
   return lo !== null && hi !== null && (value < lo || value > hi);
 }
@@ -116,7 +116,7 @@ export function rarityText({ side, rows }: Rarity, stepMs: number): string | nul
   return rows * stepMs < DAY_MS ? null : `${side} in ${durationText(rows * stepMs)}`;
 }
 
-/** What a series can show, as far as is known, and its unit. */
+/** Range of the values of a series, as far as is known, and its unit. */
 export interface ShownRange {
   readonly unit: string | null;
   readonly least: number;
@@ -124,13 +124,13 @@ export interface ShownRange {
 }
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const;
-/** What a time of the week usually shows lies within so many deviations. */
+/** Usual values of a time of the week lie within so many deviations. */
 export const USUAL_DEVIATIONS = 2;
 /** Its centre is what was expected. */
-const TELLS_RANGE = /\(usually .+\)$/;
-const TELLS_DAY = /^the day up to /;
+const HAS_RANGE = /\(usually .+\)$/;
+const IS_OF_DAY = /^the day up to /;
 
-/** What a time of the week usually shows. */
+/** Usual values of a time of the week. */
 export function usualRange({ expected, deviation }: SeasonAlarm): readonly [number, number] {
   const margin = USUAL_DEVIATIONS * deviation;
   return [expected - margin, expected + margin];
@@ -139,7 +139,7 @@ export function usualRange({ expected, deviation }: SeasonAlarm): readonly [numb
 /**
  * `lower than usual for a Tuesday 09:00 (usually 900 to 1080)`; null where forecasts alone find it so. Where the long
  * memory raised the alarm of values that are usual one by one: `on average lower than usual for a Tuesday 09:00
- * (usually around 990)`. Of a whole day, which is told as far as it goes: `the day up to 17:00 is 13 % lower than usual
+ * (usually around 990)`. Of a whole day, as far as it goes: `the day up to 17:00 is 13 % lower than usual
  * for a Tuesday (usually around 990)`; the value is its mean.
  */
 export function seasonText(value: number, season: SeasonAlarm, { unit, least, most }: ShownRange): string | null {
@@ -163,7 +163,7 @@ export function seasonText(value: number, season: SeasonAlarm, { unit, least, mo
   return `${way} than usual for a ${time} (usually ${from} to ${to})`;
 }
 
-/** `13 % `; nothing where it says nothing. */
+/** `13 % `; empty for 0 and for no number. */
 function percentText(share: number): string {
   const shown = (100 * Math.abs(share)).toFixed(0);
   return Number.isFinite(share) && shown !== '0' ? `${shown} % ` : '';

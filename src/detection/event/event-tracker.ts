@@ -7,31 +7,31 @@ import type { RingValues } from './event-extremes.ts';
 import { isShort, isStillStuck, kindOf, pointKind, refined, staysWithoutSeason } from './event-kind.ts';
 import { finite, peakOf } from './event-peak.ts';
 import { lastUntil, RETURN_ROWS, reach, recoveringSince } from './event-reach.ts';
-import { hasReturned, isStillAway } from './event-return.ts';
+import { hasReturned, isStillDisplaced } from './event-return.ts';
 import { conclude, revise } from './event-revision.ts';
 import { deviates, type EventRow, type EventSubject, inSeason, isRaised, type SeenValue } from './event-row.ts';
 import { type EventRules, isInvalid, isOnSide, isWanted } from './event-rules.ts';
 import { daysInARow, HABIT_STEP_MAX_MS, type Habit, isUsual, withOccurrence } from './habits.ts';
 import { keepResidual } from './kept-residuals.ts';
-import { addShares, besideSeasons } from './member-shares.ts';
+import { addShares, outsideSeasons } from './member-shares.ts';
 import { leaderSizeOf, type OpenEvent, sizeOf } from './open-event.ts';
+import { isDeviating, isDisplaced, isFarther, isRecovering, mostUnusual, type PeakRow, peakRowOf } from './peak-row.ts';
 import { ringValues } from './ring-values.ts';
-import { isBeyondPast, tellStuck } from './stuck-peak.ts';
-import { isAway, isFarther, isOff, isWayBack, mostUnusual, type ToldRow, toldRow } from './told-row.ts';
+import { classifyStuck, isBeyondPast } from './stuck-peak.ts';
 
-/** What these are about is no distance from a forecast. */
+/** Kinds that no distance from a forecast describes. */
 const UNCHANGING: readonly EventKind[] = ['missing_season', 'stuck'];
 /** An alarm of so many times the severity of an event whose values were back begins another one. */
 const OUTGROWN = 2;
 /** An open event is looked at again after this share of a gap, when the kind is usually known; then once a gap. */
 const FIRST_CHECK_SHARE = 0.25;
 /** Alarms at the last look, where the next one is to make an update whatever came since. */
-const NOT_TOLD = -1;
+const NOT_REPORTED = -1;
 
 /**
  * Makes events of the alarms of one series or group: a recurrence over its rows.
  *
- *   alarm                       opens an event, or goes on with the open one
+ *   alarm                       opens an event, or continues the open one
  *   no alarm for `gap` rows     closes it, unless the severity is still high
  *
  * A row without an alarm changes nothing while no event is open: then it need not be offered (`wants`).
@@ -43,7 +43,9 @@ export class EventTracker {
   #coolUntilMs: number | null = null;
   /** The last observed value, where a rule needs it; null before the first. */
   #previous: number | null = null;
-  /** Where an event was closed while rows deviated; null once one has not. The next one begins no earlier. */
+  /**
+   * Position at which an event was closed while rows deviated; null once one has not. The next one begins no earlier.
+   */
   #closedAt: number | null = null;
   /** Events of earlier days, by the time of the day. */
   #habits: readonly Habit[] = [];
@@ -52,7 +54,7 @@ export class EventTracker {
     this.#subject = subject;
   }
 
-  /** Whether a row may change something. */
+  /** True if a row may change something. */
   wants(alarm: boolean, value: number): boolean {
     if (this.#open !== null || this.#closedAt !== null) return true;
     return mayMatter(alarm, value, this.#subject.rules);
@@ -63,31 +65,31 @@ export class EventTracker {
     const { rules } = this.#subject;
     const revisions: AnomalyEvent[] = [];
     const most = inSeason(mostUnusual(row, rules), row.verdict);
-    const told = most === null ? null : this.#alarmOf(row, most);
-    const isWatched = told !== null && isOnSide(told.seen, rules);
+    const peakRow = most === null ? null : this.#alarmOf(row, most);
+    const isWatched = peakRow !== null && isOnSide(peakRow.seen, rules);
     if (most !== null && rules.stoppedAt !== null) this.#previous = most.value;
-    if (isWatched && this.#open?.isUnwatched && this.#leavesAgain(this.#open, told)) {
+    if (isWatched && this.#open?.isUnwatched && this.#leavesAgain(this.#open, peakRow)) {
       this.#open = null;
-      this.#closedAt = told.position;
+      this.#closedAt = peakRow.position;
     }
-    if (isWatched && this.#open !== null && this.#isOutgrown(this.#open, row, told)) {
+    if (isWatched && this.#open !== null && this.#isOutgrown(this.#open, row, peakRow)) {
       if (this.#open.revision >= 0) revisions.push(concludeRecovered(this.#open, row.timestampMs));
       this.#open = null;
-      this.#closedAt = told.position;
+      this.#closedAt = peakRow.position;
     }
     if (this.#open === null) {
-      if (this.#closedAt !== null && told === null && row.seen.length > 0 && !deviates(row, true))
+      if (this.#closedAt !== null && peakRow === null && row.seen.length > 0 && !deviates(row, true))
         this.#closedAt = null;
-      if (told === null || most === null) return revisions;
+      if (peakRow === null || most === null) return revisions;
       if (isWatched && this.#coolUntilMs !== null && row.timestampMs < this.#coolUntilMs) return revisions;
-      if (isWatched && this.#isHabitual(row, told)) return revisions;
+      if (isWatched && this.#isHabitual(row, peakRow)) return revisions;
       if (isWatched) this.#coolUntilMs = null;
       const from = this.#closedAt ?? 0;
-      this.#open = beginEvent(this.#subject, row, { most, told, isWatched, from, habits: this.#habits });
+      this.#open = beginEvent(this.#subject, row, { most, peakRow, isWatched, from, habits: this.#habits });
       this.#closedAt = null;
     }
     const event = this.#open;
-    const alarm = isWatched || event.isUnwatched ? told : null;
+    const alarm = isWatched || event.isUnwatched ? peakRow : null;
     keepResidual(event, row.seen);
     const isPeak = alarm !== null && this.#addAlarm(event, row, alarm);
     if (row.seen.length > 0) this.#reach(event, row, { isAlarm: alarm !== null, isPeak });
@@ -96,20 +98,20 @@ export class EventTracker {
     return revisions;
   }
 
-  /** Whether values were back, and an alarm far beyond all that the event had begins another one: no cool-down does. */
-  #isOutgrown(event: OpenEvent, { verdict, position, keptOf }: EventRow, told: ToldRow): boolean {
+  /** True if values were back, and an alarm far beyond all that the event had begins another one: no cool-down does. */
+  #isOutgrown(event: OpenEvent, { verdict, position, keptOf }: EventRow, peakRow: PeakRow): boolean {
     if (event.isUnwatched || this.#subject.rules.coolDownMs > 0) return false;
     const kept = keptOf(event.leader);
-    if (event.kind === 'stuck' && kept !== null && told.seen.series === event.leader) {
-      const isRepeated = told.seen.value === event.peak.value;
-      if (!isRepeated && isBeyondPast(event, told.seen.value, { kept, position })) return true;
+    if (event.kind === 'stuck' && kept !== null && peakRow.seen.series === event.leader) {
+      const isRepeated = peakRow.seen.value === event.peak.value;
+      if (!isRepeated && isBeyondPast(event, peakRow.seen.value, { kept, position })) return true;
     }
     if (recoveringSince(event) === null || event.ordinaryRows < RETURN_ROWS) return false;
-    return verdict.severity > OUTGROWN * (event.severity ?? 0) && !this.#isWayBack(event, told);
+    return verdict.severity > OUTGROWN * (event.severity ?? 0) && !this.#isRecovering(event, peakRow);
   }
 
-  /** Whether an alarm is of what comes at this time of the day, as a short job does: it counts, and opens no event. */
-  #isHabitual({ timestampMs, verdict }: EventRow, { seen }: ToldRow): boolean {
+  /** True if an alarm is of what comes at this time of the day, as a short job does: it counts, and opens no event. */
+  #isHabitual({ timestampMs, verdict }: EventRow, { seen }: PeakRow): boolean {
     const { group, stepMs } = this.#subject;
     if (stepMs > HABIT_STEP_MAX_MS || verdict.season?.day !== undefined) return false;
     const { value, series } = seen;
@@ -147,7 +149,7 @@ export class EventTracker {
     return event === null || event.revision < 0 || event.isUnwatched ? null : conclude(event, reason, timestampMs);
   }
 
-  /** What is to be kept; null where it is as a new one. It is plain data, and changes with the next row. */
+  /** The state to be kept; null if it is that of a new tracker. It is plain data, and changes with the next row. */
   kept(): KeptTracker | null {
     const [open, coolUntilMs, previous] = [this.#open, this.#coolUntilMs, this.#previous];
     const [closedAt, habits] = [this.#closedAt, this.#habits];
@@ -163,51 +165,53 @@ export class EventTracker {
     this.#previous = previous;
   }
 
-  /** What an alarm is told by, on whichever side; null where the row is none that counts. */
-  #alarmOf(row: EventRow, most: SeenValue): ToldRow | null {
+  /** The row that an alarm is about, on whichever side; null if the row is no alarm that counts. */
+  #alarmOf(row: EventRow, most: SeenValue): PeakRow | null {
     const { rules, stepMs } = this.#subject;
     const { verdict, position, timestampMs } = row;
     const isOut = isInvalid(most.value, rules);
     if (!verdict.alarm && !isOut) return null;
     const from = this.#open?.start ?? this.#closedAt ?? 0;
-    const told = isOut || isRaised(row) ? { position, timestampMs, seen: most } : toldRow(row, most, { from, stepMs });
-    const { value, expected } = told.seen;
-    return isWanted({ timestampMs, value, expected, previous: this.#previous ?? Number.NaN }, rules) ? told : null;
+    const peakRow =
+      isOut || isRaised(row) ? { position, timestampMs, seen: most } : peakRowOf(row, most, { from, stepMs });
+    const { value, expected } = peakRow.seen;
+    return isWanted({ timestampMs, value, expected, previous: this.#previous ?? Number.NaN }, rules) ? peakRow : null;
   }
 
   /** Returns whether the event is described by this alarm. */
-  #addAlarm(event: OpenEvent, row: EventRow, told: ToldRow): boolean {
+  #addAlarm(event: OpenEvent, row: EventRow, peakRow: PeakRow): boolean {
     const { verdict, position, timestampMs, seen } = row;
     event.alarms++;
     if (isRaised(row)) event.seasonAlarms = (event.seasonAlarms ?? 0) + 1;
     countDay(event, row, { day: verdict.season?.day, stepMs: this.#subject.stepMs });
     event.lastAlarm = { position, timestampMs };
-    if (event.group !== null) event.shares = addShares(event.shares, isRaised(row) ? besideSeasons(seen) : seen);
+    if (event.group !== null) event.shares = addShares(event.shares, isRaised(row) ? outsideSeasons(seen) : seen);
     if (verdict.severity > (event.severity ?? 0)) event.severity = verdict.severity;
     const { grade } = event.peak;
-    let isPeak = event.alarms === 1 && told.position === position;
-    if (!this.#isWayBack(event, told)) {
+    let isPeak = event.alarms === 1 && peakRow.position === position;
+    if (!this.#isRecovering(event, peakRow)) {
       // The value of a stuck event is the one that it is stuck at: what comes next is often more unusual.
       isPeak =
         event.alarms > 1 &&
         event.kind !== 'stuck' &&
-        told.timestampMs !== event.peak.timestampMs &&
-        isFarther(told.seen, event.peak);
-      if (isPeak) event.peak = peakOf(row, told, { ...this.#subject, start: event.start, habits: this.#habits });
-      if (isOff(told.seen, event.peak)) event[told.seen.value < told.seen.expected ? 'alarmsBelow' : 'alarmsAbove']++;
+        peakRow.timestampMs !== event.peak.timestampMs &&
+        isFarther(peakRow.seen, event.peak);
+      if (isPeak) event.peak = peakOf(row, peakRow, { ...this.#subject, start: event.start, habits: this.#habits });
+      if (isDeviating(peakRow.seen, event.peak))
+        event[peakRow.seen.value < peakRow.seen.expected ? 'alarmsBelow' : 'alarmsAbove']++;
     }
     event.peak = { ...event.peak, grade: verdict.grade > (grade ?? 0) ? verdict.grade : grade };
     return isPeak;
   }
 
-  /** What the detector watches ends what it does not watch, unless it is the way back, or on its forecast again. */
-  #leavesAgain(unwatched: OpenEvent, told: ToldRow): boolean {
-    return isOff(told.seen, unwatched.peak) && !this.#isWayBack(unwatched, told);
+  /** True if a watched alarm ends an unwatched event: unless it is the way back, or on its forecast again. */
+  #leavesAgain(unwatched: OpenEvent, peakRow: PeakRow): boolean {
+    return isDeviating(peakRow.seen, unwatched.peak) && !this.#isRecovering(unwatched, peakRow);
   }
 
-  #isWayBack(event: OpenEvent, { seen, position }: ToldRow): boolean {
+  #isRecovering(event: OpenEvent, { seen, position }: PeakRow): boolean {
     const { gap, stepMs } = this.#subject;
-    return isWayBack(event, { seen, position, gap, stepMs });
+    return isRecovering(event, { seen, position, gap, stepMs });
   }
 
   #reach(event: OpenEvent, row: EventRow, { isAlarm, isPeak }: { isAlarm: boolean; isPeak: boolean }): void {
@@ -220,10 +224,10 @@ export class EventTracker {
     reach(event, row, {
       isAlarm: isAlarm && (isStuck || event.kind !== 'stuck'),
       deviates: event.kind === 'stuck' ? isStuck : deviates(row, isBySeason),
-      isAway:
+      isDisplaced:
         seen === undefined
           ? null
-          : isPeak || isAway(event, { seen, position, gap, stepMs }, isBySeason && verdict.beside > 0),
+          : isPeak || isDisplaced(event, { seen, position, gap, stepMs }, isBySeason && verdict.beside > 0),
       stepMs,
     });
   }
@@ -232,11 +236,11 @@ export class EventTracker {
     const { gap, rules, stepMs } = this.#subject;
     if (endsAt(event, row, this.#subject)) {
       const kept = row.keptOf(event.leader);
-      const staysAway = kept !== null && isStillAway(event, kept, { position: row.position, gap, stepMs });
+      const staysAway = kept !== null && isStillDisplaced(event, kept, { position: row.position, gap, stepMs });
       this.#classify(event, row, staysAway);
       if (staysAway && !endsAt(event, row, this.#subject)) {
-        // Its kind is told where it is looked at next: once a gap.
-        event.checked = { ...event.checked, alarms: NOT_TOLD };
+        // Its kind is reported at the next look: once a gap.
+        event.checked = { ...event.checked, alarms: NOT_REPORTED };
         return null;
       }
       this.#open = null;
@@ -260,7 +264,7 @@ export class EventTracker {
     return event.kind === kind && event.alarms === checked.alarms ? null : revise(event, 'updated', row.timestampMs);
   }
 
-  /** The kind stays, but for its side, where the rows before the event have left the ring. */
+  /** The kind stays, except its side, if the rows before the event have left the ring. */
   #classify(event: OpenEvent, { position, timestampMs, seen, keptOf }: EventRow, staysAway = false): void {
     event.kind = refined(event.kind, pointKind(isBelow(event)), null);
     const kept = keptOf(event.leader);
@@ -294,7 +298,7 @@ export class EventTracker {
     );
     if (event.kind === 'stuck') {
       const { earlier } = seen.find(({ series }) => series === event.leader) ?? {};
-      tellStuck(event, { position, timestampMs, kept, alarmed: start + oldest, stepMs, earlier });
+      classifyStuck(event, { position, timestampMs, kept, alarmed: start + oldest, stepMs, earlier });
     }
     const goesOn =
       event.kind === 'stuck'
@@ -308,10 +312,10 @@ function repeatsValue(kept: RingValues | null, position: number): boolean {
   return kept !== null && kept.rings.distanceAt(position) === kept.rings.distanceAt(position - 1);
 }
 
-/** What a new tracker has kept. */
+/** The state of a new tracker. */
 export const NOTHING_KEPT: KeptTracker = { open: null, coolUntilMs: null, previous: null };
 
-/** Whether a row may matter to a tracker that has no open event. */
+/** True if a row may matter to a tracker that has no open event. */
 export function mayMatter(alarm: boolean, value: number, rules: EventRules): boolean {
   return alarm || rules.stoppedAt !== null || isInvalid(value, rules);
 }

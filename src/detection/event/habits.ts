@@ -2,7 +2,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Events are at the same time of the day if they begin so close: a change of the clock lies within. */
 const SAME_TIME_MS = HOUR_MS;
-/** Longer steps say too little of the time of the day. */
+/** Longer steps do not resolve the time of the day. */
 export const HABIT_STEP_MAX_MS = SAME_TIME_MS;
 /** An event recurs within so many days, or in the week after the next: forecasts may expect it in between. */
 const RECURRENCE_DAYS = [0, 1, 2, 3, 4, 5, 6, 7, 14];
@@ -27,7 +27,7 @@ export interface Habit {
   readonly series?: string;
 }
 
-/** What an event begins with. */
+/** The first row of an event. */
 type HabitualRow = Pick<Habit, 'atMs' | 'value' | 'size' | 'series'>;
 
 /** The habits with an event that begins. A further one of the same day counts once. */
@@ -47,14 +47,14 @@ export function daysInARow(habits: readonly Habit[], atMs: number): number {
   return 1 + Math.max(0, ...before.map(({ days }) => days));
 }
 
-/** Whether such events came so often at this time of the day that one more is usual. */
+/** True if such events came so often at this time of the day that one more is usual. */
 export function isUsual(habits: readonly Habit[], row: HabitualRow): boolean {
   return habits.some((habit) => {
     return (habit.times ?? 0) >= USUAL_TIMES && isAtTimeOf(habit, row.atMs) && isAlike(habit, row);
   });
 }
 
-/** Whether an event of an earlier day at this time had a value outside of the range: that one is not usual then. */
+/** True if an event of an earlier day at this time had a value outside of the range: that one is not usual then. */
 export function contradict(habits: readonly Habit[], atMs: number, [from, to]: readonly [number, number]): boolean {
   return habits.some((habit) => {
     const { value } = habit;

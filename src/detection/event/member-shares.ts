@@ -4,7 +4,7 @@ import type { SeasonAlarm } from '../alarm/alarm.ts';
 /** Members that an event names. Of a larger group it keeps those that showed most. */
 export const EVENT_MEMBERS_MAX = 16;
 
-/** What members showed during an event, summed over its alarms. */
+/** Unusualness of members during an event, summed over its alarms. */
 export interface MemberShares {
   readonly total: number;
   readonly shown: readonly (readonly [series: string, sum: number])[];
@@ -36,8 +36,8 @@ export function addShares(
   return { total, shown: [...shown] };
 }
 
-/** What members show where the long memory of one raised the alarm: how far they are from their seasons. */
-export function besideSeasons(
+/** Distances of members from their seasons, for an alarm that a seasonal profile raised. */
+export function outsideSeasons(
   seen: readonly {
     readonly series: string;
     readonly value: number;

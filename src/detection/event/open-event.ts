@@ -4,7 +4,7 @@ import type { CountedAlarm, EventMoment, Reach } from './event-moment.ts';
 import { type MemberShares, NO_SHARES } from './member-shares.ts';
 
 /**
- * An event that goes on. It is kept as JSON, so its numbers are finite. It holds all that its last revision needs: that
+ * An open event. It is kept as JSON, so its numbers are finite. It holds all that its last revision needs: that
  * one may be written when the detector is gone.
  */
 export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | 'series' | 'group' | 'labels'> {
@@ -25,7 +25,7 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   /** Deviation of the residuals and of the changes before it. */
   readonly scale: number;
   readonly changeScale: number;
-  /** How far the values lay from their forecasts just before the first alarm, in deviations. */
+  /** Distance of the values from their forecasts just before the first alarm, in deviations. */
   readonly leading: number;
   /** Residuals of the first rows, in deviations. */
   readonly residuals: number[];
@@ -36,7 +36,7 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   /** Alarms below what was expected, and those above it; neither those of rows that are on their forecast again. */
   alarmsBelow: number;
   alarmsAbove: number;
-  /** Alarms of the long memory, which raises one as values leave what is usual; left out where there is none. */
+  /** Alarms of the seasonal profile, which raises one as values leave what is usual; left out where there is none. */
   seasonAlarms?: number;
   lastAlarm: EventMoment;
   /** The first row of the return to normal, as far as is known: the one behind the last that deviates. */
@@ -47,15 +47,15 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   counted?: CountedAlarm;
   /** The same of rows that are away as the peak is: off their forecast, or displaced. It is where a spike ends. */
   away: Reach;
-  /** Where the alarm of a whole day opened it; left out for others. */
+  /** The day, if the alarm of a whole day opened it; left out for others. */
   day?: EventDay;
-  /** It is not told: it lies on the side that its detector does not watch. Left out for others. */
+  /** It is not reported: it lies on the side that its detector does not watch. Left out for others. */
   readonly isUnwatched?: true;
   /** Median of the values just before it, in units of the series; null where there are none. */
   readonly before: number | null;
   /** Position of the last revision that was made because values came back; left out where there is none. */
   recovering?: number;
-  /** Where it was last looked at whether something is new, and the alarms by then. */
+  /** Position of the last check for changes, and the alarms by then. */
   checked: { readonly position: number; readonly alarms: number };
   /** Days in a row on which an event began at this time; left out on the first. */
   days?: number;
@@ -67,7 +67,7 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   shares: MemberShares;
   /** Threshold of its series at the first alarm, as a grade; left out if there is none, and by earlier versions. */
   readonly threshold?: number;
-  /** How many series have stopped, where the event is a pause. Left out for other events. */
+  /** Number of series that have stopped, if the event is a pause. Left out for other events. */
   readonly seriesCount?: number;
 }
 
@@ -79,7 +79,7 @@ export interface EventPeak extends Pick<AnomalyEvent, 'grade' | 'value' | 'expec
   readonly scale?: number;
 }
 
-/** How far a peak is from what was expected; 0 where that is not known. */
+/** Distance of a peak from what was expected; 0 if that is not known. */
 export function sizeOf({ value, expected }: Pick<EventPeak, 'value' | 'expected'>): number {
   return value === null || expected === null ? 0 : Math.abs(value - expected);
 }
@@ -89,7 +89,7 @@ export function leaderSizeOf({ peak, leader }: Pick<OpenEvent, 'peak' | 'leader'
   return (peak.series ?? leader) === leader ? sizeOf(peak) : 0;
 }
 
-/** How an event begins. */
+/** The beginning of an event. */
 interface EventStart
   extends Pick<
     OpenEvent,

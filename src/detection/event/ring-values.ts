@@ -9,7 +9,7 @@ export function ringValues(rings: SeriesRings, position: number): { values: Floa
   return { values, oldest };
 }
 
-/** How many rows before an alarm values began to be stuck that are, or were until then. */
+/** Rows before an alarm at which values became stuck, if they are, or were until then; 0 otherwise. */
 export function stuckRows(rings: SeriesRings, position: number): number {
   const { values, oldest } = ringValues(rings, position);
   const start = position - oldest;

@@ -3,7 +3,7 @@ import type { SeriesRings } from '../memory/series-rings.ts';
 import { presentMedian } from './present-median.ts';
 
 const DAY_MS = 86_400_000;
-/** A rise is seen in three parts of so many rows; the rows before them tell how far values usually lie off. */
+/** A rise is seen in three parts of so many rows; the rows before them show the usual distance. */
 const PART_ROWS = 8;
 const RISE_ROWS = 3 * PART_ROWS;
 const USUAL_ROWS = 96;
@@ -35,7 +35,7 @@ export function judgeRise(rings: SeriesRings, position: number, verdict: Verdict
   const limit = mostOf(usual);
   const values = Array.from({ length: USUAL_ROWS }, (_, i) => rings.distanceAt(first + i));
   const level = presentMedian(values);
-  // Where the day before tells little more than the level does, values wander.
+  // If the day before explains little more than the level does, values wander.
   if (!(limit < SEASON_SHARE * mostOf(values.map((each) => Math.abs(each - level))))) return verdict;
   const parts = [0, 1, 2].map((part) => {
     const from = USUAL_ROWS + part * PART_ROWS;
@@ -58,7 +58,9 @@ function mostOf(distances: readonly number[]): number {
   return present[Math.floor(USUAL_QUANTILE * present.length)] ?? Number.NaN;
 }
 
-/** How far values moved within the rows of a rise. The day after a leak they did not, but a day before they did. */
+/**
+ * Distance that values moved within the rows of a rise. The day after a leak they did not, but a day before they did.
+ */
 function movedBy(rings: SeriesRings, position: number): number {
   const medianTo = (end: number) =>
     presentMedian(Array.from({ length: PART_ROWS }, (_, i) => rings.distanceAt(end - i)));

@@ -11,7 +11,7 @@ interface SilentSince extends EventMoment {
   readonly missing: number;
   /** Input offset of the last observation. */
   readonly offset: number;
-  /** How many series have stopped, where many pause together. */
+  /** Number of series that have stopped, if many pause together. */
   readonly seriesCount?: number;
 }
 

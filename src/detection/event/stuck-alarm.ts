@@ -3,9 +3,9 @@ import { ALL } from '../memory/extreme-blocks.ts';
 import type { SeriesRings } from '../memory/series-rings.ts';
 import { STUCK_FACTOR, STUCK_ROWS } from './event-kind.ts';
 
-/** The longest run that is looked at. The kept rows, but for as many, tell how often values repeat. */
+/** The longest run that is looked at. All other kept rows show how often values repeat. */
 const RUN_ROWS_MAX = 64;
-/** Pairs of values before a run that tell how often values repeat. */
+/** Pairs of values before a run that show how often values repeat. */
 const PAIRS_MIN = 96;
 /**
  * A run must be as improbable as this share of the promised rate, if values repeated independently of each other: in
@@ -25,7 +25,7 @@ export function judgeStuck(rings: SeriesRings, position: number, verdict: Verdic
   return isStuckSince(rings, position, rate) ? { ...verdict, alarm: true } : verdict;
 }
 
-/** Whether the run of one value that ends at `position` has just become improbable. O(rows) from STUCK_ROWS on. */
+/** True if the run of one value that ends at `position` has just become improbable. O(rows) from STUCK_ROWS on. */
 function isStuckSince(rings: SeriesRings, position: number, rate: number): boolean {
   const { contextCapacity } = rings.layout;
   const value = rings.distanceAt(position);
@@ -58,7 +58,7 @@ function isStuckSince(rings: SeriesRings, position: number, rate: number): boole
   return low < shown && shown < high;
 }
 
-/** Whether a value is the lowest or highest of all before the open window, or beyond them. */
+/** True if a value is the lowest or highest of all before the open window, or beyond them. */
 function isExtreme(rings: SeriesRings, distance: number): boolean {
   const shown = Math.fround(distance + rings.origin);
   const extremes = rings.extremes();

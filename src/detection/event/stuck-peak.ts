@@ -10,17 +10,20 @@ import { ringValues } from './ring-values.ts';
 /** The row at which an event of stuck values is looked at, and what is kept of its series. */
 interface StuckAt extends EventMoment {
   readonly kept: RingValues;
-  /** Position of the first alarm, or of the row that it is told by. */
+  /** Position of the first alarm, or of the row that it is about. */
   readonly alarmed: number;
   readonly stepMs: number;
   readonly earlier: ((position: number) => ForecastValue | null) | undefined;
 }
 
 /**
- * An event of stuck values is told by one of these. The alarm may be of a row behind them, where values move again, or
- * of another incident that they followed: then it is kept since when they are stuck, too.
+ * Describes an event of stuck values by one of these. The alarm may be of a row behind them, where values move again,
+ * or of another incident that they followed: then it is kept since when they are stuck, too.
  */
-export function tellStuck(event: OpenEvent, { kept, alarmed, position, timestampMs, stepMs, earlier }: StuckAt): void {
+export function classifyStuck(
+  event: OpenEvent,
+  { kept, alarmed, position, timestampMs, stepMs, earlier }: StuckAt,
+): void {
   const { values, oldest } = ringValues(kept.rings, position);
   const from = stuckFrom({ values, start: alarmed - oldest, begun: event.start - oldest });
   if (from === null) return;
@@ -30,14 +33,14 @@ export function tellStuck(event: OpenEvent, { kept, alarmed, position, timestamp
   const distance = values[from];
   if (Math.fround((event.peak.value ?? Number.NaN) - kept.origin) === distance) return;
   // Forecasts are known of the newest rows alone.
-  let [told, forecast]: [number, ForecastValue | null] = [first, null];
+  let [peakAt, forecast]: [number, ForecastValue | null] = [first, null];
   for (let row = first; forecast === null && values[row - oldest] === distance; row++) {
     forecast = earlier?.(row) ?? null;
-    if (forecast !== null) told = row;
+    if (forecast !== null) peakAt = row;
   }
   event.peak = {
     ...event.peak,
-    timestampMs: msAt(told),
+    timestampMs: msAt(peakAt),
     value: keptValue(kept.origin, distance),
     expected: forecast?.expected ?? null,
     lo: finite(forecast?.lo ?? Number.NaN),
@@ -50,7 +53,7 @@ export function tellStuck(event: OpenEvent, { kept, alarmed, position, timestamp
 /** Deviations beyond all earlier values from which on a value is no return to normal. */
 const BEYOND = 6;
 
-/** Whether a value lies beyond all that the series of an event showed before it, as the row at `position` knows. */
+/** True if a value lies beyond all that the series of an event showed before it, as the row at `position` knows. */
 export function isBeyondPast(
   { start, scale }: Pick<OpenEvent, 'start' | 'scale'>,
   value: number | null,

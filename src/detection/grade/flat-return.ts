@@ -12,10 +12,10 @@ interface FlatPast {
   readonly oldest: number;
 }
 
-/** Whether the value at `position` is where a flat series was before it went away. O(rows). */
+/** True if the value at `position` is where a flat series was before it went away. O(rows). */
 export function isBackWhereFlat({ distanceAt, oldest }: FlatPast, position: number): boolean {
   const level = distanceAt(position);
-  /** Where the run of values at the level, or of others, begins that ends before `end`. */
+  /** Begin of the run of values at the level, or of others, that ends before `end`. */
   const beginOf = (end: number, isLevel: boolean): number => {
     let row = end;
     while (row > oldest && (distanceAt(row - 1) === level) === isLevel) row--;
@@ -26,7 +26,7 @@ export function isBackWhereFlat({ distanceAt, oldest }: FlatPast, position: numb
   return left < back && left - beginOf(left, true) >= FLAT_ROWS;
 }
 
-/** Whether a series that has hardly moved is back at its newest row. */
+/** True if a series that has hardly moved is back at its newest row. */
 export function isFlatBack(rings: SeriesRings, position: number): boolean {
   if (!isFlatSoFar(rings.doubles, rings.scalarIndex(SCALARS.resolution))) return false;
   const oldest = Math.max(rings.contextStart, position - rings.layout.contextCapacity + 1);
@@ -35,7 +35,7 @@ export function isFlatBack(rings: SeriesRings, position: number): boolean {
 
 /**
  * Whether it is back for the second row or more; call it before the resolution learns of that. Forecasts that still
- * follow where it went say nothing of such a row, and shapes compare it with the return.
+ * follow where it went do not describe such a row, and shapes compare it with the return.
  */
 export function isFlatReturn(rings: SeriesRings, position: number): boolean {
   return rings.distanceAt(position) === rings.distanceAt(position - 1) && isFlatBack(rings, position);

@@ -13,7 +13,7 @@ export const CHANGE_GAP: GapRule = { gap: LEVEL_VALUES, rows: 1 };
 /** The newest values have no shape yet: the distances still compare what is missing. */
 export const SHAPE_GAP: GapRule = { gap: 8, rows: 8 };
 
-/** Whether one of the `rows` before `position` is the last row of a gap. */
+/** True if one of the `rows` before `position` is the last row of a gap. */
 export function isBehindGap(rings: SeriesRings, position: number, { gap, rows }: GapRule): boolean {
   if (position - gap - rows < rings.contextStart) return false;
   const isMissing = (back: number) => Number.isNaN(rings.distanceAt(position - back));

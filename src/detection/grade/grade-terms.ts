@@ -62,8 +62,8 @@ const SHAPE_WEIGHT_SHARP = 3;
 const SHAPE_WEIGHT_WIDE = 2;
 
 /**
- * A forecast that leaves less than this share of how far a value moved foresaw the move. What followed similar stretches
- * says nothing of it then, nor does the change.
+ * A forecast that leaves less than this share of how far a value moved foresaw the move. What followed similar
+ * stretches is no evidence then, nor is the change.
  */
 const FORESEEN_SHARE = 1 / 8;
 
@@ -164,7 +164,7 @@ function seed(rings: SeriesRings, position: number, floor: number): void {
   seedShapes(rings, position);
 }
 
-/** Whether a residual, early in the series, belongs to a run of large ones whose first one was learned from. */
+/** True if a residual, early in the series, belongs to a run of large ones whose first one was learned from. */
 function goesOn(rings: SeriesRings, { rows, size, clip }: Pick<TermRow, 'rows' | 'size' | 'clip'>): boolean {
   const isLarge = rows >= CLAMP_ROWS_MIN && rows < BEYOND_ROWS_MIN && size > CLIP_FULL * clip;
   const run = isLarge ? rings.scalar(SCALARS.residualRun) + 1 : 0;
@@ -174,7 +174,7 @@ function goesOn(rings: SeriesRings, { rows, size, clip }: Pick<TermRow, 'rows' |
 
 /**
  * |entry| in units of the scale of its term as of the row before; 0 where there is no entry. A series that has hardly
- * moved in n rows shows n of them at most: of what comes less often it tells nothing.
+ * moved in n rows shows n of them at most: how rare less frequent moves are is not known.
  */
 function scaled(
   rings: SeriesRings,

@@ -14,8 +14,8 @@ import { DISTANCES, INNOVATIONS, innovate, move, VALUES } from './shape-kernel.t
  *
  * A nearest-neighbour distance of subsequences (a discord, Keogh 2005) in a form that costs O(1) a lag and row.
  * Distances are seeded from the ring of values at every 24th position, so that they are a function of the ring and need
- * not be kept in the changelog. They are bfloat16: between one seed and the next at most 40 roundings meet, which have
- * no direction. The arithmetic is that of shape-kernel.ts.
+ * not be kept in the changelog. They are bfloat16: between one seed and the next at most 40 roundings add up, which
+ * have no direction. The arithmetic is that of shape-kernel.ts.
  */
 
 /** Lag of the nearest stretch as of the newest row; 0 while there is none. */
@@ -76,12 +76,12 @@ export function isSearched(rings: SeriesRings, position: number): boolean {
   return searchedLags(rings, position) >= Math.min(rings.layout.lags, LAG_MIN);
 }
 
-/** How many lags a row can be compared at, if there are as many. */
+/** Number of lags at which a row can be compared, if there are as many. */
 function comparedLags({ contextStart }: SeriesRings, position: number): number {
   return position - LAG_MIN - LEVEL_VALUES - contextStart + 1;
 }
 
-/** How many of them the row can be searched at: those that were compared with enough rows. */
+/** Number of lags at which a row can be searched: those that were compared with enough rows. */
 function searchedLags(rings: SeriesRings, position: number): number {
   return Math.min(rings.layout.lags, comparedLags(rings, position) - SEED_ROWS);
 }

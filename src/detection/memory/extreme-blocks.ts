@@ -1,6 +1,6 @@
 /**
  * Highest and lowest values beyond the context, for how rare a value is. Rows are kept in blocks of so many contexts:
- * of each length the present block and the last whole one, and besides the extremes of all rows.
+ * of each length the present block and the last whole one, and the extremes of all rows.
  */
 export const BLOCK_CONTEXTS = [2, 8];
 export const ALL = 4 * BLOCK_CONTEXTS.length;

@@ -4,7 +4,7 @@ import { deviationFloor } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { hasProfile } from '../profile/profile-layout.ts';
 import { passSeason, type SeasonPassed, seasonAlarm } from '../profile/season-alarm.ts';
-import { besideForecast, observeSeason, type SeasonVerdict } from '../profile/season-verdict.ts';
+import { explainedByProfile, observeSeason, type SeasonVerdict } from '../profile/season-verdict.ts';
 import { profileState, SCALARS } from './series-memory.ts';
 import type { SeriesRings } from './series-rings.ts';
 
@@ -18,7 +18,7 @@ export interface JudgedMember {
 }
 
 interface TimedStep {
-  /** NaN where it is not known: then the long memories of members say nothing. */
+  /** NaN where it is not known: then members have no seasonal verdict. */
   readonly timestampMs: number;
   readonly settings: DetectionSettings & { readonly alarmRate: number };
 }
@@ -26,7 +26,7 @@ interface TimedStep {
 /** The verdict on a time step of a group. */
 export interface GroupVerdict {
   readonly verdict: Verdict;
-  /** What the long memory of each member says, where the step is an alarm; null for nothing. */
+  /** The season of each member, if the step is an alarm; null for none. */
   readonly seasons: readonly (SeasonAlarm | null)[];
 }
 
@@ -35,8 +35,8 @@ interface MemberSeason extends SeasonPassed {
 }
 
 /**
- * Judges a time step by the forecasts of all members together and by the long memory of each. Members whose values are
- * what this hour always shows add nothing to an alarm. A member beside its season raises one of its own.
+ * Judges a time step by the forecasts of all members together and by the seasonal profile of each. Members whose values
+ * are what this hour always shows add nothing to an alarm. A member outside of its season raises one of its own.
  */
 export function judgeGroup(
   { alarm: alarmState, scales }: { readonly alarm: Float64Array; readonly scales: Float64Array },
@@ -52,7 +52,7 @@ export function judgeGroup(
   const verdict = judgeRow(alarmState, 0, unusualGroup(scales, shown, areUsual), promise);
   const leader = mostUnusual(passed.filter(({ raised }) => raised));
   const alarm = verdict.alarm || leader !== null;
-  const seasons = alarm ? passed.map(({ season, raised }, i) => told(members[i], season, raised)) : [];
+  const seasons = alarm ? passed.map(({ season, raised }, i) => seasonOf(members[i], season, raised)) : [];
   const areKnown = passed.every(({ season }, i) => season !== null || members[i].unusual === null);
   return {
     verdict: {
@@ -66,13 +66,13 @@ export function judgeGroup(
   };
 }
 
-/** Members share the promised rate, but for those that had no value so far. */
+/** Members share the target rate, except those that had no value so far. */
 function passMembers(members: readonly JudgedMember[], timestampMs: number, rate: number): MemberSeason[] {
   const states = members.map(({ rings }) => profileState(rings, rings.layout.profile!));
   const observed = members.map(({ rings, value, unusual }, i) => {
     if (Number.isNaN(value) || Number.isNaN(timestampMs)) return null;
     const floor = deviationFloor(rings.doubles, rings.scalarIndex(SCALARS.resolution));
-    return besideForecast(observeSeason(states[i], timestampMs, value, floor), unusual?.moved);
+    return explainedByProfile(observeSeason(states[i], timestampMs, value, floor), unusual?.moved);
   });
   const begun = states.filter(hasProfile).length;
   return members.map(({ unusual }, i) => {
@@ -81,7 +81,7 @@ function passMembers(members: readonly JudgedMember[], timestampMs: number, rate
   });
 }
 
-function told({ rings }: JudgedMember, season: SeasonVerdict | null, raised: boolean): SeasonAlarm | null {
+function seasonOf({ rings }: JudgedMember, season: SeasonVerdict | null, raised: boolean): SeasonAlarm | null {
   return season === null ? null : seasonAlarm(rings.layout.profile!, season, raised);
 }
 

@@ -61,7 +61,7 @@ export const SCALARS_MAX = PLACES.count;
  *   float64:  [ scalars | calibration | origin | event times | sums of residuals, without a ring; see SeriesRings ]
  *   float32:  [ context ring | extremes of earlier values ]
  *   bfloat16: [ residual ring | distances of the shape search, nearest lag ]
- *   float16:  [ slots of the long memory; see profile-layout.ts ]
+ *   float16:  [ slots of the seasonal profile; see profile-layout.ts ]
  *   sums:     [ forecast sums of positions windowStart.. | sums of forecasts that join after the window closed ]
  *
  * Sums follow the float32 where each is of one forecast, and the float64 where forecasts overlap. Numbers of the long
@@ -77,7 +77,7 @@ export interface SeriesLayout {
   readonly least: number;
   readonly contextCapacity: number;
   readonly residualCapacity: number;
-  /** Whether rows are graded, for alarms. */
+  /** True if rows are graded, for alarms. */
   readonly isGraded: boolean;
   /** Lags that the shape search compares; 0 without a grade. */
   readonly lags: number;
@@ -88,21 +88,21 @@ export interface SeriesLayout {
   readonly scalars: number;
   readonly originAt: number;
   readonly eventTimesAt: number;
-  /** Where residuals are not kept, but their sums. */
+  /** Place of the sums of residuals, if these are not kept. */
   readonly residualSumsAt: number;
   readonly forecastLength: number;
   readonly laterLength: number;
-  /** Whether forecasts overlap. */
+  /** True if forecasts overlap. */
   readonly overlapping: boolean;
-  /** Where the sums begin, among the floats or the doubles. */
+  /** Begin of the sums, among the floats or the doubles. */
   readonly sumStart: number;
-  /** The long memory; null where there is none. Its numbers come last. */
+  /** The seasonal profile; null where there is none. Its numbers come last. */
   readonly profile: ProfileLayout | null;
   readonly doubles: number;
   readonly floats: number;
   readonly bfloats: number;
   readonly halves: number;
-  /** Where the numbers of each kind begin in a block, counted in such numbers; float64 come first. */
+  /** Begin of the numbers of each kind in a block, counted in such numbers; float64 come first. */
   readonly floatsAt: number;
   readonly bfloatsAt: number;
   readonly halvesAt: number;
@@ -192,7 +192,7 @@ export interface SeriesSlab {
   readonly halves: Float16Array;
 }
 
-/** Where the numbers of a block begin in its slab. */
+/** Begin of the numbers of a block in its slab. */
 export function doubleStartOf({ byteStart }: SeriesBlock): number {
   return byteStart >> 3;
 }
@@ -205,7 +205,7 @@ export function bfloatStartOf({ slab, byteStart }: SeriesBlock): number {
   return (byteStart >> 1) + slab.layout.bfloatsAt;
 }
 
-/** The long memory of a series. */
+/** The seasonal profile of a series. */
 export function profileState(block: SeriesBlock, profile: ProfileLayout): ProfileState {
   const { layout, floats, doubles, halves } = block.slab;
   return {

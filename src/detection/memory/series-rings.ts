@@ -121,13 +121,13 @@ export class SeriesRings implements SeriesBlock {
     observePrecision(doubles, this.scalarIndex(SCALARS.precision), { value, origin, distance });
   }
 
-  /** The long memory; null where there is none. */
+  /** The seasonal profile; null where there is none. */
   get profile(): ProfileState | null {
     const { profile } = this.layout;
     return profile === null ? null : profileState(this, profile);
   }
 
-  /** What residuals of the open window are judged by. */
+  /** Calibration of the open window. */
   get calibration(): Calibration {
     return keptCalibration(this.doubles, this.scalarIndex(this.layout.scalars));
   }
@@ -183,7 +183,7 @@ export class SeriesRings implements SeriesBlock {
     if (run < to - from) target.set(slab.floats.subarray(floatStart, floatStart + to - from - run), run);
   }
 
-  /** Whether anything was observed in [from, to). */
+  /** True if anything was observed in [from, to). */
   hasValue(from: number, to: number): boolean {
     for (let position = to - 1; position >= Math.max(0, from); position--) {
       if (!Number.isNaN(this.distanceAt(position))) return true;

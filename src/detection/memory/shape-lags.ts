@@ -5,10 +5,10 @@ export const LAG_MAX = 464;
 export const LEVEL_VALUES = 4;
 /** Rows that seed the distances. */
 export const SEED_ROWS = 16;
-/** Distances are seeded anew at every multiple of this position, so that a restore can compute them from the ring. */
+/** Distances are seeded again at every multiple of this position, so that a restore can compute them from the ring. */
 export const SEED_PERIOD = 24;
 
-/** How many lags a ring of `capacity` values can be searched at. */
+/** Number of lags at which a ring of `capacity` values can be searched. */
 export function shapeLags(capacity: number): number {
   const longest = Math.min(LAG_MAX, capacity - SEED_PERIOD - SEED_ROWS - LEVEL_VALUES);
   return Math.max(0, longest - LAG_MIN + 1);

@@ -5,7 +5,7 @@
  */
 export const BLOCKS_MIN = 4;
 const SLAB_BYTES_MAX = 512 * 1024;
-/** What the system allocates apart is whole pages, with so many bytes of its own. */
+/** The system allocates large slabs as whole pages, with so many bytes of its own. */
 const [PAGE_BYTES, ALLOCATION_BYTES] = [4_096, 16];
 
 /** Blocks of the largest slabs: of the larger half of all numbers that fit, the one whose last page is fullest. */

@@ -27,7 +27,7 @@ export const PROFILE_FLOATS = layout({
   expectedRows: 1,
   squares: 1,
   zSquares: 1,
-  /** How far values lie from the profile lately, by an exponential mean. */
+  /** Recent mean distance of values from the profile (exponential). */
   recent: 1,
   /** Mean square error of each candidate, then of the mean, and of the slot before. */
   errors: 6,
@@ -84,7 +84,7 @@ export const ROW_FLOATS = [
 /** The parts of the 16-bit numbers: usual day, usual week, and by the time of the day the deviation and the share. */
 type SlotPart = 'day' | 'week' | 'spread' | 'share';
 
-/** Where the parts begin, by how many slots a day has. */
+/** Places of the parts, by the number of slots of a day. */
 export function slotPlaces(daySlots: number): Layout<SlotPart> {
   return layout({ day: daySlots, week: WEEK_DAYS * daySlots, spread: daySlots, share: daySlots });
 }
@@ -96,7 +96,7 @@ export function placesOfSlot(daySlots: number, weekSlot: number): number[] {
   return [at.day + hour, at.week + weekSlot, at.spread + hour, at.share + hour];
 }
 
-/** What the profiles of a detector have in common. */
+/** Layout that the profiles of a detector share. */
 export interface ProfileLayout {
   readonly calendar: LocalCalendar;
   readonly weekdayOfSpecial: ReadonlyMap<number, number>;
@@ -111,7 +111,7 @@ export interface ProfileLayout {
   readonly halves: number;
 }
 
-/** How far values lie from the profile lately forgets with half an hour. */
+/** The recent mean distance from the profile forgets with half an hour. */
 const RECENT_MS = HOUR_MS / 2;
 /** A slot counts with this share of its values. */
 const ROWS_SHARE_MIN = 0.4;
@@ -207,7 +207,7 @@ export function hasProfile(state: ProfileState): boolean {
 }
 
 /**
- * A profile goes on with what another one has learned. Where their clocks differ its hours move with them, as the
+ * Copies what another profile has learned. Where their clocks differ its hours move with them, as the
  * clocks differ at `atMs`. Returns false, and takes nothing, where their slots are not equally long.
  */
 export function continueProfile(from: ProfileState, to: ProfileState, atMs: number): boolean {
@@ -233,7 +233,7 @@ export function continueProfile(from: ProfileState, to: ProfileState, atMs: numb
   return true;
 }
 
-/** Today begins anew. */
+/** Forgets the slots of today. */
 export function forgetToday({ floats, floatStart: f }: ProfileState): void {
   floats[f + PROFILE_FLOATS.at.todaySlots] = 0;
   floats[f + PROFILE_FLOATS.at.todayExpected] = 0;

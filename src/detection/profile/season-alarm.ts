@@ -2,7 +2,7 @@ import { offsetAt } from '../../time/local-calendar.ts';
 import { ALARM_RATE_MAX, type SeasonAlarm, stepOf, type Verdict } from '../alarm/alarm.ts';
 import { PROFILE_FLOATS, type ProfileLayout, type ProfileState } from './profile-layout.ts';
 import type { SeasonVerdict } from './season-verdict.ts';
-import { dayAlarm, tellDay } from './whole-day.ts';
+import { dayAlarm, markReported } from './whole-day.ts';
 
 const { threshold: THRESHOLD, episodes: EPISODES, unarmed: UNARMED, beside: BESIDE } = PROFILE_FLOATS.at;
 
@@ -27,9 +27,9 @@ const DAY_THRESHOLD = 3;
 const DAY_SHARE_MIN = 0.05;
 
 /**
- * The verdict of the forecasts together with that of the long memory. The alarm of the season comes once, and is armed
- * again when values are back for an hour. A value that is what its hour always shows is no alarm; the threshold of the
- * forecasts has learned from it all the same.
+ * The verdict of the forecasts together with that of the seasonal profile. The alarm of the season comes once, and is
+ * armed again when values are back for an hour. A value that is what its hour always shows is no alarm; the threshold
+ * of the forecasts has learned from it all the same.
  * @param rate accepted false alarm episodes a row
  */
 export function judgeSeason(
@@ -57,33 +57,33 @@ export function judgeSeason(
 function raisedDay(state: ProfileState, { day, timestampMs }: SeasonVerdict): SeasonAlarm | null {
   if (day === null || !(day.unusual > DAY_THRESHOLD)) return null;
   if (Math.abs(day.shown - day.expected) < DAY_SHARE_MIN * Math.abs(day.expected)) return null;
-  tellDay(state);
+  markReported(state);
   return dayAlarm(state, day, timestampMs);
 }
 
-/** What the long memory itself says of a row. */
+/** The verdict of the seasonal profile alone on a row. */
 export interface SeasonPassed {
   /** It raises an alarm: once, until values are back. */
   readonly raised: boolean;
   /** Its alarm was raised, and values are not back yet. */
   readonly isAway: boolean;
-  /** Rows in a row beside what their hours usually show, this one included; 0 where that is not known. */
+  /** Rows in a row outside of what their hours usually show, this one included; 0 if that is not known. */
   readonly beside: number;
 }
 
-/** What is accepted of the alarm of one season. */
-interface SeasonPromise {
+/** The target rate of one seasonal profile. */
+interface SeasonTarget {
   /** Accepted false alarm episodes a row. */
   readonly rate: number;
   /** The series is one of a group, in which others have seasons, too. */
   readonly isMember: boolean;
 }
 
-/** Takes what is said of the next row; null where it is not known. */
+/** Takes the verdict on the next row; null if there is none. */
 export function passSeason(
   { floats, floatStart: f, layout }: ProfileState,
   season: SeasonVerdict | null,
-  { rate, isMember }: SeasonPromise,
+  { rate, isMember }: SeasonTarget,
 ): SeasonPassed {
   const beside = season === null || season.isUsual ? 0 : floats[f + BESIDE] + 1;
   floats[f + BESIDE] = beside;
@@ -104,7 +104,7 @@ export function passSeason(
   return { raised, isAway: floats[f + UNARMED] > 0, beside };
 }
 
-/** What an event of a row tells. */
+/** The season of an alarm, for its event. */
 export function seasonAlarm(
   { calendar }: ProfileLayout,
   { expected, deviation, lately, timestampMs }: SeasonVerdict,

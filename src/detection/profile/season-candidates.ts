@@ -18,9 +18,9 @@ const KNOWN_DAYS = 0.5;
 const UNEXPLAINED_MAX = 0.4;
 /** A slot that lies off the mean varies by its own size: within this share of that it is ordinary. */
 export const ROOM_SHARE = 0.25;
-/** Root mean square distances from the mean beyond which a slot stands out. */
+/** Root mean square distances from the mean beyond which a slot is extreme. */
 const EXTREME = 3;
-/** What lies farther from the origin, in units, counts as this far. */
+/** Largest distance from the origin, in units. */
 const DISTANCE_MAX = 1e9;
 
 /** A value as a distance from the origin in units of the profile. */
@@ -51,7 +51,7 @@ export function bestCandidate({ floats, floatStart: f, layout }: ProfileState): 
 }
 
 /**
- * Whether a candidate tells far more of a slot than the mean does, and more than the slot before: a random walk, or a
+ * True if a candidate errs far less than the mean does, and less than the slot before: a random walk, or a
  * trend, is no season.
  */
 export function explains({ floats, floatStart: f }: ProfileState, candidate: number): boolean {
@@ -85,7 +85,7 @@ function nearest(distance: number, least: number, most: number): number {
 }
 
 /**
- * How far values of a slot may lie off it without an error, if it stands out of the profile, as a weekly job does: it
+ * Distance of values from their slot without an error, if it is an extreme of the profile, as a weekly job is: it
  * varies by its own size, of which other slots know nothing.
  */
 function roomOfExtreme({ floats, floatStart: f }: ProfileState, expected: number): number {
@@ -94,13 +94,13 @@ function roomOfExtreme({ floats, floatStart: f }: ProfileState, expected: number
   return ROOM_SHARE * Math.max(0, Math.min(size, 2 * beyond));
 }
 
-/** How far a slot lies off what is expected of it. */
+/** Distance of a slot from what is expected of it. */
 export function slotError(state: ProfileState, expected: number, shown: number): number {
   const room = roomOfExtreme(state, expected);
   return shown - nearest(shown, expected - room, expected + room);
 }
 
-/** What a candidate expects of a slot; NaN where it knows nothing of it. */
+/** Expectation of a candidate for a slot; NaN if it has none. */
 export function slotDistance(
   { layout, floats, floatStart: f, halves, halfStart }: ProfileState,
   candidate: number,
@@ -114,7 +114,9 @@ export function slotDistance(
   return halves[halfStart + at] + level;
 }
 
-/** Whether a candidate expects exactly the same of the open slot and of both beside it: they have not varied so far. */
+/**
+ * True if a candidate expects exactly the same of the open slot and of both next to it: they have not varied so far.
+ */
 export function isFlatStretch(state: ProfileState, candidate: number): boolean {
   const slot = state.doubles[state.doubleStart + SLOT];
   const expected = slotDistance(state, candidate, slot);

@@ -30,7 +30,7 @@ const SHARE_RATE = 0.2;
 /** Beyond so many times its usual error, from so many slots on, a slot is extraordinary. */
 const CLIP = 4;
 const CLIP_SLOTS = 8;
-/** Candidates whose mean square error is at most so many times that of the best one say what was expected. */
+/** Candidates whose mean square error is at most so many times that of the best one are comparable. */
 const COMPARABLE = 4;
 /** An extraordinary slot counts up to so many times the mean square error, and at least by this share of its own. */
 const EXTRAORDINARY = 4;
@@ -136,7 +136,7 @@ function isExpected(state: ProfileState, best: number, shown: number): boolean {
   return false;
 }
 
-/** How far a slot may lie off what a candidate expects of it, and be ordinary. */
+/** Distance from what a candidate expects within which a slot is ordinary. */
 function roomOf({ floats, floatStart: f }: ProfileState, candidate: number, expected: number): number {
   const usual = CLIP * Math.sqrt(floats[f + F.errors + candidate]);
   return Math.max(usual, ROOM_SHARE * Math.abs(expected - floats[f + F.mean]));
@@ -155,7 +155,7 @@ function measure(
   floats[at] += Math.max(1 / (ERROR_DAYS * layout.daySlots), 1 / measured) * (Math.min(square, most) - floats[at]);
 }
 
-/** What an error teaches: an extraordinary one less the farther it lies out, down to one usual error. */
+/** The part of an error that is learned: an extraordinary one less the farther it lies out, down to one usual error. */
 function taughtBy(
   state: ProfileState,
   candidate: number,
@@ -185,7 +185,7 @@ function learnSpread(state: ProfileState): void {
 
 interface SlotSpread {
   readonly hour: number;
-  /** What was expected of it. */
+  /** Its best candidate. */
   readonly candidate: number;
   /** Mean square of how far values lie from the profile lately. */
   readonly shown: number;

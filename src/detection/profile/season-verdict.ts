@@ -34,22 +34,22 @@ const SHARE_MIN = 0.25;
 const DISTANCE_MS = 14 * DAY_MS;
 const DISTANCE_ROWS_MIN = 24;
 
-/** What the long memory of a series says of one value. */
+/** The verdict of the seasonal profile of a series on one value. */
 export interface SeasonVerdict {
-  /** Deviations of this hour by which values lie beside the profile lately; 0 while it is not mature. */
+  /** Recent mean distance from the profile in deviations of this hour; 0 while it is not mature. */
   readonly unusual: number;
   /** The value is what this hour always shows. */
   readonly isUsual: boolean;
-  /** How far the value lies off what was expected, and that in deviations of single values at this hour. */
+  /** Distance of the value from what was expected, and that in deviations of single values at this hour. */
   readonly distance: number;
   readonly deviations: number;
-  /** What was expected, and the deviation of single values at this hour. */
+  /** The expected value, and the deviation of single values at this hour. */
   readonly expected: number;
   readonly deviation: number;
-  /** What it would be with the mean deviation from the profile lately. */
+  /** The expected value plus the recent mean distance from the profile. */
   readonly lately: number;
   readonly timestampMs: number;
-  /** How today lies so far, as a slot of it closes; null where that says nothing. */
+  /** Today so far, as a slot of it closes; null if that is not known. */
   readonly day: DayVerdict | null;
 }
 
@@ -81,7 +81,7 @@ export function observeSeason(
   const meanSquare = Math.max(floats[f + F.distance], smallest);
   const z = distanceRatio(state, Math.abs(distance), smallest);
   const isFlat = isFlatStretch(state, candidate);
-  // What never varies on one kind of day says nothing of how values vary at this hour of the others.
+  // A slot that never varies on one kind of day does not show how values vary at this hour of the others.
   if (!isFlat || square(distance) > smallest || !(halves[halfStart + layout.places.spread + hour] > 0)) {
     floats[f + F.expectedRows]++;
     floats[f + F.squares] += recent * recent;
@@ -116,7 +116,7 @@ export function observeSeason(
  * knows, such as Monday morning behind a weekend that fills its context.
  * @param moved magnitude, in units of the series
  */
-export function besideForecast(season: SeasonVerdict | null, moved = 0): SeasonVerdict | null {
+export function explainedByProfile(season: SeasonVerdict | null, moved = 0): SeasonVerdict | null {
   if (season === null || season.isUsual) return season;
   const isExplained = season.deviations < EXPLAINED && season.distance < UNEXPLAINED_SHARE * moved;
   return isExplained ? { ...season, isUsual: true } : season;
@@ -135,7 +135,7 @@ function distanceRatio({ layout, floats, floatStart: f }: ProfileState, distance
   return z;
 }
 
-/** How much values vary at this hour, with the hours beside it, to how much they do at all hours; 1 where not known. */
+/** Variation of values at this hour and the two next to it, as a share of that of all hours; 1 if not known. */
 function shareOfHour({ layout, halves, halfStart, floats, floatStart: f }: ProfileState, hour: number): number {
   const { daySlots, places } = layout;
   const start = halfStart + places.share;

@@ -7,25 +7,25 @@ const { slot: SLOT } = PROFILE_DOUBLES.at;
 const F = PROFILE_FLOATS.at;
 
 const DAY_MS = 86_400_000;
-/** What the slots of today count more once an alarm has told of today. */
-const TOLD = 32;
+/** Added to the slots of today once an alarm has reported today. */
+const REPORTED = 32;
 /**
- * What they count more behind such a day, on which none tells of today: what is usual has followed that day, so that
+ * Added on the day behind it, which no alarm reports: the profile has followed the reported day, so that
  * the next one would be an alarm the other way.
  */
-const BEHIND_TOLD = 2 * TOLD;
+const BEHIND_REPORTED = 2 * REPORTED;
 /** A day is whole with this share of its slots. */
 const WHOLE_SHARE = 0.75;
 /** Days are learned from once weekdays are known: after the week was measured by so many. */
 const WEEK_DAYS_KNOWN = 1.5;
-/** They are told of after so many. From then on a square counts up to CLIP * CLIP times the mean of those before. */
+/** They are reported after so many. From then on a square counts up to CLIP * CLIP times the mean of those before. */
 const DAYS_MIN = 4;
 const CLIP = 4;
 const RATE_MIN = 0.02;
-/** What is expected of a day may be next to nothing. */
+/** Bounds the share if next to nothing is expected of a day. */
 const SHARE_MAX = 1e6;
 
-/** How today lies beside what is usual, as far as its slots have closed. */
+/** Today compared with what is usual, as far as its slots have closed. */
 export interface DayVerdict {
   /** Deviations by which the sum of its errors lies off 0: those of whole days. */
   readonly unusual: number;
@@ -52,31 +52,31 @@ export function addToDay(state: ProfileState, candidate: number, shown: number):
 export function passDay(state: ProfileState, next: number): void {
   const { layout, doubles, doubleStart: d, floats, floatStart: f } = state;
   // The alarm of the season is about values of today.
-  if (floats[f + F.unarmed] > 0) tellDay(state);
+  if (floats[f + F.unarmed] > 0) markReported(state);
   if (dayOf(layout.daySlots, next) === dayOf(layout.daySlots, doubles[d + SLOT])) return;
   learnDay(state);
-  const wasTold = isTold(floats[f + F.todaySlots]);
+  const wasReported = isReported(floats[f + F.todaySlots]);
   forgetToday(state);
-  if (wasTold) floats[f + F.todaySlots] = BEHIND_TOLD;
+  if (wasReported) floats[f + F.todaySlots] = BEHIND_REPORTED;
 }
 
-/** No alarm tells of today from now on. */
-export function tellDay({ floats, floatStart: f }: ProfileState): void {
-  if (!isTold(floats[f + F.todaySlots])) floats[f + F.todaySlots] += TOLD;
+/** Ends the reporting of today. */
+export function markReported({ floats, floatStart: f }: ProfileState): void {
+  if (!isReported(floats[f + F.todaySlots])) floats[f + F.todaySlots] += REPORTED;
 }
 
-function isTold(slots: number): boolean {
-  return (slots & TOLD) > 0;
+function isReported(slots: number): boolean {
+  return (slots & REPORTED) > 0;
 }
 
 /**
- * Looks at today as a slot of it closes; null where no day is known, or an alarm has told of today.
+ * Looks at today as a slot of it closes; null where no day is known, or an alarm has reported today.
  * @param floor smallest deviation of a slot, in units of the series
  */
 export function dayVerdict(state: ProfileState, candidate: number, floor: number): DayVerdict | null {
   const { layout, floats, floatStart: f } = state;
   const slots = floats[f + F.todaySlots];
-  if (slots === 0 || slots >= TOLD || floats[f + F.days] < DAYS_MIN) return null;
+  if (slots === 0 || slots >= REPORTED || floats[f + F.days] < DAYS_MIN) return null;
   const error = floats[f + F.todayError] * unitOf(state);
   const smallest = floor * layout.daySlots;
   const deviation = Math.max(Math.sqrt(floats[f + F.daySquare]) * volumeOf(state, candidate), smallest);
@@ -90,7 +90,7 @@ export function dayVerdict(state: ProfileState, candidate: number, floor: number
   };
 }
 
-/** What an event of today tells. */
+/** The season of an alarm of today, for its event. */
 export function dayAlarm(
   { layout: { calendar, slotMs, daySlots }, doubles, doubleStart: d }: ProfileState,
   { expected, shown, deviation }: DayVerdict,
@@ -108,7 +108,7 @@ export function dayAlarm(
 /** Learns how far the whole day lay off what was expected, as a share of that. */
 function learnDay(state: ProfileState): void {
   const { layout, floats, floatStart: f } = state;
-  if (floats[f + F.todaySlots] % TOLD < WHOLE_SHARE * layout.daySlots) return;
+  if (floats[f + F.todaySlots] % REPORTED < WHOLE_SHARE * layout.daySlots) return;
   if (floats[f + F.weekSlots] < WEEK_DAYS_KNOWN * layout.daySlots) return;
   const share = Math.abs(floats[f + F.todayError] * unitOf(state)) / volumeOf(state, bestCandidate(state));
   if (!Number.isFinite(share)) return;
@@ -118,7 +118,7 @@ function learnDay(state: ProfileState): void {
   floats[f + F.daySquare] += Math.max(RATE_MIN, 1 / days) * (Math.min(square, most) - floats[f + F.daySquare]);
 }
 
-/** What is expected of all slots of the day of the open slot, as if none were below 0. */
+/** Sum of what is expected of all slots of the day of the open slot, as magnitudes. */
 function volumeOf(state: ProfileState, candidate: number): number {
   const { daySlots } = state.layout;
   const first = dayOf(daySlots, state.doubles[state.doubleStart + SLOT]) * daySlots;

@@ -15,7 +15,7 @@ export interface GroupDetection extends Verdict {
   readonly members: readonly Detection[];
   /** Standardised accumulated score of the time step; NaN where there is none. */
   readonly accumulatedScore: number;
-  /** Whether enough forecasted samples came before the window for the flag to count. */
+  /** True if enough forecasted samples came before the window for the flag to count. */
   readonly calibrated: boolean;
   /** The time step is anomalous: every member observed in it is flagged. */
   readonly anomaly: boolean;
@@ -23,7 +23,7 @@ export interface GroupDetection extends Verdict {
 
 /**
  * Online detection on a group of series that share time steps: one threshold on the accumulated score.
- * All members stand at the same position; one that joins late has missing values before.
+ * All members have the same position; one that joins late has missing values before.
  */
 export class GroupDetector {
   readonly settings: DetectionSettings;
@@ -64,8 +64,8 @@ export class GroupDetector {
   }
 
   /**
-   * Scores the next time step. `values[i]` belongs to member i; NaN where it was not observed. Long memories learn of
-   * it where its time is given.
+   * Scores the next time step. `values[i]` belongs to member i; NaN where it was not observed. Seasonal profiles learn
+   * of it where its time is given.
    */
   observe(values: ArrayLike<number>, timestampMs = Number.NaN): GroupDetection {
     assert(values.length === this.members.length, 'one value a member');

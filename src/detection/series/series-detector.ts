@@ -45,7 +45,7 @@ import { SeriesRings } from '../memory/series-rings.ts';
 export class SeriesDetector extends SeriesRings {
   /** Positions seen; the next observation has this position. */
   positions = 0;
-  /** Forecasted positions before the open window, without empty windows: where the residual ring stands. */
+  /** Forecasted positions before the open window, without empty windows: the position of the residual ring. */
   residualCount = 0;
   /** Windows that have closed with something observed in them. */
   closedWindows = 0;
@@ -90,7 +90,7 @@ export class SeriesDetector extends SeriesRings {
     this.forecastDue = forecastDue;
   }
 
-  /** Scores the next observation (NaN: missing) and moves on. The long memory learns where its time is given. */
+  /** Scores the next observation (NaN: missing) and moves on. The seasonal profile learns where its time is given. */
   observe(value: number, timestampMs = Number.NaN): Detection {
     assert(!this.forecastDue, 'the forecast that is due comes before the next observation');
     const { positions: position, windowStart } = this;
@@ -127,7 +127,7 @@ export class SeriesDetector extends SeriesRings {
     return detection;
   }
 
-  /** What residuals of the open window are measured by. */
+  /** Scale of the residuals of the open window. */
   yardstick(): Yardstick {
     const { rings, layout } = this;
     const { calibration } = rings;
@@ -155,17 +155,17 @@ export class SeriesDetector extends SeriesRings {
     this.rings.copyDistances(kept, this.positions - available, this.positions);
   }
 
-  /** Whether anything was observed in the context; without it there is nothing to forecast from. */
+  /** True if anything was observed in the context; without it there is nothing to forecast from. */
   hasContext(): boolean {
     return this.rings.hasValue(this.positions - this.settings.context, this.positions);
   }
 
-  /** Whether the forecast that is due should come with the deviation of the model: early, while residuals are few. */
+  /** True if the forecast that is due should come with the deviation of the model: early, while residuals are few. */
   get wantsQuantiles(): boolean {
     return this.layout.isGraded && this.forecastCounts && this.positions < this.layout.firstCutoff + PRIOR_ROWS;
   }
 
-  /** Whether a forecast from the present position counts for the open window. */
+  /** True if a forecast from the present position counts for the open window. */
   private get forecastCounts(): boolean {
     const { h, detectionSize } = this.settings;
     return this.positions <= this.windowStart + detectionSize - h;
@@ -191,7 +191,7 @@ export class SeriesDetector extends SeriesRings {
     super.release();
   }
 
-  /** How the newest `kept` residuals were forecast. */
+  /** The forecasts behind the newest `kept` residuals. */
   residualPlaces(kept: number): ResidualPlaces {
     return residualPlaces(this.layout.firstCutoff, this.residualCount - kept, this.settings);
   }
@@ -263,7 +263,7 @@ export class SeriesDetector extends SeriesRings {
   private closeWindow(start: number): void {
     const end = this.positions;
     const alone = this.settings.thresholdMethod === 'univariate' && start >= this.layout.firstCutoff;
-    // After an outage the residuals before it go on to calibrate. Members of a group keep in step with each other.
+    // After an outage the residuals before it continue to calibrate. Members of a group keep in step with each other.
     if (!alone || this.rings.hasValue(start, end)) {
       for (let position = start; position < end; position++) this.closePosition(start, position);
       this.closedWindows++;
@@ -275,7 +275,7 @@ export class SeriesDetector extends SeriesRings {
     this.recalibrate();
   }
 
-  /** The values so far were rounded away beside the origin: the next one is the new origin. Residuals stay. */
+  /** The values so far were rounded away next to the origin: the next one is the new origin. Residuals stay. */
   private forgetContext(): void {
     this.origin = Number.NaN;
     this.rings.setScalar(SCALARS.contextStart, this.windowStart);

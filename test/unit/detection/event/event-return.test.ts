@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hasReturned, isStillAway } from '../../../../src/detection/event/event-return.ts';
+import { hasReturned, isStillDisplaced } from '../../../../src/detection/event/event-return.ts';
 import { newEvent, type OpenEvent } from '../../../../src/detection/event/open-event.ts';
 import { SeriesMemory, seriesLayout } from '../../../../src/detection/memory/series-memory.ts';
 import { SeriesRings } from '../../../../src/detection/memory/series-rings.ts';
@@ -68,7 +68,7 @@ test('regression: values that are back behind a drift that was no event are at n
 
 test('regression: a spike whose rows reach to its end, and whose values stay away, is none', () => {
   const isNone = (kind: EventKind, rows: number, away = stays) => {
-    return isStillAway(eventOf(kind, rows), { rings: ringsOf(away, 1), origin: 0 }, CLOSING);
+    return isStillDisplaced(eventOf(kind, rows), { rings: ringsOf(away, 1), origin: 0 }, CLOSING);
   };
   assert.equal(isNone('spike', ROWS), true);
   assert.equal(isNone('spike', 20), false, 'its rows were back by then');

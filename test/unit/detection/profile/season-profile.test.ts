@@ -7,7 +7,7 @@ import {
   type ProfileState,
   profileLayout,
 } from '../../../../src/detection/profile/profile-layout.ts';
-import { besideForecast, observeSeason } from '../../../../src/detection/profile/season-verdict.ts';
+import { explainedByProfile, observeSeason } from '../../../../src/detection/profile/season-verdict.ts';
 import { type LocalCalendar, UTC_CALENDAR, zoneOffsets } from '../../../../src/time/local-calendar.ts';
 import { seededRandom } from '../../../fixture/seeded-random.ts';
 import { whiteNoise } from '../../../fixture/stream/backtest.ts';
@@ -268,7 +268,7 @@ test('what the profile explains of a blind forecast is usual, up to five deviati
     timestampMs: 0,
     day: null,
   };
-  assert.equal(besideForecast(season, 100)?.isUsual, true);
-  assert.equal(besideForecast(season, 30)?.isUsual, false);
-  assert.equal(besideForecast({ ...season, deviations: 6 }, 100)?.isUsual, false);
+  assert.equal(explainedByProfile(season, 100)?.isUsual, true);
+  assert.equal(explainedByProfile(season, 30)?.isUsual, false);
+  assert.equal(explainedByProfile({ ...season, deviations: 6 }, 100)?.isUsual, false);
 });

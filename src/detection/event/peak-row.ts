@@ -7,19 +7,19 @@ import { type OpenEvent, sizeOf } from './open-event.ts';
 
 /** Rows before an alarm that count in it (alarm.ts): it may be about one of them. */
 const EARLIER_ROWS = 2;
-/** It is about an earlier one that is so many times as far off. Of rows alike its own tells it: that one is exact. */
+/** It is about an earlier one that is so many times as far off. Of rows alike it is about its own, which is exact. */
 const FARTHER = 1.25;
 /** A row is off its forecast where it is by this share of what the peak is. */
 const OFF_SHARE = 0.35;
 /** It is displaced where it is by this share of what the peak is. */
 const DISPLACED_SHARE = 0.5;
 
-/** The row that an alarm is told by. */
-export interface ToldRow extends EventMoment {
+/** The row that an alarm is about. */
+export interface PeakRow extends EventMoment {
   readonly seen: SeenValue;
 }
 
-/** A value outside of the valid range comes first, then the member whose long memory raised the alarm. */
+/** A value outside of the valid range comes first, then the member whose seasonal profile raised the alarm. */
 export function mostUnusual({ seen, verdict: { season } }: EventRow, rules: EventRules): SeenValue | null {
   const raised = season?.raised === true ? season : null;
   let most = seen[0] ?? null;
@@ -35,43 +35,43 @@ export function mostUnusual({ seen, verdict: { season } }: EventRow, rules: Even
  * An alarm that comes a row behind a spike is about the spike.
  * @param from rows before it belong to another event
  */
-export function toldRow(
+export function peakRowOf(
   { position, timestampMs }: EventMoment,
   seen: SeenValue,
   { from, stepMs }: { readonly from: number; readonly stepMs: number },
-): ToldRow {
-  let told: ToldRow = { position, timestampMs, seen };
+): PeakRow {
+  let peakRow: PeakRow = { position, timestampMs, seen };
   for (let back = 1; back <= EARLIER_ROWS && position - back >= from; back++) {
     const earlier = seen.earlier?.(position - back) ?? null;
-    if (earlier === null || !(distanceOf(earlier) > FARTHER * distanceOf(told.seen))) continue;
+    if (earlier === null || !(distanceOf(earlier) > FARTHER * distanceOf(peakRow.seen))) continue;
     const atMs = timestampMs - Math.round(back * stepMs);
-    told = { position: position - back, timestampMs: atMs, seen: { ...seen, ...earlier } };
+    peakRow = { position: position - back, timestampMs: atMs, seen: { ...seen, ...earlier } };
   }
-  return told;
+  return peakRow;
 }
 
 function distanceOf({ value, expected }: Pick<SeenValue, 'value' | 'expected'>): number {
   return Math.abs(value - expected);
 }
 
-/** How far a row is from its forecast, in the unit of the peak: that of another member, by the deviations of both. */
-function distanceLikePeak(seen: SeenValue, { series, scale }: ToldEvent['peak']): number {
+/** Distance of a row from its forecast, in the unit of the peak: that of another member, by the deviations of both. */
+function distanceLikePeak(seen: SeenValue, { series, scale }: EventPart['peak']): number {
   const isOther = series !== undefined && series !== seen.series;
   const factor = isOther && scale !== undefined ? scale / scaleOfResiduals(seen.rings) : 1;
   return distanceOf(seen) * (Number.isFinite(factor) ? factor : 1);
 }
 
-export function isFarther(seen: SeenValue, peak: ToldEvent['peak']): boolean {
+export function isFarther(seen: SeenValue, peak: EventPart['peak']): boolean {
   return distanceLikePeak(seen, peak) > sizeOf(peak);
 }
 
-/** Whether a row is off its forecast as the peak is. */
-export function isOff(seen: SeenValue, peak: ToldEvent['peak']): boolean {
+/** True if a row is off its forecast as the peak is. */
+export function isDeviating(seen: SeenValue, peak: EventPart['peak']): boolean {
   return distanceLikePeak(seen, peak) >= OFF_SHARE * sizeOf(peak);
 }
 
-/** What is known of an event as rows are compared with it. */
-type ToldEvent = Pick<OpenEvent, 'start' | 'leader' | 'before' | 'peak'>;
+/** The parts of an event that rows are compared with. */
+type EventPart = Pick<OpenEvent, 'start' | 'leader' | 'before' | 'peak'>;
 
 /** A row of a series of an event, and the detection window and step of both. */
 interface ComparedRow extends Pick<EventMoment, 'position'> {
@@ -80,8 +80,8 @@ interface ComparedRow extends Pick<EventMoment, 'position'> {
   readonly stepMs: number;
 }
 
-/** What a row would show without the event; NaN where that is not known. */
-function usualAt(event: ToldEvent, { seen, position, gap, stepMs }: ComparedRow): number {
+/** Value of a row without the event; NaN if that is not known. */
+function usualAt(event: EventPart, { seen, position, gap, stepMs }: ComparedRow): number {
   const before = seen.series === event.leader ? event.before : levelBefore(seen, event.start, gap);
   return usualBefore({ start: event.start, before }, seen, { position, stepMs })(position);
 }
@@ -90,7 +90,7 @@ function usualAt(event: ToldEvent, { seen, position, gap, stepMs }: ComparedRow)
  * Whether a row is the way back: forecasts followed the event and lie beyond the value, on the side of the peak. The
  * value is near what would be usual without the event, or at least nearer to it than the forecast is.
  */
-export function isWayBack(event: ToldEvent, row: ComparedRow): boolean {
+export function isRecovering(event: EventPart, row: ComparedRow): boolean {
   const { seen } = row;
   const { value, expected } = event.peak;
   if (value === null || expected === null) return false;
@@ -103,13 +103,13 @@ export function isWayBack(event: ToldEvent, row: ComparedRow): boolean {
 
 /**
  * Whether a row is away as the peak of its event is: off its forecast, or displaced though forecasts have followed.
- * Where the long memory finds the row unusual for its hour, by however little on that side.
+ * Where the seasonal profile finds the row unusual for its hour, by however little on that side.
  */
-export function isAway(event: ToldEvent, row: ComparedRow, isBeside: boolean): boolean {
+export function isDisplaced(event: EventPart, row: ComparedRow, isBeside: boolean): boolean {
   const { value, expected } = event.peak;
   if (value === null || expected === null) return true;
   const { seen } = row;
-  if (isOff(seen, event.peak) && !isWayBack(event, row)) return true;
+  if (isDeviating(seen, event.peak) && !isRecovering(event, row)) return true;
   const moved = value - expected;
   const displaced = (seen.value - usualAt(event, row)) * Math.sign(moved);
   return isBeside ? !(displaced <= 0) : displaced >= DISPLACED_SHARE * Math.abs(moved);
