@@ -76,6 +76,8 @@ const groupField = textOf('detector, kind, direction, group, labels.NAME or seri
   return isGroupField(name) ? name : undefined;
 });
 
+const receiverName = textOf('the name of a receiver', (name) => (name.trim() === '' ? undefined : name));
+
 const GROUP_WAIT_MS = { events: 30_000, incidents: 5_000 } as const;
 /** Keys of a route that incidents have no use for. */
 const OF_EVENTS = ['group_by', 'cool_down'] as const;
@@ -83,14 +85,14 @@ const OF_EVENTS = ['group_by', 'cool_down'] as const;
 /** One entry of `routes`, with names that are not looked up yet. */
 export const route = section(
   {
-    name: required(entryName, 'Unique.'),
+    name: optional(entryName, 'Unique. Default: the names of its receivers, joined by a dash.'),
     on: defaulted(
       oneOf('events', 'incidents'),
       'events',
       'What is sent: each event, or incidents with all their events.',
     ),
     match: defaulted(match, {}, 'Every condition must hold; without one everything matches.'),
-    receivers: required(oneOrMore(text), 'Names of receivers.'),
+    receivers: required(oneOrMore(receiverName), 'Names of receivers.'),
     continues: defaulted(boolean, false, 'Later routes of the same `on` see it, too.', { written: 'continue' }),
     updates: defaulted(boolean, false, 'Every revision is sent, not only the first and the last.'),
     groupBy: optional(oneOrMore(groupField), 'Events that share these fields come in one message.'),

@@ -51,7 +51,7 @@ export const routesSchema = section(
       receivers: receivers.map(({ receiver }) => {
         return { ...receiver, wording: { ...receiver.wording, consoleUrl: consoleUrl ?? null } };
       }),
-      routes: routes.flatMap((read) => routeOf(read, known) ?? []),
+      routes: named(routes).flatMap((read) => routeOf(read, known) ?? []),
     };
   },
 );
@@ -64,6 +64,18 @@ export function readRoutesFile(file: SettingsFile, secrets: SecretSource, proble
   const before = problems.length;
   const routes = readSettings({ ...file, secrets }, routesSchema, problems);
   return routes === undefined || problems.length > before ? null : routes;
+}
+
+/** A route without a name is called by its receivers. Its alerts are kept by that name, so that it must be unique. */
+function named(routes: readonly ReadRoute[]): readonly ReadRoute[] {
+  const names = new Set(routes.flatMap(({ name }) => name ?? []));
+  return routes.map((route) => {
+    const name = route.name ?? route.receivers?.join('-');
+    if (route.name !== undefined || name === undefined) return route;
+    if (names.has(name)) route.place.problem('name', `set, as another route is called ${name}`, undefined);
+    names.add(name);
+    return { ...route, name };
+  });
 }
 
 /** An address in the settings is known to be private now; a name is checked whenever it is resolved. */

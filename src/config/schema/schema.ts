@@ -162,7 +162,8 @@ export function byName<T>(setting: Setting<T>, rule: NameRule | null = null): Se
 
 /** One value or a list of values, as a list. */
 export function oneOrMore<T>(setting: Setting<T>): Setting<readonly T[]> {
-  const { expected, schema, read } = setting;
+  const { schema, read } = setting;
+  const expected = `${setting.expected}, or a list of such`;
   return {
     expected,
     schema: Type.Union([schema, Type.Array(schema, { minItems: 1 })]),
@@ -171,7 +172,7 @@ export function oneOrMore<T>(setting: Setting<T>): Setting<readonly T[]> {
         const one = read(node, place);
         return one === undefined ? undefined : [one];
       }
-      if (node.items.length === 0) place.mustBe(`${expected}, or a list of such`, node);
+      if (node.items.length === 0) place.mustBe(expected, node);
       return readItems(setting, node.items, place);
     },
   };

@@ -109,7 +109,11 @@ test(`the page of the first alarm: each of its commands does what it says${suffi
       await Promise.race([failed, until(`${block}says ${run[1]}`, () => says().includes(run[1]))]);
     }
     said.push(says());
-    if (block.includes('-- serve')) await until('the event is open', async () => (await openEvents(at('8080'))) > 0);
+    if (block.includes('-- serve'))
+      await until(
+        'the event is open',
+        async () => (await openEvents(at('8080'), (await readFile(join(cwd, 'api.key'), 'utf8')).trim())) > 0,
+      );
   }
   assert.equal(
     RUNS.every(([command]) => commands.some((block) => command.test(block))),
@@ -134,8 +138,8 @@ test(`the page of the first alarm: each of its commands does what it says${suffi
   assert.equal(labels.series, 'node_load1{instance="a:9100",job="node"}');
 });
 
-async function openEvents(address: string): Promise<number> {
-  const headers = { authorization: 'Bearer a-key-of-at-least-24-characters' };
+async function openEvents(address: string, key: string): Promise<number> {
+  const headers = { authorization: `Bearer ${key}` };
   const answer = await fetch(`http://${address}/v1/events?open=true`, { headers });
   return ((await answer.json()) as { events: readonly unknown[] }).events.length;
 }
