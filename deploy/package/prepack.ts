@@ -12,7 +12,7 @@ const SOURCES = join(ROOT, 'src');
 const LIB = join(ROOT, 'lib');
 
 /** Files that are read at run time: graphs and weights, style sheets, what the local Kafka is made of. */
-const READ = ['models/pretrained/*/*', 'console/style/*.css', 'demo/local-kafka/pom.xml'];
+const READ = ['models/pretrained/*/*', 'console/style/*.css', 'demo/demo.json', 'demo/local-kafka/pom.xml'];
 
 /** A file beside the importing one, in an import or as the address of a thread, a program or a page. */
 const OWN_FILE = /(['"])(\.{1,2}\/[^'"\n]+)\.ts\1/g;

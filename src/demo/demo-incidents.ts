@@ -1,9 +1,5 @@
+import { DEMO_PLAN, type DemoIncidentKind } from './demo-plan.ts';
 import { STEPS_PER_DAY } from './demo-time.ts';
-
-/** The kinds of incidents of the demo series. */
-export const DEMO_INCIDENT_KINDS = ['spike', 'level-shift', 'drift', 'stuck', 'dropped-season', 'burst'] as const;
-
-export type DemoIncidentKind = (typeof DEMO_INCIDENT_KINDS)[number];
 
 /** Steps `start <= step < end` of a series. */
 export interface DemoIncident {
@@ -11,16 +7,6 @@ export interface DemoIncident {
   readonly start: number;
   readonly end: number;
 }
-
-/** How many steps an incident lasts: ten minutes to eight hours of event time. */
-export const INCIDENT_STEPS: Readonly<Record<DemoIncidentKind, number>> = {
-  spike: 2,
-  'level-shift': 72,
-  drift: 60,
-  stuck: 72,
-  'dropped-season': 96,
-  burst: 24,
-};
 
 /**
  * Distance of a series' incidents, in steps; whole days. The calibration has forgotten the last incident by then. Each
@@ -34,8 +20,8 @@ export const INCIDENT_PERIOD = 4 * STEPS_PER_DAY;
  */
 export function incidentAt(kind: DemoIncidentKind, phase: number, step: number): DemoIncident | null {
   const since = (((step - phase) % INCIDENT_PERIOD) + INCIDENT_PERIOD) % INCIDENT_PERIOD;
-  if (since >= INCIDENT_STEPS[kind]) return null;
-  return { kind, start: step - since, end: step - since + INCIDENT_STEPS[kind] };
+  const { steps } = DEMO_PLAN.incidents[kind];
+  return since >= steps ? null : { kind, start: step - since, end: step - since + steps };
 }
 
 /** The parts that a series is the sum of at one step. */

@@ -1,6 +1,9 @@
+import type { AnomalyEvent } from '../records/anomaly-event.ts';
+import type { DeadLetter } from '../records/dead-letter.ts';
 import { isFlagged, isSilence, type ScoreRecord } from '../records/score-record.ts';
-import { type ScoreLineStyle, scoreLine, scoreLineHeader } from '../tools/terminal/score-line.ts';
-import { flaggedLine } from './demo-cause.ts';
+import { eventLine } from '../tools/terminal/event-text.ts';
+import { printable, type ScoreLineStyle, scoreLine, scoreLineHeader } from '../tools/terminal/score-line.ts';
+import { causeOf } from './demo-cause.ts';
 import { timeOf } from './demo-time.ts';
 
 /** Lines of flagged scores shown of the history, one a series. */
@@ -22,9 +25,12 @@ interface DemoViewOptions {
   readonly style: ScoreLineStyle;
 }
 
+/** A dead letter, as far as it is shown. Its record holds more. */
+export type SeenLetter = Pick<DeadLetter, 'reason' | 'detail' | 'series'>;
+
 /**
- * The scores that `start` shows: first the progress of the history, then every flagged score and a sample of the
- * others.
+ * What `start` shows: first the progress of the history, then every flagged score and a sample of the others, the begin
+ * and the end of events, and refused records, each with what the demo did to its series.
  */
 export class DemoView {
   readonly #options: DemoViewOptions;
@@ -59,8 +65,28 @@ export class DemoView {
     return this.live ? this.#showLive(scores, nowMs) : this.#countHistory(scores, nowMs);
   }
 
+  /** Lines of live events, as they are opened and closed. */
+  takeEvents(events: readonly AnomalyEvent[]): string[] {
+    const liveMs = timeOf(this.#options.liveStart);
+    const shown = events.filter(({ type, updatedAtMs }) => this.live && type !== 'updated' && updatedAtMs >= liveMs);
+    return shown.map((event) => {
+      const ids = event.series === null ? event.members.map(({ series }) => series) : [event.series];
+      const causes = ids.flatMap((series) => causeOf({ series, timestampMs: event.firstAlarmAtMs }) ?? []);
+      return `${eventLine(event, this.#options.style)}  <- ${causes[0] ?? 'nothing: a false alarm'}`;
+    });
+  }
+
+  takeLetters(letters: readonly SeenLetter[]): string[] {
+    const { covered, style } = this.#options;
+    const shown = letters.filter(({ series }) => this.live && series !== null && covered.has(series));
+    return shown.map(({ series, reason, detail }) => {
+      const id = printable(series ?? '').padEnd(style.seriesWidth);
+      return `  ${''.padEnd(19)}  refused  ${id}  ${reason}: ${printable(detail)}  <- wrong time`;
+    });
+  }
+
   #countHistory(scores: readonly ScoreRecord[], nowMs: number): string[] {
-    const { covered, liveStart, historyScores, style } = this.#options;
+    const { covered, liveStart, historyScores } = this.#options;
     const historyEndMs = timeOf(liveStart);
     for (const score of scores) {
       if (!covered.has(score.series) || isSilence(score)) continue;
@@ -73,7 +99,7 @@ export class DemoView {
       const counts = `${counted(this.#scored)} observations, ${counted(this.#flagged)} flagged`;
       const sum = `History of ${covered.size} series scored: ${counts}`;
       const flagged = [...this.#lastFlagged.values()].sort((a, b) => a.timestampMs - b.timestampMs);
-      const last = flagged.slice(-HISTORY_LINES_MAX).map((score) => flaggedLine(score, style));
+      const last = flagged.slice(-HISTORY_LINES_MAX).map((score) => this.#flaggedLine(score));
       const lines = [last.length === 0 ? `${sum}.` : `${sum}, lately:`, ...this.header, ...last];
       return this.#inPlaceOfProgress(lines);
     }
@@ -81,6 +107,11 @@ export class DemoView {
     this.#nextProgressMs = nowMs + PROGRESS_MS;
     const line = `Scoring the history: ${counted(this.#scored)} of ${counted(historyScores)} observations`;
     return this.#inPlaceOfProgress([line]);
+  }
+
+  #flaggedLine(score: ScoreRecord): string {
+    const [line, cause] = [scoreLine(score, this.#options.style), causeOf(score)];
+    return cause === null ? line : `${line}  ${cause}`;
   }
 
   #keepFlagged(score: ScoreRecord): void {
@@ -96,13 +127,12 @@ export class DemoView {
   }
 
   #showLive(scores: readonly ScoreRecord[], nowMs: number): string[] {
-    const { style } = this.#options;
-    const flagged = scores.filter(isFlagged).map((score) => flaggedLine(score, style));
+    const flagged = scores.filter(isFlagged).map((score) => this.#flaggedLine(score));
     const sample = nowMs < this.#nextSampleMs ? null : this.#leastShown(scores);
     if (sample === null) return flagged;
     this.#nextSampleMs = nowMs + SAMPLE_MS;
     this.#shownAt.set(sample.series, ++this.#shown);
-    return [...flagged, scoreLine(sample, style)];
+    return [...flagged, scoreLine(sample, this.#options.style)];
   }
 
   #leastShown(scores: readonly ScoreRecord[]): ScoreRecord | null {

@@ -1,7 +1,5 @@
+import { DEMO_PLAN, type FaultKind } from './demo-plan.ts';
 import { STEP_MS, STEPS_PER_DAY, STEPS_PER_HOUR, stepAt, timeOf } from './demo-time.ts';
-
-/** What is wrong with the records of the demo, where incidents are about their values. */
-export type FaultKind = 'outage' | 'silence' | 'wrong-time';
 
 /** Steps `start <= step < end` of one series, or of all. */
 export interface Fault {
@@ -10,6 +8,8 @@ export interface Fault {
   readonly series: string | null;
   readonly start: number;
   readonly end: number;
+  /** What a person is shown of it. */
+  readonly cause: string;
 }
 
 /** Days from one fault of a kind to the next. */
@@ -23,29 +23,15 @@ const AHEAD_MS = 23 * STEPS_PER_HOUR * STEP_MS + STEP_MS / 2;
  * Faults of one period. All begin within eight hours of its second day: a demo starts with a period, has a history of
  * three days, and shows them once in the history and once more within the first minutes after it.
  */
-const PLAN: readonly Fault[] = [
-  faultAt('wrong-time', 'api-2/request-rate', 26, 1),
-  faultAt('silence', 'host-1/cpu', 32, 2 * STEPS_PER_HOUR),
-  faultAt('outage', null, 66, 2 * STEPS_PER_HOUR),
-];
-
-function faultAt(kind: FaultKind, series: string | null, step: number, steps: number): Fault {
-  const start = STEPS_PER_DAY + step;
-  return { kind, series, start, end: start + steps };
-}
+const FAULTS: readonly Fault[] = DEMO_PLAN.faults.map(({ step, steps, ...fault }) => {
+  return { ...fault, start: STEPS_PER_DAY + step, end: STEPS_PER_DAY + step + steps };
+});
 
 /** The fault of a series at a step; null where its record is sent as it should be. */
 export function faultOf(series: string, step: number): Fault | null {
   const since = phaseOf(step);
-  const fault = PLAN.find((one) => (one.series ?? series) === series && one.start <= since && since < one.end);
+  const fault = FAULTS.find((one) => (one.series ?? series) === series && one.start <= since && since < one.end);
   return fault === undefined ? null : { ...fault, start: step - since + fault.start, end: step - since + fault.end };
-}
-
-/** The outage of all series that ended just before a step; null where none did. */
-export function outageBefore(step: number): Fault | null {
-  const since = phaseOf(step);
-  const fault = PLAN.find(({ kind, end }) => kind === 'outage' && end === since);
-  return fault === undefined ? null : { ...fault, start: step - since + fault.start, end: step };
 }
 
 /** The event time in a series' record of a step; null where none is sent. */

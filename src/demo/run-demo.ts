@@ -12,11 +12,9 @@ import { readTail, type TopicRecord, tailTopic } from '../kafka/fetch/topic-tail
 import { openBulkProducer } from '../kafka/produce/bulk-producer.ts';
 import type { CommandIo } from '../tools/terminal/command-io.ts';
 import { formatTime, SCORE_LINE_STYLE } from '../tools/terminal/score-line.ts';
-import { DemoEvents } from './demo-events.ts';
-import { DemoFaults, type SeenLetter } from './demo-faults.ts';
 import { type FeedPlan, historySize, newestSteps, planFeed, TAIL_RECORDS, writeSteps } from './demo-feed.ts';
 import { timeOf } from './demo-time.ts';
-import { DemoView } from './demo-view.ts';
+import { DemoView, type SeenLetter } from './demo-view.ts';
 
 /** For missing topics. The demo continues after its newest observation, so the broker must keep that one for long. */
 const CREATION = { partitions: 4, replicationFactor: 1, retentionMs: 365 * 86_400_000 };
@@ -83,22 +81,18 @@ export async function showDemo(
   const style = { ...SCORE_LINE_STYLE, colour: stdoutTakesColour() };
   const historyScores = newest.size === 0 ? historySize(plan, covered) : 0;
   const view = new DemoView({ covered, liveStart, historyScores, style });
-  const events = new DemoEvents(liveStart, style);
-  const faults = new DemoFaults({ covered, liveStart, style });
   if (view.live) for (const line of [`Continuing at ${formatTime(timeOf(liveStart))}.`, ...view.header]) io.out(line);
   const show = async (values: readonly Buffer[]) => {
     const scores = await Promise.all(values.map((value) => decode(value)));
     for (const line of view.take(scores, Date.now())) io.out(line);
-    for (const line of [...faults.takeScores(scores, view.live), ...faults.release(view.live)]) io.out(line);
-    for (const line of events.summary(view.live, Date.now())) io.out(line);
   };
   const showEvents = async (values: readonly Buffer[]) => {
     const made = await Promise.all(values.map((value) => decodeEvent(value)));
-    for (const line of events.take(made, view.live)) io.out(line);
+    for (const line of view.takeEvents(made)) io.out(line);
   };
   const showLetters = async (values: readonly Buffer[]) => {
     const letters: SeenLetter[] = values.map((value) => JSON.parse(value.toString()));
-    for (const line of faults.takeLetters(letters, view.live)) io.out(line);
+    for (const line of view.takeLetters(letters)) io.out(line);
   };
   let showing = Promise.resolve();
   // A record that is another one was written by another program.

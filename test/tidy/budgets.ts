@@ -15,7 +15,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   codecs: 4_880,
   config: 3_600,
   console: 6_950,
-  demo: 1_600,
+  demo: 1_350,
   detection: 7_630,
   engine: 9_660,
   forecasting: 2_420,
@@ -31,7 +31,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   singleton: 300,
   store: 3_100,
   time: 1_100,
-  tools: 3_420,
+  tools: 3_360,
 };
 
 const ROOMS_MAX = 24;

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  DEMO_INCIDENT_KINDS,
-  type DemoIncidentKind,
-  disturbed,
-  INCIDENT_PERIOD,
-  INCIDENT_STEPS,
-  incidentAt,
-  type Parts,
-} from '../../../src/demo/demo-incidents.ts';
+import { disturbed, INCIDENT_PERIOD, incidentAt, type Parts } from '../../../src/demo/demo-incidents.ts';
+import { DEMO_INCIDENT_KINDS, DEMO_PLAN, type DemoIncidentKind } from '../../../src/demo/demo-plan.ts';
 
 const UNIT = 6;
 /** A season that rises by 1 a step, and noise that changes its sign. */
@@ -16,8 +9,10 @@ const partsAt = (step: number): Parts => ({ base: 100, season: step, noise: step
 const normal = (step: number) => partsAt(step).base + partsAt(step).season + partsAt(step).noise;
 /** The values of an incident that begins at step 10. */
 const valuesOf = (kind: DemoIncidentKind) => {
-  const incident = { kind, start: 10, end: 10 + INCIDENT_STEPS[kind] };
-  return Array.from({ length: INCIDENT_STEPS[kind] }, (_, i) => disturbed(incident, 10 + i, { unit: UNIT, partsAt }));
+  const incident = { kind, start: 10, end: 10 + DEMO_PLAN.incidents[kind].steps };
+  return Array.from({ length: DEMO_PLAN.incidents[kind].steps }, (_, i) =>
+    disturbed(incident, 10 + i, { unit: UNIT, partsAt }),
+  );
 };
 const distances = (kind: DemoIncidentKind) => valuesOf(kind).map((value, i) => value - normal(10 + i));
 
@@ -25,8 +20,8 @@ test('an incident begins once in a period, at its phase, and lasts its steps', (
   for (const kind of DEMO_INCIDENT_KINDS) {
     const steps = Array.from({ length: 2 * INCIDENT_PERIOD }, (_, i) => i - INCIDENT_PERIOD + 700);
     const under = steps.filter((step) => incidentAt(kind, 700, step) !== null);
-    assert.equal(under.length, 2 * INCIDENT_STEPS[kind]);
-    assert.deepEqual(incidentAt(kind, 700, 701), { kind, start: 700, end: 700 + INCIDENT_STEPS[kind] });
+    assert.equal(under.length, 2 * DEMO_PLAN.incidents[kind].steps);
+    assert.deepEqual(incidentAt(kind, 700, 701), { kind, start: 700, end: 700 + DEMO_PLAN.incidents[kind].steps });
     assert.equal(incidentAt(kind, 700, 699), null);
   }
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEMO_INCIDENT_KINDS, INCIDENT_PERIOD } from '../../../src/demo/demo-incidents.ts';
+import { INCIDENT_PERIOD } from '../../../src/demo/demo-incidents.ts';
+import { DEMO_INCIDENT_KINDS } from '../../../src/demo/demo-plan.ts';
 import { DEMO_SERIES, type DemoSeries, demoValue, incidentOf, partsAt } from '../../../src/demo/demo-series.ts';
 import { STEPS_PER_DAY } from '../../../src/demo/demo-time.ts';
 

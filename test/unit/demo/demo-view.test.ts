@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { timeOf } from '../../../src/demo/demo-time.ts';
 import { DemoView } from '../../../src/demo/demo-view.ts';
 import { SCORE_LINE_STYLE } from '../../../src/tools/terminal/score-line.ts';
+import { anomalyEvent } from '../../fixture/stream/anomaly-event.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
 
 const LIVE_START = 6_000_000;
@@ -71,4 +72,19 @@ test('a series that stops in the history, and returns, is no observation of it',
   view.take([{ ...score('a', -3), state: 'silent' }, score('a', -1)], 0);
   const [sum] = view.take([{ ...score('b', -2), state: 'returned' }, score('b', -1)], 1);
   assert.equal(sum, 'History of 2 series scored: 2 observations, 0 flagged.');
+});
+
+test('live events and refused records are shown with what the demo did, those of the history are not', () => {
+  const view = demoView({ historyScores: 0 });
+  const at = timeOf(LIVE_START + 1);
+  const event = (series: string, updatedAtMs: number) => anomalyEvent({ series, updatedAtMs, firstAlarmAtMs: at });
+  const lines = view.takeEvents([event('of-another', at), event('old', timeOf(LIVE_START - 1))]);
+  assert.equal(lines.length, 1);
+  assert.match(lines[0], /of-another.*<- nothing: a false alarm$/);
+  const letter = { reason: 'time-unconfirmed', detail: 'ahead', series: 'a' } as const;
+  const [refused, ...rest] = view.takeLetters([letter, { ...letter, series: 'z' }]);
+  assert.match(refused, /refused {2}a +time-unconfirmed: ahead {2}<- wrong time$/);
+  assert.deepEqual(rest, []);
+  const behind = demoView();
+  assert.deepEqual([...behind.takeEvents([event('a', at)]), ...behind.takeLetters([letter])], []);
 });

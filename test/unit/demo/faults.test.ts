@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HISTORY_STEPS, planFeed } from '../../../src/demo/demo-feed.ts';
+import type { FaultKind } from '../../../src/demo/demo-plan.ts';
 import { DEMO_SERIES, incidentOf } from '../../../src/demo/demo-series.ts';
 import { STEPS_PER_HOUR, timeOf } from '../../../src/demo/demo-time.ts';
-import { type Fault, type FaultKind, faultOf, sentTime, stepOfSent } from '../../../src/demo/faults.ts';
+import { type Fault, faultOf, sentTime, stepOfSent } from '../../../src/demo/faults.ts';
 
 const { start, liveStart } = planFeed(new Map(), Date.UTC(2026, 4, 1));
 /** Steps that are live within the first two minutes. */
