@@ -100,8 +100,9 @@ export async function showDemo(
     const values = records.flatMap(({ value }) => (value === null ? [] : [value]));
     showing = showing.then(() => shown(values)).catch(() => undefined);
   };
-  const onConnection = (error: Error | null) =>
-    io.err(error === null ? 'Kafka is back.' : `${error.message}. Trying again ...`);
+  const onConnection = (error: Error | null) => {
+    if (!io.stop.aborted) io.err(error === null ? 'Kafka is back.' : `${error.message}. Trying again ...`);
+  };
   const from = 'latest';
   const { topics } = stream;
   const onRecords = [

@@ -77,6 +77,7 @@ export function withIncident<E extends Pick<EventAnswer, 'eventId' | 'incidentId
 
 /** Why events are in no incident, with a remedy; null while incidents are created. */
 export function incidentsStalled(freshness: Freshness | null | undefined, nowMs: number): string | null {
+  if (freshness?.incidents === null) return 'Events are not grouped into incidents. Run: npm start -- incidents';
   const since = freshness?.incidents?.stalled_since ?? null;
   if (since === null) return null;
   return `No incident was created since ${timeText(since, nowMs)}. Run: npm start -- incidents`;

@@ -24,6 +24,7 @@ const RUNS: readonly (readonly [command: RegExp, says: string])[] = [
   [/-- broker/, 'Kafka is up'],
   [/-- poll/, '"polling"'],
   [/-- worker/, '"worker started"'],
+  [/-- incidents/, '"incidents started"'],
   [/-- serve/, '"serving"'],
   [/-- remote-write/, '"bands are written"'],
   [/-- alerts/, '"alerts started"'],

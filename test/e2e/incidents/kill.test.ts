@@ -29,35 +29,57 @@ function life(number: number, host: number, atMs: number): readonly AnomalyEvent
   return Object.values(revisionsOf(number, { series, startedAtMs: atMs, updatedAtMs: atMs, labels: {} }));
 }
 
-kafkaTest(
-  'a process that is killed repeatedly writes each incident once, with every event in one of them',
-  async (t) => {
-    const topics = await freshTopics(4);
-    const { config } = await kafkaConnection();
-    const output = `incidents-${topics.events}`;
-    const detectors = join(folder, 'detectors.yaml');
-    const detector = '{ name: cpu, series: "*", freq: min, h: 24, detection_size: 24 }';
-    writeFileSync(detectors, `topics: { events: ${topics.events} }\ndetectors: [${detector}]`);
-    const env = {
-      KAFKA_BROKERS: config.brokers.join(),
-      KAFKA_GROUP_ID: `group-${topics.events}`,
-      KAFKA_SESSION_MS: '1500',
-      OPS_PORT: '0',
-      INCIDENTS_TOPIC: output,
-      // Longer than partitions are read apart.
-      INCIDENT_QUIET_MS: '3000',
-    };
-    const start = () => startCommand(['incidents', '--detectors', detectors, '--from-beginning'], env);
-    const write = (events: readonly AnomalyEvent[]) => {
+/** Topics of a test, and the command over them. */
+async function grouping(flags: readonly string[] = []) {
+  const topics = await freshTopics(4);
+  const { config } = await kafkaConnection();
+  const output = `incidents-${topics.events}`;
+  const detectors = join(folder, `${topics.events}.yaml`);
+  const detector = '{ name: cpu, series: "*", freq: min, h: 24, detection_size: 24 }';
+  writeFileSync(detectors, `topics: { events: ${topics.events} }\ndetectors: [${detector}]`);
+  const env = {
+    KAFKA_BROKERS: config.brokers.join(),
+    KAFKA_GROUP_ID: `group-${topics.events}`,
+    KAFKA_SESSION_MS: '1500',
+    OPS_PORT: '0',
+    INCIDENTS_TOPIC: output,
+    // Longer than partitions are read apart.
+    INCIDENT_QUIET_MS: '3000',
+  };
+  return {
+    env,
+    detectors,
+    start: () => startCommand(['incidents', '--detectors', detectors, ...flags], env),
+    write: (events: readonly AnomalyEvent[]) => {
       const records = events.map((event) => {
         return { key: Buffer.from(event.series ?? ''), value: Buffer.from(JSON.stringify(event)) };
       });
       return produceRecords({ config }, topics.events, records);
-    };
-    const written = async (): Promise<readonly Incident[]> => {
+    },
+    written: async (): Promise<readonly Incident[]> => {
       const records = await committedRecords(output, 0);
       return records.map(({ value }) => JSON.parse(value!.toString()));
-    };
+    },
+  };
+}
+
+kafkaTest('the first start begins with open events, and leaves those that have ended', async (t) => {
+  const { start, write, written } = await grouping();
+  const [over, open] = [life(1, 1, START), life(2, 2, START + HOUR)];
+  await write([...over, ...open.slice(0, 2)]);
+  const first = start();
+  t.after(() => first.kill());
+  const series = async () => (await written()).flatMap(({ events }) => events.map((event) => event.series));
+  await until('the open event is in an incident', async () => (await series()).length > 0);
+  await write(life(3, 3, START + 20 * HOUR));
+  await until('it continues', async () => (await series()).includes('host-3/cpu'));
+  assert.deepEqual(await series(), ['host-2/cpu', 'host-3/cpu']);
+});
+
+kafkaTest(
+  'a process that is killed repeatedly writes each incident once, with every event in one of them',
+  async (t) => {
+    const { start, write, written, env, detectors } = await grouping(['--from-beginning']);
     const ended = (incidents: readonly Incident[]) => incidents.filter(({ type }) => type === 'closed').length;
 
     // What the fleet is like without a fault.

@@ -65,6 +65,7 @@ export async function runAlerts(options: RunAlertsOptions): Promise<AlertService
       topic: eventsTopic,
       decode: createEventDecoder(stream.output.format, registry),
       from,
+      logger,
       onUnreadable: unreadable('event'),
     }),
     stateTopic,
@@ -76,6 +77,7 @@ export async function runAlerts(options: RunAlertsOptions): Promise<AlertService
     topic: incidents.topic,
     decode: createIncidentDecoder(stream.output.format, registry),
     from,
+    logger,
     onUnreadable: unreadable('incident'),
   });
   const store = openAlertStore(config);

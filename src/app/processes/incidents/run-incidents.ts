@@ -12,7 +12,7 @@ import { collectIncidents, type Metrics } from '../../../ops/metrics.ts';
 import { type SingletonService, startSingletonService } from '../../../singleton/singleton-service.ts';
 import { meanStepMs } from '../../../time/frequency.ts';
 import { loggedConnection } from '../logged-connection.ts';
-import { createKafkaSingletonLog, followRecords } from '../singleton/kafka-singleton-log.ts';
+import { createKafkaSingletonLog, openEventsFirst } from '../singleton/kafka-singleton-log.ts';
 
 /** The step of a detector that the file does not name any more. */
 const STEP_MS_DEFAULT = 60_000;
@@ -42,10 +42,11 @@ export async function runIncidents(options: RunIncidentsOptions): Promise<Single
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
   const log = createKafkaSingletonLog({
     ...connection,
-    readEvents: followRecords(connection, {
+    readEvents: openEventsFirst(connection, {
       topic: eventsTopic,
       decode: createEventDecoder(stream.output.format, registry),
       from,
+      logger,
       onUnreadable: (place, reason) => logger.error({ ...place, reason }, 'a record of the events topic is no event'),
     }),
     stateTopic,

@@ -4,7 +4,8 @@ import type { Topics } from '../../../config/config.ts';
 import { createKafkaLog } from '../../../engine/log/kafka-log.ts';
 import type { OutputRecord, PartitionSession, Subscription } from '../../../engine/log/log.ts';
 import type { KafkaConnection } from '../../../kafka/cluster/connection.ts';
-import { type TopicRecord, tailTopic } from '../../../kafka/fetch/topic-tail.ts';
+import { readWholeTopic, type TopicRecord, tailTopic } from '../../../kafka/fetch/topic-tail.ts';
+import type { Logger } from '../../../ops/logger.ts';
 import { ServiceError } from '../../../ops/service-error.ts';
 import type { AnomalyEvent } from '../../../records/anomaly-event.ts';
 import type { FollowRecords, SingletonLog, StateSession } from '../../../singleton/singleton-log.ts';
@@ -74,13 +75,17 @@ interface RecordTopic<T> {
   readonly decode: (value: Buffer) => Promise<T>;
   /** Where it begins without kept positions. */
   readonly from: 'earliest' | 'latest';
+  readonly logger: Logger;
   readonly onUnreadable: (place: { readonly partition: number; readonly offset: number }, reason: string) => void;
 }
 
 /** Follows a topic of records such as events. */
 export function followRecords<T>(connection: KafkaConnection, followed: RecordTopic<T>): FollowRecords<T> {
-  const { topic, from } = followed;
+  const { topic, from, logger } = followed;
   return async (place, { onRecords, onConnection }) => {
+    if (place !== null && from === 'earliest') {
+      logger.warn({ topic }, '--from-beginning acts at the first start only: reading continues at the stored position');
+    }
     const stopping = new AbortController();
     const { signal } = stopping;
     const read = (record: TopicRecord) => readRecord(record, { ...followed, signal, onConnection });
@@ -135,6 +140,49 @@ async function readRecord<T>(
     }
   }
   return [];
+}
+
+/** Begins with events that are open when it has no kept positions: they may have begun long before. */
+export function openEventsFirst(connection: KafkaConnection, followed: RecordTopic<AnomalyEvent>) {
+  const follow = followRecords(connection, followed);
+  const readOpen = async () => {
+    const open = new Map<string, AnomalyEvent>();
+    await readWholeTopic(connection, followed.topic, async (records) => {
+      for (const { value } of records) {
+        // The same record is reported by whoever follows it, if it cannot be read.
+        const event = value === null ? null : await followed.decode(value).catch(unreadable);
+        if (event?.type === 'closed') open.delete(event.eventId);
+        else if (event !== null) open.set(event.eventId, event);
+      }
+    });
+    return [...open.values()].sort((a, b) => a.startedAtMs - b.startedAtMs);
+  };
+  const begin: FollowRecords<AnomalyEvent> = async (place, handlers) => {
+    if (place !== null || followed.from === 'earliest') return follow(place, handlers);
+    const known = Promise.withResolvers<boolean>();
+    const tail = await follow(null, {
+      ...handlers,
+      onRecords: async (events, after) => {
+        if (await known.promise) await handlers.onRecords(events, after);
+      },
+    });
+    try {
+      await handlers.onRecords(await readOpen(), tail.begin);
+      known.resolve(true);
+      return tail;
+    } catch (error) {
+      known.resolve(false);
+      await tail.stop();
+      throw error;
+    }
+  };
+  return begin;
+}
+
+/** Throws while a schema cannot be fetched: the events are read again then. */
+function unreadable(error: unknown): null {
+  if (error instanceof ServiceError) throw error;
+  return null;
 }
 
 interface SessionTopics {

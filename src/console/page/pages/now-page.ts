@@ -37,7 +37,7 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
   const shownEvents = alone.slice(0, LINES_MAX);
   const names = useNames(shownEvents.map(subjectName));
   const originNames = useNames(shownIncidents.flatMap(namedOrigins));
-  const stalled = incidentsStalled(known, nowMs);
+  const stalled = total === 0 ? null : incidentsStalled(known, nowMs);
   const waiting = sorted.filter((event) => event.acknowledged === null && !isMuted(event, nowMs));
   if (events === null || (freshness === null && app.source.kind === 'service'))
     return failure === null ? html`<${Loading} what="events" />` : html`<${Failure} text=${failure} />`;
@@ -71,7 +71,7 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
       </form>
     </header>
     ${failure !== null && html`<${Failure} text=${failure} />`}
-    ${stalled !== null && html`<p class="not-current" role="status">${stalled}</p>`}
+    ${stalled !== null && html`<p class=${known?.incidents ? 'not-current' : 'aside'} role="status">${stalled}</p>`}
     ${
       (known?.other_clusters.length ?? 0) > 0 &&
       html`<p class="aside">DATA_DIR also has the history of another Kafka cluster, which is not shown:
