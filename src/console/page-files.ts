@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { linkModules } from './link-modules.ts';
-import { consoleStyle, ICON } from './page-style.ts';
+import { consoleStyle, ICON, VERSION_META } from './page-style.ts';
 import { reportPage } from './report-page.ts';
 import { REPORT_FILE } from './view/report-file.ts';
 
@@ -99,6 +99,7 @@ function shellPage({ style, icon, scripts }: ShellParts): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+${VERSION_META}
 <title>Tidewatch</title>
 <link rel="icon" type="image/svg+xml" href="${icon}">
 <link rel="stylesheet" href="${style}">

@@ -7,6 +7,10 @@ export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"
 <circle cx="25" cy="8" r="3" fill="#ff7a59"/>
 </svg>`;
 
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+/** The page shows it. */
+export const VERSION_META = `<meta name="generator" content="Tidewatch ${version}">`;
+
 /** All style sheets of the console in one, in the order of their names after the tokens. */
 export function consoleStyle(): string {
   const folder = new URL('style/', import.meta.url);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ReportData } from '../api/wire/schema/backtest-schema.ts';
 import { linkModules } from './link-modules.ts';
-import { consoleStyle, ICON } from './page-style.ts';
+import { consoleStyle, ICON, VERSION_META } from './page-style.ts';
 import { embedded, withReport } from './view/report-file.ts';
 
 const ENTRY = new URL('./page/report-console.ts', import.meta.url);
@@ -36,6 +36,7 @@ export function reportPage(data: ReportData | null): string {
 <meta http-equiv="content-security-policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+${VERSION_META}
 <title>Tidewatch</title>
 <link rel="icon" href="data:image/svg+xml;base64,${base64(ICON)}">
 <style>${style}</style>

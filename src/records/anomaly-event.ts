@@ -176,3 +176,19 @@ export function withEventDefaults(raw: object | null): object {
   const alarms = { firstAlarmAtMs: startedAtMs, lastAlarmAtMs: endedAtMs ?? peakAtMs };
   return { ...raw, ...EVENT_DEFAULTS, ...alarms, ...known };
 }
+
+/** Labels of a detector that help whoever is on call: the first that there is of each list. */
+const LABELS = {
+  runbook: ['runbook_url', 'runbook'],
+  nextStep: ['next_step', 'action'],
+  owner: ['owner'],
+} as const;
+
+/** A text is empty without its label. */
+export function guidanceOf(labels: Readonly<Record<string, string>>): Readonly<Record<keyof typeof LABELS, string>> {
+  const textOf = (names: readonly string[]) => {
+    const name = names.find((each) => Object.hasOwn(labels, each));
+    return name === undefined ? '' : labels[name];
+  };
+  return { runbook: textOf(LABELS.runbook), nextStep: textOf(LABELS.nextStep), owner: textOf(LABELS.owner) };
+}

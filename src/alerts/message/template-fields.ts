@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../../records/anomaly-event.ts';
+import { type AnomalyEvent, guidanceOf } from '../../records/anomaly-event.ts';
 import { type IncidentOrigin, isOriginKnown } from '../../records/incident.ts';
 import { quantityTexts } from '../../records/quantity-text.ts';
 import { type ListedNames, listedNames } from '../../records/series/listed-names.ts';
@@ -64,8 +64,8 @@ export const NOTICE_FIELDS: Readonly<Record<string, ReadField<Notice>>> = {
   usual: ofEvent(usualText),
   distance: ofEvent(distanceText),
   goesOn: ofBoth(goesOnText),
-  runbook: (notice) => runbookOf(recordOf(notice)),
-  nextStep: (notice) => labelOf(recordOf(notice), NEXT_STEP_LABELS),
+  runbook: ofBoth(({ labels }) => guidanceOf(labels).runbook),
+  nextStep: ofBoth(({ labels }) => guidanceOf(labels).nextStep),
   alarms: ofEvent(({ alarms }) => String(alarms)),
   observations: ofEvent(({ observations }) => String(observations)),
   closeReason: (notice) => closeReasonOf(notice),
@@ -194,17 +194,6 @@ function goesOnText(record: AnomalyEvent | ToldIncident): string {
   if (endedAtMs !== null) return `over after ${lasted}`;
   return recoveringSinceMs === null ? `goes on, ${lasted} so far` : `recovering after ${lasted}`;
 }
-
-/** Labels of a detector that say what to do, the first one that there is. */
-const RUNBOOK_LABELS = ['runbook_url', 'runbook'];
-const NEXT_STEP_LABELS = ['next_step', 'action'];
-
-function labelOf({ labels }: AnomalyEvent | ToldIncident, names: readonly string[]): string {
-  const name = names.find((each) => Object.hasOwn(labels, each));
-  return name === undefined ? '' : labels[name];
-}
-
-export const runbookOf = (record: AnomalyEvent | ToldIncident): string => labelOf(record, RUNBOOK_LABELS);
 
 /** A place where an incident may have begun, with what speaks for it. */
 export function originText(origin: IncidentOrigin | undefined): string {

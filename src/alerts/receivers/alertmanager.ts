@@ -1,10 +1,10 @@
-import type { AnomalyEvent } from '../../records/anomaly-event.ts';
+import { type AnomalyEvent, guidanceOf } from '../../records/anomaly-event.ts';
 import { NAME_LABEL } from '../../records/series/series-id.ts';
 import { eventUrgency } from '../../records/urgency.ts';
 import type { Notice, Opening } from '../message/notification.ts';
 import { oneLine } from '../message/plain-text.ts';
 import { consoleLink, recordOf, type ToldIncident } from '../message/subject.ts';
-import { originText, placeOf, runbookOf } from '../message/template-fields.ts';
+import { originText, placeOf } from '../message/template-fields.ts';
 import { type Worded, wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
 import type { AlertmanagerTarget, ReceiverSettings } from '../routes/alert-route.ts';
@@ -79,7 +79,7 @@ export function postableAlert(
       put(annotations, `origin_${i + 1}`, originText(origin));
     }
   }
-  put(annotations, 'runbook_url', runbookOf(record));
+  put(annotations, 'runbook_url', guidanceOf(record.labels).runbook);
   annotations.description = text;
   return {
     labels,

@@ -1,4 +1,4 @@
-import { useEffect, useErrorBoundary, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useMemo, useRef } from 'preact/hooks';
 import type { ReportData } from '../../api/wire/schema/backtest-schema.ts';
 import { type ConsoleSource, chosenMatch } from '../view/console-source.ts';
 import { counted } from '../view/number-words.ts';
@@ -16,6 +16,7 @@ import {
 import { classes, html, type Shown, typedIn } from './element/html.ts';
 import { Icon } from './element/icons.ts';
 import { Failure, Loading } from './element/page-states.ts';
+import { Shortcuts } from './element/shortcuts.ts';
 import { Units } from './element/units.ts';
 import { Wave } from './element/wave.ts';
 import { BacktestPage } from './pages/backtest-page.ts';
@@ -59,6 +60,8 @@ const PAGES: readonly ShownPage[] = [
   { name: 'service', title: 'Service', page: ServicePage, isSetting: true },
 ];
 
+/** Name and version of the service that made the page. */
+const VERSION = document.querySelector<HTMLMetaElement>('meta[name=generator]')?.content ?? '';
 /** Detectors change while the page is open. */
 const WORDS_EVERY_MS = 60_000;
 const NO_UNITS = {};
@@ -108,7 +111,6 @@ export function Shell({ source, session, onLeave, title, onReport, onSave }: She
   // Times of another clock are drawn anew.
   const pageKey = `${zone} ${page === shown.one ? `one ${route.subject}` : shown.name}`;
   useTitle(app, shown.title, route);
-  useShortcuts(main);
   const toContent = (event: Event) => {
     event.preventDefault();
     main.current?.focus();
@@ -143,6 +145,8 @@ export function Shell({ source, session, onLeave, title, onReport, onSave }: She
           <${Icon} name="out" /><span>Save as a file</span></button>`
         }
         ${onLeave !== null && html`<${LeaveButton} session=${session} onLeave=${onLeave} />`}
+        <p class="version">${VERSION}</p>
+        <${Shortcuts} main=${main} pages=${pages} />
       </div>
     </header>
     <main id="content" ref=${main} tabindex="-1">${source.kind === 'service' && html`<${NotCurrent} app=${app} />`}
@@ -258,28 +262,4 @@ function useTitle(app: Console, title: string, { subject }: Route): void {
   useEffect(() => {
     document.title = `${total > 0 ? `(${total}) ` : ''}${subject ?? title} – Tidewatch`;
   }, [total, title, subject]);
-}
-
-/** `g` and a letter goes to a page, `/` to the search. Keys that are typed into a field are no shortcuts. */
-function useShortcuts(main: { readonly current: HTMLElement | null }): void {
-  // An effect would listen from the next frame on, and lose a key that is pressed as soon as the page shows.
-  useLayoutEffect(() => {
-    let went = 0;
-    const press = (event: KeyboardEvent) => {
-      const { target, key } = event;
-      const isTyping = target instanceof HTMLElement && target.closest('input, select, textarea, dialog') !== null;
-      if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (key === '/') {
-        event.preventDefault();
-        main.current?.querySelector<HTMLInputElement>('input[type=search]')?.focus();
-      } else if (key === 'p' && event.timeStamp - went >= 1_000) livePause.toggle();
-      else if (key === 'g') went = event.timeStamp;
-      else if (event.timeStamp - went < 1_000) {
-        const to = PAGES.find(({ name }) => name.startsWith(key))?.name;
-        if (to !== undefined) location.hash = routeTo(to);
-      }
-    };
-    addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
-  }, [main]);
 }

@@ -11,7 +11,7 @@ import { Shell } from './shell.ts';
 import { keepReport, keptReport } from './source/kept-report.ts';
 import { currentSession, type Session, signIn, signOut, whenSignedOut } from './source/service-calls.ts';
 
-/** Shows the login unless the browser has a session, or a link that begins one. */
+/** Shows the login unless the browser has a session, or a link that starts one. */
 export function SignedInConsole({ source }: { readonly source: ConsoleSource }): Shown {
   const [session, setSession] = useState<Session | null>(null);
   const [report, setReport] = useState<ReportData | null>(null);
@@ -19,7 +19,12 @@ export function SignedInConsole({ source }: { readonly source: ConsoleSource }):
   const [provider, setProvider] = useState<string | null>(null);
   const [refusal, setRefusal] = useState<string | null>(null);
   useEffect(() => {
-    whenSignedOut(() => setSession(null));
+    whenSignedOut(() =>
+      setSession((before) => {
+        if (before !== null) setRefusal('Your session has ended. Sign in again to continue on this page.');
+        return null;
+      }),
+    );
     const begin = () => {
       const code = signInCodeOf(location.hash);
       const refused = signInRefusalOf(location.hash);
@@ -35,7 +40,7 @@ export function SignedInConsole({ source }: { readonly source: ConsoleSource }):
         })
         // Without an answer the form is shown; it shows what is wrong.
         .catch(() => {
-          if (code !== null) setRefusal('This link was used, or has expired. A key signs in as well.');
+          if (code !== null) setRefusal('This link was used, or has expired. Sign in with a key instead.');
         })
         .finally(() => setKnown(true));
     };
@@ -53,7 +58,11 @@ export function SignedInConsole({ source }: { readonly source: ConsoleSource }):
   }, []);
   if (!isKnown) return null;
   if (session === null) {
-    return html`<${LoginPage} onSession=${setSession} provider=${provider} refusal=${refusal} />`;
+    const enter = (begun: Session) => {
+      setRefusal(null);
+      setSession(begun);
+    };
+    return html`<${LoginPage} onSession=${enter} provider=${provider} refusal=${refusal} />`;
   }
   const show = (shown: ReportData | null) => {
     void keepReport(shown && { owner: session.name, report: shown });

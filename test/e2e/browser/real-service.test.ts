@@ -198,8 +198,13 @@ kafkaTest('a session that has ended leads to the sign-in, and from there back to
   const authorization = `Bearer ${service.key}`;
   const ended = await fetch(`${service.url}/v1/sessions`, { method: 'DELETE', headers: { authorization } });
   assert.equal(ended.status, 200);
+  await page.getByText('Your session has ended.').waitFor();
   await signIn(page, service.key);
   await page.getByRole('heading', { name: 'memory' }).waitFor();
+  await page.getByText(/^Tidewatch \d+\.\d+/).waitFor();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').getByText('Pause or resume updates').waitFor();
+  await page.keyboard.press('Escape');
   assert.match(page.url(), /#\/series\/memory\?compare=day$/);
 });
 

@@ -16,6 +16,7 @@ const DRAWINGS: Readonly<Record<string, string>> = {
   clock: 'M8 2.500a5.500 5.500 0 1 0 0 11 5.500 5.500 0 0 0 0-11zM8 5v3l2 1.500',
   pause: 'M5.500 3v10M10.500 3v10',
   leave: 'M6.500 3h-4v10h4M10 5l3 3-3 3M13 8H6',
+  keys: 'M2 4.500h12v7.500H2zM4.500 7h.010M7 7h.010M9.500 7h.010M12 7h.010M5 9.500h6',
   copy: 'M6 5.500h7v8H6zM10 5.500v-3H3v8h3',
   check: 'M3 8.500l3.500 3.500L13 4.500',
   bell: 'M4 11V7.500a4 4 0 0 1 8 0V11l1 1.500H3zM7 14h2',

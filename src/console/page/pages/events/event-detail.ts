@@ -21,6 +21,7 @@ import { Icon } from '../../element/icons.ts';
 import { Meanings } from '../../element/meanings.ts';
 import { Failure } from '../../element/page-states.ts';
 import { Name, SharedName, useNames } from '../../element/series-name.ts';
+import { Guidance, linked } from './guidance.ts';
 import { MuteDialog } from './mute-dialog.ts';
 
 interface EventDetailProps {
@@ -52,6 +53,7 @@ export function EventDetail({ app, event, nowMs, onChanged }: EventDetailProps):
       ${isOfGroup(event) && html`<p class="aside">in the group <strong>${event.group}</strong></p>`}
       ${isOfDetector(event) && html`<p class="aside">${event.seriesCount} series of one partition</p>`}</header>
     <p class="why">${whyFlagged(event, nowMs).join(' ')}</p>
+    <${Guidance} of=${[labels]} />
     <dl class="facts">${facts.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
     <${Meanings} of=${['expected interval', 'grade', 'severity']} />
     ${event.members.length > 0 && html`<${MemberShares} event=${event} />`}
@@ -67,11 +69,6 @@ export function EventDetail({ app, event, nowMs, onChanged }: EventDetailProps):
       onChanged=${onChanged} />`
     }
   </article>`;
-}
-
-/** A label may hold an address, such as that of a runbook. */
-function linked(text: string): Shown | string {
-  return /^https?:\/\//.test(text) ? html`<a href=${text} rel="noreferrer" target="_blank">${text}</a>` : text;
 }
 
 function MemberShares({ event }: { readonly event: EventAnswer }): Shown {
@@ -134,7 +131,7 @@ function EventActions({ app, event, nowMs, onChanged }: EventDetailProps): Shown
           }
         </div>`
         : html`<p
-          class="aside">This key may look. Acknowledging, muting and answering need a key with the role operator.</p>`
+          class="aside">Read-only access. Acknowledging, muting and feedback require a key with the role operator.</p>`
     }
     ${failure !== null && html`<${Failure} text=${failure} />`}
     ${muting && html`<${MuteDialog} scopes=${muteScopes(event)} onClose=${() => setMuting(false)} onMute=${mute} />`}

@@ -40,7 +40,7 @@ export function IncidentActions({ app, incident, nowMs, onChanged }: IncidentAct
             onClick=${() => (muted !== null ? act(() => app.source.muteIncident(id, null, '')) : setMuting(true))}>
             <${Icon} name=${muted !== null ? 'bell' : 'mute'} />${muted !== null ? 'Unmute' : 'Mute all of it'}</button>
         </div>`
-        : html`<p class="aside">This key may look. Acknowledging, muting and judging need the role operator.</p>`
+        : html`<p class="aside">Read-only access. Acknowledging, muting and feedback require the role operator.</p>`
     }
     ${failure !== null && html`<${Failure} text=${failure} />`}
     ${

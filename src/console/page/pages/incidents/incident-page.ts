@@ -17,6 +17,7 @@ import { classes, html, type Shown } from '../../element/html.ts';
 import { Failure, Loading } from '../../element/page-states.ts';
 import { Name, SharedName, useNames } from '../../element/series-name.ts';
 import { ChangeList } from '../events/change-list.ts';
+import { Guidance } from '../events/guidance.ts';
 import { SentOf } from '../events/sent-list.ts';
 import { IncidentActions } from './incident-actions.ts';
 import { IncidentOrigins } from './incident-origins.ts';
@@ -83,7 +84,9 @@ function Facts({ app, incident, nowMs, onChanged }: FactsProps): Shown {
   ];
   return html`<article class=${classes('panel', 'event-detail', `urgency-${eventUrgency(incident)}`)}>
     <header><h2>Related events: <em title=${meaning}>${word}</em></h2></header>
-    <p>${summary}.</p><p class="aside">${`${meaning[0].toUpperCase()}${meaning.slice(1)}.${usual}`}</p>
+    <p>${summary}.</p>
+    <${Guidance} of=${incident.events.map(({ labels }) => labels)} />
+    <p class="aside">${`${meaning[0].toUpperCase()}${meaning.slice(1)}.${usual}`}</p>
     <dl class="facts">${facts.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
     <${IncidentActions} app=${app} incident=${incident} nowMs=${nowMs} onChanged=${onChanged} />
   </article>`;
