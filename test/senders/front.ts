@@ -1,6 +1,7 @@
 /** What senders scrape, and what stands between them and `receive`. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
 
 /** A counter of each queue; at the scrape N that of queue I is at 10 N + I. */
 export const QUEUES = 3;
@@ -8,16 +9,26 @@ export const QUEUES = 3;
 export interface Served {
   readonly url: string;
   close(): void;
+  /** Nobody listens there until it returns. */
+  leave(): Promise<void>;
+  return(): Promise<void>;
 }
 
 async function served(listener: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<Served> {
   const server: Server = createServer((request, response) => void listener(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
   const close = () => {
     server.close();
     server.closeAllConnections();
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+  const leave = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { url: `http://127.0.0.1:${port}`, close, leave, return: () => listen(port) };
 }
 
 export interface Exporter extends Served {
@@ -29,7 +40,7 @@ export interface Exporter extends Served {
 export async function startExporter(): Promise<Exporter> {
   let scrapes = 0;
   let refused = '';
-  const { url, close } = await served((_, response) => {
+  const { url, ...others } = await served((_, response) => {
     scrapes++;
     const lines = Array.from({ length: QUEUES }, (_each, i) => `jobs_total{queue="${i}"} ${10 * scrapes + i}`);
     response.setHeader('content-type', 'text/plain; version=0.0.4');
@@ -39,7 +50,7 @@ export async function startExporter(): Promise<Exporter> {
   const setRefused = (has: boolean) => {
     refused = has ? `# TYPE bad gauge\nbad{${labels}} 1\n` : '';
   };
-  return { url, close, scrapes: () => scrapes, setRefused };
+  return { url, ...others, scrapes: () => scrapes, setRefused };
 }
 
 export interface RecordedRequest {
@@ -60,7 +71,7 @@ const PASSED = ['authorization', 'content-type', 'content-encoding', 'x-promethe
 export async function startFront(target: string): Promise<Front> {
   const requests: RecordedRequest[] = [];
   let [refusal, left] = [0, 0];
-  const { url, close } = await served(async (request, response) => {
+  const { url, ...others } = await served(async (request, response) => {
     const { method = 'POST', url } = request;
     const body = Buffer.concat(await request.toArray());
     const pairs = PASSED.flatMap((name) => (request.headers[name] ? [[name, String(request.headers[name])]] : []));
@@ -78,10 +89,21 @@ export async function startFront(target: string): Promise<Front> {
   });
   return {
     url,
-    close,
+    ...others,
     requests,
     refuse(status, count) {
       [refusal, left] = [status, count];
     },
   };
+}
+
+/** Keeps the bodies that it gets. */
+export async function startSink(): Promise<Served & { readonly bodies: readonly Buffer[] }> {
+  const bodies: Buffer[] = [];
+  const sink = await served(async (request, response) => {
+    const body = Buffer.concat(await request.toArray());
+    bodies.push(request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body);
+    response.writeHead(200).end();
+  });
+  return { ...sink, bodies };
 }

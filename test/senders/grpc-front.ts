@@ -36,7 +36,6 @@ export async function startGrpcFront(target: string): Promise<Front> {
   const requests: RecordedRequest[] = [];
   let [refusal, left] = [0, 0];
   const client = new Client(target, credentials.createInsecure());
-  const server = new Server();
   const pass = ({ request, metadata }: Call, answer: (error: unknown, bytes?: Buffer) => void) => {
     const noted = (httpStatus: number) => requests.push({ headers: HEADERS, body: request, status: httpStatus });
     if (left > 0) {
@@ -51,11 +50,16 @@ export async function startGrpcFront(target: string): Promise<Front> {
       answer(error, bytes);
     });
   };
-  server.addService(SERVICE, { Export: pass as unknown as UntypedHandleCall });
-  const port = await new Promise<number>((resolve, reject) => {
-    const bound = (error: Error | null, found: number) => (error === null ? resolve(found) : reject(error));
-    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), bound);
-  });
+  let server = new Server();
+  const listen = (port: number) => {
+    server = new Server();
+    server.addService(SERVICE, { Export: pass as unknown as UntypedHandleCall });
+    return new Promise<number>((resolve, reject) => {
+      const bound = (error: Error | null, found: number) => (error === null ? resolve(found) : reject(error));
+      server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), bound);
+    });
+  };
+  const port = await listen(0);
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
@@ -63,6 +67,8 @@ export async function startGrpcFront(target: string): Promise<Front> {
       server.forceShutdown();
       client.close();
     },
+    leave: async () => server.forceShutdown(),
+    return: async () => void (await listen(port)),
     refuse(httpStatus, count) {
       [refusal, left] = [httpStatus, count];
     },

@@ -1,8 +1,8 @@
 /**
  * `npm run senders -- [NAME...] [--record]`: builds the real senders, has them write to a real `receive` and Kafka what
- * they scrape, refuses some of their requests, and compares record by record. `--record` writes their requests as
- * fixtures. Prints a table; ends with 1 if a sender does other than the list says. `clients` generates clients from the
- * description of the API instead, and runs them.
+ * they scrape, refuses some of their requests, is away for a while, and compares record by record. Programs that write
+ * without `receive` are compared with the fixtures. `--record` writes fixtures. Prints a table; ends with 1 if a sender
+ * does other than the list says. `clients` generates clients from the description of the API instead, and runs them.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,12 +17,15 @@ import { recordMapping } from '../fixture/stream/record-mapping.ts';
 import { until } from '../fixture/until.ts';
 import { type Front, QUEUES, startExporter, startFront } from './front.ts';
 import { startGrpcFront } from './grpc-front.ts';
+import { RECORDERS, recorded } from './recorders.ts';
 import { startSender } from './run-sender.ts';
 import { SENDERS, type Sender } from './senders.ts';
 
 const KEY = 'the-key-of-every-sender-here';
 /** Scrapes of each phase that are looked at, and of the end, which may be on their way still. */
 const [PHASE_SCRAPES, LAST_SCRAPES] = [6, 3];
+/** Nobody listens for so long. */
+const OUTAGE_MS = 8_000;
 const RECORDED_MAX = 2;
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { record: { type: 'boolean' } } });
@@ -30,7 +33,8 @@ if (positionals.includes('clients')) {
   await import('./generated-clients.ts');
   process.exit(0);
 }
-const chosen = SENDERS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const isChosen = ({ name }: { readonly name: string }) => positionals.length === 0 || positionals.includes(name);
+const [chosen, recorders] = [SENDERS.filter(isChosen), RECORDERS.filter(isChosen)];
 
 type Connection = Parameters<typeof readTail>[0];
 type Written = readonly (readonly [series: string, timestampMs: number, value: number])[];
@@ -125,6 +129,16 @@ async function tried(sender: Sender, connection: Connection, folder: string): Pr
       await until(`${name} goes on after ${status}`, () => since().some((each) => each.status < 300));
       await pass();
     }
+    if (to !== 'topic') {
+      await front.leave();
+      await sleep(OUTAGE_MS);
+      await front.return();
+      const before = front.requests.length;
+      await until(`${name} goes on after an outage`, () =>
+        front.requests.slice(before).some(({ status }) => status < 300),
+      );
+      await pass();
+    }
     for (let i = 0; i < LAST_SCRAPES; i++) await sleep(1_000);
     const compared = compare(await written(connection, topics.observations, to), phases);
     if (values.record) await record(sender, front);
@@ -146,14 +160,15 @@ async function started(scrapes: () => number, front: Front, to: Sender['to']): P
 
 /** Prints a row. Returns why it is not what the list says. */
 function report(sender: Sender, { records, repeated, wrong, lost }: Compared, front: Front): string | null {
-  const { name, version, at } = sender;
+  const { name, version, at, to, outage } = sender;
   const [plain, partly, ...refused] = lost;
-  const found = at === null ? [] : STATUSES.map((status, i) => `${status} ${refused[i] > 0 ? 'drops' : 'repeats'}`);
+  const phases = [...(at === null ? [] : STATUSES), ...(to === 'topic' ? [] : (['outage'] as const))];
+  const found = phases.map((phase, i) => `${phase} ${refused[i] > 0 ? 'drops' : 'repeats'}`);
   const encodings = [...new Set(front.requests.map(({ headers }) => headers['content-encoding'] ?? 'plain'))].join('+');
   console.log(
     [name, version, `${records} records`, `${repeated} repeated`, `${wrong} wrong`, ...found, encodings].join(' | '),
   );
-  const expected = at === null ? [] : STATUSES.map((status) => `${status} ${at[status]}`);
+  const expected = phases.map((phase) => `${phase} ${phase === 'outage' ? outage : at?.[phase]}`);
   if (plain > 0 || partly > 0) return `${name}: ${plain} and ${partly} scrapes are lost that nobody refused`;
   if (wrong > 0) return `${name}: ${wrong} values were never scraped`;
   if (repeated > 0) return `${name}: ${repeated} records are there twice`;
@@ -176,7 +191,14 @@ async function record({ name, version }: Sender, { requests }: Front): Promise<v
 
 const folder = await mkdtemp(join(tmpdir(), 'tidewatch-senders-'));
 const problems: string[] = [];
-await withBroker(async (connection) => {
+for (const recorder of recorders) {
+  const problem = await recorded(recorder, values.record === true).catch(
+    (error: Error) => `${recorder.name}: ${error.message}`,
+  );
+  if (problem !== null) problems.push(problem);
+}
+const withSenders: typeof withBroker = chosen.length > 0 ? withBroker : async () => undefined as never;
+await withSenders(async (connection) => {
   for (const sender of chosen) {
     const problem = await tried(sender, connection, folder).catch((error: Error) => `${sender.name}: ${error.message}`);
     if (problem !== null) problems.push(problem);

