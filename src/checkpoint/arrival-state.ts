@@ -4,7 +4,7 @@ import type { SilenceCause } from '../records/score-record.ts';
 import { readExtras, writeExtras } from './extras-state.ts';
 import { type OpenStepsState, readOpenSteps, writeOpenSteps } from './open-step-state.ts';
 import { readHeaders, writeHeaders } from './record-headers.ts';
-import { type ReplicaTurns, readReplicas, writeReplicas } from './replica-state.ts';
+import { type ActiveReplicas, readReplicas, writeReplicas } from './replica-state.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
 /** A record whose time waits for confirmation, with the bytes of its dead letter. */
@@ -22,7 +22,7 @@ interface HeldRecord {
   };
 }
 
-/** That a series sent nothing, in place of an observation. */
+/** That a series sent nothing, instead of an observation. */
 export interface FoundSilence {
   readonly cause: SilenceCause;
   /** Input offset of the newest record of the series. */
@@ -42,11 +42,11 @@ export interface ArrivalState {
   /** Newest event time of any record that did not wait, NaN before the first; left out where it is `arrivedMs`. */
   readonly takenMs?: number;
   /** Event time of the partition at the newest record of a series that was far behind it; -Infinity for others. */
-  readonly heardMs?: number;
-  /** Whether the silence of the series was reported. */
+  readonly lastSeenMs?: number;
+  /** True if the silence of the series was reported. */
   readonly silent: boolean;
-  /** Whether a series has started over, and no score has reported it. */
-  readonly restartUnsaid?: boolean;
+  /** True if a series has started over, and no score has reported it. */
+  readonly restartUnreported?: boolean;
 }
 
 /** Records that were not taken so far. */
@@ -60,7 +60,7 @@ export interface WaitingRecords {
   /** Points of steps that are open, and of counters; null for a unit that has neither. */
   readonly steps: OpenStepsState | null;
   /** null where no record names a replica. */
-  readonly replicas: ReplicaTurns | null;
+  readonly replicas: ActiveReplicas | null;
 }
 
 export const NO_RECORDS: readonly never[] = [];
@@ -79,17 +79,17 @@ const CAUSES = [null, 'event-time', 'clock'] as const;
 
 /** @param isChange whether open steps are written as what was added to them */
 export function writeArrivals(writer: StateWriter, arrivals: ArrivalState, isChange: boolean): void {
-  const { arrivedMs, takenMs, heardMs = Number.NEGATIVE_INFINITY, silent } = arrivals;
+  const { arrivedMs, takenMs, lastSeenMs = Number.NEGATIVE_INFINITY, silent } = arrivals;
   const { unconfirmed, outOfOrder, forBackfill: queued, steps, replicas } = arrivals.waiting;
-  const isBehind = heardMs !== Number.NEGATIVE_INFINITY;
+  const isBehind = lastSeenMs !== Number.NEGATIVE_INFINITY;
   const isQueued = queued !== null && queued.length > 0;
   const flags = (silent ? SILENT_FLAG : 0) | (isBehind ? BEHIND_FLAG : 0) | (isQueued ? QUEUED_FLAG : 0);
   const waiting = [...unconfirmed, ...outOfOrder, ...(isQueued ? queued : [])];
   const hasExtras = waiting.some(({ extras }) => extras !== undefined);
   writer.number(arrivedMs);
   const more = (steps === null ? 0 : STEPS_FLAG) | (replicas === null ? 0 : REPLICAS_FLAG);
-  writer.u8(flags | (arrivals.restartUnsaid ? RESTART_FLAG : 0) | more | (hasExtras ? EXTRAS_FLAG : 0));
-  if (isBehind) writer.number(heardMs);
+  writer.u8(flags | (arrivals.restartUnreported ? RESTART_FLAG : 0) | more | (hasExtras ? EXTRAS_FLAG : 0));
+  if (isBehind) writer.number(lastSeenMs);
   writeRecords(writer, unconfirmed);
   writeRecords(writer, outOfOrder);
   if (outOfOrder.length > 0 || isQueued || steps !== null) writer.number(takenMs ?? Number.NaN);
@@ -126,7 +126,7 @@ function writeQueue(writer: StateWriter, records: readonly QueuedRecord[]): void
 
 export function readArrivals(reader: StateReader): ArrivalState {
   const [arrivedMs, flags] = [reader.number(), reader.u8()];
-  const heardMs = (flags & BEHIND_FLAG) !== 0 ? reader.number() : Number.NEGATIVE_INFINITY;
+  const lastSeenMs = (flags & BEHIND_FLAG) !== 0 ? reader.number() : Number.NEGATIVE_INFINITY;
   const silent = (flags & SILENT_FLAG) !== 0;
   const [unconfirmed, outOfOrder] = [readRecords(reader), readRecords(reader)];
   const isQueued = (flags & QUEUED_FLAG) !== 0;
@@ -145,8 +145,8 @@ export function readArrivals(reader: StateReader): ArrivalState {
     steps,
     replicas,
   };
-  const restartUnsaid = (flags & RESTART_FLAG) !== 0;
-  return { arrivedMs, takenMs, heardMs, waiting, silent, restartUnsaid };
+  const restartUnreported = (flags & RESTART_FLAG) !== 0;
+  return { arrivedMs, takenMs, lastSeenMs, waiting, silent, restartUnreported };
 }
 
 function readRecords(reader: StateReader): readonly HeldRecord[] {

@@ -26,7 +26,7 @@ export function writeEventState(writer: StateWriter, state: EventState | null): 
   writer.text(state === null ? '' : JSON.stringify(state));
 }
 
-/** The bytes of an entry without its events; `reader` stands before them. */
+/** The bytes of an entry without its events; `reader` precedes them. */
 export function cutEvents(bytes: Buffer, reader: StateReader): Buffer {
   const start = reader.position;
   reader.text();

@@ -24,7 +24,7 @@ export interface Member extends ChangelogSeries {
   readonly series: string;
   /** Newest position it was observed at. */
   newest: number;
-  /** Input offset of its newest observation that was scored; -1 where that is not known. */
+  /** Input offset of its newest observation that was scored; -1 if that is not known. */
   newestOffset: number;
 }
 
@@ -208,9 +208,9 @@ function writeHead(writer: StateWriter, group: GroupState, isChange: boolean): v
   writer.text(group.restarted ?? '');
   writer.number(group.silence.floorMs);
   writer.u32(group.silence.names.size);
-  for (const [series, heardMs] of group.silence.names) {
+  for (const [series, lastSeenMs] of group.silence.names) {
     writer.text(series);
-    writer.number(heardMs);
+    writer.number(lastSeenMs);
   }
 }
 

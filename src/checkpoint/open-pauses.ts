@@ -2,7 +2,7 @@ import { keptEvent, type OpenEvent } from '../detection/event/open-event.ts';
 import { readStoredJson } from './state-bytes.ts';
 
 /**
- * The pauses of detectors that go on in a partition, by detector: the open event of each; null where it has none. A
+ * The pauses of detectors that continue in a partition, by detector: the open event of each; null where it has none. A
  * worker of an earlier version passes over the record.
  */
 export type OpenPauses = Readonly<Record<string, OpenEvent | null>>;

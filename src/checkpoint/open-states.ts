@@ -1,11 +1,11 @@
 import { cutEvents } from './event-state.ts';
 import { assertStateFormat, formatOfEntry, isChangeEntry, StateReader, TOMBSTONE_ENTRY } from './state-bytes.ts';
 
-/** Journal records by slot. A Map keeps the order of insertion, here the log order of each slot's newest record. */
-export type JournalRecords = Map<number, Buffer>;
+/** DeltaLog records by slot. A Map keeps the order of insertion, here the log order of each slot's newest record. */
+export type DeltaLogRecords = Map<number, Buffer>;
 
 /**
- * A whole entry of a journal record, [u32 length][kind, key, digest, ...], and the changes since then in log order,
+ * A whole entry of a delta log record, [u32 length][kind, key, digest, ...], and the changes since then in log order,
  * [u32 length][kind, key, ...].
  */
 export interface OpenState {
@@ -17,8 +17,8 @@ export interface OpenState {
   readonly slot: number;
 }
 
-/** Adds a record of the journal as it is read from the log; null deletes its slot. */
-export function keepNewestRecord(records: JournalRecords, slot: number, value: Buffer | null): void {
+/** Adds a record of the delta log as it is read from the log; null deletes its slot. */
+export function keepNewestRecord(records: DeltaLogRecords, slot: number, value: Buffer | null): void {
   records.delete(slot);
   // A copy: the value is a view of the whole fetch response.
   if (value !== null) records.set(slot, Buffer.from(value));
@@ -45,19 +45,19 @@ export function newestOpenStates(records: ReadonlyMap<number, Buffer>): Map<stri
   return openStates;
 }
 
-/** Stands before the digest of an open state. */
+/** Precedes the digest of an open state. */
 export function openStateReader({ bytes, kind }: Pick<OpenState, 'bytes' | 'kind'>): StateReader {
   const reader = new StateReader(bytes, 1, formatOfEntry(kind));
   reader.text();
   return reader;
 }
 
-/** Stands before the events of a change. */
+/** Precedes the events of a change. */
 export function changeReader(change: Buffer): StateReader {
   return openStateReader({ bytes: change, kind: change[0] });
 }
 
-/** Stands before the newest events of an open state. */
+/** Precedes the newest events of an open state. */
 export function newestReader({ bytes, changes, kind }: OpenState): StateReader {
   const newest = changes.at(-1);
   if (newest !== undefined) return changeReader(newest);
@@ -78,7 +78,7 @@ export function withoutEvents(openState: OpenState): OpenState {
   };
 }
 
-/** Bytes in the journal. */
+/** Bytes in the delta log. */
 export function openStateSize({ bytes, changes }: Pick<OpenState, 'bytes' | 'changes'>) {
   return { openStateBytes: bytes.length, changeBytes: changes.reduce((sum, change) => sum + change.length, 0) };
 }

@@ -22,10 +22,10 @@ export interface PointsOfSeries {
   /** Newest event time of its points; -Infinity before the first. */
   newestMs: number;
   /** Event time of the partition at its newest record, at least `newestMs`. */
-  heardMs: number;
+  lastSeenMs: number;
   /** Points before this time are late: their steps are closed. */
   closedMs: number;
-  /** The points that a counter goes on from, the newest one of each start, the newest first. */
+  /** The points that a counter continues from, the newest one of each start, the newest first. */
   bases: readonly CounterPoint[];
   /** By time. */
   steps: OpenStep[];
@@ -34,7 +34,7 @@ export interface PointsOfSeries {
   values: number[];
   /** As many as values; null: none has any. */
   extras: (PointExtras | undefined)[] | null;
-  /** How many of these points the changelog has. */
+  /** Number of of these points the changelog has. */
   written: number;
 }
 
@@ -76,7 +76,7 @@ function writePoints(writer: StateWriter, points: PointsOfSeries, from: number):
   const { series, newestMs, steps, timesMs, values } = points;
   writer.text(series);
   writer.number(newestMs);
-  writer.number(points.heardMs - newestMs);
+  writer.number(points.lastSeenMs - newestMs);
   writer.number(points.closedMs);
   const base = points.bases.at(0);
   writer.number(base?.timestampMs ?? Number.NaN);
@@ -143,7 +143,7 @@ export function readOpenSteps(reader: StateReader): OpenStepsState {
 function readPoints(reader: StateReader): PointsOfSeries {
   const series = reader.text();
   const newestMs = reader.number();
-  const heardMs = newestMs + reader.number();
+  const lastSeenMs = newestMs + reader.number();
   const closedMs = reader.number();
   const counterMs = reader.number();
   const plain = { timestampMs: counterMs, low: 0, startMs: Number.NaN };
@@ -155,7 +155,7 @@ function readPoints(reader: StateReader): PointsOfSeries {
     timesMs.push(newestMs - reader.number());
     values.push(reader.number());
   }
-  const scalars = { series, newestMs, heardMs, closedMs, bases };
+  const scalars = { series, newestMs, lastSeenMs, closedMs, bases };
   return { ...scalars, steps, timesMs, values, extras: null, written: timesMs.length };
 }
 

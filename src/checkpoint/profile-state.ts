@@ -30,7 +30,7 @@ export function profileBytesMax({ profile, halves }: Pick<SeriesLayout, 'profile
   return profile === null ? 1 : 1 + 9 * (PROFILE_DOUBLES.count + PROFILE_FLOATS.count) + 2 * halves;
 }
 
-/** Writes the long memory whole: slots of a day, 0 where there is none, then its numbers and its slots. */
+/** Writes the long memory whole: slots of a day, 0 if there is none, then its numbers and its slots. */
 export function writeProfile(writer: StateWriter, state: ProfileState | null): void {
   writer.u8(state?.layout.daySlots ?? 0);
   if (state === null) return;

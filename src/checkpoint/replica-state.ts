@@ -10,10 +10,10 @@ interface ReplicaTurn {
 }
 
 /** The series of a group by their ids; one that is scored alone has the empty id. */
-export type ReplicaTurns = Map<string, ReplicaTurn>;
+export type ActiveReplicas = Map<string, ReplicaTurn>;
 
 /** @param arrivedMs newest event time of the unit */
-export function writeReplicas(writer: StateWriter, turns: ReplicaTurns, arrivedMs: number): void {
+export function writeReplicas(writer: StateWriter, turns: ActiveReplicas, arrivedMs: number): void {
   writer.number(turns.size);
   for (const [series, { replica, newestMs, spacingMs }] of turns) {
     writer.text(series);
@@ -23,7 +23,7 @@ export function writeReplicas(writer: StateWriter, turns: ReplicaTurns, arrivedM
   }
 }
 
-export function readReplicas(reader: StateReader, arrivedMs: number): ReplicaTurns {
+export function readReplicas(reader: StateReader, arrivedMs: number): ActiveReplicas {
   const read = Array.from({ length: reader.number() }, () => {
     const [series, replica] = [reader.text(), reader.text()];
     return [series, { replica, newestMs: arrivedMs - reader.number(), spacingMs: reader.number() }] as const;

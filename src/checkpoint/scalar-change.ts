@@ -76,7 +76,7 @@ export function readScalarChange(
   if (wasSeeded(detector, written)) keep(SCALARS.innovationMax, reader.number());
 }
 
-/** Whether one of the rows from `written` on has seeded the shape search; see grade-terms.ts. */
+/** True if one of the rows from `written` on has seeded the shape search; see grade-terms.ts. */
 function wasSeeded({ positions, rings: { contextStart } }: SeriesDetector, written: number): boolean {
   const seeded = Math.ceil(written / SEED_PERIOD) * SEED_PERIOD;
   return seeded < positions || (contextStart >= written && contextStart < positions);

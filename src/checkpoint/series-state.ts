@@ -156,7 +156,7 @@ function readForecasts(reader: StateReader, { rings }: SeriesDetector): void {
   for (let at = start; at < start + length; at++) rings.sums[at] = isFloat32 ? reader.f32() : reader.f64();
 }
 
-/** How many scalars follow, whether a forecast is due, and whether the origin follows. */
+/** Number of scalars follow, whether a forecast is due, and whether the origin follows. */
 function writeHead(writer: StateWriter, { forecastDue, layout }: SeriesDetector, isBegun: boolean): void {
   writer.u8(layout.scalars * 4 + (isBegun ? 2 : 0) + (forecastDue ? 1 : 0));
 }

@@ -17,7 +17,7 @@ export const STATE_FORMAT = 8;
 export const STATE_FORMAT_MIN = 5;
 
 /**
- * Kinds of entries in a journal record. The kind has the format of the entry, since an old entry may move to a
+ * Kinds of entries in a delta log record. The kind has the format of the entry, since an old entry may move to a
  * new record.
  */
 export const SERIES_ENTRY = 20;
@@ -39,7 +39,7 @@ export function formatOfEntry(kind: number): number {
   return Math.max(...[SERIES_ENTRIES, GROUP_ENTRIES, CHANGE_ENTRIES].map((kinds) => kinds.indexOf(kind, 1)));
 }
 
-/** Whether an entry is a change of a state, in any format. */
+/** True if an entry is a change of a state, in any format. */
 export function isChangeEntry(kind: number): boolean {
   return kind > 0 && CHANGE_ENTRIES.includes(kind);
 }
@@ -79,7 +79,7 @@ export function readStoredJson<T extends object>(name: string, value: Buffer, fi
 
 const SHOWN_BYTES_MAX = 100;
 const INITIAL_BYTES = 64 * 1024;
-/** Length that stands for null. */
+/** Length that represents null. */
 const NO_BLOB = 0xffffffff;
 
 /** First bytes of numbers. Smaller ones are the number itself. */

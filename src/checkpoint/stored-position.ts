@@ -1,7 +1,7 @@
 import { readStoredJson } from './state-bytes.ts';
 
 /** The two newest event times of a partition; -Infinity before its first records. */
-export interface ClockState {
+export interface WatermarkState {
   readonly firstMs: number;
   readonly secondMs: number;
 }
@@ -12,15 +12,15 @@ export interface StoredPosition {
   readonly nextOffset: number;
   /** The id of the input topic; null where the brokers are too old for topic ids. */
   readonly topicId: string | null;
-  /** null where it is not known. */
-  readonly clock: ClockState | null;
+  /** null if it is not known. */
+  readonly watermark: WatermarkState | null;
 }
 
 export const POSITION_KEY = Buffer.from('position');
 
 /** JSON, which an operator can read with any Kafka tool. */
-export function encodePosition({ nextOffset, topicId, clock }: StoredPosition): Buffer {
-  const times = clock === null ? null : [clock.firstMs, clock.secondMs];
+export function encodePosition({ nextOffset, topicId, watermark }: StoredPosition): Buffer {
+  const times = watermark === null ? null : [watermark.firstMs, watermark.secondMs];
   // JSON has no -Infinity: it becomes null.
   return Buffer.from(JSON.stringify({ next_offset: nextOffset, topic_id: topicId, event_times: times }));
 }
@@ -37,7 +37,7 @@ export function decodePosition(value: Buffer): StoredPosition {
     Number.isSafeInteger(offset) && (times === null || (Array.isArray(times) && times.length === 2));
   const read = readStoredJson<WrittenPosition>('position', value, isPosition);
   const { next_offset: nextOffset, topic_id: topicId, event_times: times = null } = read;
-  if (times === null) return { nextOffset, topicId, clock: null };
+  if (times === null) return { nextOffset, topicId, watermark: null };
   const [firstMs, secondMs] = times.map((time) => time ?? Number.NEGATIVE_INFINITY);
-  return { nextOffset, topicId, clock: { firstMs, secondMs } };
+  return { nextOffset, topicId, watermark: { firstMs, secondMs } };
 }

@@ -13,7 +13,7 @@ export class WindowRecords {
   #bytes = 0;
   /** Whether they were too large to be kept. */
   overflowed = false;
-  /** Whether there were any. */
+  /** True if there were any. */
   any = false;
 
   constructor(bytesMax = WINDOWS_BYTES_MAX) {

@@ -1,6 +1,6 @@
 import { createRecordDecoder } from '../codecs/record-decoder.ts';
 import type { StreamConfig } from '../config/config.ts';
-import { detectorsOfInput } from '../engine/unit/bound-detector.ts';
+import { detectorsOfInput } from '../engine/unit/loaded-detector.ts';
 import { ServiceError } from '../ops/service-error.ts';
 import { demoRecords } from './demo-feed.ts';
 import { STEPS_PER_DAY, stepAt } from './demo-time.ts';

@@ -13,7 +13,7 @@ const LATE_SHARE = 0.1;
  */
 export class CommitSchedule {
   readonly #intervalMs: number;
-  /** How long a transaction that is due may take in what can be scored at once. */
+  /** Time that a transaction that is due may take in what can be scored at once. */
   readonly lateMsMax: number;
   readonly #pace: WorkerPace;
   #nextMs = 0;
@@ -25,7 +25,7 @@ export class CommitSchedule {
     this.#pace = pace;
   }
 
-  /** How long the next transaction waits; 0 or less: it is to begin. One that `isFull` waits for its slot only. */
+  /** Time that the next transaction waits; 0 or less: it is to begin. One that `isFull` waits for its slot only. */
   waitMs(nowMs: number, isFull: boolean): number {
     if (!isFull && nowMs < this.#nextMs) return this.#nextMs - nowMs;
     this.#slotMs ??= this.#pace.reserve(nowMs);

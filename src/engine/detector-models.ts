@@ -9,7 +9,7 @@ import type { Database } from '../store/database/database.ts';
 import { openDatabase, weightsFolder } from '../store/database/open-store.ts';
 import { type FinetunedModelRecord, findFinetunedModels } from '../store/finetuned-models.ts';
 import { FinetunedWeights } from '../store/finetuned-weights.ts';
-import { type BoundDetector, bindDetector } from './unit/bound-detector.ts';
+import { type LoadedDetector, loadedDetector } from './unit/loaded-detector.ts';
 
 /** The model of a detector, or fine-tuned weights of it. */
 export interface DetectorModel {
@@ -87,14 +87,14 @@ export async function loadFinetuned(
 }
 
 /** A detector with its model, ready to score. */
-export function bindToModel(
+export function loadDetector(
   detector: DetectorConfig,
   models: DetectorModels,
   forecasterFor: (...spec: Parameters<Forecasters['forecasterFor']>) => Forecaster,
-): BoundDetector {
+): LoadedDetector {
   const found = models.byName.get(detector.model)!;
   const forecaster = forecasterFor(found.model.name, detector.settings.h, found.weights);
-  return bindDetector(detector, { ...found, forecaster }, settingsDigest(detector));
+  return loadedDetector(detector, { ...found, forecaster }, settingsDigest(detector));
 }
 
 /** The pretrained models of these detectors. */

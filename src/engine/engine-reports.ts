@@ -65,7 +65,7 @@ export interface EngineReports {
   ): void;
   /** The consumer group's offset is ahead of the state: these offsets are not scored. */
   recordsSkipped(partition: number, skipped: SkippedRange): void;
-  /** The input, or the changelog while a worker ran, was deleted and created anew. These units start over. */
+  /** The input, or the changelog while a worker ran, was deleted and created again. These units start over. */
   topicRecreated(partition: number, units: number): void;
   /** Series and groups whose state was made with other settings or another model. */
   settingsChanged(partition: number, units: number): void;

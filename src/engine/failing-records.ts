@@ -20,7 +20,7 @@ export class FailingRecords {
     return this.#recordsMax;
   }
 
-  /** Why a record failed alone; null where it did not. */
+  /** Reason why a record failed alone; null where it did not. */
   whyFailed(offset: number): string | null {
     return this.#found.get(offset) ?? null;
   }

@@ -11,7 +11,7 @@ interface MemoryGuardOptions {
   readonly nowMs: () => number;
 }
 
-/** Whether the process holds so much memory that partitions have to pause, before the kernel ends it. */
+/** True if the process holds so much memory that partitions have to pause, before the kernel ends it. */
 export class MemoryGuard {
   readonly #options: MemoryGuardOptions;
   #exceeded = false;

@@ -33,7 +33,7 @@ export class PartitionInput {
     return this.#queue.length;
   }
 
-  /** Time of the record that is taken next; null where there is none. */
+  /** Time of the record that is taken next; null if there is none. */
   get headMs(): number | null {
     return this.#queue.headMs;
   }
@@ -52,15 +52,15 @@ export class PartitionInput {
   }
 
   /** What arrives before the start was requested by an earlier task of the partition, and is fetched again. */
-  push(records: readonly InputRecord[], nextOffset: number): void {
+  accept(records: readonly InputRecord[], nextOffset: number): void {
     if (this.#subscription === null) return;
     this.nextOffset = nextOffset;
-    this.#queue.push(records);
+    this.#queue.accept(records);
     if (!this.#paused && (this.#fill > 1 || this.#options.memory.exceeded)) this.#pause(true);
   }
 
-  take(max: number, bytesMax: number, untilMs?: number): readonly InputRecord[] {
-    const records = this.#queue.take(max, bytesMax, untilMs);
+  pop(max: number, bytesMax: number, untilMs?: number): readonly InputRecord[] {
+    const records = this.#queue.pop(max, bytesMax, untilMs);
     this.#resumeWhenFree();
     return records;
   }

@@ -73,7 +73,7 @@ export class PartitionTask {
   readonly restoreTried: Promise<void>;
   #onRestoreTried: () => void;
   restoring = true;
-  /** Why the last attempt failed; null once the partition is restored. */
+  /** Reason why the last attempt failed; null once the partition is restored. */
   failure: Error | null = null;
 
   constructor(options: PartitionTaskOptions) {
@@ -95,8 +95,8 @@ export class PartitionTask {
     return this.#commits.stalled;
   }
 
-  push(...delivered: Parameters<PartitionInput['push']>): void {
-    this.#input.push(...delivered);
+  accept(...delivered: Parameters<PartitionInput['accept']>): void {
+    this.#input.accept(...delivered);
     if (!this.restoring) this.#setFront();
     this.#sleeper.wake();
   }
@@ -247,7 +247,7 @@ export class PartitionTask {
   /** Returns whether the input topic was created again, instead of submitting what is read of the new one. */
   async #submitNext(strategy: PartitionStrategy, room: number, untilMs: number | undefined): Promise<boolean> {
     const waitingBytes = this.#input.bytes;
-    const records = this.#input.take(room, strategy.bytesLeft, untilMs);
+    const records = this.#input.pop(room, strategy.bytesLeft, untilMs);
     this.#setFront([this.#fronts[0], this.#fronts[1] ?? records[0]?.timestampMs ?? null]);
     if (records[0]?.skipped?.reason === 'topic-recreated') return true;
     await strategy.submit(records, waitingBytes - this.#input.bytes);

@@ -9,12 +9,12 @@ export class RecordQueue {
   /** Bytes of keys and values. */
   bytes = 0;
 
-  /** Time of the oldest record; null where there is none. */
+  /** Time of the oldest record; null if there is none. */
   get headMs(): number | null {
     return this.#batches[0]?.[this.#taken].timestampMs ?? null;
   }
 
-  push(records: readonly InputRecord[]): void {
+  accept(records: readonly InputRecord[]): void {
     if (records.length === 0) return;
     this.#batches.push(records);
     this.length += records.length;
@@ -25,7 +25,7 @@ export class RecordQueue {
    * Takes the oldest records: at most `max`, and none after `bytesMax` is reached or behind one whose time is after
    * `untilMs`, but at least one when there is any. Never takes records of two batches at once.
    */
-  take(max: number, bytesMax: number, untilMs = Number.POSITIVE_INFINITY): readonly InputRecord[] {
+  pop(max: number, bytesMax: number, untilMs = Number.POSITIVE_INFINITY): readonly InputRecord[] {
     const batch = this.#batches[0];
     if (batch === undefined) return [];
     const last = Math.min(batch.length, this.#taken + max);

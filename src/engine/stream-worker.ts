@@ -18,7 +18,7 @@ import { WorkerPace } from './state/worker-pace.ts';
 import type { StrategyContext } from './strategy/partition-strategy.ts';
 import { Rekeying } from './strategy/rekeying.ts';
 import { Scoring } from './strategy/scoring.ts';
-import { type BoundDetector, detectorsOfInput, isGrouped } from './unit/bound-detector.ts';
+import { detectorsOfInput, isGrouped, type LoadedDetector } from './unit/loaded-detector.ts';
 import type { WarmStart } from './warm-start.ts';
 
 /** Default of `future_limit`: so many steps, and at least a minute. */
@@ -30,12 +30,12 @@ export interface WorkerOptions {
   readonly stream: StreamConfig;
   readonly limits: WorkerLimits;
   /** In the order of the detectors file. */
-  readonly detectors: readonly BoundDetector[];
+  readonly detectors: readonly LoadedDetector[];
   /** Version of the detectors. */
   readonly version?: number;
   readonly encodeScore: EncodeScore;
   readonly encodeEvent: EncodeEvent;
-  /** Where records go in place of being scored. */
+  /** Place where records go instead of being scored. */
   readonly route?: RecordRoute | null;
   /** With a route: the order in which records of the partitions take it. */
   readonly order?: RecordOrder | null;
@@ -60,15 +60,15 @@ export interface WorkerReports {
 }
 
 export interface Worker {
-  /** Why the worker does not score right now, one sentence each; empty when it does. */
+  /** Reason why the worker does not score right now, one sentence each; empty when it does. */
   notReady(): string[];
   /** Resolves when the worker ends: with null after `stop`, otherwise with the fatal error. */
   readonly finished: Promise<Error | null>;
   /**
    * Scores by other detectors from the next commit of each partition on: its task ends, and another one restores the
-   * partition under them. Series whose settings are the same go on where they were.
+   * partition under them. Series whose settings are the same continue where they were.
    */
-  changeDetectors(detectors: readonly BoundDetector[], version: number): void;
+  changeDetectors(detectors: readonly LoadedDetector[], version: number): void;
   /** Completes the transactions in flight, then leaves the consumer group. */
   stop(): Promise<void>;
 }
@@ -122,7 +122,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       for (const [partition, task] of tasks) if (!kept.has(partition)) revoke(partition, task);
       add(partitions.filter((partition) => !tasks.has(partition)));
     },
-    onRecords: (partition, records, nextOffset) => tasks.get(partition)?.push(records, nextOffset),
+    onRecords: (partition, records, nextOffset) => tasks.get(partition)?.accept(records, nextOffset),
     onConnection(error) {
       connectionError = error;
       reports.connection(error);
@@ -182,7 +182,7 @@ function whyPartitionsWait(
 }
 
 /** Clocks differ by seconds: a record is refused where it is clearly wrong, not where its series is quick. */
-function futureLimitMs(detector: BoundDetector | null): number {
+function futureLimitMs(detector: LoadedDetector | null): number {
   const stepMs = detector === null ? 0 : meanStepMs(detector.config.settings.freq);
   return Math.max(FUTURE_MS_MIN, FUTURE_STEPS * stepMs);
 }

@@ -1,5 +1,5 @@
 import { closedWindowKeys, closedWindowRecord } from '../checkpoint/series-state.ts';
-import type { ClockState } from '../checkpoint/stored-position.ts';
+import type { WatermarkState } from '../checkpoint/stored-position.ts';
 import { encodeWarmStarts, WARM_STARTS_KEY } from '../checkpoint/warm-starts.ts';
 import { hasValue } from '../codecs/wire-header.ts';
 import type { WorkerLimits } from '../config/config.ts';
@@ -13,8 +13,8 @@ import type { EngineReports } from './engine-reports.ts';
 import type { PartitionSession } from './log/log.ts';
 import { PartitionState } from './state/partition-state.ts';
 import type { SeriesSources } from './state/series-sources.ts';
-import { extrasFor } from './unit/bound-detector.ts';
-import type { DetectionUnit } from './unit/detection-unit.ts';
+import { extrasFor } from './unit/loaded-detector.ts';
+import type { Scorable } from './unit/scorable.ts';
 import { NO_STATE, type ScoreOutputs, type ScoreSink, type StateWrites } from './unit/score-sink.ts';
 
 /** An observation of a history, and the group that it is scored with. */
@@ -64,12 +64,12 @@ export async function fillFromHistory(
   const beginMs = await beginOfInput(session, offset, options);
   const used = given.filter(({ timestampMs }) => timestampMs < beginMs);
   const past = await scorePast(used, options);
-  const units = past.units.filter(({ key }) => !state.units.has(key) && !state.stale.has(key));
-  const ownClock = state.clock.state;
-  const clock = Number.isFinite(ownClock.firstMs) ? ownClock : past.clock;
+  const units = past.units.filter(({ key }) => !state.units.has(key) && !state.outdated.has(key));
+  const ownClock = state.watermark.state;
+  const watermark = Number.isFinite(ownClock.firstMs) ? ownClock : past.watermark;
   const commit = async (pending: PendingCommit) => {
-    pending.clock = clock;
-    await session.commit(pending.drain(restored.journal, restored.resume.topicId), pending.nextOffset);
+    pending.watermark = watermark;
+    await session.commit(pending.drain(restored.deltaLog, restored.resume.topicId), pending.nextOffset);
   };
 
   let pending = firstCommit(options, task);
@@ -104,9 +104,9 @@ async function beginOfInput(session: PartitionSession, offset: number, scoring: 
   let stepMs = 0;
   const times = records.filter(hasValue).flatMap((record) => {
     const decoded = scoring.decoder.decode(record, scoring.nowMs());
-    const bound = decoded.kind === 'observation' ? scoring.detectorOf(decoded.source ?? decoded.series) : null;
-    if (decoded.kind !== 'observation' || bound === null) return [];
-    stepMs = Math.max(stepMs, meanStepMs(bound.config.settings.freq));
+    const loaded = decoded.kind === 'observation' ? scoring.detectorOf(decoded.source ?? decoded.series) : null;
+    if (decoded.kind !== 'observation' || loaded === null) return [];
+    stepMs = Math.max(stepMs, meanStepMs(loaded.config.settings.freq));
     return [decoded.timestampMs];
   });
   times.sort((a, b) => a - b);
@@ -115,11 +115,11 @@ async function beginOfInput(session: PartitionSession, offset: number, scoring: 
 }
 
 interface ScoredPast {
-  readonly units: readonly DetectionUnit[];
+  readonly units: readonly Scorable[];
   /** Closed windows by their key. */
   readonly windows: ReadonlyMap<string, Buffer>;
   readonly sources: SeriesSources;
-  readonly clock: ClockState;
+  readonly watermark: WatermarkState;
   readonly refused: Readonly<Record<string, number>>;
 }
 
@@ -138,10 +138,10 @@ async function scorePast(
     signal.throwIfAborted();
     const observations = ordered.slice(start, start + BATCH_MAX).flatMap((observation, i) => {
       const { series, source, timestampMs } = observation;
-      const bound = detectorOf(source ?? series);
+      const loaded = detectorOf(source ?? series);
       const offset = start + i - ordered.length - 1;
       const record = { partition: place.partition, offset, timestampMs, key: null, value: null };
-      if (bound !== null) return [{ ...observation, extras: extrasFor(bound, observation.extras), record, bound }];
+      if (loaded !== null) return [{ ...observation, extras: extrasFor(loaded, observation.extras), record, loaded }];
       deadLetters['series-unknown'] = (deadLetters['series-unknown'] ?? 0) + 1;
       return [];
     });
@@ -152,7 +152,7 @@ async function scorePast(
   for (const unit of units) unit.events.forget();
   const { duplicates } = counts.tally;
   const refused = { ...deadLetters, ...(duplicates > 0 && { duplicate: duplicates }) };
-  return { units, windows, sources: state.all.sources, clock: state.clock.state, refused };
+  return { units, windows, sources: state.all.sources, watermark: state.watermark.state, refused };
 }
 
 /** Keeps what belongs to the state, and publishes nothing. */
@@ -174,7 +174,7 @@ function stateSink(windows: Map<string, Buffer>, counts: TallyCounts): ScoreSink
 }
 
 /** Adds a unit to the commit. Returns about how many bytes that are. */
-function writeUnit(unit: DetectionUnit, { windows, sources }: ScoredPast, pending: PendingCommit): number {
+function writeUnit(unit: Scorable, { windows, sources }: ScoredPast, pending: PendingCommit): number {
   let bytes = 0;
   pending.state.windowsWritten(sources.recordsOf(unit.key));
   for (const key of unit.changelogSeries().flatMap(closedWindowKeys)) {

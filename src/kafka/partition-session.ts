@@ -26,7 +26,7 @@ export interface PartitionSession {
    * move it.
    */
   readonly committedOffset: number | null;
-  /** The id of the input topic. It changes when the topic is created anew. null where it is not known. */
+  /** The id of the input topic. It changes when the topic is created again. null if it is not known. */
   readonly inputTopicId: string | null;
   /** The offset of the oldest input record. */
   oldestOffset(): Promise<number>;
@@ -58,7 +58,7 @@ interface SessionOptions {
   readonly compression: Compression;
   /** Each input partition has its own, which never changes. The next session with it fences this one. */
   readonly transactionalId: string;
-  /** How long a transaction may take; left out: as for a worker. */
+  /** Time that a transaction may take; left out: as for a worker. */
   readonly transactionMs?: number;
   readonly onCommit?: (commit: CommitReport) => void;
   readonly epochs: LeaderEpochs;

@@ -229,7 +229,7 @@ export function collectForecasts({ registry }: Pick<Metrics, 'registry'>, sums: 
 interface ServiceHoldings {
   readonly jobsPending: number;
   readonly jobsRunning: number;
-  /** How long the oldest pending job has waited; 0 when none waits. */
+  /** Time that the oldest pending job has waited; 0 when none waits. */
   readonly oldestPendingMs: number;
   readonly bodyBytes: number;
 }

@@ -36,7 +36,7 @@ interface OpsResponse {
 
 /**
  * HTTP server for operators: `/healthz` (the process answers), `/readyz` (503 with reasons until the service is ready;
- * warnings beside them), `/metrics`. Throws a ServiceError `configuration` when it cannot listen.
+ * warnings next to them), `/metrics`. Throws a ServiceError `configuration` when it cannot listen.
  */
 export async function startOpsServer(options: OpsServerOptions): Promise<OpsServer> {
   const server = createServer((request, response) => {

@@ -1,7 +1,7 @@
 import { type DetectorConfig, type StreamConfig, settingsDigest, type Topics } from '../../src/config/config.ts';
 import { alarmRateOf } from '../../src/detection/alarm/false-alarms.ts';
 import { NO_RULES } from '../../src/detection/event/event-rules.ts';
-import { type BoundDetector, bindDetector } from '../../src/engine/unit/bound-detector.ts';
+import { type LoadedDetector, loadedDetector } from '../../src/engine/unit/loaded-detector.ts';
 import type { Forecaster } from '../../src/forecasting/forecaster.ts';
 import { meanStepMs, parseFrequency } from '../../src/time/frequency.ts';
 import { UTC_CALENDAR } from '../../src/time/local-calendar.ts';
@@ -50,9 +50,9 @@ export function benchDetector({ detectionSize, alarms }: BenchSettings): Detecto
 }
 
 /** Under one digest whatever the model, so that every variant takes up the same state. */
-export function boundBenchDetector(settings: BenchSettings, forecaster: Forecaster): BoundDetector {
+export function loadedBenchDetector(settings: BenchSettings, forecaster: Forecaster): LoadedDetector {
   const config = benchDetector(settings);
-  return bindDetector(config, { forecaster, digest: 'bench'.repeat(13).slice(0, 64) }, settingsDigest(config));
+  return loadedDetector(config, { forecaster, digest: 'bench'.repeat(13).slice(0, 64) }, settingsDigest(config));
 }
 
 export function benchStream(topics: Topics, groupId: string, settings: BenchSettings): StreamConfig {

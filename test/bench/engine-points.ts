@@ -1,11 +1,11 @@
-import { Journal } from '../../src/checkpoint/journal.ts';
+import { DeltaLog } from '../../src/checkpoint/delta-log.ts';
 import { createRecordDecoder } from '../../src/codecs/record-decoder.ts';
 import { type DetectorConfig, settingsDigest } from '../../src/config/config.ts';
 import { PendingCommit } from '../../src/engine/commit/pending-commit.ts';
 import { scoreDecoded, toObservations } from '../../src/engine/commit/score-records.ts';
 import type { InputRecord } from '../../src/engine/log/log.ts';
 import { PartitionState } from '../../src/engine/state/partition-state.ts';
-import { bindDetector } from '../../src/engine/unit/bound-detector.ts';
+import { loadedDetector } from '../../src/engine/unit/loaded-detector.ts';
 import { parseFrequency } from '../../src/time/frequency.ts';
 import { TOPICS } from '../fixture/stream/stream-run.ts';
 import { benchDetector, benchStream, FREE_FORECASTER } from './bench-detector.ts';
@@ -22,17 +22,17 @@ export async function enginePointsPerSecond(pointsPerStep: number, steps: number
   const { settings, ...detector } = benchDetector({ detectionSize: 24, alarms: true });
   const freq = parseFrequency('min')!;
   const config: DetectorConfig = { ...detector, settings: { ...settings, freq, aggregate: 'mean' } };
-  const bound = bindDetector(config, { forecaster: FREE_FORECASTER, digest: 'bench' }, settingsDigest(config));
+  const loaded = loadedDetector(config, { forecaster: FREE_FORECASTER, digest: 'bench' }, settingsDigest(config));
   const { input } = benchStream(TOPICS, 'bench', { detectionSize: 24, alarms: true });
   const decoder = createRecordDecoder(input);
   const state = new PartitionState({ topic: TOPICS.observations, partition: 0 }, SERIES);
-  const journal = new Journal();
+  const deltaLog = new DeltaLog();
   const nothing = () => NO_BYTES;
   const format = { place: state.place, topics: TOPICS, encodeScore: nothing, encodeEvent: nothing };
   const scoring = {
     decoder,
     splitter: null,
-    detectorOf: () => bound,
+    detectorOf: () => loaded,
     places: new Map<string, number>(),
     nowMs: Date.now,
   };
@@ -44,7 +44,7 @@ export async function enginePointsPerSecond(pointsPerStep: number, steps: number
     const pending = new PendingCommit({ ...format, timestamps: 'event-time' }, Date.now, offset);
     const decoded = await toObservations(records, { state, scoring });
     await scoreDecoded(decoded, { state, pending, signal: NEVER });
-    pending.drain(journal, null);
+    pending.drain(deltaLog, null);
     const used = process.cpuUsage(before);
     usedUs += used.user + used.system;
   }

@@ -6,7 +6,7 @@ import { openCatalog } from '../../src/models/catalog.ts';
 import { Forecasters } from '../../src/models/onnx-forecaster.ts';
 import { createLogger } from '../../src/ops/logger.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
-import { type BenchSettings, benchStream, boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
+import { type BenchSettings, benchStream, FREE_FORECASTER, loadedBenchDetector } from './bench-detector.ts';
 import { benchWorker } from './bench-worker.ts';
 import { childOptions, report, stopAsked } from './child.ts';
 import { PARTITIONS } from './local-broker.ts';
@@ -38,7 +38,7 @@ const worker = await startWorker({
   ...(await benchWorker({ kafka, topics, groupId, limits: { inferenceThreads } })),
   stream,
   detectors: [
-    boundBenchDetector(
+    loadedBenchDetector(
       options,
       timeForecasts(forecaster, metrics, () => performance.now()),
     ),

@@ -1,7 +1,7 @@
 /** Holds series as a worker does, and reports the memory they take. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
+import { FREE_FORECASTER, loadedBenchDetector } from './bench-detector.ts';
 import { childOptions, report, stopAsked } from './child.ts';
 import { PARTITIONS } from './local-broker.ts';
 import { seededPartition, seedOf } from './seeded-changelog.ts';
@@ -23,10 +23,10 @@ const DETECTION_SIZE = 24;
 const { seriesCount, alarms } = childOptions<MemoryOptions>();
 const stopping = stopAsked();
 const seed = { ...seedOf(seriesCount, DETECTION_SIZE, true), steps: 2 * DETECTION_SIZE + 2, alarms };
-const bound = boundBenchDetector(seed, FREE_FORECASTER);
+const loaded = loadedBenchDetector(seed, FREE_FORECASTER);
 const held = [];
 for (let partition = 0; partition < PARTITIONS; partition++) {
-  const seeded = seededPartition(partition, seed, bound);
+  const seeded = seededPartition(partition, seed, loaded);
   for await (const _ of seeded.commits);
   held.push(seeded);
 }
@@ -36,7 +36,7 @@ const collect = runInNewContext('gc') as (options: object) => void;
 collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 await new Promise((resolve) => setTimeout(resolve, 500));
 const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
-const { blockBytes } = bound.layout;
+const { blockBytes } = loaded.layout;
 report({ rssBytes: rss, liveBytes: heapUsed + arrayBuffers, ringBytes: blockBytes } satisfies HeldMemory);
 await stopping;
 // Until here nothing of it may be given back.

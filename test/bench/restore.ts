@@ -4,7 +4,7 @@ import { createKafkaLog } from '../../src/engine/log/kafka-log.ts';
 import { PartitionState } from '../../src/engine/state/partition-state.ts';
 import { restorePartition } from '../../src/engine/state/restore-partition.ts';
 import type { Figures } from './bench.ts';
-import { boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
+import { FREE_FORECASTER, loadedBenchDetector } from './bench-detector.ts';
 import { makeTopics, PARTITIONS, withBroker } from './local-broker.ts';
 import { seedChangelog, seedOf } from './seeded-changelog.ts';
 import { printTable, rounded } from './table.ts';
@@ -16,7 +16,7 @@ const ROUNDS = 3;
 export async function run(args: readonly string[]): Promise<Figures> {
   const seriesCount = Number(args[0] ?? 10_000);
   const seed = seedOf(seriesCount, DETECTION_SIZE, true);
-  const bound = boundBenchDetector(seed, FREE_FORECASTER);
+  const loaded = loadedBenchDetector(seed, FREE_FORECASTER);
   return withBroker(async (connection) => {
     const topics = await makeTopics(connection, 'restore');
     const { records, bytes } = await seedChangelog(connection, [topics.changelog], seed, 'written');
@@ -29,7 +29,7 @@ export async function run(args: readonly string[]): Promise<Figures> {
       const restored = await Promise.all(
         sessions.map(async (session) => {
           const state = new PartitionState(place(session.partition), seriesCount);
-          await restorePartition(session, state, { detectorOf: () => bound, detectorNamed: new Map() });
+          await restorePartition(session, state, { detectorOf: () => loaded, detectorNamed: new Map() });
           return state.units.size;
         }),
       );

@@ -1,13 +1,13 @@
-import { Journal } from '../../src/checkpoint/journal.ts';
+import { DeltaLog } from '../../src/checkpoint/delta-log.ts';
 import { PendingCommit } from '../../src/engine/commit/pending-commit.ts';
 import type { OutputRecord } from '../../src/engine/log/log.ts';
 import { PartitionState } from '../../src/engine/state/partition-state.ts';
 import { PARTITION_COUNT_KEY } from '../../src/engine/state/restore-partition.ts';
-import type { BoundDetector } from '../../src/engine/unit/bound-detector.ts';
+import type { LoadedDetector } from '../../src/engine/unit/loaded-detector.ts';
 import type { KafkaConnection } from '../../src/kafka/cluster/connection.ts';
 import { type BulkProducer, openBulkProducer } from '../../src/kafka/produce/bulk-producer.ts';
 import { TOPICS } from '../fixture/stream/stream-run.ts';
-import { type BenchSettings, boundBenchDetector, FREE_FORECASTER } from './bench-detector.ts';
+import { type BenchSettings, FREE_FORECASTER, loadedBenchDetector } from './bench-detector.ts';
 import { PARTITIONS } from './local-broker.ts';
 import { partitionOf, START_MS, STEP_MS, seriesId, valueAt } from './synthetic-series.ts';
 
@@ -48,10 +48,10 @@ export async function seedChangelog(
     for (const { key, value } of outputs) bytes += (key?.length ?? 0) + (value?.length ?? 0);
     for (const producer of producers) await producer.send(outputs);
   };
-  const bound = boundBenchDetector(seed, FREE_FORECASTER);
+  const loaded = loadedBenchDetector(seed, FREE_FORECASTER);
   for (let partition = 0; partition < PARTITIONS; partition++) {
     const newest = new Map<string, OutputRecord>();
-    for await (const outputs of seededPartition(partition, seed, bound).commits) {
+    for await (const outputs of seededPartition(partition, seed, loaded).commits) {
       if (form === 'written') await write(outputs);
       else keepNewest(newest, outputs);
     }
@@ -71,19 +71,19 @@ function keepNewest(newest: Map<string, OutputRecord>, outputs: readonly OutputR
 }
 
 /** The state of one partition, which moves on as its commits are taken: what each of them adds to the changelog. */
-export function seededPartition(partition: number, seed: Seed, bound: BoundDetector) {
+export function seededPartition(partition: number, seed: Seed, loaded: LoadedDetector) {
   const state = new PartitionState({ topic: 'observations', partition }, seed.seriesCount);
-  const journal = new Journal();
-  return { state, journal, commits: commitsOf(partition, seed, bound, state, journal) };
+  const deltaLog = new DeltaLog();
+  return { state, deltaLog, commits: commitsOf(partition, seed, loaded, state, deltaLog) };
 }
 
 /** Made by the engine's own writers. */
 async function* commitsOf(
   partition: number,
   { seriesCount, detectionSize, steps, spread }: Seed,
-  bound: BoundDetector,
+  loaded: LoadedDetector,
   state: PartitionState,
-  journal: Journal,
+  deltaLog: DeltaLog,
 ): AsyncGenerator<OutputRecord[]> {
   const newPending = () =>
     new PendingCommit(
@@ -107,7 +107,7 @@ async function* commitsOf(
   const observationAt = (step: number, { series, id }: (typeof members)[number]) => {
     const timestampMs = START_MS + step * STEP_MS;
     const record = { partition, offset: offset++, timestampMs, key: null, value: null };
-    return { series: id, group: null, timestampMs, value: valueAt(series, step), record, bound };
+    return { series: id, group: null, timestampMs, value: valueAt(series, step), record, loaded };
   };
   let observations: ReturnType<typeof observationAt>[] = [];
   for (let step = 0; step < steps; step++) {
@@ -116,7 +116,7 @@ async function* commitsOf(
       const isLast = step === steps - 1 && i === members.length - 1;
       if (observations.length < OBSERVATIONS_PER_COMMIT && !isLast) continue;
       await state.score(observations, pending, signal);
-      yield pending.drain(journal, null).filter(({ topic }) => topic === TOPICS.changelog);
+      yield pending.drain(deltaLog, null).filter(({ topic }) => topic === TOPICS.changelog);
       pending = newPending();
       observations = [];
     }

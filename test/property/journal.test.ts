@@ -3,30 +3,30 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import {
   CHANGES_RATIO,
-  JOURNAL_BYTES_MIN,
-  JOURNAL_GARBAGE_RATIO,
-  Journal,
-  type JournalEntry,
-} from '../../src/checkpoint/journal.ts';
+  DELTA_LOG_BYTES_MIN,
+  DELTA_LOG_GARBAGE_RATIO,
+  DeltaLog,
+  type DeltaLogEntry,
+} from '../../src/checkpoint/delta-log.ts';
 import {
-  type JournalRecords,
+  type DeltaLogRecords,
   keepNewestRecord,
   newestOpenStates,
   type OpenState,
   openStateSize,
 } from '../../src/checkpoint/open-states.ts';
 import { CHANGE_ENTRY, SERIES_ENTRY, StateReader, type StateWriter } from '../../src/checkpoint/state-bytes.ts';
-import { NEVER_HEARD, staleBytes } from '../../src/engine/arrival/stale-unit.ts';
+import { NEVER_SEEN, outdatedBytes } from '../../src/engine/arrival/outdated-state.ts';
 
 const WEIGHT_BYTES = 10_000;
 const weight = Buffer.alloc(WEIGHT_BYTES);
 
 /** A state that is a list of numbers, and some weight. A change adds the numbers since the last entry. */
-class Numbered implements JournalEntry {
+class Numbered implements DeltaLogEntry {
   readonly key: string;
   readonly numbers: number[];
   written: number;
-  journalRecord = null;
+  deltaLogRecord = null;
   openStateBytes = 0;
   changeBytes = 0;
 
@@ -89,44 +89,45 @@ const commits = fc.array(
 );
 
 type Entries = Map<string, Numbered | Stale>;
-type Stale = JournalEntry & { readonly numbers: readonly number[] };
+type Stale = DeltaLogEntry & { readonly numbers: readonly number[] };
 
 test('a restore finds every open state with all its changes after any commits and compactions, in bounded space', () => {
   fc.assert(
     fc.property(commits, fc.array(fc.nat(149), { maxLength: 4 }), (steps, restarts) => {
-      let journal = new Journal();
+      let deltaLog = new DeltaLog();
       let entries: Entries = new Map();
       const log: LogRecord[] = [];
       let number = 0;
       steps.forEach(({ touched, gone, compacted, tombstonesGone }, step) => {
-        const evicted = gone === null ? [] : forget(`s${gone}`, entries, journal);
+        const evicted = gone === null ? [] : forget(`s${gone}`, entries, deltaLog);
         const units = touched.map((id) => {
           const known = entries.get(`s${id}`);
           // An observation of a series whose state cannot be continued.
-          if (known !== undefined && !(known instanceof Numbered)) evicted.push(...forget(known.key, entries, journal));
+          if (known !== undefined && !(known instanceof Numbered))
+            evicted.push(...forget(known.key, entries, deltaLog));
           const entry = known instanceof Numbered ? known : new Numbered(`s${id}`);
           entries.set(entry.key, entry);
           entry.numbers.push(++number);
           return entry;
         });
-        for (const { key, value } of journal.write(units, evicted)) {
+        for (const { key, value } of deltaLog.write(units, evicted)) {
           log.push({ slot: Number(key.toString().slice(2)), value });
         }
         const end = Math.floor(log.length * compacted);
         const records = recordsOf([...compact(log.slice(0, end), tombstonesGone), ...log.slice(end)]);
         assertOpenStates(records, entries);
         assertBounded(records, entries);
-        if (restarts.includes(step)) [journal, entries] = restarted(records);
+        if (restarts.includes(step)) [deltaLog, entries] = restarted(records);
       });
     }),
     { numRuns: 60 },
   );
 });
 
-function forget(key: string, entries: Entries, journal: Journal): string[] {
+function forget(key: string, entries: Entries, deltaLog: DeltaLog): string[] {
   const entry = entries.get(key);
   if (entry === undefined) return [];
-  journal.forget(entry);
+  deltaLog.forget(entry);
   entries.delete(key);
   return [key];
 }
@@ -137,15 +138,15 @@ function compact(records: readonly LogRecord[], tombstonesGone: boolean): LogRec
   return records.filter(({ slot, value }, i) => newest.get(slot) === i && !(tombstonesGone && value === null));
 }
 
-function recordsOf(log: readonly LogRecord[]): JournalRecords {
-  const records: JournalRecords = new Map();
+function recordsOf(log: readonly LogRecord[]): DeltaLogRecords {
+  const records: DeltaLogRecords = new Map();
   for (const { slot, value } of log) keepNewestRecord(records, slot, value);
   return records;
 }
 
 /** As a task finds it after a crash. Every third series has other settings: its bytes are kept as they are. */
-function restarted(records: JournalRecords): [Journal, Entries] {
-  const journal = new Journal();
+function restarted(records: DeltaLogRecords): [DeltaLog, Entries] {
+  const deltaLog = new DeltaLog();
   const entries: Entries = new Map();
   const openStates = newestOpenStates(records);
   for (const [slot, bytes] of records) {
@@ -158,31 +159,31 @@ function restarted(records: JournalRecords): [Journal, Entries] {
         reason: 'settings-changed',
         orphan: null,
         idleMs: null,
-        ...NEVER_HEARD,
+        ...NEVER_SEEN,
         newestOffset: 0,
       } as const;
       const entry =
         Number(key.slice(1)) % 3 === 0
-          ? { ...staleBytes(openState, why), numbers }
+          ? { ...outdatedBytes(openState, why), numbers }
           : Object.assign(new Numbered(key, numbers), openStateSize(openState));
       entries.set(key, entry);
       return entry;
     });
-    journal.adopt(slot, bytes.length, adopted);
+    deltaLog.adopt(slot, bytes.length, adopted);
   }
-  return [journal, entries];
+  return [deltaLog, entries];
 }
 
-function assertOpenStates(records: JournalRecords, entries: Entries): void {
+function assertOpenStates(records: DeltaLogRecords, entries: Entries): void {
   const found = new Map([...newestOpenStates(records)].map(([key, openState]) => [key, numbersOf(openState)]));
   const expected = new Map([...entries].map(([key, { numbers }]) => [key, numbers]));
   assert.deepEqual(new Map([...found].sort()), new Map([...expected].sort()));
 }
 
-function assertBounded(records: JournalRecords, entries: Entries): void {
+function assertBounded(records: DeltaLogRecords, entries: Entries): void {
   const bytes = [...records.values()].reduce((sum, value) => sum + value.length, 0);
   const whole = WEIGHT_BYTES + 3_000;
-  const max = Math.max(JOURNAL_BYTES_MIN, JOURNAL_GARBAGE_RATIO * entries.size * whole);
+  const max = Math.max(DELTA_LOG_BYTES_MIN, DELTA_LOG_GARBAGE_RATIO * entries.size * whole);
   const oneCommit = 20 * whole * (1 + CHANGES_RATIO);
   assert.ok(bytes <= max + 2 * oneCommit, `${bytes} bytes`);
 }

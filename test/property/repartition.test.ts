@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type DetectorConfig, settingsDigest } from '../../src/config/config.ts';
 import { repartition, whyNotMoved } from '../../src/engine/offline/repartition.ts';
 import { restoreForTools } from '../../src/engine/offline/state-tools.ts';
-import { bindDetector } from '../../src/engine/unit/bound-detector.ts';
+import { loadedDetector } from '../../src/engine/unit/loaded-detector.ts';
 import { keyPartitioner } from '../../src/kafka/produce/key-partition.ts';
 import type { ScoreRecord } from '../../src/records/score-record.ts';
 import { arithmeticForecaster } from '../fixture/models/arithmetic-forecaster.ts';
@@ -28,7 +28,7 @@ const quiet = (chosen: readonly DetectorConfig[]) =>
 
 function lookupOf(chosen: readonly DetectorConfig[]) {
   const [racks, others] = chosen.map((config) =>
-    bindDetector(config, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, settingsDigest(config)),
+    loadedDetector(config, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, settingsDigest(config)),
   );
   return {
     detectorOf: (series: string) => (series.startsWith('rack-') ? racks : others),

@@ -5,7 +5,7 @@ import { settingsDigest } from '../../src/config/config.ts';
 import { readDetectorsFile } from '../../src/config/detectors-file.ts';
 import { completedBy } from '../../src/config/resolve.ts';
 import { scoreHistory } from '../../src/engine/commit/score-history.ts';
-import { bindDetector } from '../../src/engine/unit/bound-detector.ts';
+import { loadedDetector } from '../../src/engine/unit/loaded-detector.ts';
 import type { Forecaster } from '../../src/forecasting/forecaster.ts';
 import { canonicalId } from '../../src/records/series/series-id.ts';
 import { SeriesColumns } from '../../src/tools/suggest/series-columns.ts';
@@ -91,7 +91,7 @@ test('whatever the data are, the suggested file is read without a problem, takes
         assert.deepEqual(problems, [], text);
         const bound = (file?.stream.detectors ?? []).map((detector) => {
           const config = completedBy({ context: 64 }, detector);
-          return bindDetector(config, { forecaster: lastValue, digest: 'last-value' }, settingsDigest(config));
+          return loadedDetector(config, { forecaster: lastValue, digest: 'last-value' }, settingsDigest(config));
         });
         const takers = new Map<string, string>();
         await scoreHistory(

@@ -17,7 +17,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   console: 7_050,
   demo: 1_600,
   detection: 7_630,
-  engine: 9_660,
+  engine: 9_700,
   forecasting: 2_420,
   history: 2_500,
   incidents: 2_100,

@@ -31,7 +31,7 @@ export class AlertGroups {
     if (this.#groups.get(group) === undefined) this.#groups.set(group, message);
   }
 
-  takeDue(nowMs: number): DueGroup[] {
+  popDue(nowMs: number): DueGroup[] {
     const due: DueGroup[] = [];
     for (const [key, group] of this.#groups.all()) {
       if (group.flushAtMs > nowMs) continue;

@@ -159,7 +159,7 @@ export class AlertState {
   advance(nowMs: number): void {
     for (const [key, untilMs] of this.#coolDowns.all()) if (untilMs <= nowMs) this.#coolDowns.delete(key);
     this.#recentEnds.expire(nowMs);
-    for (const group of this.#groups.takeDue(nowMs)) this.#flush(group, nowMs);
+    for (const group of this.#groups.popDue(nowMs)) this.#flush(group, nowMs);
     for (const [key, alert] of this.#alerts.all()) if (isHeld(alert)) this.#consider(key, nowMs, () => {});
   }
 

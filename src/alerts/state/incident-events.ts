@@ -53,8 +53,8 @@ export class IncidentEvents {
 
   /** Call it after the last kept entry. */
   restored(): void {
-    for (const { incidentId, ...event } of this.#events.values()) this.#include(this.#homeOf(incidentId), event);
-    for (const [part] of this.#merged.all()) this.#openOf(this.#homeOf(part)).parts.add(part);
+    for (const { incidentId, ...event } of this.#events.values()) this.#include(this.#contextOf(incidentId), event);
+    for (const [part] of this.#merged.all()) this.#openOf(this.#contextOf(part)).parts.add(part);
   }
 
   /** Takes a revision in. Returns it with what all events of the incident have in common. */
@@ -105,7 +105,7 @@ export class IncidentEvents {
     this.#open.clear();
   }
 
-  #homeOf(incidentId: string): string {
+  #contextOf(incidentId: string): string {
     let home = incidentId;
     for (let into = this.#merged.get(home); into !== undefined; into = this.#merged.get(home)) home = into;
     return home;

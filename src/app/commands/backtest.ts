@@ -8,7 +8,7 @@ import { processOptions, storeOptions, streamOptions, workerLimits } from '../..
 import { text } from '../../config/schema/kinds.ts';
 import { reportPage } from '../../console/report-page.ts';
 import { type PastObservation, scoreHistory } from '../../engine/commit/score-history.ts';
-import { bindToModel, type DetectorModels, pretrainedModels } from '../../engine/detector-models.ts';
+import { type DetectorModels, loadDetector, pretrainedModels } from '../../engine/detector-models.ts';
 import { Forecasters } from '../../models/onnx-forecaster.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
@@ -196,7 +196,7 @@ async function score(history: readonly LabelledObservation[], scoring: BacktestS
   });
   try {
     const detectors = configs.map((detector) =>
-      bindToModel(detector, models, (...spec) => forecasters.forecasterFor(...spec)),
+      loadDetector(detector, models, (...spec) => forecasters.forecasterFor(...spec)),
     );
     const report = new BacktestReport(configs);
     const incidents = incidentsOutput === null ? null : new BacktestIncidents(configs, config.dependsOn);

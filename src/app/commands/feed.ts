@@ -8,7 +8,7 @@ import { kafkaOptions, streamOptions } from '../../config/options.ts';
 import { boolean, integerFrom } from '../../config/schema/kinds.ts';
 import { feedDemo, prepareDemo } from '../../demo/run-demo.ts';
 import { type KeptTimes, keptTimes, keptTimesText } from '../../engine/topics/kept-times.ts';
-import { detectorsOfInput, extrasFor } from '../../engine/unit/bound-detector.ts';
+import { detectorsOfInput, extrasFor } from '../../engine/unit/loaded-detector.ts';
 import { describeCluster } from '../../kafka/admin/describe-cluster.ts';
 import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../../kafka/produce/bulk-producer.ts';
 import { findingText } from '../../records/diagnostics/finding.ts';

@@ -1,5 +1,5 @@
 import type { LoadedConfig } from '../../config/config.ts';
-import { matchDetectors } from '../../engine/unit/bound-detector.ts';
+import { matchDetectors } from '../../engine/unit/loaded-detector.ts';
 import type { Finding } from '../../records/diagnostics/finding.ts';
 import { InputCounts, judgeInput } from '../../records/diagnostics/input-watch.ts';
 import { shadowedGlobs } from '../../records/diagnostics/shadowed-globs.ts';

@@ -6,7 +6,7 @@ import { commandFlag } from '../../config/option.ts';
 import { workerOptions } from '../../config/options.ts';
 import { boolean, integerFrom, oneOf, seriesText, text } from '../../config/schema/kinds.ts';
 import { mustBe } from '../../config/schema/problems.ts';
-import { bindToModel, type DetectorModels } from '../../engine/detector-models.ts';
+import { type DetectorModels, loadDetector } from '../../engine/detector-models.ts';
 import { createKafkaLog } from '../../engine/log/kafka-log.ts';
 import type { StreamLog } from '../../engine/log/log.ts';
 import { adoptionText, adoptState } from '../../engine/offline/adopt-state.ts';
@@ -20,7 +20,7 @@ import {
 import type { DetectorLookup } from '../../engine/state/restore-partition.ts';
 import { topicsInUse } from '../../engine/topics/changelog-name.ts';
 import { requireTopics } from '../../engine/topics/topic-admin.ts';
-import { detectorsOfInput } from '../../engine/unit/bound-detector.ts';
+import { detectorsOfInput } from '../../engine/unit/loaded-detector.ts';
 import type { Forecaster } from '../../forecasting/forecaster.ts';
 import { readConsumerGroup } from '../../kafka/admin/consumer-group.ts';
 import { observationRow } from '../../tools/csv/score-rows.ts';
@@ -132,7 +132,7 @@ async function runStateAction(
     );
     return FAILED;
   }
-  const detectors = stream.detectors.map((detector) => bindToModel(detector, models, () => NO_FORECASTER));
+  const detectors = stream.detectors.map((detector) => loadDetector(detector, models, () => NO_FORECASTER));
   const { detectorOf, idOf } = detectorsOfInput(detectors, stream.input);
   const lookup = {
     detectorOf,
@@ -237,7 +237,7 @@ function linesOf(found: RestoredPartition, glob: string): string[] {
   const { session, state, restored } = found;
   const series = inspectSeries(found, glob);
   const { offset, from } = restored.resume;
-  const held = `${state.units.size} series and groups, ${state.stale.size} under other settings`;
+  const held = `${state.units.size} series and groups, ${state.outdated.size} under other settings`;
   return [
     `partition ${session.partition}: ${held}; goes on at offset ${offset ?? 'oldest'} (${from})`,
     ...series.map(({ series, detector, position, calibrated, newestMs, silent, waiting }) => {

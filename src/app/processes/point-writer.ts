@@ -1,7 +1,7 @@
 import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
 import type { Flags } from '../../config/given-options.ts';
 import { type CommandFallbacks, loadProcessConfig } from '../../config/load.ts';
-import { detectorsOfInput } from '../../engine/unit/bound-detector.ts';
+import { detectorsOfInput } from '../../engine/unit/loaded-detector.ts';
 import type { Logger } from '../../ops/logger.ts';
 import type { PointWriter } from '../../pipelines/receive/received-records.ts';
 import { newestSaved } from './newest-detectors.ts';

@@ -131,7 +131,7 @@ async function move({ source, log, from, created }: Moving, partitions: number, 
   }
   await session.commit(outputs, offset);
   await session.close();
-  const units = sources.reduce((sum, { state }) => sum + state.units.size + state.stale.size, 0);
+  const units = sources.reduce((sum, { state }) => sum + state.units.size + state.outdated.size, 0);
   io.out(`moved the state of ${units} series and groups from ${from} to ${partitions} partitions`);
   return true;
 }

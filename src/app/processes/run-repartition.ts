@@ -7,7 +7,7 @@ import { createKafkaLog } from '../../engine/log/kafka-log.ts';
 import { RecordOrder } from '../../engine/record-order.ts';
 import { startWorker, type Worker, type WorkerReports } from '../../engine/stream-worker.ts';
 import { checkRepartition, deleteCommitted } from '../../engine/topics/repartition-topics.ts';
-import type { BoundDetector } from '../../engine/unit/bound-detector.ts';
+import type { LoadedDetector } from '../../engine/unit/loaded-detector.ts';
 import { keyPartitioner } from '../../kafka/produce/key-partition.ts';
 import type { Logger } from '../../ops/logger.ts';
 import type { Metrics } from '../../ops/metrics.ts';
@@ -25,7 +25,7 @@ interface RepartitionParts {
   readonly kafka: KafkaConfig;
   readonly stream: StreamConfig;
   readonly limits: WorkerLimits;
-  readonly detectors: readonly BoundDetector[];
+  readonly detectors: readonly LoadedDetector[];
   readonly version: number;
   readonly schemas: SchemaSource | null;
   /** Partitions of the records that are scored. */

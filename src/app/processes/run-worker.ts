@@ -6,9 +6,9 @@ import type { Config, DetectorConfig, KafkaConfig, LoadedConfig } from '../../co
 import { repartitionOf } from '../../config/rekeyed-input.ts';
 import { resolveConfig } from '../../config/resolve.ts';
 import {
-  bindToModel,
   type DetectorModels,
   findDetectorModels,
+  loadDetector,
   pretrainedModels,
 } from '../../engine/detector-models.ts';
 import { createKafkaLog } from '../../engine/log/kafka-log.ts';
@@ -19,7 +19,7 @@ import { FORECAST_ROWS_MAX } from '../../engine/state/requested-forecasts.ts';
 import { startWorker, type Worker } from '../../engine/stream-worker.ts';
 import { topicsInUse } from '../../engine/topics/changelog-name.ts';
 import { checkTopics } from '../../engine/topics/topic-admin.ts';
-import type { BoundDetector } from '../../engine/unit/bound-detector.ts';
+import type { LoadedDetector } from '../../engine/unit/loaded-detector.ts';
 import type { Forecaster } from '../../forecasting/forecaster.ts';
 import { requirePermissions } from '../../kafka/admin/topic-permissions.ts';
 import { openCatalog } from '../../models/catalog.ts';
@@ -127,7 +127,7 @@ export async function runWorker({
 interface StartedStream {
   readonly worker: Worker;
   readonly forecasters: Forecasters;
-  readonly bind: (detector: DetectorConfig, models: DetectorModels) => BoundDetector;
+  readonly bind: (detector: DetectorConfig, models: DetectorModels) => LoadedDetector;
   /** What is wrong with its input. */
   readonly findings: FindingReport;
   readonly inputStop: InputStopReport;
@@ -196,7 +196,7 @@ async function startStream(
   onOpened(() => forecasters.close());
   const timed = (forecaster: Forecaster) => timeForecasts(forecaster, metrics, () => performance.now());
   const bind: StartedStream['bind'] = (detector, found) =>
-    bindToModel(detector, found, (...spec) => timed(forecasters.forecasterFor(...spec)));
+    loadDetector(detector, found, (...spec) => timed(forecasters.forecasterFor(...spec)));
   const detectors = stream.detectors.map((detector) => bind(detector, models));
   const worker = await startWorker({
     log,

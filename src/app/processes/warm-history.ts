@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SchemaSource } from '../../codecs/schema-source.ts';
 import type { KafkaConfig, StreamConfig } from '../../config/config.ts';
-import { detectorsOfInput, extrasFor, matchDetectors } from '../../engine/unit/bound-detector.ts';
+import { detectorsOfInput, extrasFor, matchDetectors } from '../../engine/unit/loaded-detector.ts';
 import type { WarmObservation, WarmStart } from '../../engine/warm-start.ts';
 import { readWholeTopic, type TopicRecord } from '../../kafka/fetch/topic-tail.ts';
 import { keyPartitioner } from '../../kafka/produce/key-partition.ts';

@@ -40,13 +40,13 @@ export class DeadlineWatch<U extends UnderWatch> {
     if ((unit.watches & this.#bit) === 0) this.#add(unit, this.#deadlineOf(unit));
   }
 
-  /** Whether `takeDue` may find one. */
+  /** Whether `popDue` may find one. */
   isDue(timeMs: number): boolean {
     return this.#farMs < timeMs || this.#deadlines[0] < timeMs;
   }
 
   /** Takes out the units whose deadline lies before `timeMs`, in an order that does not depend on how they came in. */
-  takeDue(timeMs: number): readonly U[] {
+  popDue(timeMs: number): readonly U[] {
     if (!this.isDue(timeMs)) return NONE;
     if (this.#farMs < timeMs) this.#lookAtAll(timeMs);
     const due: U[] = [];
@@ -68,7 +68,7 @@ export class DeadlineWatch<U extends UnderWatch> {
     this.#refill(units.filter(isHeld));
   }
 
-  /** Half of the time ahead is near from now on: it lasts long, and units that go on are beyond it. */
+  /** Half of the time ahead is near from now on: it lasts long, and units that continue are beyond it. */
   #lookAtAll(timeMs: number): void {
     const watched = [...(this.#all?.() ?? NONE)].filter(({ watches }) => (watches & this.#bit) !== 0);
     const deadlines = watched.map((unit) => this.#deadlineOf(unit));

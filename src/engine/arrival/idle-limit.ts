@@ -1,17 +1,17 @@
-import type { BoundDetector } from '../unit/bound-detector.ts';
-import type { DetectionUnit } from '../unit/detection-unit.ts';
-import { isStale, type StaleUnit } from './stale-unit.ts';
+import type { LoadedDetector } from '../unit/loaded-detector.ts';
+import type { Scorable } from '../unit/scorable.ts';
+import { isOutdated, type OutdatedState } from './outdated-state.ts';
 
 /** `idle_limit` of states that no detector takes any more. */
 const IDLE_MS_UNWATCHED = 7 * 86_400_000;
 
-/** `idle_limit` of a stale state, by the detector that takes it now. */
-export function idleLimitOf(bound: BoundDetector | null): number | null {
-  return bound === null ? IDLE_MS_UNWATCHED : bound.config.settings.idleMs;
+/** `idle_limit` of an outdated state, by the detector that takes it now. */
+export function idleLimitOf(loaded: LoadedDetector | null): number | null {
+  return loaded === null ? IDLE_MS_UNWATCHED : loaded.config.settings.idleMs;
 }
 
-/** Event time of the partition after which a unit, or a stale state, is forgotten. */
-export function idleDeadline(unit: DetectionUnit | StaleUnit): number {
-  const idleMs = isStale(unit) ? unit.idleMs : unit.bound.config.settings.idleMs;
-  return Math.max(unit.arrivedMs, unit.heardMs) + (idleMs ?? Number.POSITIVE_INFINITY);
+/** Event time of the partition after which a unit, or an outdated state, is forgotten. */
+export function idleDeadline(unit: Scorable | OutdatedState): number {
+  const idleMs = isOutdated(unit) ? unit.idleMs : unit.loaded.config.settings.idleMs;
+  return Math.max(unit.arrivedMs, unit.lastSeenMs) + (idleMs ?? Number.POSITIVE_INFINITY);
 }

@@ -1,64 +1,66 @@
-import type { DetectionUnit } from '../unit/detection-unit.ts';
+import type { Scorable } from '../unit/scorable.ts';
 import { silenceMs } from '../unit/silence-records.ts';
-import type { ArrivalGate, GiveObservation } from './arrival-gate.ts';
+import { isOutdated, type OutdatedState } from './outdated-state.ts';
 import { pausedWithPartition, silenceMark } from './silence-watch.ts';
-import { isStale, type StaleUnit } from './stale-unit.ts';
+import type { DispatchObservation, TimestampGuard } from './timestamp-guard.ts';
 
 /** After a record: the event time of the partition before it, and where its consequences go. */
-export interface ClockMove {
+export interface WatermarkMove {
   readonly offset: number;
   readonly beforeMs: number;
-  readonly gate: ArrivalGate;
-  readonly holds: (one: DetectionUnit | StaleUnit) => boolean;
-  readonly touch: (unit: DetectionUnit) => void;
-  readonly give: GiveObservation;
-  /** Whether the detector of a unit is in a pause, or begins one with its silence. */
-  readonly isInPause: (one: DetectionUnit | StaleUnit) => boolean;
-  readonly beginsPause: (unit: DetectionUnit, offset: number) => Promise<boolean>;
-  /** The unit that continues a stale state; null where there is nothing to continue. */
-  readonly succeed: (stale: StaleUnit) => DetectionUnit | null;
+  readonly guard: TimestampGuard;
+  readonly isRegistered: (one: Scorable | OutdatedState) => boolean;
+  readonly touch: (unit: Scorable) => void;
+  readonly dispatch: DispatchObservation;
+  /** True if the detector of a unit is in a pause, or begins one with its silence. */
+  readonly isInPause: (one: Scorable | OutdatedState) => boolean;
+  readonly beginsPause: (unit: Scorable, offset: number) => Promise<boolean>;
+  /** The unit that continues an outdated state; null where there is nothing to continue. */
+  readonly succeed: (outdated: OutdatedState) => Scorable | null;
 }
 
-/** Says that units are silent: they have no record at the event time of the partition, although one is long due. */
-export async function saySilent(move: ClockMove): Promise<void> {
-  const { gate, offset, give } = move;
-  for (const one of gate.silent.takeDue(gate.clock.ms)) {
+/** Reports that units are silent: they have no record at the event time of the partition, although one is long due. */
+export async function reportSilent(move: WatermarkMove): Promise<void> {
+  const { guard, offset, dispatch } = move;
+  for (const one of guard.silent.popDue(guard.watermark.ms)) {
     const unit = move.isInPause(one) ? null : unitOf(one, move);
     if (unit === null) continue;
-    if (hasPaused(unit, silenceMs(unit.bound.config.settings), move)) continue;
-    if (!isStale(one) && !unit.isSilenceDue(gate.clock.ms)) {
-      gate.silent.watch(unit);
+    if (hasPaused(unit, silenceMs(unit.loaded.config.settings), move)) continue;
+    if (!isOutdated(one) && !unit.isSilenceDue(guard.watermark.ms)) {
+      guard.silent.watch(unit);
       continue;
     }
     if (await move.beginsPause(unit, offset)) continue;
     // The other members of a group may still send what is older.
-    if (unit.group === null) gate.flush(unit, give);
-    give(unit, silenceMark(unit, { offset, cause: 'event-time', clockMs: gate.clock.ms }));
+    if (unit.group === null) guard.flush(unit, dispatch);
+    dispatch(unit, silenceMark(unit, { offset, cause: 'event-time', watermarkMs: guard.watermark.ms }));
     // Other members of a group may be next.
-    if (unit.group !== null) gate.silent.watch(unit);
+    if (unit.group !== null) guard.silent.watch(unit);
   }
 }
 
 /** null if it is gone, had a record meanwhile, or keeps nothing. */
-function unitOf(one: DetectionUnit | StaleUnit, { holds, succeed }: ClockMove): DetectionUnit | null {
-  if (!holds(one)) return null;
-  return isStale(one) ? succeed(one) : one;
+function unitOf(one: Scorable | OutdatedState, { isRegistered, succeed }: WatermarkMove): Scorable | null {
+  if (!isRegistered(one)) return null;
+  return isOutdated(one) ? succeed(one) : one;
 }
 
-/** The units and stale states for which nothing came for `idle_limit`, while others of the partition went on. */
-export function takeIdle(move: ClockMove): (DetectionUnit | StaleUnit)[] {
-  const { gate, holds } = move;
-  return gate.idle
-    .takeDue(gate.clock.ms)
-    .filter((one) => holds(one) && (isStale(one) || !hasPaused(one, one.bound.config.settings.idleMs, move)));
+/** The units and outdated states for which nothing came for `idle_limit`, while others of the partition continued. */
+export function popIdle(move: WatermarkMove): (Scorable | OutdatedState)[] {
+  const { guard, isRegistered } = move;
+  return guard.idle
+    .popDue(guard.watermark.ms)
+    .filter(
+      (one) => isRegistered(one) && (isOutdated(one) || !hasPaused(one, one.loaded.config.settings.idleMs, move)),
+    );
 }
 
-/** Whether its whole partition paused; its time counts from now on then. */
-function hasPaused(unit: DetectionUnit, limitMs: number | null, { gate, beforeMs, touch }: ClockMove): boolean {
-  if (!pausedWithPartition(unit, { moveMs: gate.clock.ms - beforeMs, limitMs })) return false;
-  unit.heardMs = gate.clock.ms;
+/** True if its whole partition paused; its time counts from now on then. */
+function hasPaused(unit: Scorable, limitMs: number | null, { guard, beforeMs, touch }: WatermarkMove): boolean {
+  if (!pausedWithPartition(unit, { moveMs: guard.watermark.ms - beforeMs, limitMs })) return false;
+  unit.lastSeenMs = guard.watermark.ms;
   touch(unit);
-  gate.silent.watch(unit);
-  gate.idle.watch(unit);
+  guard.silent.watch(unit);
+  guard.idle.watch(unit);
   return true;
 }

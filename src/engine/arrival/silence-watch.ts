@@ -1,26 +1,26 @@
 import type { SilenceCause } from '../../records/score-record.ts';
 import { meanStepMs } from '../../time/frequency.ts';
-import { sameGrid } from '../unit/bound-detector.ts';
-import type { DetectionUnit } from '../unit/detection-unit.ts';
+import { sameGrid } from '../unit/loaded-detector.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';
+import type { Scorable } from '../unit/scorable.ts';
 import { silenceMs } from '../unit/silence-records.ts';
-import { isStale, type StaleUnit } from './stale-unit.ts';
+import { isOutdated, type OutdatedState } from './outdated-state.ts';
 
 /** It never moves back, so that a restore watches as a worker that was not interrupted. */
-export function silenceDeadline(unit: DetectionUnit | StaleUnit): number {
+export function silenceDeadline(unit: Scorable | OutdatedState): number {
   const limitMs = silenceLimitOf(unit);
   // Asked with every record of a group: who sends what is not looked at without need.
   if (limitMs === null) return Number.POSITIVE_INFINITY;
-  return limitMs + (isStale(unit) ? Math.max(unit.arrivedMs, unit.heardMs) : unit.silenceSinceMs());
+  return limitMs + (isOutdated(unit) ? Math.max(unit.arrivedMs, unit.lastSeenMs) : unit.silenceSinceMs());
 }
 
 /** As `silenceMs`, also of series that no unit continues so far. */
-export function silenceLimitOf(unit: DetectionUnit | StaleUnit): number | null {
-  if (!isStale(unit)) return silenceMs(unit.bound.config.settings);
-  const { retired, taker } = unit;
-  if (retired === null || retired.group !== null || taker === null) return null;
-  if (retired.silent || !sameGrid(retired.bound, taker)) return null;
-  return silenceMs(taker.config.settings);
+export function silenceLimitOf(unit: Scorable | OutdatedState): number | null {
+  if (!isOutdated(unit)) return silenceMs(unit.loaded.config.settings);
+  const { previous, newOwner } = unit;
+  if (previous === null || previous.group !== null || newOwner === null) return null;
+  if (previous.silent || !sameGrid(previous.loaded, newOwner)) return null;
+  return silenceMs(newOwner.config.settings);
 }
 
 /**
@@ -28,23 +28,27 @@ export function silenceLimitOf(unit: DetectionUnit | StaleUnit): number | null {
  * between two records of the unit: the others may be slower than it.
  */
 export function pausedWithPartition(
-  { arrivedMs, heardMs }: DetectionUnit,
+  { arrivedMs, lastSeenMs }: Scorable,
   { moveMs, limitMs }: { readonly moveMs: number; readonly limitMs: number | null },
 ): boolean {
-  return heardMs <= arrivedMs && moveMs > (limitMs ?? Number.POSITIVE_INFINITY);
+  return lastSeenMs <= arrivedMs && moveMs > (limitMs ?? Number.POSITIVE_INFINITY);
 }
 
 /**
- * What is given to a unit in place of an observation. Its time is that at which the last missing one was due, that of
- * its record the event time of the partition.
+ * Dispatched to a unit instead of an observation. Its time is that at which the last missing one was due, that of its
+ * record the event time of the partition.
  */
 export function silenceMark(
-  unit: DetectionUnit,
-  { offset, cause, clockMs }: { readonly offset: number; readonly cause: SilenceCause; readonly clockMs: number },
+  unit: Scorable,
+  {
+    offset,
+    cause,
+    watermarkMs,
+  }: { readonly offset: number; readonly cause: SilenceCause; readonly watermarkMs: number },
 ): ReceivedObservation {
-  const { freq, silenceAfter } = unit.bound.config.settings;
+  const { freq, silenceAfter } = unit.loaded.config.settings;
   const timestampMs = Math.round(unit.arrivedMs + (silenceAfter ?? 0) * meanStepMs(freq));
-  const record = { partition: -1, offset, timestampMs: clockMs, key: null, value: null };
+  const record = { partition: -1, offset, timestampMs: watermarkMs, key: null, value: null };
   return {
     series: unit.key,
     group: null,

@@ -1,66 +1,66 @@
 import { KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
 import type { PointsOfSeries } from '../../checkpoint/open-step-state.ts';
-import type { DetectionUnit } from '../unit/detection-unit.ts';
 import { whyLate } from '../unit/lateness.ts';
 import { OPEN_POINTS_MAX, type OpenSteps } from '../unit/open-steps.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';
+import type { Scorable } from '../unit/scorable.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
 import { DeadlineWatch, type UnderWatch } from './deadline-watch.ts';
-import type { EventClock } from './event-clock.ts';
+import type { Watermark } from './watermark.ts';
 
 /** A series with open steps. */
 interface WatchedSteps extends UnderWatch {
-  readonly unit: DetectionUnit;
+  readonly unit: Scorable;
   readonly steps: OpenSteps;
   readonly points: PointsOfSeries;
 }
 
-/** Closes the steps of series that have sent nothing, while the event time of the partition went on. */
+/** Closes the steps of series that have sent nothing, while the event time of the partition continued. */
 export class StepWatch {
   readonly #watch = new DeadlineWatch<WatchedSteps>(1, ({ steps, points }) => steps.deadlineMs(points), null);
   #watched = new WeakMap<PointsOfSeries, WatchedSteps>();
 
   /** After a restore of the unit. */
-  adopt(unit: DetectionUnit, steps: OpenSteps): void {
+  adopt(unit: Scorable, steps: OpenSteps): void {
     for (const points of steps.all.values()) if (points.steps.length > 0) this.#add(unit, steps, points);
   }
 
   /** Adds a point to its step. Returns what the steps came to that it closes. */
   take(
-    unit: DetectionUnit,
+    unit: Scorable,
     observation: ReceivedObservation,
-    { steps, clock, sink }: { readonly steps: OpenSteps; readonly clock: EventClock; readonly sink: ScoreSink },
+    { steps, watermark, sink }: { readonly steps: OpenSteps; readonly watermark: Watermark; readonly sink: ScoreSink },
   ): readonly ReceivedObservation[] {
     const closed: ReceivedObservation[] = [];
-    const taken = steps.add(observation, clock.ms, closed);
-    if (taken === 'duplicate') sink.counters.duplicate(unit.bound, 0);
-    else if (taken === 'conflict') sink.counters.suspect('conflicts', unit.bound, observation.series);
-    else if (taken === 'late') sink.outputs.deadLetter(observation.record, whyLate(observation, unit.bound));
+    const taken = steps.add(observation, watermark.ms, closed);
+    if (taken === 'duplicate') sink.counters.duplicate(unit.loaded, 0);
+    else if (taken === 'conflict') sink.counters.suspect('conflicts', unit.loaded, observation.series);
+    else if (taken === 'late') sink.outputs.deadLetter(observation.record, whyLate(observation, unit.loaded));
     else if (taken !== 'taken') refuse(taken, unit, observation, sink);
-    steps.report(observation.series, unit.bound, sink);
+    steps.report(observation.series, unit.loaded, sink);
     if (steps.opened !== null) this.#add(unit, steps, steps.opened);
     steps.opened = null;
     return closed;
   }
 
-  isDue(clockMs: number): boolean {
-    return this.#watch.isDue(clockMs);
+  isDue(watermarkMs: number): boolean {
+    return this.#watch.isDue(watermarkMs);
   }
 
   /** Gives what the steps come to that close by an event time of the partition. */
-  closeDue(clockMs: number, give: (unit: DetectionUnit, observation: ReceivedObservation) => void): void {
-    for (const { unit, steps, points } of this.#watch.takeDue(clockMs)) {
+  closeDue(watermarkMs: number, dispatch: (unit: Scorable, observation: ReceivedObservation) => void): void {
+    for (const { unit, steps, points } of this.#watch.popDue(watermarkMs)) {
       // Another unit may have taken them over. One that was forgotten has none that are open.
       if (steps.all.get(points.series) !== points) continue;
-      for (const observation of steps.close(points)) give(unit, observation);
+      for (const observation of steps.close(points)) dispatch(unit, observation);
     }
   }
 
-  keepOnly(isHeld: (unit: DetectionUnit) => boolean): void {
+  keepOnly(isHeld: (unit: Scorable) => boolean): void {
     this.#watch.keepOnly(({ unit }) => isHeld(unit));
   }
 
-  #add(unit: DetectionUnit, steps: OpenSteps, points: PointsOfSeries): void {
+  #add(unit: Scorable, steps: OpenSteps, points: PointsOfSeries): void {
     let watched = this.#watched.get(points);
     if (watched === undefined) {
       watched = { key: unit.key + KEY_SEPARATOR + points.series, watches: 0, unit, steps, points };
@@ -72,11 +72,11 @@ export class StepWatch {
 
 function refuse(
   reason: 'step-full' | 'group-full',
-  { bound, group }: DetectionUnit,
+  { loaded, group }: Scorable,
   { record, series }: ReceivedObservation,
   sink: ScoreSink,
 ): void {
   const full = `${OPEN_POINTS_MAX} points wait in the open steps of ${group === null ? 'its series' : 'its group'}`;
   const detail = reason === 'step-full' ? full : `group ${JSON.stringify(group)} has as many members as it may have`;
-  sink.outputs.deadLetter(record, { reason, detail, series, detector: bound.config.name });
+  sink.outputs.deadLetter(record, { reason, detail, series, detector: loaded.config.name });
 }

@@ -1,5 +1,5 @@
 import type { ChangelogSeries } from '../../checkpoint/changelog-series.ts';
-import type { Journal, JournalEntry, JournalWrite } from '../../checkpoint/journal.ts';
+import type { DeltaLog, DeltaLogEntry, DeltaLogWrite } from '../../checkpoint/delta-log.ts';
 import { encodePauses, type OpenPauses, PAUSES_KEY } from '../../checkpoint/open-pauses.ts';
 import { closedWindowRecord } from '../../checkpoint/series-state.ts';
 import { encodePosition, POSITION_KEY, type StoredPosition } from '../../checkpoint/stored-position.ts';
@@ -10,8 +10,8 @@ import type { StateWrites } from '../unit/score-sink.ts';
 export class CheckpointWrites implements StateWrites {
   readonly #place: Pick<OutputRecord, 'topic' | 'partition'>;
   #records: OutputRecord[] = [];
-  readonly #touched = new Set<JournalEntry>();
-  #evicted: JournalEntry[] = [];
+  readonly #touched = new Set<DeltaLogEntry>();
+  #evicted: DeltaLogEntry[] = [];
   /** null: they have not changed. */
   #pauses: OpenPauses | null = null;
 
@@ -20,7 +20,7 @@ export class CheckpointWrites implements StateWrites {
     this.#place = place;
   }
 
-  /** Whether there is a change without an input offset: the clock, or a backfill, has made it. */
+  /** True if there is a change without an input offset: the clock, or a backfill, has made it. */
   get any(): boolean {
     return this.#touched.size > 0 || this.#pauses !== null;
   }
@@ -34,7 +34,7 @@ export class CheckpointWrites implements StateWrites {
     this.write(key, value);
   }
 
-  windowsWritten(writes: readonly JournalWrite[]): void {
+  windowsWritten(writes: readonly DeltaLogWrite[]): void {
     for (const { key, value } of writes) this.write(key, value);
   }
 
@@ -42,11 +42,11 @@ export class CheckpointWrites implements StateWrites {
     for (const key of keys) this.write(key, null);
   }
 
-  touched(unit: JournalEntry): void {
+  touched(unit: DeltaLogEntry): void {
     this.#touched.add(unit);
   }
 
-  evicted(unit: JournalEntry): void {
+  evicted(unit: DeltaLogEntry): void {
     this.#touched.delete(unit);
     this.#evicted.push(unit);
   }
@@ -56,10 +56,10 @@ export class CheckpointWrites implements StateWrites {
   }
 
   /** Returns the records of all changes, with the place in the input that they belong to. */
-  drain(journal: Journal, position: StoredPosition): readonly OutputRecord[] {
-    for (const unit of this.#evicted) journal.forget(unit);
+  drain(deltaLog: DeltaLog, position: StoredPosition): readonly OutputRecord[] {
+    for (const unit of this.#evicted) deltaLog.forget(unit);
     const evictedKeys = this.#evicted.map(({ key }) => key);
-    this.windowsWritten(journal.write(this.#touched, evictedKeys));
+    this.windowsWritten(deltaLog.write(this.#touched, evictedKeys));
     if (this.#pauses !== null) this.write(PAUSES_KEY, encodePauses(this.#pauses));
     this.write(POSITION_KEY, encodePosition(position));
     const records = this.#records;

@@ -8,7 +8,7 @@ export const COMMIT_MS_MAX = 3_000;
 export class CommitWatch {
   readonly #report: (error: Error | null) => void;
   #timer: NodeJS.Timeout | undefined;
-  /** Why a request of the running transaction is repeated. */
+  /** Reason why a request of the running transaction is repeated. */
   #retried: Error | null = null;
   /** The next offset of the transaction that takes too long. */
   #stalledAt: number | null = null;

@@ -1,4 +1,4 @@
-import type { StaleState } from '../../checkpoint/journal.ts';
+import type { OutdatedEntry } from '../../checkpoint/delta-log.ts';
 import { conclude } from '../../detection/event/event-revision.ts';
 import type { InputRecord, SkippedRange } from '../log/log.ts';
 import type { PartitionState } from '../state/partition-state.ts';
@@ -10,7 +10,7 @@ import { whySkipped } from './score-records.ts';
 
 /** Kafka's value for a record without a timestamp. */
 const NO_TIMESTAMP = -1;
-/** What comes of no record stands before all of them. */
+/** What comes of no record precedes all of them. */
 const BEFORE_RECORDS = -1;
 
 export interface FirstCommitOptions extends CommitFormat {
@@ -30,12 +30,12 @@ export function firstCommit(options: FirstCommitOptions, { state, restored, offs
   const { partitionCount, place, nowMs } = options;
   const pending = new PendingCommit(options, nowMs, offset);
   if (restored.partitionCount === null) pending.state.write(PARTITION_COUNT_KEY, Buffer.from(String(partitionCount)));
-  closeOrphans(state.stale.values(), pending);
+  closeOrphans(state.outdated.values(), pending);
   state.pauses.endAbandoned({ offset: BEFORE_RECORDS, sink: pending });
   for (const { key, value } of restored.settingsChanges) pending.state.write(key, value);
   const { skipped, from } = restored.resume;
   // The open states keep only their keys, so that each series reports it when it returns, also after further restores.
-  if (from === 'start-over') for (const stale of state.stale.values()) pending.state.touched(stale);
+  if (from === 'start-over') for (const outdated of state.outdated.values()) pending.state.touched(outdated);
   if (skipped !== null) {
     const record = skippedRecord(place.partition, offset, skipped);
     pending.deadLetter(record, whySkipped(skipped));
@@ -44,7 +44,7 @@ export function firstCommit(options: FirstCommitOptions, { state, restored, offs
   return pending;
 }
 
-/** Stands for offsets that are not read, where reading continues at `nextOffset`. */
+/** Represents offsets that are not read, where reading continues at `nextOffset`. */
 function skippedRecord(partition: number, nextOffset: number, skipped: SkippedRange): InputRecord {
   return { partition, offset: nextOffset - 1, timestampMs: NO_TIMESTAMP, key: null, value: null, skipped };
 }
@@ -53,8 +53,8 @@ function skippedRecord(partition: number, nextOffset: number, skipped: SkippedRa
  * Closes the events of states that cannot be continued, at the time of their last alarm. The next commit writes these
  * states without them.
  */
-function closeOrphans(stale: Iterable<StaleState>, sink: ScoreSink): void {
-  for (const entry of stale) {
+function closeOrphans(outdated: Iterable<OutdatedEntry>, sink: ScoreSink): void {
+  for (const entry of outdated) {
     if (entry.orphan === null) continue;
     const { state, reason } = entry.orphan;
     for (const open of [state.open, state.silence]) {

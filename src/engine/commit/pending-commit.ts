@@ -1,5 +1,5 @@
-import type { Journal } from '../../checkpoint/journal.ts';
-import type { ClockState } from '../../checkpoint/stored-position.ts';
+import type { DeltaLog } from '../../checkpoint/delta-log.ts';
+import type { WatermarkState } from '../../checkpoint/stored-position.ts';
 import { deadLetterHeaders, encodeDeadLetter } from '../../codecs/dead-letter-json.ts';
 import type { EncodeEvent } from '../../codecs/event-codec.ts';
 import type { PointRecords } from '../../codecs/points/point-records.ts';
@@ -50,7 +50,7 @@ export class PendingCommit implements ScoreSink, ScoreOutputs {
   #ordered = true;
   #newestNowMs = Number.NEGATIVE_INFINITY;
   /** Event time of the partition after the records so far. */
-  clock: ClockState | null = null;
+  watermark: WatermarkState | null = null;
   /** Event time of the newest observation among its scores; null without any. */
   newestEventMs: number | null = null;
   /** Input records that it covers. */
@@ -68,7 +68,7 @@ export class PendingCommit implements ScoreSink, ScoreOutputs {
     this.lifecycle = this.counters;
   }
 
-  /** Whether there is something to commit: offsets, or a change of the state. */
+  /** True if there is something to commit: offsets, or a change of the state. */
   get isDue(): boolean {
     return this.#hasOffsets || this.state.any;
   }
@@ -177,9 +177,16 @@ export class PendingCommit implements ScoreSink, ScoreOutputs {
    * Every record that the transaction writes. Call it once: it holds none of them any more.
    * @param clock the event time of the partition now; a backfill alone does not have it
    */
-  drain(journal: Journal, topicId: string | null, clock: ClockState | null = this.clock): readonly OutputRecord[] {
+  drain(
+    deltaLog: DeltaLog,
+    topicId: string | null,
+    watermark: WatermarkState | null = this.watermark,
+  ): readonly OutputRecord[] {
     if (!this.#ordered) this.#published.sort(byPlace);
-    const outputs = [...this.#published, ...this.state.drain(journal, { nextOffset: this.nextOffset, topicId, clock })];
+    const outputs = [
+      ...this.#published,
+      ...this.state.drain(deltaLog, { nextOffset: this.nextOffset, topicId, watermark }),
+    ];
     this.#published = [];
     return outputs;
   }

@@ -11,30 +11,30 @@ const WAIT_MS_MAX = 3_600_000;
  */
 export class QuietPartition {
   readonly #nowMs: () => number;
-  #heardMs: number;
+  #lastSeenMs: number;
   /** Time without an observation after which the next series are silent; null: none is. */
   #nextMs: number | null = 0;
 
   /** @param nowMs a clock; its differences count */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
-    this.#heardMs = nowMs();
+    this.#lastSeenMs = nowMs();
   }
 
-  /** Series went on. */
+  /** Observations of series arrived. */
   observe(): void {
-    this.#heardMs = this.#nowMs();
+    this.#lastSeenMs = this.#nowMs();
     this.#nextMs = 0;
   }
 
-  /** How long nothing may arrive until there is something to report; null: for ever. */
+  /** Time that nothing may arrive until there is something to report; null: for ever. */
   get waitMs(): number | null {
     if (this.#nextMs === null) return null;
-    return Math.min(WAIT_MS_MAX, this.#nextMs - (this.#nowMs() - this.#heardMs));
+    return Math.min(WAIT_MS_MAX, this.#nextMs - (this.#nowMs() - this.#lastSeenMs));
   }
 
   async report(state: PartitionState, pending: PendingCommit, signal: AbortSignal): Promise<void> {
-    const quietMs = this.#nowMs() - this.#heardMs;
-    this.#nextMs = await state.sayQuiet(quietMs, { offset: pending.nextOffset, sink: pending, signal });
+    const quietMs = this.#nowMs() - this.#lastSeenMs;
+    this.#nextMs = await state.reportQuiet(quietMs, { offset: pending.nextOffset, sink: pending, signal });
   }
 }

@@ -4,7 +4,7 @@ import type { InputRecord } from '../log/log.ts';
 import type { PendingCommit } from './pending-commit.ts';
 import { type DecodingOptions, loadMissingSchemas, recordFailed, whySkipped } from './score-records.ts';
 
-/** Where records go that are keyed anew. */
+/** Place where records go that are rekeyed. */
 export interface RecordRoute {
   readonly topic: string;
   readonly partitions: number;

@@ -3,7 +3,7 @@ import type { PointExtras } from '../../records/point-extras.ts';
 import type { ScoreRecord } from '../../records/score-record.ts';
 import { groupIdOf } from '../../records/series/series-identity.ts';
 import { PartitionState } from '../state/partition-state.ts';
-import { type BoundDetector, extrasFor, matchDetectors } from '../unit/bound-detector.ts';
+import { extrasFor, type LoadedDetector, matchDetectors } from '../unit/loaded-detector.ts';
 import { NO_STATE, type ScoreOutputs, type ScoreSink } from '../unit/score-sink.ts';
 import { type Tally, TallyCounts } from './tally.ts';
 
@@ -19,7 +19,7 @@ interface HistoryOptions {
   /** Name of the history, for the scores' `input`. */
   readonly source: string;
   /** In the order of the detectors file. */
-  readonly detectors: readonly BoundDetector[];
+  readonly detectors: readonly LoadedDetector[];
   /** Group id of series whose groups are not made of labels; null: the name of their detector. */
   readonly group: string | null;
   /** Called with the scores of each batch, in input order. A group's scores may come with a later batch. */
@@ -52,14 +52,14 @@ export async function scoreHistory(
     const found: FoundScore[] = [];
     const sink = collectScores(counts, found, options.onEvent);
     const observations = ordered.slice(start, start + BATCH_MAX).flatMap((observation, i) => {
-      const bound = detectorOf(observation.series);
-      if (bound !== null)
+      const loaded = detectorOf(observation.series);
+      if (loaded !== null)
         return [
           {
             ...receivedObservation(observation, start + i),
-            extras: extrasFor(bound, observation.extras),
-            group: groupOf(observation.series, bound, options.group),
-            bound,
+            extras: extrasFor(loaded, observation.extras),
+            group: groupOf(observation.series, loaded, options.group),
+            loaded,
           },
         ];
       tally.input.leave(observation.series, false);
@@ -103,7 +103,7 @@ function receivedObservation({ series, timestampMs, value }: PastObservation, of
   return { series, timestampMs, value, record: { partition: 0, offset, timestampMs, key: null, value: null } };
 }
 
-function groupOf(series: string, { config }: BoundDetector, group: string | null): string | null {
+function groupOf(series: string, { config }: LoadedDetector, group: string | null): string | null {
   if (config.by !== null) return groupIdOf(series, config.by);
   return config.group === null ? null : (group ?? config.name);
 }

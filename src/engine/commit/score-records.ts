@@ -4,7 +4,7 @@ import type { RecordDecoder } from '../../codecs/record-decoder.ts';
 import { hasValue, type SchemaKey, withoutSchemaHeaders } from '../../codecs/wire-header.ts';
 import type { InputRecord, SkippedRange } from '../log/log.ts';
 import type { PartitionState } from '../state/partition-state.ts';
-import { type BoundDetector, extrasFor } from '../unit/bound-detector.ts';
+import { extrasFor, type LoadedDetector } from '../unit/loaded-detector.ts';
 import type { RoutedObservation } from '../unit/received-observation.ts';
 import type { DeadLetterCause } from '../unit/score-sink.ts';
 import type { PendingCommit } from './pending-commit.ts';
@@ -22,7 +22,7 @@ export interface DecodingOptions {
   readonly decoder: RecordDecoder;
   /** Set where records may hold many observations, and are passed on one by one. */
   readonly splitter: RecordSplitter | null;
-  readonly detectorOf: (series: string) => BoundDetector | null;
+  readonly detectorOf: (series: string) => LoadedDetector | null;
   readonly places: ReadonlyMap<string, number>;
   readonly nowMs: () => number;
 }
@@ -30,7 +30,7 @@ export interface DecodingOptions {
 interface DecodingContext {
   readonly state: PartitionState;
   readonly scoring: DecodingOptions;
-  /** Why a record is a dead letter although it can be read; null where it is none. By offset. */
+  /** Reason why a record is a dead letter although it can be read; null where it is none. By offset. */
   readonly whyFailed?: (offset: number) => string | null;
 }
 
@@ -106,7 +106,7 @@ export async function scoreDecoded(
   }
   await state.score(observations, pending, signal);
   pending.consumed(records);
-  pending.clock = state.clock.state;
+  pending.watermark = state.watermark.state;
 }
 
 interface SchemaNeed {
@@ -144,24 +144,24 @@ function toObservation(
     return { reason, detail, series, detector: series === null ? null : (detectorOf(series)?.config.name ?? null) };
   }
   const { series, source } = decoded;
-  const bound = detectorOf(source ?? series);
-  if (bound === null) {
-    const wasScored = state.stale.has(series);
+  const loaded = detectorOf(source ?? series);
+  if (loaded === null) {
+    const wasScored = state.outdated.has(series);
     const detail = `no detector watches series ${JSON.stringify(series)}${wasScored ? ' any more' : ''}`;
     return { reason: 'series-unknown', detail, series, wasScored };
   }
   if (decoded.kind === 'missing') return 'without-value';
   const { group, timestampMs, value } = decoded;
-  const extras = extrasFor(bound, decoded.extras);
+  const extras = extrasFor(loaded, decoded.extras);
   if (extras?.problem !== undefined) {
-    return { reason: 'record-unreadable', detail: extras.problem, series, detector: bound.config.name };
+    return { reason: 'record-unreadable', detail: extras.problem, series, detector: loaded.config.name };
   }
   if (group !== null) {
-    const split = whySplit(record, group, places.get(groupKey(bound.config.name, group)));
-    if (split !== null) return { reason: 'group-split', detail: split, series, detector: bound.config.name };
+    const split = whySplit(record, group, places.get(groupKey(loaded.config.name, group)));
+    if (split !== null) return { reason: 'group-split', detail: split, series, detector: loaded.config.name };
   }
   const { laterMs } = decoded;
-  return { series, source, group, timestampMs, laterMs, value, extras, record: withoutSchemaHeaders(record), bound };
+  return { series, source, group, timestampMs, laterMs, value, extras, record: withoutSchemaHeaders(record), loaded };
 }
 
 export function recordFailed(message: string): DeadLetterCause {

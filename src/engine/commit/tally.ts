@@ -5,7 +5,7 @@ import type { Suspicion } from '../../records/diagnostics/finding.ts';
 import { InputCounts } from '../../records/diagnostics/input-watch.ts';
 import type { RestartReason, ScoreRecord, ScoreState } from '../../records/score-record.ts';
 import type { InputRecord } from '../log/log.ts';
-import type { BoundDetector } from '../unit/bound-detector.ts';
+import type { LoadedDetector } from '../unit/loaded-detector.ts';
 import { type MisplacedSeries, whyMisplaced } from '../unit/misplaced-series.ts';
 import type { Counters, DeadLetterCause, ForgottenReason, Lifecycle } from '../unit/score-sink.ts';
 
@@ -94,16 +94,16 @@ export class TallyCounts implements Counters, Lifecycle {
     this.tally.skippedOffsets += skipped.last - skipped.first + 1;
   }
 
-  placed({ config }: BoundDetector, apartMs: number, missing: number): void {
+  placed({ config }: LoadedDetector, apartMs: number, missing: number): void {
     this.tally.input.of(config.name, config.settings.freq).take(apartMs, missing);
   }
 
-  duplicate({ config }: BoundDetector, apartMs: number | null): void {
+  duplicate({ config }: LoadedDetector, apartMs: number | null): void {
     this.tally.duplicates++;
     if (apartMs !== null) this.tally.input.of(config.name, config.settings.freq).repeat(apartMs);
   }
 
-  suspect(kind: Suspicion, { config }: BoundDetector, series: string): void {
+  suspect(kind: Suspicion, { config }: LoadedDetector, series: string): void {
     if (kind === 'conflicts') this.tally.duplicates++;
     this.tally.input.suspect(kind, config.name, [series]);
   }
@@ -133,7 +133,7 @@ export class TallyCounts implements Counters, Lifecycle {
     this.tally.forgotten[reason]++;
   }
 
-  endedYoung({ config }: BoundDetector, series: string): void {
+  endedYoung({ config }: LoadedDetector, series: string): void {
     this.tally.input.endYoung(config.name, series);
   }
 }

@@ -8,7 +8,7 @@ import {
 } from '../../detection/profile/profile-layout.ts';
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
 import { gridTime } from '../../time/frequency.ts';
-import { learn, learnedOf } from '../unit/long-memory.ts';
+import { learn, learnedOf } from '../unit/learned-profile.ts';
 
 type Departed = GroupState['departed'];
 
@@ -22,7 +22,7 @@ export function depart(
   if (profile !== null) departed.set(series, { profile, atMs: gridTime(freq, originMs, newest) });
 }
 
-/** A series joins: where it was a member before, its long memory goes on. */
+/** A series joins: where it was a member before, its long memory continues. */
 export function rejoin(departed: Departed, series: string, detector: SeriesDetector): void {
   const known = departed.get(series);
   departed.delete(series);

@@ -45,7 +45,7 @@ export function followStep(events: UnitEvents, step: GroupStep, { key, sink }: S
     }),
     keptOf: (series: string) => members.find((member) => member.series === series)?.detector ?? null,
   };
-  events.observe(row, key, sink);
+  events.track(row, key, sink);
 }
 
 interface StepOutlet {

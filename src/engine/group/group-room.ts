@@ -1,6 +1,6 @@
 import type { GroupState } from '../../checkpoint/group-state.ts';
 import { openStateBytesMax } from '../../checkpoint/series-state.ts';
-import type { BoundDetector } from '../unit/bound-detector.ts';
+import type { LoadedDetector } from '../unit/loaded-detector.ts';
 import { OPEN_POINTS_MAX } from '../unit/open-steps.ts';
 import type { DeadLetterCause } from '../unit/score-sink.ts';
 
@@ -14,10 +14,10 @@ const POINT_BYTES = 14;
 
 type MemberNames = Pick<GroupState, 'members' | 'joining' | 'pending'>;
 
-/** Whether a group may have one more series. Those of pending steps and those that join count as members. */
-export function hasRoomFor(group: MemberNames, series: string, bound: BoundDetector): boolean {
+/** True if a group may have one more series. Those of pending steps and those that join count as members. */
+export function hasRoomFor(group: MemberNames, series: string, loaded: LoadedDetector): boolean {
   if (group.members.some((member) => member.series === series)) return true;
-  return haveRoom(idsOf(group).add(series), bound);
+  return haveRoom(idsOf(group).add(series), loaded);
 }
 
 function idsOf({ members, joining, pending }: MemberNames): Set<string> {
@@ -30,20 +30,20 @@ function idsOf({ members, joining, pending }: MemberNames): Set<string> {
 export function makeRoom(
   group: MemberNames & Pick<GroupState, 'departed' | 'changes'>,
   series: string,
-  bound: BoundDetector,
+  loaded: LoadedDetector,
 ): void {
   const { members, departed, changes } = group;
   if (departed.size === 0 || members.some((member) => member.series === series)) return;
   const ids = new Set([...idsOf(group), ...departed.keys(), series]);
   for (const id of departed.keys()) {
-    if (haveRoom(ids, bound)) return;
+    if (haveRoom(ids, loaded)) return;
     departed.delete(id);
     ids.delete(id);
     changes.everything();
   }
 }
 
-function haveRoom(series: ReadonlySet<string>, { layout, config }: BoundDetector): boolean {
+function haveRoom(series: ReadonlySet<string>, { layout, config }: LoadedDetector): boolean {
   const openBytes = openStateBytesMax(layout);
   let bytes = 0;
   for (const id of series) bytes += openBytes + (Buffer.byteLength(id) + PENDING_BYTES) * (config.settings.grace + 3);

@@ -4,7 +4,7 @@ import type { PendingObservation } from '../../checkpoint/pending-steps.ts';
 import { SCALARS } from '../../detection/memory/series-memory.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import { type Frequency, gridPosition, gridTime, meanStepMs } from '../../time/frequency.ts';
-import type { BoundDetector } from '../unit/bound-detector.ts';
+import type { LoadedDetector } from '../unit/loaded-detector.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
 import { isNewsSilent, isYoung, silenceMs, silenceRecord } from '../unit/silence-records.ts';
@@ -16,7 +16,7 @@ const SILENT_MAX = 1_000;
 /** A group whose members may fall silent. */
 export interface SilentGroup extends GroupState {
   readonly group: string;
-  readonly bound: BoundDetector;
+  readonly loaded: LoadedDetector;
   readonly place: InputPlace;
   readonly events: UnitEvents;
 }
@@ -32,26 +32,26 @@ export class GroupSilence implements SilentMembers {
   #lookedMs = Number.NEGATIVE_INFINITY;
 
   /**
-   * The time that the next silence counts from; Infinity where there is none to wait for. A step early, since the
+   * The time that the next silence counts from; Infinity if there is none to wait for. A step early, since the
    * phase of the group's grid may move.
    */
   sinceMs(group: SilentGroup): number {
-    const { freq, latenessMs } = group.bound.config.settings;
+    const { freq, latenessMs } = group.loaded.config.settings;
     const limitMs = limitOf(group);
     let sinceMs = Number.POSITIVE_INFINITY;
-    const heardMs = this.#newestRecordMs(group);
+    const lastSeenMs = this.#newestRecordMs(group);
     for (const member of group.members) {
-      const ownMs = heardMs(member);
+      const ownMs = lastSeenMs(member);
       if (ownMs + limitMs >= this.#lookedMs) sinceMs = Math.min(sinceMs, ownMs);
     }
     return sinceMs - meanStepMs(freq) + latenessMs;
   }
 
-  /** Whether a member has stopped by an event time of the partition. */
-  isDue(group: SilentGroup, clockMs: number): boolean {
+  /** True if a member has stopped by an event time of the partition. */
+  isDue(group: SilentGroup, watermarkMs: number): boolean {
     const limitMs = limitOf(group);
-    const heardMs = this.#newestRecordMs(group);
-    return group.members.some((member) => heardMs(member) + limitMs < clockMs);
+    const lastSeenMs = this.#newestRecordMs(group);
+    return group.members.some((member) => lastSeenMs(member) + limitMs < watermarkMs);
   }
 
   /** Members that are not silent, and whose silence would be news. */
@@ -62,15 +62,15 @@ export class GroupSilence implements SilentMembers {
     ).length;
   }
 
-  /** Says which members have stopped. Returns whether all are silent. */
+  /** Reports which members have stopped. Returns whether all are silent. */
   fallSilent(group: SilentGroup, { record, silence }: ReceivedObservation, sink: ScoreSink): boolean {
-    const { bound, members, events } = group;
-    const { freq, silenceAfter } = bound.config.settings;
+    const { loaded, members, events } = group;
+    const { freq, silenceAfter } = loaded.config.settings;
     const cause = silence?.cause ?? null;
-    const clockMs = cause === 'clock' ? Number.POSITIVE_INFINITY : record.timestampMs;
-    for (const { member, position, seen } of this.#due(group, clockMs)) {
+    const watermarkMs = cause === 'clock' ? Number.POSITIVE_INFINITY : record.timestampMs;
+    for (const { member, position, seen } of this.#due(group, watermarkMs)) {
       const { series, detector } = member;
-      if (isYoung(detector)) sink.lifecycle.endedYoung(bound, series);
+      if (isYoung(detector)) sink.lifecycle.endedYoung(loaded, series);
       if (!isNewsSilent(detector, silenceAfter!, member.newest + 1)) continue;
       const halfStepMs = meanStepMs(freq) / 2;
       this.#remember(series, Math.max(gridTime(freq, group.originMs, position) + halfStepMs, seen?.timestampMs ?? 0));
@@ -79,12 +79,12 @@ export class GroupSilence implements SilentMembers {
       const timestampMs = Math.round(gridTime(freq, group.originMs, position + silenceAfter!));
       const input = { ...group.place, offset: lastOffset };
       const next = { position: position + 1, timestampMs };
-      const silence = { state: 'silent', cause, series, bound, detector, input, ...next } as const;
+      const silence = { state: 'silent', cause, series, loaded, detector, input, ...next } as const;
       sink.outputs.silence({ ...silenceRecord(silence, value), group: group.group }, record.offset);
       const allSilent = members.every((one) => this.names.has(one.series));
       events.fallSilent({ ...next, offset: record.offset, lastOffset, member: series, allSilent }, sink);
     }
-    if (Number.isFinite(clockMs)) this.#lookedMs = clockMs;
+    if (Number.isFinite(watermarkMs)) this.#lookedMs = watermarkMs;
     return members.length > 0 && members.every(({ series }) => this.names.has(series));
   }
 
@@ -93,11 +93,11 @@ export class GroupSilence implements SilentMembers {
     // What waited for older records, or for its time step, does not show that it is back.
     if (!((this.names.get(member.series) ?? Number.POSITIVE_INFINITY) < at.timestampMs)) return;
     this.names.delete(member.series);
-    const { bound, place } = group;
+    const { loaded, place } = group;
     const { series, detector } = member;
     const { timestampMs, value, offset, position } = at;
     const input = { ...place, offset };
-    const silence = { state: 'returned', cause: null, series, timestampMs, bound, detector, input, position } as const;
+    const silence = { state: 'returned', cause: null, series, timestampMs, loaded, detector, input, position } as const;
     sink.outputs.silence({ ...silenceRecord(silence, value), group: group.group }, offset);
   }
 
@@ -118,7 +118,7 @@ export class GroupSilence implements SilentMembers {
 
   /** Event time that the silence of a member counts from; Infinity where it is silent. There may be a thousand. */
   #newestRecordMs(group: SilentGroup, waiting = newestWaiting(group)): (member: Member) => number {
-    const { freq } = group.bound.config.settings;
+    const { freq } = group.loaded.config.settings;
     return (member) => {
       if (this.names.has(member.series)) return Number.POSITIVE_INFINITY;
       const { position } = standing(group, member, waiting);
@@ -126,12 +126,12 @@ export class GroupSilence implements SilentMembers {
     };
   }
 
-  #due(group: SilentGroup, clockMs: number): Standing[] {
+  #due(group: SilentGroup, watermarkMs: number): Standing[] {
     const limitMs = limitOf(group);
     const waiting = newestWaiting(group);
-    const heardMs = this.#newestRecordMs(group, waiting);
+    const lastSeenMs = this.#newestRecordMs(group, waiting);
     return group.members
-      .filter((member) => heardMs(member) + limitMs < clockMs)
+      .filter((member) => lastSeenMs(member) + limitMs < watermarkMs)
       .map((member) => standing(group, member, waiting))
       .sort((a, b) => a.position - b.position || (a.member.series < b.member.series ? -1 : 1));
   }
@@ -142,10 +142,10 @@ export function newestMsOf(group: SilentGroup, series: string): number {
   const member = group.members.find((one) => one.series === series);
   if (member === undefined) return Number.NaN;
   const { position } = standing(group, member, newestWaiting(group));
-  return gridTime(group.bound.config.settings.freq, group.originMs, position);
+  return gridTime(group.loaded.config.settings.freq, group.originMs, position);
 }
 
-/** Where a member stands. */
+/** Newest position of a member. */
 interface Standing {
   readonly member: Member;
   /** Its newest one. */
@@ -157,8 +157,8 @@ interface Standing {
 /** The newest record of each series among those that wait for older ones. */
 type Waiting = ReadonlyMap<string, Omit<Standing, 'member'>>;
 
-function newestWaiting({ waiting, originMs, bound }: SilentGroup): Waiting {
-  const { freq } = bound.config.settings;
+function newestWaiting({ waiting, originMs, loaded }: SilentGroup): Waiting {
+  const { freq } = loaded.config.settings;
   if (waiting.steps !== null && waiting.outOfOrder.length === 0) return openSteps(waiting.steps, freq, originMs);
   return new Map(
     waiting.outOfOrder.map(({ series, timestampMs, value, record }) => {
@@ -195,8 +195,8 @@ interface ReturnedAt {
   readonly position: number;
 }
 
-function limitOf({ bound }: SilentGroup): number {
-  const { settings } = bound.config;
-  // What waits for older records is given to the group before its series is silent.
+function limitOf({ loaded }: SilentGroup): number {
+  const { settings } = loaded.config;
+  // What waits for older records is dispatched to the group before its series is silent.
   return (silenceMs(settings) ?? Number.POSITIVE_INFINITY) + settings.latenessMs;
 }

@@ -3,13 +3,13 @@ import type { GroupState, Member } from '../../checkpoint/group-state.ts';
 import type { PendingStep } from '../../checkpoint/pending-steps.ts';
 import type { StreamDetectionSettings } from '../../detection/calibration/settings.ts';
 import { gridTime, meanStepMs } from '../../time/frequency.ts';
-import type { BoundDetector } from '../unit/bound-detector.ts';
+import type { LoadedDetector } from '../unit/loaded-detector.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
 import { depart, forgetDeparted, rejoin } from './departed-members.ts';
 import { hasRoomFor } from './group-room.ts';
 
-/** Newest position of a series, in a pending step or before; -Infinity where there is none. */
+/** Newest position of a series, in a pending step or before; -Infinity if there is none. */
 export function newestOf({ pending, members }: Pick<GroupState, 'pending' | 'members'>, series: string): number {
   for (let i = pending.length - 1; i >= 0; i--) if (pending[i].observations.has(series)) return pending[i].position;
   return members.find((member) => member.series === series)?.newest ?? Number.NEGATIVE_INFINITY;
@@ -18,15 +18,15 @@ export function newestOf({ pending, members }: Pick<GroupState, 'pending' | 'mem
 /** The distance of a member's observation from the one before it, in whole time steps. */
 export function countPlaced(
   { position, newest }: { readonly position: number; readonly newest: number },
-  bound: BoundDetector,
+  loaded: LoadedDetector,
   sink: ScoreSink,
 ): void {
   const steps = position - newest;
-  if (Number.isFinite(steps)) sink.counters.placed(bound, steps * meanStepMs(bound.config.settings.freq), steps - 1);
-  else sink.counters.placed(bound, Number.NaN, 0);
+  if (Number.isFinite(steps)) sink.counters.placed(loaded, steps * meanStepMs(loaded.config.settings.freq), steps - 1);
+  else sink.counters.placed(loaded, Number.NaN, 0);
 }
 
-/** Whether the next time step is there, or its grace is over. */
+/** True if the next time step is there, or its grace is over. */
 export function isNextReady(
   { detector, members, joining, pending, newest }: GroupState,
   settings: StreamDetectionSettings,
@@ -47,7 +47,7 @@ function isAbsent(newest: number, position: number, settings: StreamDetectionSet
   return hasLeft(newest, position, settings) || position - newest - 1 > settings.detectionSize;
 }
 
-/** Whether a member that is missing for so long is none any more. */
+/** True if a member that is missing for so long is none any more. */
 function hasLeft(newest: number, position: number, { gapLimit }: StreamDetectionSettings): boolean {
   return position - newest - 1 > gapLimit;
 }
@@ -96,10 +96,10 @@ export function pendingObservation({ series, timestampMs, value, record }: Recei
 export function waitForLate(
   group: GroupState,
   { series, position, newest }: { readonly series: string; readonly position: number; readonly newest: number },
-  bound: BoundDetector,
+  loaded: LoadedDetector,
 ): void {
   const { joining, members, changes } = group;
-  const isNew = newest === Number.NEGATIVE_INFINITY && hasRoomFor(group, series, bound);
+  const isNew = newest === Number.NEGATIVE_INFINITY && hasRoomFor(group, series, loaded);
   const returned = members.find((member) => member.series === series && member.newest < position);
   if (isNew) joining.set(series, position);
   if (returned !== undefined) returned.newest = position;

@@ -2,7 +2,7 @@ import type { PendingObservation } from '../../checkpoint/pending-steps.ts';
 import type { GroupDetection } from '../../detection/series/group-detector.ts';
 import { type InputPlace, inputAt } from '../../records/input-place.ts';
 import { numberOrNull, type RestartReason, type ScoreRecord } from '../../records/score-record.ts';
-import type { BoundDetector } from '../unit/bound-detector.ts';
+import type { LoadedDetector } from '../unit/loaded-detector.ts';
 
 /** One member in a time step of its group. */
 interface MemberRow {
@@ -13,7 +13,7 @@ interface MemberRow {
 }
 
 interface MemberScoreOptions {
-  readonly bound: BoundDetector;
+  readonly loaded: LoadedDetector;
   /** The group's id. */
   readonly group: string;
   readonly restarted: RestartReason | null;
@@ -23,9 +23,9 @@ interface MemberScoreOptions {
 /** The score of one member in a time step: its own numbers, and the verdict on the group. */
 export function memberScore(
   { group: step, member, series, observation }: MemberRow,
-  { bound, group, restarted, place }: MemberScoreOptions,
+  { loaded, group, restarted, place }: MemberScoreOptions,
 ): ScoreRecord {
-  const { config, modelDigest } = bound;
+  const { config, modelDigest } = loaded;
   const { timestampMs, value, offset } = observation;
   const isScored = member.state === 'calibrating' || member.state === 'scored';
   return {

@@ -20,13 +20,13 @@ export function publishStep(
   sink: ScoreSink,
 ): void {
   if (step === null) sink.counters.gapFilled();
-  const { members, bound, restarted, place, events, originMs } = group;
+  const { members, loaded, restarted, place, events, originMs } = group;
   members.forEach((member, i) => {
     const observation = step?.observations.get(member.series);
     if (observation === undefined) return;
     group.silence.observed(group, member, { ...observation, position }, sink);
     const row = { group: scored, member: scored.members[i], series: member.series, observation };
-    const score = memberScore(row, { bound, group: group.group, restarted, place });
+    const score = memberScore(row, { loaded, group: group.group, restarted, place });
     sink.outputs.score(score, recordKey, observation.headers);
   });
   const observations = step?.observations ?? NOTHING_OBSERVED;

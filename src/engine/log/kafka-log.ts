@@ -21,7 +21,7 @@ interface KafkaLogOptions extends KafkaConnection {
    * fence each other.
    */
   readonly transactionalIdPrefix?: string;
-  /** How long a transaction may take; left out: as for a worker. */
+  /** Time that a transaction may take; left out: as for a worker. */
   readonly transactionMs?: number;
   /** Session time-out: how long a dead worker keeps its partitions. Brokers set a minimum, usually 6 s. */
   readonly sessionMs: number;
@@ -31,7 +31,7 @@ interface KafkaLogOptions extends KafkaConnection {
   readonly compression?: Compression;
   /** Headers of input records that are delivered with them. */
   readonly headers?: DeliveredHeaders;
-  /** Whether a commit may write to any partition of the topics of scores and events; default: to its own alone. */
+  /** True if a commit may write to any partition of the topics of scores and events; default: to its own alone. */
   readonly spread?: boolean;
   readonly onFetch?: (report: FetchReport) => void;
   readonly onAnswer?: (seconds: number) => void;

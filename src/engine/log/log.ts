@@ -21,7 +21,7 @@ export interface SubscriptionHandlers {
    * `nextOffset`. Must not block: queue them, and `pause` the partition when the queue is full.
    */
   onRecords(partition: number, records: readonly InputRecord[], nextOffset: number): void;
-  /** The log is out of reach (`error`), or back (`null`). The subscription recovers by itself. */
+  /** The log is out of reach (`error`), or back (`null`). The subscription recovers automatically. */
   onConnection(error: Error | null): void;
   /** One partition cannot be read (`error`), or can be read again (`null`). The others are delivered as before. */
   onStalled(partition: number, error: Error | null): void;
@@ -49,7 +49,7 @@ export interface Subscription {
 export interface StreamLog {
   /** Partition count of the input topic. */
   partitionCount(): Promise<number>;
-  /** Why the log delays this client, in a sentence; null where it does not. */
+  /** Reason why the log delays this client, in a sentence; null where it does not. */
   delayedBy(): string | null;
   subscribe(handlers: SubscriptionHandlers): Promise<Subscription>;
   /** `onFailure` receives each failure that is retried: while the partition is opened, and in calls of its session. */

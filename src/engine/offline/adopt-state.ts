@@ -4,18 +4,18 @@ import type { PartitionSession } from '../log/log.ts';
 
 /** What became of the state of a partition whose changelog was copied from another cluster. */
 type Adoption =
-  /** It goes on at this offset of the input here; there it was `before`. */
+  /** It continues at this offset of the input here; there it was `before`. */
   | { readonly kind: 'adopted'; readonly offset: number; readonly before: number }
   /** It belongs to the input here already. */
   | { readonly kind: 'own' }
   /** There is none. */
   | { readonly kind: 'empty' }
-  /** Nobody has said where the input goes on: the group has no offset here. */
+  /** The group has no offset here, so where the input continues is unknown. */
   | { readonly kind: 'without-offset' };
 
 /**
- * Ties copied state to the input of this cluster, where records have other offsets: it goes on at the offset that the
- * consumer group has here. Without that a worker takes the input for a topic that was created anew, and its series
+ * Ties copied state to the input of this cluster, where records have other offsets: it continues at the offset that the
+ * consumer group has here. Without that a worker takes the input for a topic that was created again, and its series
  * start over.
  */
 export async function adoptState(session: PartitionSession, topics: Pick<Topics, 'changelog'>): Promise<Adoption> {

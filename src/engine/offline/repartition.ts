@@ -1,40 +1,40 @@
 import { KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
+import { DeltaLog, type DeltaLogEntry } from '../../checkpoint/delta-log.ts';
 import { encodeVersion, VERSION_KEY } from '../../checkpoint/detectors-version.ts';
-import { Journal, type JournalEntry } from '../../checkpoint/journal.ts';
 import { encodeSettings, settingsKey } from '../../checkpoint/known-settings.ts';
 import { closedWindowKeys, relocatedWindow } from '../../checkpoint/series-state.ts';
-import type { ClockState } from '../../checkpoint/stored-position.ts';
+import type { WatermarkState } from '../../checkpoint/stored-position.ts';
 import { encodeWarmStarts, WARM_STARTS_KEY } from '../../checkpoint/warm-starts.ts';
 import type { Topics } from '../../config/config.ts';
 import { type InputPlace, offsetElsewhere } from '../../records/input-place.ts';
-import type { StaleUnit } from '../arrival/stale-unit.ts';
-import { GroupUnit } from '../group/group-unit.ts';
+import type { OutdatedState } from '../arrival/outdated-state.ts';
+import { ScoredGroup } from '../group/scored-group.ts';
 import type { OutputRecord } from '../log/log.ts';
 import { PARTITION_COUNT_KEY } from '../state/restore-partition.ts';
-import type { BoundDetector } from '../unit/bound-detector.ts';
-import type { SeriesUnit } from '../unit/series-unit.ts';
+import type { LoadedDetector } from '../unit/loaded-detector.ts';
+import type { ScoredSeries } from '../unit/scored-series.ts';
 import { type RestoredPartition, stateCommit } from './state-tools.ts';
 
 export interface Repartition {
   /** The partition of a record's key now, and then. */
   readonly before: (key: Buffer) => number;
   readonly after: (key: Buffer) => number;
-  /** How many partitions there will be. */
+  /** Number of partitions there will be. */
   readonly partitions: number;
   readonly topics: Topics;
   readonly version: number;
-  readonly detectorNamed: ReadonlyMap<string, BoundDetector>;
+  readonly detectorNamed: ReadonlyMap<string, LoadedDetector>;
 }
 
-type Unit = SeriesUnit | GroupUnit;
+type Unit = ScoredSeries | ScoredGroup;
 
 /** What is kept of a series or group: a unit, or one that waits under other settings. */
 interface Resident {
   readonly key: string;
-  readonly entry: JournalEntry;
+  readonly entry: DeltaLogEntry;
   /** null where only its bytes are known. */
   readonly unit: Unit | null;
-  readonly stale: StaleUnit | null;
+  readonly outdated: OutdatedState | null;
 }
 
 /** A series or group on its way to another partition. */
@@ -46,7 +46,7 @@ interface Move extends Resident {
 /** All that moves. */
 interface Journey {
   readonly sources: readonly RestoredPartition[];
-  /** Where the partitions of the input go on. */
+  /** Place where the partitions of the input continue. */
   readonly offsets: readonly number[];
   readonly moves: readonly Move[];
   readonly plan: Repartition;
@@ -54,8 +54,13 @@ interface Journey {
 
 function residentsOf({ state }: RestoredPartition): Resident[] {
   return [
-    ...Array.from(state.units.values(), (unit) => ({ key: unit.key, entry: unit, unit: unit as Unit, stale: null })),
-    ...Array.from(state.stale.values(), (stale) => ({ key: stale.key, entry: stale, unit: stale.retired, stale })),
+    ...Array.from(state.units.values(), (unit) => ({ key: unit.key, entry: unit, unit: unit as Unit, outdated: null })),
+    ...Array.from(state.outdated.values(), (outdated) => ({
+      key: outdated.key,
+      entry: outdated,
+      unit: outdated.previous,
+      outdated,
+    })),
   ];
 }
 
@@ -65,14 +70,14 @@ function recordKeyOf(unitKey: string): Buffer {
   return Buffer.from(group ?? first);
 }
 
-/** Why these partitions cannot be divided anew, in sentences; none when they can. */
+/** Why these partitions cannot be divided differently, in sentences; none when they can. */
 export function whyNotMoved(sources: readonly RestoredPartition[], { before }: Repartition): string[] {
   const elsewhere = sources.flatMap((source) =>
     residentsOf(source)
       .filter(({ key }) => before(recordKeyOf(key)) !== source.session.partition)
       .map(({ key }) => JSON.stringify(recordKeyOf(key).toString())),
   );
-  const orphans = sources.flatMap(({ state }) => [...state.stale.values()].filter(({ orphan }) => orphan !== null));
+  const orphans = sources.flatMap(({ state }) => [...state.outdated.values()].filter(({ orphan }) => orphan !== null));
   const recreated = sources.filter(({ restored }) => restored.resume.from === 'start-over');
   return [
     ...(elsewhere.length === 0
@@ -118,20 +123,20 @@ export async function repartition(
   return [...left, ...windows, ...arrived.flat()];
 }
 
-/** The closed windows of what moves away, as they are, but for the start offset. */
+/** The closed windows of what moves away, as they are, except for the start offset. */
 async function windowsOf(
   source: RestoredPartition,
   moves: readonly Move[],
   { topics }: Repartition,
 ): Promise<OutputRecord[]> {
   const targets = new Map<string, { readonly to: number; readonly startOffset: number | null }>();
-  for (const { unit, stale, from, to } of moves) {
+  for (const { unit, outdated, from, to } of moves) {
     if (from !== source) continue;
     for (const series of unit?.changelogSeries() ?? []) {
       for (const key of closedWindowKeys(series)) targets.set(key.toString(), { to, startOffset: series.startOffset });
     }
     if (unit === null)
-      for (const key of stale?.windowKeys ?? []) targets.set(key.toString(), { to, startOffset: null });
+      for (const key of outdated?.windowKeys ?? []) targets.set(key.toString(), { to, startOffset: null });
   }
   const newest = new Map<string, Buffer>();
   if (targets.size === 0) return [];
@@ -155,16 +160,16 @@ function leaving(
 ): readonly OutputRecord[] {
   const { state, restored, session } = source;
   const pending = stateCommit(placeOf(session.partition, plan), plan.topics, offsets[session.partition]);
-  for (const { from, key: unitKey, entry, unit, stale } of moves) {
+  for (const { from, key: unitKey, entry, unit, outdated } of moves) {
     if (from !== source) continue;
     pending.state.windowsDeleted(
-      unit === null ? (stale?.windowKeys ?? []) : unit.changelogSeries().flatMap(closedWindowKeys),
+      unit === null ? (outdated?.windowKeys ?? []) : unit.changelogSeries().flatMap(closedWindowKeys),
     );
     pending.state.windowsDeleted(state.all.sources.recordsOf(unitKey).map(({ key }) => key));
     pending.state.evicted(entry);
   }
-  pending.clock = state.clock.state;
-  return pending.drain(restored.journal, restored.resume.topicId);
+  pending.watermark = state.watermark.state;
+  return pending.drain(restored.deltaLog, restored.resume.topicId);
 }
 
 function arriving(partition: number, { sources, offsets, moves, plan }: Journey): readonly OutputRecord[] {
@@ -172,7 +177,7 @@ function arriving(partition: number, { sources, offsets, moves, plan }: Journey)
   const pending = stateCommit(placeOf(partition, plan), plan.topics, offsets[partition] ?? 0);
   pending.state.write(PARTITION_COUNT_KEY, Buffer.from(String(plan.partitions)));
   const arrivals = moves.filter(({ to }) => to === partition);
-  const detectors = new Map(arrivals.flatMap(({ unit }) => (unit === null ? [] : [[unit.bound.digest, unit.bound]])));
+  const detectors = new Map(arrivals.flatMap(({ unit }) => (unit === null ? [] : [[unit.loaded.digest, unit.loaded]])));
   for (const [digest, { config }] of detectors) {
     pending.state.write(settingsKey(digest), encodeSettings(config.settings));
   }
@@ -189,16 +194,16 @@ function arriving(partition: number, { sources, offsets, moves, plan }: Journey)
   );
   if (histories.size > 0) pending.state.write(WARM_STARTS_KEY, encodeWarmStarts([...histories]));
   const stays = own !== undefined && (own.state.units.size > 0 || arrivals.length === 0);
-  const clock = earliest([...(stays ? [own] : []), ...arrivals.map(({ from }) => from)]);
-  if (clock !== null) pending.clock = clock;
-  return pending.drain(own?.restored.journal ?? new Journal(), sources[0].restored.resume.topicId);
+  const watermark = earliest([...(stays ? [own] : []), ...arrivals.map(({ from }) => from)]);
+  if (watermark !== null) pending.watermark = watermark;
+  return pending.drain(own?.restored.deltaLog ?? new DeltaLog(), sources[0].restored.resume.topicId);
 }
 
 /** Event time where it was least far: nothing is silent, or confirmed, for having moved. */
-function earliest(sources: readonly RestoredPartition[]): ClockState | null {
-  const clocks = sources.map(({ state }) => state.clock.state);
-  return clocks.reduce<ClockState | null>(
-    (least, clock) => (least === null || clock.secondMs < least.secondMs ? clock : least),
+function earliest(sources: readonly RestoredPartition[]): WatermarkState | null {
+  const clocks = sources.map(({ state }) => state.watermark.state);
+  return clocks.reduce<WatermarkState | null>(
+    (least, watermark) => (least === null || watermark.secondMs < least.secondMs ? watermark : least),
     null,
   );
 }
@@ -216,7 +221,7 @@ function movedStartOffset(startOffset: number): number {
 }
 
 /** Offsets that a unit knows of the partition that it leaves are marked as such from now on. */
-function relocate(unit: SeriesUnit | GroupUnit, from: number): void {
+function relocate(unit: ScoredSeries | ScoredGroup, from: number): void {
   const elsewhere = (offset: number) => offsetElsewhere(from, offset);
   unit.newestOffset = elsewhere(unit.newestOffset);
   unit.waiting.relocate(({ record, silence, ...one }) => ({
@@ -225,7 +230,7 @@ function relocate(unit: SeriesUnit | GroupUnit, from: number): void {
     silence: silence && { ...silence, lastOffset: elsewhere(silence.lastOffset) },
   }));
   unit.waiting.steps?.relocate(elsewhere);
-  if (!(unit instanceof GroupUnit)) {
+  if (!(unit instanceof ScoredGroup)) {
     unit.startOffset = movedStartOffset(unit.startOffset);
     return;
   }

@@ -11,8 +11,8 @@ import { PendingCommit } from '../commit/pending-commit.ts';
 import type { PartitionSession } from '../log/log.ts';
 import { PartitionState } from '../state/partition-state.ts';
 import { type DetectorLookup, type Restored, restorePartition } from '../state/restore-partition.ts';
-import type { DetectionUnit } from '../unit/detection-unit.ts';
-import { SeriesUnit } from '../unit/series-unit.ts';
+import type { Scorable } from '../unit/scorable.ts';
+import { ScoredSeries } from '../unit/scored-series.ts';
 
 const EVERYTHING = '*';
 
@@ -41,19 +41,19 @@ interface InspectedSeries {
   readonly position: number;
   /** Residuals that calibrate it. */
   readonly calibrated: number;
-  /** Event time of its newest record; NaN where it is not known. */
+  /** Event time of its newest record; NaN if it is not known. */
   readonly newestMs: number;
   readonly silent: boolean;
   /** Records that wait for confirmation, for older ones, or for the end of their time step. */
   readonly waiting: number;
 }
 
-/** The series whose ids match a glob, as they would go on. */
+/** The series whose ids match a glob, as they would continue. */
 export function inspectSeries({ state }: RestoredPartition, glob: string): InspectedSeries[] {
   return matching(state, glob).flatMap((unit) =>
     unit.changelogSeries().map((series) => ({
       series: idOf(series),
-      detector: unit.bound.config.name,
+      detector: unit.loaded.config.name,
       position: series.detector.positions,
       calibrated: series.detector.rings.calibration.samples,
       newestMs: unit.arrivedMs,
@@ -63,7 +63,7 @@ export function inspectSeries({ state }: RestoredPartition, glob: string): Inspe
   );
 }
 
-function recordsWaiting({ unconfirmed, outOfOrder, steps }: DetectionUnit['waiting'], series: string): number {
+function recordsWaiting({ unconfirmed, outOfOrder, steps }: Scorable['waiting'], series: string): number {
   return unconfirmed.length + outOfOrder.length + (steps?.all.get(series)?.values.length ?? 0);
 }
 
@@ -77,8 +77,8 @@ interface KeptObservation {
 /** The values that the series kept, oldest first, without the missing ones. */
 export function* keptObservations({ state }: RestoredPartition, glob: string): Generator<KeptObservation> {
   for (const unit of matching(state, glob)) {
-    if (!(unit instanceof SeriesUnit)) continue;
-    const { freq } = unit.bound.config.settings;
+    if (!(unit instanceof ScoredSeries)) continue;
+    const { freq } = unit.loaded.config.settings;
     const { origin } = unit.detector;
     const [start, values] = contextValues(unit.detector);
     for (let i = 0; i < values.length; i++) {
@@ -102,29 +102,29 @@ export async function resetSeries(
   { glob, topics, isDry = false }: { readonly glob: string; readonly topics: Topics; readonly isDry?: boolean },
 ): Promise<number> {
   const units = matching(state, glob);
-  const stale = [...state.stale.values()].filter(({ key }) => seriesPattern([glob]).test(key));
-  if (isDry) return units.length + stale.length;
+  const outdated = [...state.outdated.values()].filter(({ key }) => seriesPattern([glob]).test(key));
+  if (isDry) return units.length + outdated.length;
   const nextOffset = restored.resume.offset ?? (await session.oldestOffset());
   const pending = stateCommit(state.place, topics, nextOffset);
   for (const unit of units) {
     for (const series of unit.changelogSeries()) pending.state.windowsDeleted(closedWindowKeys(series));
     pending.state.evicted(unit);
   }
-  for (const one of stale) {
+  for (const one of outdated) {
     pending.state.windowsDeleted(one.windowKeys);
     pending.state.evicted(one);
   }
   // Nothing is left that a saved version of the detectors made: workers may score by the file again.
   if (glob === EVERYTHING) pending.state.write(VERSION_KEY, null);
-  pending.clock = state.clock.state;
-  if (glob === EVERYTHING || units.length + stale.length > 0) {
-    await session.commit(pending.drain(restored.journal, restored.resume.topicId), nextOffset);
+  pending.watermark = state.watermark.state;
+  if (glob === EVERYTHING || units.length + outdated.length > 0) {
+    await session.commit(pending.drain(restored.deltaLog, restored.resume.topicId), nextOffset);
   }
-  return units.length + stale.length;
+  return units.length + outdated.length;
 }
 
 /** Units with a series that matches. */
-function matching({ units }: PartitionState, glob: string): DetectionUnit[] {
+function matching({ units }: PartitionState, glob: string): Scorable[] {
   const pattern = seriesPattern([glob]);
   return [...units.values()].filter((unit) => unit.changelogSeries().some((series) => pattern.test(idOf(series))));
 }

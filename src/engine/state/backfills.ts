@@ -1,9 +1,9 @@
 import type { ChangelogSeries } from '../../checkpoint/changelog-series.ts';
-import type { JournalEntry, JournalWrite } from '../../checkpoint/journal.ts';
+import type { DeltaLogEntry, DeltaLogWrite } from '../../checkpoint/delta-log.ts';
 import { closedWindowRecord } from '../../checkpoint/series-state.ts';
-import type { StaleUnit } from '../arrival/stale-unit.ts';
-import type { DetectionUnit } from '../unit/detection-unit.ts';
+import type { OutdatedState } from '../arrival/outdated-state.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';
+import type { Scorable } from '../unit/scorable.ts';
 import type { ReplaySink, ScoreSink } from '../unit/score-sink.ts';
 import { RequestedForecasts } from './requested-forecasts.ts';
 import type { WorkerPace } from './worker-pace.ts';
@@ -12,25 +12,25 @@ import type { WorkerPace } from './worker-pace.ts';
  * Forecasts of a round, unless one group needs more. What is due for new observations waits behind one round at most.
  */
 const ROUND_FORECASTS_MAX = 64;
-/** Records of a series, and of a group, that wait for its backfill. With more of them its turn comes at once. */
+/** Records of a series, and of a group, that wait for its backfill. With more of them it is calibrated at once. */
 const SERIES_BYTES_MAX = 16 * 1024;
 const GROUP_BYTES_MAX = 256 * 1024;
-/** What a waiting record takes beside its key and value. */
+/** What a waiting record takes next to its key and value. */
 const RECORD_BYTES = 64;
 
 /** A unit that begins with what another one kept, and its records that wait for that. */
 interface Backfill {
-  readonly unit: DetectionUnit;
+  readonly unit: Scorable;
   /** What it continues, and what is in the changelog until then; null where only records wait. */
-  stale: StaleUnit | null;
-  /** Closed windows, which replace those of `stale` with its turn. */
-  readonly windows: Map<string, JournalWrite>;
+  outdated: OutdatedState | null;
+  /** Closed windows, which replace those of `outdated` in its slot. */
+  readonly windows: Map<string, DeltaLogWrite>;
   backfilled: number[];
   bytes: number;
 }
 
 /** A unit replaces what it continues, in the state and in the changelog. */
-type Replace = (stale: StaleUnit, unit: DetectionUnit, sink: ScoreSink) => void;
+type Replace = (outdated: OutdatedState, unit: Scorable, sink: ScoreSink) => void;
 
 interface BackfillOutlets {
   readonly sink: ScoreSink;
@@ -41,14 +41,14 @@ interface BackfillOutlets {
 
 /**
  * Backfills in the background, one unit after the other, in rounds of forecasts that keep the pace. Meanwhile the
- * records of a unit wait: they are in the state of the one that it continues. With its turn the new state replaces the
+ * records of a unit wait: they are in the state of the one that it continues. In its slot the new state replaces the
  * old one in a single transaction, and its records are scored in their order. So its scores do not depend on when that
  * is.
  */
 export class Backfills {
   readonly #pace: WorkerPace;
   readonly #replace: Replace;
-  readonly #all = new Map<DetectionUnit, Backfill>();
+  readonly #all = new Map<Scorable, Backfill>();
   /** Those with a record, in the order of these. */
   readonly #turns = new Set<Backfill>();
   /** Those of the present round. */
@@ -80,19 +80,19 @@ export class Backfills {
     return this.#continuing;
   }
 
-  /** From now on the records of the unit wait for its turn, which comes after its first one. */
-  add(unit: DetectionUnit, stale: StaleUnit | null, records: readonly ReceivedObservation[]): void {
+  /** From now on the records of the unit wait for its slot, which comes after its first one. */
+  add(unit: Scorable, outdated: OutdatedState | null, records: readonly ReceivedObservation[]): void {
     unit.waiting.awaitBackfill();
-    this.#all.set(unit, { unit, stale, windows: new Map(), backfilled: [], bytes: 0 });
-    if (stale !== null) {
-      stale.successor = unit;
+    this.#all.set(unit, { unit, outdated, windows: new Map(), backfilled: [], bytes: 0 });
+    if (outdated !== null) {
+      outdated.migrated = unit;
       this.#continuing++;
     }
     for (const record of records) this.queue(unit, record);
   }
 
-  /** Returns false when so much waits that the turn of the unit must come at once. */
-  queue(unit: DetectionUnit, observation: ReceivedObservation): boolean {
+  /** Returns false when so much waits that the unit must be calibrated at once. */
+  queue(unit: Scorable, observation: ReceivedObservation): boolean {
     const backfill = this.#all.get(unit)!;
     const { key, value } = observation.record;
     unit.waiting.queue(observation);
@@ -101,18 +101,18 @@ export class Backfills {
     return backfill.bytes <= (unit.group === null ? SERIES_BYTES_MAX : GROUP_BYTES_MAX);
   }
 
-  /** Whose open state holds what is known of a unit: that of the one which it continues until its turn. */
-  entryOf(unit: DetectionUnit): JournalEntry {
+  /** Whose open state holds what is known of a unit: that of the one which it continues until its slot. */
+  entryOf(unit: Scorable): DeltaLogEntry {
     return this.continuedBy(unit) ?? unit;
   }
 
-  /** What a unit continues that waits for its turn; null where that is nothing. */
-  continuedBy(unit: DetectionUnit): StaleUnit | null {
-    return this.#all.get(unit)?.stale ?? null;
+  /** What a unit continues that waits for its slot; null where that is nothing. */
+  continuedBy(unit: Scorable): OutdatedState | null {
+    return this.#all.get(unit)?.outdated ?? null;
   }
 
-  /** The turn of a unit comes now: the caller offers the records that wait, and supplies forecasts. */
-  takeOut(unit: DetectionUnit, sink: ScoreSink): void {
+  /** A unit is calibrated now: the caller offers the records that wait, and supplies forecasts. */
+  takeOut(unit: Scorable, sink: ScoreSink): void {
     const backfill = this.#all.get(unit)!;
     this.#complete(backfill, sink);
     if (this.#active.includes(backfill)) this.#detached = this.#round;
@@ -128,7 +128,7 @@ export class Backfills {
     if (this.#failure !== null) throw this.#failure.error;
   }
 
-  /** How long the task sleeps, which would sleep for `atMostMs`; null: until it is woken. */
+  /** Time that the task sleeps, which would sleep for `atMostMs`; null: until it is woken. */
   sleepMs(atMostMs: number | null): number | null {
     if (this.#failure !== null) return 0;
     if (this.#round !== null || this.waiting === 0) return atMostMs;
@@ -136,7 +136,7 @@ export class Backfills {
   }
 
   /**
-   * Goes on with what forecasts have arrived for, and requests the next ones. Throws when the model has failed.
+   * Continues with what forecasts have arrived for, and requests the next ones. Throws when the model has failed.
    */
   step({ sink, signal, wake }: BackfillOutlets): void {
     const nowMs = performance.now();
@@ -175,13 +175,13 @@ export class Backfills {
     const { unit } = backfill;
     const { waiting } = unit;
     const queued = waiting.forBackfill!;
-    if (backfill.stale !== null) {
+    if (backfill.outdated !== null) {
       if (!unit.replay(queued[0], this.#deferred(backfill))) return true;
       this.#complete(backfill, sink);
     }
     sink.state.touched(unit);
     while (queued.length > 0) {
-      if (!unit.settle(sink) || !unit.take(queued[0], sink)) return true;
+      if (!unit.settle(sink) || !unit.ingest(queued[0], sink)) return true;
       waiting.endForecast();
       waiting.shift();
     }
@@ -198,11 +198,11 @@ export class Backfills {
 
   /** The state of the unit replaces that of the one which it continues. */
   #complete(backfill: Backfill, sink: ScoreSink): void {
-    const { unit, stale, windows, backfilled } = backfill;
-    if (stale === null) return;
-    backfill.stale = null;
+    const { unit, outdated, windows, backfilled } = backfill;
+    if (outdated === null) return;
+    backfill.outdated = null;
     this.#continuing--;
-    this.#replace(stale, unit, sink);
+    this.#replace(outdated, unit, sink);
     sink.state.windowsWritten([...windows.values()]);
     for (const values of backfilled) sink.counters.backfilled(values);
   }

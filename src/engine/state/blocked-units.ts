@@ -1,13 +1,13 @@
-import type { DetectionUnit } from '../unit/detection-unit.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';
+import type { Scorable } from '../unit/scorable.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
 
 /** Units that wait for forecasts, with the observations that came meanwhile. */
 export class BlockedUnits {
-  #units: DetectionUnit[] = [];
+  #units: Scorable[] = [];
 
   /** Gives an observation to its unit, which may wait from now on. */
-  offer(unit: DetectionUnit, observation: ReceivedObservation, sink: ScoreSink): void {
+  offer(unit: Scorable, observation: ReceivedObservation, sink: ScoreSink): void {
     if (offer(unit, observation, sink)) this.#units.push(unit);
   }
 
@@ -16,19 +16,19 @@ export class BlockedUnits {
   }
 
   /** A unit with observations that wait already. */
-  add(unit: DetectionUnit): void {
+  add(unit: Scorable): void {
     this.#units.push(unit);
   }
 
   /** No further observation is waited for. The unit may wait for forecasts of what it has. */
-  finish(unit: DetectionUnit, sink: ScoreSink): void {
+  finish(unit: Scorable, sink: ScoreSink): void {
     if (unit.settle(sink, true)) return;
     unit.waiting.awaitForecast(null);
     this.#units.push(unit);
   }
 
   /** Supplies forecasts until no unit waits for one. */
-  async resume(supply: (units: readonly DetectionUnit[]) => Promise<void>, sink: ScoreSink): Promise<void> {
+  async resume(supply: (units: readonly Scorable[]) => Promise<void>, sink: ScoreSink): Promise<void> {
     while (this.#units.length > 0) {
       await supply(this.#units);
       this.#units = this.#units.filter((unit) => resume(unit, sink));
@@ -37,17 +37,17 @@ export class BlockedUnits {
 }
 
 /** Returns whether the unit became blocked: it waits for forecasts from now on. */
-function offer(unit: DetectionUnit, observation: ReceivedObservation, sink: ScoreSink): boolean {
+function offer(unit: Scorable, observation: ReceivedObservation, sink: ScoreSink): boolean {
   if (unit.waiting.awaitsForecast) {
     unit.waiting.awaitForecast(observation);
     return false;
   }
-  if (!unit.take(observation, sink)) unit.waiting.awaitForecast(observation);
+  if (!unit.ingest(observation, sink)) unit.waiting.awaitForecast(observation);
   return unit.waiting.awaitsForecast;
 }
 
 /** Continues after forecasts were supplied. Returns whether the unit is still blocked. */
-function resume(unit: DetectionUnit, sink: ScoreSink): boolean {
+function resume(unit: Scorable, sink: ScoreSink): boolean {
   if (!unit.settle(sink)) return true;
   for (const observation of unit.waiting.endForecast()) offer(unit, observation, sink);
   return unit.waiting.awaitsForecast;

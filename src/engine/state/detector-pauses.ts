@@ -4,11 +4,11 @@ import type { OpenEvent } from '../../detection/event/open-event.ts';
 import { concludeSilence, silenceEvent } from '../../detection/event/silence-event.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import { meanStepMs } from '../../time/frequency.ts';
-import type { ArrivalGate } from '../arrival/arrival-gate.ts';
+import { detectorOf, isOutdated, type OutdatedState } from '../arrival/outdated-state.ts';
 import { silenceLimitOf } from '../arrival/silence-watch.ts';
-import { detectorOf, isStale, type StaleUnit } from '../arrival/stale-unit.ts';
-import type { BoundDetector } from '../unit/bound-detector.ts';
-import type { DetectionUnit } from '../unit/detection-unit.ts';
+import type { TimestampGuard } from '../arrival/timestamp-guard.ts';
+import type { LoadedDetector } from '../unit/loaded-detector.ts';
+import type { Scorable } from '../unit/scorable.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
 import { silenceMs } from '../unit/silence-records.ts';
 import { detectorSubject } from '../unit/unit-events.ts';
@@ -16,26 +16,26 @@ import type { Outlet, PartitionUnits } from './partition-units.ts';
 
 /** A detector with one series, or group, that stops has a silence of that one. */
 const UNITS_MIN = 2;
-/** At least so many steps without any record of a detector, while event time goes on, are a pause. */
+/** At least so many steps without any record of a detector, while event time continues, are a pause. */
 const QUIET_STEPS_MIN = 1.5;
 
-type Held = DetectionUnit | StaleUnit;
+type Held = Scorable | OutdatedState;
 
 /** The first record that came for a detector in a pause. */
 interface Return {
-  readonly bound: BoundDetector;
+  readonly loaded: LoadedDetector;
   readonly timestampMs: number;
 }
 
 /**
  * Pauses of whole detectors: none of their series in the partition sends anything. A pause is one event, from the first
- * silence that is found in it until one of the series sends again. Meanwhile no series is silent by itself. A series
- * that does not return has `silence_after` steps from then on, and is silent by itself.
+ * silence that is found in it until one of the series sends again. Meanwhile no series is reported silent. A series
+ * that does not return has `silence_after` steps from then on before it is reported silent.
  */
 export class DetectorPauses {
   readonly #place: InputPlace;
   readonly #units: PartitionUnits;
-  readonly #gate: ArrivalGate;
+  readonly #guard: TimestampGuard;
   /** By detector; null for a pause that began in times in which no alarm counts. */
   readonly #open = new Map<string, OpenEvent | null>();
   /** By detector, the unit that was found last. It is looked at first: any other one would do as well. */
@@ -45,10 +45,10 @@ export class DetectorPauses {
   readonly #removed = new Set<string>();
   #returns: Return[] = [];
 
-  constructor(place: InputPlace, units: PartitionUnits, gate: ArrivalGate) {
+  constructor(place: InputPlace, units: PartitionUnits, guard: TimestampGuard) {
     this.#place = place;
     this.#units = units;
-    this.#gate = gate;
+    this.#guard = guard;
   }
 
   /** @param isNamed whether there is a detector of this name */
@@ -60,27 +60,27 @@ export class DetectorPauses {
     this.#listen();
   }
 
-  /** Whether the detector of a unit, or of a stale state, is in a pause. */
+  /** True if the detector of a unit, or of an outdated state, is in a pause. */
   covers(one: Held): boolean {
-    const bound = this.#open.size === 0 ? null : detectorOf(one);
-    return bound !== null && this.#open.has(bound.config.name);
+    const loaded = this.#open.size === 0 ? null : detectorOf(one);
+    return loaded !== null && this.#open.has(loaded.config.name);
   }
 
-  /** Whether none of the units of a detector has sent anything of late, by the event time of the partition. */
-  mayBegin({ config: { name, settings } }: BoundDetector): boolean {
+  /** True if none of the units of a detector has sent anything of late, by the event time of the partition. */
+  mayBegin({ config: { name, settings } }: LoadedDetector): boolean {
     if (this.#alone.has(name)) return false;
     const stepMs = meanStepMs(settings.freq);
     const quietMs = Math.max((silenceMs(settings) ?? 0) - stepMs, QUIET_STEPS_MIN * stepMs);
-    const sinceMs = this.#gate.clock.ms - quietMs;
-    return !this.#finds(name, ({ arrivedMs, heardMs }) => Math.max(arrivedMs, heardMs) >= sinceMs);
+    const sinceMs = this.#guard.watermark.ms - quietMs;
+    return !this.#finds(name, ({ arrivedMs, lastSeenMs }) => Math.max(arrivedMs, lastSeenMs) >= sinceMs);
   }
 
   /**
    * Begins the pause of a detector whose units have all stopped, once what came before is scored. Returns false where
    * that is news of less than two.
    */
-  begin(bound: BoundDetector, { offset, sink }: Outlet): boolean {
-    const { name, settings } = bound.config;
+  begin(loaded: LoadedDetector, { offset, sink }: Outlet): boolean {
+    const { name, settings } = loaded.config;
     const stopped = Array.from(this.#units.ofDetector(name))
       .map((one) => ({ one, series: this.#seriesAwaited(one) }))
       .filter(({ series }) => series > 0);
@@ -90,7 +90,7 @@ export class DetectorPauses {
       return false;
     }
     const newestMs = Math.max(...stopped.map(({ one }) => one.arrivedMs));
-    const event = silenceEvent(detectorSubject(bound, this.#place), {
+    const event = silenceEvent(detectorSubject(loaded, this.#place), {
       position: 0,
       timestampMs: Math.round(newestMs + (settings.silenceAfter ?? 0) * meanStepMs(settings.freq)),
       missing: settings.silenceAfter ?? 0,
@@ -111,8 +111,8 @@ export class DetectorPauses {
 
   /** Ends the pauses of detectors that a record came for. */
   endReturned({ offset, sink }: Outlet): void {
-    for (const { bound, timestampMs } of this.#returns.splice(0)) {
-      const { name, settings } = bound.config;
+    for (const { loaded, timestampMs } of this.#returns.splice(0)) {
+      const { name, settings } = loaded.config;
       const event = this.#open.get(name);
       if (event === undefined) continue;
       this.#open.delete(name);
@@ -124,7 +124,7 @@ export class DetectorPauses {
         sink.outputs.event(closed, { key: this.#keyOf(name), offset });
       }
       // Event time may have gone on without the detector.
-      const sinceMs = Math.max(timestampMs, this.#gate.clock.ms);
+      const sinceMs = Math.max(timestampMs, this.#guard.watermark.ms);
       for (const one of this.#units.ofDetector(name)) this.#awaitFrom(sinceMs, one, sink);
     }
     this.#changed(sink);
@@ -148,31 +148,31 @@ export class DetectorPauses {
   }
 
   #awaitFrom(timestampMs: number, one: Held, sink: ScoreSink): void {
-    const isSeries = !isStale(one) && one.group === null;
+    const isSeries = !isOutdated(one) && one.group === null;
     // Other members of a group that has returned may not have returned.
     if (isSeries && (one.silent || one.arrivedMs >= timestampMs)) return;
-    one.heardMs = Math.max(one.heardMs, timestampMs);
-    if (isStale(one) && one.retired !== null) one.retired.heardMs = one.heardMs;
-    sink.state.touched(isStale(one) ? one : this.#units.backfills.entryOf(one));
-    this.#gate.silent.watch(one);
+    one.lastSeenMs = Math.max(one.lastSeenMs, timestampMs);
+    if (isOutdated(one) && one.previous !== null) one.previous.lastSeenMs = one.lastSeenMs;
+    sink.state.touched(isOutdated(one) ? one : this.#units.backfills.entryOf(one));
+    this.#guard.silent.watch(one);
   }
 
-  /** How many series of a unit, or of a stale state, have stopped of which that is news. */
+  /** Number of series of a unit, or of an outdated state, have stopped of which that is news. */
   #seriesAwaited(one: Held): number {
     const { silenceAfter = null } = detectorOf(one)?.config.settings ?? {};
     if (silenceLimitOf(one) === null) return 0;
-    if (isStale(one)) return one.retired?.seriesAwaited(silenceAfter) ?? 0;
+    if (isOutdated(one)) return one.previous?.seriesAwaited(silenceAfter) ?? 0;
     const queued = one.waiting.forBackfill;
     if (queued === null) return one.seriesAwaited(silenceAfter);
     // It has seen nothing before its backfill.
-    const past = this.#units.backfills.continuedBy(one)?.retired ?? null;
+    const past = this.#units.backfills.continuedBy(one)?.previous ?? null;
     return queued.at(-1)?.silence === undefined ? (past?.seriesAwaited(silenceAfter) ?? 0) : 0;
   }
 
-  /** Whether a detector has a unit, or a stale state, of which that is true. */
+  /** True if a detector has a unit, or an outdated state, of which that is true. */
   #finds(detector: string, isSo: (one: Held) => boolean): boolean {
     const last = this.#found.get(detector);
-    if (last !== undefined && this.#units.holds(last) && isSo(last)) return true;
+    if (last !== undefined && this.#units.isRegistered(last) && isSo(last)) return true;
     for (const one of this.#units.ofDetector(detector)) {
       if (!isSo(one)) continue;
       this.#found.set(detector, one);
@@ -192,13 +192,15 @@ export class DetectorPauses {
 
   /** With each record only while there is something to wait for. */
   #listen(): void {
-    this.#gate.onAdvance =
-      this.#open.size + this.#alone.size === 0 ? null : ({ bound }, timestampMs) => this.#advanced(bound, timestampMs);
+    this.#guard.onAdvance =
+      this.#open.size + this.#alone.size === 0
+        ? null
+        : ({ loaded }, timestampMs) => this.#advanced(loaded, timestampMs);
   }
 
-  #advanced(bound: BoundDetector, timestampMs: number): void {
-    const { name } = bound.config;
+  #advanced(loaded: LoadedDetector, timestampMs: number): void {
+    const { name } = loaded.config;
     if (this.#alone.delete(name)) this.#listen();
-    if (this.#open.has(name)) this.#returns.push({ bound, timestampMs });
+    if (this.#open.has(name)) this.#returns.push({ loaded, timestampMs });
   }
 }

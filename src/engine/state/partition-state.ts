@@ -1,14 +1,14 @@
 import { InputWatch } from '../../records/diagnostics/input-watch.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import { meanStepMs } from '../../time/frequency.ts';
-import { ArrivalGate } from '../arrival/arrival-gate.ts';
-import type { EventClock } from '../arrival/event-clock.ts';
-import { type ClockMove, saySilent, takeIdle } from '../arrival/overdue-units.ts';
+import { detectorOf, isOutdated, type OutdatedState } from '../arrival/outdated-state.ts';
+import { popIdle, reportSilent, type WatermarkMove } from '../arrival/overdue-units.ts';
 import { silenceLimitOf, silenceMark } from '../arrival/silence-watch.ts';
-import { detectorOf, isStale, type StaleUnit } from '../arrival/stale-unit.ts';
-import type { BoundDetector } from '../unit/bound-detector.ts';
-import type { DetectionUnit } from '../unit/detection-unit.ts';
-import type { ReceivedObservation, RoutedObservation } from '../unit/received-observation.ts';
+import { TimestampGuard } from '../arrival/timestamp-guard.ts';
+import type { Watermark } from '../arrival/watermark.ts';
+import type { LoadedDetector } from '../unit/loaded-detector.ts';
+import { nearerInstant, type ReceivedObservation, type RoutedObservation } from '../unit/received-observation.ts';
+import type { Scorable } from '../unit/scorable.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
 import { isScorable, refuseValue } from '../unit/unusable-values.ts';
 import type { Backfills } from './backfills.ts';
@@ -30,7 +30,7 @@ interface Blocking {
  */
 export class PartitionState {
   readonly place: InputPlace;
-  readonly #gate = new ArrivalGate(() => this.all.every);
+  readonly #guard = new TimestampGuard(() => this.all.every);
   readonly all: PartitionUnits;
   /** What is wrong with the newest records that were committed. */
   readonly watch = new InputWatch();
@@ -49,17 +49,17 @@ export class PartitionState {
     pace = new WorkerPace(Number.POSITIVE_INFINITY),
   ) {
     this.place = place;
-    this.all = new PartitionUnits({ place, unitsMax, places, gate: this.#gate, pace });
-    this.pauses = new DetectorPauses(place, this.all, this.#gate);
+    this.all = new PartitionUnits({ place, unitsMax, places, guard: this.#guard, pace });
+    this.pauses = new DetectorPauses(place, this.all, this.#guard);
   }
 
-  get units(): ReadonlyMap<string, DetectionUnit> {
+  get units(): ReadonlyMap<string, Scorable> {
     return this.all.units;
   }
 
   /** Open states that cannot be continued, until an observation of their series arrives. */
-  get stale(): ReadonlyMap<string, StaleUnit> {
-    return this.all.stale;
+  get outdated(): ReadonlyMap<string, OutdatedState> {
+    return this.all.outdated;
   }
 
   get backfills(): Backfills {
@@ -75,23 +75,31 @@ export class PartitionState {
    * state must be discarded.
    */
   async score(observations: readonly RoutedObservation[], sink: ScoreSink, signal: AbortSignal): Promise<void> {
-    const touched = new Set<DetectionUnit>();
+    const touched = new Set<Scorable>();
     const blocking = this.#blocking(sink, signal);
-    const touch = (unit: DetectionUnit) => {
+    const touch = (unit: Scorable) => {
       touched.add(unit);
       sink.state.touched(this.backfills.entryOf(unit));
     };
-    let current: DetectionUnit;
-    const give = (unit: DetectionUnit, observation: ReceivedObservation) => {
+    let current: Scorable;
+    const dispatch = (unit: Scorable, observation: ReceivedObservation) => {
       // Another unit's record waited for the time of this one.
       if (unit !== current) touch(unit);
-      this.#give(unit, observation, blocking);
+      this.#dispatch(unit, observation, blocking);
     };
-    const outlets = { give, sink };
-    const succeed = (stale: StaleUnit) => this.all.succeedUnmet(stale, sink);
-    const beginsPause = ({ bound }: DetectionUnit, offset: number) => this.#beginsPause(bound, offset, blocking);
-    const isInPause = (one: DetectionUnit | StaleUnit) => this.pauses.covers(one);
-    const surroundings = { gate: this.#gate, holds: this.all.holds, touch, give, succeed, isInPause, beginsPause };
+    const outlets = { dispatch, sink };
+    const succeed = (outdated: OutdatedState) => this.all.migrateUnseen(outdated, sink);
+    const beginsPause = ({ loaded }: Scorable, offset: number) => this.#beginsPause(loaded, offset, blocking);
+    const isInPause = (one: Scorable | OutdatedState) => this.pauses.covers(one);
+    const surroundings = {
+      guard: this.#guard,
+      isRegistered: this.all.isRegistered,
+      touch,
+      dispatch,
+      succeed,
+      isInPause,
+      beginsPause,
+    };
     for (const received of observations) {
       const collision = this.all.claim(received, sink);
       if (collision !== null) {
@@ -100,19 +108,20 @@ export class PartitionState {
       }
       if (this.backfills.size > 0 && this.all.evicts(received)) await this.#takeOutIdle(blocking);
       const unit = this.all.of(received, sink);
-      const observation = onlyInstant(received, unit);
+      const newestMs = () => unit.newestMsOf?.(received.series) ?? unit.arrivedMs;
+      const observation = received.laterMs === undefined ? received : nearerInstant(received, newestMs());
       // Not yet in this batch. After a truncation of the input, offsets go back: then the newest one is not below.
       const { offset } = observation.record;
       if (unit.newestOffset < observations[0].record.offset || unit.newestOffset >= offset) touch(unit);
       unit.newestOffset = offset;
       current = unit;
-      this.all.meet(unit, observation.record, sink);
-      const beforeMs = this.clock.ms;
-      this.#gate.admit(unit, observation, outlets);
+      this.all.markSeen(unit, observation.record, sink);
+      const beforeMs = this.watermark.ms;
+      this.#guard.accept(unit, observation, outlets);
       if (this.pauses.hasReturned) this.pauses.endReturned({ offset, sink });
-      const { silent, idle } = this.#gate;
-      if (silent.isDue(this.clock.ms)) await saySilent({ offset, beforeMs, ...surroundings });
-      if (idle.isDue(this.clock.ms)) await this.#forgetIdle({ offset, beforeMs, ...surroundings }, blocking);
+      const { silent, idle } = this.#guard;
+      if (silent.isDue(this.watermark.ms)) await reportSilent({ offset, beforeMs, ...surroundings });
+      if (idle.isDue(this.watermark.ms)) await this.#forgetIdle({ offset, beforeMs, ...surroundings }, blocking);
     }
     if (this.pauses.any) this.pauses.endAbandoned({ offset: observations.at(-1)?.record.offset ?? -1, sink });
     await blocking.resume();
@@ -131,25 +140,25 @@ export class PartitionState {
   }
 
   /** Hands an observation to its unit, or lets it wait for the backfill of that; a point goes to its time step. */
-  #give(unit: DetectionUnit, observation: ReceivedObservation, blocking: Blocking): void {
+  #dispatch(unit: Scorable, observation: ReceivedObservation, blocking: Blocking): void {
     const { steps } = unit.waiting;
     if (observation.extras?.replica !== undefined) {
-      const { freq } = unit.bound.config.settings;
+      const { freq } = unit.loaded.config.settings;
       if (!unit.waiting.admitsReplica(observation, meanStepMs(freq))) {
-        blocking.sink.counters.duplicate(unit.bound, null);
+        blocking.sink.counters.duplicate(unit.loaded, null);
         return;
       }
     }
     if (steps?.aggregates && observation.silence === undefined) {
       if (observation.points === undefined) {
-        const { clock, steps: watch } = this.#gate;
-        for (const closed of watch.take(unit, observation, { steps, clock, sink: blocking.sink })) {
-          this.#give(unit, closed, blocking);
+        const { watermark, steps: watch } = this.#guard;
+        for (const closed of watch.take(unit, observation, { steps, watermark, sink: blocking.sink })) {
+          this.#dispatch(unit, closed, blocking);
         }
         return;
       }
       if (!isScorable(observation.value)) {
-        refuseValue(observation.value, observation, unit.bound, blocking.sink);
+        refuseValue(observation.value, observation, unit.loaded, blocking.sink);
         return;
       }
     }
@@ -160,11 +169,11 @@ export class PartitionState {
   /** Before units are forgotten, what waits for their backfill is scored: as if it had not waited. */
   async #takeOutIdle(blocking: Blocking): Promise<void> {
     await blocking.resume();
-    for (const one of this.all.longestIdle()) if (!isStale(one)) this.#takeOut(one, blocking);
+    for (const one of this.all.longestIdle()) if (!isOutdated(one)) this.#takeOut(one, blocking);
     await blocking.resume();
   }
 
-  #takeOut(unit: DetectionUnit, { blocked, sink }: Blocking): void {
+  #takeOut(unit: Scorable, { blocked, sink }: Blocking): void {
     if (unit.waiting.forBackfill === null) return;
     this.backfills.takeOut(unit, sink);
     blocked.add(unit);
@@ -176,10 +185,10 @@ export class PartitionState {
    */
   async finish(sink: ScoreSink, signal: AbortSignal): Promise<void> {
     const blocking = this.#blocking(sink, signal);
-    const give = (unit: DetectionUnit, observation: ReceivedObservation) => this.#give(unit, observation, blocking);
+    const dispatch = (unit: Scorable, observation: ReceivedObservation) => this.#dispatch(unit, observation, blocking);
     for (const unit of this.units.values()) {
-      this.#gate.flush(unit, give);
-      this.#gate.refuseHeld(unit, sink);
+      this.#guard.flush(unit, dispatch);
+      this.#guard.refuseHeld(unit, sink);
     }
     await blocking.resume();
     for (const unit of this.units.values()) blocking.blocked.finish(unit, sink);
@@ -187,33 +196,33 @@ export class PartitionState {
   }
 
   /** What the series of a detector had is scored before it is decided whether they are in a pause. */
-  async #beginsPause(bound: BoundDetector, offset: number, blocking: Blocking): Promise<boolean> {
-    if (!this.pauses.mayBegin(bound)) return false;
-    for (const one of this.all.ofDetector(bound.config.name)) if (!isStale(one)) this.#takeOut(one, blocking);
+  async #beginsPause(loaded: LoadedDetector, offset: number, blocking: Blocking): Promise<boolean> {
+    if (!this.pauses.mayBegin(loaded)) return false;
+    for (const one of this.all.ofDetector(loaded.config.name)) if (!isOutdated(one)) this.#takeOut(one, blocking);
     await blocking.resume();
-    if (!this.pauses.begin(bound, { offset, sink: blocking.sink })) return false;
-    for (const one of this.all.ofDetector(bound.config.name)) if (!isStale(one)) this.#flush(one, blocking);
+    if (!this.pauses.begin(loaded, { offset, sink: blocking.sink })) return false;
+    for (const one of this.all.ofDetector(loaded.config.name)) if (!isOutdated(one)) this.#flush(one, blocking);
     return true;
   }
 
   /** Scores what waits for older records. */
-  #flush(unit: DetectionUnit, blocking: Blocking): void {
+  #flush(unit: Scorable, blocking: Blocking): void {
     const { outOfOrder, steps } = unit.waiting;
     if (outOfOrder.length === 0 && (steps?.points ?? 0) === 0) return;
     blocking.sink.state.touched(this.backfills.entryOf(unit));
-    this.#gate.flush(unit, (one, observation) => this.#give(one, observation, blocking));
+    this.#guard.flush(unit, (one, observation) => this.#dispatch(one, observation, blocking));
   }
 
   /** What idle units had is scored before they are forgotten. */
-  async #forgetIdle(move: ClockMove, blocking: Blocking): Promise<void> {
+  async #forgetIdle(move: WatermarkMove, blocking: Blocking): Promise<void> {
     const { blocked, resume, sink } = blocking;
-    const idle = takeIdle(move);
-    for (const one of idle) if (!isStale(one)) this.#takeOut(one, blocking);
-    for (const one of idle) if (!isStale(one)) this.#gate.flush(one, move.give);
+    const idle = popIdle(move);
+    for (const one of idle) if (!isOutdated(one)) this.#takeOut(one, blocking);
+    for (const one of idle) if (!isOutdated(one)) this.#guard.flush(one, move.dispatch);
     await resume();
-    for (const one of idle) if (!isStale(one)) blocked.finish(one, sink);
+    for (const one of idle) if (!isOutdated(one)) blocked.finish(one, sink);
     await resume();
-    const at = { timestampMs: this.clock.ms, offset: move.offset, reason: 'idle' as const };
+    const at = { timestampMs: this.watermark.ms, offset: move.offset, reason: 'idle' as const };
     for (const one of idle) this.all.forget(one, at, sink);
   }
 
@@ -222,30 +231,30 @@ export class PartitionState {
    * whose records are due for so long, and these are silent, or in a pause where all of their detector are. Returns
    * after which time the next ones are, or null. Rejects as `score`.
    */
-  async sayQuiet(
+  async reportQuiet(
     quietMs: number,
     { offset, sink, signal }: { readonly offset: number; readonly sink: ScoreSink; readonly signal: AbortSignal },
   ): Promise<number | null> {
     const blocking = this.#blocking(sink, signal);
-    const due: (DetectionUnit | StaleUnit)[] = [];
+    const due: (Scorable | OutdatedState)[] = [];
     let nextMs = Number.POSITIVE_INFINITY;
-    for (const one of this.all.every.filter(this.all.holds)) {
-      const dueMs = isSaid(one) || this.pauses.covers(one) ? null : silenceLimitOf(one);
+    for (const one of this.all.every.filter(this.all.isRegistered)) {
+      const dueMs = isSilenceReported(one) || this.pauses.covers(one) ? null : silenceLimitOf(one);
       if (dueMs === null) continue;
       if (dueMs > quietMs) nextMs = Math.min(nextMs, dueMs);
       else due.push(one);
     }
     // Steps stay open: a clock must not decide what is in them.
-    for (const one of due) if (!isStale(one) && !one.waiting.steps?.aggregates) this.#flush(one, blocking);
+    for (const one of due) if (!isOutdated(one) && !one.waiting.steps?.aggregates) this.#flush(one, blocking);
     await blocking.resume();
-    const stopped: DetectionUnit[] = [];
-    for (const [bound, ones] of Map.groupBy(due, detectorOf)) {
-      if (bound !== null && this.pauses.begin(bound, { offset, sink })) continue;
+    const stopped: Scorable[] = [];
+    for (const [loaded, ones] of Map.groupBy(due, detectorOf)) {
+      if (loaded !== null && this.pauses.begin(loaded, { offset, sink })) continue;
       for (const one of ones) {
-        const unit = isStale(one) ? this.all.succeedUnmet(one, sink) : one;
+        const unit = isOutdated(one) ? this.all.migrateUnseen(one, sink) : one;
         if (unit === null) continue;
         stopped.push(unit);
-        this.#give(unit, silenceMark(unit, { offset, cause: 'clock', clockMs: this.clock.ms }), blocking);
+        this.#dispatch(unit, silenceMark(unit, { offset, cause: 'clock', watermarkMs: this.watermark.ms }), blocking);
       }
     }
     await blocking.resume();
@@ -254,17 +263,17 @@ export class PartitionState {
     return Number.isFinite(nextMs) ? nextMs : null;
   }
 
-  /** The event time of the partition, which is kept beside the units. */
-  get clock(): EventClock {
-    return this.#gate.clock;
+  /** The event time of the partition, which is kept next to the units. */
+  get watermark(): Watermark {
+    return this.#guard.watermark;
   }
 
   /** Records so far that were the newest of their series, or group. */
   get advances(): number {
-    return this.#gate.advances;
+    return this.#guard.advances;
   }
 
-  /** Whether any forecast is on its way that is worth waiting for. */
+  /** True if any forecast is on its way that is worth waiting for. */
   get awaitsForecasts(): boolean {
     return this.#forecasts.anyUnderWay;
   }
@@ -281,19 +290,9 @@ export class PartitionState {
   }
 }
 
-/** Whether the silence of a unit was reported, or will be with its backfill. */
-function isSaid(one: DetectionUnit | StaleUnit): boolean {
-  if (isStale(one)) return false;
+/** True if the silence of a unit was reported, or will be with its backfill. */
+function isSilenceReported(one: Scorable | OutdatedState): boolean {
+  if (isOutdated(one)) return false;
   const { outOfOrder, forBackfill } = one.waiting;
   return (one.silent && outOfOrder.length === 0) || forBackfill?.at(-1)?.silence !== undefined;
-}
-
-/** Takes the instant that is nearer to the next step of the series, if a clock shows a time twice. */
-function onlyInstant(observation: RoutedObservation, unit: DetectionUnit): RoutedObservation {
-  const { laterMs, timestampMs, series, bound } = observation;
-  if (laterMs === undefined) return observation;
-  const dueMs = (unit.newestMsOf?.(series) ?? unit.arrivedMs) + meanStepMs(bound.config.settings.freq);
-  return Math.abs(laterMs - dueMs) < Math.abs(timestampMs - dueMs)
-    ? { ...observation, timestampMs: laterMs }
-    : observation;
 }

@@ -1,5 +1,5 @@
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
-import type { DetectionUnit } from '../unit/detection-unit.ts';
+import type { Scorable } from '../unit/scorable.ts';
 import { type DueForecasts, dueForecasts, supplyBatch } from './supply-forecasts.ts';
 
 /** Most contexts of a partition that wait for the model at a time. Bounds their memory and the queue of the model. */
@@ -24,7 +24,7 @@ export class RequestedForecasts {
    * Supplies forecasts to every detector of `units` that waits for one. Rejects when the model fails or `signal`
    * aborts, also where it did so in an earlier call: then the state must be discarded.
    */
-  async supply(units: readonly DetectionUnit[], signal: AbortSignal): Promise<void> {
+  async supply(units: readonly Scorable[], signal: AbortSignal): Promise<void> {
     const batches = dueForecasts(units, { rowsMax: REQUEST_ROWS_MAX, except: this.#requests });
     for (const batch of batches) this.#request(batch, signal);
     const requests = new Set(units.flatMap((unit) => this.#of(unit)));
@@ -37,13 +37,13 @@ export class RequestedForecasts {
   }
 
   /** Settles when the forecasts are there that a unit waits for and that were requested; null: there are none. */
-  underWay(unit: DetectionUnit): Promise<unknown> | null {
+  underWay(unit: Scorable): Promise<unknown> | null {
     if (!this.anyUnderWay) return null;
     const requests = this.#of(unit);
     return requests.length === 0 ? null : Promise.all(requests);
   }
 
-  #of(unit: DetectionUnit): Promise<void>[] {
+  #of(unit: Scorable): Promise<void>[] {
     return unit.forecastsDue().flatMap((detector) => this.#requests.get(detector) ?? []);
   }
 

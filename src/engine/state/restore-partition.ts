@@ -1,12 +1,12 @@
 import { type ChangelogSeries, KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
+import { DeltaLog, type DeltaLogEntry, type DeltaLogWrite } from '../../checkpoint/delta-log.ts';
 import { decodeVersion, encodeVersion, type StoredVersion, VERSION_KEY } from '../../checkpoint/detectors-version.ts';
 import { readEventState } from '../../checkpoint/event-state.ts';
-import { Journal, type JournalEntry, type JournalWrite } from '../../checkpoint/journal.ts';
 import { decodeSettings, digestOfKey, encodeSettings, settingsKey } from '../../checkpoint/known-settings.ts';
 import { decodePauses, type OpenPauses, PAUSES_KEY } from '../../checkpoint/open-pauses.ts';
 import {
   changeReader,
-  type JournalRecords,
+  type DeltaLogRecords,
   keepNewestRecord,
   newestOpenStates,
   newestReader,
@@ -32,16 +32,22 @@ import { ServiceError } from '../../ops/service-error.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import { idleLimitOf } from '../arrival/idle-limit.ts';
 import type { PartitionSession } from '../log/log.ts';
-import { type BoundDetector, isGrouped, retiredDetector } from '../unit/bound-detector.ts';
-import { abandonOpenState, abandonReasonOf, keepStale, SETTINGS_CHANGED, TOPIC_RECREATED } from './outdated-states.ts';
+import { isGrouped, type LoadedDetector, previousDetector } from '../unit/loaded-detector.ts';
+import { keepPrevious, orphanOf } from './keep-previous.ts';
+import {
+  abandonOpenState,
+  abandonReasonOf,
+  keepOutdated,
+  SETTINGS_CHANGED,
+  TOPIC_RECREATED,
+} from './outdated-bytes.ts';
 import type { PartitionState } from './partition-state.ts';
 import { planResume, type Resume } from './resume-position.ts';
-import { orphanOf, retireUnit } from './retire-unit.ts';
 
 export interface Restored {
-  readonly journal: Journal;
+  readonly deltaLog: DeltaLog;
   /** What the changelog lacks of the settings of the detectors, and what it need not hold any more. */
-  readonly settingsChanges: readonly JournalWrite[];
+  readonly settingsChanges: readonly DeltaLogWrite[];
   /** Partition count of the input topic when this changelog was begun; null when the changelog is empty. */
   readonly partitionCount: number | null;
   readonly resume: Resume;
@@ -51,10 +57,10 @@ export interface Restored {
 
 /** Which detector takes a series, and the detectors by name. */
 export interface DetectorLookup {
-  readonly detectorOf: (series: string) => BoundDetector | null;
+  readonly detectorOf: (series: string) => LoadedDetector | null;
   /** The id that a series is scored under, by the id of its name and labels; left out: that one. */
   readonly idOf?: (source: string) => string;
-  readonly detectorNamed: ReadonlyMap<string, BoundDetector>;
+  readonly detectorNamed: ReadonlyMap<string, LoadedDetector>;
   /** Told which share of the changelog was read. */
   readonly onProgress?: (share: number) => void;
   /** For tests: as WINDOWS_BYTES_MAX. */
@@ -65,7 +71,7 @@ export interface DetectorLookup {
 
 export const PARTITION_COUNT_KEY = Buffer.from('partitions');
 
-const JOURNAL_PREFIX = 'j'.charCodeAt(0);
+const DELTA_LOG_PREFIX = 'j'.charCodeAt(0);
 const WINDOW_PREFIX = 'w'.charCodeAt(0);
 /**
  * Fills `state` from the changelog. Closed windows wait in memory until the open states that they belong to are known.
@@ -81,12 +87,12 @@ export async function restorePartition(
   let version: StoredVersion | null = null;
   let warmStarts: readonly string[] = [];
   let pauses: OpenPauses = {};
-  const records: JournalRecords = new Map();
+  const records: DeltaLogRecords = new Map();
   const settings = new Map<string, StreamDetectionSettings>();
   const windows = new WindowRecords(detectors.windowsBytesMax);
   await session.readChangelog((key, value) => {
     if (key[0] === WINDOW_PREFIX) windows.keep(key, value);
-    else if (key[0] === JOURNAL_PREFIX) keepNewestRecord(records, Number(key.toString('latin1', 2)), value);
+    else if (key[0] === DELTA_LOG_PREFIX) keepNewestRecord(records, Number(key.toString('latin1', 2)), value);
     else if (key.equals(PARTITION_COUNT_KEY) && value !== null) partitionCount = Number(value.toString());
     else if (key.equals(POSITION_KEY) && value !== null) position = decodePosition(value);
     else if (key.equals(VERSION_KEY)) version = value === null ? null : decodeVersion(value);
@@ -96,17 +102,17 @@ export async function restorePartition(
     else keepSettings(settings, key, value);
   }, detectors.onProgress);
   refuseNewerVersion(version, detectors);
-  const retired = retiredDetectors(settings);
-  // Each changelog begins with the count: this one was created anew while a worker ran, and lacks what was before.
+  const previous = previousDetectors(settings);
+  // Each changelog begins with the count: this one was created again while a worker ran, and lacks what was before.
   const isPart = position !== null && partitionCount === null;
   const resume = planResume(session, position, { isPart });
   const startsOver = resume.from === 'start-over';
   const openStates = readStored('journal', () => newestOpenStates(records));
-  const entries = new Map<number, JournalEntry[]>();
+  const entries = new Map<number, DeltaLogEntry[]>();
   for (const openState of openStates.values()) {
     const entry = startsOver
       ? abandonOpenState(openState, TOPIC_RECREATED, state)
-      : readStored(`state of ${openState.key}`, () => restoreOpenState(openState, state, { ...detectors, retired }));
+      : readStored(`state of ${openState.key}`, () => restoreOpenState(openState, state, { ...detectors, previous }));
     const own = entries.get(openState.slot);
     if (own === undefined) entries.set(openState.slot, [entry]);
     else own.push(entry);
@@ -122,15 +128,15 @@ export async function restorePartition(
     ...changeOfVersion(version, detectors, resume),
     ...state.all.unownedSources(),
   ];
-  return { journal: restoreJournal(records, entries), partitionCount, resume, settingsChanges, warmStarts };
+  return { deltaLog: restoreDeltaLog(records, entries), partitionCount, resume, settingsChanges, warmStarts };
 }
 
 /** Without a stored clock the newest times of the units replace it. */
 function restoreClock(state: PartitionState, position: StoredPosition | null): void {
   state.all.adoptHeld();
-  const clock = position?.clock ?? null;
-  if (clock !== null) state.clock.restore(clock);
-  else for (const { arrivedMs } of state.units.values()) state.clock.reach(arrivedMs);
+  const watermark = position?.watermark ?? null;
+  if (watermark !== null) state.watermark.restore(watermark);
+  else for (const { arrivedMs } of state.units.values()) state.watermark.reach(arrivedMs);
 }
 
 /** Throws `topic-mismatch` when the input had another partition count as the state was made. */
@@ -162,7 +168,7 @@ function changeOfVersion(
   stored: StoredVersion | null,
   { detectorNamed, detectorsVersion: version = 0 }: DetectorLookup,
   { offset }: Resume,
-): JournalWrite[] {
+): DeltaLogWrite[] {
   const detectors = Object.fromEntries([...detectorNamed].map(([name, { digest }]) => [name, digest]));
   const same = stored?.version === version && JSON.stringify(stored.detectors) === JSON.stringify(detectors);
   if (same) return [];
@@ -177,9 +183,9 @@ function restoreOpenState(
     detectorOf: ofSource,
     idOf = (source) => source,
     detectorNamed,
-    retired,
-  }: DetectorLookup & { readonly retired: ReadonlyMap<string, BoundDetector> },
-): JournalEntry {
+    previous,
+  }: DetectorLookup & { readonly previous: ReadonlyMap<string, LoadedDetector> },
+): DeltaLogEntry {
   const { key, kind } = openState;
   const abandoned = abandonReasonOf(openState);
   if (abandoned === null && formatOfEntry(kind) < STATE_FORMAT_MIN) {
@@ -193,18 +199,18 @@ function restoreOpenState(
   // Ids that are made of labels otherwise now are those of other series.
   const holder = idOf(sourceOf(key)) === key ? detectorOf(key) : null;
   const [detectorName = '', group = null] = grouped ? key.split(KEY_SEPARATOR) : [];
-  const bound = grouped ? (detectorNamed.get(detectorName) ?? null) : holder;
-  if (bound === null || bound.digest !== digest || isGrouped(bound) !== grouped) {
-    const idleMs = idleLimitOf(bound);
-    if (abandoned !== null) return keepStale(openState, { reason: abandoned, orphan: null, idleMs }, state);
+  const loaded = grouped ? (detectorNamed.get(detectorName) ?? null) : holder;
+  if (loaded === null || loaded.digest !== digest || isGrouped(loaded) !== grouped) {
+    const idleMs = idleLimitOf(loaded);
+    if (abandoned !== null) return keepOutdated(openState, { reason: abandoned, orphan: null, idleMs }, state);
     const events = readEventState(newestReader(openState));
     const kept = withoutEvents(openState);
-    const past = retired.get(digest);
-    if (past !== undefined) return retireUnit(kept, { past, events, detectorOf, named: bound, group }, state);
-    const orphan = orphanOf(events, bound === null ? 'detector_removed' : 'settings_changed');
-    return keepStale(kept, { reason: 'settings-changed', orphan, idleMs }, state);
+    const past = previous.get(digest);
+    if (past !== undefined) return keepPrevious(kept, { past, events, detectorOf, named: loaded, group }, state);
+    const orphan = orphanOf(events, loaded === null ? 'detector_removed' : 'settings_changed');
+    return keepOutdated(kept, { reason: 'settings-changed', orphan, idleMs }, state);
   }
-  const unit = state.all.create(key, group, bound);
+  const unit = state.all.create(key, group, loaded);
   unit.readOpenState(reader);
   for (const change of openState.changes) unit.readChange(changeReader(change));
   return Object.assign(unit, openStateSize(openState));
@@ -220,10 +226,10 @@ function keepSettings(settings: Map<string, StreamDetectionSettings>, key: Buffe
 
 function changesOfSettings(
   known: ReadonlyMap<string, StreamDetectionSettings>,
-  { stale }: PartitionState,
+  { outdated }: PartitionState,
   { detectorNamed }: DetectorLookup,
-): JournalWrite[] {
-  const needed = new Set([...stale.values()].map(({ retired }) => retired?.bound.digest));
+): DeltaLogWrite[] {
+  const needed = new Set([...outdated.values()].map(({ previous }) => previous?.loaded.digest));
   const used = new Map([...detectorNamed.values()].map(({ digest, config }) => [digest, config.settings]));
   const gone = [...known.keys()].filter((digest) => !used.has(digest) && !needed.has(digest));
   return [
@@ -234,8 +240,8 @@ function changesOfSettings(
   ];
 }
 
-function retiredDetectors(settings: ReadonlyMap<string, StreamDetectionSettings>): Map<string, BoundDetector> {
-  return new Map([...settings].map(([digest, known]) => [digest, retiredDetector(digest, known)]));
+function previousDetectors(settings: ReadonlyMap<string, StreamDetectionSettings>): Map<string, LoadedDetector> {
+  return new Map([...settings].map(([digest, known]) => [digest, previousDetector(digest, known)]));
 }
 
 async function restoreWindows(session: PartitionSession, state: PartitionState, windows: WindowRecords): Promise<void> {
@@ -243,8 +249,8 @@ async function restoreWindows(session: PartitionSession, state: PartitionState, 
   for (const unit of state.units.values()) {
     for (const series of unit.changelogSeries()) seriesByKey.set(series.key, series);
   }
-  for (const { retired } of state.stale.values()) {
-    for (const series of retired?.changelogSeries() ?? []) seriesByKey.set(series.key, series);
+  for (const { previous } of state.outdated.values()) {
+    for (const series of previous?.changelogSeries() ?? []) seriesByKey.set(series.key, series);
   }
   const restoreWindow = (key: Buffer, value: Buffer | null) => {
     if (key[0] !== WINDOW_PREFIX || value === null) return;
@@ -252,7 +258,7 @@ async function restoreWindows(session: PartitionSession, state: PartitionState, 
     const series = seriesByKey.get(seriesKey);
     if (series === undefined) {
       const unitKey = seriesKey.split(KEY_SEPARATOR, 2).join(KEY_SEPARATOR);
-      state.stale.get(unitKey)?.windowKeys.push(Buffer.from(key));
+      state.outdated.get(unitKey)?.windowKeys.push(Buffer.from(key));
       return;
     }
     assertStateFormat(value[0]);
@@ -262,8 +268,8 @@ async function restoreWindows(session: PartitionSession, state: PartitionState, 
   else windows.drain(restoreWindow);
 }
 
-function restoreJournal(records: JournalRecords, entries: ReadonlyMap<number, JournalEntry[]>): Journal {
-  const journal = new Journal();
-  for (const [slot, bytes] of records) journal.adopt(slot, bytes.length, entries.get(slot) ?? []);
-  return journal;
+function restoreDeltaLog(records: DeltaLogRecords, entries: ReadonlyMap<number, DeltaLogEntry[]>): DeltaLog {
+  const deltaLog = new DeltaLog();
+  for (const [slot, bytes] of records) deltaLog.adopt(slot, bytes.length, entries.get(slot) ?? []);
+  return deltaLog;
 }

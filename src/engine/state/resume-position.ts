@@ -4,7 +4,7 @@ import type { PartitionSession, SkippedRange } from '../log/log.ts';
 /** What the log knows of a partition when it is taken over. */
 type InputPosition = Pick<PartitionSession, 'committedOffset' | 'inputTopicId'>;
 
-/** Where reading continues after a restore. */
+/** Place where reading continues after a restore. */
 export interface Resume {
   /** null: at the oldest record. */
   readonly offset: number | null;
@@ -14,12 +14,12 @@ export interface Resume {
    *   been scored before.
    * - `state`: the offset of the consumer group is lost or older than the state. Records that the state has seen would
    *   all be late.
-   * - `start-over`: the state belongs to an input topic that was deleted and created anew, or is only a part.
+   * - `start-over`: the state belongs to an input topic that was deleted and created again, or is only a part.
    */
   readonly from: 'committed' | 'state' | 'start-over';
-  /** The id of the input topic that the state belongs to from now on; null where it is not known. */
+  /** The id of the input topic that the state belongs to from now on; null if it is not known. */
   readonly topicId: string | null;
-  /** What is reported in place of the records that are not read. */
+  /** What is reported instead of the records that are not read. */
   readonly skipped: SkippedRange | null;
 }
 

@@ -1,5 +1,5 @@
 import { KEY_SEPARATOR, memberKey } from '../../checkpoint/changelog-series.ts';
-import type { JournalWrite } from '../../checkpoint/journal.ts';
+import type { DeltaLogWrite } from '../../checkpoint/delta-log.ts';
 import type { RoutedObservation } from '../unit/received-observation.ts';
 import type { DeadLetterCause, ScoreSink } from '../unit/score-sink.ts';
 
@@ -20,14 +20,14 @@ export class SeriesSources {
   }
 
   /** Keeps the labels of a series that is new. Returns why it cannot be scored, where another one has its id. */
-  claim({ series, source, bound }: RoutedObservation, unitKey: string, sink: ScoreSink): DeadLetterCause | null {
+  claim({ series, source, loaded }: RoutedObservation, unitKey: string, sink: ScoreSink): DeadLetterCause | null {
     if (source === undefined) return null;
     const held = this.sourceOf(unitKey, series);
     if (held === source) return null;
     if (held !== null) {
       const remedy = 'make ids of further labels, or drop others';
       const detail = `${source} would have the id of ${held}, which is scored: ${remedy}`;
-      return { reason: 'series-collides', detail, series, detector: bound.config.name };
+      return { reason: 'series-collides', detail, series, detector: loaded.config.name };
     }
     if ((this.#known.get(unitKey)?.size ?? 0) >= GROUP_SERIES_MAX) return null;
     this.#keep(unitKey, series, source);
@@ -36,7 +36,7 @@ export class SeriesSources {
   }
 
   /** What the changelog holds of the series of a unit. */
-  recordsOf(unitKey: string): JournalWrite[] {
+  recordsOf(unitKey: string): DeltaLogWrite[] {
     const known = [...(this.#known.get(unitKey) ?? [])];
     return known.map(([series, source]) => ({ key: keyOf(unitKey, series), value: Buffer.from(source) }));
   }
@@ -54,8 +54,10 @@ export class SeriesSources {
   }
 
   /** After a restore: series of units that are not there any more are forgotten. Returns the keys of their records. */
-  retain(holds: (unitKey: string) => boolean): Buffer[] {
-    return [...this.#known.keys()].filter((unitKey) => !holds(unitKey)).flatMap((unitKey) => this.#drop(unitKey));
+  retain(isRegistered: (unitKey: string) => boolean): Buffer[] {
+    return [...this.#known.keys()]
+      .filter((unitKey) => !isRegistered(unitKey))
+      .flatMap((unitKey) => this.#drop(unitKey));
   }
 
   forget(unitKey: string, sink: ScoreSink): void {

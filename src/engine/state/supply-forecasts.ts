@@ -6,7 +6,7 @@ import {
   type QuantileForecaster,
 } from '../../forecasting/forecaster.ts';
 import { deviationOfQuantiles } from '../../forecasting/quantile-spread.ts';
-import type { DetectionUnit } from '../unit/detection-unit.ts';
+import type { Scorable } from '../unit/scorable.ts';
 
 /** Detectors whose forecasts come from one batch of the model. */
 export interface DueForecasts {
@@ -69,11 +69,11 @@ interface DueOptions {
 }
 
 /** What the detectors of `units` wait for. A batch shares model, context length and horizon. */
-export function dueForecasts(units: readonly DetectionUnit[], { rowsMax, except }: DueOptions): DueForecasts[] {
+export function dueForecasts(units: readonly Scorable[], { rowsMax, except }: DueOptions): DueForecasts[] {
   const batches: DueForecasts[] = [];
   const open = new Map<Forecaster, Map<number, DueForecasts>>();
   for (const unit of units) {
-    const { forecaster, config } = unit.bound;
+    const { forecaster, config } = unit.loaded;
     let byShape = open.get(forecaster);
     if (byShape === undefined) {
       byShape = new Map();

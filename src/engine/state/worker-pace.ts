@@ -7,7 +7,7 @@ export class WorkerPace {
     this.#gapMs = 1_000 / perSecondMax;
   }
 
-  /** How long until the next slot that is free; 0: it is. */
+  /** Time until the next slot that is free; 0: it is. */
   waitMs(nowMs: number): number {
     return Math.max(0, this.#nextMs - nowMs);
   }

@@ -34,7 +34,7 @@ export interface StrategyContext {
   readonly signal: AbortSignal;
   /** Called when forecasts have arrived. */
   readonly wake: () => void;
-  /** Why a record is a dead letter although it can be read; null if it is none. By offset. */
+  /** Reason why a record is a dead letter although it can be read; null if it is none. By offset. */
   readonly whyFailed: (offset: number) => string | null;
 }
 
@@ -93,7 +93,7 @@ export abstract class PartitionStrategy {
     signal.throwIfAborted();
     const seconds = (performance.now() - startedMs) / 1000;
     reports.restored(place.partition, { units: state.units.size, backfills: state.all.queued, seconds });
-    reportResume(reports, session, { ...restored.resume, stale: state.stale.size });
+    reportResume(reports, session, { ...restored.resume, outdated: state.outdated.size });
     this.#restored = restored;
     this.pending = firstCommit(options, { state, restored, offset });
     state.all.resumeBackfills(this.pending);
@@ -125,7 +125,7 @@ export abstract class PartitionStrategy {
     return COMMIT_BYTES_MAX - this.bytes;
   }
 
-  /** Whether the next transaction has anything to write. */
+  /** True if the next transaction has anything to write. */
   get isDue(): boolean {
     return this.pending.isDue;
   }
@@ -133,7 +133,7 @@ export abstract class PartitionStrategy {
   /** Present memory use. */
   get held() {
     const { state } = this;
-    return { units: state.units.size, journalBytes: this.#restored.journal.bytes, stateBytes: state.bytes };
+    return { units: state.units.size, journalBytes: this.#restored.deltaLog.bytes, stateBytes: state.bytes };
   }
 
   /** Records that were submitted and are not in the next transaction so far. */
@@ -156,7 +156,7 @@ export abstract class PartitionStrategy {
    */
   abstract advance(all: boolean): Promise<void>;
 
-  /** How long the task sleeps, which would sleep for `atMostMs`; null: until it is woken. */
+  /** Time that the task sleeps, which would sleep for `atMostMs`; null: until it is woken. */
   sleepMs(atMostMs: number | null): number | null {
     return atMostMs;
   }
@@ -169,13 +169,13 @@ export abstract class PartitionStrategy {
   /** Returns the next transaction. Another one begins. */
   drain(): FilledTransaction {
     const { state, pending } = this;
-    const { journal, resume } = this.#restored;
+    const { deltaLog, resume } = this.#restored;
     const { records, nextOffset, newestEventMs } = pending;
     this.pending = new PendingCommit(this.options, this.options.nowMs, nextOffset);
     this.bytes = 0;
     const tally = pending.counters.take();
-    const { findings, metadata } = state.watch.add(tally.input, state.clock.ms);
-    const outputs = pending.drain(journal, resume.topicId, state.clock.state);
+    const { findings, metadata } = state.watch.add(tally.input, state.watermark.ms);
+    const outputs = pending.drain(deltaLog, resume.topicId, state.watermark.state);
     const backfills = state.backfills.waiting;
     return { outputs, records, nextOffset, newestEventMs, backfills, findings, metadata, tally };
   }
@@ -190,10 +190,10 @@ export abstract class PartitionStrategy {
 function reportResume(
   reports: EngineReports,
   { partition, committedOffset }: PartitionSession,
-  { from, offset, skipped, stale }: Restored['resume'] & { readonly stale: number },
+  { from, offset, skipped, outdated }: Restored['resume'] & { readonly outdated: number },
 ): void {
   if (from === 'committed' && skipped !== null) reports.recordsSkipped(partition, skipped);
   if (from === 'state') reports.resumedFromState(partition, { offset: offset ?? 0, committedOffset });
-  if (from === 'start-over') reports.topicRecreated(partition, stale);
-  else if (stale > 0) reports.settingsChanged(partition, stale);
+  if (from === 'start-over') reports.topicRecreated(partition, outdated);
+  else if (outdated > 0) reports.settingsChanged(partition, outdated);
 }

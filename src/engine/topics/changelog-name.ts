@@ -5,7 +5,7 @@ import type { KafkaConnection } from '../../kafka/cluster/connection.ts';
 
 /**
  * The topics with the records that are scored, and the changelog that the group really has. Earlier versions gave the
- * changelogs of all groups one name. It goes on being used by a group that has scored already, as long as there is no
+ * changelogs of all groups one name. It continues being used by a group that has scored already, as long as there is no
  * changelog of the group's own.
  */
 export async function topicsInUse(

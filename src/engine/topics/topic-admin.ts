@@ -157,7 +157,7 @@ async function refuseMissing(admin: Admin, topics: Topics): Promise<void> {
   );
 }
 
-/** Why the partition counts are wrong, in a sentence for the operator; null when they are right. */
+/** Reason why the partition counts are wrong, in a sentence for the operator; null when they are right. */
 function explainMismatch(topics: Topics, counts: ReadonlyMap<string, number>): string | null {
   const { observations, scores, events, changelog } = topics;
   const dependent = [scores, events, changelog];
@@ -186,7 +186,7 @@ async function refuseLossyChangelog(admin: Admin, changelog: string): Promise<vo
 /** Topics get batches up to this size. A dead letter, or the state of a large group, is one record. */
 const MESSAGE_BYTES_MIN = 1_000_000;
 
-/** Where the user may not describe its configuration, a topic is not checked: the first large batch names it. */
+/** If the user may not describe its configuration, a topic is not checked: the first large batch names it. */
 async function refuseSmallTopics(admin: Admin, { scores, events, changelog, deadLetters }: Topics): Promise<void> {
   for (const name of new Set([changelog, scores, events, deadLetters])) {
     const size = await configOf(admin, name, 'max.message.bytes').catch((error: unknown) => {

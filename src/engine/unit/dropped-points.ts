@@ -1,7 +1,7 @@
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
 import { gridTime, meanStepMs } from '../../time/frequency.ts';
-import type { BoundDetector } from './bound-detector.ts';
 import { whyLate } from './lateness.ts';
+import type { LoadedDetector } from './loaded-detector.ts';
 import type { OpenSteps } from './open-steps.ts';
 import type { ReceivedObservation } from './received-observation.ts';
 import type { ScoreSink } from './score-sink.ts';
@@ -9,20 +9,20 @@ import type { ScoreSink } from './score-sink.ts';
 /** A series with the place of its newest row. */
 interface PlacedSeries {
   readonly key: string;
-  readonly bound: BoundDetector;
+  readonly loaded: LoadedDetector;
   readonly steps: OpenSteps | null;
   readonly takenMs: number;
   readonly originMs: number;
   readonly detector: SeriesDetector;
 }
 
-/** Drops what repeats the point that a counter goes on from, or is older, where that has no value, and so no row. */
+/** Drops what repeats the point that a counter continues from, or is older, where that has no value, and so no row. */
 export function dropBeforeBase(unit: PlacedSeries, observation: ReceivedObservation, sink: ScoreSink): boolean {
-  const { key, bound, steps, takenMs } = unit;
+  const { key, loaded, steps, takenMs } = unit;
   const base = steps?.baseOf(key) ?? null;
   if (steps === null || base === null || base.timestampMs <= takenMs) return false;
   const apart = steps.apartFromBase(observation);
-  if (apart === 'late') sink.outputs.deadLetter(observation.record, whyLate(observation, bound));
+  if (apart === 'late') sink.outputs.deadLetter(observation.record, whyLate(observation, loaded));
   else if (apart === 'duplicate') dropRepeated(unit, observation, { apartMs: 0, sink });
   return apart !== 'next';
 }
@@ -33,22 +33,22 @@ export function dropRepeated(
   observation: ReceivedObservation,
   { apartMs, sink }: { readonly apartMs: number; readonly sink: ScoreSink },
 ): void {
-  const { key, bound, steps } = unit;
-  if (isConflict(unit, observation)) sink.counters.suspect('conflicts', bound, key);
-  else sink.counters.duplicate(bound, apartMs);
-  steps?.repeats(observation, bound, sink);
+  const { key, loaded, steps } = unit;
+  if (isConflict(unit, observation)) sink.counters.suspect('conflicts', loaded, key);
+  else sink.counters.duplicate(loaded, apartMs);
+  steps?.repeats(observation, loaded, sink);
 }
 
 /** It has the time of the newest observation, and another value. */
 function isConflict(
-  { key, bound, steps, takenMs, originMs, detector }: PlacedSeries,
+  { key, loaded, steps, takenMs, originMs, detector }: PlacedSeries,
   { timestampMs, value }: ReceivedObservation,
 ): boolean {
   if (steps !== null) return isOther(steps.baseOf(key), { timestampMs, value });
   if (timestampMs !== takenMs) return false;
   const position = detector.positions - 1;
   const kept = detector.rings.distanceAt(position);
-  const { freq } = bound.config.settings;
+  const { freq } = loaded.config.settings;
   // A duplicate may have moved the newest time away from that of the value.
   const offGridMs = Math.abs(gridTime(freq, originMs, position) - timestampMs);
   return offGridMs <= meanStepMs(freq) / 8 && !Number.isNaN(kept) && Math.fround(value - detector.origin) !== kept;

@@ -25,7 +25,7 @@ export function followRow({ key, detector, events }: FollowedSeries, row: Follow
   const earlier = (before: number) => earlierValue(detector, before);
   const judged = { value, expected: forecast, lo, hi, sharp: unusual?.sharp ?? 0 };
   const seen = { series: key, ...judged, rings, origin, earlier };
-  events.observe(
+  events.track(
     {
       position,
       timestampMs: row.timestampMs - Math.round(missing * events.stepMs),

@@ -1,11 +1,11 @@
-import type { BoundDetector } from './bound-detector.ts';
+import type { LoadedDetector } from './loaded-detector.ts';
 import type { ReceivedObservation } from './received-observation.ts';
 import type { DeadLetterCause } from './score-sink.ts';
 
-/** Why an observation is refused that is older than the newest one of its series, or whose time step is closed. */
+/** Reason to refuse an observation that is older than the newest one of its series, or whose time step is closed. */
 export function whyLate(
   { series, timestampMs, points }: ReceivedObservation,
-  { config }: BoundDetector,
+  { config }: LoadedDetector,
 ): DeadLetterCause {
   const isPoint = config.settings.aggregate !== undefined && points === undefined;
   const why = isPoint ? 'lies in a time step that is closed' : 'is older than the newest observation of its series';

@@ -10,9 +10,9 @@ import {
 import type { StreamDetectionSettings } from '../../detection/calibration/settings.ts';
 import { meanStepMs } from '../../time/frequency.ts';
 import { gridStepAt } from '../../time/grid-steps.ts';
-import type { BoundDetector } from './bound-detector.ts';
 import { CounterHealth } from './counter-health.ts';
-import { keepPoint, keepStep, noteRecord, type PointInTime, takePoints, withAdded } from './points-of-steps.ts';
+import type { LoadedDetector } from './loaded-detector.ts';
+import { drainPoints, keepPoint, keepStep, noteRecord, type PointInTime, withAdded } from './points-of-steps.ts';
 import type { ReceivedObservation } from './received-observation.ts';
 import type { ScoreSink } from './score-sink.ts';
 
@@ -37,7 +37,7 @@ type TakenPoint = 'taken' | 'duplicate' | 'conflict' | 'late' | 'step-full' | 'g
  *                 | x   x    x  | x           |            the first point of 10:05 closes the step of 10:00
  *
  * A step closes when a point of its series lies `allowed_lateness` beyond its end, or when the event time of the
- * partition went on by a step and `allowed_lateness` without a record of the series. So neither depends on a clock.
+ * partition continued by a step and `allowed_lateness` without a record of the series. So neither depends on a clock.
  * Points of a closed step are late. What comes of a step does not depend on the order of its points.
  */
 export class OpenSteps implements OpenStepsState {
@@ -73,7 +73,7 @@ export class OpenSteps implements OpenStepsState {
     return settings.aggregate === undefined && settings.as === undefined ? null : new OpenSteps(settings, place);
   }
 
-  /** Whether points become one observation a step. */
+  /** True if points become one observation a step. */
   get aggregates(): boolean {
     return this.#settings.aggregate !== undefined;
   }
@@ -89,24 +89,24 @@ export class OpenSteps implements OpenStepsState {
    * Event time of the partition after which the open steps of a series close, unless a record of it comes. A series
    * that is further behind than the lateness has a step from its newest record on. It never moves back.
    */
-  deadlineMs({ newestMs, heardMs, steps }: PointsOfSeries): number {
+  deadlineMs({ newestMs, lastSeenMs, steps }: PointsOfSeries): number {
     const { latenessMs, freq } = this.#settings;
     const stepMs = meanStepMs(freq);
     const endMs = Math.max(newestMs + stepMs, steps.at(-1)?.endMs ?? newestMs);
-    return Math.max(endMs + latenessMs, heardMs + stepMs);
+    return Math.max(endMs + latenessMs, lastSeenMs + stepMs);
   }
 
   /**
    * Adds a point to its step. The steps that it closes are appended to `closed`.
    * @param clockMs the event time of the partition
    */
-  add(observation: ReceivedObservation, clockMs: number, closed: ReceivedObservation[]): TakenPoint {
+  add(observation: ReceivedObservation, watermarkMs: number, closed: ReceivedObservation[]): TakenPoint {
     const { series, timestampMs, value } = observation;
     const points = this.all.get(series) ?? this.#begin(series, timestampMs);
     if (points === null) return 'group-full';
     const isNewest = timestampMs > points.newestMs;
     if (isNewest) points.newestMs = timestampMs;
-    points.heardMs = Math.max(points.heardMs, points.newestMs, clockMs);
+    points.lastSeenMs = Math.max(points.lastSeenMs, points.newestMs, watermarkMs);
     this.changed.add(points);
     if (timestampMs < points.closedMs) return 'late';
     const { latenessMs } = this.#settings;
@@ -136,7 +136,7 @@ export class OpenSteps implements OpenStepsState {
     return closed;
   }
 
-  /** The value of an observation: of a counter, what it has come to since the one before. NaN where there is none. */
+  /** The value of an observation: of a counter, what it has come to since the one before. NaN if there is none. */
   valueAt(observation: ReceivedObservation): number {
     if (this.#rules === null || this.aggregates) return observation.value;
     const bases = this.all.get(observation.series)?.bases ?? [];
@@ -144,25 +144,25 @@ export class OpenSteps implements OpenStepsState {
     return this.#rules.as === 'rate' ? increase / seconds : increase;
   }
 
-  /** The observation was placed: a counter goes on from it. */
-  passed(observation: ReceivedObservation, bound: BoundDetector, sink: ScoreSink): void {
+  /** The observation was placed: a counter continues from it. */
+  passed(observation: ReceivedObservation, loaded: LoadedDetector, sink: ScoreSink): void {
     if (this.#rules === null || this.aggregates) return;
     const { series, timestampMs } = observation;
     const points = this.all.get(series) ?? this.#begin(series, timestampMs);
     if (points === null) return;
     points.newestMs = Math.max(points.newestMs, timestampMs);
-    points.heardMs = points.newestMs;
+    points.lastSeenMs = points.newestMs;
     this.#goOn(points, arrivalOf(observation), this.#rules);
     this.changed.add(points);
-    this.report(series, bound, sink);
+    this.report(series, loaded, sink);
   }
 
-  /** The point that a counter goes on from; null where there is none, or steps are aggregated. */
+  /** The point that a counter continues from; null if there is none, or steps are aggregated. */
   baseOf(series: string): CounterPoint | null {
     return this.aggregates ? null : (this.all.get(series)?.bases.at(0) ?? null);
   }
 
-  /** Whether an observation repeats that point, or is older. */
+  /** True if an observation repeats that point, or is older. */
   apartFromBase({ series, timestampMs }: Pick<ReceivedObservation, 'series' | 'timestampMs'>) {
     const apartMs = timestampMs - (this.baseOf(series)?.timestampMs ?? Number.NaN);
     if (Math.abs(apartMs) < meanStepMs(this.#settings.freq) * REPEAT_SHARE) return 'duplicate';
@@ -170,17 +170,17 @@ export class OpenSteps implements OpenStepsState {
   }
 
   /** Reports what is wrong with the points that a series has lately sent. */
-  report(series: string, bound: BoundDetector, sink: ScoreSink): void {
+  report(series: string, loaded: LoadedDetector, sink: ScoreSink): void {
     const suspicion = this.#health.of(series);
-    if (suspicion !== null) sink.counters.suspect(suspicion, bound, series);
+    if (suspicion !== null) sink.counters.suspect(suspicion, loaded, series);
   }
 
   /** A point that is dropped, because its step is taken, is of another sender. */
-  repeats({ series, extras }: ReceivedObservation, bound: BoundDetector, sink: ScoreSink): void {
+  repeats({ series, extras }: ReceivedObservation, loaded: LoadedDetector, sink: ScoreSink): void {
     const startMs = extras?.startMs;
     const base = this.baseOf(series);
     if (startMs !== undefined && base !== null && startMs < base.startMs) this.#health.note(series, { inTurn: true });
-    this.report(series, bound, sink);
+    this.report(series, loaded, sink);
   }
 
   /** What was kept, or what was added to it since. */
@@ -218,7 +218,7 @@ export class OpenSteps implements OpenStepsState {
   /** null where there are too many series, and all have open steps. */
   #begin(series: string, timestampMs: number): PointsOfSeries | null {
     if (this.all.size >= SERIES_MAX && !this.#forgetOne()) return null;
-    const times = { newestMs: timestampMs, heardMs: timestampMs, closedMs: Number.NEGATIVE_INFINITY };
+    const times = { newestMs: timestampMs, lastSeenMs: timestampMs, closedMs: Number.NEGATIVE_INFINITY };
     const begun = { series, ...times, bases: [], steps: [], timesMs: [], values: [], extras: null, written: 0 };
     this.all.set(series, begun);
     return begun;
@@ -248,7 +248,7 @@ export class OpenSteps implements OpenStepsState {
     while (steps.length > 0 && steps[0].endMs <= endMs) {
       const step = steps.shift()!;
       points.closedMs = step.endMs;
-      const own = takePoints(points, step.endMs);
+      const own = drainPoints(points, step.endMs);
       this.points -= own.length;
       const { offset, recordMs, key, headers } = step;
       const record = { partition: this.#partition, offset, timestampMs: recordMs, key, value: null };

@@ -9,7 +9,7 @@ export interface PointInTime {
 }
 
 /** Takes out the points before a time, and puts them in order. */
-export function takePoints(points: PointsOfSeries, endMs: number): readonly PointInTime[] {
+export function drainPoints(points: PointsOfSeries, endMs: number): readonly PointInTime[] {
   const { timesMs, values, extras } = points;
   const all = timesMs.map((timestampMs, i) => ({ timestampMs, value: values[i], extras: extras?.[i] }));
   const isTaken = ({ timestampMs }: PointInTime) => points.steps.length === 0 || timestampMs < endMs;

@@ -1,7 +1,8 @@
 import type { FoundSilence } from '../../checkpoint/arrival-state.ts';
 import type { PointExtras } from '../../records/point-extras.ts';
+import { meanStepMs } from '../../time/frequency.ts';
 import type { InputRecord } from '../log/log.ts';
-import type { BoundDetector } from './bound-detector.ts';
+import type { LoadedDetector } from './loaded-detector.ts';
 
 /** An observation and the input record it was decoded from. */
 export interface ReceivedObservation {
@@ -21,7 +22,15 @@ export interface ReceivedObservation {
 
 /** With the detector that takes it. */
 export type RoutedObservation = ReceivedObservation & {
-  readonly bound: BoundDetector;
+  readonly loaded: LoadedDetector;
   /** As in `DecodedObservation`. */
   readonly laterMs?: number | undefined;
 };
+
+/** The instant nearer to the step after `newestMs`, for a time that its clock shows twice. */
+export function nearerInstant(observation: RoutedObservation, newestMs: number): RoutedObservation {
+  const { laterMs = Number.NaN, timestampMs, loaded } = observation;
+  const dueMs = newestMs + meanStepMs(loaded.config.settings.freq);
+  const isLater = Math.abs(laterMs - dueMs) < Math.abs(timestampMs - dueMs);
+  return isLater ? { ...observation, timestampMs: laterMs } : observation;
+}

@@ -1,5 +1,5 @@
 import type { ChangelogSeries } from '../../checkpoint/changelog-series.ts';
-import type { JournalEntry, JournalWrite } from '../../checkpoint/journal.ts';
+import type { DeltaLogEntry, DeltaLogWrite } from '../../checkpoint/delta-log.ts';
 import type { OpenPauses } from '../../checkpoint/open-pauses.ts';
 import type { RecordHeaders } from '../../kafka/batch/records.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
@@ -7,23 +7,23 @@ import type { DeadLetterReason } from '../../records/dead-letter.ts';
 import type { Suspicion } from '../../records/diagnostics/finding.ts';
 import type { RestartReason, ScoreRecord } from '../../records/score-record.ts';
 import type { InputRecord } from '../log/log.ts';
-import type { BoundDetector } from './bound-detector.ts';
+import type { LoadedDetector } from './loaded-detector.ts';
 
-/** Why a record cannot become a score. */
+/** Reason why a record cannot become a score. */
 export interface DeadLetterCause {
   readonly reason: DeadLetterReason;
   /** One sentence for the operator. */
   readonly detail: string;
-  /** Left out where it is not known. */
+  /** Left out if it is not known. */
   readonly series?: string | null;
   readonly detector?: string | null;
-  /** Whether its series was scored before, under other settings. */
+  /** True if its series was scored before, under other settings. */
   readonly wasScored?: boolean;
-  /** Whether it is counted, and not written. */
+  /** True if it is counted, and not written. */
   readonly isCountedOnly?: boolean;
 }
 
-/** Why a series or group was forgotten: to make room, or because nothing came for `idle_limit`. */
+/** Reason why a series or group was forgotten: to make room, or because nothing came for `idle_limit`. */
 export type ForgottenReason = 'series-max' | 'idle';
 
 /** Records that scoring writes: the stream to Kafka, a backtest to a file. */
@@ -44,13 +44,13 @@ export interface StateWrites {
    */
   windowClosed(series: ChangelogSeries): void;
   /** Closed windows that were read before, and keys of those that are to be deleted. */
-  windowsWritten(writes: readonly JournalWrite[]): void;
+  windowsWritten(writes: readonly DeltaLogWrite[]): void;
   /** The closed windows under these keys are to be deleted. */
   windowsDeleted(keys: readonly Buffer[]): void;
   /** The open state of a series or group changed in this batch. */
-  touched(unit: JournalEntry): void;
+  touched(unit: DeltaLogEntry): void;
   /** The state of a series or group is to be deleted. */
-  evicted(unit: JournalEntry): void;
+  evicted(unit: DeltaLogEntry): void;
   /** The pauses of detectors that are open now. */
   pausesChanged(pauses: OpenPauses): void;
 }
@@ -58,11 +58,11 @@ export interface StateWrites {
 /** Outcomes of single observations that are counted. */
 export interface Counters {
   /** An observation took a time step, `apartMs` after the one of its series before it; NaN for the first. */
-  placed(bound: BoundDetector, apartMs: number, missing: number): void;
+  placed(loaded: LoadedDetector, apartMs: number, missing: number): void;
   /** Its time step was taken already; `apartMs` is null for a point of a replica that does not count. */
-  duplicate(bound: BoundDetector, apartMs: number | null): void;
+  duplicate(loaded: LoadedDetector, apartMs: number | null): void;
   /** Something is wrong with how a series is written; of `conflicts` a point was dropped. */
-  suspect(kind: Suspicion, bound: BoundDetector, series: string): void;
+  suspect(kind: Suspicion, loaded: LoadedDetector, series: string): void;
   gapFilled(): void;
   /** A record, or a time step, without a value: it is missing, or it is the first of a counter. */
   withoutValue(): void;
@@ -81,10 +81,10 @@ export interface Lifecycle {
   /** A series or group was dropped: it starts over when it returns. */
   forgotten(reason: ForgottenReason): void;
   /** A series has ended, as far as is known, before it was calibrated. */
-  endedYoung(bound: BoundDetector, series: string): void;
+  endedYoung(loaded: LoadedDetector, series: string): void;
 }
 
-/** Where the results of series and groups go. */
+/** Place where the results of series and groups go. */
 export interface ScoreSink {
   readonly outputs: ScoreOutputs;
   readonly state: StateWrites;

@@ -1,6 +1,6 @@
 import type { ProfileState } from '../../detection/profile/profile-layout.ts';
 
-/** What a series hands on to its successor under other settings. */
+/** What a series hands on to the unit that replaces it under other settings. */
 export interface SeriesPast {
   /** One a time step; NaN where missing. */
   readonly values: Float64Array;

@@ -1,6 +1,6 @@
 import type { Detection } from '../../detection/alarm/detection.ts';
 import { numberOrNull, type ScoreRecord } from '../../records/score-record.ts';
-import type { BoundDetector } from './bound-detector.ts';
+import type { LoadedDetector } from './loaded-detector.ts';
 
 /** A detection, or the row of a series that is silent. */
 type ScoredRow = Omit<Detection, 'state' | 'unusual' | 'threshold' | 'season' | 'elevated' | 'beside'> &
@@ -8,15 +8,15 @@ type ScoredRow = Omit<Detection, 'state' | 'unusual' | 'threshold' | 'season' | 
 
 /** What a detection does not know of its observation. */
 interface ScoredObservation extends Pick<ScoreRecord, 'series' | 'timestampMs' | 'value' | 'restarted' | 'input'> {
-  readonly bound: BoundDetector;
+  readonly loaded: LoadedDetector;
 }
 
 /** The score of one observation of a series that is scored alone. */
 export function seriesScore(
   detection: ScoredRow,
-  { bound, series, timestampMs, value, restarted, input }: ScoredObservation,
+  { loaded, series, timestampMs, value, restarted, input }: ScoredObservation,
 ): ScoreRecord {
-  const { config, modelDigest } = bound;
+  const { config, modelDigest } = loaded;
   const { windowStart } = detection;
   return {
     series,

@@ -3,7 +3,7 @@ import { SCALARS } from '../../detection/memory/series-memory.ts';
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
 import { type InputPlace, inputAt } from '../../records/input-place.ts';
 import type { SilenceCause } from '../../records/score-record.ts';
-import type { BoundDetector } from './bound-detector.ts';
+import type { LoadedDetector } from './loaded-detector.ts';
 import type { OpenSteps } from './open-steps.ts';
 import type { ReceivedObservation } from './received-observation.ts';
 import type { ScoreSink } from './score-sink.ts';
@@ -13,7 +13,7 @@ import type { UnitEvents } from './unit-events.ts';
 /** A series that may fall silent. */
 interface SilentSeries {
   readonly key: string;
-  readonly bound: BoundDetector;
+  readonly loaded: LoadedDetector;
   readonly place: InputPlace;
   readonly detector: SeriesDetector;
   readonly events: UnitEvents;
@@ -32,9 +32,9 @@ type SilenceOfSeries = Pick<ReceivedObservation, 'record' | 'timestampMs'> & { r
 /** The series has stopped: it is reported where that is news. */
 export function fallSilent(series: SilentSeries, observation: SilenceOfSeries, sink: ScoreSink): void {
   const { record, timestampMs, silence } = observation;
-  const { bound, detector, steps } = series;
-  const { silenceAfter } = bound.config.settings;
-  if (isYoung(detector)) sink.lifecycle.endedYoung(bound, series.key);
+  const { loaded, detector, steps } = series;
+  const { silenceAfter } = loaded.config.settings;
+  if (isYoung(detector)) sink.lifecycle.endedYoung(loaded, series.key);
   if (series.silent || silenceAfter === null || !isNewsSilent(detector, silenceAfter)) return;
   if (steps !== null) steps.silentOffset = silence.lastOffset;
   const value = detector.rings.scalar(SCALARS.resolution);
@@ -51,13 +51,13 @@ export function returnFromSilence(series: SilentSeries, observation: ReceivedObs
 }
 
 function report(series: SilentSeries, found: ReportedSilence, sink: ScoreSink): void {
-  const { key, bound, detector, events } = series;
+  const { key, loaded, detector, events } = series;
   const { state, timestampMs, cause, record, lastOffset } = found;
   series.silent = state === 'silent';
   const at = { timestampMs, offset: record.offset, position: detector.positions };
   if (series.silent) events.fallSilent({ ...at, lastOffset, member: null, allSilent: true }, sink);
   else events.returned(at, sink);
   const input = inputAt(series.place, lastOffset);
-  const silence = silenceRecord({ state, cause, series: key, timestampMs, bound, detector, input }, found.value);
+  const silence = silenceRecord({ state, cause, series: key, timestampMs, loaded, detector, input }, found.value);
   sink.outputs.silence(silence, record.offset);
 }

@@ -4,7 +4,7 @@ import type { SeriesDetector } from '../../detection/series/series-detector.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import type { ScoreRecord, SilenceCause } from '../../records/score-record.ts';
 import { meanStepMs } from '../../time/frequency.ts';
-import type { BoundDetector } from './bound-detector.ts';
+import type { LoadedDetector } from './loaded-detector.ts';
 import { seriesScore } from './series-score.ts';
 
 /** A series with so many gaps of the length in its context is irregular: its silence means nothing. */
@@ -16,7 +16,7 @@ interface Silence {
   readonly cause: SilenceCause | null;
   readonly series: string;
   readonly timestampMs: number;
-  readonly bound: BoundDetector;
+  readonly loaded: LoadedDetector;
   readonly detector: SeriesDetector;
   readonly input: InputPlace & { readonly offset: number };
   /** Left out: that of the next observation. */
@@ -40,7 +40,7 @@ export function silenceMs({ freq, silenceAfter }: StreamDetectionSettings): numb
   return silenceAfter === null ? null : (silenceAfter + 0.5) * meanStepMs(freq);
 }
 
-/** Whether a series has fewer residuals than calibrate it. */
+/** True if a series has fewer residuals than calibrate it. */
 export function isYoung({ rings, settings }: SeriesDetector): boolean {
   return rings.calibration.samples < CALIBRATION_WINDOWS_MIN * settings.detectionSize;
 }
@@ -69,13 +69,13 @@ export function isNewsSilent(
 
 /** There is no observation: the value is the last one, and the position that of the next. */
 export function silenceRecord(
-  { state, cause, series, timestampMs, bound, detector, input, position = detector.positions }: Silence,
+  { state, cause, series, timestampMs, loaded, detector, input, position = detector.positions }: Silence,
   value: number,
 ): ScoreRecord {
   const { windowStart } = detector;
   const score = seriesScore(
     { ...UNOBSERVED, state, windowStart, position },
-    { bound, series, timestampMs, value, restarted: false, input },
+    { loaded, series, timestampMs, value, restarted: false, input },
   );
   return { ...score, cause };
 }

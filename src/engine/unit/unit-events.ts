@@ -10,12 +10,12 @@ import type { AnomalyEvent, CloseReason } from '../../records/anomaly-event.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import { labelsOfId } from '../../records/series/series-id.ts';
 import { meanStepMs } from '../../time/frequency.ts';
-import type { BoundDetector } from './bound-detector.ts';
+import type { LoadedDetector } from './loaded-detector.ts';
 import type { ScoreSink } from './score-sink.ts';
 
 /** The series, or group, whose events they are. */
 export interface EventOwner {
-  readonly bound: BoundDetector;
+  readonly loaded: LoadedDetector;
   readonly place: InputPlace;
   /** The name of a series, or the key of a group. */
   readonly key: string;
@@ -47,17 +47,17 @@ export class UnitEvents {
 
   /** Mean length of a time step. */
   get stepMs(): number {
-    return meanStepMs(this.#owner.bound.config.settings.freq);
+    return meanStepMs(this.#owner.loaded.config.settings.freq);
   }
 
-  /** Whether a row may change something. Others need not be made. */
+  /** True if a row may change something. Others need not be made. */
   wants(alarm: boolean, value: number): boolean {
     const tracker = this.#owner.heldEvents?.tracker ?? null;
-    return tracker === null ? mayMatter(alarm, value, this.#owner.bound.config.events) : tracker.wants(alarm, value);
+    return tracker === null ? mayMatter(alarm, value, this.#owner.loaded.config.events) : tracker.wants(alarm, value);
   }
 
   /** @param key of the scores */
-  observe(row: EventRow, key: Buffer | null, sink: ScoreSink): void {
+  track(row: EventRow, key: Buffer | null, sink: ScoreSink): void {
     this.#owner.heldEvents ??= noEvents();
     const events = this.#owner.heldEvents;
     events.tracker ??= new EventTracker(subjectOf(this.#owner));
@@ -96,7 +96,7 @@ export class UnitEvents {
     events.silence ??= silenceEvent(subjectOf(this.#owner), {
       ...at,
       offset: at.lastOffset,
-      missing: this.#owner.bound.config.settings.silenceAfter ?? 0,
+      missing: this.#owner.loaded.config.settings.silenceAfter ?? 0,
     });
     if (events.silence === null) return;
     if (at.member !== null) events.silence.shares = addShares(events.silence.shares, [{ series: at.member, sharp: 1 }]);
@@ -104,7 +104,7 @@ export class UnitEvents {
     publish(events, revise(events.silence, 'opened', at.timestampMs), { offset: at.offset, sink });
   }
 
-  /** Whether an event reports that nothing is sent. */
+  /** True if an event reports that nothing is sent. */
   get isSilent(): boolean {
     return (this.#owner.heldEvents?.silence ?? null) !== null;
   }
@@ -126,7 +126,7 @@ export class UnitEvents {
   }
 
   resume(state: EventState | null): void {
-    // What an earlier entry of the journal holds is over.
+    // What an earlier entry of the delta log holds is over.
     this.#owner.heldEvents = null;
     if (state === null) return;
     this.#owner.heldEvents ??= noEvents();
@@ -183,19 +183,19 @@ export function keyOf({ key }: EventState): Buffer | null {
   return key === null ? null : Buffer.from(key, 'latin1');
 }
 
-function subjectOf({ bound, key, group: ownGroup, place, source }: EventOwner): EventSubject {
+function subjectOf({ loaded, key, group: ownGroup, place, source }: EventOwner): EventSubject {
   const group = ownGroup ?? null;
-  const subject = eventSubject(bound, place, { series: group === null ? key : null, group });
+  const subject = eventSubject(loaded, place, { series: group === null ? key : null, group });
   return source ? { ...subject, seriesLabels: labelsOfId(source) } : subject;
 }
 
 /** All series of a detector in a partition. */
-export function detectorSubject(bound: BoundDetector, place: InputPlace): EventSubject {
-  return eventSubject(bound, place, { series: null, group: null });
+export function detectorSubject(loaded: LoadedDetector, place: InputPlace): EventSubject {
+  return eventSubject(loaded, place, { series: null, group: null });
 }
 
 function eventSubject(
-  { config }: BoundDetector,
+  { config }: LoadedDetector,
   { partition }: InputPlace,
   { series, group }: Pick<EventSubject, 'series' | 'group'>,
 ): EventSubject {

@@ -1,9 +1,9 @@
 import { VALUE_MAGNITUDE_MAX } from '../../detection/calibration/precision.ts';
-import type { BoundDetector } from './bound-detector.ts';
+import type { LoadedDetector } from './loaded-detector.ts';
 import type { ReceivedObservation } from './received-observation.ts';
 import type { ScoreSink } from './score-sink.ts';
 
-/** Whether a value that was made of others can be scored. */
+/** True if a value that was made of others can be scored. */
 export function isScorable(value: number): boolean {
   return Math.abs(value) <= VALUE_MAGNITUDE_MAX;
 }
@@ -12,7 +12,7 @@ export function isScorable(value: number): boolean {
 export function refuseValue(
   value: number,
   observation: ReceivedObservation,
-  bound: BoundDetector,
+  loaded: LoadedDetector,
   sink: ScoreSink,
 ): void {
   if (Number.isNaN(value)) {
@@ -22,5 +22,5 @@ export function refuseValue(
   const { record, series } = observation;
   const made = observation.points === undefined ? 'its change' : `what ${observation.points} points come to`;
   const detail = `${made} is ${value}: its magnitude is beyond ${VALUE_MAGNITUDE_MAX}`;
-  sink.outputs.deadLetter(record, { reason: 'value-not-finite', detail, series, detector: bound.config.name });
+  sink.outputs.deadLetter(record, { reason: 'value-not-finite', detail, series, detector: loaded.config.name });
 }

@@ -1,8 +1,8 @@
 import { NO_RECORDS, type QueuedRecord, type WaitingRecords } from '../../checkpoint/arrival-state.ts';
-import type { ReplicaTurns } from '../../checkpoint/replica-state.ts';
+import type { ActiveReplicas } from '../../checkpoint/replica-state.ts';
+import { nextActiveReplicas } from './active-replicas.ts';
 import type { OpenSteps } from './open-steps.ts';
 import type { ReceivedObservation } from './received-observation.ts';
-import { nextTurns } from './replica-turns.ts';
 
 /** Records of a unit whose time is not confirmed, and the bytes of each. What is beyond is refused at once. */
 const UNCONFIRMED_MAX = 16;
@@ -32,7 +32,7 @@ export interface ArrivalOwner {
   /** Points of open steps, and of counters; null where the unit has neither. */
   readonly steps: OpenSteps | null;
   /** Whose points count; null where no record names a replica. */
-  replicas?: ReplicaTurns | null;
+  replicas?: ActiveReplicas | null;
   /** null while nothing waits, as mostly. */
   heldArrivals: HeldArrivals | null;
 }
@@ -43,7 +43,7 @@ export interface ArrivalOwner {
  *
  *   unconfirmed    its time jumps ahead, until another record agrees with that
  *   out of order   records before it may still come (`allowed_lateness`)
- *   open step      in place of that, where points are aggregated: others of its time step may still come
+ *   open step      instead of that, where points are aggregated: others of its time step may still come
  *   for backfill   the unit calibrates first on what it continues; null: it continues nothing
  *   for forecast   the unit needs a forecast of a position before it; null: it does not
  *
@@ -60,13 +60,13 @@ export class WaitingArrivals implements WaitingRecords {
     return this.#owner.steps;
   }
 
-  get replicas(): ReplicaTurns | null {
+  get replicas(): ActiveReplicas | null {
     return this.#owner.replicas ?? null;
   }
 
-  /** Whether an observation is of the replica that counts. */
+  /** True if an observation is of the replica that counts. */
   admitsReplica(observation: ReceivedObservation, stepMs: number): boolean {
-    const turns = nextTurns(this.replicas, observation, stepMs);
+    const turns = nextActiveReplicas(this.replicas, observation, stepMs);
     if (turns !== null) this.#owner.replicas = turns;
     return turns !== null;
   }
@@ -116,7 +116,7 @@ export class WaitingArrivals implements WaitingRecords {
     this.#hold({ unconfirmed: this.#held.unconfirmed.filter((one) => one !== observation) });
   }
 
-  takeUnconfirmed(): ReceivedList {
+  drainUnconfirmed(): ReceivedList {
     const { unconfirmed } = this.#held;
     if (unconfirmed.length > 0) this.#hold({ unconfirmed: NO_RECORDS });
     return unconfirmed;
@@ -135,7 +135,7 @@ export class WaitingArrivals implements WaitingRecords {
     return records.slice(0, over);
   }
 
-  takeOutOfOrder(): ReceivedList {
+  drainOutOfOrder(): ReceivedList {
     const { outOfOrder } = this.#held;
     if (outOfOrder.length > 0) this.#hold({ outOfOrder: NO_RECORDS });
     return outOfOrder;

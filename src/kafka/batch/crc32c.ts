@@ -12,7 +12,7 @@ IABBCHYgACABLQAAc0H/AXFBAnQoAgBzIQAgAUEBaiEBDAALCyAACw==
 
 interface ChecksumKernel {
   readonly memory: { readonly buffer: ArrayBuffer };
-  /** Goes on from a checksum over bytes [start, end) of the memory. */
+  /** Continues from a checksum over bytes [start, end) of the memory. */
   extend(crc: number, start: number, end: number): number;
 }
 

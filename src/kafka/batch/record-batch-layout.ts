@@ -6,7 +6,7 @@
  *    35 maxTimestamp i64 | 43 producerId i64 | 51 producerEpoch i16 | 53 baseSequence i32 | 57 count i32 | 61 records
  *
  * A record: length varint | attributes i8 | timestampDelta varlong | offsetDelta varint | key | value | headers, where
- * bytes are preceded by their length as a varint and -1 stands for null.
+ * bytes are preceded by their length as a varint and -1 represents null.
  */
 export const HEADER_BYTES = 61;
 /** Bytes before the part that `length` counts. */

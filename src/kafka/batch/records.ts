@@ -23,7 +23,7 @@ export interface InputRecord {
   /** All of its headers as their bytes, where records are passed on. */
   readonly rawHeaders?: Buffer;
   /**
-   * Set where this is no record, but stands for offsets that are not read. Its offset is the one before the position at
+   * Set where this is no record, but represents offsets that are not read. Its offset is the one before the position at
    * which reading continues.
    */
   readonly skipped?: SkippedRange;
@@ -35,7 +35,7 @@ export interface EncodableRecord {
   /** null is a tombstone: it deletes the key in a compacted topic. */
   readonly value: Buffer | null;
   readonly headers?: RecordHeaders;
-  /** In place of `headers`: their number, names and values, as they are encoded and as an input record had them. */
+  /** Instead of `headers`: their number, names and values, as they are encoded and as an input record had them. */
   readonly rawHeaders?: Buffer;
   /** Milliseconds since the epoch; left out: when it is written. */
   readonly timestampMs?: number;

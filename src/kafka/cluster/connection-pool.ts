@@ -38,7 +38,7 @@ const API_VERSIONS: ProtocolRequest<{ readonly clientSideThrottleTime: number }>
  * are as many as requests in flight, CONNECTIONS at most, and as many more as brokers are slow to answer: a produce
  * request that waits for a slow replica holds up nobody else. Fetches have connections of their own.
  *
- * A connection that failed is not used again: kafkajs would go on reading in the middle of a response.
+ * A connection that failed is not used again: kafkajs would continue reading in the middle of a response.
  */
 export class SharedConnections implements BrokerConnections {
   readonly host: string;
@@ -128,7 +128,7 @@ export class SharedConnections implements BrokerConnections {
 interface Lane {
   /** null before it is open, and after it failed. */
   connection: BrokerConnection | null;
-  /** When the request in flight began; null: it is idle. */
+  /** Time when the request in flight began; null: it is idle. */
   busySinceMs: number | null;
 }
 

@@ -61,7 +61,7 @@ export async function linkCluster(
 
 /** kafkajs's client for administration. `destroy` closes its connections at once. */
 export function adminClient(connection: KafkaConnection): { readonly admin: Admin; destroy(): void } {
-  // It looks at the metadata anew before each use.
+  // It looks at the metadata again before each use.
   const { cluster, logger, destroy } = makeCluster(connection, 0, false);
   return { admin: createAdmin({ logger, cluster, retry: RETRY }), destroy };
 }

@@ -21,7 +21,7 @@ const UNTIL_COMPLETED: Backoff = { initialMs: 4, delayMsMax: 200, totalMsMax: 60
 /** Longer than a cluster needs to replace a broker, shorter than the time-out of a transaction. */
 const UNTIL_COORDINATED: Backoff = { initialMs: 4, delayMsMax: 200, totalMsMax: 25_000 };
 
-/** Whether the request had no effect because the coordinator moved or is starting. */
+/** True if the request had no effect because the coordinator moved or is starting. */
 export function isCoordinatorChange(error: unknown): boolean {
   return COORDINATOR_CHANGES.has(protocolErrorType(error));
 }

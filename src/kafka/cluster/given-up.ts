@@ -41,7 +41,7 @@ export function isDoubtful(broker: BrokerAddress, nowMs: number): boolean {
   return since(doubted, nameOf(broker), nowMs) < DOUBTFUL_MS;
 }
 
-/** Whether it was given up just now. */
+/** True if it was given up just now. */
 export function isRefused(broker: BrokerAddress, nowMs: number): boolean {
   return since(refused, nameOf(broker), nowMs) < REFUSED_MS;
 }

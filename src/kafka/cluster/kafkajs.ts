@@ -132,7 +132,7 @@ class Connection extends KafkajsConnection {
 
   /**
    * Two faults of kafkajs. Requests that come together after a lost connection open a socket each, and all sockets but
-   * the last are left open. And the next connection goes on reading in the middle of the response that was cut off:
+   * the last are left open. And the next connection continues reading in the middle of the response that was cut off:
    * nothing is understood any more, and every request waits for its time-out.
    */
   override connect(): Promise<boolean> {

@@ -18,7 +18,7 @@ const LEADER_CHANGES = new Set([
 /** Longer than a cluster needs to replace a broker, shorter than the time-out of a transaction. */
 const UNTIL_ELECTED: Backoff = { initialMs: 20, delayMsMax: 500, totalMsMax: 25_000 };
 
-/** Whether a retry with new metadata may reach the leader of the partition. */
+/** True if a retry with new metadata may reach the leader of the partition. */
 export function isLeaderChange(error: unknown): boolean {
   return LEADER_CHANGES.has(protocolErrorType(error));
 }
@@ -72,20 +72,20 @@ export function leaderOf(cluster: Cluster, topic: string, partition: number): nu
   });
 }
 
-/** The epoch of that leader, which rises with each change; -1 where it is not known. */
+/** The epoch of that leader, which rises with each change; -1 if it is not known. */
 export function leaderEpochOf(cluster: Cluster, topic: string, partition: number): number {
   return metadataOf(cluster, topic, partition)?.leaderEpoch ?? -1;
 }
 
 /**
- * The id of a topic, which changes when the topic is deleted and created anew under its name; null where it is not
+ * The id of a topic, which changes when the topic is deleted and created again under its name; null where it is not
  * known: by brokers before Kafka 2.8.
  */
 export function topicIdOf(cluster: Cluster, topic: string): string | null {
   return cluster.findTopicPartitionMetadata(topic)[0]?.topicId ?? null;
 }
 
-/** Whether a partition has a leader, and not this node. */
+/** True if a partition has a leader, and not this node. */
 export function isLedElsewhere(
   cluster: Cluster,
   { topic, partition, nodeId }: { readonly topic: string; readonly partition: number; readonly nodeId: number },

@@ -103,7 +103,7 @@ export function since<T>(version: number, field: Field<T>, absent: T): Field<T> 
   };
 }
 
-/** A tagged field at the end of a structure, whose other tagged fields are skipped. `absent` where there is none. */
+/** A tagged field at the end of a structure, whose other tagged fields are skipped. `absent` if there is none. */
 export function tagged<T>(tag: number, field: Pick<Field<T>, 'read'>, absent: T): Pick<Field<T>, 'read'> {
   return {
     read(reader) {
@@ -164,7 +164,7 @@ export function decodeAnswer<Answer>(encoding: Encoding, fields: AnswerFields<An
   return readFields(reader, fields);
 }
 
-/** Decodes fields that no header stands before. */
+/** Decodes fields that no header precedes. */
 export function decodeFields<T>(encoding: Encoding, fields: AnswerFields<T>, payload: Buffer): T {
   return readFields(new FieldReader(payload, encoding), fields);
 }

@@ -29,7 +29,7 @@ export const OLDEST_KAFKA = 'Kafka 2.5';
 /** kafkajs has the same error for a request to a broker whose connection is being opened. */
 const NOT_YET_CONNECTED = 'Broker not connected';
 
-/** The newest version of a request that this client and the broker know. Throws a ServiceError where there is none. */
+/** The newest version of a request that this client and the broker know. Throws a ServiceError if there is none. */
 export function versionFor({ versions: known, connectionPool }: Broker, request: RequestVersions): number {
   const { name, key, versions } = request;
   if (known === null) throw new Error(NOT_YET_CONNECTED);

@@ -5,7 +5,7 @@ import { type BrokerAddress, isRefused } from './given-up.ts';
 /** A connection that waits for the peer: to be opened, or for an answer. */
 export interface WaitingConnection extends BrokerAddress {
   readonly waitedMs: number;
-  /** Whether any answer ever came on it. */
+  /** True if any answer ever came on it. */
   readonly answered: boolean;
   /** Closes it at once. Requests in flight are rejected. */
   drop(): void;

@@ -19,7 +19,7 @@ const OFFSET_NOT_AVAILABLE = 78;
 /**
  * Fetches the started partitions of a topic, with one request in flight to each broker. A partition that fails backs
  * off alone: its neighbours are fetched as before. So do the partitions of a broker that fails. Only when no broker
- * can be reached all connections are opened anew.
+ * can be reached all connections are opened again.
  */
 export class FetchLoop {
   readonly #connect: () => Promise<ClusterLink>;
@@ -109,7 +109,7 @@ export class FetchLoop {
   }
 
   /**
-   * A position in a topic that was created anew is located first: the topic may have other records there by now. After
+   * A position in a topic that was created again is located first: the topic may have other records there by now. After
    * a change of the leader a position is fetched from once the new leader's log is known to hold it.
    */
   #isChecked(link: ClusterLink, reading: PartitionReading): boolean {
@@ -226,7 +226,7 @@ export class FetchLoop {
     if (reading.offset > offset) this.#handlers.onRecords(partition, records, reading.offset);
   }
 
-  /** The position cannot be read any more. Delivers the skipped range in place of its records. */
+  /** The position cannot be read any more. Delivers the skipped range instead of its records. */
   async #relocate(link: ClusterLink, reading: PartitionReading): Promise<void> {
     const { partition, offset, topicId } = reading;
     const found = await locatePosition(link.cluster, { topic: this.#topic, partition, offset, topicId });
@@ -267,7 +267,7 @@ export class FetchLoop {
     this.#fetchIdle();
   }
 
-  /** No broker answers: opens all connections anew, with back-off. */
+  /** No broker answers: opens all connections again, with back-off. */
   #reconnectLater(error: unknown): void {
     if (this.#stopped || this.#reconnecting) return;
     const failure = explainFailure(error, `topic ${this.#topic} was read`);

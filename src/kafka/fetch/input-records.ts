@@ -37,7 +37,7 @@ export function decodeInput(
   return records;
 }
 
-/** Stands for offsets that cannot be read any more. Reading continues at `nextOffset`. */
+/** Represents offsets that cannot be read any more. Reading continues at `nextOffset`. */
 export function recordOfSkipped(partition: number, nextOffset: number, skipped: SkippedRange): InputRecord {
   return { partition, offset: nextOffset - 1, timestampMs: NO_TIMESTAMP, key: null, value: null, skipped };
 }

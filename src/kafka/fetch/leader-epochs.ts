@@ -45,7 +45,7 @@ export class LeaderEpochs {
     let starts = this.#starts.get(partition) ?? [];
     const newest = starts.at(-1);
     if (newest !== undefined && newest.epoch === start.epoch && newest.from <= start.from) return;
-    // Reading began anew at an earlier offset: what follows is learned again.
+    // Reading began again at an earlier offset: what follows is learned again.
     if (newest !== undefined && start.from <= newest.from) starts = starts.filter(({ from }) => from < start.from);
     if (starts.at(-1)?.epoch !== start.epoch) starts.push(start);
     this.#starts.set(partition, starts.slice(-EPOCHS_MAX));

@@ -8,18 +8,18 @@ interface LostPosition {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
-  /** The id of the topic that the offset belongs to; null where it is not known. */
+  /** The id of the topic that the offset belongs to; null if it is not known. */
   readonly topicId: string | null;
 }
 
 export interface NewPosition {
   readonly offset: number;
-  /** The id of the topic now; null where it is not known. */
+  /** The id of the topic now; null if it is not known. */
   readonly topicId: string | null;
   readonly skipped: SkippedRange;
 }
 
-/** Where the log of a new leader ends, or went on with other records, before the position; null: not before it. */
+/** Offset before the position at which the log of a new leader ends, or has other records; null: there is none. */
 export async function findTruncation(
   cluster: Cluster,
   request: EpochRequest,
@@ -33,7 +33,7 @@ function truncatedTo(end: number, { offset, topicId }: Pick<LostPosition, 'offse
   return { offset: end, topicId, skipped: { first: end, last: offset - 1, reason: 'records-truncated' } };
 }
 
-/** Whether the topic was created anew since: the offset belongs to none of its records. */
+/** True if the topic was created again since: the offset belongs to none of its records. */
 export function isRecreated(cluster: Cluster, { topic, topicId }: Pick<LostPosition, 'topic' | 'topicId'>): boolean {
   const presentId = topicIdOf(cluster, topic);
   return topicId !== null && presentId !== null && presentId !== topicId;
@@ -42,7 +42,7 @@ export function isRecreated(cluster: Cluster, { topic, topicId }: Pick<LostPosit
 /**
  * Where reading continues after OFFSET_OUT_OF_RANGE, and why. null when the position is in range after all.
  *
- * - A topic with another id was created anew. Continues with its oldest record, whatever offsets it has by now.
+ * - A topic with another id was created again. Continues with its oldest record, whatever offsets it has by now.
  * - Before the first offset: retention deleted the records. Continues with the oldest record.
  * - After the last offset: a broker lost records that were read already (unclean leader election). Continues at the
  *   end.

@@ -13,7 +13,7 @@ const OPEN_TRANSACTION_MS_MAX = 4_000;
 export class PartitionReading {
   readonly partition: number;
   offset: number;
-  /** The id of the topic that `offset` belongs to; null where it is not known. */
+  /** The id of the topic that `offset` belongs to; null if it is not known. */
   topicId: string | null;
   paused = false;
   /** The leader epoch under which the leader's log was found to hold `offset`; null: none yet. */
@@ -21,7 +21,7 @@ export class PartitionReading {
   checking = false;
   /** Fetched while paused. It is delivered at resume, and nothing is fetched before. */
   held: FetchedPartition | null = null;
-  /** Why the partition makes no progress. Set once the back-off has reached its maximum. */
+  /** Reason why the partition makes no progress. Set once the back-off has reached its maximum. */
   stalled: ServiceError | null = null;
   #retryMs = RETRY_MS_MIN;
   /** Since when all that is left to read waits for a transaction to end; null: it does not. */
@@ -34,7 +34,7 @@ export class PartitionReading {
     this.topicId = topicId;
   }
 
-  /** Whether it is to be part of the next fetch. */
+  /** True if it is to be part of the next fetch. */
   get fetchable(): boolean {
     return !this.paused && !this.checking && this.held === null && this.#retry === null;
   }
@@ -56,7 +56,7 @@ export class PartitionReading {
     return wasStalled;
   }
 
-  /** Whether a transaction has been open for too long at the position: there are records, and none may be read. */
+  /** True if a transaction has been open for too long at the position: there are records, and none may be read. */
   waitsForTransaction({ records, lastStableOffset, endOffset }: FetchedPartition, nowMs: number): boolean {
     const waits = records.length === 0 && this.offset >= lastStableOffset && lastStableOffset < endOffset;
     this.#waitsSinceMs = waits ? (this.#waitsSinceMs ?? nowMs) : null;

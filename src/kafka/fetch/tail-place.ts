@@ -5,7 +5,7 @@ import { LeaderEpochs } from './leader-epochs.ts';
 import { findTruncation, isRecreated, locatePosition } from './out-of-range.ts';
 import { stableRange } from './partition-reader.ts';
 
-/** Where a tail is: the offset of the next record of each partition, of a topic with this id (null: not known). */
+/** Position of a tail: the offset of the next record of each partition, of a topic with this id (null: not known). */
 export interface TailPlace {
   readonly topicId: string | null;
   readonly positions: ReadonlyMap<number, number>;
@@ -70,7 +70,7 @@ export async function truncate(
   return (await Promise.all(checks)).flat();
 }
 
-/** Retention deleted the position, or the topic was created anew: continues with the oldest record. */
+/** Retention deleted the position, or the topic was created again: continues with the oldest record. */
 export async function locate(cluster: Cluster, topic: string, place: MovingPlace, partition: number): Promise<void> {
   const { topicId, positions } = place;
   const found = await locatePosition(cluster, { topic, partition, offset: positions.get(partition) ?? 0, topicId });
@@ -79,7 +79,7 @@ export async function locate(cluster: Cluster, topic: string, place: MovingPlace
   else positions.set(partition, found.offset);
 }
 
-/** The topic was created anew: the positions of all partitions are of the old one. */
+/** The topic was created again: the positions of all partitions are of the old one. */
 export async function beginAnew(cluster: Cluster, topic: string, place: MovingPlace): Promise<void> {
   const { topicId, positions } = await startPlace(cluster, topic, 'earliest');
   place.topicId = topicId;

@@ -30,7 +30,7 @@ const OFFSET_OUT_OF_RANGE = 1;
 const RANGE_OFFSETS = 50_000;
 
 export interface TopicTail {
-  /** Where it began. */
+  /** Place where it began. */
   readonly begin: TailPlace;
   /** No records are delivered afterwards. */
   stop(): Promise<void>;
@@ -50,7 +50,7 @@ interface TailHandlers {
   onRecords(records: readonly TopicRecord[], after: TailPlace): void | Promise<void>;
   /**
    * Not every partition can be read (`error`), or all of them can again (`null`). The others are read on, and the tail
-   * continues at its position by itself.
+   * recovers at its position.
    */
   onConnection?(error: Error | null): void;
 }
@@ -178,7 +178,7 @@ interface FetchedRecords {
   readonly records: readonly TopicRecord[];
   /** A position was moved. */
   readonly moved: boolean;
-  /** Why a partition could not be read. The records of the others are delivered nevertheless: their positions moved. */
+  /** Reason why a partition could not be read. Records of the others are delivered: their positions moved. */
   readonly failure: Error | null;
 }
 
@@ -198,7 +198,7 @@ async function fetchOnce({ cluster }: ClusterLink, topic: string, place: MovingP
     return [];
   };
   for (const fetched of await fetchFromLeaders(cluster, { topic, positions: before }, fail)) {
-    // The topic was created anew: what was fetched does not follow its new position.
+    // The topic was created again: what was fetched does not follow its new position.
     if (place.topicId !== topicId) break;
     try {
       if (fetched.errorCode === OFFSET_OUT_OF_RANGE) await locate(cluster, topic, place, fetched.partition);

@@ -18,14 +18,14 @@ import { assignSticky } from './sticky-assignment.ts';
 
 /** A member learns of a rebalance with its next heartbeat, and the other members wait for it. */
 const HEARTBEAT_MS = 1_000;
-/** How long the consumer group waits for a member to join again. */
+/** Time that the consumer group waits for a member to join again. */
 const REBALANCE_MS_MAX = 30_000;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 1_000;
 const CONFIRM_RETRY_MS = 200;
 
 const REBALANCE = 'REBALANCE_IN_PROGRESS';
-/** The consumer group went on without this member: others own its partitions. */
+/** The consumer group continued without this member: others own its partitions. */
 const LOST = new Set(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION']);
 /** Another member has joined under the id of this static one. */
 const REPLACED = 'FENCED_INSTANCE_ID';
@@ -50,7 +50,7 @@ interface GroupOptions {
  *
  *   join -> sync -> heartbeat, heartbeat, ... -> rebalance: join again, and state what is owned
  *                                             -> lost: everything is revoked; join as a new member
- *                                             -> out of reach: look for the coordinator, and go on as a member
+ *                                             -> out of reach: look for the coordinator, and continue as a member
  */
 export class GroupMembership {
   readonly #connection: KafkaConnection;
@@ -149,7 +149,7 @@ export class GroupMembership {
     }
   }
 
-  /** Whether the group is to be joined again. Revokes everything when the membership was lost. */
+  /** True if the group is to be joined again. Revokes everything when the membership was lost. */
   #isLostOrRebalance(error: unknown): boolean {
     const type = protocolErrorType(error);
     const isLost = LOST.has(type);

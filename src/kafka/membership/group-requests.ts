@@ -22,7 +22,7 @@ export interface JoinedGroup {
   readonly memberId: string;
   readonly generationId: number;
   readonly isLeader: boolean;
-  /** Whether this member, as the leader, divides the partitions. */
+  /** True if this member, as the leader, divides the partitions. */
   readonly divides: boolean;
   /** For the leader. */
   readonly members: readonly JoinedMember[];

@@ -24,7 +24,7 @@ interface ProduceOptions {
   readonly onRetry?: RetryOptions['onRetry'];
 }
 
-/** How long the leader waits for its replicas. */
+/** Time that the leader waits for its replicas. */
 const ACKNOWLEDGED_MS_MAX = 15_000;
 
 /**

@@ -35,7 +35,7 @@ const FENCED_STATE = 'Empty';
 export interface TransactionalProducer {
   /** Writes the records and commits the offset in one transaction. One call at a time. */
   commit(outputs: readonly OutputRecord[], moved: MovedOffset): Promise<void>;
-  /** Whether the last transaction of an earlier producer with this id was to be committed. */
+  /** True if the last transaction of an earlier producer with this id was to be committed. */
   readonly earlierCommit: boolean;
   /**
    * Completes the last transaction of an earlier producer with this id whose markers the broker lost, as it was
@@ -51,7 +51,7 @@ interface ProducerOptions {
   readonly onRetry?: RetryOptions['onRetry'];
   /** Without it nothing is compressed. */
   readonly compressionOf?: (topic: string) => Compression;
-  /** In place of TRANSACTION_MS_MAX. */
+  /** Instead of TRANSACTION_MS_MAX. */
   readonly transactionMs?: number;
 }
 
@@ -142,11 +142,11 @@ function createProducer(
   const commitRounds = async (rounds: readonly PartitionBatch[][], moved: MovedOffset): Promise<void> => {
     // Not awaited: only a broker that hangs would be noticed. Moved leaders are looked up by their errors.
     cluster.refreshMetadataIfNecessary().catch(() => undefined);
-    // Each transaction anew: an operator changes the feature while its clients run.
+    // Read before each transaction: an operator changes the feature while its clients run.
     const protocol = (cluster.features.get(TRANSACTION_FEATURE) ?? 0) >= V2_LEVEL ? 'v2' : 'v1';
     if (protocol === 'v2') await produce(rounds, protocol);
     else await addAndProduce(rounds, moved.groupId);
-    // Not beside the records: for each of the two a broker sends a request about the transaction to its coordinator
+    // Not together with the records: for each a broker sends a request about the transaction to its coordinator
     // (KIP-890). Of two of one producer that wait together it refuses one.
     const { groupId } = moved;
     await groupCoordinator(groupId).send((broker) => commitInTransaction(broker, { producer, protocol }, moved));

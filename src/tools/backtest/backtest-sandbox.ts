@@ -13,7 +13,7 @@ import type {
 } from '../../api/operations/backtests.ts';
 import { tooManyCalls } from '../../api/wire/problem.ts';
 import { loadFinetuned } from '../../engine/detector-models.ts';
-import { matchDetectors } from '../../engine/unit/bound-detector.ts';
+import { matchDetectors } from '../../engine/unit/loaded-detector.ts';
 import type { ModelCatalog } from '../../models/catalog.ts';
 import { bytesOfWeights } from '../../models/tuned-weights.ts';
 import { ServiceError } from '../../ops/service-error.ts';

@@ -2,7 +2,7 @@ import type { Envelope } from '../../api/jobs/envelope.ts';
 import { backtestTokens, OBSERVATIONS_MAX } from '../../api/operations/scoring-price.ts';
 import type { BacktestAnswer } from '../../api/wire/schema/backtest-schema.ts';
 import { type PastObservation, scoreHistory } from '../../engine/commit/score-history.ts';
-import { bindToModel } from '../../engine/detector-models.ts';
+import { loadDetector } from '../../engine/detector-models.ts';
 import { inferFrequency } from '../../time/infer-frequency.ts';
 import { csvReading } from '../csv/flags.ts';
 import { readObservations } from '../csv/observations.ts';
@@ -48,7 +48,7 @@ export async function scoreBacktest(
   const remedy = 'send fewer observations, or a larger h';
   const tooMany = forecastProblems(history.length, found.detector.settings, remedy);
   if (tooMany.length > 0) return { header: problemsHeader(tooMany), bytes: new Uint8Array() };
-  const bound = bindToModel(found.detector, models, models.forecasterFor);
+  const bound = loadDetector(found.detector, models, models.forecasterFor);
   const pages = new BacktestPages([found.detector]);
   const options = {
     source: header.name,

@@ -2,7 +2,7 @@ import type { DetectorConfig } from '../../config/config.ts';
 import { readDetectorsFile } from '../../config/detectors-file.ts';
 import { resolveDetectors } from '../../config/resolve.ts';
 import type { DetectorModel } from '../../engine/detector-models.ts';
-import { matchDetectors } from '../../engine/unit/bound-detector.ts';
+import { matchDetectors } from '../../engine/unit/loaded-detector.ts';
 
 type DetectorOfText =
   | { readonly kind: 'problems'; readonly problems: readonly string[] }

@@ -4,7 +4,7 @@ import type { ChangedSettings, RaisedEvents, ScoredAlternative } from '../../api
 import { withChangedDetector } from '../../config/changed-detector.ts';
 import type { DetectorConfig } from '../../config/config.ts';
 import { type PastObservation, scoreHistory } from '../../engine/commit/score-history.ts';
-import { bindToModel, tunedModel } from '../../engine/detector-models.ts';
+import { loadDetector, tunedModel } from '../../engine/detector-models.ts';
 import { shareWeights } from '../../models/tuned-weights.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import type { ScoreRecord } from '../../records/score-record.ts';
@@ -67,7 +67,7 @@ export async function scoreWhatIf(
   return { header: { kind: 'what-if', observations, alternatives: scored }, bytes: NO_BYTES };
 }
 
-type ForecasterFor = Parameters<typeof bindToModel>[2];
+type ForecasterFor = Parameters<typeof loadDetector>[2];
 
 /**
  * Forecasts of one question are made once: settings that change alarms alone ask for the same ones. A batch of the
@@ -153,7 +153,7 @@ async function raisedBy(
   let alarms = 0;
   const options = {
     source: 'what-if',
-    detectors: [bindToModel(detector, models, forecasterFor)],
+    detectors: [loadDetector(detector, models, forecasterFor)],
     group,
     onScores(scores: readonly ScoreRecord[]) {
       for (const { series, group: of, alarm, timestampMs, state } of scores) {

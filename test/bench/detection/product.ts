@@ -7,7 +7,7 @@ import { settingsDigest, type WrittenDetector } from '../../../src/config/config
 import { DETECTOR_DEFAULTS } from '../../../src/config/keys/detector-keys.ts';
 import { completedBy } from '../../../src/config/resolve.ts';
 import { byTime, type PastObservation, scoreHistory } from '../../../src/engine/commit/score-history.ts';
-import { type BoundDetector, bindDetector } from '../../../src/engine/unit/bound-detector.ts';
+import { type LoadedDetector, loadedDetector } from '../../../src/engine/unit/loaded-detector.ts';
 import { openCatalog } from '../../../src/models/catalog.ts';
 import { Forecasters } from '../../../src/models/onnx-forecaster.ts';
 import type { AnomalyEvent } from '../../../src/records/anomaly-event.ts';
@@ -44,8 +44,8 @@ export async function judge(
     const verdicts: Verdicts[] = [];
     for (let start = 0; start < inputs.length; start += TOGETHER_MAX) {
       const together = inputs.slice(start, start + TOGETHER_MAX);
-      const bound = together.map((input) => bind(input, { promise, detectorOf }, forecasters, model));
-      verdicts.push(...(await Promise.all(together.map((input, i) => judgeOne(input, bound[i])))));
+      const loaded = together.map((input) => bind(input, { promise, detectorOf }, forecasters, model));
+      verdicts.push(...(await Promise.all(together.map((input, i) => judgeOne(input, loaded[i])))));
     }
     return verdicts;
   });
@@ -57,10 +57,10 @@ export async function judge(
  */
 export function judgeSpeed(inputs: readonly SeriesInput[]): Promise<number> {
   return withModel(async (forecasters, model) => {
-    const bound = bind(inputs[0], { promise: null, detectorOf: defaultDetector }, forecasters, model);
+    const loaded = bind(inputs[0], { promise: null, detectorOf: defaultDetector }, forecasters, model);
     const history = byTime(inputs.flatMap(observationsOf));
     const begun = process.cpuUsage();
-    const plan = { source: 'fleet', detectors: [bound], group: null, onScores: () => {} };
+    const plan = { source: 'fleet', detectors: [loaded], group: null, onScores: () => {} };
     await scoreHistory(history, plan, new AbortController().signal);
     const { user, system } = process.cpuUsage(begun);
     return history.length / ((user + system) / 1e6);
@@ -96,7 +96,7 @@ function bind(
   { promise, detectorOf }: JudgedBy,
   forecasters: Forecasters,
   model: Model,
-): BoundDetector {
+): LoadedDetector {
   const detector = detectorOf(input);
   const alarmRate = promise === null ? detector.settings.alarmRate : promise / 1_000;
   return boundTo({ ...detector, settings: { ...detector.settings, alarmRate } }, forecasters, model);
@@ -113,13 +113,13 @@ export function defaultDetector({ name, times, channels }: SeriesInput): Written
   return made.config;
 }
 
-export function boundTo(detector: WrittenDetector, forecasters: Forecasters, model: Model): BoundDetector {
+export function boundTo(detector: WrittenDetector, forecasters: Forecasters, model: Model): LoadedDetector {
   const config = completedBy(model.manifest, detector);
   const forecaster = forecasters.forecasterFor(model.name, config.settings.h);
-  return bindDetector(config, { forecaster, digest: model.digest }, settingsDigest(config));
+  return loadedDetector(config, { forecaster, digest: model.digest }, settingsDigest(config));
 }
 
-async function judgeOne(input: SeriesInput, bound: BoundDetector): Promise<Verdicts> {
+async function judgeOne(input: SeriesInput, loaded: LoadedDetector): Promise<Verdicts> {
   const { name, times, channels } = input;
   const rowOf = new Map<PastObservation, number>();
   for (let row = 0; row < times.length; row++) {
@@ -138,7 +138,7 @@ async function judgeOne(input: SeriesInput, bound: BoundDetector): Promise<Verdi
     for (const score of scores) takeScore(verdicts, rows[score.input.offset], score);
   };
   const onEvent = (event: AnomalyEvent) => void events.push(event);
-  const options = { source: name, detectors: [bound], group, onScores, onEvent };
+  const options = { source: name, detectors: [loaded], group, onScores, onEvent };
   await scoreHistory(history, options, new AbortController().signal);
   return verdicts;
 }

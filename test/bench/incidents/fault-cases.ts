@@ -38,10 +38,10 @@ export function ownResults(histories: readonly (readonly PastObservation[])[]): 
         channels: [new Float64Array()],
         stepMs: 0,
       });
-      const bound = boundTo(detector, forecasters, model);
-      const incidents = new BacktestIncidents([bound.config]);
+      const loaded = boundTo(detector, forecasters, model);
+      const incidents = new BacktestIncidents([loaded.config]);
       const onEvent = (event: Parameters<typeof incidents.addEvent>[0]) => incidents.addEvent(event);
-      const plan = { source: 'case', detectors: [bound], group: null, onScores: () => {}, onEvent };
+      const plan = { source: 'case', detectors: [loaded], group: null, onScores: () => {}, onEvent };
       await scoreHistory(history, plan, new AbortController().signal);
       results.push({ incidents: [...new Map(incidents.lines().map((line) => [line.id, line])).values()] });
     }

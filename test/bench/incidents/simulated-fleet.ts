@@ -88,9 +88,9 @@ export function groupedEvents(events: readonly SimulatedEvent[]): readonly (read
   const merged = new Map(written.map(({ incidentId, mergedInto }) => [incidentId, mergedInto]));
   const homes = new Map<string, (string | null)[]>();
   for (const { incidentId, events: named } of written) {
-    let home = incidentId;
-    for (let into = merged.get(home); into; into = merged.get(home)) home = into;
-    homes.set(home, [...(homes.get(home) ?? []), ...named.map(({ eventId }) => faults.get(eventId)!)]);
+    let context = incidentId;
+    for (let into = merged.get(context); into; into = merged.get(context)) context = into;
+    homes.set(context, [...(homes.get(context) ?? []), ...named.map(({ eventId }) => faults.get(eventId)!)]);
   }
   return [...homes.values()];
 }

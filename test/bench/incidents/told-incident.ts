@@ -103,9 +103,9 @@ async function startHook() {
       server.closeAllConnections();
       server.close();
     },
-    until: async (holds: (state: HookState) => boolean) => {
+    until: async (isRegistered: (state: HookState) => boolean) => {
       const deadlineMs = performance.now() + WAIT_MS_MAX;
-      while (!holds(state)) {
+      while (!isRegistered(state)) {
         if (performance.now() > deadlineMs)
           throw new Error(
             `not told: ${state.closed} closed, ${sumOf(state.told)} events in ${state.told.size} incidents`,

@@ -2,7 +2,7 @@ import { resolveWithModels } from '../../../src/app/processes/run-worker.ts';
 import { createEventEncoder } from '../../../src/codecs/event-codec.ts';
 import { createScoreEncoder } from '../../../src/codecs/score-encoder.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { bindToModel, pretrainedModels } from '../../../src/engine/detector-models.ts';
+import { loadDetector, pretrainedModels } from '../../../src/engine/detector-models.ts';
 import type { InputRecord, OutputRecord, StreamLog, SubscriptionHandlers } from '../../../src/engine/log/log.ts';
 import { startWorker, type WorkerOptions } from '../../../src/engine/stream-worker.ts';
 import { Forecasters } from '../../../src/models/onnx-forecaster.ts';
@@ -40,7 +40,7 @@ export async function startOracle({ detectors: text, partitions, onOutputs }: Or
     stream,
     limits,
     detectors: stream.detectors.map((detector) =>
-      bindToModel(detector, models, (...asked) => forecasters.forecasterFor(...asked)),
+      loadDetector(detector, models, (...asked) => forecasters.forecasterFor(...asked)),
     ),
     encodeScore: await createScoreEncoder('json', { topic: stream.topics.scores, registrar: null }),
     encodeEvent: await createEventEncoder('json', { topic: stream.topics.events, registrar: null }),

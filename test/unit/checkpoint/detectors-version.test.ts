@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type DetectorConfig, settingsDigest } from '../../../src/config/config.ts';
 import { resetSeries, restoreForTools } from '../../../src/engine/offline/state-tools.ts';
-import { bindDetector } from '../../../src/engine/unit/bound-detector.ts';
+import { loadedDetector } from '../../../src/engine/unit/loaded-detector.ts';
 import { arithmeticForecaster } from '../../fixture/models/arithmetic-forecaster.ts';
 import {
   detectorConfig,
@@ -22,9 +22,9 @@ const after = [
     settings: streamSettings({ detectionSize: 6, calibrationSize: 42 }),
   }),
 ];
-const bound = (configs: readonly DetectorConfig[]) =>
+const loaded = (configs: readonly DetectorConfig[]) =>
   configs.map((config) =>
-    bindDetector(config, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, settingsDigest(config)),
+    loadedDetector(config, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, settingsDigest(config)),
   );
 
 function appended(run: ReturnType<typeof streamRun>, from: number, to: number): void {
@@ -38,7 +38,7 @@ async function changedAt(step: number) {
   const worker = await run.start();
   appended(run, 0, step);
   await run.settled();
-  worker.changeDetectors(bound(after), 1);
+  worker.changeDetectors(loaded(after), 1);
   appended(run, step, 100);
   await run.settled();
   await worker.stop();
@@ -100,7 +100,7 @@ for (const version of [0, 0.5]) {
     while (failures.length === 0) await new Promise((next) => setTimeout(next, 5));
     assert.match(failures[0].message, /scored by version 1 of the detectors/);
     assert.equal(late.scores().length, 200, 'nothing was scored by older settings');
-    worker.changeDetectors(bound(after), 2);
+    worker.changeDetectors(loaded(after), 2);
     await late.settled();
     await worker.stop();
     assert.equal(late.scores().length, 202);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DETECTOR_DEFAULTS } from '../../../src/config/keys/detector-keys.ts';
 import {
-  bindToModel,
   catalogModels,
   type DetectorModels,
+  loadDetector,
   pretrainedModels,
   tunedModel,
 } from '../../../src/engine/detector-models.ts';
@@ -26,9 +26,9 @@ function modelsWith(model: Model): DetectorModels {
 }
 
 /** The detector of a model, with what it asks for. */
-function bound(model: string, models: DetectorModels) {
+function loaded(model: string, models: DetectorModels) {
   const asked: { name: string; weights: TunedWeights | null | undefined }[] = [];
-  const detector = bindToModel(detectorConfig({ model }), models, (name, _, given) => {
+  const detector = loadDetector(detectorConfig({ model }), models, (name, _, given) => {
     asked.push({ name, weights: given });
     return arithmeticForecaster();
   });
@@ -37,10 +37,10 @@ function bound(model: string, models: DetectorModels) {
 
 test('a detector asks the model of its name, and fine-tuned weights of that model', () => {
   const models = modelsWith(plain);
-  const own = bound('own', models);
+  const own = loaded('own', models);
   assert.deepEqual(own.asked, [{ name: 'own', weights: null }]);
   assert.equal(own.detector.modelDigest, plain.digest);
-  const tuned = bound('tuned', models);
+  const tuned = loaded('tuned', models);
   assert.deepEqual(tuned.asked, [{ name: 'own', weights }]);
   assert.equal(tuned.detector.modelDigest, weights.digest);
   assert.deepEqual(pretrainedModels([detectorConfig({ model: 'tuned' })], models), [plain]);
@@ -48,7 +48,7 @@ test('a detector asks the model of its name, and fine-tuned weights of that mode
 
 test('a model whose manifest has a digest of state continues that state', () => {
   const state = 'd'.repeat(64);
-  const { detector } = bound('own', modelsWith({ ...plain, manifest: { ...plain.manifest, state } }));
+  const { detector } = loaded('own', modelsWith({ ...plain, manifest: { ...plain.manifest, state } }));
   assert.equal(detector.modelDigest, plain.digest);
   assert.match(detector.digest, /-dddddddddddd$/);
 });
@@ -56,7 +56,7 @@ test('a model whose manifest has a digest of state continues that state', () => 
 test('detectors of the default model continue the state of releases before; those that name tsmodel-1 do not', async () => {
   const catalog = await openCatalog({ modelsDir: null });
   const models = { catalog, byName: catalogModels(catalog) };
-  const digestOf = (model: string) => bound(model, models).detector.digest.split('-')[1];
+  const digestOf = (model: string) => loaded(model, models).detector.digest.split('-')[1];
   assert.equal(digestOf(DETECTOR_DEFAULTS.model), KEPT_SINCE);
   const states = catalog.names.map(digestOf);
   assert.equal(new Set(states).size, catalog.names.length);

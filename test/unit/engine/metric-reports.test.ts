@@ -111,11 +111,11 @@ test('the latency of a forecast is measured, and the forecast is unchanged', asy
   const medians = new Float32Array([1, 2]);
   const limits = { context: 512, contextBuckets: [512], horizonMax: 24 };
   let nowMs = 0;
-  const clock = () => {
+  const watermark = () => {
     nowMs += 250;
     return nowMs;
   };
-  const timed = timeForecasts({ limits, forecast: async () => medians }, metrics, clock);
+  const timed = timeForecasts({ limits, forecast: async () => medians }, metrics, watermark);
   const batch = { rows: 1, contextLength: 512, values: new Float32Array(512), horizon: 2 };
   assert.equal(await timed.forecast(batch), medians);
   assert.equal(timed.limits, limits);

@@ -19,11 +19,11 @@ test('records that arrive before the start are not kept: nothing could pause the
   const options = { partition: 0, queueRecordsMax: 1, onPaused: (paused: boolean) => said.push(paused), memory };
   const input = new PartitionInput(options);
   const record = { partition: 0, offset: 7, timestampMs: 0, key: null, value: Buffer.alloc(100) };
-  for (let i = 0; i < 10; i++) input.push([record], 8);
+  for (let i = 0; i < 10; i++) input.accept([record], 8);
   assert.deepEqual([input.records, input.bytes, input.nextOffset, said], [0, 0, 0, []]);
   input.start(SUBSCRIPTION, 7, null);
-  input.push([record], 8);
+  input.accept([record], 8);
   assert.deepEqual([input.records, input.nextOffset], [1, 8]);
-  input.push([record], 8);
+  input.accept([record], 8);
   assert.deepEqual(said, [true]);
 });

@@ -10,19 +10,19 @@ const offsets = (records: readonly InputRecord[]) => records.map(({ offset }) =>
 
 test('records are taken in their order, at most as many as requested, and never of two batches at once', () => {
   const queue = new RecordQueue();
-  queue.push([record(0, 10), record(1, 10), record(2, 10)]);
-  queue.push([record(3, 10)]);
+  queue.accept([record(0, 10), record(1, 10), record(2, 10)]);
+  queue.accept([record(3, 10)]);
   assert.deepEqual([queue.length, queue.bytes], [4, 40]);
-  assert.deepEqual(offsets(queue.take(2, 1_000)), [0, 1]);
-  assert.deepEqual(offsets(queue.take(9, 1_000)), [2]);
-  assert.deepEqual(offsets(queue.take(9, 1_000)), [3]);
-  assert.deepEqual(offsets(queue.take(9, 1_000)), []);
+  assert.deepEqual(offsets(queue.pop(2, 1_000)), [0, 1]);
+  assert.deepEqual(offsets(queue.pop(9, 1_000)), [2]);
+  assert.deepEqual(offsets(queue.pop(9, 1_000)), [3]);
+  assert.deepEqual(offsets(queue.pop(9, 1_000)), []);
   assert.deepEqual([queue.length, queue.bytes], [0, 0]);
 });
 
 test('no further record is taken once the bytes are reached, but at least one is taken', () => {
   const queue = new RecordQueue();
-  queue.push([record(0, 10), record(1, 500), record(2, 10)]);
-  assert.deepEqual(offsets(queue.take(9, 100)), [0, 1]);
-  assert.deepEqual(offsets(queue.take(9, 0)), [2]);
+  queue.accept([record(0, 10), record(1, 500), record(2, 10)]);
+  assert.deepEqual(offsets(queue.pop(9, 100)), [0, 1]);
+  assert.deepEqual(offsets(queue.pop(9, 0)), [2]);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type DetectorConfig, settingsDigest } from '../../../src/config/config.ts';
 import { UNKNOWN_LETTERS_MAX } from '../../../src/engine/commit/score-records.ts';
 import { metricReports } from '../../../src/engine/metric-reports.ts';
-import { bindDetector } from '../../../src/engine/unit/bound-detector.ts';
+import { loadedDetector } from '../../../src/engine/unit/loaded-detector.ts';
 import { createLogger } from '../../../src/ops/logger.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
 import { decodeFindings } from '../../../src/records/diagnostics/offset-metadata.ts';
@@ -94,7 +94,7 @@ test('a flood of series that no detector watches any more is one line of the log
   await feed(names(50), 0, 5);
   const few = frequent('min', { name: 'all', series: ['other-*'] });
   const bind = (config: DetectorConfig) =>
-    bindDetector(config, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, settingsDigest(config));
+    loadedDetector(config, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, settingsDigest(config));
   worker.changeDetectors([bind(few)], 1);
   reports.findings.detectorsSet([few]);
   await feed(names(50), 5, 245);
@@ -114,7 +114,7 @@ test('a glob that takes no series is reported at the start, and not again while 
   const detectors = [frequent('min', { name: 'all' }), frequent('min', { name: 'db', series: ['db-*'] })];
   const { worker, reports, feed, found } = await reported(detectors);
   const text =
-    'detector db: glob "db-*" takes no series: detector all stands before it and takes all of them; put db before all';
+    'detector db: glob "db-*" takes no series: detector all comes first and takes all of them; put db before all';
   assert.deepEqual(found(), [text]);
   reports.findings.detectorsSet(detectors);
   await feed(names(4), 0, 50);

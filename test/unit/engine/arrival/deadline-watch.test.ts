@@ -26,7 +26,7 @@ test('units are due once their deadline has passed, the earliest first, whoever 
         const due = [...left].filter(({ deadline }) => deadline < nowMs);
         due.sort((a, b) => a.deadline - b.deadline || (a.key < b.key ? -1 : 1));
         if (due.length > 0) assert.ok(watch.isDue(nowMs));
-        assert.deepEqual(keysOf(watch.takeDue(nowMs)), keysOf(due));
+        assert.deepEqual(keysOf(watch.popDue(nowMs)), keysOf(due));
         for (const one of due) {
           left.delete(one);
           if (by % 2 === 0) continue;
@@ -50,7 +50,7 @@ test('units are looked at a few times in the time that their records move a dead
   for (const each of units) watch.watch(each);
   for (let nowMs = 0; nowMs < 100_000; nowMs++) {
     units[nowMs % 100].deadline = nowMs + 1_000;
-    assert.deepEqual(watch.takeDue(nowMs), []);
+    assert.deepEqual(watch.popDue(nowMs), []);
   }
   assert.ok(looks <= 200, `${looks} looks`);
 });
@@ -61,18 +61,18 @@ test('a unit without a finite deadline is watched once it has one', () => {
   watch.watch(silent);
   watch.watch(other);
   silent.deadline = Number.POSITIVE_INFINITY;
-  assert.deepEqual(watch.takeDue(500), []);
+  assert.deepEqual(watch.popDue(500), []);
   silent.deadline = 600;
   watch.watch(silent);
-  assert.deepEqual(keysOf(watch.takeDue(700)), ['silent']);
+  assert.deepEqual(keysOf(watch.popDue(700)), ['silent']);
 });
 
 test('units that are gone are not due', () => {
   const units = [unit('a', 10), unit('b', 20), unit('c', 30)];
   const watch = new DeadlineWatch<Watched>(1, deadlineOf, () => units);
   for (const each of units) watch.watch(each);
-  assert.deepEqual(keysOf(watch.takeDue(11)), ['a']);
+  assert.deepEqual(keysOf(watch.popDue(11)), ['a']);
   const [gone] = units.splice(1, 1);
   watch.keepOnly((one) => one !== gone);
-  assert.deepEqual(keysOf(watch.takeDue(100)), ['c']);
+  assert.deepEqual(keysOf(watch.popDue(100)), ['c']);
 });

@@ -36,7 +36,7 @@ function forgotten(run: StreamRun) {
 /** How many series, groups and stale states a worker restores. */
 async function restoredUnits(detectors: readonly DetectorConfig[], from: StreamRun): Promise<number> {
   let found = 0;
-  const stale: number[] = [];
+  const outdated: number[] = [];
   const run = streamRun({ detectors, broker: from.broker });
   const restored = Promise.withResolvers<void>();
   const worker = await run.start(
@@ -46,12 +46,12 @@ async function restoredUnits(detectors: readonly DetectorConfig[], from: StreamR
         found = units;
         setImmediate(restored.resolve);
       },
-      settingsChanged: (_, units) => void stale.push(units),
+      settingsChanged: (_, units) => void outdated.push(units),
     },
   );
   await restored.promise;
   await worker.stop();
-  return found + stale.reduce((sum, units) => sum + units, 0);
+  return found + outdated.reduce((sum, units) => sum + units, 0);
 }
 
 test('a series without an observation for idle_limit is forgotten in state and changelog, and returns as a new one', async () => {

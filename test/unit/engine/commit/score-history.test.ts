@@ -4,7 +4,7 @@ import { compileObservationWriter } from '../../../../src/codecs/observation-wri
 import type { DetectorConfig } from '../../../../src/config/config.ts';
 import { type PastObservation, scoreHistory } from '../../../../src/engine/commit/score-history.ts';
 import type { Tally } from '../../../../src/engine/commit/tally.ts';
-import { bindDetector } from '../../../../src/engine/unit/bound-detector.ts';
+import { loadedDetector } from '../../../../src/engine/unit/loaded-detector.ts';
 import type { ScoreRecord } from '../../../../src/records/score-record.ts';
 import { readObservations } from '../../../../src/tools/csv/observations.ts';
 import { pullObservations } from '../../../../src/tools/csv/pull.ts';
@@ -46,9 +46,9 @@ async function streamed(history: readonly PastObservation[], detector: DetectorC
 
 async function backtested(history: readonly PastObservation[], detector: DetectorConfig) {
   const scores: ScoreRecord[] = [];
-  const bound = bindDetector(detector, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, 'any');
+  const loaded = loadedDetector(detector, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, 'any');
   const onScores = (some: readonly ScoreRecord[]) => void scores.push(...some);
-  const options = { source: 'file.csv', detectors: [bound], group: GROUP, onScores };
+  const options = { source: 'file.csv', detectors: [loaded], group: GROUP, onScores };
   const tally = await scoreHistory(history, options, new AbortController().signal);
   return { scores, tally };
 }

@@ -97,8 +97,8 @@ test('of records that no detector watches the first of an assignment are dead le
 });
 
 test('a score has the event time as its timestamp, and the headers that pass through, except the one of its own schema', async () => {
-  const clockMs = START_MS + 1.5 * STEP_MS;
-  const run = streamRun({ nowMs: () => clockMs });
+  const watermarkMs = START_MS + 1.5 * STEP_MS;
+  const run = streamRun({ nowMs: () => watermarkMs });
   const headers = [
     ['constructor', Buffer.from([0xff, 0x00])],
     ['constructor', null],
@@ -114,7 +114,7 @@ test('a score has the event time as its timestamp, and the headers that pass thr
     [
       [START_MS, []],
       [START_MS + STEP_MS, headers],
-      [clockMs, []],
+      [watermarkMs, []],
     ],
   );
 });

@@ -5,7 +5,7 @@ import { GroupChanges } from '../../../../src/checkpoint/pending-steps.ts';
 import { emptyProfile, PROFILE_DOUBLES, profileLayout } from '../../../../src/detection/profile/profile-layout.ts';
 import { forgetDeparted } from '../../../../src/engine/group/departed-members.ts';
 import { makeRoom } from '../../../../src/engine/group/group-room.ts';
-import { retiredDetector } from '../../../../src/engine/unit/bound-detector.ts';
+import { previousDetector } from '../../../../src/engine/unit/loaded-detector.ts';
 import { UTC_CALENDAR } from '../../../../src/time/local-calendar.ts';
 import { streamSettings } from '../../../fixture/stream/stream-run.ts';
 
@@ -40,12 +40,12 @@ test('departed members give way to a new one, the first to leave first', () => {
   const departed = new Map(names.map((name) => [name, departedAt(0, 1)]));
   const changes = new GroupChanges();
   const group = { members: [], joining: new Map<string, number>(), pending: [], departed, changes };
-  const bound = retiredDetector('', streamSettings());
+  const loaded = previousDetector('', streamSettings());
   changes.writtenAt(5);
-  makeRoom(group, 'new', bound);
+  makeRoom(group, 'new', loaded);
   assert.deepEqual([...departed.keys()], names.slice(1));
   assert.equal(changes.written, -1, 'the state is written whole');
   changes.writtenAt(6);
-  makeRoom(group, 'new', bound);
+  makeRoom(group, 'new', loaded);
   assert.deepEqual([departed.size, changes.written], [999, 6], 'there is room');
 });

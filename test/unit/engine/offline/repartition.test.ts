@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { settingsDigest } from '../../../../src/config/config.ts';
 import { repartition, whyNotMoved } from '../../../../src/engine/offline/repartition.ts';
 import { restoreForTools } from '../../../../src/engine/offline/state-tools.ts';
-import { bindDetector, detectorsOfInput } from '../../../../src/engine/unit/bound-detector.ts';
+import { detectorsOfInput, loadedDetector } from '../../../../src/engine/unit/loaded-detector.ts';
 import { keyPartitioner } from '../../../../src/kafka/produce/key-partition.ts';
 import { arithmeticForecaster } from '../../../fixture/models/arithmetic-forecaster.ts';
 import {
@@ -29,12 +29,12 @@ test('the labels of a series move with its state to another partition, where a t
   await run.settled();
   await worker.stop();
 
-  const bound = bindDetector(
+  const loaded = loadedDetector(
     config,
     { forecaster: arithmeticForecaster(), digest: 'arithmetic' },
     settingsDigest(config),
   );
-  const lookup = { ...detectorsOfInput([bound], input), detectorNamed: new Map([[config.name, bound]]) };
+  const lookup = { ...detectorsOfInput([loaded], input), detectorNamed: new Map([[config.name, loaded]]) };
   const source = await restoreForTools(await run.broker.openLog().openPartition(0), TOPICS.observations, lookup);
   const [before, after] = [keyPartitioner(1), keyPartitioner(2)];
   const plan = { ...lookup, partitions: 2, before, after, topics: TOPICS, version: 0 };

@@ -7,7 +7,7 @@ import {
   resetSeries,
   restoreForTools,
 } from '../../../../src/engine/offline/state-tools.ts';
-import { bindDetector } from '../../../../src/engine/unit/bound-detector.ts';
+import { loadedDetector } from '../../../../src/engine/unit/loaded-detector.ts';
 import { arithmeticForecaster } from '../../../fixture/models/arithmetic-forecaster.ts';
 import {
   detectorConfig,
@@ -19,12 +19,12 @@ import {
 } from '../../../fixture/stream/stream-run.ts';
 
 const config = detectorConfig();
-const bound = bindDetector(
+const loaded = loadedDetector(
   config,
   { forecaster: arithmeticForecaster(), digest: 'arithmetic' },
   settingsDigest(config),
 );
-const lookup = { detectorOf: () => bound, detectorNamed: new Map([[config.name, bound]]) };
+const lookup = { detectorOf: () => loaded, detectorNamed: new Map([[config.name, loaded]]) };
 
 async function scored() {
   const run = streamRun();

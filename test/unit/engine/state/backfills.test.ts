@@ -101,7 +101,7 @@ test('the event time of the partition is in every commit, also in one of a backf
     return bySeries(run, 60).size === SERIES.length;
   });
   const positions = run.broker.read(TOPICS.changelog, 0).filter(({ key }) => key?.equals(POSITION_KEY));
-  const clocks = positions.map(({ value }) => decodePosition(value!).clock?.secondMs);
+  const clocks = positions.map(({ value }) => decodePosition(value!).watermark?.secondMs);
   assert.deepEqual([clocks.includes(undefined), clocks.at(-1)], [false, START_MS + 60 * STEP_MS]);
 });
 

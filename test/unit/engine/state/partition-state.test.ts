@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settingsDigest } from '../../../../src/config/config.ts';
 import { PartitionState } from '../../../../src/engine/state/partition-state.ts';
-import { bindDetector } from '../../../../src/engine/unit/bound-detector.ts';
+import { loadedDetector } from '../../../../src/engine/unit/loaded-detector.ts';
 import { arithmeticForecaster } from '../../../fixture/models/arithmetic-forecaster.ts';
 import { recordingSink } from '../../../fixture/stream/recording-sink.ts';
 import { detectorConfig, START_MS } from '../../../fixture/stream/stream-run.ts';
 
 const config = detectorConfig();
 const model = { forecaster: arithmeticForecaster(), digest: 'arithmetic' };
-const bound = bindDetector(config, model, settingsDigest(config));
+const loaded = loadedDetector(config, model, settingsDigest(config));
 
 function observation(series: string, offset: number) {
   const record = { partition: 0, offset, timestampMs: 0, key: null, value: null };
-  return { series, group: null, timestampMs: START_MS, value: 1, record, bound };
+  return { series, group: null, timestampMs: START_MS, value: 1, record, loaded };
 }
 
 test('a series is written to the changelog also when a truncation of the input made its offsets go back', async () => {

@@ -6,7 +6,7 @@ import {
   REQUEST_ROWS_MAX,
   RequestedForecasts,
 } from '../../../../src/engine/state/requested-forecasts.ts';
-import type { DetectionUnit } from '../../../../src/engine/unit/detection-unit.ts';
+import type { Scorable } from '../../../../src/engine/unit/scorable.ts';
 import type { ForecastBatch } from '../../../../src/forecasting/forecaster.ts';
 
 const { signal } = new AbortController();
@@ -23,7 +23,7 @@ function heldModel() {
 }
 
 /** A unit of so many detectors that wait for a forecast. */
-function unitOf(forecaster: ReturnType<typeof heldModel>['forecaster'], count = 1): DetectionUnit {
+function unitOf(forecaster: ReturnType<typeof heldModel>['forecaster'], count = 1): Scorable {
   const detectors = Array.from({ length: count }, () => ({
     forecastDue: true,
     wantsQuantiles: false,
@@ -35,7 +35,7 @@ function unitOf(forecaster: ReturnType<typeof heldModel>['forecaster'], count = 
     },
   }));
   const due = () => detectors.filter(({ forecastDue }) => forecastDue) as unknown as SeriesDetector[];
-  return { bound: { forecaster, config: { settings: { h: 2 } } }, forecastsDue: due } as unknown as DetectionUnit;
+  return { loaded: { forecaster, config: { settings: { h: 2 } } }, forecastsDue: due } as unknown as Scorable;
 }
 
 test('each unit waits for its own forecast alone, which is requested once', async () => {

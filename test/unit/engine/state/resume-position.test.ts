@@ -4,7 +4,7 @@ import { planResume } from '../../../../src/engine/state/resume-position.ts';
 import { observationRecord, type StreamRun, streamRun, TOPICS } from '../../../fixture/stream/stream-run.ts';
 import { virtualTest as test } from '../../../fixture/virtual-time.ts';
 
-const stored = { nextOffset: 10, topicId: 'a', clock: null };
+const stored = { nextOffset: 10, topicId: 'a', watermark: null };
 
 test('the later of the group offset and the state decides where reading continues', () => {
   const from = (committedOffset: number | null) => {

@@ -4,7 +4,7 @@ import { type DetectorConfig, settingsDigest } from '../../../../src/config/conf
 import type { StreamDetectionSettings } from '../../../../src/detection/calibration/settings.ts';
 import type { Tally } from '../../../../src/engine/commit/tally.ts';
 import { PartitionState } from '../../../../src/engine/state/partition-state.ts';
-import { bindDetector } from '../../../../src/engine/unit/bound-detector.ts';
+import { loadedDetector } from '../../../../src/engine/unit/loaded-detector.ts';
 import { OPEN_POINTS_MAX, OpenSteps } from '../../../../src/engine/unit/open-steps.ts';
 import { arithmeticForecaster } from '../../../fixture/models/arithmetic-forecaster.ts';
 import { recordingSink } from '../../../fixture/stream/recording-sink.ts';
@@ -267,7 +267,7 @@ test('NaN is a missing value: no score, no dead letter, and a gap where nothing 
 test('a clock closes no step: a series that it finds silent goes on with the step that it had', async () => {
   const [config] = detectors({ aggregate: 'count', silenceAfter: 2, context: 16 });
   const model = { forecaster: arithmeticForecaster(), digest: 'arithmetic' };
-  const bound = bindDetector(config, model, settingsDigest(config));
+  const loaded = loadedDetector(config, model, settingsDigest(config));
   const state = new PartitionState({ topic: 'observations', partition: 0 }, 10);
   const { signal } = new AbortController();
   const sink = recordingSink();
@@ -277,13 +277,13 @@ test('a clock closes no step: a series that it finds silent goes on with the ste
       steps.map((step) => {
         const timestampMs = START_MS + step * STEP_MS;
         const record = { partition: 0, offset: offset++, timestampMs, key: null, value: null };
-        return { series: 's', group: null, timestampMs, value: 1, record, bound };
+        return { series: 's', group: null, timestampMs, value: 1, record, loaded };
       }),
       sink,
       signal,
     );
   await send(Array.from({ length: 41 }, (_, i) => i / 2));
-  await state.sayQuiet(10 * STEP_MS, { offset, sink, signal });
+  await state.reportQuiet(10 * STEP_MS, { offset, sink, signal });
   assert.deepEqual(sink.states.slice(-1), ['silent']);
   const before = sink.states.length;
   await send([20.5, 21]);

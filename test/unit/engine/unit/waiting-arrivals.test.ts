@@ -26,7 +26,7 @@ test('records leave in the order of their times, once nothing older is waited fo
   assert.deepEqual(timesOf(waiting.reorder(arrival(30), 10)), []);
   assert.deepEqual(timesOf(waiting.reorder(arrival(20), 10)), []);
   assert.deepEqual(timesOf(waiting.reorder(arrival(40), 25)), [20]);
-  assert.deepEqual(timesOf(waiting.takeOutOfOrder()), [30, 40]);
+  assert.deepEqual(timesOf(waiting.drainOutOfOrder()), [30, 40]);
   assert.deepEqual(waiting.outOfOrder, []);
 });
 
@@ -70,7 +70,7 @@ test('a unit holds nothing where nothing waits any more, and where nothing waite
   waiting.awaitForecast(arrival(1));
   waiting.reorder(arrival(2), 1);
   assert.notEqual(owner.heldArrivals, null);
-  waiting.takeOutOfOrder();
+  waiting.drainOutOfOrder();
   assert.deepEqual(timesOf(waiting.endForecast()), [1]);
   assert.equal(owner.heldArrivals, null);
 });

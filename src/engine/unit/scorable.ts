@@ -1,62 +1,62 @@
 import type { ChangelogSeries } from '../../checkpoint/changelog-series.ts';
-import type { JournalEntry } from '../../checkpoint/journal.ts';
+import type { DeltaLogEntry } from '../../checkpoint/delta-log.ts';
 import type { StateReader } from '../../checkpoint/state-bytes.ts';
 import type { SeriesMemory } from '../../detection/memory/series-memory.ts';
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import type { RestartReason } from '../../records/score-record.ts';
-import type { BoundDetector } from './bound-detector.ts';
+import type { LoadedDetector } from './loaded-detector.ts';
 import type { ReceivedObservation } from './received-observation.ts';
 import type { ReplaySink, ScoreSink } from './score-sink.ts';
 import type { UnitEvents } from './unit-events.ts';
 import type { WaitingArrivals } from './waiting-arrivals.ts';
 
 /** What the units of a detector in a partition have in common. */
-export interface UnitHome {
-  readonly bound: BoundDetector;
+export interface DetectorContext {
+  readonly loaded: LoadedDetector;
   readonly memory: SeriesMemory;
   /** The partition that owns the units. */
   readonly place: InputPlace;
 }
 
 /** What a unit is made with. */
-export interface UnitOptions {
+export interface ScorableOptions {
   readonly key: string;
-  readonly home: UnitHome;
+  readonly context: DetectorContext;
   /** For a series the id of its name and labels, where a template made its key. */
   readonly source?: string | null;
 }
 
-/** What is scored by itself: a series, or a group of series. */
-export interface DetectionUnit extends JournalEntry {
+/** A series that is scored alone, or a group of series. */
+export interface Scorable extends DeltaLogEntry {
   readonly key: string;
   /** null for a series. */
   readonly group: string | null;
-  readonly bound: BoundDetector;
+  readonly loaded: LoadedDetector;
   readonly events: UnitEvents;
   /** Input offset of the newest record. The unit that was idle for longest has the smallest. */
   newestOffset: number;
   /** A bit for each watch of deadlines that has an entry of it. */
   watches: number;
-  /** Newest event time of any record whose time is confirmed; NaN where it is not known. */
+  /** Newest event time of any record whose time is confirmed; NaN if it is not known. */
   arrivedMs: number;
   /** Event time of the partition at the newest record of a unit that was far behind it; -Infinity for others. */
-  heardMs: number;
-  /** Whether the silence of the unit was reported. */
+  lastSeenMs: number;
+  /** True if the silence of the unit was reported. */
   silent: boolean;
   readonly waiting: WaitingArrivals;
   /** Returns false when forecasts are due first: offer the same observation again after they were supplied. */
-  take(observation: ReceivedObservation, sink: ScoreSink): boolean;
+  ingest(observation: ReceivedObservation, sink: ScoreSink): boolean;
   /** Scores what was taken, and if this `isLast` what waits for others. Returns false while forecasts are due. */
   settle(sink: ScoreSink, isLast?: boolean): boolean;
   /** Calibrates on what it continues. Returns false when forecasts are due; `first` is its first record. */
   replay(first: ReceivedObservation, sink: ReplaySink): boolean;
   /** Event time of the newest step of a member; NaN before the first. Left out of a series. */
   newestMsOf?(series: string): number;
-  /** The event time that its next silence counts from; Infinity where there is none to wait for. */
+  /** The event time that its next silence counts from; Infinity if there is none to wait for. */
   silenceSinceMs(): number;
-  /** Whether it, or a member, is silent by an event time of the partition at which that was to be looked at. */
-  isSilenceDue(clockMs: number): boolean;
+  /** True if it, or a member, is silent by an event time of the partition at which that was to be looked at. */
+  isSilenceDue(watermarkMs: number): boolean;
   /** Its series that are not silent, and whose silence after so many steps would be news. */
   seriesAwaited(silenceAfter: number | null): number;
   /** The detectors that wait for a forecast. */

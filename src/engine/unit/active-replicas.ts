@@ -1,4 +1,4 @@
-import type { ReplicaTurns } from '../../checkpoint/replica-state.ts';
+import type { ActiveReplicas } from '../../checkpoint/replica-state.ts';
 import type { ReceivedObservation } from './received-observation.ts';
 
 /** A replica is away when its newest point is further back than so many of the distances of its points. */
@@ -11,11 +11,11 @@ const SPACING_DECAY = 0.9;
  * count once it is away, and from then on. null where a point is of one that does not count.
  * @param stepMs the longest distance, and the first one
  */
-export function nextTurns(
-  turns: ReplicaTurns | null,
+export function nextActiveReplicas(
+  turns: ActiveReplicas | null,
   { series, group, timestampMs, extras }: ReceivedObservation,
   stepMs: number,
-): ReplicaTurns | null {
+): ActiveReplicas | null {
   const key = group === null ? '' : series;
   const { replica = '' } = extras ?? {};
   const turn = turns?.get(key) ?? { replica, newestMs: timestampMs, spacingMs: stepMs };

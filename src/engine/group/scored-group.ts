@@ -1,5 +1,6 @@
 import type { ArrivalState } from '../../checkpoint/arrival-state.ts';
 import { type ChangelogSeries, memberKey } from '../../checkpoint/changelog-series.ts';
+import type { DeltaLogRecord } from '../../checkpoint/delta-log.ts';
 import {
   type DepartedMember,
   type GroupState,
@@ -9,7 +10,6 @@ import {
   writeGroupChange,
   writeGroupState,
 } from '../../checkpoint/group-state.ts';
-import type { JournalRecord } from '../../checkpoint/journal.ts';
 import { GroupChanges, keepPending, type PendingStep } from '../../checkpoint/pending-steps.ts';
 import { closedWindowKeys } from '../../checkpoint/series-state.ts';
 import type { StateReader, StateWriter } from '../../checkpoint/state-bytes.ts';
@@ -19,12 +19,12 @@ import { type GroupDetection, GroupDetector } from '../../detection/series/group
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import type { RestartReason } from '../../records/score-record.ts';
-import type { BoundDetector } from '../unit/bound-detector.ts';
-import type { DetectionUnit, UnitOptions } from '../unit/detection-unit.ts';
 import { isOther } from '../unit/dropped-points.ts';
 import { whyLate } from '../unit/lateness.ts';
+import type { LoadedDetector } from '../unit/loaded-detector.ts';
 import { OpenSteps } from '../unit/open-steps.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';
+import type { Scorable, ScorableOptions } from '../unit/scorable.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
 import { UnitEvents } from '../unit/unit-events.ts';
 import { isScorable, refuseValue } from '../unit/unusable-values.ts';
@@ -46,10 +46,10 @@ import { publishStep } from './publish-step.ts';
  * A member that is missing for more than `detectionSize` steps is not waited for. After `gapLimit` steps it leaves the
  * group, and joins as a new member when it returns. The first step always waits for its grace.
  */
-export class GroupUnit implements DetectionUnit, GroupState {
+export class ScoredGroup implements Scorable, GroupState {
   readonly key: string;
   readonly group: string;
-  readonly bound: BoundDetector;
+  readonly loaded: LoadedDetector;
   readonly events: UnitEvents;
   readonly digest: string;
   readonly #memory: SeriesMemory;
@@ -68,11 +68,11 @@ export class GroupUnit implements DetectionUnit, GroupState {
   newest = -1;
   newestOffset = -1;
   arrivedMs = Number.NaN;
-  #heardMs = Number.NEGATIVE_INFINITY;
+  #lastSeenMs = Number.NEGATIVE_INFINITY;
   readonly silence = new GroupSilence();
   silent = false;
   readonly waiting: WaitingArrivals;
-  journalRecord: JournalRecord | null = null;
+  deltaLogRecord: DeltaLogRecord | null = null;
   openStateBytes = 0;
   changeBytes = 0;
   watches = 0;
@@ -81,18 +81,18 @@ export class GroupUnit implements DetectionUnit, GroupState {
   #flushing = false;
   restarted: RestartReason | null = null;
 
-  constructor({ key, group, home: { bound, memory, place } }: UnitOptions & { readonly group: string }) {
+  constructor({ key, group, context: { loaded, memory, place } }: ScorableOptions & { readonly group: string }) {
     this.key = key;
     this.group = group;
-    this.bound = bound;
-    this.digest = bound.digest;
+    this.loaded = loaded;
+    this.digest = loaded.digest;
     this.#memory = memory;
     this.place = place;
     this.#recordKey = Buffer.from(group);
-    this.events = new UnitEvents({ bound, key: this.key, group, place, heldEvents: null });
-    const steps = OpenSteps.of(bound.config.settings, { ...place, group });
+    this.events = new UnitEvents({ loaded, key: this.key, group, place, heldEvents: null });
+    const steps = OpenSteps.of(loaded.config.settings, { ...place, group });
     this.waiting = new WaitingArrivals({ steps, heldArrivals: null });
-    this.detector = new GroupDetector(bound.config.settings, memory);
+    this.detector = new GroupDetector(loaded.config.settings, memory);
   }
 
   /** Records of the time steps that were not scored. */
@@ -105,13 +105,13 @@ export class GroupUnit implements DetectionUnit, GroupState {
     });
   }
 
-  get heardMs(): number {
-    return this.#heardMs;
+  get lastSeenMs(): number {
+    return this.#lastSeenMs;
   }
 
   /** Its members count from then on, too. */
-  set heardMs(ms: number) {
-    this.#heardMs = ms;
+  set lastSeenMs(ms: number) {
+    this.#lastSeenMs = ms;
     if (Number.isFinite(ms)) this.silence.floorMs = ms;
   }
 
@@ -123,45 +123,45 @@ export class GroupUnit implements DetectionUnit, GroupState {
     return this.silence.sinceMs(this);
   }
 
-  isSilenceDue(clockMs: number): boolean {
-    return this.silence.isDue(this, clockMs);
+  isSilenceDue(watermarkMs: number): boolean {
+    return this.silence.isDue(this, watermarkMs);
   }
 
   seriesAwaited(silenceAfter: number | null): number {
     return this.silence.awaited(this.members, silenceAfter);
   }
 
-  take(observation: ReceivedObservation, sink: ScoreSink): boolean {
+  ingest(observation: ReceivedObservation, sink: ScoreSink): boolean {
     if (!this.settle(sink)) return false;
     if (observation.silence !== undefined) {
       this.silent = this.silence.fallSilent(this, observation, sink);
       return true;
     }
-    const { gapLimit } = this.bound.config.settings;
+    const { gapLimit } = this.loaded.config.settings;
     if (Number.isNaN(this.originMs)) this.originMs = observation.timestampMs;
-    const position = positionInGroup(this, observation, this.bound.config.settings);
+    const position = positionInGroup(this, observation, this.loaded.config.settings);
     if (position - this.newest - 1 > gapLimit && this.newest >= 0) {
-      if (this.pending.length > 0) return this.settle(sink, true) && this.take(observation, sink);
+      if (this.pending.length > 0) return this.settle(sink, true) && this.ingest(observation, sink);
       sink.lifecycle.restarted('gap');
       this.events.startOver({ ...observation, offset: observation.record.offset }, sink);
       for (const member of this.members) sink.state.windowsDeleted(closedWindowKeys(member));
       this.startOver('gap');
-      return this.take(observation, sink);
+      return this.ingest(observation, sink);
     }
     const newest = newestOf(this, observation.series);
     // Its point may have no value, and so no row.
     const apart = this.waiting.steps?.apartFromBase(observation) ?? 'next';
     if (position === newest || apart === 'duplicate') this.#repeated(observation, position, sink);
     else if (position < newest || position < this.detector.positions || apart === 'late') {
-      sink.outputs.deadLetter(observation.record, whyLate(observation, this.bound));
-      waitForLate(this, { series: observation.series, position, newest }, this.bound);
+      sink.outputs.deadLetter(observation.record, whyLate(observation, this.loaded));
+      waitForLate(this, { series: observation.series, position, newest }, this.loaded);
     } else {
       const { steps } = this.waiting;
       const value = steps === null ? observation.value : steps.valueAt(observation);
-      steps?.passed(observation, this.bound, sink);
-      if (!isScorable(value)) refuseValue(value, observation, this.bound, sink);
+      steps?.passed(observation, this.loaded, sink);
+      if (!isScorable(value)) refuseValue(value, observation, this.loaded, sink);
       else {
-        countPlaced({ position, newest }, this.bound, sink);
+        countPlaced({ position, newest }, this.loaded, sink);
         this.#keep(position, value === observation.value ? observation : { ...observation, value }, sink);
       }
     }
@@ -173,8 +173,8 @@ export class GroupUnit implements DetectionUnit, GroupState {
     const { series } = observation;
     const seen = this.pending.find((step) => step.position === position)?.observations.get(series) ?? null;
     if (isOther(steps === null ? seen : steps.baseOf(series), observation))
-      sink.counters.suspect('conflicts', this.bound, series);
-    else sink.counters.duplicate(this.bound, 0);
+      sink.counters.suspect('conflicts', this.loaded, series);
+    else sink.counters.duplicate(this.loaded, 0);
   }
 
   /** Scores every time step that is ready. */
@@ -197,7 +197,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
 
   /** Returns false when forecasts are due. Those that cover missing steps alone are not made. */
   #passCutoff(): boolean {
-    const { h } = this.bound.config.settings;
+    const { h } = this.loaded.config.settings;
     if ((this.pending[0]?.position ?? 0) < this.detector.positions + h) return false;
     for (const member of this.forecastsDue()) member.forecasted(null);
     return true;
@@ -215,9 +215,9 @@ export class GroupUnit implements DetectionUnit, GroupState {
 
   startOver(reason: RestartReason | null): void {
     if (reason !== 'gap') this.departed.clear();
-    else for (const member of this.members) depart(this, member, this.bound.config.settings);
+    else for (const member of this.members) depart(this, member, this.loaded.config.settings);
     this.release();
-    this.detector = new GroupDetector(this.bound.config.settings, this.#memory);
+    this.detector = new GroupDetector(this.loaded.config.settings, this.#memory);
     this.members = [];
     this.joining = new Map();
     this.pending = [];
@@ -253,9 +253,9 @@ export class GroupUnit implements DetectionUnit, GroupState {
 
   resumeArrivals(arrivals: ArrivalState): void {
     this.waiting.resume(arrivals.waiting, { group: this.group, partition: this.place.partition });
-    this.heardMs = arrivals.heardMs ?? Number.NEGATIVE_INFINITY;
+    this.lastSeenMs = arrivals.lastSeenMs ?? Number.NEGATIVE_INFINITY;
     this.silent = arrivals.silent;
-    const { freq } = this.bound.config.settings;
+    const { freq } = this.loaded.config.settings;
     const newest = freq.kind === 'fixed' && this.newest >= 0 ? this.originMs + this.newest * freq.stepMs : Number.NaN;
     this.arrivedMs = Number.isNaN(arrivals.arrivedMs) ? newest : arrivals.arrivedMs;
   }
@@ -269,7 +269,7 @@ export class GroupUnit implements DetectionUnit, GroupState {
   }
 
   resumeDeparted(series: string, atMs: number): ProfileState | null {
-    const { profile: layout } = this.bound.layout;
+    const { profile: layout } = this.loaded.layout;
     if (layout === null) return null;
     const profile = emptyProfile(layout);
     this.departed.set(series, { profile, atMs });
@@ -277,27 +277,27 @@ export class GroupUnit implements DetectionUnit, GroupState {
   }
 
   #keep(position: number, observation: ReceivedObservation, sink: ScoreSink): void {
-    if (!hasRoomFor(this, observation.series, this.bound)) {
+    if (!hasRoomFor(this, observation.series, this.loaded)) {
       const { record, series } = observation;
-      sink.outputs.deadLetter(record, { ...whyFull(this.group), series, detector: this.bound.config.name });
+      sink.outputs.deadLetter(record, { ...whyFull(this.group), series, detector: this.loaded.config.name });
       return;
     }
-    makeRoom(this, observation.series, this.bound);
+    makeRoom(this, observation.series, this.loaded);
     const added = pendingObservation(observation);
     keepPending(this.pending, position, added);
     this.changes.added.push({ position, ...added });
     this.newest = Math.max(this.newest, position);
-    this.originMs = groupPhase(this, observation, { position, freq: this.bound.config.settings.freq });
+    this.originMs = groupPhase(this, observation, { position, freq: this.loaded.config.settings.freq });
   }
 
   #nextIsReady(): boolean {
     if (this.#flushing && this.detector.positions <= this.newest) return true;
-    return isNextReady(this, this.bound.config.settings);
+    return isNextReady(this, this.loaded.config.settings);
   }
 
   #updateMembers(step: PendingStep | undefined, sink: ScoreSink): void {
     const onLeft = (member: Member) => sink.state.windowsDeleted(closedWindowKeys(member));
-    updateMembers(this, step, { settings: this.bound.config.settings, onLeft });
+    updateMembers(this, step, { settings: this.loaded.config.settings, onLeft });
   }
 
   #scoreStep(sink: ScoreSink): void {

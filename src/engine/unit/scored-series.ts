@@ -1,6 +1,6 @@
 import type { ArrivalState } from '../../checkpoint/arrival-state.ts';
 import type { ChangelogSeries } from '../../checkpoint/changelog-series.ts';
-import type { JournalRecord } from '../../checkpoint/journal.ts';
+import type { DeltaLogRecord } from '../../checkpoint/delta-log.ts';
 import {
   readSeriesChange,
   readSeriesState,
@@ -16,14 +16,14 @@ import { inputAt } from '../../records/input-place.ts';
 import type { RestartReason } from '../../records/score-record.ts';
 import { gridTime } from '../../time/frequency.ts';
 import { followPhase, placeOnGrid } from '../../time/grid-placement.ts';
-import type { DetectionUnit, UnitOptions } from './detection-unit.ts';
 import { dropBeforeBase, dropRepeated } from './dropped-points.ts';
 import { followRow } from './followed-row.ts';
 import { whyLate } from './lateness.ts';
-import { learn, learnedOf } from './long-memory.ts';
+import { learn, learnedOf } from './learned-profile.ts';
+import { PackedSeries } from './packed-series.ts';
 import type { ReceivedObservation } from './received-observation.ts';
+import type { Scorable, ScorableOptions } from './scorable.ts';
 import type { ReplaySink, ScoreSink } from './score-sink.ts';
-import { SeriesFields } from './series-fields.ts';
 import type { SeriesPast } from './series-past.ts';
 import { seriesScore } from './series-score.ts';
 import { fallSilent, returnFromSilence } from './series-silence.ts';
@@ -38,21 +38,21 @@ type Row = Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> & { rea
  * A series that is scored alone. It exists from its first observation on. Its own methods are private by their types:
  * one with a # would be a further field of each of many series.
  */
-export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesState, EventOwner, ArrivalOwner {
+export class ScoredSeries extends PackedSeries implements Scorable, SeriesState, EventOwner, ArrivalOwner {
   readonly key: string;
   detector: SeriesDetector;
   startOffset = -1;
   newestOffset = -1;
-  journalRecord: JournalRecord | null = null;
+  deltaLogRecord: DeltaLogRecord | null = null;
   openStateBytes = 0;
   changeBytes = 0;
   written = -1;
   watches = 0;
 
-  constructor({ key, home, source = null }: UnitOptions) {
-    super(home, source);
+  constructor({ key, context, source = null }: ScorableOptions) {
+    super(context, source);
     this.key = key;
-    this.detector = new SeriesDetector(home.memory);
+    this.detector = new SeriesDetector(context.memory);
   }
 
   get events(): UnitEvents {
@@ -88,7 +88,7 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
   /** The values it would forecast from, from the first observed one on; null where there are none. */
   past(): SeriesPast | null {
     const { detector, originMs } = this;
-    const { freq } = this.bound.config.settings;
+    const { freq } = this.loaded.config.settings;
     const [start, values] = contextValues(detector);
     if (values.length === 0) return null;
     return { values, originMs: gridTime(freq, originMs, start), newestMs: this.takenMs, profile: learnedOf(detector) };
@@ -104,22 +104,22 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
       const { arrivedMs, takenMs } = this;
       const learned = reason === 'gap' ? learnedOf(this.detector) : null;
       this.release();
-      this.detector = new SeriesDetector(this.home.memory);
+      this.detector = new SeriesDetector(this.context.memory);
       this.arrivedMs = arrivedMs;
       learn(this.detector, learned, takenMs);
     }
-    this.restartUnsaid = reason !== null;
+    this.restartUnreported = reason !== null;
     [this.startOffset, this.written] = [-1, -1];
   }
 
-  take(observation: ReceivedObservation, sink: ScoreSink): boolean {
+  ingest(observation: ReceivedObservation, sink: ScoreSink): boolean {
     if (!this.replay(observation, sink)) return false;
     if (observation.silence !== undefined) {
       fallSilent(this, { ...observation, silence: observation.silence }, sink);
       return true;
     }
     if (this.detector.forecastDue) return false;
-    const { freq, gapLimit, jitterMs } = this.bound.config.settings;
+    const { freq, gapLimit, jitterMs } = this.loaded.config.settings;
     if (dropBeforeBase(this, observation, sink)) return true;
     if (this.startOffset === -1) {
       if (this.isWithoutValue(observation, sink)) return true;
@@ -135,7 +135,7 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
         this.taken(observation);
         return true;
       case 'late':
-        sink.outputs.deadLetter(observation.record, whyLate(observation, this.bound));
+        sink.outputs.deadLetter(observation.record, whyLate(observation, this.loaded));
         return true;
       case 'restart':
         sink.lifecycle.restarted('gap');
@@ -143,7 +143,7 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
         this.startOver('gap');
         // The distance to it still counts.
         this.detector.rings.newestMs = timestampMs - apartMs;
-        return this.take(observation, sink);
+        return this.ingest(observation, sink);
       case 'next':
         if (this.isWithoutValue(observation, sink)) return true;
         for (let missing = placed.missing; missing > 0; missing--) {
@@ -152,7 +152,7 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
           sink.counters.gapFilled();
         }
         if (detector.forecastDue) return false;
-        sink.counters.placed(this.bound, apartMs, placed.missing);
+        sink.counters.placed(this.loaded, apartMs, placed.missing);
         this.taken(observation);
         this.originMs = followPhase(freq, originMs, { position: detector.positions, timestampMs });
         this.score(observation, sink);
@@ -166,14 +166,14 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
     if (steps === null) return false;
     const value = steps.valueAt(observation);
     if (isScorable(value)) return false;
-    steps.passed(observation, this.bound, sink);
-    refuseValue(value, observation, this.bound, sink);
+    steps.passed(observation, this.loaded, sink);
+    refuseValue(value, observation, this.loaded, sink);
     return true;
   }
 
   private score(observation: ReceivedObservation, sink: ScoreSink): void {
     const value = this.steps?.valueAt(observation) ?? observation.value;
-    this.steps?.passed(observation, this.bound, sink);
+    this.steps?.passed(observation, this.loaded, sink);
     const seen = value === observation.value ? observation : { ...observation, value };
     this.publish(this.observe(value, sink, observation.timestampMs), seen, sink);
   }
@@ -187,7 +187,7 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
     if (past === null) return true;
     if (this.startOffset === -1) this.begin(first);
     const { values, originMs, profile } = past.kept;
-    const { h, freq } = this.bound.config.settings;
+    const { h, freq } = this.loaded.config.settings;
     const isLearned = profile !== null;
     while (past.next < values.length) {
       const ahead = values.subarray(past.next, past.next + h);
@@ -201,7 +201,7 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
   }
 
   silenceSinceMs(): number {
-    return Math.max(this.arrivedMs, this.heardMs);
+    return Math.max(this.arrivedMs, this.lastSeenMs);
   }
 
   isSilenceDue(): boolean {
@@ -225,7 +225,7 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
   }
 
   writeOpenState(writer: StateWriter): void {
-    writeSeriesState(writer, this, this.bound.digest);
+    writeSeriesState(writer, this, this.loaded.digest);
   }
 
   writeChange(writer: StateWriter): boolean {
@@ -242,10 +242,10 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
 
   resumeArrivals(arrivals: ArrivalState): void {
     this.waiting.resume(arrivals.waiting, { group: null, partition: this.place.partition });
-    this.heardMs = arrivals.heardMs ?? Number.NEGATIVE_INFINITY;
+    this.lastSeenMs = arrivals.lastSeenMs ?? Number.NEGATIVE_INFINITY;
     this.silent = arrivals.silent;
-    this.restartUnsaid = arrivals.restartUnsaid ?? false;
-    const { freq } = this.bound.config.settings;
+    this.restartUnreported = arrivals.restartUnreported ?? false;
+    const { freq } = this.loaded.config.settings;
     const newest = freq.kind === 'fixed' ? this.originMs + (this.detector.positions - 1) * freq.stepMs : Number.NaN;
     this.arrivedMs = Number.isNaN(arrivals.arrivedMs) ? newest : arrivals.arrivedMs;
     this.detector.rings.newestMs = arrivals.takenMs ?? this.arrivedMs;
@@ -264,7 +264,7 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
   /** Returns false when a forecast is due. One that covers missing steps alone is not made. */
   private passCutoff(missing: number): boolean {
     const { detector } = this;
-    if (detector.forecastDue && missing >= this.bound.config.settings.h) detector.forecasted(null);
+    if (detector.forecastDue && missing >= this.loaded.config.settings.h) detector.forecasted(null);
     return !detector.forecastDue;
   }
 
@@ -289,11 +289,11 @@ export class SeriesUnit extends SeriesFields implements DetectionUnit, SeriesSta
   private publish(detection: Detection, observation: ReceivedObservation, sink: ScoreSink): void {
     const { record, timestampMs, value } = observation;
     if (this.silent) returnFromSilence(this, observation, sink);
-    const { key: series, bound, restartUnsaid: restarted } = this;
+    const { key: series, loaded, restartUnreported: restarted } = this;
     const input = inputAt(this.place, record.offset);
-    const score = seriesScore(detection, { series, bound, timestampMs, value, restarted, input });
+    const score = seriesScore(detection, { series, loaded, timestampMs, value, restarted, input });
     sink.outputs.score(score, record.key, record.headers);
-    this.restartUnsaid = false;
+    this.restartUnreported = false;
     if (!this.events.wants(detection.alarm, value)) return;
     followRow(this, { record, timestampMs, value, detection, missing: 0 }, sink);
   }

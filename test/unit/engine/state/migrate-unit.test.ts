@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FoundSilence } from '../../../../src/checkpoint/arrival-state.ts';
-import { takeOverQueue } from '../../../../src/engine/state/take-over.ts';
+import { migrateQueue } from '../../../../src/engine/state/migrate-unit.ts';
 import type { ReceivedObservation } from '../../../../src/engine/unit/received-observation.ts';
 
 function waiting(timestampMs: number, silence?: FoundSilence): ReceivedObservation {
@@ -11,7 +11,7 @@ function waiting(timestampMs: number, silence?: FoundSilence): ReceivedObservati
 
 function newestMs(queued: readonly ReceivedObservation[]): number {
   const unit = { newestOffset: -1, arrivedMs: Number.NaN };
-  takeOverQueue(7, queued, unit);
+  migrateQueue(7, queued, unit);
   assert.equal(unit.newestOffset, 7);
   return unit.arrivedMs;
 }

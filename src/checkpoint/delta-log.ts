@@ -4,27 +4,27 @@ import type { EventState } from './event-state.ts';
 import { STATE_FORMAT, StateWriter, TOMBSTONE_ENTRY } from './state-bytes.ts';
 
 /**
- * The journal grows to this size, or to JOURNAL_GARBAGE_RATIO times the live bytes in it. Then the slots of old records
- * are reused.
+ * The delta log grows to this size, or to DELTA_LOG_GARBAGE_RATIO times its live bytes. Then slots of old records are
+ * reused.
  */
-export const JOURNAL_BYTES_MIN = 1024 * 1024;
-export const JOURNAL_GARBAGE_RATIO = 4;
+export const DELTA_LOG_BYTES_MIN = 1024 * 1024;
+export const DELTA_LOG_GARBAGE_RATIO = 4;
 /** A state is written whole again once its changes have so many times its bytes. */
 export const CHANGES_RATIO = 3;
 /**
- * A journal record is closed once it is longer. It leaves room for one more open state below the broker's limit of 1
+ * A delta log record is closed once it is longer. It leaves room for one more open state below the broker's limit of 1
  * MiB.
  */
-export const JOURNAL_RECORD_BYTES = 256 * 1024;
+export const DELTA_LOG_RECORD_BYTES = 256 * 1024;
 
-/** All journals of a thread write with it, one after the other: it grows to the longest record, once. */
+/** All delta logs of a thread write with it, one after the other: it grows to the longest record, once. */
 const WRITER = new StateWriter();
 
-/** A series or group whose open state is in the journal. */
-export interface JournalEntry {
+/** A series or group whose open state is in the delta log. */
+export interface DeltaLogEntry {
   readonly key: string;
   /** The record with the newest whole open state; null before the first. Its changes are in later ones. */
-  journalRecord: JournalRecord | null;
+  deltaLogRecord: DeltaLogRecord | null;
   /** Bytes of the whole open state. */
   openStateBytes: number;
   /** Bytes of the changes since then. */
@@ -37,8 +37,8 @@ export interface JournalEntry {
 }
 
 /** An open state that cannot be continued. It is kept until an observation of the series arrives. */
-export interface StaleState extends JournalEntry {
-  /** Why the series starts over then. */
+export interface OutdatedEntry extends DeltaLogEntry {
+  /** Reason why the series starts over then. */
   readonly reason: RestartReason;
   readonly windowKeys: Buffer[];
   /** Events that are to be closed; `writeOpenState` leaves them out. */
@@ -51,14 +51,14 @@ export interface OrphanEvents {
   readonly reason: CloseReason;
 }
 
-export interface JournalRecord {
+export interface DeltaLogRecord {
   readonly slot: number;
   bytes: number;
   /** Those whose whole open state it holds. */
-  readonly entries: JournalEntry[];
+  readonly entries: DeltaLogEntry[];
 }
 
-export interface JournalWrite {
+export interface DeltaLogWrite {
   readonly key: Buffer;
   readonly value: Buffer | null;
 }
@@ -73,11 +73,11 @@ export interface JournalWrite {
  * new record, under the key of the oldest one. So the new record replaces it, in the same transaction. Their changes
  * mean nothing any more; they lie in later records, which are reclaimed in turn.
  *
- *   slot 0 [A B]   slot 1 [b C]   slot 2 [b c]      + commit touching C and D, journal too large
+ *   slot 0 [A B]   slot 1 [b C]   slot 2 [b c]      + commit touching C and D, log too large
  *   slot 0 [D c A B]   slot 1 [b C]   slot 2 [b c]      A and B were whole in the oldest record; b is a change of B
  */
-export class Journal {
-  readonly #records: JournalRecord[] = [];
+export class DeltaLog {
+  readonly #records: DeltaLogRecord[] = [];
   readonly #freeSlots: number[] = [];
   #nextSlot = 0;
   #bytes = 0;
@@ -89,12 +89,12 @@ export class Journal {
 
   /**
    * Adds a record that was read from the log; call it in log order. `entries` have their whole open state in it. Their
-   * bytes must be set; `journalRecord` is set here.
+   * bytes must be set; `deltaLogRecord` is set here.
    */
-  adopt(slot: number, bytes: number, entries: readonly JournalEntry[]): void {
-    const record: JournalRecord = { slot, bytes, entries: [...entries] };
+  adopt(slot: number, bytes: number, entries: readonly DeltaLogEntry[]): void {
+    const record: DeltaLogRecord = { slot, bytes, entries: [...entries] };
     for (const entry of entries) {
-      entry.journalRecord = record;
+      entry.deltaLogRecord = record;
       this.#liveBytes += entry.openStateBytes;
     }
     this.#records.push(record);
@@ -103,9 +103,9 @@ export class Journal {
   }
 
   /** The open state of this entry is not live any more. */
-  forget(entry: JournalEntry): void {
+  forget(entry: DeltaLogEntry): void {
     this.#liveBytes -= entry.openStateBytes;
-    entry.journalRecord = null;
+    entry.deltaLogRecord = null;
     entry.openStateBytes = 0;
     entry.changeBytes = 0;
   }
@@ -115,17 +115,17 @@ export class Journal {
    * so that a restore does not find its older open states. A tombstone is never written again: all older open states
    * are reclaimed before it.
    */
-  write(touched: Iterable<JournalEntry>, evicted: readonly string[] = []): JournalWrite[] {
+  write(touched: Iterable<DeltaLogEntry>, evicted: readonly string[] = []): DeltaLogWrite[] {
     const entries = new Set(touched);
     if (entries.size === 0 && evicted.length === 0) return [];
     // What a write that failed has left.
     WRITER.length = 0;
     const freed = this.#reclaim(entries);
     this.#freeSlots.push(...freed);
-    const writes: JournalWrite[] = [];
+    const writes: DeltaLogWrite[] = [];
     let record = this.#openRecord();
     const divide = () => {
-      if (WRITER.length < JOURNAL_RECORD_BYTES) return;
+      if (WRITER.length < DELTA_LOG_RECORD_BYTES) return;
       writes.push(this.#closeRecord(record));
       record = this.#openRecord();
     };
@@ -149,7 +149,7 @@ export class Journal {
   }
 
   /** Removes the oldest records and adds their live entries to `entries`. Returns their slots. */
-  #reclaim(entries: Set<JournalEntry>): number[] {
+  #reclaim(entries: Set<DeltaLogEntry>): number[] {
     const slots: number[] = [];
     while (this.#bytes > this.#bytesMax) {
       const oldest = this.#records.shift();
@@ -157,8 +157,8 @@ export class Journal {
       this.#bytes -= oldest.bytes;
       slots.push(oldest.slot);
       for (const entry of oldest.entries) {
-        if (entry.journalRecord !== oldest) continue;
-        entry.journalRecord = null;
+        if (entry.deltaLogRecord !== oldest) continue;
+        entry.deltaLogRecord = null;
         entries.add(entry);
       }
     }
@@ -166,18 +166,18 @@ export class Journal {
   }
 
   get #bytesMax(): number {
-    return Math.max(JOURNAL_BYTES_MIN, JOURNAL_GARBAGE_RATIO * this.#liveBytes);
+    return Math.max(DELTA_LOG_BYTES_MIN, DELTA_LOG_GARBAGE_RATIO * this.#liveBytes);
   }
 
-  #openRecord(): JournalRecord {
+  #openRecord(): DeltaLogRecord {
     WRITER.u8(STATE_FORMAT);
     return { slot: this.#freeSlots.pop() ?? this.#nextSlot++, bytes: 0, entries: [] };
   }
 
-  #writeEntry(entry: JournalEntry, record: JournalRecord): void {
+  #writeEntry(entry: DeltaLogEntry, record: DeltaLogRecord): void {
     const start = WRITER.beginBlock();
     const isShort = entry.changeBytes < CHANGES_RATIO * entry.openStateBytes;
-    if (entry.journalRecord !== null && isShort && entry.writeChange(WRITER)) {
+    if (entry.deltaLogRecord !== null && isShort && entry.writeChange(WRITER)) {
       WRITER.endBlock(start);
       entry.changeBytes += WRITER.length - start;
       return;
@@ -188,11 +188,11 @@ export class Journal {
     entry.openStateBytes = WRITER.length - start;
     entry.changeBytes = 0;
     this.#liveBytes += entry.openStateBytes;
-    entry.journalRecord = record;
+    entry.deltaLogRecord = record;
     record.entries.push(entry);
   }
 
-  #writeKeptChange(change: Buffer, entry: JournalEntry): void {
+  #writeKeptChange(change: Buffer, entry: DeltaLogEntry): void {
     const start = WRITER.beginBlock();
     WRITER.bytes(change);
     WRITER.endBlock(start);
@@ -206,7 +206,7 @@ export class Journal {
     WRITER.endBlock(start);
   }
 
-  #closeRecord(record: JournalRecord): JournalWrite {
+  #closeRecord(record: DeltaLogRecord): DeltaLogWrite {
     const value = WRITER.take();
     record.bytes = value.length;
     this.#records.push(record);

@@ -6,7 +6,7 @@ export function learnedOf({ rings: { profile } }: SeriesDetector): ProfileState 
   return profile !== null && hasProfile(profile) ? keptProfile(profile) : null;
 }
 
-/** A long memory goes on with what was learned elsewhere, up to `atMs`. */
+/** A long memory continues with what was learned elsewhere, up to `atMs`. */
 export function learn({ rings: { profile } }: SeriesDetector, learned: ProfileState | null, atMs: number): void {
   if (learned !== null && profile !== null) continueProfile(learned, profile, atMs);
 }

@@ -1,11 +1,11 @@
 import { readArrivals } from '../../checkpoint/arrival-state.ts';
+import type { DeltaLogEntry } from '../../checkpoint/delta-log.ts';
 import { readEventState } from '../../checkpoint/event-state.ts';
-import type { JournalEntry } from '../../checkpoint/journal.ts';
 import { newestReader, type OpenState, openStateReader, openStateSize } from '../../checkpoint/open-states.ts';
 import { formatOfEntry, STATE_FORMAT_MIN, StateWriter } from '../../checkpoint/state-bytes.ts';
-import { type LastHeard, NEVER_HEARD, type StaleUnit, staleBytes } from '../arrival/stale-unit.ts';
+import { type LastSeen, NEVER_SEEN, type OutdatedState, outdatedBytes } from '../arrival/outdated-state.ts';
+import { orphanOf } from './keep-previous.ts';
 import type { PartitionState } from './partition-state.ts';
-import { orphanOf } from './retire-unit.ts';
 
 /** Replace the digest of an open state of which the key alone is kept: why its series starts over. */
 export const TOPIC_RECREATED = 'topic-recreated';
@@ -13,7 +13,7 @@ export const SETTINGS_CHANGED = 'settings-changed';
 type AbandonReason = typeof TOPIC_RECREATED | typeof SETTINGS_CHANGED;
 
 /** Keeps the key alone, so that the series reports why it starts over. The next commit has to write it. */
-export function abandonOpenState(openState: OpenState, reason: AbandonReason, state: PartitionState): JournalEntry {
+export function abandonOpenState(openState: OpenState, reason: AbandonReason, state: PartitionState): DeltaLogEntry {
   const writer = new StateWriter();
   writer.u8(openState.kind);
   writer.text(openState.key);
@@ -21,8 +21,8 @@ export function abandonOpenState(openState: OpenState, reason: AbandonReason, st
   const isRead = abandonReasonOf(openState) === null && formatOfEntry(openState.kind) >= STATE_FORMAT_MIN;
   const orphan = isRead ? orphanOf(readEventState(newestReader(openState)), 'evicted') : null;
   const abandoned = { ...openState, bytes: writer.take(), changes: [] };
-  const stale = keepStale(abandoned, { reason, orphan, idleMs: null }, state);
-  return Object.assign(stale, openStateSize(openState));
+  const outdated = keepOutdated(abandoned, { reason, orphan, idleMs: null }, state);
+  return Object.assign(outdated, openStateSize(openState));
 }
 
 export function abandonReasonOf(openState: OpenState): AbandonReason | null {
@@ -30,23 +30,23 @@ export function abandonReasonOf(openState: OpenState): AbandonReason | null {
   return digest === TOPIC_RECREATED || digest === SETTINGS_CHANGED ? digest : null;
 }
 
-export function keepStale(
+export function keepOutdated(
   openState: OpenState,
-  why: Pick<StaleUnit, 'reason' | 'orphan' | 'idleMs'>,
+  why: Pick<OutdatedState, 'reason' | 'orphan' | 'idleMs'>,
   state: PartitionState,
-): StaleUnit {
+): OutdatedState {
   const { key } = openState;
-  const stale = staleBytes(openState, { key, ...why, ...lastRecordOf(openState) });
-  state.all.stale.set(key, stale);
-  return stale;
+  const outdated = outdatedBytes(openState, { key, ...why, ...lastRecordOf(openState) });
+  state.all.outdated.set(key, outdated);
+  return outdated;
 }
 
 /** Offset and times are behind the events and two numbers, in series and groups alike. */
-function lastRecordOf(openState: OpenState): LastHeard & { readonly newestOffset: number } {
-  if (abandonReasonOf(openState) !== null) return { ...NEVER_HEARD, newestOffset: -1 };
+function lastRecordOf(openState: OpenState): LastSeen & { readonly newestOffset: number } {
+  if (abandonReasonOf(openState) !== null) return { ...NEVER_SEEN, newestOffset: -1 };
   const reader = newestReader(openState);
   readEventState(reader);
   const [, , newestOffset] = [reader.number(), reader.number(), reader.number()];
-  const { arrivedMs, heardMs = Number.NEGATIVE_INFINITY } = readArrivals(reader);
-  return { arrivedMs, heardMs, newestOffset };
+  const { arrivedMs, lastSeenMs = Number.NEGATIVE_INFINITY } = readArrivals(reader);
+  return { arrivedMs, lastSeenMs, newestOffset };
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { JOURNAL_RECORD_BYTES, Journal, type JournalEntry } from '../../../src/checkpoint/journal.ts';
+import { DELTA_LOG_RECORD_BYTES, DeltaLog, type DeltaLogEntry } from '../../../src/checkpoint/delta-log.ts';
 import { newestOpenStates } from '../../../src/checkpoint/open-states.ts';
 import { SERIES_ENTRY } from '../../../src/checkpoint/state-bytes.ts';
 
-function entryOf(key: string): JournalEntry {
+function entryOf(key: string): DeltaLogEntry {
   return {
     key,
-    journalRecord: null,
+    deltaLogRecord: null,
     openStateBytes: 0,
     changeBytes: 0,
     writeChange: () => false,
@@ -21,23 +21,23 @@ function entryOf(key: string): JournalEntry {
 test('however many series are evicted at once, their tombstones fit into records of the broker and precede newer open states', () => {
   const keys = Array.from({ length: 6_250 }, (_, i) => `${i}${'x'.repeat(500)}`);
   const back = keys[0];
-  const writes = new Journal().write([entryOf(back)], keys);
+  const writes = new DeltaLog().write([entryOf(back)], keys);
   const longest = Math.max(...writes.map(({ value }) => value!.length));
-  assert.ok(longest < 2 * JOURNAL_RECORD_BYTES, `a record of ${longest} bytes`);
+  assert.ok(longest < 2 * DELTA_LOG_RECORD_BYTES, `a record of ${longest} bytes`);
   const openStates = newestOpenStates(new Map(writes.map(({ value }, slot) => [slot, value!])));
   assert.deepEqual([...openStates.keys()], [back]);
 });
 
 test('a write that fails leaves nothing in the records of another journal', () => {
-  const failing: JournalEntry = {
+  const failing: DeltaLogEntry = {
     ...entryOf('failing'),
     writeOpenState(writer) {
       writer.text('failing');
       throw new Error('no state');
     },
   };
-  assert.throws(() => new Journal().write([failing]), /no state/);
-  const next = new Journal().write([entryOf('next')]);
-  assert.deepEqual(next, new Journal().write([entryOf('next')]));
+  assert.throws(() => new DeltaLog().write([failing]), /no state/);
+  const next = new DeltaLog().write([entryOf('next')]);
+  assert.deepEqual(next, new DeltaLog().write([entryOf('next')]));
   assert.deepEqual([...newestOpenStates(new Map([[0, next[0].value!]])).keys()], ['next']);
 });

@@ -1,10 +1,10 @@
-import type { ClockState } from '../../checkpoint/stored-position.ts';
+import type { WatermarkState } from '../../checkpoint/stored-position.ts';
 
 /**
  * The event time of a partition: the newest time that two records reached, so that one record with a wrong time does
  * not move it. Records of one series count as two only where their times differ.
  */
-export class EventClock {
+export class Watermark {
   #firstMs = Number.NEGATIVE_INFINITY;
   #secondMs = Number.NEGATIVE_INFINITY;
 
@@ -12,11 +12,11 @@ export class EventClock {
     return this.#secondMs;
   }
 
-  get state(): ClockState {
+  get state(): WatermarkState {
     return { firstMs: this.#firstMs, secondMs: this.#secondMs };
   }
 
-  restore({ firstMs, secondMs }: ClockState): void {
+  restore({ firstMs, secondMs }: WatermarkState): void {
     this.#firstMs = firstMs;
     this.#secondMs = secondMs;
   }

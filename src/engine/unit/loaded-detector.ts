@@ -9,7 +9,7 @@ import { type IdentityOf, seriesIdentity } from '../../records/series/series-ide
 import { seriesPattern } from '../../records/series/series-pattern.ts';
 
 /** A detector of the detectors file with the model it runs on. */
-export interface BoundDetector {
+export interface LoadedDetector {
   readonly config: DetectorConfig;
   readonly forecaster: Forecaster;
   readonly modelDigest: string;
@@ -18,12 +18,12 @@ export interface BoundDetector {
   readonly layout: SeriesLayout;
 }
 
-/** `stateDigest` stands for the model where state is told from that of other models; it is `digest` unless given. */
-export function bindDetector(
+/** `stateDigest` names the model in the digest of states; by default `digest` does. */
+export function loadedDetector(
   config: DetectorConfig,
   model: { readonly forecaster: Forecaster; readonly digest: string; readonly stateDigest?: string },
   settingsDigest: string,
-): BoundDetector {
+): LoadedDetector {
   return {
     config,
     forecaster: model.forecaster,
@@ -33,7 +33,7 @@ export function bindDetector(
   };
 }
 
-export function isGrouped({ config }: BoundDetector): boolean {
+export function isGrouped({ config }: LoadedDetector): boolean {
   return config.settings.thresholdMethod === 'multivariate';
 }
 
@@ -46,15 +46,15 @@ export function extrasFor(
   return extras.replica === undefined ? undefined : { replica: extras.replica };
 }
 
-/** Whether the time steps of both are the same, and their values mean the same. */
-export function sameGrid({ config: a }: BoundDetector, { config: b }: BoundDetector): boolean {
+/** True if the time steps of both are the same, and their values mean the same. */
+export function sameGrid({ config: a }: LoadedDetector, { config: b }: LoadedDetector): boolean {
   const [{ alias: _, ...one }, { alias: __, ...other }] = [a.settings.freq, b.settings.freq];
   if (a.settings.aggregate !== b.settings.aggregate || a.settings.as !== b.settings.as) return false;
   return JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
 }
 
-/** Stands for a detector of the past, whose states are read and never continued. */
-export function retiredDetector(digest: string, settings: StreamDetectionSettings): BoundDetector {
+/** Represents a detector of the past, whose states are read and never continued. */
+export function previousDetector(digest: string, settings: StreamDetectionSettings): LoadedDetector {
   const config: DetectorConfig = {
     name: '',
     series: [],
