@@ -76,7 +76,7 @@ export function metricReports(metrics: Metrics, logger: Logger): MetricReports {
     },
     retrying(partition, error, delayMs) {
       metrics.partitionRetries.inc();
-      logger.warn({ partition, delayMs, err: error }, 'the partition gave up its state and restores it');
+      logger.warn({ partition, delayMs, err: error }, 'the partition dropped its state and restores it');
     },
     stalled(partition, error) {
       if (error === null) logger.info({ partition }, 'transactions succeed again');
@@ -92,7 +92,7 @@ export function metricReports(metrics: Metrics, logger: Logger): MetricReports {
       logger.warn({ partition, first, last }, "the consumer group's offset is ahead: these offsets are not scored");
     },
     topicRecreated(partition, units) {
-      logger.warn({ partition, units }, 'the input or the changelog was created anew: these series start over');
+      logger.warn({ partition, units }, 'the input or the changelog was created again: these series start over');
     },
     warmStarted(partition, started) {
       metrics.seriesWarmStarted.inc(started.units);

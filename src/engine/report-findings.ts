@@ -53,7 +53,7 @@ export class FindingReport {
       if (!before.has(key)) this.#logger.warn({ finding }, findingText(finding));
     }
     for (const [key, finding] of before) {
-      if (logsEnd && !this.#present.has(key)) this.#logger.info({ finding }, 'this is over');
+      if (logsEnd && !this.#present.has(key)) this.#logger.info({ finding }, 'finding resolved');
     }
     for (const kind of FINDING_KINDS) {
       this.#metrics.inputFindings.set({ kind }, found.filter((one) => one.kind === kind).length);

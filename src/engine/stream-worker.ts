@@ -115,7 +115,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       reports.assigned(partitions);
       if (partitions.some((partition) => partition >= partitionCount)) {
         const text = `topic ${options.stream.topics.observations} has got more than ${partitionCount} partitions`;
-        finish(new ServiceError('topic-mismatch', `${text}; the worker must look at all topics anew`));
+        finish(new ServiceError('topic-mismatch', `${text}; the worker must check all topics again`));
         return;
       }
       const kept = new Set(partitions);

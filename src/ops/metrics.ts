@@ -95,7 +95,7 @@ function recordMetrics({ counter, gauge, histogram }: ReturnType<typeof makersOf
   return {
     // Input records.
     recordsConsumed: counter('records_consumed_total', 'Input records processed'),
-    recordsRepartitioned: counter('records_repartitioned_total', 'Input records that were keyed anew, to be scored'),
+    recordsRepartitioned: counter('records_repartitioned_total', 'Input records that were rekeyed, to be scored'),
     scores: counter('scores_total', 'Scores by state', 'state'),
     anomalies: counter('anomalies_total', 'Scores flagged as anomalies'),
     alarms: counter('alarms_total', 'Scores with an alarm'),

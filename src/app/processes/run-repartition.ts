@@ -93,7 +93,7 @@ function repartitionReports({ metrics, logger, stream }: RepartitionParts): Engi
   const ignore = () => {};
   const { format } = stream.input;
   return {
-    assigned: (partitions) => logger.info({ partitions }, 'assigned, to be keyed anew'),
+    assigned: (partitions) => logger.info({ partitions }, 'assigned, to be rekeyed'),
     connection(error) {
       if (error !== null) logger.warn({ err: error }, 'Kafka is out of reach');
     },
@@ -106,25 +106,22 @@ function repartitionReports({ metrics, logger, stream }: RepartitionParts): Engi
     },
     retrying(partition, error, delayMs) {
       metrics.partitionRetries.inc();
-      logger.warn(
-        { partition, delayMs, err: error },
-        'a partition of the input could not be keyed anew; it is retried',
-      );
+      logger.warn({ partition, delayMs, err: error }, 'a partition of the input could not be rekeyed; it is retried');
     },
     stalled(partition, error) {
       if (error !== null) logger.warn({ partition, err: error }, 'the transaction of a partition makes no progress');
     },
     recordFailed(partition, offset, error) {
-      logger.error({ partition, offset, err: error }, 'a record cannot be keyed anew and becomes a dead letter');
+      logger.error({ partition, offset, err: error }, 'a record cannot be rekeyed and becomes a dead letter');
     },
     resumedFromState(partition, resume) {
-      logger.warn({ partition, ...resume }, "the consumer group's offset is lost or older than what was keyed anew");
+      logger.warn({ partition, ...resume }, "the consumer group's offset is lost or older than what was rekeyed");
     },
     recordsSkipped(partition, { first, last }) {
-      logger.warn({ partition, first, last }, "the consumer group's offset is ahead: these offsets are not keyed anew");
+      logger.warn({ partition, first, last }, "the consumer group's offset is ahead: these offsets are not rekeyed");
     },
     topicRecreated(partition) {
-      logger.warn({ partition }, 'the input topic was created anew');
+      logger.warn({ partition }, 'the input topic was created again');
     },
     restoring: ignore,
     restored: ignore,

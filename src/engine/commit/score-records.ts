@@ -178,7 +178,7 @@ export function whySkipped({ first, last, reason }: SkippedRange): DeadLetterCau
     case 'records-skipped':
       return { reason, detail: `the consumer group's offset was moved past ${range}, which the state has not seen` };
     case 'topic-recreated':
-      return { reason, detail: `the topic was created anew: it has no offset ${first}, which was to be read next` };
+      return { reason, detail: `the topic was created again: it has no offset ${first}, which was to be read next` };
   }
 }
 

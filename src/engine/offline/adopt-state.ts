@@ -38,14 +38,14 @@ export function adoptionText(partition: number, adoption: Adoption, groupId: str
   const place = `partition ${partition}`;
   switch (adoption.kind) {
     case 'adopted':
-      return `${place}: its state goes on at offset ${adoption.offset}, which was ${adoption.before} before`;
+      return `${place}: its state continues at offset ${adoption.offset}, which was ${adoption.before} before`;
     case 'own':
       return `${place}: its state belongs to the input of this cluster already`;
     case 'empty':
       return `${place}: there is no state`;
     case 'without-offset':
       return (
-        `${place}: group ${groupId} has no offset here, so that nobody knows where its state goes on: ` +
+        `${place}: group ${groupId} has no offset here, so where its state continues is unknown: ` +
         'translate the offsets of the group first'
       );
   }

@@ -91,7 +91,7 @@ export function whyNotMoved(sources: readonly RestoredPartition[], { before }: R
       : [`${orphans.length} open events belong to other settings: let a worker close them first`]),
     ...(recreated.length === 0
       ? []
-      : ['the input topic or the changelog was created anew: let a worker start over first']),
+      : ['the input topic or the changelog was created again: let a worker start over first']),
   ];
 }
 

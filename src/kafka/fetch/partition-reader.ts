@@ -60,7 +60,7 @@ export async function settledRange(
 
 export function hangingTransaction(topic: string, partition: number, offset: number): ServiceError {
   const text = `A transaction hangs in partition ${partition} of topic ${topic} since offset ${offset}`;
-  const remedy = 'Unless it ends by itself, find it with "kafka-transactions.sh find-hanging" and abort it';
+  const remedy = 'If it does not end, find it with "kafka-transactions.sh find-hanging" and abort it';
   return new ServiceError('broker-unavailable', `${text}. ${remedy}`, { retryable: true });
 }
 

@@ -74,7 +74,7 @@ kafkaTest('neither the kill of any broker of three nor a frozen one costs a sess
   assert.deepEqual(late, [], 'no request waited for a broker that had been given up');
   await frozen.thaw();
   await everyPartitionIsScored('when it is thawed');
-  const failures = worker.logged('the partition gave up its state and restores it').map(({ err }) => err);
+  const failures = worker.logged('the partition dropped its state and restores it').map(({ err }) => err);
   const lost = failures.filter((error) => !WRITES_REFUSED.some((refusal) => JSON.stringify(error).includes(refusal)));
   assert.deepEqual(lost, []);
   const restores = await worker.metric('tidewatch_restore_seconds_count');

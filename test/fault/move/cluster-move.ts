@@ -104,7 +104,7 @@ test('a group goes on in another cluster as if it had never moved', async () => 
 
   const adopted = await runCommand(['state', 'adopt'], envOf(to));
   assert.deepEqual([adopted.exitCode, adopted.err], [0, []]);
-  const [, at, before] = /goes on at offset (\d+), which was (\d+) before/.exec(adopted.out[0]) ?? [];
+  const [, at, before] = /continues at offset (\d+), which was (\d+) before/.exec(adopted.out[0]) ?? [];
   assert.equal(Number(at), Number(before) + BEFORE);
   for (const kafka of [from, to]) {
     await produceRecords(openConnection(kafka), TOPICS.observations, recordsOf(MOVED, STEPS));

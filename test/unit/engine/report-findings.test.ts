@@ -35,7 +35,7 @@ async function reported(detectors: readonly DetectorConfig[], partitions = 1) {
     await run.settled();
   };
   const isFinding = ({ level, msg }: { level: string; msg: string }) =>
-    msg === 'this is over' || (level === 'warn' && !msg.startsWith('first dead letter'));
+    msg === 'finding resolved' || (level === 'warn' && !msg.startsWith('first dead letter'));
   const found = () => lines.filter(isFinding).map(({ msg }) => msg);
   return { run, metrics, worker, reports, feed, found };
 }
@@ -104,7 +104,7 @@ test('a flood of series that no detector watches any more is one line of the log
   assert.match(found()[0], /records are of series that no detector watches, [\d,]+ of them .* scored before \("s-0", /);
   worker.changeDetectors([bind(all)], 2);
   reports.findings.detectorsSet([all]);
-  assert.deepEqual(found().slice(1), ['this is over']);
+  assert.deepEqual(found().slice(1), ['finding resolved']);
   await feed(names(50), 245, 250);
   assert.deepEqual(reports.findings.warnings(), []);
   await worker.stop();
