@@ -6,12 +6,11 @@ import { RetentionSweeper } from '../../api/accounts/retention-sweeper.ts';
 import { countTokens } from '../../api/accounts/service-metrics.ts';
 import { SIGN_IN_MS_MAX, SignInCode } from '../../api/accounts/sign-in-code.ts';
 import { startHttpServer } from '../../api/http/server.ts';
-import { FinetunedJobs } from '../../api/jobs/finetuned-jobs.ts';
 import { JOB_LIMITS } from '../../api/jobs/job-limits.ts';
 import { countJobs } from '../../api/jobs/job-metrics.ts';
 import { JobQueue } from '../../api/jobs/job-queue.ts';
 import { JobSandbox, slotsOf, usableMemoryMb } from '../../api/jobs/job-sandbox.ts';
-import { WhatIfJobs } from '../../api/jobs/what-if-jobs.ts';
+import { jobTable } from '../../api/jobs/job-table.ts';
 import { DEFAULT_MODEL, serveModels } from '../../api/models/served-models.ts';
 import { tuneInSandbox } from '../../api/models/tuned-models.ts';
 import { reportTunings } from '../../api/models/tuning-progress.ts';
@@ -106,10 +105,10 @@ export async function runSidecar(options: SidecarOptions): Promise<RunningSideca
     const sandbox = new JobSandbox(catalog, memory, { observe: watch, slots });
     const backtests = new BacktestSandbox({ catalog, database: store, kept });
     opened.push(() => backtests.close());
-    const tuned = new FinetunedJobs(sandbox, { store, finetuned, logger, nowMs });
+    const services = { store, finetuned, logger, nowMs };
     const jobs = new JobQueue({
       database: store,
-      executor: new WhatIfJobs(tuned, operations && { operations, backtests, store }),
+      executor: jobTable(sandbox, services, operations && { operations, backtests, store }),
       nowMs,
       logger,
       observe: countJobs(metrics, onSettled),

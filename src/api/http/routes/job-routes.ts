@@ -8,7 +8,7 @@ import { JOB_STATUSES, type JobStatus } from '../../../store/job-status.ts';
 import type { AnsweredJob, InFlightCount, JobRecord } from '../../../store/jobs.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { encodeEnvelope } from '../../jobs/envelope.ts';
-import type { JobModels } from '../../jobs/finetuned-jobs.ts';
+import type { JobModels } from '../../jobs/job-table.ts';
 import { checkModelQuota } from '../../models/prepared-model.ts';
 import { TASK_WORK } from '../../tasks/task-work.ts';
 import { HttpProblem } from '../../wire/problem.ts';

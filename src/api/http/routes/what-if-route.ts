@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { listDetectorVersions } from '../../../store/detector-versions.ts';
-import { encodeWhatIf, WHAT_IF_SECONDS_MAX } from '../../jobs/what-if-jobs.ts';
+import { encodeWhatIf, WHAT_IF_SECONDS_MAX } from '../../jobs/what-if-job.ts';
 import { modelsOfKey } from '../../models/served-models.ts';
 import { detectorToTry } from '../../operations/detector-what-if.ts';
 import { type Operations, operationsOf } from '../../operations/operations.ts';
