@@ -95,7 +95,7 @@ export function catalogOf(verified: readonly Model[], aliases: Readonly<Record<s
   };
 }
 
-/** Whether the model is one of this repository, whose tests run its graphs. */
+/** True if the model is one of this repository, whose tests run its graphs. */
 export function isShipped({ graphPath }: Model): boolean {
   return graphPath.startsWith(PRETRAINED_DIR);
 }

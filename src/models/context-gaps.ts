@@ -40,7 +40,7 @@ export function fillGaps(context: Float32Array): void {
 interface MissingRun {
   /** The context as it came, from its first observation on. */
   readonly observed: Float32Array;
-  /** Variance of differences by lag; infinite where too few pairs tell. */
+  /** Variance of differences by lag; infinite with too few pairs. */
   readonly variances: Float64Array;
   readonly start: number;
   readonly end: number;
@@ -112,7 +112,7 @@ function plainVariance({ observed, variances, start, end }: MissingRun): number 
   return count === 0 ? Number.POSITIVE_INFINITY : sum / count;
 }
 
-/** What the nearest observed cycle on one side shows, at the level of the rows around the run; NaN where none does. */
+/** The nearest observed cycle on one side, at the level of the rows around the run; NaN without one. */
 function valueOfCycle({ observed, start, end }: MissingRun, position: number, lag: number): number {
   let other = position + lag;
   while (Number.isNaN(observed[other])) other += lag;

@@ -90,7 +90,7 @@ function holdLast(context: Float32Array, leaps: number): void {
   if (Math.abs(last - nearer) > LEAP_RATIO * steps[0]) context[at] = nearer;
 }
 
-/** Whether fewer than `leaps` values before a position are as high, or fewer are as low. */
+/** True if fewer than `leaps` values before a position are as high, or fewer are as low. */
 function isBeyond(context: Float32Array, at: number, leaps: number): boolean {
   let [above, below] = [0, 0];
   for (let i = 0; i < at; i++) {

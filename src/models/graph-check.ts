@@ -92,7 +92,7 @@ export async function testRunProblems(
       const others = await forecast(OTHER_SERIES);
       const same = forecasts.subarray(0, length).every((value, i) => Object.is(value, others.forecasts[i]));
       if (problems.length === 0 && !same) {
-        problems.push(`forecasts a series differently from run to run, or beside other series, ${where}`);
+        problems.push(`forecasts a series differently from run to run, or with other series, ${where}`);
       }
       const middle = quantiles.indexOf(0.5);
       let equal = true;

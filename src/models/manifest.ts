@@ -58,8 +58,8 @@ interface MedianGraph extends GraphFile {
 }
 
 /**
- * The rows of a run are a multiple of this, unless the manifest says otherwise. The runtime uses other instructions for
- * a remainder of less than four numbers; they round differently, and a forecast must not depend on the other rows.
+ * The rows of a run are a multiple of this, unless the manifest has another number. The runtime uses other instructions
+ * for a remainder of less than four numbers; they round differently, and a forecast must not depend on other rows.
  */
 export const ROWS_UNIT = 4;
 

@@ -72,8 +72,8 @@ const SHARED_RUN = 0.5;
  * (rounded up to patches) are merged into one run when a thread is idle. No request waits to fill a run. A group is a
  * run of its own.
  *
- * A failed run rejects its requests. When a thread ends by itself, the requests of its runs are rejected as `internal`,
- * and another one takes its place. Queued requests wait for it, unless no thread is left and none can be started.
+ * A failed run rejects its requests. If a thread ends, the requests of its runs are rejected as `internal`, and another
+ * one takes its place. Queued requests wait for it, unless no thread is left and none can be started.
  */
 export class Forecasters {
   readonly #models: readonly Model[];
@@ -81,7 +81,7 @@ export class Forecasters {
   readonly #queue: RunQueue<QueuedForecast>;
   readonly #sums = { runs: 0, forecasts: 0, runMs: 0, cpuMs: 0 };
   #pool: ThreadPool | null = null;
-  /** When each owner requested last; those of the last second. */
+  /** Time of each owner's last request, of the last second. */
   readonly #requestedMs = new Map<string, number>();
   #groups = 0;
   #dispatching = false;
@@ -248,7 +248,7 @@ export class Forecasters {
     if (this.#isDrained()) this.#onDrained?.();
   }
 
-  /** Whether more than one owner requested forecasts lately. */
+  /** True if more than one owner requested forecasts within the last second. */
   #isShared(): boolean {
     if (this.#requestedMs.size < 2) return false;
     const sinceMs = performance.now() - SHARED_MS;

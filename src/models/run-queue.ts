@@ -121,7 +121,7 @@ export class RunQueue<R extends QueuedRequest> {
     return this.#owners.size;
   }
 
-  /** Whether any line has the rows of a full run. */
+  /** True if any line has the rows of a full run. */
   hasFullRun(): boolean {
     for (const { rows, full } of this.#lines.values()) if (rows >= full) return true;
     return false;

@@ -1,6 +1,6 @@
 import { type QueuedRequest, type RunQueue, rowsOf, type Segment } from './run-queue.ts';
 
-/** What a run costs beside its values, in values: half a millisecond for its five hundred operators. */
+/** Fixed cost of a run, in values: half a millisecond for its five hundred operators. */
 const RUN_OVERHEAD_VALUES = 500;
 
 type Run<R extends QueuedRequest> = readonly Segment<R>[];

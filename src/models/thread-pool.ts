@@ -21,7 +21,7 @@ interface PoolModels {
   readonly rare: ReadonlySet<Model>;
 }
 
-/** Inference threads. The first one checks the graphs. A thread that ends by itself is replaced. */
+/** Inference threads. The first one checks the graphs. A thread that ends unexpectedly is replaced. */
 export class ThreadPool {
   readonly #models: PoolModels;
   readonly #events: PoolEvents;

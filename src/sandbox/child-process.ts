@@ -11,7 +11,7 @@ import { WITHOUT_REPORTS } from './without-reports.ts';
 interface ChildOptions {
   /** The module that exports `sandboxed`. */
   readonly entry: URL;
-  /** Readable folders and files, besides the sources and packages of this program. */
+  /** Readable folders and files, in addition to the sources and packages of this program. */
   readonly readable: readonly string[];
   /** JavaScript heap, MiB. */
   readonly heapMbMax: number;
@@ -35,7 +35,7 @@ const RESTRICTIONS = fileURLToPath(new URL('./restrictions.ts', import.meta.url)
 const PROGRAM = fileURLToPath(new URL('./child.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The sources, and the packages that they import: a package that was installed stands beside those. */
+/** The sources, and the packages that they import: an installed package is next to those. */
 const OWN_FILES = [
   fileURLToPath(new URL('../', import.meta.url)),
   join(ROOT, 'package.json'),

@@ -24,6 +24,6 @@ export interface SandboxProgram {
   readonly entry: URL;
   /** Argument of `sandboxed`. */
   readonly setup: Uint8Array;
-  /** Readable folders and files, besides the sources and packages of this program. Nothing is writable. */
+  /** Readable folders and files, in addition to the program's sources and packages. Nothing is writable. */
   readonly readable: readonly string[];
 }

@@ -115,6 +115,6 @@ export class RunningChild {
     // memory.
     if (/heap out of memory/.test(stderrTail) || signalCode === 'SIGKILL') return { kind: 'out-of-memory' };
     const how = signalCode === null ? `with code ${exitCode}` : `by ${signalCode}`;
-    return { kind: 'ended', text: `it ended by itself ${how}: ${stderrTail.trim()}` };
+    return { kind: 'ended', text: `it ended unexpectedly ${how}: ${stderrTail.trim()}` };
   }
 }

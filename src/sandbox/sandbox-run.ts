@@ -51,5 +51,5 @@ export type SandboxOutcome =
   | { readonly kind: 'timeout' }
   | { readonly kind: 'out-of-memory' }
   | { readonly kind: 'output-too-large' }
-  /** The child ended by itself, did not start, or wrote no frame. `text` is for the log. */
+  /** The child ended unexpectedly, did not start, or wrote no frame. `text` is for the log. */
   | { readonly kind: 'ended'; readonly text: string };

@@ -36,7 +36,7 @@ export interface NewApiKey extends Omit<ApiKey, 'prefix' | 'revokedAtMs'> {
 /** The audit actor of the command line. */
 export const OPERATOR = 'operator';
 
-/** When a key was changed, and by whom. */
+/** Time and author of a change of a key. */
 export interface OperatorAct {
   readonly nowMs: number;
   readonly actor: string;
@@ -50,12 +50,12 @@ type KeyRow = Omit<ApiKey, 'models'> & { readonly models: string | null };
 const COLUMNS = `id, owner, name, role, prefix, created_at AS "createdAtMs", expires_at AS "expiresAtMs",
   revoked_at AS "revokedAtMs", models, calls_per_minute AS "callsPerMinute", calls_at_once AS "callsAtOnce", credits`;
 
-/** Whether the key is neither revoked nor expired. */
+/** True if the key is neither revoked nor expired. */
 export function isUsable({ expiresAtMs, revokedAtMs }: ApiKey, nowMs: number): boolean {
   return revokedAtMs === null && (expiresAtMs === null || nowMs < expiresAtMs);
 }
 
-/** Whether a key works, or why not. */
+/** State of a key: usable, or the reason why not. */
 export function keyState(key: ApiKey, nowMs: number): 'valid' | 'expired' | 'revoked' {
   if (isUsable(key, nowMs)) return 'valid';
   return key.revokedAtMs === null ? 'expired' : 'revoked';
@@ -88,11 +88,11 @@ export async function insertKey(sql: Sql, key: NewApiKey, actor: string): Promis
   await recordAudit(sql, { happenedAtMs: createdAtMs, actor, owner, action: 'key-created', subject: id, detail });
 }
 
-/** What `ensureFirstKey` did. */
+/** Outcome of `ensureFirstKey`. */
 interface FirstKey {
   /** The key of a configured secret. */
   readonly configured: ApiKey | null;
-  /** Whether the offered key was created. */
+  /** True if the offered key was created. */
   readonly made: boolean;
   /** Id of the earlier bootstrap key, which the configured one replaced. */
   readonly replaced: string | null;
@@ -126,8 +126,8 @@ async function insertBootstrapKey(sql: Sql, key: NewApiKey): Promise<void> {
 }
 
 /**
- * Revokes the bootstrap key, if there is one. There may be several of earlier releases. Its jobs go on: they belong to
- * the owner of the new one, too.
+ * Revokes the bootstrap key, if there is one. There may be several of earlier releases. Its jobs continue: they belong
+ * to the owner of the new one, too.
  */
 async function endBootstrapKey(sql: Sql, nowMs: number): Promise<KeyRow | null> {
   const rows = await sql.query<KeyRow>(

@@ -15,7 +15,7 @@ export interface CallRequest {
   readonly leaseUntilMs: number;
 }
 
-/** What a key has left after an admitted call; null where it has no such limit. */
+/** Limits that a key has left after an admitted call; null without such a limit. */
 export interface KeyStanding {
   readonly minute: { readonly callsMax: number; readonly callsLeft: number; readonly resetMs: number } | null;
   readonly credits: number | null;

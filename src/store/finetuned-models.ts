@@ -41,7 +41,7 @@ export interface ModelCreation {
 }
 
 interface StoredCreation extends ModelCreation {
-  /** null when they are stored as files beside SQLite. */
+  /** null when they are stored as files next to SQLite. */
   readonly weights: Uint8Array | null;
 }
 

@@ -33,7 +33,7 @@ interface PreparedWeights {
 }
 
 /**
- * Fine-tuned models with their weights: as files beside SQLite, in the table with Postgres, whose replicas share no
+ * Fine-tuned models with their weights: as files next to SQLite, in the table with Postgres, whose replicas share no
  * folder.
  */
 export class FinetunedWeights {

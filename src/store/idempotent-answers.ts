@@ -1,7 +1,7 @@
 import type { Sql } from './database/database.ts';
 import type { Idempotency } from './jobs.ts';
 
-/** How long a request can be repeated under its key. */
+/** Time within which a request can be repeated under its key. */
 export const ANSWERS_KEPT_MS = 86_400_000;
 
 /** The answer to the first request of a key; `same` when that was the same request. */

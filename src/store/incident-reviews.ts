@@ -13,7 +13,7 @@ import {
   type ReviewedEvent,
 } from './event-reviews.ts';
 
-/** An incident, and those that were merged into it: what is said of it replaces what was said of them. */
+/** An incident, and those that were merged into it, whose reviews its own replace. */
 export interface WholeIncident {
   readonly incidentId: string;
   readonly mergedIds: readonly string[];
@@ -26,7 +26,7 @@ export interface ReviewedIncident extends WholeIncident {
   readonly events: readonly ReviewedEvent[];
 }
 
-/** What people say about a part of an incident: an event does not belong to it, or where it began. */
+/** A verdict on a part of an incident: an event does not belong to it, or where it began. */
 export const INCIDENT_VERDICTS = ['not-related', 'origin'] as const;
 type IncidentVerdict = (typeof INCIDENT_VERDICTS)[number];
 

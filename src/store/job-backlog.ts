@@ -6,7 +6,7 @@ import { IN_FLIGHT } from './jobs.ts';
 interface JobBacklog {
   readonly pending: number;
   readonly running: number;
-  /** When the oldest pending job was submitted; null when none waits. */
+  /** Submission time of the oldest pending job; null when none waits. */
   readonly oldestPendingAtMs: number | null;
 }
 

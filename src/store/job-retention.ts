@@ -3,7 +3,7 @@ import { ROWS_AT_ONCE, untilDone } from './retention.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** What is kept of the ended jobs of one owner, besides those that ended within the last hour. */
+/** Ended jobs that are kept of one owner, in addition to those that ended within the last hour. */
 interface JobRetention {
   /** Bytes of results, compressed. Beyond them the oldest are removed; their jobs stay. */
   readonly resultBytesMax: number;

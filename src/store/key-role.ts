@@ -1,8 +1,8 @@
-/** What a key may do, in rising order: each role may do what those before it may. */
+/** Roles of keys, in rising order: each role may do what those before it may. */
 export const KEY_ROLES = ['viewer', 'operator', 'admin'] as const;
 export type KeyRole = (typeof KEY_ROLES)[number];
 
-/** Whether a role may do what `needed` may. */
+/** True if a role may do what `needed` may. */
 export function hasRole(role: KeyRole, needed: KeyRole): boolean {
   return KEY_ROLES.indexOf(role) >= KEY_ROLES.indexOf(needed);
 }

@@ -1,11 +1,11 @@
 import type { Sql } from './database/database.ts';
 
-/** What is kept of what was sent: so many entries, the newest. An event or incident of a message is one entry. */
+/** Newest notifications that are kept. An event or incident of a message is one entry. */
 const SENT_KEPT_MAX = 100_000;
 /** Entries of one statement. */
 const ROWS_AT_ONCE = 100;
 
-/** What a receiver was sent about an event or incident, and what became of it. */
+/** A notification of a receiver about an event or incident, with its outcome. */
 export interface SentAlert {
   readonly atMs: number;
   /** The same each time that the message is repeated. */
@@ -62,7 +62,7 @@ export async function keepSent(sql: Sql, sent: readonly SentAlert[], keptMax = S
   await sql.query(`DELETE FROM sent_alerts WHERE number <= ${oldest}`);
 }
 
-/** What was sent, the newest first. */
+/** Notifications, the newest first. */
 export async function listSent(
   sql: Sql,
   { subjectIds, receiver, limit, before }: SentSelection,

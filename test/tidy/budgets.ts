@@ -9,7 +9,7 @@ const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_200
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_950,
-  api: 14_950,
+  api: 14_900,
   app: 6_050,
   checkpoint: 2_200,
   codecs: 4_880,
@@ -23,13 +23,13 @@ const ROOMS: Readonly<Record<string, number>> = {
   incidents: 2_100,
   kafka: 6_300,
   main: 210,
-  models: 3_000,
+  models: 2_995,
   ops: 500,
   pipelines: 1_200,
   records: 2_720,
   sandbox: 700,
   singleton: 300,
-  store: 3_100,
+  store: 3_020,
   time: 1_100,
   tools: 3_360,
 };

@@ -22,7 +22,7 @@ const WORDS: Readonly<Record<string, RegExp>> = {
 /** Most of them in each room, and in all pages. */
 const MOST: Readonly<Record<string, number>> = {
   alerts: 79,
-  api: 157,
+  api: 46,
   app: 95,
   checkpoint: 16,
   codecs: 62,
@@ -36,14 +36,11 @@ const MOST: Readonly<Record<string, number>> = {
   incidents: 94,
   kafka: 28,
   main: 1,
-  models: 20,
   ops: 9,
   pages: 137,
   pipelines: 22,
   records: 88,
-  sandbox: 6,
   singleton: 2,
-  store: 28,
   time: 11,
   tools: 71,
 };

@@ -1,12 +1,12 @@
 import { KEY_ROLES, type KeyRole } from '../../store/key-role.ts';
 
-/** In place of a group: whoever the provider lets in. */
+/** Instead of a group: everybody whom the provider signs in. */
 const ANYBODY = '*';
 /** Characters of a name that are kept. */
 const NAME_CHARACTERS_MAX = 100;
 /** Groups that a log names: directories have thousands. */
-const GROUPS_TOLD_MAX = 20;
-/** What controls a terminal, cannot be seen or turns the text around it; no database takes the first of them. */
+const GROUPS_NAMED_MAX = 20;
+/** Characters that control a terminal, are invisible or reverse text; databases refuse the first of them. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]+/gu;
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -27,14 +27,14 @@ export function groupsText(claims: Claims, claim: string): string {
   if (!(claim in claims)) return `no claim ${claim}`;
   const groups = groupsOf(claims, claim);
   if (groups.length === 0 && !isEmptyList(claims[claim])) return `the claim ${claim} is no list of texts`;
-  const more = groups.length - GROUPS_TOLD_MAX;
-  const told = groups.slice(0, GROUPS_TOLD_MAX).map(visible).join(', ');
-  return `groups ${told || 'none'}${more > 0 ? ` and ${more} more` : ''}`;
+  const more = groups.length - GROUPS_NAMED_MAX;
+  const named = groups.slice(0, GROUPS_NAMED_MAX).map(visible).join(', ');
+  return `groups ${named || 'none'}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
 
-/** What a person is called: the first of the usual claims that shows something. */
+/** Name of a person: the first of the usual claims that is visible. */
 export function personName(claims: Claims): string {
   const names = ['preferred_username', 'email', 'name', 'sub'].map((claim) => claims[claim]);
   return names.map((name) => (typeof name === 'string' ? visible(name) : '')).find((name) => name !== '') ?? '?';

@@ -29,7 +29,7 @@ interface ProviderSettings {
   readonly sessionMs: number;
 }
 
-/** What the browser keeps between leaving for the provider and coming back. */
+/** State that the browser keeps while the person is at the provider. */
 export interface OpenLogin {
   readonly state: string;
   readonly nonce: string;
@@ -111,7 +111,8 @@ export class IdentityProvider {
       return { kind: 'person', person: { id: personId(issuer, sub), name: personName(known), role, expiresAtMs } };
     } catch (error) {
       const { code, error: answered } = error as { readonly code?: unknown; readonly error?: unknown };
-      if (answered === 'access_denied') return { kind: 'refused', reason: 'declined', detail: 'the provider says so' };
+      if (answered === 'access_denied')
+        return { kind: 'refused', reason: 'declined', detail: 'the provider reports access_denied' };
       const named = [code, answered].filter((part) => typeof part === 'string');
       const detail = [...named, ...messagesOf(error)].join(': ');
       return { kind: 'refused', reason: 'provider', detail };

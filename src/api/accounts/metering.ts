@@ -28,15 +28,15 @@ const UNLIMITED: KeyStanding = { minute: null, credits: null };
 
 /** A validated request with its price. */
 export interface Work<A extends object = object> {
-  /** What is held before the work. */
+  /** Tokens that are held before the work. */
   readonly tokens: TokenCount;
-  /** What the client should know before it uses the answer. */
+  /** Warning for the client about the answer. */
   readonly warning?: string | null;
   /** Computes the answer. Rejects soon after `signal` aborts. */
   run(signal: AbortSignal): Promise<A>;
-  /** What is charged for an answer, at most what was held; null: nothing. Without it, all of it is. */
+  /** Tokens charged for an answer, at most those held; null: none. Without it, all held tokens are charged. */
   due?(answer: A): TokenCount | null;
-  /** What is stored in the transaction that settles the call. */
+  /** Effect that is stored in the transaction that settles the call. */
   readonly effect?: CallEffect;
 }
 
@@ -50,7 +50,7 @@ export interface CallEffect {
 
 /** An admitted call. The first of the two methods ends it. */
 interface Call {
-  /** What its key has left. */
+  /** Limits that its key has left. */
   readonly standing: KeyStanding;
   /**
    * Settles the call with its effect, for what was held or less. Throws an HttpProblem, 429 or 401, when it may no

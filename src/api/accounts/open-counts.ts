@@ -1,4 +1,4 @@
-/** How many of each name are open now. */
+/** Counts of open items by name. */
 export class OpenCounts {
   readonly #open = new Map<string, number>();
 

@@ -10,7 +10,7 @@ export function rateLimitHeaders({ minute, credits }: KeyStanding): Record<strin
     policies.push(`"calls";q=${minute.callsMax};w=${MINUTE_S}`);
     limits.push(`"calls";r=${minute.callsLeft};t=${Math.ceil(minute.resetMs / 1_000)}`);
   }
-  // Credits do not come back by themselves, so they have no window.
+  // Credits are not refilled, so they have no window.
   if (credits !== null) limits.push(`"credits";r=${credits}`);
   return {
     ...(policies.length > 0 && { 'ratelimit-policy': policies.join(', ') }),

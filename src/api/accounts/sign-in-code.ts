@@ -1,10 +1,10 @@
 import { digestOf, makeKeySecret } from '../../store/key-secret.ts';
 
-/** How long a code may wait for its use. */
+/** Lifetime of an unused code. */
 export const SIGN_IN_MS_MAX = 15 * 60_000;
 
 /**
- * A code that signs in at the console once, in place of a key that nobody has at hand. There is one at a time, in this
+ * A code that signs in at the console once, instead of a key. There is one at a time, in this
  * process alone; a further one replaces it.
  */
 export class SignInCode {

@@ -79,7 +79,7 @@ function refusedCallsOf({ store: sql, nowMs, logger }: GuardServices): RefusedCa
   return new RefusedCalls({ sql, nowMs, logger });
 }
 
-/** What holds requests to the rules of their routes. */
+/** Services that enforce the rules of the routes. */
 type GuardServices = Pick<
   GivenServices,
   'store' | 'keys' | 'nowMs' | 'logger' | 'metrics' | 'bodies' | 'bodyThreads' | 'transferRate'

@@ -2,7 +2,7 @@ import { BlockList, isIPv4, isIPv6, type Server, type Socket } from 'node:net';
 import { OpenCounts } from '../accounts/open-counts.ts';
 import type { App } from './exchange/fastify-app.ts';
 
-/** What one client may take of the service before its key is known. */
+/** Limits of a client before its key is known. */
 export interface ConnectionLimits {
   /** Open connections. Further ones are closed at once. */
   readonly connectionsMax: number;
@@ -16,7 +16,7 @@ export interface ConnectionLimits {
   readonly requestMsMax: number;
   /** Time for a client to read anything of an answer that waits for it. */
   readonly stalledMsMax: number;
-  /** How often the times of requests are checked. */
+  /** Interval at which the times of requests are checked. */
   readonly checkMs: number;
 }
 

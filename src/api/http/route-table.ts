@@ -4,7 +4,7 @@ import type { RouteRules, RouteTable } from './exchange/route-rules.ts';
 const KIB = 1_024;
 const MIB = 1_024 * KIB;
 
-/** What needs no key. */
+/** Routes that need no key. */
 const OPEN: RouteRules = {
   role: null,
   price: 'free',
@@ -16,7 +16,7 @@ const OPEN: RouteRules = {
 };
 /** Files of web pages. */
 const FILE: RouteRules = { ...OPEN, cache: 'own' };
-/** What anybody with a key may look at. */
+/** Routes that every key may read. */
 const READ: RouteRules = { ...OPEN, role: 'viewer', atOnce: 32 };
 const CHANGE: RouteRules = { ...READ, role: 'operator', bodyBytesMax: 64 * KIB };
 const ADMIN_READ: RouteRules = { ...READ, role: 'admin' };

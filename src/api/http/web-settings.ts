@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 import type { FastifyCorsOptions } from '@fastify/cors';
 import type { TlsMaterial } from './tls-files.ts';
 
-/** How clients reach the service. */
+/** Settings of the web interface. */
 export interface WebSettings {
   /** null: plain HTTP. */
   readonly tls: TlsMaterial | null;
@@ -27,7 +27,7 @@ export function corsOptions(origins: readonly string[]): FastifyCorsOptions {
   };
 }
 
-/** Whether other machines reach the address, and nothing encrypts what they send. */
+/** True if other machines reach the address, and nothing encrypts what they send. */
 export function isExposed({
   host,
   encrypted,
@@ -36,7 +36,7 @@ export function isExposed({
   return !encrypted && trustedProxies.length === 0 && !isLoopback(host);
 }
 
-/** Whether only this machine reaches the address. */
+/** True if only this machine reaches the address. */
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }

@@ -12,7 +12,7 @@ import type { TaskName } from '../wire/task-names.ts';
 import { answerTask } from './answer-job.ts';
 import { decodeEnvelope, encodeEnvelope } from './envelope.ts';
 
-/** What a program with the models of a catalog is started with. */
+/** Setup of a program with the models of a catalog. */
 export interface ModelsSetup {
   readonly models: readonly Model[];
   /** Aliases of the models. */

@@ -194,7 +194,7 @@ export class JobRunner {
     return false;
   }
 
-  /** Whether the lease was held; `cancelling` while the job is being cancelled; the problem of a refused effect. */
+  /** True if the lease was held; `cancelling` while the job is being cancelled; the problem of a refused effect. */
   async #store(job: ClaimedJob, outcome: EndedOutcome): Promise<boolean | 'cancelling' | HttpProblem> {
     const { database, limits, nowMs, holder } = this.#parts;
     const endedAtMs = nowMs();

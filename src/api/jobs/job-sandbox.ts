@@ -38,7 +38,7 @@ interface JobSandboxOptions {
 const MEMORY_SHARE = 0.5;
 const SLOTS_MAX = 4;
 
-/** What this process may use, MiB: the limit of its container, or the machine. Without a limit it is 0 or above all. */
+/** Memory of this process, MiB: the limit of its container, which is 0 or huge without one, or the machine. */
 export function usableMemoryMb(machineBytes = totalmem(), limitBytes = process.constrainedMemory()): number {
   return Math.min(machineBytes, limitBytes || machineBytes) / 2 ** 20;
 }

@@ -33,7 +33,7 @@ export type JobOutcome =
       readonly tokens: TokenCount;
       /** The model that was fine-tuned, to be prepared before the job succeeds. */
       readonly made?: NewlyTuned | null;
-      /** What is stored in the transaction that ends the job. */
+      /** Effect that is stored in the transaction that ends the job. */
       readonly effect?: CallEffect;
     }
   /** `error` is shown to the client, `cause` is logged. */
@@ -51,4 +51,4 @@ export interface JobExecutor<Task extends JobName = TaskName> {
 }
 
 /** The error that clients see for internal failures. Details are logged. */
-export const INTERNAL_ERROR = 'Internal error; the log tells more under this job id';
+export const INTERNAL_ERROR = 'Internal error; the log has details under this job id';

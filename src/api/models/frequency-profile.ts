@@ -5,7 +5,7 @@ import { seasonLength } from '../../time/season.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** What a frequency implies: its grid, and its season and history in values. */
+/** Properties of a frequency: its grid, and its season and history in values. */
 export interface FrequencyProfile {
   /** null for an alias without a grid. */
   readonly grid: Frequency | null;
@@ -35,7 +35,7 @@ const QUARTERS = 40;
 /** Minimum history for multiples of a step and for years. */
 const HISTORY_MIN = 24;
 
-/** What an answer is warned of where its frequency is not known; null where it is. */
+/** Warning of an answer whose frequency is unknown; null if it is known. */
 export function frequencyWarning(profile: FrequencyProfile): string | null {
   if (profile !== GENERIC) return null;
   return `freq is no alias of a frequency that is known: a season of ${GENERIC.season} values is assumed`;

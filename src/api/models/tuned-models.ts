@@ -150,7 +150,7 @@ interface TuningScope {
   readonly signal: AbortSignal;
 }
 
-/** How a request fine-tunes; 0 steps: not at all. */
+/** Fine-tuning of a request; 0 steps: none. */
 export type Tuning = Pick<TuningRequest, 'steps' | 'loss' | 'depth'>;
 
 /** The model of a request, fine-tuned; unchanged without steps. */

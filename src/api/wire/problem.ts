@@ -29,7 +29,7 @@ export class HttpProblem extends Error {
   }
 }
 
-const SUPPORT = 'Ask whoever runs this service; its README says how keys are made.';
+const SUPPORT = 'Ask the operator of this service; its README describes how to create keys.';
 
 /** The 401 body that public clients expect. */
 export function invalidKey(requestId: string): HttpProblem {
@@ -69,7 +69,7 @@ export function tooManyCalls(
 /** Maximum number of reported problems. */
 export const PROBLEMS_MAX = 100;
 
-/** Texts of a problem are cut here: names of fields, and what parsers say, repeat what was sent. */
+/** Texts of a problem are cut here: names of fields, and messages of parsers, repeat what was sent. */
 const TEXT_LENGTH_MAX = 500;
 
 /** All invalid fields at once, up to the maximum. */
@@ -139,5 +139,5 @@ export function problemOf(error: unknown, known = 'request id'): HttpProblem {
   if (error instanceof ServiceError && error.code === 'history-unavailable') return overloaded(error.message);
   const status = (error as { readonly statusCode?: number }).statusCode ?? 500;
   if (status >= 400 && status < 500) return new HttpProblem(status, (error as Error).message);
-  return new HttpProblem(500, `Internal error; the log tells more under this ${known}`);
+  return new HttpProblem(500, `Internal error; the log has details under this ${known}`);
 }

@@ -29,7 +29,7 @@ interface TuningSize {
   readonly depth: number;
 }
 
-/** How long a train step takes here: a moving average by model and depth, under whatever load there is. */
+/** Duration of a train step: a moving average by model and depth, under the present load. */
 export class StepTimes {
   readonly #known = new Map<string, StepTime>();
   /** The least milliseconds of a step, without expiry. */

@@ -11,7 +11,7 @@ export interface TuningState {
 /** The graph of one update, for one loss and depth. */
 export interface StepGraph {
   readonly shape: BatchShape;
-  /** Whether the loss accepts negative values, so that negated windows are valid training data. */
+  /** True if the loss accepts negative values, so that negated windows are valid training data. */
   readonly signSymmetric: boolean;
   /** One update, the `n`th, counted from 1. */
   step(

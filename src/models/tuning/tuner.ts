@@ -29,13 +29,13 @@ const TUNER_LIMITS: TunerLimits = {
   waitingMax: 32,
 };
 
-/** Somebody waits for the answer: it has its share of the processors, also beside a busy stream. */
+/** A client waits for the answer: it has its share of the processors, also under a busy stream. */
 const NICENESS = 0;
 
 /** The first steps are a measure of all of them, where no earlier tuning is. */
 const TELLING_SHARE = 0.2;
 
-/** How many owners may have full queues at once. */
+/** Owners that may have full queues at once. */
 const OWNERS_WAITING_MAX = 4;
 
 type TuningOutcome =
@@ -92,7 +92,7 @@ export class Tuner {
 
   /**
    * Tunes a pretrained model, or weights that were tuned from it. Rejects with the reason of the signal. Throws
-   * ServiceError `overloaded` when the queue is full, `internal` when the child ended by itself.
+   * ServiceError `overloaded` when the queue is full, `internal` when the child ended unexpectedly.
    */
   async tune({ model, base, request, signal, onStep = () => {} }: TuningCall): Promise<TuningOutcome> {
     const known = this.#models.get(model);
@@ -130,7 +130,7 @@ export class Tuner {
     return { kind: 'too-late', ms, busy: atBestMs <= this.#limits.answerMsMax };
   }
 
-  /** How long the next tuning of an owner waits: for those of its own, and in turns for as many of each other owner. */
+  /** Wait of an owner's next tuning: for the owner's own, and in turns for as many of each other owner. */
   #waitOf(owner: string): number {
     const byOwner = Map.groupBy(this.#expectedMs.values(), (expected) => expected.owner);
     const turns = (byOwner.get(owner)?.length ?? 0) + 1;

@@ -109,7 +109,7 @@ interface WindowSampling {
   readonly count: number;
   /** Number of windows drawn before; series take turns. */
   readonly firstTurn: number;
-  /** Whether windows may be negated. */
+  /** True if windows may be negated. */
   readonly signSymmetric: boolean;
   /** Random numbers in [0, 1). */
   random(): number;

@@ -9,7 +9,7 @@ import { openSqlite } from './sqlite-database.ts';
 /** The SQLite file. */
 export const STORE_FILE = 'tidewatch.db';
 
-/** The folder of weights beside SQLite. */
+/** The folder of weights next to SQLite. */
 const WEIGHTS_FOLDER = 'models';
 
 export interface StorePlace {

@@ -102,7 +102,7 @@ async function inTransaction<T>(client: PoolClient, work: (sql: Sql) => Promise<
   try {
     const result = await work({ dialect: 'postgres', query: (text, values) => run(client, text, values) });
     const { command } = await query(client, 'COMMIT');
-    assert(command === 'COMMIT', 'a statement failed, and the transaction went on as if it had not');
+    assert(command === 'COMMIT', 'a statement failed, and the transaction continued as if it had not');
     return result;
   } catch (error) {
     // If this fails the connection is lost, and the server rolls back.

@@ -11,7 +11,7 @@ interface SqliteLimits {
 
 const LIMITS: SqliteLimits = { busyMsMax: 5_000 };
 const BUSY_PAUSE_MS = 5;
-/** Prepared statements that are kept. Texts are constants of the code; beyond this they are prepared anew. */
+/** Prepared statements that are kept. Texts are constants of the code; beyond this they are prepared again. */
 const STATEMENTS_MAX = 500;
 /** The path of an in-memory database. */
 export const IN_MEMORY = ':memory:';

@@ -1,6 +1,6 @@
 import type { Sql } from './database.ts';
 
-/** How often the clock of Postgres is read. In between the monotonic clock of this process counts. */
+/** Interval at which the clock of Postgres is read. In between the monotonic clock of this process counts. */
 const SYNC_MS = 30_000;
 
 interface LocalClock {

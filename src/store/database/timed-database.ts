@@ -1,6 +1,6 @@
 import type { Database } from './database.ts';
 
-/** How long an operation of the store took, waiting included, also when it failed. */
+/** Observes the duration of each operation of the store, waiting included, also when it failed. */
 interface StoreSeconds {
   observe(labels: { readonly operation: 'query' | 'transaction' }, seconds: number): void;
 }

@@ -111,7 +111,7 @@ export const keptResults: Migration = ({ integer }) => [
   'CREATE INDEX jobs_by_status ON jobs (owner, status, number)',
 ];
 
-/** Version 13: what people say about incidents. */
+/** Version 13: reviews of incidents. */
 export const incidentReviews: Migration = ({ integer, strict }) => [
   `CREATE TABLE incident_reviews (
     incident_id TEXT PRIMARY KEY,

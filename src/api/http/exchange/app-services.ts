@@ -38,7 +38,7 @@ export interface AppServices extends FinetunedServices {
   readonly refusedCalls: RefusedCalls;
   readonly models: ServedModels;
   readonly jobs: JobQueue;
-  /** What the service knows of the stream; null where it reads none. */
+  /** Access to the stream and its history; null if the service reads none. */
   readonly operations: Operations | null;
   /** Scores files of callers and kept values; none where it is left out. */
   readonly backtests?: Backtests;
@@ -48,7 +48,7 @@ export interface AppServices extends FinetunedServices {
   readonly consolePage?: ServedPage;
   /** Signs in at the console once; none where it is left out. */
   readonly signInCode?: SignInCode;
-  /** Where people sign in; none where it is left out. */
+  /** Identity provider where people sign in; absent: none. */
   readonly identity?: Pick<IdentityProvider, 'host' | 'begin' | 'finish'>;
   readonly metrics: Pick<Metrics, 'httpRequests' | 'httpRequestSeconds'>;
   /** Memory budget of all request bodies. */

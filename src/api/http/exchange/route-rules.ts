@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { KeyRole } from '../../../store/key-role.ts';
 import type { App } from './fastify-app.ts';
 
-/** What a route requires, costs and accepts. */
+/** Role, price and limits of a route. */
 export interface RouteRules {
   /** The least role of its key; null: it needs no key. */
   readonly role: KeyRole | null;

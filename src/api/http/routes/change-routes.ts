@@ -18,15 +18,14 @@ import {
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 
-/** What people and programs say has changed, such as deployments. */
+/** Changes that people and programs report, such as deployments. */
 export function addChangeRoutes(app: App, { operations, nowMs }: AppServices): void {
   app.post(
     '/v1/changes',
     {
       schema: {
         operationId: 'addChange',
-        summary:
-          'Says that something has changed, such as a deployment; also as clients of Grafana annotations write it',
+        summary: 'Reports a change, such as a deployment; also as clients of Grafana annotations write it',
         body: ChangeRequest,
         response: { ...bodyAnswers(KnownChangeAnswer), 404: Detail },
       },
@@ -91,7 +90,7 @@ interface Concerned {
   readonly subjects: readonly ConcernedSubject[] | null;
 }
 
-/** What a query asks about, and when that was. */
+/** Subject and time of a query. */
 async function concerned(
   { reader }: Operations,
   { series, event: eventId, incident: incidentId }: { series?: string; event?: string; incident?: string },

@@ -14,7 +14,7 @@ import { callerOf } from '../exchange/require-key.ts';
 
 const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
-/** A rate says nothing where all series of a detector together were judged for less. */
+/** A rate is meaningless if all series of a detector together were scored for less. */
 const JUDGED_MS_MIN = DAY_MS;
 
 /** The detectors that workers score by. */
@@ -29,7 +29,7 @@ function addDetectors(app: App, { operations, store }: AppServices): void {
     {
       schema: {
         operationId: 'listDetectors',
-        summary: 'Lists the detectors: settings, series, alarms promised and seen',
+        summary: 'Lists the detectors: settings, series, target and actual rate of events',
         response: { ...answers(DetectorsAnswer), 404: Detail },
       },
     },
@@ -121,7 +121,7 @@ async function fileVersion(port: DetectorsPort): Promise<{ readonly version: nul
   return { version: null, text: await port.fileText() };
 }
 
-/** The version that stands for the detectors file of this service. */
+/** Number of the version that is the detectors file of this service. */
 const FILE_VERSION = 0;
 
 async function textToSave(

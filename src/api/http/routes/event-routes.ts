@@ -137,7 +137,7 @@ function addReviews(app: App, services: AppServices): void {
   app.post(
     '/v1/events/:id/label',
     {
-      schema: { ...schema, operationId: 'labelEvent', summary: 'Says whether an event was real', body: LabelRequest },
+      schema: { ...schema, operationId: 'labelEvent', summary: 'Labels an event as real or not', body: LabelRequest },
     },
     async (request) => {
       const { real, note = null } = request.body;
@@ -148,7 +148,7 @@ function addReviews(app: App, services: AppServices): void {
   );
 }
 
-/** What is wrong about a mute. */
+/** Problems of a mute. */
 export function muteProblems({ until, reason = '' }: Type.Static<typeof MuteRequest>, nowMs: number) {
   return [
     ...(until !== null && until <= nowMs ? [fieldProblem(['body', 'until'], 'until must be in the future')] : []),

@@ -6,7 +6,7 @@ import { HolidaysAnswer, HolidaysQuery } from '../../wire/schema/holiday-schema.
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 
-/** What `holidays` of a detector or request makes of a place. */
+/** Dates that `holidays` of a detector or request adds for a place. */
 export function addHolidayRoute(app: App, { nowMs }: Pick<AppServices, 'nowMs'>): void {
   app.get(
     '/v1/holidays',

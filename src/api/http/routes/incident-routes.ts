@@ -31,7 +31,7 @@ import { muteProblems } from './event-routes.ts';
 
 const IncidentId = Type.Object({ id: Type.String() });
 
-/** Events that belong together, and what people say of them. */
+/** Related events, with the feedback of people. */
 export function addIncidentRoutes(app: App, services: AppServices): void {
   addIncidentLists(app, services);
   addIncidentReviews(app, services);
@@ -104,7 +104,7 @@ function wholeIncident({ incident: { incidentId }, mergedIds }: FoundIncident): 
 /** Reads what it needs of the history, and returns what it writes. */
 type IncidentAct = (found: FoundIncident, act: ReviewAct) => Promise<(sql: Sql) => Promise<unknown>>;
 
-/** Reviews an incident, and answers with what people say of it now. */
+/** Reviews an incident, and answers with its reviews. */
 function reviewer({ store, nowMs, ...services }: AppServices) {
   return async (request: FastifyRequest, id: string, reviewing: IncidentAct) => {
     const found = await foundIncident({ store, nowMs, ...services }, id);
@@ -169,7 +169,7 @@ function addVerdicts(app: App, services: AppServices): void {
       schema: {
         ...REVIEW_SCHEMA,
         operationId: 'judgeIncident',
-        summary: 'Says that an event does not belong to an incident, or where it began',
+        summary: 'Reports that an event does not belong to an incident, or where it began',
         body: VerdictRequest,
       },
     },

@@ -22,7 +22,7 @@ const ACTOR = 'provider';
 const HIDDEN = { hide: true } as const;
 const LoginQuery = Type.Object({ to: Type.Optional(Type.String({ maxLength: PLACE_CHARACTERS_MAX })) });
 
-/** What the browser keeps while somebody signs in. Its scripts cannot read it. */
+/** Cookie that the browser keeps during a sign-in. Scripts cannot read it. */
 type KeptLogin = OpenLogin & { readonly to: string };
 
 /** Signing in at an identity provider: to it, and back. What begins is a session as every other. */
@@ -78,7 +78,7 @@ export function addLoginRoutes(app: App, services: AppServices): void {
   });
 }
 
-/** Where the page says why. */
+/** Page that shows the reason. */
 const refusedPlace = (reason: LoginRefusal) => `/console#/sign-in-refused/${reason}`;
 
 /** An address of this service as the browser knows it. The provider compares it with those that are registered. */

@@ -5,7 +5,7 @@ import { SENT_PAGE, SentAnswer, SentQuery } from '../../wire/schema/operations/s
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 
-/** What receivers of alerts were sent, as the process that sends has kept it. */
+/** Notifications of alerts, as the process that sends them has stored them. */
 export function addSentRoute(app: App, { store }: Pick<AppServices, 'store'>): void {
   app.get(
     '/v1/sent',

@@ -24,7 +24,7 @@ import type { App } from '../exchange/fastify-app.ts';
 
 const REFUSALS = { 404: Detail, 422: InvalidRequest };
 
-/** What was scored: series, their scores, and groups. */
+/** Series, their scores, and groups. */
 export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'operations'>): void {
   app.get(
     '/v1/series',

@@ -22,7 +22,7 @@ import { callerOf } from '../exchange/require-key.ts';
 
 const LETTER_ID = /^(\d{1,10})-(\d{1,15})$/;
 
-/** What operators look at. */
+/** State of the service, for operators. */
 export function addServiceRoutes(app: App, services: AppServices): void {
   const { operations, store, jobs } = services;
   app.get(
@@ -64,7 +64,7 @@ function addFreshness(app: App, { operations, nowMs }: AppServices): void {
     {
       schema: {
         operationId: 'getFreshness',
-        summary: 'Returns how current the scores are, and how many series are judged',
+        summary: 'Returns the freshness of the scores, and the series by their state',
         response: { ...answers(Freshness), 404: Detail },
       },
     },

@@ -19,7 +19,7 @@ async function detectorsText({ detectors }: Operations, { store }: Pick<AppServi
   return newest?.text ?? detectors.fileText();
 }
 
-/** What other settings of a detector would have raised on its series, or on those that `match` chooses. */
+/** Events that other settings of a detector would have raised on its series, or on those that `match` selects. */
 export function addWhatIfRoute(app: App, services: AppServices): void {
   const { jobs } = services;
   const { 200: _, ...refusals } = seriesAnswers(Detail);

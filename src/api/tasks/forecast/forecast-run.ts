@@ -52,7 +52,7 @@ interface PointsPlan {
   readonly signal: AbortSignal;
 }
 
-/** Forecasts many points: as a group, with exogenous variables, or each by itself. */
+/** Forecasts many points: as a group, with exogenous variables, or each alone. */
 export async function forecastPoints(question: ForecastQuestion, plan: PointsPlan): Promise<PointForecasts> {
   const { series, settings, offsets } = question;
   const { points, models, signal } = plan;

@@ -15,13 +15,13 @@ import { requestedProfile } from './detection-profile.ts';
 export interface OnlineDetectionQuestion extends SeriesQuestion {
   readonly settings: DetectionSettings;
   readonly level: WireLevel;
-  /** Whether grades are requested. */
+  /** True if grades are requested. */
   readonly grade: boolean;
-  /** Whether events are requested. */
+  /** True if events are requested. */
   readonly events: boolean;
   /** Mean step of the series; null where no events are requested, or the frequency has no grid. */
   readonly eventStepMs: number | null;
-  /** Event times of the first values; null where the long memory does not judge. */
+  /** Event times of the first values; null if the seasonal profile does not apply. */
   readonly startsMs: readonly number[] | null;
   readonly warning: string | null;
 }

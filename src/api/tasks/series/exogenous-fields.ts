@@ -18,7 +18,7 @@ export function exogenousFields(
   };
 }
 
-/** Whether some variable varies in a series that is long enough. */
+/** True if some variable varies in a series that is long enough. */
 function canHaveEffects({ variables, sizes }: SeriesQuestion['series']): boolean {
   return sizes.some((size, i) => {
     return size >= EFFECT_ROWS_MIN && variables !== null && variables[i].some(({ values }) => varies(values));

@@ -39,7 +39,7 @@ export function checkPaths(
   }
 }
 
-/** What a request needs of its model. */
+/** Forecasts that a request needs. */
 export interface ModelLoad {
   readonly forecasts: number;
   /** Steps of each. */

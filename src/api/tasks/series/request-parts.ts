@@ -11,7 +11,7 @@ export interface RequestPart {
  * when the part is done.
  */
 const PART_VALUES = 262_144;
-/** One is forecast while another one is planned or judged. */
+/** One is forecast while another one is planned or concluded. */
 const PARTS_AT_ONCE = 2;
 
 /** Consecutive series with at most so many values, or one of them. */
@@ -32,7 +32,7 @@ export function requestParts(series: readonly ArrayLike<number>[], valuesMax = P
 
 /**
  * The results of every part, in the order of the series. Rejects when a part does.
- * @param work is told how many rows of a part may be in flight: of all parts together no more than of one alone, so
+ * @param work receives how many rows of a part may be in flight: of all parts together no more than of one alone, so
  *   that other requests wait no longer
  */
 export async function inParts<R>(

@@ -36,7 +36,7 @@ export interface SeriesQuestion {
   readonly frequency: FrequencyProfile;
   readonly model: ServedModel;
   readonly tuning: Tuning;
-  /** Whether the exogenous effect is removed before the model is applied. */
+  /** True if the exogenous effect is removed before the model is applied. */
   readonly cleanFirst: boolean;
   /** Exogenous variables without known future values. */
   readonly pastOnly: readonly number[];

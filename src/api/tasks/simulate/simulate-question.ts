@@ -13,7 +13,7 @@ export interface SimulateQuestion extends ForecastQuestion {
   readonly paths: number;
   /** null: other paths every time. */
   readonly seed: bigint | null;
-  /** Whether the paths of all series should follow the same windows: several series that end together. */
+  /** True if the paths of all series should follow the same windows: several series that end together. */
   readonly coupled: boolean;
 }
 
@@ -83,7 +83,7 @@ export function pathHistory(values: Float64Array, h: number): Float64Array {
   return values.subarray(-Math.max(HISTORY_MAX, h));
 }
 
-/** Whether a history has `h` values without a gap. The newest are looked at first. */
+/** True if a history has `h` values without a gap. Searches from the end. */
 function hasWindow(values: Float64Array, h: number): boolean {
   let run = 0;
   for (let i = values.length - 1; i >= 0 && run < h; i--) run = Number.isNaN(values[i]) ? 0 : run + 1;

@@ -1,6 +1,6 @@
 /**
  * Accounts for the memory of request bodies, by key. A key may hold as much as it leaves free for the others: alone
- * half of the budget, beside another one a quarter, and so on. So bodies of one key, however slowly they are sent,
+ * half of the budget, next to another one a quarter, and so on. So bodies of one key, however slowly they are sent,
  * never keep the bodies of others out.
  */
 export class BodyBudget {

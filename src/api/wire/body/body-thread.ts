@@ -17,7 +17,7 @@ interface WaitingBody {
 const HEAP_MB_MAX = 1_024;
 
 /**
- * Parses large bodies on a worker thread. It starts with the first body. One that ends by itself is replaced at once.
+ * Parses large bodies on a worker thread. It starts with the first body, and is replaced at once if it ends.
  */
 export class BodyThread {
   #worker: Worker | null = null;

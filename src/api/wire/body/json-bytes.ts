@@ -22,7 +22,7 @@ export const LOWER_T = 0x74;
 export const LEFT_BRACE = 0x7b;
 export const RIGHT_BRACE = 0x7d;
 
-/** What begins with t, f and n. */
+/** Literals by their first letter. */
 export const LITERALS = new Map([
   [LOWER_T, Buffer.from('true')],
   [LOWER_F, Buffer.from('false')],

@@ -238,7 +238,7 @@ export class JsonCursor {
     this.#expect(COLON);
   }
 
-  /** Whether it holds escapes. */
+  /** True if it contains escapes. */
   #skipString(): boolean {
     const bytes = this.#bytes;
     if (bytes[this.at] !== QUOTE) throw this.#unexpected();

@@ -73,7 +73,7 @@ export async function readBytes(
     for await (const chunk of untilTooSlow(payload, source, rate)) {
       if (bytes + chunk.length > bytesMax) throw bodyTooLarge(bytesMax);
       if (!budget.take(keyId, chunk.length)) throw overloaded('Too many large requests at once, try again');
-      // In place: chunks beside the whole would be its memory twice. A length alone, without bytes, reserves nothing.
+      // In place: chunks and the whole would take the memory twice. A length alone, without bytes, reserves nothing.
       if (whole === null && inflator === null && length !== undefined && bytes >= SLICE_BYTES) {
         whole = Buffer.allocUnsafeSlow(length);
         Buffer.concat(chunks.splice(0)).copy(whole);

@@ -42,7 +42,7 @@ const SERIES = ['body', 'series'];
 const LIST_ITEMS_MAX = 1_000_001;
 /** The same for columns, for a list of objects, and for each list in one of them. */
 const NESTED_ITEMS_MAX = 1_001;
-/** Longer literals are written anew. */
+/** Longer literals are formatted again. */
 const LITERAL_LENGTH_MAX = 32;
 
 /**

@@ -18,7 +18,7 @@ import {
 export const EVENTS_PAGE = { fallback: 100, max: 1_000 } as const;
 
 export const EventsQuery = Type.Object({
-  open: QueryFlag('`true`: only events that go on; `false`: only closed ones.'),
+  open: QueryFlag('`true`: only open events; `false`: only closed ones.'),
   acknowledged: QueryFlag('`true`: only acknowledged events; `false`: only others.'),
   series: QueryText('Only events of this series, or with it as a member.'),
   group: QueryText('Only events of this group.'),
@@ -38,7 +38,7 @@ export const Note = (description: string) => Type.Optional(Type.String({ maxLeng
 export const Acknowledged = Type.Object({
   at: Type.Integer(),
   by: Type.String({ description: 'Name of the key.' }),
-  note: NullableText('What was said.'),
+  note: NullableText('Note of the reviewer.'),
 });
 export const Muted = Type.Object({
   at: Type.Integer(),
@@ -54,7 +54,7 @@ const EventLabel = Type.Object({
   at: Type.Integer(),
   by: Type.String(),
   real: Type.Boolean({ description: 'Whether the event was real.' }),
-  note: NullableText('What was said.'),
+  note: NullableText('Note of the reviewer.'),
 });
 
 export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
@@ -64,7 +64,7 @@ export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(sch
 const Review = {
   acknowledged: nullable(Acknowledged, 'Who has seen the event; null while nobody has.'),
   muted: nullable(EventMuted, 'Until when, and why, the event is muted; null where it is not.'),
-  label: nullable(EventLabel, 'Whether it was real; null while nobody said so.'),
+  label: nullable(EventLabel, 'Whether it was real; null without a label.'),
 };
 
 /** An event as it is in the topic, newest revision, with its review by people. */
@@ -119,7 +119,7 @@ export const AnomalyEventAnswer = Type.Object({
   ...Review,
 });
 export type EventAnswer = Type.Static<typeof AnomalyEventAnswer>;
-/** An event without what others say of it: a message of GET /v1/live. */
+/** An event without reviews: a message of GET /v1/live. */
 export type UnreviewedEvent = Omit<EventAnswer, keyof typeof Review | 'incidentId'>;
 
 export const EventsAnswer = Type.Object({

@@ -20,7 +20,7 @@ import {
 export const INCIDENTS_PAGE = { fallback: 100, max: 1_000 } as const;
 
 export const IncidentsQuery = Type.Object({
-  open: QueryFlag('`true`: only incidents that go on; `false`: only closed ones.'),
+  open: QueryFlag('`true`: only open incidents; `false`: only closed ones.'),
   single: QueryFlag('`true`: only events that nothing belongs to; `false`: only other incidents.'),
   match: QueryMatch,
   detector: QueryText('Only incidents with an event of this detector.'),
@@ -35,12 +35,12 @@ export const IncidentsQuery = Type.Object({
 });
 
 const Origin = Type.Object({
-  series: Type.String({ description: 'The series, or group, that stands for it.' }),
+  series: Type.String({ description: 'The series, or group, that represents it.' }),
   common: NullableText('What its series have in common; null for one series.'),
   score: Type.Number({
     description: 'Its share of the evidence of all candidates. If the first has less than 0.5, the origin is unknown.',
   }),
-  evidence: Type.Array(Type.String(), { description: 'Sentences; empty where nothing can be told.' }),
+  evidence: Type.Array(Type.String(), { description: 'Sentences; empty without evidence.' }),
 });
 
 const Labels = (description: string) => Type.Record(Type.String(), Type.String(), { description });
@@ -57,7 +57,7 @@ const IncidentEvent = Type.Object({
   seriesLabels: Labels('Labels of its series, or what the series of its group have in common.'),
 });
 
-/** A revision as it is in the topic, but for its events. */
+/** A revision as it is in the topic, except its events. */
 const Revision = {
   incidentId: Type.String(),
   type: Type.Enum([...INCIDENT_TYPES]),
@@ -73,10 +73,7 @@ const Revision = {
   grade: NullableNumber('The highest of its events.'),
   eventCount: Type.Integer(),
   seriesCount: Type.Integer(),
-  usualCount: nullable(
-    Type.Integer(),
-    'How many series usually begin within as long a time, where that says something.',
-  ),
+  usualCount: nullable(Type.Integer(), 'How many series usually begin within as long a time, if that is known.'),
   origins: Type.Array(Origin, {
     description: 'Candidates for where it began, in a list by its events alone. Never the cause.',
   }),
@@ -89,14 +86,14 @@ const Verdict = Type.Object({
   subject: Type.String({ description: 'The event, or what an origin has in common, or its series.' }),
   at: Type.Integer(),
   by: Type.String({ description: 'Name of the key.' }),
-  note: NullableText('What was said.'),
+  note: NullableText('Note of the reviewer.'),
 });
 
-/** What people say. */
+/** Reviews of people. */
 const Review = {
   acknowledged: nullable(Acknowledged, 'Who has seen it with all of its events; null while nobody has.'),
   muted: nullable(Muted, 'Until when, and why, it is muted with all of its events; null where it is not.'),
-  verdicts: Type.Array(Verdict, { description: 'What people said of its events and origins, oldest first.' }),
+  verdicts: Type.Array(Verdict, { description: 'Verdicts of people on its events and origins, oldest first.' }),
 };
 
 const Events = Type.Array(IncidentEvent);

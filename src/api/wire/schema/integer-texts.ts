@@ -14,7 +14,7 @@ const RANGES = new Map<string, string>(
   Object.entries(UP_TO).map(([max, pattern]) => [pattern, `an integer from 1 to ${max}`]),
 );
 
-/** What one of these patterns accepts, in words; null for another pattern. */
+/** Description of the integers that one of these patterns accepts; null for another pattern. */
 export function integerWords(pattern: string): string | null {
   const digits = /^\^\[0-9]\{1,(\d+)\}\$$/.exec(pattern)?.[1];
   return RANGES.get(pattern) ?? (digits === undefined ? null : `an integer from 0 on, of at most ${digits} digits`);

@@ -55,15 +55,15 @@ const DetectionParameters = Type.Optional(
         type: ['string', 'null'],
         pattern: `^(off|(${POSITIVE})/(hour|day|week|month|year))$`,
         description:
-          'Accepted false alarms of a series, such as `1/week`; unless said otherwise what `level` leaves, or ' +
+          'Accepted false alarms of a series, such as `1/week`; by default what `level` leaves, or ' +
           'one a week, between 1 in 50,000 and 1 in 1,000 values.',
       },
       profile: {
         type: ['string', 'null'],
         enum: ['on', 'off', null],
         description:
-          'Whether grade and events come with the long memory of hours and weekdays, as in the stream. It needs the ' +
-          'times of the series (`start_datetime`). Default: `on`.',
+          'Whether the seasonal profile of hours and weekdays applies to grade and events, as in the stream. ' +
+          'It needs the times of the series (`start_datetime`). Default: `on`.',
       },
       timezone: {
         type: ['string', 'null'],
@@ -106,7 +106,7 @@ const DetectionParameters = Type.Optional(
         },
         description:
           'Days that resemble another weekday than their own, in local time: dates (`2026-12-24`, or `12-24` for ' +
-          'every year) and the weekday. A date stands in one entry; one of a year wins over one of every year.',
+          'every year) and the weekday. A date has one entry; one of a year wins over one of every year.',
       },
       calibration_size: {
         type: ['integer', 'string', 'null'],
@@ -147,7 +147,7 @@ const DetectionEvents = Type.Array(
     }),
     kind: Type.Enum(EVENT_KINDS),
     direction: Type.Enum(EVENT_DIRECTIONS),
-    open: Type.Boolean({ description: 'It goes on at the end of the history.' }),
+    open: Type.Boolean({ description: 'It is open at the end of the history.' }),
     start: Place('Position of its first deviating value in the series, from 0.'),
     first_alarm: Place('Position of its first alarm.'),
     peak: Place('Position of the row farthest from what was expected.'),
@@ -181,7 +181,7 @@ export const OnlineDetectionAnswer = Type.Object({
   profile: Type.Optional(
     Type.Boolean({
       description:
-        'With grade or events: whether the long memory of hours and weekdays judged, too. It needs `start_datetime` ' +
+        'With grade or events: whether the seasonal profile of hours and weekdays applied. It needs `start_datetime` ' +
         'and a step of 12 hours at most; for `multivariate` the same start for all series.',
     }),
   ),

@@ -10,7 +10,7 @@ export const QueryTime = (description: string) =>
 
 export const QueryText = (description: string) => Type.Optional(Type.String({ maxLength: 1_024, description }));
 
-/** What chooses series in every query. */
+/** Fields that select series in every query. */
 export const QueryMatch = Type.Optional(
   Type.String({
     maxLength: 4_096,

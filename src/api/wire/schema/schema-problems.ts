@@ -41,7 +41,7 @@ function problemsOf({ keyword, instancePath, params, message }: SchemaError, val
     const missing = params.requiredProperties as readonly string[];
     return missing.map((name): FieldProblem => ({ loc: [...loc, name], msg: 'Field required', type: 'missing' }));
   }
-  // The extra property is reported by itself, as `boolean`.
+  // The extra property is reported separately, as `boolean`.
   if (keyword === 'additionalProperties') return [];
   const input = valueAt(value, path);
   const problem = WORDS[keyword]?.(params, input) ?? { msg: `Input ${message}`, type: 'value_error' };

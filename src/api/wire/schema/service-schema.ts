@@ -5,7 +5,7 @@ export const DEAD_LETTERS_PAGE = { fallback: 100, max: 1_000 } as const;
 
 const Place = { topic: Type.String(), partition: Type.Integer() };
 
-/** What operators look at. A part that cannot be known now is null. */
+/** State of the service. A part that is unknown now is null. */
 export const ServiceState = Type.Object({
   history: Type.Object({
     kept: Type.Boolean({ description: 'Whether this service keeps a history.' }),

@@ -26,7 +26,7 @@ export const SimulateRequest = Type.Object({
       minItems: QUANTILES_MIN,
       maxItems: QUANTILES_MAX,
       description:
-        'Probabilities, strictly increasing, at which the distribution of each step is forecast besides the ' +
+        'Probabilities, strictly increasing, at which the distribution of each step is forecast in addition to the ' +
         'percentiles.',
     }),
   ),
@@ -46,7 +46,7 @@ export const SimulateRequest = Type.Object({
     Type.Boolean({
       description:
         'Paths of all series together: each path follows the same window of all histories, and tsmodel-2.1 forecasts ' +
-        'the series as one group. `coupled` says whether there was such a window.',
+        'the series as one group. `coupled` is true if there was such a window.',
     }),
   ),
 });

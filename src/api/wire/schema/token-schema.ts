@@ -1,6 +1,6 @@
 import Type from 'typebox';
 
-/** What an answer cost. */
+/** Price of an answer. */
 export const TokenFields = {
   input_tokens: Type.Integer(),
   output_tokens: Type.Integer(),

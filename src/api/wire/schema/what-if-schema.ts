@@ -73,7 +73,7 @@ export type WhatIfJobBody = Type.Static<typeof WhatIfJobRequest>;
 
 const Real = Type.Unsafe<boolean | null>({
   type: ['boolean', 'null'],
-  description: 'What people said about an event of this time; null: nothing.',
+  description: 'Label of an event of this time; null: none.',
 });
 
 const ComparedEvent = Type.Object({
@@ -89,7 +89,7 @@ const Sum = Type.Object({
   events: Type.Integer(),
   alarms: ALARMS,
   events_per_week: NullableNumber(
-    'Of each series, or group: what the promise is about; null where too little was scored.',
+    'Of each series, or group: the count that the target rate bounds; null where too little was scored.',
   ),
   alarms_per_week: NullableNumber('Values of each series, or group; null where too little was scored.'),
   text: Type.String({ description: 'The detectors file with the changes, ready to be saved.' }),

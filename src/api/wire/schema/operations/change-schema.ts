@@ -11,7 +11,7 @@ const Labels = Type.Record(Type.String(), Type.String({ minLength: 1, maxLength:
   description: 'It concerns series with all of these labels, their own or those of their detector; without any, all.',
 });
 
-/** What Grafana's annotations have beside is taken and ignored. */
+/** Other fields of Grafana's annotations are ignored. */
 export const ChangeRequest = Type.Object(
   {
     id: Type.Optional(
@@ -36,7 +36,7 @@ export const ChangeRequest = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: LIMITS.seriesCharactersMax,
-        description: 'A glob over ids or matchers of labels, beside the labels.',
+        description: 'A glob over ids or matchers of labels, in addition to the labels.',
       }),
     ),
     link: Type.Optional(Type.String({ maxLength: LIMITS.linkCharactersMax, description: 'An http or https address.' })),
@@ -55,7 +55,7 @@ export const KnownChangeAnswer = Type.Object({
   tags: Type.Array(Type.String()),
   labels: Type.Record(Type.String(), Type.String()),
   series: NullableText('A glob or matchers; null: it chooses by its labels alone.'),
-  link: NullableText('Where more stands.'),
+  link: NullableText('Link to details.'),
 });
 
 export const ChangesQuery = Type.Object({

@@ -32,7 +32,7 @@ const DetectorsVersion = Type.Object({
   version: Type.Integer(),
   saved_at: Type.Integer(),
   saved_by: Type.String({ description: 'Name of the key, or of the file.' }),
-  comment: NullableText('What was said about the change.'),
+  comment: NullableText('Comment on the change.'),
 });
 
 const FindingAnswer = Type.Object({
@@ -56,7 +56,7 @@ export const DetectorsRequest = Type.Object({
   roll_back_to: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'Publishes the text of this version again, in place of `text`; 0: of the detectors file.',
+      description: 'Publishes the text of this version again, instead of `text`; 0: of the detectors file.',
     }),
   ),
   base_version: Type.Unsafe<number | null>({

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { NullableTime } from '../query-fields.ts';
 
-/** How current what is shown is. A part that cannot be known now is null. */
+/** Freshness of the scores. A part that is unknown now is null. */
 export const Freshness = Type.Object({
   at: Type.Integer({ description: 'When this was read.' }),
   problem: Type.Union(

@@ -8,7 +8,7 @@ const Pattern = (description: string) =>
   );
 
 export const MutesQuery = Type.Object({
-  ended: QueryFlag('`true`: those that hold no more, in place of those that hold.'),
+  ended: QueryFlag('`true`: ended mutes instead of active ones.'),
 });
 
 export const NewMuteRequest = Type.Object(
