@@ -6,7 +6,7 @@ import type { FollowRecords, RecordReading, SingletonLog, StateSession } from '.
 import { AlertPeople, type PeopleOptions } from './alert-people.ts';
 import { LANE_BACKOFF, type LaneBackoff, type LaneHandlers, ReceiverLane } from './delivery/receiver-lane.ts';
 import { identify, type Notification } from './message/notification.ts';
-import { withKnownChanges } from './message/told-changes.ts';
+import { withKnownChanges } from './message/notified-changes.ts';
 import { openReceivers } from './receivers/open-receivers.ts';
 import type { Routes } from './routes/alert-route.ts';
 import { AlertState } from './state/alert-state.ts';

@@ -2,10 +2,10 @@ import { type Incident, isOriginKnown } from '../records/incident.ts';
 
 type IncidentFacts = Pick<Incident, 'kind' | 'seriesCount' | 'usualCount' | 'origins'>;
 
-/** One sentence that says what happened, and where it may have begun. */
+/** Returns one sentence with what happened and the likely origin. */
 export function incidentSummary({ kind, seriesCount, usualCount, origins }: IncidentFacts): string {
   const first = origins[0];
-  const known = isOriginKnown(origins) ? `it may have begun in ${first.common ?? first.series}` : 'origin unknown';
+  const known = isOriginKnown(origins) ? `likely origin ${first.common ?? first.series}` : 'origin unknown';
   const began = first === undefined ? '' : `; ${known}`;
   switch (kind) {
     case 'pause':
@@ -13,7 +13,7 @@ export function incidentSummary({ kind, seriesCount, usualCount, origins }: Inci
     case 'simultaneous':
       return `${counted(seriesCount, 'series')} at once; usually ${usualCount ?? 0}${began}`;
     case 'related':
-      return `${counted(seriesCount, 'series')} that belong together${began}`;
+      return `${seriesCount} related series${began}`;
     case 'single':
       return `One event of ${first?.series ?? 'a series'}`;
   }

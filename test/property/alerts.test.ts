@@ -6,8 +6,8 @@ import { dedupKeyOf } from '../../src/alerts/message/subject.ts';
 import type { AnomalyEvent } from '../../src/records/anomaly-event.ts';
 import { KeptAlerts } from '../fixture/alerts/kept-alerts.ts';
 import { eventId, revisionsOf } from '../fixture/alerts/notification.ts';
+import { incidentLife } from '../fixture/alerts/notified-incident.ts';
 import { routesOf } from '../fixture/alerts/routes.ts';
-import { incidentLife } from '../fixture/alerts/told-incident.ts';
 
 const ROUTES = routesOf(`
 receivers:

@@ -7,6 +7,10 @@ import { none, read } from './project.ts';
 const COLUMNS = 24;
 const PANEL_TYPES = new Set(['timeseries', 'stat']);
 const CHOSEN = /^\{"type":"prometheus","uid":"\$\{datasource\}"\}$/;
+/** Two Tidewatch installations may share a Prometheus. Bands and alerts have the labels of their series instead. */
+const SCOPE = 'job=~"$job",instance=~"$instance"}';
+const OF_SERIES = 'tidewatch-series';
+const OF_RULES = 'Firing alert rules';
 const RUNBOOK = 'deploy/book/runbook.md';
 
 test('each alert has a section of the runbook, which it names, and there are no others', () => {
@@ -32,8 +36,17 @@ test('dashboards have ids of their own, and panels have titles, known types and 
     assert.deepEqual(templating.list[0], { ...templating.list[0], name: 'datasource', type: 'datasource' });
     none(twice(panels.map(({ id }) => String(id))));
     none(twice(panels.map(({ title }) => title)));
-    for (const { title, type, datasource, targets } of panels) {
+    for (const { title, description, type, datasource, targets, fieldConfig } of panels) {
       assert.ok(PANEL_TYPES.has(type), `${file}: ${title} is a ${type}`);
+      assert.ok(description && fieldConfig.defaults.unit, `${file}: ${title} needs a description and a unit`);
+      const isScoped = (expr: string) =>
+        expr
+          .split('{')
+          .slice(1)
+          .every((each) => each.startsWith(SCOPE));
+      if (uid !== OF_SERIES && title !== OF_RULES) {
+        none(targets.filter(({ expr }) => !expr.includes(SCOPE) || !isScoped(expr)).map(({ expr }) => expr));
+      }
       assert.match(JSON.stringify(datasource), CHOSEN, `${file}: ${title}`);
       none(twice(targets.map(({ refId }) => refId)));
     }

@@ -2,7 +2,7 @@ import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import type { Incident } from '../../records/incident.ts';
 
 /** What is kept and sent of an incident: its newest revision, with what its events have in common. */
-export interface ToldIncident extends Incident {
+export interface NotifiedIncident extends Incident {
   /** The first ones of all that it has. */
   readonly events: Incident['events'];
   /** Labels of detectors and of series that are the same in each of its events. */
@@ -11,7 +11,7 @@ export interface ToldIncident extends Incident {
 }
 
 /** What an alert and its messages are about: an event, or an incident with all of its events. */
-export type Subject = { readonly event: AnomalyEvent } | { readonly incident: ToldIncident };
+export type Subject = { readonly event: AnomalyEvent } | { readonly incident: NotifiedIncident };
 
 /** What something is about, without the rest of it. */
 export function subjectOf(subject: Subject): Subject {
@@ -19,7 +19,7 @@ export function subjectOf(subject: Subject): Subject {
 }
 
 /** Its newest revision. */
-export function recordOf(subject: Subject): AnomalyEvent | ToldIncident {
+export function recordOf(subject: Subject): AnomalyEvent | NotifiedIncident {
   return 'event' in subject ? subject.event : subject.incident;
 }
 

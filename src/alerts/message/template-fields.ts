@@ -6,7 +6,7 @@ import { stretchText } from '../../records/stretch-text.ts';
 import { eventUrgency } from '../../records/urgency.ts';
 import { type Notice, type Notification, typeOf } from './notification.ts';
 import { oneLine } from './plain-text.ts';
-import { actLink, consoleLink, recordOf, type Subject, type ToldIncident } from './subject.ts';
+import { actLink, consoleLink, type NotifiedIncident, recordOf, type Subject } from './subject.ts';
 
 /** Text of a field; an empty text where the event has none. */
 type ReadField<T> = (of: T, consoleUrl: string | null) => string;
@@ -16,11 +16,11 @@ const ofEvent =
   (notice) =>
     'event' in notice ? read(notice.event) : '';
 const ofIncident =
-  (read: (incident: ToldIncident) => string): ReadField<Notice> =>
+  (read: (incident: NotifiedIncident) => string): ReadField<Notice> =>
   (notice) =>
     'incident' in notice ? read(notice.incident) : '';
 const ofBoth =
-  (read: (record: AnomalyEvent | ToldIncident) => string): ReadField<Notice> =>
+  (read: (record: AnomalyEvent | NotifiedIncident) => string): ReadField<Notice> =>
   (notice) =>
     read(recordOf(notice));
 const ofOrigin = (place: number) => ofIncident(({ origins }) => originText(origins[place]));
@@ -187,12 +187,12 @@ function distanceText({ value, expected }: AnomalyEvent): string {
   return Math.abs(share) > SHARE_MAX ? '' : `${share < 0 ? '-' : '+'}${Math.round(100 * Math.abs(share))} %`;
 }
 
-function goesOnText(record: AnomalyEvent | ToldIncident): string {
+function goesOnText(record: AnomalyEvent | NotifiedIncident): string {
   const { startedAtMs, updatedAtMs, endedAtMs } = record;
   const recoveringSinceMs = ('recoveringSinceMs' in record && record.recoveringSinceMs) || null;
   const lasted = stretchText((endedAtMs ?? recoveringSinceMs ?? updatedAtMs) - startedAtMs);
-  if (endedAtMs !== null) return `over after ${lasted}`;
-  return recoveringSinceMs === null ? `goes on, ${lasted} so far` : `recovering after ${lasted}`;
+  if (endedAtMs !== null) return `ended after ${lasted}`;
+  return recoveringSinceMs === null ? `ongoing for ${lasted}` : `recovering after ${lasted}`;
 }
 
 /** A place where an incident may have begun, with what speaks for it. */

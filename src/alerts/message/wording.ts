@@ -27,7 +27,7 @@ const INCIDENT_TEXT =
 
 const EVENT_TEXT =
   '[{{type}}] {{name}}: {{summary}}\n' +
-  '{{#usual}}usual then: {{usual}}{{#distance}}; {{distance}}{{/distance}}\n{{/usual}}' +
+  '{{#usual}}usual: {{usual}}{{#distance}}; {{distance}}{{/distance}}\n{{/usual}}' +
   '{{kind}}, {{urgency}}, detector {{detector}}, since {{startedAt}}, {{goesOn}}' +
   '{{#closeReason}}, {{closeReason}}{{/closeReason}}\n' +
   '{{#members}}members: {{members}}\n{{/members}}';

@@ -3,7 +3,7 @@ import { NAME_LABEL } from '../../records/series/series-id.ts';
 import { eventUrgency } from '../../records/urgency.ts';
 import type { Notice, Opening } from '../message/notification.ts';
 import { oneLine } from '../message/plain-text.ts';
-import { consoleLink, recordOf, type ToldIncident } from '../message/subject.ts';
+import { consoleLink, type NotifiedIncident, recordOf } from '../message/subject.ts';
 import { originText, placeOf } from '../message/template-fields.ts';
 import { type Worded, wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
@@ -103,7 +103,7 @@ function eventLabels(event: AnomalyEvent, alertname: string) {
   return labels;
 }
 
-function incidentLabels({ incidentId }: ToldIncident, { labels: shared = {} }: Opening) {
+function incidentLabels({ incidentId }: NotifiedIncident, { labels: shared = {} }: Opening) {
   const labels = givenLabels(shared, {});
   put(labels, 'alertname', 'Incident');
   put(labels, 'incident_id', incidentId);

@@ -11,6 +11,7 @@ import {
   type Alert,
   alertKey,
   coolDownKey,
+  currentAlert,
   inOrder,
   isHeld,
   keptSubject,
@@ -23,28 +24,22 @@ import { MutedRoutes } from './muted-routes.ts';
 import { Outbox } from './outbox.ts';
 import { closedNotice, RecentEnds } from './recent-ends.ts';
 
-/**
- * Open alerts that are kept, and cool-downs. Above it a new event is not sent, which is counted and logged, and no
- * series cools down.
- */
+/** Most open alerts, and most cool-downs. Further events are not sent but counted; further cool-downs do not start. */
 const ALERTS_MAX = 100_000;
 
-/** Format of what is kept. Since 2 there are incidents, since 3 ends that are repeated. */
+/** Format of the stored state. Since 2 it has incidents, since 3 repeated ends and notified receivers. */
 const FORMAT = 3;
 
-/** What one message has of an alert. */
+/** Revisions of an alert in one message. */
 interface AlertUpdate {
   readonly key: string;
   readonly types: readonly EventType[];
 }
 
-/**
- * What is open, what waits, and what is not delivered yet: the decisions of alerting, as a state machine without clock,
- * chance or I/O. Time comes in as an argument. All of it is restored from the entries that it has written.
- */
+/** Decides what is sent: a state machine without clock, chance or I/O, restored from what it has written. */
 export class AlertState {
   readonly #routes: readonly AlertRoute[];
-  /** Routes of open alerts that are not in the routes file any more. */
+  /** Routes of open alerts that the routes file no longer has. */
   readonly #formerRoutes = new Set<string>();
   readonly #count: (suppression: Suppression) => void;
   readonly #changes: StateChanges = new Map();
@@ -52,9 +47,9 @@ export class AlertState {
   readonly #alerts = new Entries<Alert>('alert/', this.#changes);
   readonly #recentEnds: RecentEnds;
   readonly #groups = new AlertGroups(this.#changes);
-  /** When the route may notify of the series again. */
+  /** End of each cool-down. */
   readonly #coolDowns = new Entries<number>('cool-down/', this.#changes);
-  /** Where the reading of events is, and that of incidents. */
+  /** Positions in the topics of events and incidents. */
   readonly place = new KeptPlace(this.#changes);
   readonly incidentPlace = new KeptPlace(this.#changes, 'incidents-');
   readonly outbox: Outbox;
@@ -81,23 +76,25 @@ export class AlertState {
     return this.#alerts.size;
   }
 
-  /** Takes a kept entry over. Throws a ServiceError where a newer version has written it. */
+  /** Restores a stored entry. Throws a ServiceError if a newer version has written it. */
   restore(key: string, json: string | null): void {
     const alerts = [this.#alerts, this.#recentEnds, this.#groups, this.#coolDowns, this.outbox];
     const kept = [...alerts, this.place, this.incidentPlace, this.#incidentEvents, this.#format];
     if (!kept.some((entries) => entries.restore(key, json))) this.#format.noteUnknown(key);
   }
 
-  /** Call it after the last kept entry. Throws a ServiceError where one is not known. */
+  /** Call it after the last stored entry. Throws a ServiceError if one is unknown. */
   restored(nowMs: number): void {
     this.#format.restored();
     this.outbox.restored(nowMs);
     this.#incidentEvents.restored();
-    for (const [key, alert] of this.#alerts.all()) {
+    for (const [key, stored] of this.#alerts.all()) {
+      const alert = currentAlert(stored);
+      if (alert !== stored) this.#alerts.set(key, alert);
       if (alert.group !== null && alert.waiting.length > 0) this.#groups.index(alert.group, key);
       if (this.#routeOf(alert) !== undefined) continue;
       this.#formerRoutes.add(alert.route);
-      if (alert.toldAtMs === null) this.#alerts.delete(key);
+      if (alert.notifiedAtMs === null) this.#alerts.delete(key);
       else if (alert.waiting.includes('closed')) this.#closeFormer(key, alert, nowMs);
     }
     if (this.readsIncidents) return;
@@ -105,7 +102,7 @@ export class AlertState {
     this.#incidentEvents.clear();
   }
 
-  /** A route is on incidents, or the end of one is still to be sent. */
+  /** True if a route is on incidents, or the end of one is still to be sent. */
   get readsIncidents(): boolean {
     return (
       this.#routes.some(({ on }) => on === 'incidents') ||
@@ -113,21 +110,20 @@ export class AlertState {
     );
   }
 
-  /** What has changed since the last call. */
+  /** Returns the changes since the last call. */
   takeChanges(): StateChanges {
     return takeChanges(this.#changes);
   }
 
-  /** Takes a revision of an event in. An older one, or the same again, changes nothing. */
+  /** Handles a revision of an event. An older one, or the same again, changes nothing. */
   observe(event: AnomalyEvent, nowMs: number): void {
     this.#observe({ event }, nowMs, ({ match }) => matchesEvent(match, event));
   }
 
-  /** The same of an incident. */
+  /** Handles a revision of an incident. */
   observeIncident(incident: Incident, nowMs: number): void {
     const { incidentId } = incident;
-    const told = this.#incidentEvents.take(incident);
-    this.#observe({ incident: told }, nowMs, (route) => {
+    this.#observe({ incident: this.#incidentEvents.take(incident) }, nowMs, (route) => {
       return matchesIncident(route.match, incident, this.#incidentEvents.isMeantBy(route, incidentId));
     });
   }
@@ -163,24 +159,24 @@ export class AlertState {
     for (const [key, alert] of this.#alerts.all()) if (isHeld(alert)) this.#consider(key, nowMs, () => {});
   }
 
-  /** Open alerts and recent ends that a receiver was notified of, if it needs repetition. */
+  /** Returns open alerts and recent ends that a receiver was notified of, if it needs repetition. */
   repeatedTo(receiver: string): Notice[] {
     const notices = this.#recentEnds.to(receiver);
     if (!this.#recentEnds.isRepeatedTo(receiver)) return notices;
-    for (const { opening, toldTo, waiting, ...alert } of this.#alerts.values()) {
-      if (opening === null || !toldTo.includes(receiver) || waiting.includes('closed')) continue;
+    for (const { opening, notifiedReceivers, waiting, ...alert } of this.#alerts.values()) {
+      if (opening === null || !notifiedReceivers.includes(receiver) || waiting.includes('closed')) continue;
       notices.push({ type: 'updated', ...subjectOf(alert), opening });
     }
     return notices;
   }
 
-  /** Puts dead letters back into the queues, but for notices that an event is open which is not any more. */
+  /** Queues dead letters again, except notices of events that are no longer open. */
   redeliver(nowMs: number): number {
     const open = new Set([...this.#alerts.values()].map(dedupKeyOf));
     return this.outbox.redeliver(open, nowMs);
   }
 
-  /** A further revision of what the route knows. */
+  /** Handles a further revision of a known alert. */
   #follow(key: string, subject: Subject, nowMs: number): void {
     const known = this.#alerts.get(key);
     if (known === undefined || recordOf(subject).revision <= recordOf(known).revision) return;
@@ -201,13 +197,13 @@ export class AlertState {
     }
   }
 
-  /** Receivers that are notified of a further revision. */
-  #updatedAt({ toldTo, ...alert }: Alert, { updates }: AlertRoute): readonly string[] {
-    if (updates) return toldTo;
-    return 'incident' in alert ? toldTo.filter((receiver) => this.#replacing.has(receiver)) : [];
+  /** Returns the receivers of a further revision. */
+  #updatedAt({ notifiedReceivers, ...alert }: Alert, { updates }: AlertRoute): readonly string[] {
+    if (updates) return notifiedReceivers;
+    return 'incident' in alert ? notifiedReceivers.filter((receiver) => this.#replacing.has(receiver)) : [];
   }
 
-  /** Notifies of a new alert, unless its route is silent now. */
+  /** Notifies of a new alert, unless it is muted or cools down. */
   #consider(key: string, nowMs: number, count: (suppression: Suppression) => void): void {
     const alert = this.#alerts.get(key);
     const route = alert && this.#routeOf(alert);
@@ -218,7 +214,7 @@ export class AlertState {
     else this.#update(key, 'opened', nowMs);
   }
 
-  /** At once, or with the next message of its group. */
+  /** Notifies at once, or with the next message of the group. */
   #update(key: string, type: EventType, nowMs: number): void {
     const alert = this.#alerts.get(key);
     const route = alert && this.#routeOf(alert);
@@ -227,7 +223,7 @@ export class AlertState {
       this.#notify(route, null, [{ key, types: [type] }], nowMs);
       return;
     }
-    // An event keeps its group, also where it turns out to be of another kind.
+    // An event keeps its group, also if its kind changes.
     const group =
       alert.group ?? ('event' in alert ? `${route.name}/${groupOf(route.groupBy ?? [], alert.event)}` : key);
     this.#alerts.set(key, { ...alert, group, waiting: [...alert.waiting, type] });
@@ -236,15 +232,15 @@ export class AlertState {
     this.#groups.begin(group, { route: route.name, fields, flushAtMs: nowMs + route.groupWaitMs });
   }
 
-  /** The route is gone, but its receivers were notified that it is open. */
+  /** Closes an alert of a removed route at the receivers that were notified of it. */
   #closeFormer(key: string, alert: Alert, nowMs: number): void {
-    const { opening, toldTo, route } = alert;
+    const { opening, notifiedReceivers, route } = alert;
     this.#alerts.delete(key);
     if (opening === null) return;
     const notices = [closedNotice(alert, opening, nowMs)];
-    this.#recentEnds.add(key, notices[0], toldTo);
+    this.#recentEnds.add(key, notices[0], notifiedReceivers);
     const message = { route, group: null, notices, createdAtMs: nowMs };
-    for (const receiver of toldTo) this.outbox.add(identify({ ...message, receiver }));
+    for (const receiver of notifiedReceivers) this.outbox.add(identify({ ...message, receiver }));
   }
 
   #flush({ route: name, fields, alerts }: DueGroup, nowMs: number): void {
@@ -257,19 +253,19 @@ export class AlertState {
     this.#notify(route, fields, updates, nowMs);
   }
 
-  /** Queues a message for each receiver that it concerns, and notes who was notified. */
+  /** Queues a message for each receiver, and records the notified receivers. */
   #notify(route: AlertRoute, group: string | null, updates: readonly AlertUpdate[], nowMs: number): void {
     const byReceiver = new Map<string, Notice[]>();
     for (const { key, types } of updates) {
       const alert = this.#alerts.get(key);
       if (alert === undefined) continue;
       const opening = alert.opening ?? openingOf(alert);
-      const toldTo = alert.toldAtMs === null ? route.receivers : alert.toldTo;
+      const notifiedReceivers = alert.notifiedAtMs === null ? route.receivers : alert.notifiedReceivers;
       for (const type of types) {
-        // What ended before its message was sent: two notices, as if they had been two messages.
+        // An alert that ended before its message was sent has two notices.
         const notice: Notice =
           type === 'closed' ? closedNotice(alert, opening, nowMs) : { type, ...asOpen(subjectOf(alert)), opening };
-        for (const receiver of type === 'updated' ? this.#updatedAt(alert, route) : toldTo) {
+        for (const receiver of type === 'updated' ? this.#updatedAt(alert, route) : notifiedReceivers) {
           const notices = byReceiver.get(receiver);
           if (notices === undefined) byReceiver.set(receiver, [notice]);
           else notices.push(notice);
@@ -281,14 +277,21 @@ export class AlertState {
       }
       if (types.includes('closed')) {
         this.#alerts.delete(key);
-        this.#recentEnds.add(key, closedNotice(alert, opening, nowMs), toldTo);
-      } else this.#alerts.set(key, { ...alert, opening, toldTo, toldAtMs: alert.toldAtMs ?? nowMs, waiting: [] });
+        this.#recentEnds.add(key, closedNotice(alert, opening, nowMs), notifiedReceivers);
+      } else
+        this.#alerts.set(key, {
+          ...alert,
+          opening,
+          notifiedReceivers,
+          notifiedAtMs: alert.notifiedAtMs ?? nowMs,
+          waiting: [],
+        });
     }
     const message = { route: route.name, group, createdAtMs: nowMs };
     for (const [receiver, notices] of byReceiver) this.outbox.addAll({ ...message, receiver, notices });
   }
 
-  /** Undefined where the file does not have it any more, or has it on the other. */
+  /** Returns undefined if the file no longer has the route, or has it on the other subject. */
   #routeOf(alert: Alert): AlertRoute | undefined {
     const on = 'event' in alert ? 'events' : 'incidents';
     return this.#routes.find((route) => route.name === alert.route && route.on === on);

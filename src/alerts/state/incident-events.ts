@@ -2,14 +2,14 @@ import { Entries, type StateChanges } from '../../records/entries.ts';
 import type { Incident, IncidentEvent } from '../../records/incident.ts';
 import { choosesSubject } from '../../records/series/muted-series.ts';
 import type { SeriesPattern } from '../../records/series/series-pattern.ts';
-import type { ToldIncident } from '../message/subject.ts';
+import type { NotifiedIncident } from '../message/subject.ts';
 import type { AlertRoute } from '../routes/alert-route.ts';
 import { isMeant, type MatchedEvent } from '../routes/match-event.ts';
 
 /** Events of open incidents that are kept. Those above it are in no message, and no route is chosen by them. */
 const EVENTS_MAX = 100_000;
 /** Events of an incident that messages name: those that began first. */
-const EVENTS_TOLD_MAX = 20;
+const EVENTS_NAMED_MAX = 20;
 
 type NamedEvent = IncidentEvent & { readonly incidentId: string };
 type Labels = Readonly<Record<string, string>>;
@@ -58,7 +58,7 @@ export class IncidentEvents {
   }
 
   /** Takes a revision in. Returns it with what all events of the incident have in common. */
-  take(incident: Incident): ToldIncident {
+  take(incident: Incident): NotifiedIncident {
     const { incidentId, mergedInto, events } = incident;
     for (const event of events) {
       if (this.#events.get(event.eventId) !== undefined || this.#events.size >= EVENTS_MAX) continue;
@@ -168,7 +168,7 @@ function firstOf(events: readonly IncidentEvent[]): readonly IncidentEvent[] {
   if (events.length <= 1) return events;
   return events
     .toSorted((one, other) => one.startedAtMs - other.startedAtMs || (one.eventId < other.eventId ? -1 : 1))
-    .slice(0, EVENTS_TOLD_MAX);
+    .slice(0, EVENTS_NAMED_MAX);
 }
 
 /** Labels that both have; null: none are known yet. */

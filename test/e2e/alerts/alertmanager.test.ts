@@ -6,9 +6,9 @@ import { startAlertmanager, whyNoAlertmanager } from '../../fixture/alerts/alert
 import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
 import { KeptAlerts } from '../../fixture/alerts/kept-alerts.ts';
 import { noticeOf, notificationOf, revisionsOf } from '../../fixture/alerts/notification.ts';
+import { incidentNotification, notifiedIncident } from '../../fixture/alerts/notified-incident.ts';
 import { receiverOf } from '../../fixture/alerts/open-receiver.ts';
 import { routesOf } from '../../fixture/alerts/routes.ts';
-import { incidentNotification, toldIncident } from '../../fixture/alerts/told-incident.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { until } from '../../fixture/until.ts';
 
@@ -99,7 +99,7 @@ test(isHere ? incidentLaw : `${incidentLaw} (skipped: ${whyNoAlertmanager})`, {
 }, async (t) => {
   const { url, alerts } = await startAlertmanager(t, { webhook: (await startHttpReceiver()).url });
   const { send } = receiverOf(`alertmanager: { url: "${url}" }`);
-  const told = toldIncident();
+  const told = notifiedIncident();
   const opened = incidentNotification(told);
   const [{ opening }] = opened.notices;
   const later = {

@@ -120,7 +120,11 @@ async function postSome(url: string, receiver: string): Promise<void> {
 /** The expressions of the dashboards with values for their variables, and what the rules compare. */
 function expressions(): readonly (readonly [place: string, expression: string])[] {
   const filled = (expr: string, bands: string) =>
-    expr.replaceAll('$metric', 'node_load1').replaceAll('$bands', bands).replaceAll('$__rate_interval', '1m');
+    expr
+      .replaceAll('$metric', 'node_load1')
+      .replaceAll('$bands', bands)
+      .replaceAll('$__rate_interval', '1m')
+      .replaceAll(/\$(job|instance)/g, '.+');
   const shown = dashboards().flatMap(({ file, panels }) =>
     panels.flatMap(({ title, targets }) =>
       targets.flatMap(({ expr }) =>

@@ -20,11 +20,6 @@ afterEach(async () => {
 
 const QUICKLY = { everyMs: 5 };
 
-interface PostedAlert {
-  readonly labels: { readonly series: string };
-  readonly endsAt: string;
-}
-
 /** A service whose clock can be put forward. */
 async function serviceTo(receivers: string, route: string, more: Partial<AlertRunOptions> = {}) {
   const log = new MemorySingletonLog();
@@ -176,11 +171,9 @@ test('open alerts and recent ends are repeated every minute to Alertmanager', as
   await until('it is told', () => manager.posts.length === 3, QUICKLY);
   clock.aheadMs = 61_000;
   await until('it is reminded', () => manager.posts.length === 5, QUICKLY);
-  const posted = manager.posts.map(({ body }): PostedAlert => JSON.parse(body)[0]);
-  assert.deepEqual(
-    posted.map(({ labels }) => labels.series),
-    ['series-1', 'series-2', 'series-2', 'series-1', 'series-2'],
-  );
+  const posted = manager.posts.map(({ body }) => JSON.parse(body)[0]);
+  const series = posted.map(({ labels }) => labels.series).join();
+  assert.equal(series, 'series-1,series-2,series-2,series-1,series-2');
   assert.equal(posted[4].endsAt, posted[2].endsAt);
 });
 

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { openReceiver } from '../../../../src/alerts/receivers/open-receivers.ts';
 import { startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
 import { notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
+import { incidentNotification, notifiedIncident } from '../../../fixture/alerts/notified-incident.ts';
 import { routesOf } from '../../../fixture/alerts/routes.ts';
-import { incidentNotification, toldIncident } from '../../../fixture/alerts/told-incident.ts';
 
 test('every receiver links to the page of the event or incident in the console', async () => {
   const hook = await startHttpReceiver();
@@ -21,7 +21,7 @@ routes: [{ name: all, receivers: hook }]`,
     { KEY: '0123456789abcdef0123456789ABCDEF' },
   );
   const { opened } = revisionsOf(1);
-  const told = toldIncident();
+  const told = notifiedIncident();
   const link = `https://tidewatch.example.com/console#/events/${opened.eventId}`;
   for (const settings of receivers) {
     const receiver = openReceiver(settings, { allowPrivate });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { parseTemplate, RENDERED_CHARACTERS_MAX, renderTemplate } from '../../../../src/alerts/message/template.ts';
 import { DEFAULT_WORDING, wordsOf } from '../../../../src/alerts/message/wording.ts';
 import { notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
-import { incidentNotification, toldIncident } from '../../../fixture/alerts/told-incident.ts';
+import { incidentNotification, notifiedIncident } from '../../../fixture/alerts/notified-incident.ts';
 import { anomalyEvent } from '../../../fixture/stream/anomaly-event.ts';
 
 function render(source: string, ...events: Parameters<typeof notificationOf>[0]): string {
@@ -48,8 +48,8 @@ test('the text for the one on call has the usual range, the distance, since when
   const { text } = wordsOf(wording, notificationOf([{ ...event, updatedAtMs: event.startedAtMs + 600_000 }]));
   const page = `https://tidewatch.example/console#/events/${event.eventId}`;
   assert.deepEqual(text.split('\n').slice(1), [
-    'usual then: 512 MiB to 1.5 GiB; +100 %',
-    'spike, warning, detector cpu, since 2026-05-01 12:00:00 UTC, goes on, 10 min so far',
+    'usual: 512 MiB to 1.5 GiB; +100 %',
+    'spike, warning, detector cpu, since 2026-05-01 12:00:00 UTC, ongoing for 10 min',
     'next step: restart the cache',
     'runbook: https://runbooks.example/memory',
     page,
@@ -140,10 +140,10 @@ test('any template is parsed or refused, and a parsed one renders any event', ()
 });
 
 test('an incident has fields of its own, and those of an event that it has none of are empty', () => {
-  const rendered = (source: string, changes: Parameters<typeof toldIncident>[0] = {}) => {
+  const rendered = (source: string, changes: Parameters<typeof notifiedIncident>[0] = {}) => {
     const parsed = parseTemplate(source);
     if (parsed.kind === 'problem') throw new Error(parsed.problem);
-    return renderTemplate(parsed.template, incidentNotification(toldIncident(changes)));
+    return renderTemplate(parsed.template, incidentNotification(notifiedIncident(changes)));
   };
   assert.equal(
     rendered('{{subject}} {{kind}} {{eventCount}}/{{seriesCount}} {{members}}'),

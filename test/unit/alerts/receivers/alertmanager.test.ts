@@ -4,8 +4,8 @@ import { Ajv } from 'ajv';
 import { ALERT_LIFE_MS, postableAlert } from '../../../../src/alerts/receivers/alertmanager.ts';
 import { startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
 import { noticeOf, notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
+import { incidentNotification, notifiedIncident } from '../../../fixture/alerts/notified-incident.ts';
 import { receiverOf } from '../../../fixture/alerts/open-receiver.ts';
-import { incidentNotification, toldIncident } from '../../../fixture/alerts/told-incident.ts';
 
 /** `postableAlerts` of the OpenAPI document of Alertmanager's API v2, with the rules it checks names and values by. */
 const labelSet = { type: 'object', additionalProperties: { type: 'string', minLength: 1 } };
@@ -88,7 +88,7 @@ test('an open alert lives for a while, a closed one has ended, and neither begin
 test('the labels of an incident are those that all of its events had at first, and never change', async () => {
   const manager = await startHttpReceiver((response) => response.end());
   const { send } = receiverOf(`alertmanager: { url: "${manager.url}" }`);
-  const told = toldIncident({ seriesLabels: { __name__: 'up', dc: 'eu' } });
+  const told = notifiedIncident({ seriesLabels: { __name__: 'up', dc: 'eu' } });
   const first = incidentNotification(told);
   await send(first);
   const later = { ...told, type: 'updated', revision: 5, grade: 0.99, kind: 'related', labels: {} } as const;

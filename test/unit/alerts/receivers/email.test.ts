@@ -4,8 +4,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { after, test } from 'node:test';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
+import { incidentNotification, notifiedIncident } from '../../../fixture/alerts/notified-incident.ts';
 import { receiverOf } from '../../../fixture/alerts/open-receiver.ts';
-import { incidentNotification, toldIncident } from '../../../fixture/alerts/told-incident.ts';
 
 interface ReceivedMail {
   readonly from: string;
@@ -168,11 +168,11 @@ test('a mail server at a private address is refused unless it is allowed by name
 test('mails about an incident are one thread of their own', async () => {
   const { mails, port } = await startMailServer();
   const { send } = receiverOf(mailTo(port));
-  const told = toldIncident();
+  const told = notifiedIncident();
   await send(incidentNotification(told));
   await send(incidentNotification({ ...told, type: 'closed', revision: 3 }));
   for (const { source } of mails) {
     assert.match(source, new RegExp(`^References: <event\\.incident-${told.incidentId}@example\\.com>\r$`, 'm'));
   }
-  assert.match(mails[0].source, /^Subject: \[opened\] 40 series at once; usually 2; it may have begun in db-1\r$/m);
+  assert.match(mails[0].source, /^Subject: \[opened\] 40 series at once; usually 2; likely origin db-1\r$/m);
 });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
 import { notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
+import { incidentNotification, notifiedIncident } from '../../../fixture/alerts/notified-incident.ts';
 import { receiverOf } from '../../../fixture/alerts/open-receiver.ts';
-import { incidentNotification, toldIncident } from '../../../fixture/alerts/told-incident.ts';
 
 const KEY = '0123456789abcdef0123456789ABCDEF';
 
@@ -77,7 +77,7 @@ test('a message of several events that fails at one of them is repeated', async 
 test('an incident has one key in all of its messages, the severity of its worst event, and its origins', async () => {
   const duty = await startHttpReceiver();
   const { send } = receiverOf(`pagerduty: { url: "${duty.url}", routing_key_env: KEY }`, { KEY });
-  const told = toldIncident({ grade: 0.95 });
+  const told = notifiedIncident({ grade: 0.95 });
   for (const type of ['opened', 'updated', 'closed'] as const) await send(incidentNotification({ ...told, type }));
   const bodies = duty.posts.map(({ body }) => JSON.parse(body));
   for (const body of bodies) checkDocumented(body);

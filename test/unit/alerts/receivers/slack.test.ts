@@ -5,8 +5,8 @@ import { DEFAULT_WORDING, wordsOf } from '../../../../src/alerts/message/wording
 import { slackMessage } from '../../../../src/alerts/receivers/slack.ts';
 import { startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
 import { notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
+import { incidentNotification, notifiedIncident } from '../../../fixture/alerts/notified-incident.ts';
 import { receiverOf } from '../../../fixture/alerts/open-receiver.ts';
-import { incidentNotification, toldIncident } from '../../../fixture/alerts/told-incident.ts';
 
 function messageOf(...events: Parameters<typeof notificationOf>[0]) {
   const notification = notificationOf(events);
@@ -70,7 +70,7 @@ test('it is posted to the URL of the channel', async () => {
 test('an incident is one message with the first three places where it may have begun', async () => {
   const hook = await startHttpReceiver();
   const { send } = receiverOf(`slack: { url: "${hook.url}" }`);
-  const told = toldIncident();
+  const told = notifiedIncident();
   assert.equal((await send(incidentNotification(told))).kind, 'accepted');
   const { text, blocks } = JSON.parse(hook.posts[0].body);
   assert.equal(text, `[opened] ${told.summary}`);

@@ -5,14 +5,14 @@ import { Ajv } from 'ajv';
 import { Webhook } from 'standardwebhooks';
 import { startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
 import { notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
+import { incidentNotification, notifiedIncident } from '../../../fixture/alerts/notified-incident.ts';
 import { receiverOf } from '../../../fixture/alerts/open-receiver.ts';
-import { incidentNotification, toldIncident } from '../../../fixture/alerts/told-incident.ts';
 
 interface Body {
   readonly type: string;
   readonly data: { readonly text: string; readonly events: readonly object[]; readonly incidents: readonly ToldBody[] };
 }
-type ToldBody = ReturnType<typeof toldIncident> & { readonly dedupKey: string; readonly link: string | null };
+type ToldBody = ReturnType<typeof notifiedIncident> & { readonly dedupKey: string; readonly link: string | null };
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
@@ -121,7 +121,7 @@ test('a message about an incident has its record, with a key that is that of no 
   const [isBody, isIncident] = [ajv.compile(read('alert-webhook')), ajv.compile(read('anomaly-incident'))];
   const hook = await startHttpReceiver();
   const { send } = receiverOf(`webhook: { url: "${hook.url}" }`);
-  const told = toldIncident();
+  const told = notifiedIncident();
   await send(incidentNotification(told));
   await send(incidentNotification({ ...told, type: 'merged', revision: 2, mergedInto: '00ff' }));
   const bodies: readonly Body[] = hook.posts.map(({ body }) => JSON.parse(body));

@@ -5,8 +5,8 @@ import { END_REPEATED_MS } from '../../../../src/alerts/state/recent-ends.ts';
 import type { IncidentEvent } from '../../../../src/records/incident.ts';
 import { KeptAlerts, saidBy } from '../../../fixture/alerts/kept-alerts.ts';
 import { eventId, revisionsOf } from '../../../fixture/alerts/notification.ts';
+import { incidentEvent, incidentLife } from '../../../fixture/alerts/notified-incident.ts';
 import { routesOf } from '../../../fixture/alerts/routes.ts';
-import { incidentEvent, incidentLife } from '../../../fixture/alerts/told-incident.ts';
 
 const RECEIVERS = `receivers:
   - { name: hook, webhook: { url: "https://example.com/a" } }

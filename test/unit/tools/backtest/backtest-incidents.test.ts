@@ -51,7 +51,7 @@ test('the last line of an incident has all of its events, and the origins of its
     line.origins.map(({ common }) => common),
     ['a'],
   );
-  assert.match(line.summary, /it may have begun in a$/);
+  assert.match(line.summary, /likely origin a$/);
 });
 
 test('an event without related events is in the file while it is open, if it is far beyond its threshold', () => {

@@ -9,7 +9,7 @@ test('an incident that was opened begins with a mark, and tells the evidence for
   const line = incidentLine(incident({ eventCount: 40 }), plain);
   assert.equal(
     line,
-    '! 2026-05-01 12:00:00  opened        40    .30  40 series at once; usually 2; it may have begun in db-1; ' +
+    '! 2026-05-01 12:00:00  opened        40    .30  40 series at once; usually 2; likely origin db-1; ' +
       'first to move, 41 s before the others',
   );
   assert.equal(incidentLineHeader().indexOf('what'), line.indexOf('40 series'));

@@ -6,12 +6,12 @@ import type { Subject } from './subject.ts';
 
 /** With the changes beside each event and incident, as they are known when the message is handed over. */
 export function withKnownChanges(notification: Notification, changes: KnownChanges): Notification {
-  const notices = notification.notices.map((notice) => ({ ...notice, changes: toldChanges(notice, changes) }));
+  const notices = notification.notices.map((notice) => ({ ...notice, changes: changesText(notice, changes) }));
   return { ...notification, notices };
 }
 
 /** `12 min after deploy web 4.2 (https://...); 1 h after ...`, the latest first; empty where none is known. */
-function toldChanges(subject: Subject, changes: KnownChanges): string {
+function changesText(subject: Subject, changes: KnownChanges): string {
   const found =
     'event' in subject
       ? changes.before([subject.event], subject.event.startedAtMs, subject.event.firstAlarmAtMs)
