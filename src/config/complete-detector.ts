@@ -17,7 +17,7 @@ import {
 import { calendarOf } from './keys/profile-keys.ts';
 import type { MappingPlace } from './schema/place.ts';
 
-/** Where the fields come from: which keys were written, and where problems between keys are reported. */
+/** Keys that were written, and a report of problems between them. */
 export type DetectorSource = Pick<MappingPlace, 'has' | 'problem'>;
 
 /** Sets defaults, and checks the fields against each other; null where a required field is missing. */
@@ -82,7 +82,7 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
   };
 }
 
-/** Where series are scored together, one key says which. */
+/** Series that are scored together are named by one key. */
 function checkGroups(source: DetectorSource, { group, by }: DetectorFields, thresholdMethod: string): void {
   if (thresholdMethod === 'univariate') {
     if (source.has('group')) source.problem('group', 'absent, as threshold_method is univariate', group);

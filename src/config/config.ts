@@ -5,7 +5,7 @@ import type { Dependency } from '../records/dependency.ts';
 import { UTC_CALENDAR } from '../time/local-calendar.ts';
 import type { HttpConfig } from './http-config.ts';
 
-/** How to reach Kafka. Secrets never reach a log. */
+/** Address and login of Kafka. Secrets never reach a log. */
 export interface KafkaConfig {
   readonly brokers: readonly string[];
   readonly clientId: string;
@@ -59,7 +59,7 @@ export type RecordFormat = 'json' | 'avro' | 'json-schema' | 'protobuf';
 export type PointsRecordFormat = 'otlp' | 'prometheus' | 'influx';
 export type TimeUnit = 's' | 'ms' | 'us' | 'ns' | 'iso';
 
-/** Where id, time and value sit in an input record. Paths are dotted: `tags.host`, `points[0].value`. */
+/** Paths of id, time and value in an input record. Paths are dotted: `tags.host`, `points[0].value`. */
 export interface RecordMapping {
   readonly format: RecordFormat | PointsRecordFormat;
   /** One path, or several whose values are joined by `/`. */
@@ -73,19 +73,19 @@ export interface RecordMapping {
   readonly start?: string;
   /** `delta` or `cumulative`; left out: `temporality`. */
   readonly temporality?: string;
-  /** Where the labels are that the id has, by their names. */
+  /** Path of the labels of the id, by their names. */
   readonly labels?: string;
-  /** In place of `value`: where values are, or objects of values by their names. Each is a series of its own. */
+  /** Instead of `value`: paths of values, or of objects of values by their names. Each is a series of its own. */
   readonly values?: readonly string[];
-  /** What the key of a record of a series that is scored alone is: the series, or something else that never changes. */
+  /** The key of a record of a series that is scored alone: the series, or something else that never changes. */
   readonly keyedBy?: 'series' | 'other';
-  /** Whether records are scored after they went through a topic that is keyed by series or group. */
+  /** True if records first go through a topic that is keyed by series or group. */
   readonly repartition?: boolean;
-  /** How far an event time may lie ahead of the clock, milliseconds; null: a few steps of the series' detector. */
+  /** Most time that an event time may be ahead of the clock; null: a few steps of the series' detector. */
   readonly futureMsMax: number | null;
   /** Names and globs of the resource attributes of OpenTelemetry that are labels; left out: RESOURCE_LABELS. */
   readonly resourceLabels?: readonly string[];
-  /** Labels that do not tell series apart. */
+  /** Labels that do not distinguish series. */
   readonly dropLabels?: readonly string[];
   /** The label that names the replica of an HA pair: one of them counts at a time. */
   readonly replicaLabel?: string | null;
@@ -104,16 +104,16 @@ export interface DetectorConfig {
   readonly by: readonly string[] | null;
   readonly model: string;
   readonly settings: StreamDetectionSettings;
-  /** Which alarms become events. Not part of the settings digest: a change takes effect at once. */
+  /** Rules by which alarms become events. Not part of the settings digest: a change takes effect at once. */
   readonly events: EventRules;
-  /** Stand in every event. */
+  /** Part of every event. */
   readonly labels: Readonly<Record<string, string>>;
   /** For people: the unit of the values, and the clock that the series follow. */
   readonly unit?: string | null;
   readonly timezone?: string | null;
 }
 
-/** What says which group a series is scored with: a path in the record, or labels; null: it is scored alone. */
+/** Source of the group that a series is scored with: a path in the record, or labels; null: it is scored alone. */
 export type GroupSource = string | readonly string[] | null;
 
 export function groupSourceOf({ by, group }: Pick<DetectorConfig, 'by' | 'group'>): GroupSource {
@@ -128,7 +128,7 @@ export function groupSourceOf({ by, group }: Pick<DetectorConfig, 'by' | 'group'
 export function settingsDigest({ settings }: Pick<DetectorConfig, 'settings'>): string {
   const { alias: _, ...grid } = settings.freq;
   const { h, detectionSize, stepSize, calibrationSize, context, thresholdMethod, grace, aggregate, as } = settings;
-  // The default was the detection size once. State of that time goes on.
+  // The default was the detection size once. State of that time continues.
   const gapLimit = settings.gapLimit === context ? detectionSize : settings.gapLimit;
   const { offsets, specialDays } = settings.profile?.calendar ?? UTC_CALENDAR;
   const isUtc = offsets.length === 0 && specialDays.length === 0;
@@ -160,13 +160,13 @@ export interface WorkerLimits {
   readonly memoryMbMax: number;
   readonly inferenceThreads: number;
   readonly shutdownMsMax: number;
-  /** How long a worker that starts waits for a broker that answers; 0: not at all. */
+  /** Time that a starting worker waits for a broker that answers; 0: none. */
   readonly startWaitMs: number;
   /** Session timeout of the consumer group: then the partitions of a silent worker go to others. */
   readonly sessionMs: number;
 }
 
-/** What is kept of scores and events. */
+/** Bounds of the history of scores and events. */
 interface HistoryConfig {
   readonly days: number;
   readonly gb: number;
@@ -174,21 +174,21 @@ interface HistoryConfig {
   readonly memoryMb: number;
 }
 
-/** What Prometheus scrapes of scores. */
+/** Scores that Prometheus scrapes. */
 interface ScoresConfig {
   /** null: nothing; 0 takes any free port. */
   readonly port: number | null;
-  /** Series beside those with open events, by a glob or matchers; null: none. */
+  /** Series in addition to those with open events, by a glob or matchers; null: none. */
   readonly series: string | null;
   readonly seriesMax: number;
 }
 
-/** Where value bands are written. Authorization and headers are secrets. */
+/** Receiver of value bands. Authorization and headers are secrets. */
 export interface RemoteWriteConfig {
   readonly url: string;
   readonly authorization: string | null;
   readonly headers: Readonly<Record<string, string>>;
-  /** Which series, by a glob or matchers. */
+  /** A glob or matchers of series. */
   readonly series: string;
 }
 
@@ -196,7 +196,7 @@ export interface OutputSettings {
   readonly format: 'json' | 'avro' | 'json-schema';
   /** Codec of the batches of scores and events. */
   readonly compression: 'none' | 'gzip' | 'zstd';
-  /** What the timestamps of scores and events are: their event time, or when they were made. */
+  /** Timestamps of the records of scores and events: their event time, or when they were made. */
   readonly timestamps: 'event-time' | 'processing-time';
   /** Headers of an input record that its score gets, too. */
   readonly headers: readonly string[];
@@ -212,9 +212,9 @@ export interface PrometheusSource {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: string;
   readonly stepMs: number;
-  /** How long after a step its values are asked for. */
+  /** Time after a step at which its values are requested. */
   readonly delayMs: number;
-  /** How far back the first request goes. */
+  /** Length of the history that the first request covers. */
   readonly historyMs: number;
 }
 
@@ -262,9 +262,9 @@ export interface Config {
   readonly detectorsFile: string | null;
   /** Topic of detectors that are saved over HTTP. */
   readonly detectorsTopic: string;
-  /** Topic of what people and programs say has changed. */
+  /** Topic of deployments and other changes. */
   readonly changesTopic: string;
-  /** An incident ends `quietMs` after the last that was heard of it; null: as fits its steps. */
+  /** An incident ends `quietMs` after its last revision; null: by its steps. */
   readonly incidents: { readonly topic: string; readonly quietMs: number | null };
   readonly modelsDir: string | null;
   /** null: no alerts are sent. */

@@ -6,7 +6,7 @@ import type { options } from './options.ts';
 
 export type Given = GivenOptions<typeof options>;
 
-/** How to reach Kafka; null without brokers. Every option is checked all the same. */
+/** Address and login of Kafka; null without brokers. Every option is checked all the same. */
 export function kafkaOf(given: Given): KafkaConfig | null {
   const { brokers, clientId } = given.values;
   const tls = tlsOf(given);
@@ -36,7 +36,7 @@ const OF_PASSWORDS = ['saslUsername', 'saslPassword'] as const;
 const OF_ENDPOINT = ['saslClientId', 'saslClientSecret', 'saslScope'] as const;
 const OF_TOKENS = ['saslTokenFile', 'saslTokenUrl', ...OF_ENDPOINT, 'saslExtensions'] as const;
 
-/** How the client logs in; null where it need not. */
+/** Login of the client; null if none is needed. */
 function saslOf(given: Given): SaslConfig | null {
   const { saslMechanism: mechanism, saslUsername: username, saslPassword: password } = given.values;
   given.text('saslTokenFile');
@@ -94,7 +94,7 @@ export function prometheusHeadersOf(given: Given): Readonly<Record<string, strin
   return { ...(authorization !== undefined && { authorization }), ...Object.fromEntries(further) };
 }
 
-/** Where value bands are written; null without a URL. */
+/** Receiver of value bands; null without a URL. */
 export function remoteWriteOf(given: Given): RemoteWriteConfig | null {
   const { remoteWriteUrl: url, remoteWriteAuthorization: authorization = null } = given.values;
   const { remoteWriteHeaders: headers = {}, remoteWriteSeries: series } = given.values;

@@ -106,7 +106,7 @@ const input = section(
     ),
     values: optional(
       oneOrMore(recordPath),
-      'In place of value: paths of values, or of objects of them. Series: SERIES/NAME, with labels SERIES_NAME{...}.',
+      'Instead of value: paths of values, or of objects of them. Series: SERIES/NAME, with labels SERIES_NAME{...}.',
     ),
     repartition: defaulted(
       boolean,
@@ -142,7 +142,7 @@ const input = section(
     ),
     dropLabels: optional(
       oneOrMore(labelKind),
-      'Labels that do not tell series apart, such as replica: series that differ in these alone are one.',
+      'Labels that do not distinguish series, such as replica: series that differ in these alone are one.',
     ),
   },
   ({ futureMsMax, dropLabels, idTemplate, timeUnit, timeZone: zone, ...written }, place): RecordMapping => {
@@ -202,7 +202,7 @@ function refuseTimeZone(mapping: RecordMapping, place: MappingPlace): void {
   if (mapping.timeUnit !== 'iso') place.reportKey('time_zone', `${path} needs time_unit: iso`);
   if (mapping.repartition || holdsMany(mapping)) {
     const remedy = 'send times with their zone';
-    place.reportKey('time_zone', `${path} must be left out where records are keyed anew (repartition): ${remedy}`);
+    place.reportKey('time_zone', `${path} must be left out if records get new keys (repartition): ${remedy}`);
   }
 }
 

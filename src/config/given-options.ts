@@ -28,7 +28,7 @@ const NOT_SHOWN = 'a value that is not shown';
 
 /**
  * What is set of a schema of options, and what is wrong with it. Flags win over the environment, whose empty variables
- * count as unset, as in compose files. A secret may stand in the file that its `_FILE` names.
+ * count as unset, as in compose files. A secret may be in the file that its `_FILE` names.
  */
 export class GivenOptions<O extends OptionSchema> {
   readonly values: OptionValues<O>;
@@ -51,12 +51,12 @@ export class GivenOptions<O extends OptionSchema> {
     }
   }
 
-  /** Whether an option is set, valid or not; a secret also by its file. */
+  /** True if an option is set, valid or not; a secret also by its file. */
   isSet(key: keyof O & string): boolean {
     return this.#raw(key) !== undefined || this.#raw(this.#files.get(key)) !== undefined;
   }
 
-  /** Whether an option is unset, or set to what it may be. */
+  /** True if an option is unset, or valid. */
   isValid(key: keyof O & string): boolean {
     return !this.#invalid.has(key);
   }

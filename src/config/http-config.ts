@@ -1,4 +1,4 @@
-/** Where people sign in, and what their groups may do. The client's secret is a secret. */
+/** Provider at which people sign in, and the roles of their groups. The client's secret is a secret. */
 export interface IdentityConfig {
   readonly issuer: string;
   readonly clientId: string;
@@ -26,7 +26,7 @@ export interface HttpConfig {
   readonly connectionsPerAddressMax: number;
   /** The bootstrap key. null: one is created where the store has none. */
   readonly apiKey: string | null;
-  /** How long the service listens after SIGTERM, while it reports that it is not ready. */
+  /** Time for which the service listens after SIGTERM, while it reports that it is not ready. */
   readonly drainMs: number;
   /** Jobs of an owner that wait or run. */
   readonly jobsInFlightMax: number;
@@ -34,6 +34,6 @@ export interface HttpConfig {
   readonly jobMemoryMbMax: number;
   /** Fine-tuned models of an owner. */
   readonly finetunedModelsMax: number;
-  /** Where people sign in; null: with keys alone. */
+  /** null: people sign in with keys alone. */
   readonly identity: IdentityConfig | null;
 }

@@ -14,7 +14,7 @@ const groupRoles = textOf('GROUP=ROLE pairs separated by semicolons, such as sre
   return roles.size === pairs.length ? (roles as Roles) : undefined;
 });
 
-/** How people sign in at an OpenID provider. */
+/** Sign-in of people at an OpenID provider. */
 export const identityOptions = {
   oidcIssuer: setting(
     'OIDC_ISSUER',

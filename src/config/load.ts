@@ -157,7 +157,7 @@ export function loadProcessConfig(
     fallbacks,
     flags,
     env: process.env,
-    // A version that was saved elsewhere stands in place of the file.
+    // A version that was saved elsewhere replaces the file.
     readFile: (name) => (name === path && detectorsText != null ? detectorsText : readFileSync(name, 'utf8')),
     processors: availableParallelism(),
     requires,

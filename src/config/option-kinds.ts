@@ -40,7 +40,7 @@ export const postgresUrl = textOf('a URL such as postgres://USER:PASSWORD@HOST:5
 /** Keys of examples, which everybody knows. */
 const KNOWN_KEY = /^a-key-of-at-least-24-characters|change-?me|your-?(?:api-?)?key/i;
 
-/** What `Authorization: Bearer` can carry, too long to be guessed. */
+/** A text that `Authorization: Bearer` can carry, too long to be guessed. */
 export const bearerSecret = textOf(
   '24 or more characters of printable ASCII without spaces, and no key of an example (openssl rand -hex 24 makes one)',
   (key) => (/^[\x21-\x7e]{24,}$/.test(key) && !KNOWN_KEY.test(key) ? key : undefined),

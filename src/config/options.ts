@@ -21,7 +21,7 @@ import { remoteWriteOptions, scoresOptions } from './prometheus-options.ts';
 import { boolean, integerFrom, text, wordOr } from './schema/kinds.ts';
 import { changeOptions, detectorsOptions, incidentOptions } from './topic-options.ts';
 
-/** How to reach Kafka. */
+/** Address and login of Kafka. */
 export const kafkaOptions = {
   brokers: listedFirst(setting('KAFKA_BROKERS', brokerList, 'host:port, separated by commas')),
   clientId: withDefault(setting('KAFKA_CLIENT_ID', text, 'name shown to the brokers'), 'tidewatch'),
@@ -40,7 +40,7 @@ export const kafkaOptions = {
   saslTokenFile: setting(
     'KAFKA_SASL_TOKEN_FILE',
     text,
-    'oauthbearer: file with the present token, read at each login, in place of an endpoint',
+    'oauthbearer: file with the present token, read at each login, instead of an endpoint',
   ),
   saslTokenUrl: setting('KAFKA_SASL_TOKEN_URL', tokenUrl, 'oauthbearer: token endpoint of the client credentials flow'),
   saslClientId: setting('KAFKA_SASL_CLIENT_ID', text, 'client that requests tokens'),
@@ -61,7 +61,7 @@ export const registryOptions = {
   registryPasswordFile: secretFile('SCHEMA_REGISTRY_PASSWORD', 'registryPassword'),
 };
 
-/** What every request to the Prometheus that is polled carries; a source may have headers of its own. */
+/** Headers of every request to the Prometheus that is polled; a source may have further ones. */
 export const prometheusOptions = {
   prometheusAuthorization: secret(
     'PROMETHEUS_AUTHORIZATION',
@@ -172,7 +172,7 @@ export const alertOptions = {
   routes: listedFirst(setting('ROUTES', text, 'path of the routes file (YAML): which events go to which receivers')),
 };
 
-/** Where keys, credits, jobs and fine-tuned models are kept. */
+/** Store of keys, credits, jobs and fine-tuned models. */
 export const storeOptions = {
   storeUrl: secret(
     'STORE_URL',
@@ -182,7 +182,7 @@ export const storeOptions = {
   storeUrlFile: secretFile('STORE_URL', 'storeUrl'),
 };
 
-/** Where scores and events are kept for looking at, and how many. */
+/** Bounds of the history of scores and events. */
 export const historyOptions = {
   historyDays: withDefault(
     setting('HISTORY_DAYS', integerFrom(1, 3_650), 'days that serve keeps scores and events'),

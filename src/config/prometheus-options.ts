@@ -9,14 +9,14 @@ export const scoresOptions = {
     integerFrom(0, 65_535),
     'port at OPS_HOST where Prometheus scrapes scores at /metrics: those of series with open events; 0: any free one',
   ),
-  scoresSeries: setting('SCORES_SERIES', seriesText, 'series beside them, by a glob or matchers'),
+  scoresSeries: setting('SCORES_SERIES', seriesText, 'further series, by a glob or matchers'),
   scoresSeriesMax: withDefault(
     setting('SCORES_SERIES_MAX', limit(10_000), 'series, and open events, of a scrape; the others are counted'),
     1_000,
   ),
 };
 
-/** Where value bands are written. */
+/** Receiver of value bands. */
 export const remoteWriteOptions = {
   remoteWriteUrl: listedFirst(
     setting('REMOTE_WRITE_URL', httpUrl, 'receiver of remote write, such as http://HOST:9090/api/v1/write'),

@@ -3,10 +3,10 @@ import { topicNameOf } from './topic-name.ts';
 
 type RekeyedStream = Pick<StreamConfig, 'groupId' | 'input' | 'topics'>;
 
-/** What carries records from the input to a topic that is keyed by series or group. */
+/** Group and topics that carry records from the input to a topic that is keyed by series or group. */
 export interface RekeyedInput {
   readonly groupId: string;
-  /** Keyed anew, with as many partitions as the scores. */
+  /** Keyed by series or group, with as many partitions as the scores. */
   readonly topic: string;
   /** Topics of the group that reads the input: `changelog` keeps its position, with the partitions of the input. */
   readonly topics: Topics;
@@ -30,12 +30,12 @@ export function isPointsFormat(format: RecordFormat | PointsRecordFormat): forma
   return POINTS_FORMATS.has(format);
 }
 
-/** Whether a record of the input may hold several observations. */
+/** True if a record of the input may hold several observations. */
 export function holdsMany({ format, values }: RecordMapping): boolean {
   return isPointsFormat(format) || values !== undefined;
 }
 
-/** How the records are read that are scored: where an input record holds many, each is one observation in JSON. */
+/** Mapping of the records that are scored: if an input record holds many, each is one observation in JSON. */
 export function scoredInput(input: RecordMapping): RecordMapping {
   if (!holdsMany(input)) return input;
   const { futureMsMax, dropLabels = [], idTemplate = null, replicaLabel = null } = input;
@@ -43,7 +43,7 @@ export function scoredInput(input: RecordMapping): RecordMapping {
   return { format: 'json', ...fields, futureMsMax, dropLabels, idTemplate, replicaLabel };
 }
 
-/** The topics of a stream, with the records that are scored in place of the input. */
+/** The topics of a stream, with the records that are scored instead of the input. */
 export function scoredTopics(stream: RekeyedStream): Topics {
   const { topics } = stream;
   return { ...topics, observations: repartitionOf(stream)?.topic ?? topics.observations };

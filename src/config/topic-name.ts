@@ -1,4 +1,4 @@
-/** What Kafka allows the name of a topic. */
+/** Characters that Kafka allows in the name of a topic. */
 const NAME_LENGTH_MAX = 249;
 
 /** The name of a topic that belongs to a consumer group: what a topic cannot be named becomes a dash. */

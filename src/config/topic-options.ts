@@ -9,7 +9,7 @@ export const changeOptions = {
   ),
 };
 
-/** Where versions of the detectors file are published. */
+/** Topic of the versions of the detectors file. */
 export const detectorsOptions = {
   detectorsTopic: withDefault(
     setting('DETECTORS_TOPIC', text, 'topic of detectors that are saved over HTTP'),
@@ -17,7 +17,7 @@ export const detectorsOptions = {
   ),
 };
 
-/** Where incidents are written. */
+/** Topic and end of incidents. */
 export const incidentOptions = {
   incidentsTopic: withDefault(
     setting('INCIDENTS_TOPIC', topicName, 'topic of incidents: one record as each begins, changes and ends'),
@@ -26,7 +26,7 @@ export const incidentOptions = {
   incidentQuietMs: setting(
     'INCIDENT_QUIET_MS',
     integerFrom(1_000, 86_400_000),
-    'an incident ends so long after the last that was heard of its events, once they have ended; ' +
+    'an incident ends so long after the last revision of its events, once they have ended; ' +
       'default: 60000, at least 3 steps',
   ),
 };

@@ -55,7 +55,7 @@ function parseObservation(value: Buffer): { readonly series: string; readonly ti
   }
 }
 
-/** Where the demo continues. Without earlier records it begins with its history. */
+/** Steps at which the demo continues. Without earlier records it begins with its history. */
 export function planFeed(newest: ReadonlyMap<string, number>, nowMs: number): FeedPlan {
   if (newest.size === 0) {
     const start = Math.floor(stepAt(nowMs - HISTORY_AGE_MS) / INCIDENT_PERIOD) * INCIDENT_PERIOD;

@@ -35,7 +35,7 @@ export interface Parts {
 
 /** A series without its incidents. */
 interface Undisturbed {
-  /** A distance that stands out of the noise. */
+  /** A distance that exceeds the noise. */
   readonly unit: number;
   readonly partsAt: (step: number) => Parts;
 }

@@ -5,7 +5,7 @@ export const DEMO_INCIDENT_KINDS = ['spike', 'level-shift', 'drift', 'stuck', 'd
 
 export type DemoIncidentKind = (typeof DEMO_INCIDENT_KINDS)[number];
 
-/** What is wrong with records of the demo; incidents change their values. */
+/** Faults of the records of the demo; incidents change their values. */
 export type FaultKind = 'outage' | 'silence' | 'wrong-time';
 
 /** The form of a metric, in its units; steps are five minutes. */
@@ -37,9 +37,9 @@ interface DemoPlan {
   readonly group: { readonly name: string; readonly metrics: readonly DemoMetric[] };
   /** Owners that fail as a whole: the incidents of their series begin together, with that of the first one. */
   readonly failAsOne: readonly string[];
-  /** How long an incident lasts, and what a person is shown of it. */
+  /** Length of an incident, and its words for a person. */
   readonly incidents: Readonly<Record<DemoIncidentKind, { readonly steps: number; readonly cause: string }>>;
-  /** What is wrong with records, from a step of the second day of each period; null: of every series. */
+  /** Faults of records, from a step of the second day of each period; null: of every series. */
   readonly faults: readonly {
     readonly kind: FaultKind;
     readonly series: string | null;

@@ -102,7 +102,7 @@ export function incidentOf(series: DemoSeries, step: number): DemoIncident | nul
   return series.incident === null ? null : incidentAt(series.incident, series.phase, step);
 }
 
-/** A distance that stands out of the noise. It is smaller for members of a group. */
+/** A distance that exceeds the noise. It is smaller for members of a group. */
 function unitOf({ noise, group }: DemoSeries): number {
   return (group === null ? 6 : 2.5) * noise;
 }

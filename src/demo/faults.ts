@@ -8,7 +8,7 @@ export interface Fault {
   readonly series: string | null;
   readonly start: number;
   readonly end: number;
-  /** What a person is shown of it. */
+  /** Words for a person. */
   readonly cause: string;
 }
 
@@ -16,7 +16,7 @@ export interface Fault {
 const PERIOD_DAYS = 2;
 const FAULT_PERIOD = PERIOD_DAYS * STEPS_PER_DAY;
 
-/** How far a wrong time is ahead. It lies between two steps: no later value of the series has the same one. */
+/** Time by which a wrong one is ahead. It lies between two steps: no later value of the series has the same one. */
 const AHEAD_MS = 23 * STEPS_PER_HOUR * STEP_MS + STEP_MS / 2;
 
 /**

@@ -16,7 +16,7 @@ import { fromBeginning, readerOptions, runService } from './run-service.ts';
 const ownFlags = {
   fromBeginning: fromBeginning('events'),
   deadLetters: withDefault(commandFlag('dead-letters', boolean, 'lists what was given up, and ends'), false),
-  redeliver: withDefault(commandFlag('redeliver', boolean, 'queues what was given up again, then goes on'), false),
+  redeliver: withDefault(commandFlag('redeliver', boolean, 'queues what was given up again, then continues'), false),
   check: withDefault(commandFlag('check', boolean, 'checks the routes file, and ends'), false),
   test: commandFlag('test', text, 'sends a test message to this receiver, prints its answer, and ends'),
   json: { ...jsonFlag, help: 'with --dead-letters: one JSON record a line' },

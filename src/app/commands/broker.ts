@@ -30,7 +30,7 @@ export const brokerCommand: RunnableCommand = {
     const lost = await Promise.race([aborted(io.stop), broker.ended().then(() => true)]);
     clearInterval(alive);
     await broker.stop();
-    if (lost) io.err(`Kafka ended by itself; ${join(dataDir, 'broker.log')} may have the reason`);
+    if (lost) io.err(`Kafka ended unexpectedly; ${join(dataDir, 'broker.log')} may have the reason`);
     return lost ? FAILED : DONE;
   },
 };

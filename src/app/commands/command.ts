@@ -6,7 +6,7 @@ import { boolean } from '../../config/schema/kinds.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import { type CommandIo, type ExitCode, WRONG_USE } from '../../tools/terminal/command-io.ts';
 
-/** What commands that list records have in common. */
+/** Flag of commands that list records. */
 export const jsonFlag = withDefault(commandFlag('json', boolean, 'one JSON record a line'), false);
 
 /** A command that can run. `main.ts` prints the message of a ServiceError that it throws. */
@@ -38,7 +38,7 @@ export function configOf<C>(result: ConfigResult<C>): C {
   throw new ServiceError('configuration', problemsText(result.problems));
 }
 
-/** What of the input keeps a command from writing records of one value to it; null where nothing does. */
+/** Reason why a command cannot write records of one value to the input; null if it can. */
 export function problemOfInput({ format, values }: StreamConfig['input'], command: string): string | null {
   if (format === 'json' && values === undefined) return null;
   const found = format === 'json' ? 'input.values is set' : `input.format is ${format}`;

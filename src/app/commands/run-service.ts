@@ -22,25 +22,25 @@ export const readerOptions = [
   ...[shutdownMsMax, startWaitMs, sessionMs, opsHost, opsPort, logLevel],
 ];
 
-/** Where such a service begins at its first start. */
+/** First position of such a service. */
 export const fromBeginning = (what: 'events' | 'scores') =>
   withDefault(
     commandFlag('from-beginning', boolean, `at the first start, also the ${what} that are there already`),
     false,
   );
 
-/** What a command runs until it is stopped. */
+/** A service that a command runs until it is stopped. */
 interface CommandService {
   /** null after `stop`; an error when it cannot continue. Absent: it continues until it is stopped. */
   readonly finished?: Promise<Error | null>;
   /** One sentence each. */
   notReady(): readonly string[];
-  /** What an operator should look at although the service is ready. */
+  /** Problems for an operator although the service is ready. */
   warnings?(): readonly string[];
   stop(): Promise<void>;
 }
 
-/** What a service reports to, and the address of the operators' port. */
+/** Log and metrics of a service, and the address of the operators' port. */
 interface ServiceParts {
   readonly logger: Logger;
   readonly metrics: Metrics;

@@ -9,7 +9,7 @@ const SERIES_MEASURED_MAX = 100_000;
 
 type Detectors = LoadedConfig['stream']['detectors'];
 
-/** Whether what is sent has the steps that the detectors expect. */
+/** Compares the steps of sent observations with those that the detectors expect. */
 export class SentSteps {
   readonly #detectors: Detectors;
   readonly #detectorOf;

@@ -153,7 +153,7 @@ async function printAddress({ url, madeKey, signInLink }: RunningSidecar, io: Co
 
 interface DemoKafka {
   readonly config: KafkaConfig;
-  /** Resolves when the broker ended and will not restart by itself. */
+  /** Resolves when the broker ended for good. */
   readonly lost: Promise<Error>;
   stop(): Promise<void>;
 }
@@ -175,7 +175,7 @@ async function startLocalKafka(dataDir: string, io: CommandIo): Promise<DemoKafk
     return null;
   });
   if (local === null) return null;
-  const text = `the local Kafka ended by itself; ${join(folder, 'broker.log')} may have the reason`;
+  const text = `the local Kafka ended unexpectedly; ${join(folder, 'broker.log')} may have the reason`;
   return {
     config: { brokers: local.brokers, clientId: workerOptions.clientId.fallback, tls: null, sasl: null },
     lost: local.ended().then(() => new ServiceError('internal', text)),

@@ -239,7 +239,7 @@ function linesOf(found: RestoredPartition, glob: string): string[] {
   const { offset, from } = restored.resume;
   const held = `${state.units.size} series and groups, ${state.outdated.size} under other settings`;
   return [
-    `partition ${session.partition}: ${held}; goes on at offset ${offset ?? 'oldest'} (${from})`,
+    `partition ${session.partition}: ${held}; continues at offset ${offset ?? 'oldest'} (${from})`,
     ...series.map(({ series, detector, position, calibrated, newestMs, silent, waiting }) => {
       const newest = Number.isNaN(newestMs) ? 'unknown' : new Date(newestMs).toISOString();
       const asides = [silent ? ', silent' : '', waiting > 0 ? `, ${waiting} records wait` : ''].join('');

@@ -120,7 +120,7 @@ function repeatedText(
   return `${found} (first: ${place}). The first row counts: name the column that distinguishes them (--series-column)`;
 }
 
-/** Days of the data that are not as the holidays of the places say. */
+/** Days of the data that contradict the holidays of the places. */
 function heldAgainst(
   columns: SeriesColumns,
   { beginMs, endMs }: Suggestion,
@@ -150,7 +150,7 @@ function contradictions(path: string | undefined, { prometheus, match }: OwnValu
 interface ReadData {
   readonly columns: SeriesColumns;
   readonly sources: readonly SuggestedSource[];
-  /** Whether all of it could be used. */
+  /** True if all of it could be used. */
   readonly isWhole: boolean;
   /** As the command line names it. */
   readonly named: string;

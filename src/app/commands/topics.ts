@@ -48,8 +48,8 @@ export const topicsCommand: RunnableCommand = {
     if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
     const connection = { config: loaded.config.kafka! };
     const { json } = read.values;
-    const say = json ? io.err : io.out;
-    say(`On ${await describeCluster(connection)}`);
+    const print = json ? io.err : io.out;
+    print(`On ${await describeCluster(connection)}`);
     const topics = await topicsInUse(connection, loaded.config.stream);
     const { partitions, replicationFactor, retentionDays } = read.values;
     const retentionMs = retentionDays === 0 ? null : retentionDays * DAY_MS;
@@ -59,17 +59,17 @@ export const topicsCommand: RunnableCommand = {
     const before =
       repartition === null ? [] : await ensureRepartition(connection, repartition, { ...creation, scores });
     const made = [...before, ...(await ensureTopics(connection, topics, creation))];
-    for (const topic of Object.values(topics).filter((each) => !made.includes(each))) say(`found ${topic}`);
-    for (const topic of made) say(`made ${topic}`);
+    for (const topic of Object.values(topics).filter((each) => !made.includes(each))) print(`found ${topic}`);
+    for (const topic of made) print(`made ${topic}`);
     const { changesTopic } = loaded.config;
     const hasChanges = await ensureChangesTopic(connection, { topic: changesTopic, like: topics.events });
-    if (hasChanges) say(`made ${changesTopic}`);
+    if (hasChanges) print(`made ${changesTopic}`);
     if (repartition !== null) await checkRepartition(connection, repartition);
     const count = await checkTopics(connection, topics);
     if (flags.partitions !== undefined && count !== partitions) {
       io.err(`--partitions ${partitions} was given, but the topics are there with ${count}, and stay so`);
     }
-    say(`${Object.values(topics).join(', ')}: ready, ${count} partitions`);
+    print(`${Object.values(topics).join(', ')}: ready, ${count} partitions`);
     for (const [role, topic] of Object.entries(json ? { ...topics, changes: changesTopic } : {})) {
       const isMade = role === 'changes' ? hasChanges : made.includes(topic);
       io.out(JSON.stringify({ role, topic, partitions: role === 'changes' ? 1 : count, made: isMade }));

@@ -110,7 +110,7 @@ export const watchCommand: RunnableCommand = {
   },
 };
 
-/** What is watched, and how a record of it is shown. */
+/** A topic that is watched, and the lines of its records. */
 interface Watched {
   readonly topic: string;
   readonly header: string;

@@ -6,7 +6,7 @@ import type { Logger } from '../../ops/logger.ts';
 import { newestSaved } from './newest-detectors.ts';
 import { type RunningWorker, resolveWithModels } from './run-worker.ts';
 
-/** How often the file is looked at, and of how many times the topic. */
+/** Interval of looks at the file; the topic is read at every fifth. */
 const LOOK_MS = 2_000;
 const TOPIC_EVERY = 5;
 
@@ -22,8 +22,8 @@ interface LiveDetectorsOptions {
 }
 
 /**
- * Gives the worker the detectors anew when the file changes, a newer version is saved, or at SIGHUP. What cannot be
- * used is refused with every reason, and the worker goes on as it was. A saved version counts more than the file.
+ * Gives the worker the new detectors when the file changes, a newer version is saved, or at SIGHUP. What cannot be
+ * used is refused with every reason, and the worker continues as it was. A saved version wins over the file.
  */
 export function followDetectors(options: LiveDetectorsOptions): () => void {
   const { config, worker, logger, version } = options;

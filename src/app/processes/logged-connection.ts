@@ -2,7 +2,7 @@ import type { KafkaConfig } from '../../config/config.ts';
 import type { KafkaConnection } from '../../kafka/cluster/connection.ts';
 import type { Logger } from '../../ops/logger.ts';
 
-/** A cluster, and what its client has to say in the log. */
+/** A cluster whose client writes to the log. */
 export function loggedConnection(
   config: KafkaConfig,
   logger: Logger,

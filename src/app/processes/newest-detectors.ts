@@ -9,7 +9,7 @@ interface SavedDetectors {
   readonly text: string;
 }
 
-/** Records in which the newest version is searched: other keys may stand after it. */
+/** Records in which the newest version is searched: other keys may follow it. */
 const TAIL_RECORDS = 16;
 
 /** The newest version in the topic; null where the topic or a version is missing. */

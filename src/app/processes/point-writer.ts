@@ -6,7 +6,7 @@ import type { Logger } from '../../ops/logger.ts';
 import type { PointWriter } from '../../pipelines/receive/received-records.ts';
 import { newestSaved } from './newest-detectors.ts';
 
-/** How often the detectors are looked at: those that were saved, or the file. */
+/** Interval of looks at the detectors: those that were saved, or the file. */
 const LOOK_MS = 10_000;
 
 export interface PointWriterOptions {

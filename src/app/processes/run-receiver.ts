@@ -10,14 +10,14 @@ import { followPointWriter, type PointWriterOptions } from './point-writer.ts';
 /** Bytes of records that wait for Kafka or are being sent; beyond it senders get 503 and come back. */
 const RECEIVED_BYTES_MAX = 64 * 1024 * 1024;
 
-/** How often Kafka is asked whether it is there, and how long an answer may take. */
+/** Interval of probes of Kafka, and the time of an answer. */
 const [PROBE_MS, PROBE_MS_MAX] = [2_000, 5_000];
 
 export interface RunningReceiver {
   readonly receivePoints: ReceivePoints;
   /** Why points cannot be written now; empty where they can. */
   reasonsNotReady(): readonly string[];
-  /** What was accepted is written when this resolves. */
+  /** Resolves when all accepted points are written. */
   stop(): Promise<void>;
 }
 
@@ -31,26 +31,26 @@ export async function runReceiver(options: ReceiverOptions): Promise<RunningRece
   const { topics } = config.stream;
   const producer = await openBulkProducer({ config: kafka }, topics.observations);
   let away: Error | null = null;
-  const tell = (error: Error | null) => {
+  const report = (error: Error | null) => {
     away = error;
     metrics.brokerConnected.set(error === null ? 1 : 0);
   };
-  tell(null);
-  const heard = async (work: Promise<void>) => {
+  report(null);
+  const reported = async (work: Promise<void>) => {
     try {
       await work;
-      tell(null);
+      report(null);
     } catch (error) {
-      tell(error as Error);
+      report(error as Error);
       throw error;
     }
   };
-  const queue = new SendQueue({ send: (records) => heard(sent(producer, records)), bytesMax: RECEIVED_BYTES_MAX });
+  const queue = new SendQueue({ send: (records) => reported(sent(producer, records)), bytesMax: RECEIVED_BYTES_MAX });
   let probing = false;
   const probe = async () => {
     if (probing) return;
     probing = true;
-    await heard(answered(producer)).catch(() => null);
+    await reported(answered(producer)).catch(() => null);
     probing = false;
   };
   const probes = setInterval(() => void probe(), PROBE_MS);

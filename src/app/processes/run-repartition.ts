@@ -14,7 +14,7 @@ import type { Metrics } from '../../ops/metrics.ts';
 import { meanStepMs } from '../../time/frequency.ts';
 import { loggedConnection } from './logged-connection.ts';
 
-/** How often records that were scored are deleted; at an orderly end, too. */
+/** Interval at which scored records are deleted; at an orderly end, too. */
 const DELETE_EVERY_MS = 60_000;
 
 /** Partitions may be apart by half of the smallest step, at most that of an hour. */
@@ -36,7 +36,7 @@ interface RepartitionParts {
 
 /**
  * Carries records from the input to the topic that is scored, keyed by series or group, exactly once: by the engine of
- * the scores, whose transactions write records in place of scores. Throws a ServiceError.
+ * the scores, whose transactions write records instead of scores. Throws a ServiceError.
  */
 export async function startRepartition(parts: RepartitionParts): Promise<Worker> {
   const { repartition, kafka, stream, limits, partitions, logger } = parts;

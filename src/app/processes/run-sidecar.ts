@@ -64,7 +64,7 @@ interface SidecarOptions {
   readonly catalog: ModelCatalog;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** What is known of the stream; null where it is not read. */
+  /** Operations of the stream; null if it is not read. */
   readonly operations: Operations | null;
   /** Writes points of metric pipelines to the input topic; left out where none are received. */
   readonly receivePoints?: ReceivePoints;

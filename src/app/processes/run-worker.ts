@@ -66,7 +66,7 @@ interface RunWorkerOptions {
   readonly forecastsBeside?: () => ForecastSums;
   /** Version of the detectors; 0: the detectors file. */
   readonly version?: number;
-  /** What series without a state begin with; null for nothing. */
+  /** History of series that have no state; null for none. */
   readonly history?: NamedHistory | null;
 }
 
@@ -128,7 +128,7 @@ interface StartedStream {
   readonly worker: Worker;
   readonly forecasters: Forecasters;
   readonly bind: (detector: DetectorConfig, models: DetectorModels) => LoadedDetector;
-  /** What is wrong with its input. */
+  /** Problems of its input. */
   readonly findings: FindingReport;
   readonly inputStop: InputStopReport;
 }
@@ -223,7 +223,7 @@ async function startStream(
 function together(worker: Worker, carrier: Worker): Worker {
   return {
     finished: Promise.race([worker.finished, carrier.finished]),
-    notReady: () => [...worker.notReady(), ...carrier.notReady().map((reason) => `keying anew: ${reason}`)],
+    notReady: () => [...worker.notReady(), ...carrier.notReady().map((reason) => `repartition: ${reason}`)],
     changeDetectors(detectors, version) {
       worker.changeDetectors(detectors, version);
       carrier.changeDetectors(detectors, version);

@@ -15,10 +15,10 @@ interface TopicDecoding {
   readonly schemas: SchemaSource | null;
 }
 
-/** What each record of a topic holds, whatever its format: an observation, many, or why not. */
+/** Content of each record of a topic, in any format: an observation, many, or the reason of none. */
 type DecodeRecords = (records: readonly TopicRecord[]) => Promise<(TopicRecord & { readonly decoded: Decoded })[]>;
 
-/** Decodes records that lie in a topic, as the input says. */
+/** Decodes records of a topic by the mapping of the input. */
 export function topicDecoder(
   input: RecordMapping,
   { groupSourceOf, isWatched, schemas }: TopicDecoding,

@@ -32,7 +32,7 @@ interface HistoryParts {
   readonly stream: StreamConfig;
   /** Partitions of the input topic. */
   readonly partitions: number;
-  /** Whether their keys are made of series and groups, whatever keys the history has. */
+  /** True if their keys are made of series and groups, whatever keys the history has. */
   readonly isRekeyed: boolean;
   readonly schemas: SchemaSource | null;
   readonly logger: Logger;

@@ -76,7 +76,7 @@ export const detectorKinds = {
 
 /** The keys of a detector. */
 export const detectorKeys = {
-  name: required(entryName, 'Unique; stands in every score.'),
+  name: required(entryName, 'Unique; part of every score.'),
   series: required(
     oneOrMore(seriesText),
     'Globs over the ids of series: * is any run of characters, ? one. Or matchers of their labels: ' +
@@ -98,7 +98,7 @@ export const detectorKeys = {
   thresholdMethod: defaulted(
     detectorKinds.thresholdMethod,
     DETECTOR_DEFAULTS.thresholdMethod,
-    'Each series by itself, or all series of a `group` together at each time step.',
+    'Each series alone, or all series of a `group` together at each time step.',
   ),
   group: optional(
     recordPath,
@@ -164,10 +164,10 @@ export const detectorKeys = {
   ),
   ...profileKeys,
   events: defaulted(eventRules, {}, 'Which alarms become events, in event time. Default: all of them.'),
-  labels: defaulted(labels, {}, 'Stand in every event, for routes of alerts.'),
+  labels: defaulted(labels, {}, 'Part of every event, for routes of alerts.'),
   unit: optional(
     unitText,
-    `Unit of the values, for people alone: ${KNOWN_UNITS.join(', ')}; any other text stands behind the number.`,
+    `Unit of the values, for people alone: ${KNOWN_UNITS.join(', ')}; any other text is shown after the number.`,
   ),
 };
 

@@ -17,7 +17,7 @@ const specialDays = section(
 
 const listed = listOf(specialDays);
 
-/** Which of several entries of a date counts would not be known. */
+/** Refuses a date of several entries: no order among them is defined. */
 const specialDayList: Setting<readonly SpecialDates[]> = {
   ...listed,
   read(node, place) {
@@ -84,11 +84,11 @@ export const profileKeys = {
   ),
   specialDays: optional(
     specialDayList,
-    'Days that resemble another weekday than their own. A date stands in one entry; one with its year wins over 12-24.',
+    'Days that resemble another weekday than their own. A date is in one entry; one with its year wins over 12-24.',
   ),
 };
 
-/** What the keys say; undefined where a key is not written. */
+/** The keys as written; undefined where one is missing. */
 export interface ProfileWishes {
   readonly profile?: 'on' | 'off' | undefined;
   readonly timezone?: string | undefined;

@@ -11,7 +11,7 @@ import type { Setting } from './schema.ts';
 export interface Kind<T> extends Setting<T> {
   /** The value of what is written; undefined where it is invalid. */
   readonly parse: (written: unknown) => T | undefined;
-  /** What an invalid text was probably meant to be: a sentence without a full stop. */
+  /** Probable meaning of an invalid text: a sentence without a full stop. */
   readonly hint?: (written: unknown) => string | null;
 }
 
@@ -81,7 +81,7 @@ const seriesChoice = textOf(
   { pattern: '\\S' },
 );
 
-/** What chooses series. */
+/** A selection of series. */
 export const seriesText: Kind<string> = {
   ...seriesChoice,
   hint: (written) => patternProblem(String(written)),
@@ -93,7 +93,7 @@ export const seriesText: Kind<string> = {
   },
 };
 
-/** A word in place of a value of another kind: `all`, `off`. */
+/** A word instead of a value of another kind: `all`, `off`. */
 export function wordOr<const W extends string, T>(word: W, kind: Kind<T>): Kind<W | T> {
   return kindOf<unknown, W | T>(
     `${word} or ${kind.expected}`,
@@ -163,7 +163,7 @@ export function parseText<T>({ schema, parse }: Kind<T>, written: string): T | u
   return undefined;
 }
 
-/** What a text may stand for where a schema allows it. */
+/** Types that a text may have in a schema. */
 function candidates(schema: TSchema, written: string): readonly unknown[] {
   const { type, anyOf } = schema as { readonly type?: string; readonly anyOf?: readonly TSchema[] };
   if (anyOf !== undefined) return anyOf.flatMap((alternative) => candidates(alternative, written));

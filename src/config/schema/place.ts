@@ -1,7 +1,7 @@
 import { mustBe, show } from './problems.ts';
 import type { LineProblem, SettingsMapping, SettingsNode } from './settings-text.ts';
 
-/** Where a file of settings finds what must not stand in it. */
+/** Source of what a file of settings must not contain. */
 export interface SecretSource {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Throws where the file cannot be read. */
@@ -14,7 +14,7 @@ interface SettingsReading {
   readonly found: LineProblem[];
 }
 
-/** Where a value stands in a text of settings. */
+/** Place of a value in a text of settings. */
 export class SettingsPlace {
   protected readonly reading: SettingsReading;
   readonly path: string;
@@ -48,7 +48,7 @@ export class SettingsPlace {
   }
 }
 
-/** Where a mapping stands: what is set in it, and what is wrong between its keys. */
+/** Place of a mapping, its keys, and problems between them. */
 export class MappingPlace extends SettingsPlace {
   readonly #entries: SettingsMapping['entries'];
 
@@ -87,7 +87,7 @@ export class MappingPlace extends SettingsPlace {
     return { node: entry?.value, at: new SettingsPlace(this.reading, this.pathOf(key), entry?.keyLine ?? this.line) };
   }
 
-  /** Reports what is wrong with a key beside others. */
+  /** Reports a problem of a key together with others. */
   problem(key: string, expected: string, got: unknown, hint: string | null = null): void {
     const message = mustBe(this.pathOf(key), expected, got);
     this.reportKey(key, hint === null ? message : `${message}; ${hint}`);

@@ -4,11 +4,11 @@ import { portablePattern } from './portable-pattern.ts';
 import { nearestOf, notKnown } from './problems.ts';
 import type { SettingsMapping, SettingsNode } from './settings-text.ts';
 
-/** How a setting is written, and how it is read. */
+/** Form and reader of a setting. */
 export interface Setting<T> {
   /** As problems name it: `must be EXPECTED`. */
   readonly expected: string;
-  /** How it is written (JSON Schema). */
+  /** Its form (JSON Schema). */
   readonly schema: TSchema;
   /** undefined where it is invalid, which was reported. */
   readonly read: (node: SettingsNode, place: SettingsPlace) => T | undefined;
@@ -27,7 +27,7 @@ export interface Key<T> {
 }
 
 type SectionKeys = Readonly<Record<string, Key<unknown>>>;
-/** What is read of a mapping. */
+/** Fields that are read of a mapping. */
 export type SectionFields<K extends SectionKeys> = { readonly [P in keyof K]: K[P] extends Key<infer T> ? T : never };
 
 interface KeyOptions {
@@ -96,7 +96,7 @@ function nodeOf(written: unknown): SettingsNode {
 }
 
 /**
- * Keys with no others beside them.
+ * A mapping with these keys and no others.
  * @param build makes a value of what is read, and reports what is wrong between keys
  */
 export function section<K extends SectionKeys, T>(

@@ -5,13 +5,13 @@ import type { MappingPlace } from './place.ts';
 import type { Key } from './schema.ts';
 
 interface SecretKeyOptions {
-  /** Whether it may also stand in the file itself, under its own name. */
+  /** True if the file itself may have it, too, under its own name. */
   readonly plain?: boolean;
   readonly required?: boolean;
 }
 
 /**
- * A key whose value stands elsewhere: `KEY_env` names a variable, `KEY_file` a file. undefined where it is missing, or
+ * A key whose value is elsewhere: `KEY_env` names a variable, `KEY_file` a file. undefined where it is missing, or
  * where a reference leads nowhere and was reported. The value itself is in no problem.
  */
 export function secretKey(

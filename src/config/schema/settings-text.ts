@@ -16,7 +16,7 @@ const SAME_PROBLEM_MAX = 10;
 /** The key of YAML 1.1 under which the keys of another mapping are merged. */
 const MERGE = '<<';
 
-/** A value of a settings text. An alias is the value that it stands for, with the line of that value. */
+/** A value of a settings text. An alias is the value that it refers to, with the line of that value. */
 export type SettingsNode = SettingsMapping | SettingsList | SettingsScalar;
 
 export interface SettingsMapping {
@@ -84,7 +84,7 @@ function tokensOf(text: string): number {
   return tokens;
 }
 
-/** What is wrong on a line of a settings text. */
+/** A problem on a line of a settings text. */
 export interface LineProblem {
   readonly line: number;
   readonly message: string;
@@ -116,7 +116,7 @@ class Reading {
   readonly #anchored = new Map<string, { readonly node: SettingsNode; readonly values: number } | null>();
   #aliases = 0;
   #values = 0;
-  /** Where there are too many for the first time. */
+  /** The place from which there are too many. */
   readonly #excess: { aliases: number | null; values: number | null } = { aliases: null, values: null };
 
   constructor(lines: LineCounter) {
@@ -178,8 +178,8 @@ class Reading {
     if (++this.#aliases === SETTINGS_ALIASES_MAX + 1) this.#excess.aliases = offset;
     const target = this.#anchored.get(anchor);
     if (target === undefined) {
-      this.fault(offset, `alias *${anchor} stands for nothing above it; ${quoteStar(`*${anchor}`)}`);
-    } else if (target === null) this.fault(offset, `alias *${anchor} stands for a value that contains it`);
+      this.fault(offset, `alias *${anchor} refers to nothing above it; ${quoteStar(`*${anchor}`)}`);
+    } else if (target === null) this.fault(offset, `alias *${anchor} refers to a value that contains it`);
     this.#count(target?.values ?? 1, offset);
     return target?.node ?? nothing;
   }

@@ -41,7 +41,7 @@ async function reserve(port: number, isHeld: boolean): Promise<void> {
   else socket.close();
 }
 
-/** Whether a port of the loopback interface accepts connections. */
+/** True if a port of the loopback interface accepts connections. */
 export function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' });

@@ -41,7 +41,7 @@ export interface SecureListener {
   readonly keyStorePassword: string;
   readonly username: string;
   readonly password: string;
-  /** Whether its users need permissions (ACLs); those of the open listener never do. */
+  /** True if its users need permissions (ACLs); those of the open listener never do. */
   readonly authorized?: boolean;
 }
 
@@ -57,7 +57,7 @@ interface Installation {
  * - `dataDir`: the broker's data, kept when it stops; at most one broker may use it at a time.
  * - `port`: when absent that of the last run with these data, or a free one where another program has it.
  * - `sessionMs`: how long the broker may be silent until its controller takes its partitions away.
- * - `secure`: a listener beside the open one.
+ * - `secure`: a second listener.
  * - `features`: levels of features, where the data are new; left out: those of the release.
  *
  * Throws a ServiceError `missing-tool` without Java 17 or Maven, `configuration` while another broker uses the data or

@@ -8,7 +8,7 @@ export interface ScoringModels extends DetectorModels {
   readonly forecasterFor: Forecasters['forecasterFor'];
 }
 
-/** What is wrong with a file, or with settings. */
+/** Problems of a file, or of settings. */
 export interface ProblemsHeader {
   readonly kind: 'problems';
   readonly problems: readonly string[];

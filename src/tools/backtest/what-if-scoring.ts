@@ -33,7 +33,7 @@ export interface WhatIfAnswerHeader {
 const WEEK_MS = 7 * 86_400_000;
 const NUMBER_BYTES = Float64Array.BYTES_PER_ELEMENT;
 const NO_BYTES = new Uint8Array();
-/** Keys of the detectors file that stand below `events`. */
+/** Keys of the detectors file below `events`. */
 const EVENT_KEYS: ReadonlySet<string> = new Set(['direction', 'min_deviation', 'min_deviation_share', 'quiet']);
 
 /** Scores kept values by each of several settings. */
@@ -93,7 +93,7 @@ function withMemory(forecasterFor: ForecasterFor): ForecasterFor {
   };
 }
 
-/** What was kept is what the points of a step, or a counter, had come to: it is scored as it is. */
+/** Kept values are those of steps and of rates already: they are scored as they are. */
 function ofKeptValues(detector: DetectorConfig): DetectorConfig {
   const { aggregate: _, as: __, ...settings } = detector.settings;
   return { ...detector, settings };

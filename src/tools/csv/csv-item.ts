@@ -14,7 +14,7 @@ export interface CsvObservation {
   readonly extras?: PointExtras;
 }
 
-/** What a row of the file turned into. */
+/** The result of reading a row, or a remark on the file. */
 export type CsvItem =
   | CsvObservation
   | { readonly kind: 'refused'; readonly line: number; readonly reason: string }

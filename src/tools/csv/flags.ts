@@ -20,7 +20,7 @@ export const csvFlags = {
   group: commandFlag('group', text, 'the group that the series are members of, scored together'),
 };
 
-/** How to read a file, by the values of these flags. */
+/** The reading of a file, by the values of these flags. */
 export function csvReading(path: string, flags: Partial<Omit<OptionValues<typeof csvFlags>, 'group'>>): CsvReading {
   const { seriesColumn, timeColumn, valueColumn, series, timeUnit, timeZone, timeFormat } = flags;
   return {

@@ -3,7 +3,7 @@ import type { CsvItem, CsvObservation } from './csv-item.ts';
 /** Rows of a file that are sorted. A longer file must be in order. */
 const SORTED_ROWS_MAX = 1_000_000;
 
-/** How far a row may be older than the newest one of its series, where rows are passed on as they arrive. */
+/** Time by which a row may be older than the newest one of its series, if rows are passed on as they arrive. */
 export interface LiveReading {
   readonly olderMsMax: number;
 }

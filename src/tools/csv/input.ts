@@ -7,7 +7,7 @@ export const STANDARD_INPUT = '-';
 
 interface Input {
   readonly bytes: Readable;
-  /** How much of it was read, 0 to 1; null where its size is not known. */
+  /** Share of it that was read, 0 to 1; null if its size is not known. */
   share(): number | null;
 }
 

@@ -5,7 +5,7 @@ interface SeriesTimes {
   readonly isDescending: boolean;
 }
 
-/** Where a clock that is set back shows a time twice, the rows before it tell which of the two instants it is. */
+/** Resolves a time that a clock shows twice when it is set back, by the rows before it. */
 export class LocalFileTimes {
   readonly #series = new Map<string, SeriesTimes>();
 

@@ -1,4 +1,4 @@
-/** What may separate the fields of a row, with its name. */
+/** Separators of the fields of a row, with their names. */
 export const SEPARATORS = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' } as const;
 export type Separator = keyof typeof SEPARATORS;
 
@@ -26,7 +26,7 @@ export async function readHead(source: AsyncIterator<Buffer | string>): Promise<
   return { chunks, separator: separatorOf(begin) };
 }
 
-/** The separator that stands most often in the first line, outside of quotes; a comma where there is none. */
+/** The most frequent separator of the first line, outside of quotes; a comma where there is none. */
 function separatorOf(begin: string): Separator {
   const [line = ''] = begin.split(/[\r\n]+/).filter((text) => text.trim() !== '');
   const bare = line.replace(/"[^"]*"/g, '');

@@ -11,7 +11,7 @@ interface ListedDay {
   readonly like: Weekday;
 }
 
-/** A day on which most series are as on another day than the list says. */
+/** A day on which most series contradict the list. */
 export interface ContradictedDay {
   readonly date: string;
   /** The day off that is worked; null for a day that is not listed. */
@@ -26,7 +26,7 @@ export interface ContradictedDay {
 const DAY_MS = 86_400_000;
 /** Days of each kind that a level is known from. */
 const DAYS_MIN = 3;
-/** Levels of working days and of rest are this many of their mean deviations apart, or nothing is said. */
+/** Levels of working days and of rest are this many of their mean deviations apart, or no day is judged. */
 const DEVIATIONS_MIN = 4;
 /** Share of the way from rest to work: below the first a day is like rest, above the second like work. */
 const [REST_MAX, WORK_MIN] = [0.25, 0.75];

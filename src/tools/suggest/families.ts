@@ -5,7 +5,7 @@ import { type SeriesProfile, STEP_SHARE_MAX } from './series-profile.ts';
 
 /** Series that belong together: by name, and by their step. */
 export interface Family {
-  /** What their names have in common. */
+  /** Common part of their names. */
   readonly name: string;
   /** Globs or matchers for `series` of a detector. */
   readonly patterns: readonly string[];
@@ -93,7 +93,7 @@ function nameMatched(pattern: string): string | null {
   return label === NAME_LABEL && operator === '=' ? value : null;
 }
 
-/** Where series of one name have several steps, the most frequent one has the pattern; the others are listed. */
+/** If series of one name have several steps, the most frequent one has the pattern; the others are listed. */
 function byStep({ name, pattern }: Named, members: readonly SeriesProfile[]): Family[] {
   const steps: { freq: Frequency | null; members: SeriesProfile[] }[] = [];
   for (const member of members) {
@@ -139,7 +139,7 @@ function specificFirst(a: Family, b: Family): number {
   return rank(a) - rank(b) || length(b) - length(a) || (a.name < b.name ? -1 : 1);
 }
 
-/** How series are named: those with labels by their metric, others by the parts between slashes. */
+/** Naming of series: those with labels by their metric, others by the parts between slashes. */
 function namesBy(ids: readonly string[]): (id: string) => Named {
   const plain = ids.filter((id) => !hasLabels(id));
   const lastParts = new Set(plain.filter(isParted).map((id) => partsOf(id).at(-1)!));
@@ -176,7 +176,7 @@ function isParted(id: string): boolean {
   return parts.length > 1 && parts[0] !== '' && parts.at(-1) !== '';
 }
 
-/** Digits, and long runs of hexadecimal ones, tell instances apart. */
+/** Digits, and long runs of hexadecimal ones, distinguish instances. */
 function byNumbers(id: string): Named {
   const pattern = id.replaceAll(/[0-9a-f]{8,}|\d+/g, '*').replaceAll(/\*[-_.:]?(?=\*)/g, '');
   const name = pattern.replaceAll('*', '').replaceAll(/^[-_.:]+|[-_.:]+$/g, '') || 'series';

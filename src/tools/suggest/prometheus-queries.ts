@@ -15,7 +15,7 @@ interface PrometheusData {
 
 interface SuggestedQueries {
   readonly sources: readonly SuggestedSource[];
-  /** What the sources would write: gauges as they are, and rates of counters. */
+  /** Series that the sources would write: gauges as they are, and rates of counters. */
   readonly columns: SeriesColumns;
   /** Names of metrics that no source asks for. */
   readonly left: readonly string[];

@@ -3,7 +3,7 @@ import { inferFrequency } from '../../time/infer-frequency.ts';
 import { type Season, seasonOf } from './daily-season.ts';
 import { meansOf, rateOf, type SeriesColumn } from './series-columns.ts';
 
-/** How one series behaves. */
+/** Behaviour of one series. */
 export interface SeriesProfile {
   readonly id: string;
   readonly count: number;
@@ -23,16 +23,16 @@ export interface SeriesProfile {
   readonly change: number;
   /** Smallest distance of two values where there are few of them; 0 where there are many. */
   readonly resolution: number;
-  /** What the others say is of its rate then. */
+  /** If so, the other fields describe its rate. */
   readonly isCounter: boolean;
-  /** Whether several observations come in a step; what the others say is of their means then. */
+  /** True if several observations come in a step; the other fields describe their means then. */
   readonly isAggregated: boolean;
   readonly season: Season | null;
 }
 
-/** A name that says that its series is a counter. Prometheus demands it of exporters. */
+/** Names of counters, as Prometheus demands them of exporters. */
 const COUNTER_NAME = /_(?:total|count|sum|bucket)(?:[{"]|$)/;
-/** A counter grows at this share of its steps where its name says nothing, and falls at no more than that, or once. */
+/** A counter with any name grows at this share of its steps, and falls at no more than that, or once. */
 const GROWTH_SHARE_MIN = 0.2;
 const RESETS_SHARE_MAX = 0.02;
 /** A reset begins near 0: below this share of the value before it. */
@@ -46,7 +46,7 @@ export const STEP_SHARE_MAX = 0.05;
 /** Steps are no shorter: observations that come more often are aggregated. */
 const STEP_MS_MIN = 60_000;
 
-/** How a series behaves as it would be watched: a counter by its rate, short steps as means of a minute. */
+/** Behaviour of a series as it would be watched: a counter by its rate, short steps as means of a minute. */
 export function profileSeries(column: SeriesColumn): SeriesProfile {
   const given = profileColumn(column);
   const counts = isCounter(column) && column.times.length > 1;
@@ -119,7 +119,7 @@ function resolutionOf(values: Float64Array): number {
   return Number.isFinite(smallest) ? smallest : 0;
 }
 
-/** It never falls but to begin near 0 again; where its name does not say that it is one, it was seen to do so. */
+/** True if it falls only to begin near 0 again; a series without the name of a counter must have done so. */
 export function isCounter({ id, values }: SeriesColumn): boolean {
   const changes = values.length - 1;
   if (changes + 1 < COUNTER_OBSERVATIONS_MIN) return false;

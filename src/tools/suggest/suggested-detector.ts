@@ -12,7 +12,7 @@ export interface SuggestedDetector {
   readonly freq: Frequency;
   /** `rate`: the series are counters. */
   readonly as: 'rate' | null;
-  /** How several observations of a step become one value; null where there is one. */
+  /** Aggregation of several observations of a step; null if there is one. */
   readonly aggregate: 'mean' | null;
   readonly h: number;
   readonly detectionSize: number;
@@ -66,7 +66,7 @@ export function stepsToMature(detectionSize: number): number {
   return CONTEXT_MIN + (CALIBRATION_WINDOWS_MIN + 1) * detectionSize;
 }
 
-/** What is suggested for a family. @param endMs the newest time of all series */
+/** The detector that is suggested for a family. @param endMs the newest time of all series */
 export function judgeFamily(family: Family, endMs: number): FamilyVerdict {
   const { members, freq } = family;
   const not = (why: NotWatched['why']): FamilyVerdict => ({ kind: 'not-watched', not: { family, why } });
@@ -102,7 +102,7 @@ export function judgeFamily(family: Family, endMs: number): FamilyVerdict {
       reasons: {
         detection_size: why,
         ...(direction !== 'both' && {
-          direction: `the name says that only ${direction === 'up' ? 'more' : 'less'} is bad`,
+          direction: `by its name only ${direction === 'up' ? 'more' : 'less'} is bad`,
         }),
         ...(minDeviation !== null && { min_deviation: 'values have this resolution: less is one step of it' }),
         ...(silence.why !== null && { silence_after: silence.why }),
@@ -141,7 +141,7 @@ function windowOf(stepMs: number, members: readonly SeriesProfile[], isOver: (pr
   };
 }
 
-/** Where values have few distances, as counts and shares in percent have, one step of them is no event. */
+/** One step of values with few distances, such as counts and shares in percent, is no event. */
 function minDeviationOf(members: readonly SeriesProfile[]): number | null {
   const resolutions = members.map(({ resolution }) => resolution).sort((a, b) => a - b);
   const usual = resolutions[resolutions.length >> 1];

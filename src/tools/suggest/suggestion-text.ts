@@ -17,15 +17,15 @@ interface SuggestionContext {
   /** The command that made it. */
   readonly command: string;
   readonly sources: readonly SuggestedSource[];
-  /** Where calendars of people are kept, such as Europe/Berlin. */
+  /** Time zone of the people whose calendar counts, such as Europe/Berlin. */
   readonly timeZone: string;
-  /** Places whose holidays the series follow, and days that say otherwise. */
+  /** Places whose holidays the series follow, and days that contradict them. */
   readonly holidays: { readonly places: readonly string[]; readonly contradicted: readonly ContradictedDay[] };
 }
 
 /** The default, written down: a later default moves no score of these detectors. */
 const MODEL = 'tsmodel-1-detection';
-/** Series that are named of those that something is said about. */
+/** Series that a comment names. */
 const NAMED_MAX = 3;
 const NAME_LENGTH_MAX = 80;
 /** Patterns of detectors that a group is suggested of. */
@@ -38,7 +38,7 @@ export function suggestionText(suggestion: Suggestion, context: SuggestionContex
   const lines = [
     `# Suggested by: ${inLine(command)}`,
     `# from ${count(observations, 'observation')} of ${series} series, ${timeText(beginMs)} to ${timeText(endMs)} UTC.`,
-    '# Every setting can be changed: the key has its reason beside it, a key that is missing its default.',
+    '# Every setting can be changed: each key has its reason next to it, and a missing key its default.',
     '',
     ...(sources.length === 0 ? [] : ['source:', ...sources.flatMap(sourceLines), '']),
     ...contradictedLines(context.holidays),
@@ -50,7 +50,7 @@ export function suggestionText(suggestion: Suggestion, context: SuggestionContex
   return `${lines.join('\n')}\n`;
 }
 
-/** Days on which most series are not as the holidays of the places say, with the setting that says so. */
+/** Days on which most series contradict the holidays of the places, with the setting for them. */
 function contradictedLines({ places, contradicted }: SuggestionContext['holidays']): string[] {
   if (contradicted.length === 0) return [];
   const days = contradicted.map(({ date, name, like, series, of }) => {
@@ -94,7 +94,7 @@ function detectorLines(detector: SuggestedDetector, { timeZone, holidays }: Sugg
       : ['    series:', ...family.patterns.map((pattern) => `      - ${quoted(pattern)}`)]),
     `    freq: ${freq.alias}`,
     ...(aggregate === null ? [] : [`    aggregate: ${aggregate} # several observations come in a step`]),
-    ...(as === null ? [] : [`    as: ${as} # counters: they only grow, but for resets`]),
+    ...(as === null ? [] : [`    as: ${as} # counters: they only grow, except at resets`]),
     `    h: ${h}`,
     `    detection_size: ${detectionSize}${because('detection_size')}`,
     `    model: ${MODEL}`,
@@ -105,7 +105,7 @@ function detectorLines(detector: SuggestedDetector, { timeZone, holidays }: Sugg
   ];
 }
 
-/** A detector in place of those of the group, as a comment: whoever wants alarms of whole hosts takes it. */
+/** A detector instead of those of the group, as a comment: whoever wants alarms of whole hosts takes it. */
 function groupLines({ label, values, detectors }: SuggestedGroup): string[] {
   const [{ freq, as, aggregate }] = detectors;
   const size = Math.max(...detectors.map(({ detectionSize }) => detectionSize));
@@ -113,7 +113,7 @@ function groupLines({ label, values, detectors }: SuggestedGroup): string[] {
   if (patterns.length > GROUP_PATTERNS_MAX) return [];
   const lines = [
     `${values} values of ${label} are those of ${detectors.length} detectors.`,
-    'In place of these, one alarm for all of a value:',
+    'Instead of these, one alarm for all of a value:',
     `- name: ${quoted(`by-${label.replaceAll(/[^a-zA-Z0-9._-]+/g, '-').slice(0, 40)}`)}`,
     '  series:',
     ...patterns.map((pattern) => `    - ${quoted(pattern)}`),
@@ -171,10 +171,11 @@ function labelOf(members: readonly SeriesProfile[]): string | null {
 }
 
 const REASONS: Readonly<Record<NotWatched['why'], string>> = {
-  constant: 'never changed. To hear when that ends, watch them with events.normal_range',
+  constant: 'never changed. For an event when that ends, watch them with events.normal_range',
   sparse: `lack more than ${percent(MISSING_SHARE_MAX)} of their steps. Send them at a step, or count them`,
   'no-step': 'have no two observations: there is no step yet',
-  'short-lived': 'come and go before they have a threshold. Watch them together, aggregated over what tells them apart',
+  'short-lived':
+    'come and go before they have a threshold. Watch them together, aggregated over what distinguishes them',
 };
 
 function notWatchedLines({ family, why }: NotWatched): string[] {
@@ -193,7 +194,7 @@ function inLine(text: string): string {
   return quoted(text.length > NAME_LENGTH_MAX ? `${text.slice(0, NAME_LENGTH_MAX)}...` : text);
 }
 
-/** A text of YAML in quotes. JSON is YAML but for what breaks lines there. */
+/** A text of YAML in quotes. JSON is YAML, except for what breaks lines there. */
 function quoted(text: string): string {
   return JSON.stringify(text).replaceAll(
     /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,

@@ -4,7 +4,7 @@ import type { SeriesColumns } from './series-columns.ts';
 import { profileSeries } from './series-profile.ts';
 import { judgeFamily, type NotWatched, type SuggestedDetector } from './suggested-detector.ts';
 
-/** What is suggested for some data. */
+/** Detectors that are suggested for some data. */
 export interface Suggestion {
   readonly series: number;
   readonly observations: number;

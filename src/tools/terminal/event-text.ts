@@ -13,7 +13,7 @@ export function eventLineHeader({ colour, seriesWidth }: ScoreLineStyle): string
 
 /**
  * One revision of an event as a line for people: time, type, series (group, detector), grade, summary. One that was
- * opened begins with `!`. A reason to close it that its summary does not tell stands in brackets.
+ * opened begins with `!`. A reason to close it that its summary does not name is in brackets.
  */
 export function eventLine(event: AnomalyEvent, { colour, seriesWidth }: ScoreLineStyle): string {
   const { type, updatedAtMs, series, group, detector, grade, summary, closeReason } = event;
@@ -31,7 +31,7 @@ export function eventLine(event: AnomalyEvent, { colour, seriesWidth }: ScoreLin
   return type === 'opened' ? marked(line) : type === 'closed' ? dimmed(line) : line;
 }
 
-/** Whether an event is about a series whose id matches. A pause of a detector is: it names none of its series. */
+/** True if an event is about a series whose id matches. A pause of a detector is: it names none of its series. */
 export function isAbout({ series, members, seriesCount }: AnomalyEvent, pattern: SeriesPattern): boolean {
   if (seriesCount !== null) return true;
   const ids = series === null ? members.map((member) => member.series) : [series];

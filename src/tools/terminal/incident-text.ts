@@ -19,13 +19,13 @@ export function incidentLine(
   { colour }: Pick<ScoreLineStyle, 'colour'>,
 ): string {
   const evidence = origins[0]?.evidence ?? [];
-  const told = mergedInto === null ? [summary, ...evidence].join('; ') : `part of ${mergedInto} from now on`;
+  const text = mergedInto === null ? [summary, ...evidence].join('; ') : `part of ${mergedInto} from now on`;
   const line = [
     `${type === 'opened' ? '!' : ' '} ${formatTime(updatedAtMs).padEnd(19)}`,
     type.padEnd(TYPE_WIDTH + 1),
     String(eventCount).padStart(EVENTS_WIDTH),
     formatGrade(grade).padStart(GRADE_WIDTH),
-    printable(told),
+    printable(text),
   ].join('  ');
   return colour && type === 'opened' ? marked(line) : line;
 }

@@ -2,7 +2,7 @@ import { quantityText } from '../../records/quantity-text.ts';
 import { isFlagged, type ScoreRecord } from '../../records/score-record.ts';
 
 export interface ScoreLineStyle {
-  /** Whether to write escape sequences for colours. */
+  /** True to write escape sequences for colours. */
   readonly colour: boolean;
   /** Characters of the series column; a longer id keeps its end. */
   readonly seriesWidth: number;
@@ -19,7 +19,7 @@ export const GRADE_WIDTH = 5;
 const SIGNIFICANT_DIGITS = 6;
 const NOTHING = '-';
 
-/** What a terminal shows red and bold, or dim. */
+/** Text that a terminal shows red and bold, or dim. */
 export const marked = (line: string) => `\u001b[1;31m${line}\u001b[0m`;
 export const dimmed = (line: string) => `\u001b[2m${line}\u001b[0m`;
 
@@ -55,7 +55,7 @@ export function scoreLineHeader(style: ScoreLineStyle): string {
 
 /**
  * One score as a line for people: time, series, value, forecast, interval, score, grade, state. An alarm begins with
- * `!` and has ALARM in place of its state, a value outside its interval ANOMALY. What is not scored yet is dim. A
+ * `!` and has ALARM instead of its state, a value outside its interval ANOMALY. What is not scored yet is dim. A
  * member of a group shows the group's score, marked by `g`.
  */
 export function scoreLine(score: ScoreRecord, style: ScoreLineStyle = SCORE_LINE_STYLE): string {
@@ -77,10 +77,10 @@ export function scoreLine(score: ScoreRecord, style: ScoreLineStyle = SCORE_LINE
     },
     style,
   );
-  const told = score.restarted ? `${line}, started over` : line;
-  if (!style.colour) return told;
-  if (flagged) return marked(told);
-  return state === 'scored' ? told : dimmed(told);
+  const text = score.restarted ? `${line}, started over` : line;
+  if (!style.colour) return text;
+  if (flagged) return marked(text);
+  return state === 'scored' ? text : dimmed(text);
 }
 
 /** `2014-02-14 14:30:00`, with milliseconds only where there are any. UTC. */

@@ -259,8 +259,8 @@ const WRONG_FILE: Readonly<Record<string, RegExp>> = {
   'detectors: []': /^d\.yaml:1: detectors must be a list of at least one mapping, got an empty list$/,
   'detectors: [5]': /^d\.yaml:1: detectors\[0\] must be a mapping, got 5$/,
   'detectors: [': /^d\.yaml:1: /,
-  'detectors: *all': /^d\.yaml:1: alias \*all stands for nothing above it; text that begins with \* must be in quotes/,
-  'detectors: &all [*all]': /^d\.yaml:1: alias \*all stands for a value that contains it$/,
+  'detectors: *all': /^d\.yaml:1: alias \*all refers to nothing above it; text that begins with \* must be in quotes/,
+  'detectors: &all [*all]': /^d\.yaml:1: alias \*all refers to a value that contains it$/,
   'a: 1\na: 2': /^d\.yaml:2: .*unique/,
   [`topics:\ndetectors: [{ ${ENTRY} }]`]: /topics must be a mapping, got nothing$/,
   [`topics: { scores: observations }\ndetectors: [{ ${ENTRY} }]`]:

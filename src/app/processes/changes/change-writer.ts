@@ -28,7 +28,7 @@ export class ChangeWriter {
       const value = change === null ? null : Buffer.from(JSON.stringify(change));
       await (await opening).send([{ partition: 0, key: Buffer.from(id), value }]);
     } catch (error) {
-      // The next one opens it anew: the topic may have been deleted.
+      // The next one opens the topic again: it may have been deleted.
       if (this.#producer === opening) this.#producer = null;
       await opening.then((producer) => producer.close()).catch(() => undefined);
       throw error;

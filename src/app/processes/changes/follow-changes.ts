@@ -31,11 +31,11 @@ interface ChangesToFollow {
 export function followChanges({ kafka, topic, changes = new KnownChanges(Date.now), logger }: ChangesToFollow) {
   const stopping = new AbortController();
   const { signal } = stopping;
-  let told: string | null = null;
+  let logged: string | null = null;
   const report = (error: Error | null) => {
     const problem = error?.message ?? null;
-    if (problem !== null && problem !== told) logger.warn({ err: error }, 'known changes cannot be read');
-    told = problem;
+    if (problem !== null && problem !== logged) logger.warn({ err: error }, 'known changes cannot be read');
+    logged = problem;
   };
   const reached = Promise.withResolvers<void>();
   const follow = async (): Promise<void> => {

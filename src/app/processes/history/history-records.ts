@@ -52,7 +52,7 @@ export function keptLetters(records: readonly TopicRecord[]): Promise<KeptDeadLe
   });
 }
 
-/** What can be read: other programs may write to a topic. */
+/** Records that can be read: other programs may write to a topic. */
 async function readEach<T>(
   records: readonly TopicRecord[],
   read: (value: Buffer, record: TopicRecord) => Promise<T>,

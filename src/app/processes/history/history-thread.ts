@@ -21,7 +21,7 @@ import { makeFolder } from '../../../store/database/make-folder.ts';
 import { type FollowedTopics, followTopics } from './follow-topics.ts';
 import { StoredInput } from './stored-input.ts';
 
-/** What the thread is started with. */
+/** Input of the thread. */
 export interface HistoryThreadData extends FollowedTopics {
   readonly dataDir: string;
   readonly bounds: HistoryBounds;

@@ -16,7 +16,7 @@ export interface RunningHistory {
   kafka(): KafkaConfig | null;
   /** Follows the topics of a cluster from now on. */
   begin(kafka: KafkaConfig): void;
-  /** What was read is stored when this resolves. */
+  /** Resolves when all records that were read are stored. */
   stop(): Promise<void>;
 }
 

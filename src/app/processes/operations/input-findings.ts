@@ -5,7 +5,7 @@ import type { KafkaConnection } from '../../../kafka/cluster/connection.ts';
 import { type Finding, mergeFindings } from '../../../records/diagnostics/finding.ts';
 import { decodeFindings } from '../../../records/diagnostics/offset-metadata.ts';
 
-/** What the workers found in their input, as they committed it. Throws a ServiceError. */
+/** Findings of the workers in their input, as they committed them. Throws a ServiceError. */
 export async function readFindings(
   connection: KafkaConnection,
   stream: LoadedConfig['stream'],

@@ -26,7 +26,7 @@ interface OperationsToRun {
   readonly metrics: Metrics;
 }
 
-/** What the sidecar knows of the stream: the history and the detectors. */
+/** History and detectors of the stream, for the sidecar. */
 export function runOperations({ config, logger, metrics }: OperationsToRun): RunningOperations {
   const history = runHistory(config, { logger, metrics });
   const { detectorsFile, detectorsTopic: topic, stream } = config;

@@ -17,7 +17,7 @@ interface BandPartitionOptions {
   readonly partition: number;
   readonly subscription: Subscription;
   openSession(signal: AbortSignal): Promise<PartitionSession>;
-  /** Where it begins without a committed position. */
+  /** Offset to begin at without a committed position. */
   firstOffset(session: PartitionSession): Promise<number>;
   readonly writer: RemoteWriter;
   readonly owners: LabelOwners;

@@ -41,7 +41,7 @@ export class BandPartitions {
     }
   }
 
-  /** Resolves when no run goes on. */
+  /** Resolves when all runs have ended. */
   async stop(): Promise<void> {
     this.assign([]);
     await Promise.all(this.#running);

@@ -3,9 +3,9 @@ import type { Metrics } from '../../../ops/metrics.ts';
 import type { WriterReports } from '../../../pipelines/remote-write/remote-writer.ts';
 import type { ScoreSamples } from '../../../pipelines/remote-write/score-series.ts';
 
-/** How often the log has a line about samples that are refused. */
+/** Interval of log lines about samples that are refused. */
 const LOGGED_MS = 60_000;
-/** How long readiness has a warning about them. */
+/** Time for which readiness has a warning about them. */
 const WARNED_MS = 3_600_000;
 /** Series whose labels are those of another one, with a line in the log for each. */
 const SHADOWED_MAX = 100;
@@ -13,7 +13,7 @@ const SHADOWED_MAX = 100;
 type BandMetrics = Pick<Metrics, 'remoteWriteSamples' | 'remoteWriteStalled'>;
 type BandLogger = Pick<Logger, 'info' | 'warn' | 'error'>;
 
-/** What became of bands, for log, metrics and readiness. */
+/** Outcomes of bands, for log, metrics and readiness. */
 export class BandReports {
   readonly #metrics: BandMetrics;
   readonly #logger: BandLogger;
@@ -27,7 +27,7 @@ export class BandReports {
     this.#logger = logger;
   }
 
-  /** Why a partition does not go on; null where it does. */
+  /** Reason why a partition does not continue; null if it does. */
   stalled(partition: number, reason: string | null): void {
     const before = this.#stalled.get(partition) ?? null;
     if (reason === null) this.#stalled.delete(partition);

@@ -40,7 +40,7 @@ export async function runRemoteWrite(options: RemoteWriteOptions): Promise<Runni
   const { scores: topic } = stream.topics;
   const connection = loggedConnection(kafka, logger);
   const topics = { observations: topic, scores: topic, events: topic, changelog: topic, deadLetters: topic };
-  // The committed offsets of this group say up to where bands are written.
+  // Bands are written up to the committed offsets of this group.
   const groupId = `${stream.groupId}-remote-write`;
   const log = createKafkaLog({ ...connection, topics, groupId, sessionMs: worker.sessionMs });
   const registry = config.registry === null ? null : await connectRegistry(config.registry);

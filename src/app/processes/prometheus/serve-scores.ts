@@ -19,16 +19,16 @@ export async function serveScores(
 ): Promise<OpsServer | null> {
   const { port, series, seriesMax: limit } = scores;
   if (port === null) return null;
-  let said = false;
+  let logged = false;
   const metrics = async () => {
     const published = await reader.published({ series, limit });
     const { seriesTotal, eventsTotal } = published;
     const isOver = seriesTotal > limit || eventsTotal > limit;
-    if (isOver && !said) {
+    if (isOver && !logged) {
       const text = 'not all scores are scraped: narrow SCORES_SERIES or raise SCORES_SERIES_MAX';
       logger.warn({ series: seriesTotal, events: eventsTotal, limit }, text);
     }
-    said = isOver;
+    logged = isOver;
     return scoreMetrics(published);
   };
   return startOpsServer({

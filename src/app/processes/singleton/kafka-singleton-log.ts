@@ -73,7 +73,7 @@ export function createKafkaSingletonLog(options: KafkaSingletonLogOptions): Sing
 interface RecordTopic<T> {
   readonly topic: string;
   readonly decode: (value: Buffer) => Promise<T>;
-  /** Where it begins without kept positions. */
+  /** Place to begin at without kept positions. */
   readonly from: 'earliest' | 'latest';
   readonly logger: Logger;
   readonly onUnreadable: (place: { readonly partition: number; readonly offset: number }, reason: string) => void;

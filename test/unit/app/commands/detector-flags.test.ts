@@ -13,6 +13,8 @@ const COMMANDS = new URL('../../../../src/app/commands/', import.meta.url);
 const SAMPLES: Readonly<Record<string, string>> = {
   'text that is not empty': 'some text',
   'true or false': 'true',
+  'a format with the directives %Y or %y, %m or %b, %d, %H, %I, %p, %M, %S, %f, %z, such as "%d/%m/%Y %H:%M"':
+    '%Y-%m-%d',
   'a number of at least 0 and below 100': '99.5',
   'all or an integer from 1 to 1000000': 'all',
   'off, or a rate such as 1/week, 0.5/day or 2/month': '2/month',
