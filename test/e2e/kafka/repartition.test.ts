@@ -124,23 +124,45 @@ kafkaTest('records are keyed anew exactly once under kills, and scored as those 
   await after.stop();
 });
 
+/** A series without keys whose steps are in all partitions in turn, before a worker starts. */
+async function keylessBacklog() {
+  const { stream } = await rekeyedStream();
+  const all = Array.from({ length: STEPS }, (_, step) => ({
+    ...observationRecord('a', step, step % 7),
+    partition: step % INPUT_PARTITIONS,
+    key: null,
+    timestampMs: Date.UTC(2026, 0, 1) + step * 60_000,
+  }));
+  await produceRecords(await kafkaConnection(), stream.topics.observations, all);
+  return stream;
+}
+
 kafkaTest(
   'a series without keys in several partitions with a backlog is passed on in the order of its times',
   async () => {
-    const { stream } = await rekeyedStream();
-    const all = Array.from({ length: STEPS }, (_, step) => ({
-      ...observationRecord('a', step, step % 7),
-      partition: step % INPUT_PARTITIONS,
-      key: null,
-      timestampMs: Date.UTC(2026, 0, 1) + step * 60_000,
-    }));
-    await produceRecords(await kafkaConnection(), stream.topics.observations, all);
+    const stream = await keylessBacklog();
     const worker = await stream.startWorker();
     assert.equal((await scored(stream, STEPS)).length, STEPS);
     assert.deepEqual(await stream.deadLetters(), [], 'none is late');
     await worker.stop();
   },
 );
+
+kafkaTest('two workers score each point of such a backlog once, or name it late: none is lost', async () => {
+  const stream = await keylessBacklog();
+  const workers = await Promise.all([stream.startWorker(), stream.startWorker()]);
+  const scoredTimes = async () => (await stream.scores()).map(({ timestampMs }) => timestampMs);
+  const lateTimes = async () =>
+    (await stream.deadLetters()).map(({ reason, value }) => {
+      assert.equal(reason, 'late');
+      return (JSON.parse(String(Buffer.from(value!, 'base64'))) as { timestamp: number }).timestamp;
+    });
+  await until('every point is scored or late', async () => {
+    return (await scoredTimes()).length + (await lateTimes()).length >= STEPS;
+  });
+  assert.equal(new Set([...(await scoredTimes()), ...(await lateTimes())]).size, STEPS);
+  for (const worker of workers) await worker.stop();
+});
 
 kafkaTest('records that cannot be read go on with their keys, and become dead letters once', async () => {
   const { stream } = await rekeyedStream();
