@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
+import protobuf from 'protobufjs';
 
 /** A counter of each queue; at the scrape N that of queue I is at 10 N + I. */
 export const QUEUES = 3;
@@ -31,6 +32,40 @@ async function served(listener: (request: IncomingMessage, response: ServerRespo
   return { url: `http://127.0.0.1:${port}`, close, leave, return: () => listen(port) };
 }
 
+const PROTOBUF = 'application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited';
+
+/** The counters, and native histograms with as many observations: field numbers of io.prometheus.client. */
+function nativeExposition(scrapes: number): Buffer {
+  const family = (name: string, type: number, write: (metric: protobuf.Writer, queue: number) => void) => {
+    const writer = protobuf.Writer.create();
+    writer.uint32(10).string(name).uint32(24).int32(type);
+    for (let queue = 0; queue < QUEUES; queue++) {
+      const metric = writer.uint32(34).fork();
+      metric.uint32(10).fork().uint32(10).string('queue').uint32(18).string(String(queue)).ldelim();
+      write(metric, queue);
+      metric.ldelim();
+    }
+    return writer.finish();
+  };
+  const jobs = family('jobs_total', 0, (metric, queue) => {
+    metric
+      .uint32(26)
+      .fork()
+      .uint32(9)
+      .double(10 * scrapes + queue)
+      .ldelim();
+  });
+  const seconds = family('jobs_seconds', 4, (metric, queue) => {
+    const count = 10 * scrapes + queue;
+    metric.uint32(58).fork().uint32(8).uint64(count).uint32(17).double(count);
+    metric.uint32(40).sint32(1).uint32(49).double(0.001).uint32(56).uint64(0);
+    metric.uint32(98).fork().uint32(8).sint32(0).uint32(16).uint32(1).ldelim();
+    metric.uint32(106).fork().sint64(count).ldelim().ldelim();
+  });
+  const delimited = (bytes: Uint8Array) => [protobuf.Writer.create().uint32(bytes.length).finish(), bytes];
+  return Buffer.concat([...delimited(jobs), ...delimited(seconds)]);
+}
+
 export interface Exporter extends Served {
   readonly scrapes: () => number;
   /** Whether it has a series that is refused for its labels, too. */
@@ -40,8 +75,13 @@ export interface Exporter extends Served {
 export async function startExporter(): Promise<Exporter> {
   let scrapes = 0;
   let refused = '';
-  const { url, ...others } = await served((_, response) => {
+  const { url, ...others } = await served(({ headers }, response) => {
     scrapes++;
+    if (headers.accept?.includes(PROTOBUF.split(';')[0])) {
+      response.setHeader('content-type', PROTOBUF);
+      response.end(nativeExposition(scrapes));
+      return;
+    }
     const lines = Array.from({ length: QUEUES }, (_each, i) => `jobs_total{queue="${i}"} ${10 * scrapes + i}`);
     response.setHeader('content-type', 'text/plain; version=0.0.4');
     response.end(`# TYPE jobs_total counter\n${lines.join('\n')}\n${refused}`);

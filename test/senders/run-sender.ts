@@ -19,12 +19,15 @@ interface SenderPlace {
   readonly topic: string;
 }
 
-const prometheus = (message: string) => (place: SenderPlace) =>
-  `${scrapeConfig(place.scraped)}
+const prometheus =
+  (message: string, native = false) =>
+  (place: SenderPlace) =>
+    `${scrapeConfig(place.scraped, native)}
 remote_write:
   - url: ${place.url}/api/v1/write
     protobuf_message: ${message}
     authorization: { credentials: ${place.key} }
+    send_native_histograms: ${native}
     queue_config: { batch_send_deadline: 1s, max_shards: 1 }
 `;
 
@@ -48,6 +51,7 @@ const RUNS: Readonly<
 > = {
   prometheus: { config: prometheus('prometheus.WriteRequest'), args: prometheusArgs },
   'prometheus-2': { config: prometheus('io.prometheus.write.v2.Request'), args: prometheusArgs },
+  'prometheus-native': { config: prometheus('io.prometheus.write.v2.Request', true), args: prometheusArgs },
   vmagent: {
     config: ({ scraped }) => scrapeConfig(scraped),
     args: (file, { url, key, folder }) => [
@@ -108,9 +112,9 @@ const RUNS: Readonly<
   },
 };
 
-function scrapeConfig(scraped: string): string {
+function scrapeConfig(scraped: string, native = false): string {
   return `
-global: { scrape_interval: 1s }
+global: { scrape_interval: 1s${native ? ', scrape_native_histograms: true' : ''} }
 scrape_configs: [{ job_name: test, static_configs: [{ targets: ["${scraped}"] }] }]
 `;
 }

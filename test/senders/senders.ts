@@ -35,6 +35,7 @@ const OTLP = { ...DROPS, 429: 'repeats' } as const;
 export const SENDERS: readonly Sender[] = [
   { name: 'prometheus', ...PROMETHEUS },
   { name: 'prometheus-2', ...PROMETHEUS },
+  { name: 'prometheus-native', ...PROMETHEUS },
   {
     name: 'vmagent',
     version: '1.151.0',
@@ -132,6 +133,7 @@ export const SENDERS: readonly Sender[] = [
 const LABELS: Readonly<Record<string, string>> = {
   prometheus: 'Prometheus, remote write 1.0',
   'prometheus-2': 'Prometheus, remote write 2.0',
+  'prometheus-native': 'Prometheus, native histograms by remote write 2.0',
   vmagent: 'vmagent, its own protocol (zstd)',
   'collector-remote-write': 'OpenTelemetry Collector, `prometheusremotewrite`',
   'collector-otlp': 'OpenTelemetry Collector, `otlp_http`',
