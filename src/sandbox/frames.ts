@@ -1,3 +1,8 @@
+/**
+ * The transport between a sandbox and its child, by hand instead of workerpool 10.0: that deserializes a message of any
+ * size in the parent. Of an output of 512 MiB with a limit of 64 MiB the parent needs 73 MB here (it is refused by its
+ * header), and 1,086 MB there. 40 outputs of 16 MiB cost 1.6 s of processor time here, and 1.3 s there.
+ */
 import assert from 'node:assert/strict';
 
 /** Kinds of frames. To the child: `setup`, `input`, `stop`. From it: `ready`, `progress`, `output`, `problem`. */

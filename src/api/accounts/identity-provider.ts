@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { ClientAuth, Configuration } from 'openid-client';
+import type { ClientAuth, Configuration, CustomFetch } from 'openid-client';
 import type { KeyRole } from '../../store/key-role.ts';
 import type { Person } from '../../store/person-keys.ts';
-import { boundedFetch } from './bounded-fetch.ts';
 import { groupsOf, groupsText, personName, roleOfGroups } from './group-role.ts';
 
 const USUAL_SCOPE = 'openid profile email';
@@ -160,4 +159,20 @@ function personId(issuer: string, subject: string): string {
 export function messagesOf(error: unknown): readonly string[] {
   if (!(error instanceof Error)) return [];
   return [error.message, ...messagesOf(error.cause)];
+}
+
+/** As `fetch`, whose answers have at most `bytesMax` bytes: a longer one is an error, and is not read to its end. */
+function boundedFetch(bytesMax: number): CustomFetch {
+  return async (url, options) => {
+    const answer = await fetch(url, options as RequestInit);
+    const { status, statusText, headers } = answer;
+    const pieces: Uint8Array[] = [];
+    let read = 0;
+    for await (const piece of answer.body ?? []) {
+      read += piece.length;
+      if (read > bytesMax) throw new Error(`${url} answers with more than ${bytesMax} bytes`);
+      pieces.push(piece);
+    }
+    return new Response(answer.body === null ? null : Buffer.concat(pieces), { status, statusText, headers });
+  };
 }
