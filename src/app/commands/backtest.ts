@@ -158,11 +158,11 @@ function withFlags(
   const calibrated = `${calibration} calibration on ${calibrationSize}`;
   const points = [values.aggregate ?? [], values.as ?? []].flat().map((reading) => `, ${reading} of the points`);
   const lengths = `h ${h}, detection size ${detectionSize}, step size ${stepSize}, ${calibrated}`;
-  const promise = alarmRate === null ? 'no alarms' : `a false alarm in ${Math.round(1 / alarmRate)} rows`;
+  const rate = alarmRate === null ? 'no alarms' : `a false alarm in ${Math.round(1 / alarmRate)} rows`;
   const origin = values.freq === undefined ? ' (the median step)' : '';
   const { model } = detector;
   io.err(
-    `Detector: freq ${freq.alias}${origin}${points.join('')}, ${lengths}, level ${level}, ${promise}, model ${model}`,
+    `Detector: freq ${freq.alias}${origin}${points.join('')}, ${lengths}, level ${level}, ${rate}, model ${model}`,
   );
   return { kind: 'config', config: { ...loaded, stream: { ...loaded.stream, detectors: [detector] } } };
 }
