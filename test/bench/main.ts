@@ -7,6 +7,7 @@ import type { Bench } from './bench.ts';
 import { loadOfLastMinute, recordFigures, thisMachine } from './figures.ts';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
+  comparison: () => import('./comparison/run.ts'),
   detection: () => import('./detection/run.ts'),
   http: () => import('./http.ts'),
   ingest: () => import('./ingest.ts'),

@@ -90,7 +90,7 @@ export async function runRival(
   }
 }
 
-function packed(inputs: readonly SeriesInput[]): Uint8Array {
+export function packed(inputs: readonly SeriesInput[]): Uint8Array {
   const size = inputs.reduce((sum, { times, channels }) => sum + 2 + times.length * channels.length, 0);
   const values = new Float64Array(size);
   let at = 0;
