@@ -91,8 +91,8 @@ function readWideLong(bytes: Buffer, start: number, end: number): number | bigin
 }
 
 /**
- * Reads the value without the name of its branch, also where the library requires the name: a reader need not tell
- * `int` from `double`.
+ * Reads the value without the name of its branch, also where the library requires the name: a reader need not
+ * distinguish `int` from `double`.
  */
 class BareUnionType extends avsc.types.WrappedUnionType {
   _read(tap: Tap): unknown {

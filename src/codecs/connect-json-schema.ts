@@ -15,7 +15,7 @@ interface JsonSchema {
   readonly type?: unknown;
 }
 
-/** What a schema contains that has bytes or decimals. */
+/** The parts of a schema that have bytes or decimals. */
 const MARKS = /connect\.(?:type|data\.Decimal)|VariableScaleDecimal/;
 /** Longest chain of references and choices of one place. */
 const CHAIN_MAX = 20;

@@ -1,7 +1,7 @@
 import { VARIABLE_DECIMAL } from './avro-names.ts';
 import { compileRecordPath, type PathSegment, parseRecordPath, type RecordAccessor } from './record-path.ts';
 
-/** A schema of Kafka Connect, as its JSON converter writes it beside the payload. */
+/** A schema of Kafka Connect, as its JSON converter writes it next to the payload. */
 interface ConnectSchema {
   readonly type?: string;
   readonly name?: string;
@@ -17,7 +17,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const DECIMAL_LENGTH_MAX = 4_096;
 
 /**
- * Reads the value at a path of a record, below `payload` by the schema beside it: a decimal is text of base64 there,
+ * Reads the value at a path of a record, below `payload` by the schema next to it: a decimal is text of base64 there,
  * which may look like a number. Throws a RangeError where `path` is none.
  */
 export function compileConnectPath(path: string): RecordAccessor {
@@ -48,7 +48,7 @@ function fieldOf({ fields }: ConnectSchema, name: PathSegment): ConnectSchema | 
   return Array.isArray(fields) ? fields.find(({ field }) => field === name) : undefined;
 }
 
-/** What a schema of Connect says of a decimal. */
+/** The parameters of a decimal in a schema of Connect. */
 export interface ConnectDecimal {
   readonly name?: string;
   readonly parameters?: { readonly scale?: string };

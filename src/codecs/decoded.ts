@@ -12,7 +12,7 @@ interface DecodedObservation {
   readonly group: string | null;
   /** Integer milliseconds since the epoch. */
   readonly timestampMs: number;
-  /** Where the clock of the input shows the time twice, the second instant; otherwise left out. */
+  /** The second instant, if the clock of the input shows the time twice; otherwise left out. */
   readonly laterMs?: number;
   /** Finite. */
   readonly value: number;

@@ -36,7 +36,7 @@ export function laterInstant(raw: unknown, clock: Clock): number | null {
   return (typeof raw === 'string' && instantsOfIso(raw, clock)[1]) || null;
 }
 
-/** Whether an ISO 8601 time names no zone. */
+/** True if an ISO 8601 time names no zone. */
 export function isZoneless(raw: unknown): boolean {
   return typeof raw === 'string' && ISO.exec(raw) !== null && !ZONE.test(raw);
 }
@@ -51,7 +51,7 @@ function ownTimeMs(raw: { readonly toEpochMs?: unknown }): number {
   return typeof raw.toEpochMs === 'function' ? Math.round(raw.toEpochMs()) : Number.NaN;
 }
 
-/** Whether the time lies between 1980 and 2200 and is not later than `latestMs`. */
+/** True if the time is between 1980 and 2200 and not later than `latestMs`. */
 export function isPlausible(timestampMs: number, latestMs: number): boolean {
   return timestampMs >= EVENT_TIME_MS_MIN && timestampMs < EVENT_TIME_MS_MAX && timestampMs <= latestMs;
 }

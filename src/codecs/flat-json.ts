@@ -9,18 +9,18 @@ const WORDS = [
   { bytes: Buffer.from('null'), value: null },
 ] as const;
 
-/** Bytes that stand for themselves in a text. */
+/** Bytes that need no escape in a text. */
 const IS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   Number(byte >= BLANK && byte < 0x7f && byte !== QUOTE && byte !== BACKSLASH),
 );
 
-/** Where it reads, and what it has found there. One serves all records: no allocation for each. */
+/** The place of the reader, and its findings there. One serves all records: no allocation for each. */
 interface FlatCursor {
   at: number;
   value: unknown;
 }
 
-/** Fields of a record by their places; undefined where it has none. It is read anew for each record. */
+/** Fields of a record by their places; undefined where it has none. It is read for each record. */
 export type FlatFields = readonly unknown[];
 
 /**

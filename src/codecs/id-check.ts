@@ -59,7 +59,7 @@ export function whyNoId(raw: unknown, bytesMax = SERIES_ID_BYTES_MAX): string {
   return raw.includes('\0') ? 'holds a NUL character' : 'is not valid Unicode';
 }
 
-/** What to do about an id with labels that is too long; nothing of another one. */
+/** The remedy for an id with labels that is too long; empty for another one. */
 function longestLabel(id: string): string {
   const [longest] = seriesOfId(id).labels.toSorted(([, a], [, b]) => b.length - a.length);
   if (longest === undefined) return '';

@@ -1,5 +1,5 @@
 const BYTE_ORDER_MARK = '\uFEFF';
-/** What UTF-16 begins with, read as UTF-8: the two bytes of its mark are none. */
+/** The start of UTF-16, read as UTF-8: the two bytes of its mark are none. */
 const UTF_16 = '\uFFFD\uFFFD';
 
 /**
@@ -7,7 +7,7 @@ const UTF_16 = '\uFFFD\uFFFD';
  * closed matches, too: the time stays proportional to the length.
  */
 const TEXT_OR_NOT_FINITE = /"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|-?\b(?:NaN|Infinity)\b/g;
-/** Stands for NaN in JSON. No id, time or value is this text: it has a NUL. */
+/** The replacement of NaN in JSON. No id, time or value is this text: it has a NUL. */
 const NAN_TEXT = '\0NaN';
 
 /** Integers that a number may not hold. More digits than those of 64 bits are no integer of any format. */

@@ -22,7 +22,7 @@ import { quoted } from './quoted.ts';
 import { extrasOfRecord, lowOf, START_PATH, TEMPORALITY_PATH } from './read-extras.ts';
 import { compileRecordPath, type PathSegment, parseRecordPath, type RecordAccessor } from './record-path.ts';
 
-/** Stands for a missing value, as a number or as this text: JSON has no word for it. */
+/** A missing value, as a number or as this text: JSON has no word for it. */
 const NAN_TEXT = 'NaN';
 
 /** No hexadecimal numbers, no blanks, no separators of thousands. */
@@ -34,7 +34,7 @@ const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
  */
 export type GroupSourceOf = (source: string) => GroupSource;
 
-/** How far the event times of a series may lie ahead of the clock, where the mapping does not set it; milliseconds. */
+/** The most by which event times of a series may be ahead of the clock, unless the mapping sets it; milliseconds. */
 export type FutureLimitOf = (source: string) => number;
 
 export interface MappingOptions {
@@ -47,7 +47,7 @@ export interface MappingOptions {
 /** Maps a parsed record to an observation. `nowMs` is the clock, milliseconds since the epoch. Never throws. */
 type CompiledMapping = (record: unknown, nowMs: number) => Decoded;
 
-/** What is read of `R` to make an observation. */
+/** The parts of `R` that make an observation. */
 interface FieldReaders<R> {
   readonly series: (from: R) => string | Undecodable;
   readonly time: (from: R) => unknown;

@@ -1,4 +1,4 @@
-/** What an object of a decoded record stands for: a 64-bit integer, or a well-known type. Others are as they are. */
+/** Converts objects of decoded records that are 64-bit integers or well-known types. Others are as they are. */
 export function plainValue(raw: unknown): unknown {
   if (typeof raw !== 'object' || raw === null) return raw;
   const { toPlain, toBigInt } = raw as { readonly toPlain?: unknown; readonly toBigInt?: unknown };

@@ -31,7 +31,7 @@ export function compileProtobuf(schema: FetchedSchema): ReadRecord {
   const [first] = messages;
   return (body) => {
     const reader = protobuf.Reader.create(body);
-    // A single zero stands for the first message, which is by far the most common.
+    // A single zero is the first message, which is by far the most common.
     if (body[0] !== 0) return findMessage(reader, messages).decode(reader);
     reader.pos++;
     return first.decode(reader);

@@ -9,7 +9,7 @@ export const [START_PATH, TEMPORALITY_PATH] = ['start', 'temporality'];
 
 const INTEGER = /^[+-]?\d{16,20}$/;
 
-/** What the value leaves out of an integer beyond 2^53; 0 where it is none. */
+/** The rest of an integer beyond 2^53 that its nearest number omits; 0 for others. */
 export function lowOf(raw: unknown): number {
   if (typeof raw === 'bigint') return splitInteger(raw).low;
   return typeof raw === 'string' && INTEGER.test(raw) ? splitInteger(BigInt(raw)).low : 0;
@@ -28,7 +28,7 @@ interface TimeReading {
   readonly clock: Pick<LocalCalendar, 'offsets'>;
 }
 
-/** undefined where they say nothing. A start that is 0, or not before the time of its point, says nothing. */
+/** undefined if there are none. A start that is 0, or not before the time of its point, is ignored. */
 export function extrasOfRecord(
   { start, temporality, low }: RawExtras,
   { timeUnit, timestampMs, clock }: TimeReading,

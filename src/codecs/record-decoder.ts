@@ -44,7 +44,7 @@ type Schema =
 
 interface LoadedSchema {
   readonly schema: Schema;
-  /** When a record last named it. */
+  /** The last time at which a record named it. */
   namedMs: number;
 }
 
@@ -62,7 +62,7 @@ export function createRecordDecoder(
   return withoutSchemas(mapping.format, read, compileFlatMapping(mapping, options));
 }
 
-/** What becomes of a parsed record. */
+/** The outcome of a parsed record. */
 type ReadParsed<D> = (record: unknown, nowMs: number) => D;
 
 /** Decodes records by what `read` makes of a parsed one. */
@@ -118,7 +118,7 @@ function withoutSchemas<D>(
 function withSchemas<D>(schemaType: SchemaType, source: SchemaSource, read: ReadParsed<D>): RecordDecoder<D> {
   const loaded = new Map<SchemaKey, LoadedSchema>();
 
-  /** Whether records of this schema can be decoded without a request to the registry. */
+  /** True if records of this schema can be decoded without a request to the registry. */
   function isLoaded(schemaId: SchemaKey, nowMs: number): boolean {
     const found = loaded.get(schemaId);
     if (found === undefined) return false;

@@ -4,7 +4,7 @@ import type { OutputFormat } from './record-writer.ts';
 import type { SchemaSource } from './schema-source.ts';
 import { readFrame, type SchemaKey } from './wire-header.ts';
 
-/** What is read, and how it is called in errors: `a score record`. */
+/** The check of a record, and its name in errors: `a score record`. */
 interface ReadableRecord<R> {
   readonly name: string;
   /** Checks the fields. Throws an Error where the record is another one. */

@@ -17,7 +17,7 @@ type Message = Readonly<Record<string, unknown>>;
 
 const wrapped = ({ value }: Message) => value;
 
-/** What messages of these types stand for: as in JSON, with durations in seconds. */
+/** The values of messages of these types: as in JSON, with durations in seconds. */
 const MEANINGS = new Map<string, (message: Message) => unknown>([
   ...['Double', 'Float', 'Int64', 'UInt64', 'Int32', 'UInt32', 'Bool', 'String', 'Bytes'].map(
     (name) => [`.google.protobuf.${name}Value`, wrapped] as const,
@@ -29,7 +29,7 @@ const MEANINGS = new Map<string, (message: Message) => unknown>([
 ]);
 
 /**
- * Gives messages of well-known types what they stand for, where a mapping reads one: `toPlain()`, of a time
+ * Gives messages of well-known types their values, if a mapping reads one: `toPlain()`, of a time
  * `toEpochMs()`. Paths into their fields stay as they are.
  */
 export function readWellKnown(type: protobuf.Type): void {
@@ -38,7 +38,7 @@ export function readWellKnown(type: protobuf.Type): void {
   if (meaning !== undefined) add({ toPlain: asMethod(meaning) });
   if (type.fullName === '.google.protobuf.Timestamp') add({ toEpochMs: asMethod(epochMs) });
   if (type.fullName !== '.google.protobuf.Value') return;
-  // A message has the one field that is set; the first of the type stands for null.
+  // A message has the one field that is set; the first of the type is null.
   const nothing = type.fieldsById[1].name;
   add({
     toPlain: asMethod((message) => {

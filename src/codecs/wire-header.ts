@@ -16,7 +16,7 @@ export function schemaHeadersOf(format: RecordMapping['format']): readonly strin
   return ['avro', 'protobuf', 'json-schema'].includes(format) ? SCHEMA_HEADERS : [];
 }
 
-/** What names a schema: its id, or its GUID. */
+/** The name of a schema: its id, or its GUID. */
 export type SchemaKey = number | string;
 
 /** A record as its topic has it. */

@@ -149,12 +149,12 @@ function attributesOf(list: readonly KeyValue[]): Attributes {
   return list.slice(0, ATTRIBUTES_MAX).map(({ key = '', value }) => [String(key), anyValueText(value ?? {})]);
 }
 
-/** JSON may have the name in place of the number. */
+/** JSON may have the name instead of the number. */
 function isDelta(temporality: number | string | undefined): boolean {
   return temporality === DELTA || temporality === 'AGGREGATION_TEMPORALITY_DELTA';
 }
 
-/** What JSON has in place of a list is refused, since nothing in it could be read. */
+/** Anything but a list is refused, because nothing in it could be read. */
 function listOf<T>(list: readonly T[] | null | undefined): readonly T[] {
   if (list === null || list === undefined) return [];
   if (!Array.isArray(list)) throw new TypeError('a list was expected');

@@ -16,7 +16,7 @@ const NANOS_PER_MS = 1_000_000;
 /** Aggregation temporality. */
 export const DELTA = 1;
 
-/** Where what is read goes. */
+/** The receiver of what is read. */
 export interface OtlpReading {
   readonly points: PointsBySeries;
   readonly names: SeriesNames;
@@ -58,14 +58,14 @@ interface OtlpHistogram {
   readonly exponential: ExponentialBuckets | null;
 }
 
-/** What of a point is a series. */
+/** The part of a point that is a series. */
 interface PartOfPoint {
   readonly suffix?: string;
   readonly quantile?: number;
   readonly counter?: PointExtras | undefined;
 }
 
-/** A start that is not before its point says nothing: it is that of a value whose start is not known. */
+/** A start that is not before its point is ignored: it is that of a value whose start is not known. */
 function extrasOf({ startUnixNano, timeUnixNano }: OtlpPoint, isDelta: boolean, low = 0): PointExtras | undefined {
   const startMs = Math.round(startUnixNano / NANOS_PER_MS);
   const isKnown = startMs >= EVENT_TIME_MS_MIN && startUnixNano < timeUnixNano;

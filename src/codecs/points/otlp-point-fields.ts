@@ -3,7 +3,7 @@ import { anyValueText, readEntry } from './otlp-any-value.ts';
 import { ATTRIBUTES_MAX, type OtlpPoint } from './otlp-metric.ts';
 import { fixed64Field, lengthField, type ProtobufReader } from './protobuf-reader.ts';
 
-/** What all points have. Attributes lie together in what encoders write; else all from the first to the last. */
+/** Fields of all points. Encoders write attributes together; otherwise all from the first to the last are read. */
 export class PointFields implements OtlpPoint {
   readonly #reader: ProtobufReader;
   readonly #tag: number;

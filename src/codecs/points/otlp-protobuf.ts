@@ -14,7 +14,7 @@ export function readOtlpProtobuf(bytes: Uint8Array, reading: OtlpReading): void 
   });
 }
 
-/** The resource may stand behind its metrics. */
+/** The resource may follow its metrics. */
 function readResourceMetrics(reader: ProtobufReader, reading: OtlpReading): void {
   const end = reader.end();
   const begin = reader.at;
@@ -36,7 +36,7 @@ function readResourceMetrics(reader: ProtobufReader, reading: OtlpReading): void
   });
 }
 
-/** The scope may stand behind its metrics. */
+/** The scope may follow its metrics. */
 function readScopeMetrics(reader: ProtobufReader, reading: OtlpReading, resource: Attributes): void {
   const end = reader.end();
   const begin = reader.at;
@@ -68,7 +68,7 @@ function readScope(reader: ProtobufReader): Parameters<typeof sourceLabels>[1] {
 
 const [GAUGE, SUM, HISTOGRAM, EXPONENTIAL, SUMMARY] = [5, 7, 9, 10, 11].map(lengthField);
 
-/** The name may stand behind the points, and the temporality does. */
+/** The name may follow the points, and the temporality does. */
 function readMetric(reader: ProtobufReader, reading: OtlpReading, source: Attributes): void {
   const end = reader.end();
   const begin = reader.at;

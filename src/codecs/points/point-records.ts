@@ -14,7 +14,7 @@ export interface KeyedRecord {
   readonly value: Buffer;
 }
 
-/** What becomes of the points of one record or body. */
+/** The outcome of the points of one record or body. */
 export interface PointRecords {
   readonly records: readonly KeyedRecord[];
   /** Points of series that no detector watches. */
@@ -24,11 +24,11 @@ export interface PointRecords {
   readonly reasons: readonly string[];
 }
 
-/** What the detector of a series makes groups of; `unwatched` where there is no detector. */
+/** The path of groups of the detector of a series; `unwatched` without a detector. */
 export type WatchedGroupPath = (series: string) => GroupSource | 'unwatched';
 
 interface PointRecordOptions {
-  /** Where a record has its id, time and value. */
+  /** The places of id, time and value in a record. */
   readonly mapping: RecordMapping;
   readonly groupPathOf: WatchedGroupPath;
   readonly futureLimitOf?: FutureLimitOf;
@@ -40,7 +40,7 @@ export type RecordsOfPoints = (points: DecodedPoints, nowMs: number) => PointRec
 /** Series whose records are known, by their ids. Beyond it all are forgotten, and made again. */
 const SERIES_MAX = 50_000;
 
-/** What the records of one series have in common. */
+/** The common parts of the records of one series. */
 interface SeriesRecord {
   readonly key: Buffer;
   /** JSON before the first and the second number, and after it. */
@@ -48,7 +48,7 @@ interface SeriesRecord {
   readonly timeIsFirst: boolean;
   readonly latin1: boolean;
   readonly futureMsMax: number;
-  /** Start and temporality may stand at its end. */
+  /** Start and temporality may be at its end. */
   readonly takesExtras: boolean;
 }
 
@@ -103,7 +103,7 @@ export function compilePointRecords({ mapping, groupPathOf, futureLimitOf }: Poi
   };
 }
 
-/** A time and a value that stand for those of a point. */
+/** A time and a value in the place of those of a point. */
 const [ANY_MS, ANY_VALUE] = [1_234_567_890_123, 9.87654321012345e-7];
 
 interface SeriesRecordOptions {
@@ -112,7 +112,7 @@ interface SeriesRecordOptions {
   readonly futureMsMax: number;
 }
 
-/** null where its records have no such form: then each is written, and read back, by itself. */
+/** null if its records have no such form: then each is written, and read back, alone. */
 function seriesRecord(series: string, { mapping, write, futureMsMax }: SeriesRecordOptions): SeriesRecord | null {
   if (mapping.timeUnit !== 'ms') return null;
   const written = write({ series, group: null, timestampMs: ANY_MS, value: ANY_VALUE }, ANY_MS);
@@ -148,7 +148,7 @@ function recordBytes(
 ): Buffer {
   const digits = extras?.low === undefined ? value : `"${wholeInteger(value, extras.low)}"`;
   const [first, second] = timeIsFirst ? [timestampMs, digits] : [digits, timestampMs];
-  // Numbers stand in JSON as they do in a text: they are finite.
+  // Numbers are the same in JSON as in a text: they are finite.
   const text = `${parts[0]}${first}${parts[1]}${second}${parts[2]}`;
   return Buffer.from(extras === undefined ? text : withExtras(text, extras), latin1 ? 'latin1' : 'utf8');
 }

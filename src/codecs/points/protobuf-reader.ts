@@ -18,7 +18,7 @@ export class ProtobufReader {
   readonly #bytes: Buffer;
   readonly #view: DataView;
   at = 0;
-  /** What the number that was read last leaves out of a 64-bit integer of a fixed size. */
+  /** The rest of the last 64-bit integer of a fixed size, beyond its nearest number. */
   low = 0;
 
   constructor(bytes: Uint8Array) {
@@ -45,7 +45,7 @@ export class ProtobufReader {
     const [bytes, from] = [this.#bytes, this.at];
     const value = this.varint();
     if (this.at - from < 10) return value;
-    // -1 less what the bits that are not set stand for.
+    // -1 less the value of the bits that are not set.
     let unset = 0;
     for (let i = 0, factor = 1; i < 9; i++, factor *= 128) unset += (~bytes[from + i] & 127) * factor;
     return -1 - unset;
@@ -102,7 +102,7 @@ export class ProtobufReader {
     return this.#bytes.toString('latin1', from, to);
   }
 
-  /** Where the message, text or list that begins here ends, by the length before it. */
+  /** The end of the message, text or list that begins here, by the length before it. */
   end(): number {
     const length = this.varint();
     const end = this.at + length;

@@ -10,7 +10,7 @@ import { type PointsBody, pointsDecoder } from './decode-points.ts';
 import { compilePointRecords, type PointRecords, type WatchedGroupPath } from './point-records.ts';
 import { RefusedPoints, type SeriesPoints } from './series-points.ts';
 
-/** What becomes of a record that may hold many observations: records of one, or nothing. */
+/** The outcome of a record that may have many observations: records of one, or nothing. */
 type SplitRecord = (PointRecords & { readonly kind: 'records' }) | Undecodable;
 
 export interface RecordSplitter extends Pick<RecordDecoder, 'missingSchema' | 'loadSchemas'> {

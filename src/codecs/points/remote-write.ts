@@ -83,7 +83,7 @@ function namesOfRefs(reader: ProtobufReader, length: number, names: SeriesNames)
   };
 }
 
-/** The texts of a request with their lengths, wherever they stand, as the bytes that they are. */
+/** The texts of a request with their lengths, in any place, as bytes. */
 function readSymbols(reader: ProtobufReader, length: number): readonly string[] {
   const { at } = reader;
   const symbols: string[] = [];
@@ -118,7 +118,7 @@ interface SeriesEncoding {
   readonly histogram: number;
 }
 
-/** Labels may stand behind samples, so that the fields are passed over once before they are read. */
+/** Labels may follow samples, so the fields are skipped once before they are read. */
 function readTimeSeries(reader: ProtobufReader, points: PointsBySeries, { nameAt, histogram }: SeriesEncoding): void {
   const end = reader.end();
   const begin = reader.at;
@@ -154,7 +154,7 @@ function keepingPlace<T>(reader: ProtobufReader, read: () => T): T {
   return found;
 }
 
-/** A staleness marker is a NaN, and so a missing value. A start that is not before its point says nothing. */
+/** A staleness marker is a NaN, and so a missing value. A start that is not before its point is ignored. */
 function readSample(reader: ProtobufReader, points: PointsBySeries, series: SeriesName): void {
   const end = reader.end();
   let [timestampMs, value, startMs] = [0, 0, 0];

@@ -1,4 +1,4 @@
-/** What records of metric pipelines hold: points of many series, each with a name and labels. */
+/** Contents of records of metric pipelines: points of many series, each with a name and labels. */
 import type { PointExtras } from '../../records/point-extras.ts';
 import type { SeriesLabels } from '../../records/series/series-id.ts';
 import type { SeriesName } from './series-names.ts';
@@ -21,7 +21,7 @@ export interface SeriesPoints {
 
 export interface DecodedPoints {
   readonly series: readonly SeriesPoints[];
-  /** Points that stand for no value: staleness markers, NaN. */
+  /** Points without a value: staleness markers, NaN. */
   readonly missing: number;
   /** Points, lines and series that cannot be used; the others can. */
   readonly refused: number;
@@ -89,7 +89,7 @@ export class PointsBySeries {
     this.#histograms = { count: count + 1, points: points + became };
   }
 
-  /** What may hold no points counts as one, so that there is an end to what is read. */
+  /** Counts an element that may have no points as one, so that reading is bounded. */
   pass(): void {
     this.#counted();
   }

@@ -8,17 +8,17 @@ const RETRY_MS = 1_000;
 const RETRY_MS_MAX = 60_000;
 /** From so many failures in a row on a source is not ready. */
 const TROUBLE_FAILURES = 2;
-/** An answer that says that it is partial is asked for so often, over six minutes; then it is taken as it is. */
+/** A partial answer is requested again so often, over six minutes; then it is used. */
 export const PARTIAL_ATTEMPTS_MAX = 12;
 
-/** What is known of a source while it is polled. */
+/** The state of a source while it is polled. */
 export interface SourceState {
   readonly source: PrometheusSource;
   /** The oldest step that was not written yet, milliseconds since the epoch. */
   readonly nextMs: number;
   /** Steps of a request at present. */
   readonly steps: number;
-  /** Answers in a row that were of no use, and how many of them said that they were partial. */
+  /** Unusable answers in a row, and how many of them were partial. */
   readonly failures: number;
   readonly partials: number;
   /** Not asked before. */
@@ -42,7 +42,7 @@ export interface AskedSteps {
   readonly toMs: number;
 }
 
-/** What to ask for now: the same stretch of time of all sources, so that no series runs ahead of those of others. */
+/** The next request: the same range of all sources, so that no series runs ahead of those of others. */
 type PollPlan =
   | { readonly kind: 'ask'; readonly asked: readonly AskedSteps[] }
   | { readonly kind: 'wait'; readonly ms: number };

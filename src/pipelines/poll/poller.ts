@@ -23,7 +23,7 @@ const WAIT_MS_MAX = 10_000;
 const REOPEN_MS = 1_000;
 /** Remarks that are reported. Further ones, such as of a query that names other series each time, are not. */
 const ANNOTATIONS_MAX = 100;
-/** What Kafka refuses for a shorter time is tried again without a word, such as while a coordinator begins. */
+/** Refusals of Kafka that last less long are retried without a log line, such as while a coordinator starts. */
 const TROUBLE_MS = 5_000;
 /** Reasons of refused points that are logged of one answer. */
 const REASONS_MAX = 20;
@@ -162,7 +162,7 @@ export class Poller {
     );
   }
 
-  /** Whether steps were written: those of all sources, or none. */
+  /** True if steps were written: those of all sources, or none. */
   async #poll(all: readonly AskedSteps[], target: PollTarget, signal: AbortSignal): Promise<boolean> {
     const answers: AnsweredSteps[] = [];
     for (const asked of all) {

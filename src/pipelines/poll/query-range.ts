@@ -2,7 +2,7 @@ import { type RangeAnswer, type RangeRequest, readRangeAnswer } from './range-an
 
 /** Bytes of an answer, uncompressed; a longer one is asked for in parts. */
 export const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
-/** How long an answer may take. */
+/** The longest wait for an answer. */
 const ANSWER_MS_MAX = 30_000;
 
 interface PrometheusPlace {
@@ -61,7 +61,7 @@ async function boundedText({ body }: Response): Promise<string | null> {
   return Buffer.concat(chunks).toString();
 }
 
-/** The cause of `fetch failed` says what failed. */
+/** The cause of `fetch failed` has the reason. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : message;

@@ -2,12 +2,12 @@ import { namedSeries } from '../../codecs/points/series-names.ts';
 import { type DecodedPoints, PointsBySeries } from '../../codecs/points/series-points.ts';
 import { NAME_LABEL, sortedLabels } from '../../records/series/series-id.ts';
 
-/** What Prometheus answers to `query_range`. */
+/** The answer of Prometheus to `query_range`. */
 export type RangeAnswer =
   | {
       readonly kind: 'answered';
       readonly points: DecodedPoints;
-      /** Why something may be missing, as the answer says; null where nothing is. */
+      /** The reason why something may be missing, from the answer; null if nothing is. */
       readonly partial: string | null;
       /** Remarks about the query, of which nothing is missing. */
       readonly annotations: readonly string[];
@@ -44,8 +44,8 @@ export function readRangeAnswer(status: number, body: string, request: RangeRequ
   const answer = fieldsOf(read);
   if (answer.status !== 'success') {
     const { errorType, error } = answer;
-    const said = `${text(errorType) ?? 'no status'} ${text(error) ?? ''}`;
-    const detail = `it answers ${status}: ${shortened(said.trim())}`;
+    const reason = `${text(errorType) ?? 'no status'} ${text(error) ?? ''}`;
+    const detail = `it answers ${status}: ${shortened(reason.trim())}`;
     const isTooLarge = errorType === 'timeout' || TOO_LARGE.test(text(error) ?? '');
     return { kind: isTooLarge ? 'too-large' : 'failed', detail };
   }

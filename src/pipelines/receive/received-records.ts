@@ -13,10 +13,10 @@ import type { ReceivedPoints } from '../../records/received-points.ts';
 /** Lines of one body that cannot be used: each costs far more than one that can. */
 export const REFUSED_LINES_MAX = 10_000;
 
-/** What becomes of the points of one body. */
+/** The records of one body, and its points that have none. */
 interface ReceivedRecords extends PointRecords {
   readonly kind: 'records';
-  /** Points that stand for no value. */
+  /** Points without a value. */
   readonly missing: number;
   readonly histograms?: NativeHistograms;
 }

@@ -48,7 +48,7 @@ interface RemoteWriterOptions {
   readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** `written` is null if the receiver does not say how many samples it has written. */
+/** `written` is null if the receiver does not report how many samples it has written. */
 type Answer =
   | { readonly kind: 'accepted'; readonly written: number | null }
   | { readonly kind: 'refused'; readonly reason: string; readonly status: number; readonly written: number | null }

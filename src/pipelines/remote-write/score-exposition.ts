@@ -70,7 +70,7 @@ class Exposition {
   }
 }
 
-/** Where the series has none, a scrape that honors labels would take those of its target. */
+/** If the series has none, a scrape that honors labels would take those of its target. */
 const OF_TARGETS = ['instance', 'job'];
 
 function labelText(labels: ReturnType<typeof scoreLabels>): string {

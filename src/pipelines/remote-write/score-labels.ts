@@ -1,17 +1,17 @@
 import { NAME_LABEL, type SeriesLabels, sortedLabels } from '../../records/series/series-id.ts';
 
-/** What a score has beside the labels of its series; null where it has none. */
+/** Further labels of a score, next to those of its series; null if it has none. */
 interface OwnLabels {
   readonly detector: string;
   readonly group: string | null;
-  /** What an event is. */
+  /** The kind of an event. */
   readonly kind?: string;
-  /** Where it is written with its event time: its labels must differ from those of what is scraped. */
+  /** Set if it is written with its event time: its labels must differ from those of what is scraped. */
   readonly time?: 'event';
 }
 
 /**
- * Labels of one score, besides its `__name__`. VictoriaMetrics leaves out series with more than 40 by default, and
+ * Labels of one score, except its `__name__`. VictoriaMetrics leaves out series with more than 40 by default, and
  * answers 204. Labels of the series beyond it, the last by name, are left out.
  */
 const LABELS_MAX = 29;
@@ -19,7 +19,7 @@ const OWN_NAMES = ['metric', 'detector', 'group', 'kind', 'time'] as const;
 const TAKEN = new RegExp(`^(?:exported_)*(?:${OWN_NAMES.join('|')})$`);
 
 /**
- * The labels of what is said about a series, in their order: its own, the name of its metric as `metric`, and what the
+ * The labels of a metric about a series, in their order: its own, the name of its metric as `metric`, and what the
  * score has. A label of the series that is named like one of those becomes `exported_NAME`, as in a scrape.
  * @param series its labels, the name as `__name__`
  */
