@@ -81,8 +81,15 @@ export function holidaysOf(place: string, years: Iterable<number> = EVERY_YEAR):
   return wanted.flatMap((year) => {
     // A holiday of several days may begin in the year before.
     const begun = [year - 1, year].flatMap((each) => begunIn(calendar, each));
-    return begun.filter(({ date }) => date.startsWith(`${year}-`)).sort((a, b) => (a.date < b.date ? -1 : 1));
+    const ofYear = begun.filter(({ date }) => date.startsWith(`${year}-`)).sort((a, b) => (a.date < b.date ? -1 : 1));
+    return [...Map.groupBy(ofYear, ({ date, type, from }) => `${date} ${type} ${from}`).values()].map(asOne);
   });
+}
+
+/** Holidays of one date as one: a feast of several days may contain another one. */
+function asOne(same: readonly Holiday[]): Holiday {
+  const name = [...new Set(same.map((each) => each.name))].join(', ');
+  return { ...same[0], name, substitute: same.every(({ substitute }) => substitute) };
 }
 
 export function isPlace(place: string): boolean {

@@ -46,6 +46,11 @@ test('every day that lies whole within a holiday is off', () => {
   }
 });
 
+test('a date is listed once, also if a feast of several days contains another one', () => {
+  const dates = holidaysOf('VN', [2026])?.map(({ date }) => date) ?? [];
+  assert.deepEqual(dates, [...new Set(dates)]);
+});
+
 test('a holiday that begins later than midnight is no day off', () => {
   for (const place of ['CN', 'CW', 'FO', 'GT']) assert.ok(holidaysOf(place, [2026])!.some(({ from }) => from !== null));
   assert.deepEqual(within('CN', '2026-08'), []);

@@ -29,6 +29,12 @@ for (const stepMin of [5, 30, 60]) {
   });
 }
 
+test('of rows in no order none is lost: a time that comes twice has both of its instants', async () => {
+  const minutes = Array.from({ length: 36 }, (_, i) => (i - 12) * 5);
+  const shuffled = minutes.map((_, i) => local.format(FIRST_MS + minutes[(i * 23) % 36] * 60_000));
+  assert.deepEqual(new Set(await timesOf(shuffled, { timeZone: 'Europe/Berlin' })), new Set(minutes));
+});
+
 test('a time that names its zone keeps it; one that the clock never shows is refused', async () => {
   const timeZone = 'Europe/Berlin';
   assert.deepEqual(await timesOf(['2026-10-25T02:00:00Z', '2026-10-25T04:30:00+02:00'], { timeZone }), [120, 150]);
