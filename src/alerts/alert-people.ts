@@ -3,19 +3,19 @@ import type { AlertReports } from './alert-reports.ts';
 import type { AlertState } from './state/alert-state.ts';
 import type { SettledNotification } from './state/outbox.ts';
 
-/** How often mutes of people are read. Where they cannot be, those that were read hold until their ends. */
+/** Interval of reading mutes. If they cannot be read, the last ones apply until their ends. */
 const MUTES_EVERY_MS = 2_000;
 
 export interface PeopleOptions {
   readonly reports: AlertReports;
   readonly nowMs: () => number;
-  /** Keeps what was sent for looking at; null where nobody looks. */
+  /** Stores sent messages for the console; null without a store. */
   readonly keepSent: ((settled: readonly SettledNotification[]) => Promise<void>) | null;
-  /** Mutes of people that hold; null where nobody can mute. */
+  /** Reads active mutes; null without a store. */
   readonly mutes: (() => Promise<readonly MutedSeries[]>) | null;
 }
 
-/** What people say of alerts is read, and what they look at is kept. Where that fails, all is sent as without them. */
+/** Reads mutes from the store, and writes sent messages to it. If that fails, messages are sent as without a store. */
 export class AlertPeople {
   readonly #options: PeopleOptions;
   readonly #state: AlertState;
@@ -31,7 +31,7 @@ export class AlertPeople {
     await this.keepSent();
   }
 
-  /** For people alone: what cannot be kept is missing from the list, and holds nothing up. */
+  /** Stores what was sent. Entries are missing if that fails; delivery continues. */
   async keepSent(): Promise<void> {
     const { keepSent, reports } = this.#options;
     const settled = this.#state.outbox.takeSettled();

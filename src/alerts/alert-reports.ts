@@ -7,7 +7,7 @@ import type { AlertDeath } from './message/notification.ts';
 import type { DeliveryOutcome } from './receivers/receiver.ts';
 import type { Suppression } from './state/alert.ts';
 
-/** What happens, for metrics and log. Nothing of it is a secret. */
+/** Events for metrics and log, without secrets. */
 export interface AlertReports extends SingletonReports {
   observed(what: 'event' | 'incident', type: EventType | IncidentType): void;
   suppressed(suppression: Suppression): void;
@@ -16,7 +16,7 @@ export interface AlertReports extends SingletonReports {
   redelivered(count: number): void;
   /** Mutes cannot be read. */
   unmuted(error: Error): void;
-  /** What was sent is missing from the list of it. */
+  /** Sent messages are missing from the store. */
   unkept(error: Error): void;
 }
 
@@ -25,26 +25,26 @@ export function reportAlerts(metrics: Metrics, logger: Logger): AlertReports {
     observed: (what, type) => (what === 'event' ? metrics.alertEvents : metrics.alertIncidents).inc({ type }),
     suppressed: (reason) => {
       metrics.alertsSuppressed.inc({ reason });
-      if (reason === 'full') logger.error('as many alerts are open as are kept: one is not sent');
+      if (reason === 'full') logger.error('the limit of open alerts is reached: one is not sent');
       if (reason === 'too-large')
-        logger.error('an event or incident is larger than what is kept of one: it is not sent');
+        logger.error('an event or incident exceeds the size limit of an alert: it is not sent');
     },
     attempted: (receiver, outcome, tookMs) => {
       metrics.alertDeliveries.inc({ receiver, outcome: outcome.kind });
       metrics.alertDeliverySeconds.observe(tookMs / 1_000);
       if (outcome.kind === 'failed') {
-        logger.warn({ receiver, detail: outcome.detail }, 'a notification failed; it is repeated');
+        logger.warn({ receiver, detail: outcome.detail }, 'a notification failed and is retried');
       }
       if (outcome.kind === 'partial' && outcome.open.length > 0) {
         const { open: to, detail } = outcome;
-        logger.warn({ receiver, to, detail }, 'some addresses did not accept a mail; it is repeated to them');
+        logger.warn({ receiver, to, detail }, 'some addresses did not accept a mail; it is retried for them');
       }
     },
     gaveUp: (receiver, { reason, detail }) =>
       logger.error({ receiver, reason, detail }, 'a notification became a dead letter'),
     redelivered: (count) => logger.info({ count }, 'dead letters were queued again'),
-    unmuted: (error) => logger.warn({ err: error }, 'mutes cannot be read: those that were read hold'),
-    unkept: (error) => logger.warn({ err: error }, 'what was sent cannot be kept for looking at'),
+    unmuted: (error) => logger.warn({ err: error }, 'mutes cannot be read: the last ones apply'),
+    unkept: (error) => logger.warn({ err: error }, 'sent messages cannot be stored for the console'),
     active: (isActive) => logger.info(isActive ? 'this process sends the alerts' : 'another process sends the alerts'),
     connection: (error) => {
       metrics.brokerConnected.set(error === null ? 1 : 0);

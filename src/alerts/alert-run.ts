@@ -11,32 +11,32 @@ import { openReceivers } from './receivers/open-receivers.ts';
 import type { Routes } from './routes/alert-route.ts';
 import { AlertState } from './state/alert-state.ts';
 
-/** What is due is done so often. */
+/** Interval of decisions that are due. */
 const TICK_MS = 250;
-/** How often alerts are repeated to receivers that need it. */
+/** Interval of repetitions to receivers that need them. */
 const REMIND_MS = 60_000;
-/** Events of one repetition. */
+/** Most events of one repetition. */
 const REMINDED_MAX = 100;
-/** How long an orderly end waits for receivers. */
+/** Longest wait for receivers at a shutdown. */
 const DRAIN_MS_MAX = 5_000;
 const ABANDON_MS_MAX = 1_000;
 
 export interface AlertRunOptions extends PeopleOptions {
   readonly log: SingletonLog;
-  /** Called where a route is on incidents. */
+  /** Called if a route is on incidents. */
   readonly readIncidents: FollowRecords<Incident>;
   readonly routes: Routes;
   readonly random: () => number;
-  /** What has changed, for messages; left out where nobody says so. */
+  /** Deployments, for messages; left out without a topic of them. */
   readonly changes?: KnownChanges;
-  /** Whether dead letters are queued again when the run begins. */
+  /** Queues dead letters again at the start. */
   readonly redeliver: boolean;
   readonly backoff?: LaneBackoff;
 }
 
 /**
- * One ownership of the state, from its restore to its loss. A notification is sent after the decision to send it was
- * written, and forgotten after its acceptance was: a crash between the two repeats it. On any failure the whole run is
+ * One active period, from the restore of the state to its loss. A notification is sent after the decision to send it
+ * was written, and deleted after its acceptance was: a crash between the two repeats it. On a failure the whole run is
  * discarded, and the next one continues from what was written.
  */
 export class AlertRun {
@@ -65,7 +65,7 @@ export class AlertRun {
     this.#people = new AlertPeople(options, state);
   }
 
-  /** Takes the state over and continues from it. Rejects when `signal` aborts before. */
+  /** Restores the state and continues from it. Rejects if `signal` aborts before. */
   static async start(options: AlertRunOptions, signal: AbortSignal): Promise<AlertRun> {
     const { log, routes, reports, nowMs } = options;
     const session = await log.openState(signal);

@@ -2,11 +2,11 @@ import type { AnomalyEvent, EventDirection, EventKind } from '../records/anomaly
 import { seenTexts } from '../records/seen-text.ts';
 import { STRENGTH_MAX, strengthOf } from './origins/rank-origins.ts';
 
-/** What an incident keeps of one of its events. */
+/** Stored part of an event of an open incident. */
 export interface IncidentMember {
   readonly incidentId: string;
   readonly detector: string;
-  /** The series, or the group; the detector where all of it stopped. */
+  /** The series or group; the detector if all of it stopped. */
   readonly series: string;
   readonly isGroup: boolean;
   /** All series of a detector stopped. */
@@ -59,7 +59,7 @@ export function memberOf(event: AnomalyEvent, stepMs: number): IncidentMember {
   );
 }
 
-/** This many widths of its interval away, a series had none: it did not vary, and how far it left says nothing. */
+/** So many interval widths away, the interval had no width: the distance has no meaning. */
 const WIDTHS_MIN = 100_000;
 
 function hadNoWidth({ value, expected, lo, hi }: AnomalyEvent): boolean {
@@ -67,7 +67,7 @@ function hadNoWidth({ value, expected, lo, hi }: AnomalyEvent): boolean {
   return Math.abs(value - expected) > WIDTHS_MIN * (hi - lo);
 }
 
-/** With what its newest revision says. */
+/** Returns the member with the fields of the newest revision. */
 export function refreshed(member: Pick<IncidentMember, FirstFields>, event: AnomalyEvent): IncidentMember {
   const { kind, direction, startedAtMs, updatedAtMs, endedAtMs, severity, grade, revision } = event;
   const newest = { kind, direction, startedAtMs, updatedAtMs, endedAtMs, severity, grade, revision };
@@ -88,7 +88,7 @@ type FirstFields =
   | 'threshold'
   | 'isNamed';
 
-/** What was seen at the peak, beside what was expected; as the event's sentence tells it. */
+/** Returns observed and expected value at the peak, as in the summary of the event. */
 function seenIn({ value, expected, lo, hi, unit }: AnomalyEvent): string | null {
   if (value === null || expected === null) return null;
   return `${seenTexts({ value, expected, lo, hi, unit }).join(' where ')} was expected`;

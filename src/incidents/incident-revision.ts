@@ -6,7 +6,7 @@ import type { FleetPast } from './membership/fleet-past.ts';
 import { partsOf } from './membership/series-parts.ts';
 import { rankOrigins, type SeriesMove, STRENGTH_MAX } from './origins/rank-origins.ts';
 
-/** Among so many events it is looked up who led whom. */
+/** Larger incidents do not look up which series led which. */
 const LED_AMONG_MAX = 40;
 const LED_MIN = 2;
 
@@ -16,15 +16,15 @@ type RevisionHead = Pick<
 >;
 
 interface RevisionContent {
-  /** By their onsets. */
+  /** In the order of their onsets. */
   readonly members: readonly IncidentMember[];
-  /** Those that this revision is the first to name. */
+  /** Members that no earlier revision has named. */
   readonly named: readonly (readonly [eventId: string, member: IncidentMember])[];
   readonly past: FleetPast;
   readonly dependencies: Dependencies;
 }
 
-/** What is written of an incident. */
+/** Returns the next record of an incident. */
 export function incidentRevision(head: RevisionHead, content: RevisionContent): Incident {
   const { members, named, past, dependencies } = content;
   const origins = rankOrigins(movesOf(members, past), dependencies);
@@ -47,7 +47,7 @@ export function incidentRevision(head: RevisionHead, content: RevisionContent): 
   return { ...revision, summary: incidentSummary(revision) };
 }
 
-/** An event as a revision names it. */
+/** Returns an event as a revision names it. */
 export function incidentEvent(
   eventId: string,
   { detector, isGroup, isPause, series, kind, direction, startedAtMs, labels, seriesLabels }: IncidentMember,
@@ -80,12 +80,12 @@ function movesOf(members: readonly IncidentMember[], past: FleetPast): readonly 
   });
 }
 
-/** How far an event is beyond its threshold. */
+/** Returns what the weight of an event in the ranking depends on. */
 export function originMove({ strength, threshold = null, grade, kind }: IncidentMember) {
   return { grade: grade ?? 0, threshold, isFlat: strength === STRENGTH_MAX || kind === 'stuck' };
 }
 
-/** The series that it led most often. */
+/** Returns how often the series led the one that it led most often. */
 function ledBy(member: IncidentMember, members: readonly IncidentMember[], past: FleetPast): SeriesMove['led'] {
   if (members.length > LED_AMONG_MAX) return null;
   let led: SeriesMove['led'] = null;

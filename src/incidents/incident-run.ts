@@ -5,7 +5,7 @@ import type { RecordReading, SingletonLog, StateSession } from '../singleton/sin
 import type { SingletonRun } from '../singleton/singleton-service.ts';
 import { IncidentState, type IncidentStateOptions } from './incident-state.ts';
 
-/** What is due is written so often. */
+/** Interval of the revisions that are due. */
 const TICK_MS = 250;
 
 export interface IncidentRunOptions extends IncidentStateOptions {
@@ -20,7 +20,7 @@ export interface IncidentRunOptions extends IncidentStateOptions {
 }
 
 /**
- * One ownership of the incidents, from the restore to the loss. Revisions, the state that they follow from, and the
+ * One active period, from the restore of the state to its loss. Revisions, the state that they follow from, and the
  * position of reading commit in one transaction. On any failure the whole run is discarded, and the next one continues
  * from what was written.
  */
@@ -42,7 +42,7 @@ export class IncidentRun implements SingletonRun {
     this.#state = state;
   }
 
-  /** Takes the state over and continues from it. Rejects when `signal` aborts before. */
+  /** Restores the state and continues from it. Rejects if `signal` aborts before. */
   static async start(options: IncidentRunOptions, signal: AbortSignal): Promise<IncidentRun> {
     const session = await options.log.openState(signal);
     let run: IncidentRun | null = null;
@@ -67,7 +67,7 @@ export class IncidentRun implements SingletonRun {
     return this.#state.events;
   }
 
-  /** What was decided is written first. */
+  /** Writes pending decisions first. */
   async stop(): Promise<void> {
     clearInterval(this.#tick);
     await this.#write();

@@ -14,11 +14,11 @@ import { OpenMembers } from './open-members.ts';
 
 /** Events of open incidents. Above it the incident that was quiet for longest ends. */
 const MEMBERS_MAX = 50_000;
-/** Events that one revision names. Further ones stand in further revisions. */
+/** Most events that one revision names. Further ones are in further revisions. */
 export const NAMED_MAX = 1_000;
 /** Length of these as JSON: a record of Kafka must hold them. */
 export const NAMED_CHARACTERS_MAX = 256 * 1024;
-/** An incident ends so long after the last that was heard of its events, once all of them have ended. */
+/** An incident closes so long after the last record of its events, once all of them have ended. */
 export const QUIET_MS = 60_000;
 /** At most so often a revision of an incident that is open. */
 export const UPDATE_MS = 1_000;
@@ -28,17 +28,17 @@ const FORMAT = 1;
 
 type NamedMember = readonly [eventId: string, member: IncidentMember];
 
-/** What is kept of an incident beside its events. */
+/** Stored state of an incident without its events. */
 interface KeptIncident {
   /** Number of its newest revision; -1 before the first. */
   readonly revision: number;
   readonly kind: IncidentKind;
   readonly usualCount: number | null;
   readonly openedOrigins: readonly IncidentOrigin[];
-  /** When something of it was last heard, and when it was last written, by the clock of the process. */
+  /** Times of the last record of its events and of its last revision, by the clock of the process. */
   readonly heardAtMs: number;
   readonly revisedAtMs: number;
-  /** Something is to be written. */
+  /** Changed since its last revision. */
   readonly isDirty: boolean;
 }
 
@@ -48,7 +48,7 @@ export interface IncidentStateOptions {
   /** The step that the past of the fleet is counted by. */
   readonly stepMs: number;
   /**
-   * An incident ends so long after the last that was heard of its events; by default after `QUIET_MS`, at least a
+   * An incident closes so long after the last record of its events; by default after `QUIET_MS`, at least a
    * beginning.
    */
   readonly quietMs?: number | null;
@@ -57,7 +57,7 @@ export interface IncidentStateOptions {
 }
 
 /**
- * Events that belong together, as a state machine without clock, chance or I/O. Events and instants go in, revisions of
+ * Groups related events: a state machine without clock, chance or I/O. Events and instants go in, revisions of
  * incidents come out. All of it is restored from the entries that it has written. Which events are one incident is a
  * function of the set of events: the order in which partitions are read does not matter, within `QUIET_MS`.
  */
@@ -88,13 +88,13 @@ export class IncidentState {
     return this.#members.size;
   }
 
-  /** Takes a kept entry over. Throws a ServiceError where a newer version has written it. */
+  /** Restores a stored entry. Throws a ServiceError if a newer version has written it. */
   restore(key: string, json: string | null): void {
     const kept = [this.#format, this.#incidents, this.#members, this.place, this.#past];
     if (!kept.some((entries) => entries.restore(key, json))) this.#format.noteUnknown(key);
   }
 
-  /** Call it after the last kept entry. Throws a ServiceError where one is not known. */
+  /** Call it after the last stored entry. Throws a ServiceError if one is unknown. */
   restored(): void {
     this.#format.restored();
     this.#past.restored();
@@ -108,12 +108,12 @@ export class IncidentState {
     return takeChanges(this.#changes);
   }
 
-  /** Revisions since the last call, in the order they are to be written. */
+  /** Returns the revisions since the last call, in the order of writing. */
   takeRevisions(): readonly Incident[] {
     return this.#written.splice(0);
   }
 
-  /** Takes a revision of an event in. An older one, or the same again, changes nothing. */
+  /** Handles a revision of an event. An older one, or the same again, changes nothing. */
   observe(event: AnomalyEvent, nowMs: number): void {
     const { eventId } = event;
     const known = this.#members.find(eventId);
@@ -145,7 +145,7 @@ export class IncidentState {
     }
   }
 
-  /** Writes what is due at this time: call it after the events of a batch, and now and then. */
+  /** Makes the revisions that are due. Call it after the events of a batch, and periodically. */
   advance(nowMs: number): void {
     for (const [incidentId, kept] of this.#incidents.all()) {
       const isOver =
@@ -158,7 +158,7 @@ export class IncidentState {
     }
   }
 
-  /** All of its events have ended, and nothing was heard for as long as a beginning takes. */
+  /** True if all of its events have ended, and no record of them came for the length of a beginning. */
   #isOver(incidentId: string, quietMs: number): boolean {
     for (const { endedAtMs, stepMs } of this.#members.of(incidentId)) {
       if (endedAtMs === null || quietMs < (this.#options.quietMs ?? beginningMs(stepMs))) return false;
@@ -176,7 +176,7 @@ export class IncidentState {
     this.#incidents.set(incidentId, { ...this.#incidents.get(incidentId)!, heardAtMs: nowMs, isDirty: true });
   }
 
-  /** Detectors that stop at about the same time have one input that stopped. */
+  /** Joins detectors that stop at about the same time: they have one input. */
   #joinPauses(eventId: string, { atMs, stepMs }: IncidentMember, nowMs: number): void {
     for (const [other, member] of this.#members.all()) {
       const reachMs = Math.max(beginningMs(stepMs), beginningMs(member.stepMs));
@@ -221,7 +221,7 @@ export class IncidentState {
     if (usualCount !== kept.usualCount) this.#incidents.set(incidentId, { ...kept, usualCount });
   }
 
-  /** One that was written goes on; of two the earlier one. */
+  /** Returns the written incident first, of two the earlier one. */
   #survivor(a: string, b: string): readonly [surviving: string, merged: string] {
     const isWritten = (id: string) => (this.#incidents.get(id)!.revision >= 0 ? 1 : 0);
     const startOf = (id: string) => this.#members.onsetsOf(id).fromMs;
@@ -260,7 +260,7 @@ export class IncidentState {
     this.#write(incidentId, isOpened ? 'updated' : type, nowMs, { named });
   }
 
-  /** How many of these events the next revision names, at least one. */
+  /** Returns the number of these events that the next revision names, at least one. */
   #roomFor(named: readonly NamedMember[]): number {
     let characters = 0;
     for (const [i, [eventId, member]] of named.slice(0, NAMED_MAX).entries()) {

@@ -8,7 +8,7 @@ interface MemberGroup {
   toMs: number;
 }
 
-/** Events of open incidents: what is kept of each, and which of them are one incident. */
+/** Events of open incidents, and the incident of each. */
 export class OpenMembers {
   readonly #members: Entries<IncidentMember>;
   readonly #groups = new Map<string, MemberGroup>();
@@ -25,7 +25,7 @@ export class OpenMembers {
     return this.#members.restore(key, json);
   }
 
-  /** Call it after the last kept entry. */
+  /** Call it after the last stored entry. */
   restored(): void {
     for (const [eventId, member] of this.#members.all()) this.#include(eventId, member);
   }

@@ -5,9 +5,9 @@ import type { DeliveryOutcome, RefusedAddress } from '../receivers/receiver.ts';
 
 /** Deliveries of one receiver at a time, while it is up. */
 const CONCURRENCY = 4;
-/** Failures in a row after which the receiver counts as down: it is left alone for a while, then tried one by one. */
+/** Failures in a row after which the receiver counts as down: it is paused, then tried one by one. */
 const FAILURES_DOWN = 4;
-/** Waiting deliveries that are looked at for one which may begin. */
+/** Most queued deliveries that are searched for one that may start. */
 const LOOK_AHEAD = 1_000;
 
 export interface LaneBackoff {
@@ -37,7 +37,7 @@ interface LaneOptions {
 }
 
 interface Delivery {
-  /** null where it is not kept: a failure is forgotten. */
+  /** null for a repetition, whose failure is dropped. */
   readonly key: string | null;
   notification: Notification;
   state: 'waiting' | 'running';
@@ -55,7 +55,7 @@ export class ReceiverLane {
   readonly #deliveries: Delivery[] = [];
   readonly #stopping = new AbortController();
   #running = 0;
-  /** Failures since the last success, and how long the receiver is left alone after them. */
+  /** Failures since the last success, and the end of the pause after them. */
   #failures = 0;
   #pausedUntilMs = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -70,7 +70,7 @@ export class ReceiverLane {
     return this.#deliveries.length;
   }
 
-  /** Begins with it as soon as its turn comes. */
+  /** Queues a notification. */
   add(key: string, notification: Notification): void {
     this.#deliveries.push({ key, notification, state: 'waiting', failures: 0, notBeforeMs: 0 });
     this.#pump();
@@ -86,14 +86,14 @@ export class ReceiverLane {
     this.#pump();
   }
 
-  /** Begins nothing more. Resolves when what runs has ended, which is settled as ever. */
+  /** Stops accepting work. Resolves once in-flight deliveries have settled. */
   async drain(): Promise<void> {
     this.#draining = true;
     clearTimeout(this.#timer);
     if (this.#running > 0) await this.#idle.promise;
   }
 
-  /** Interrupts what runs: it is delivered again by whoever continues. */
+  /** Interrupts deliveries in flight. The next run repeats them. */
   stop(): void {
     this.#stopping.abort();
     clearTimeout(this.#timer);
@@ -192,7 +192,7 @@ export class ReceiverLane {
   }
 }
 
-/** A receiver never rejects. If one does, it is a bug of its own, and the notification must not be lost by it. */
+/** Receivers never reject. If one has a bug, the notification must not be lost. */
 function unexpected(error: unknown): DeliveryOutcome {
   const detail = `unexpected: ${error instanceof Error ? error.message : String(error)}`;
   return { kind: 'failed', detail, retryAfterMs: null };

@@ -5,13 +5,13 @@ import { dedupKeyOf, recordOf, type Subject } from './subject.ts';
 
 /** One event, or one incident, in a message. */
 export type Notice = Subject & {
-  /** One that is merged into another one is closed. */
+  /** A merged incident is closed. */
   readonly type: EventType;
-  /** As what it was first sent. Alertmanager knows an alert by fields that must not change. */
+  /** How it was first sent. Alertmanager identifies an alert by fields that must not change. */
   readonly opening: Opening;
   /** When the end was decided, by the clock of this service; absent while it is open. */
   readonly closedAtMs?: number;
-  /** What is known to have changed shortly before, in words; absent where nobody looked. */
+  /** Deployments shortly before, in words; absent if they are not read. */
   readonly changes?: string;
 };
 
@@ -22,7 +22,7 @@ export interface Opening {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** As what it is first sent now. */
+/** Returns how it is first sent now. */
 export function openingOf(subject: Subject): Opening {
   const record = recordOf(subject);
   const opening = { kind: record.kind, urgency: eventUrgency(record) };
@@ -37,7 +37,7 @@ export interface Notification {
   readonly id: string;
   readonly receiver: string;
   readonly route: string;
-  /** Fields that the events have in common, such as `detector=load`; null where each has messages of its own. */
+  /** Fields that the events share, such as `detector=load`; null if each has messages of its own. */
   readonly group: string | null;
   /** In the order in which they happened. */
   readonly notices: readonly Notice[];
@@ -46,14 +46,14 @@ export interface Notification {
   readonly to?: readonly string[];
 }
 
-/** Why a notification was given up. */
+/** Reason of a dead letter. */
 export interface AlertDeath {
   readonly reason: DeadAlertReason;
   /** One sentence, without secrets. */
   readonly detail: string;
 }
 
-/** A notification that was given up. */
+/** A notification that is not retried. */
 export interface AlertDeadLetter extends AlertDeath {
   readonly notification: Notification;
   readonly atMs: number;
@@ -78,7 +78,7 @@ export function identify(notification: Omit<Notification, 'id'>): Notification {
   return { id: createHash('sha256').update(canonical).digest('hex').slice(0, 32), ...notification };
 }
 
-/** `opened`, `updated` or `closed` where all are alike; else `opened`, which matters most. */
+/** Returns the most urgent type: opened, updated, closed. */
 export function typeOf({ notices }: Pick<Notification, 'notices'>): EventType {
   const types = new Set(notices.map(({ type }) => type));
   if (types.has('opened')) return 'opened';

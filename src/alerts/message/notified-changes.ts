@@ -4,13 +4,13 @@ import { changeText } from '../../records/known-change.ts';
 import type { Notification } from './notification.ts';
 import type { Subject } from './subject.ts';
 
-/** With the changes beside each event and incident, as they are known when the message is handed over. */
+/** Adds the deployments before each event and incident, as known when the message is queued. */
 export function withKnownChanges(notification: Notification, changes: KnownChanges): Notification {
   const notices = notification.notices.map((notice) => ({ ...notice, changes: changesText(notice, changes) }));
   return { ...notification, notices };
 }
 
-/** `12 min after deploy web 4.2 (https://...); 1 h after ...`, the latest first; empty where none is known. */
+/** `12 min after deploy web 4.2 (https://...); 1 h after ...`, the latest first; empty without any. */
 function changesText(subject: Subject, changes: KnownChanges): string {
   const found =
     'event' in subject

@@ -8,7 +8,7 @@ import { type Notice, type Notification, typeOf } from './notification.ts';
 import { oneLine } from './plain-text.ts';
 import { actLink, consoleLink, type NotifiedIncident, recordOf, type Subject } from './subject.ts';
 
-/** Text of a field; an empty text where the event has none. */
+/** Text of a field; empty without a value. */
 type ReadField<T> = (of: T, consoleUrl: string | null) => string;
 
 const ofEvent =
@@ -105,7 +105,7 @@ export function labelField(name: string) {
   return null;
 }
 
-/** Where the names of a template are looked up. */
+/** Scope in which the names of a template are looked up. */
 export interface FieldScope {
   readonly notification: Notification;
   readonly notice: Notice;
@@ -113,7 +113,7 @@ export interface FieldScope {
   readonly consoleUrl: string | null;
 }
 
-/** The text of a field as one line; empty where the field has no value. */
+/** Returns the text of a field as one line; empty without a value. */
 export function readField(name: string, { notification, notice, consoleUrl }: FieldScope): string {
   const named = labelField(name);
   if (named !== null) {
@@ -126,7 +126,7 @@ export function readField(name: string, { notification, notice, consoleUrl }: Fi
   return oneLine(ofMessage ?? NOTICE_FIELDS[name](notice, consoleUrl));
 }
 
-/** What it is about: the series, group or detector of an event; where an incident may have begun, if that is known. */
+/** Returns the series, group or detector of an event, or the origin of an incident, if it is known. */
 export function placeOf(subject: Subject): string {
   if ('event' in subject) return eventPlace(subject.event);
   const { origins, events, seriesCount } = subject.incident;
@@ -171,16 +171,16 @@ function quantitiesOf({ value, expected, lo, hi, unit = null }: AnomalyEvent) {
   return { value: valueText, expected: expectedText, lo: loText, hi: hiText };
 }
 
-/** `38 to 46`; empty where there is no interval. */
+/** Returns such as `38 to 46`; empty without an interval. */
 function usualText(event: AnomalyEvent): string {
   const { lo, hi } = quantitiesOf(event);
   return lo === '' || hi === '' ? '' : `${lo} to ${hi}`;
 }
 
-/** Beyond it a percentage says less than the two values. */
+/** Larger shares are left out: the two values are clearer. */
 const SHARE_MAX = 10;
 
-/** `+136 %` of what was expected; empty where that says nothing. */
+/** Returns such as `+136 %` of the expected value; empty if that has no meaning. */
 function distanceText({ value, expected }: AnomalyEvent): string {
   if (value === null || expected === null || value * expected <= 0) return '';
   const share = (value - expected) / Math.abs(expected);
@@ -195,7 +195,7 @@ function goesOnText(record: AnomalyEvent | NotifiedIncident): string {
   return recoveringSinceMs === null ? `ongoing for ${lasted}` : `recovering after ${lasted}`;
 }
 
-/** A place where an incident may have begun, with what speaks for it. */
+/** Returns a candidate for the origin with its evidence. */
 export function originText(origin: IncidentOrigin | undefined): string {
   if (origin === undefined) return '';
   const { series, common, evidence } = origin;

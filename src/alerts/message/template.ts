@@ -113,7 +113,7 @@ class FieldContext extends mustache.Context {
 
 /**
  * Renders a notification as text of at most RENDERED_CHARACTERS_MAX characters.
- * @param consoleUrl where the console is; null: events have no link
+ * @param consoleUrl public address of the console; null: events have no link
  */
 export function renderTemplate(
   { source, tokens }: Template,

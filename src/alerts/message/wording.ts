@@ -2,9 +2,9 @@ import type { Notification } from './notification.ts';
 import { oneLineWithEnds } from './plain-text.ts';
 import { type ParsedTemplate, parseTemplate, renderTemplate, type Template } from './template.ts';
 
-/** Templates of a receiver, and what they may point to. */
+/** Templates of a receiver, and the address of the console. */
 export interface Wording {
-  /** Where people reach the console; null: messages have no links. */
+  /** Public address of the console; null: messages have no links. */
   readonly consoleUrl: string | null;
   readonly title: Template;
   readonly text: Template;
@@ -40,7 +40,7 @@ const DEFAULT_TEXT =
   '{{#link}}{{link}}\n{{/link}}' +
   '{{#acknowledgeLink}}acknowledge: {{acknowledgeLink}}\nmute: {{muteLink}}\n{{/acknowledgeLink}}{{/events}}';
 
-/** The wording where a receiver has no templates of its own. */
+/** Wording of receivers without templates of their own. */
 export const DEFAULT_WORDING: Wording = { consoleUrl: null, title: known(DEFAULT_TITLE), text: known(DEFAULT_TEXT) };
 
 function known(source: string): Template {

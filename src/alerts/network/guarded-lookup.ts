@@ -65,7 +65,7 @@ export function resolveGuarded(guard: AddressGuard, host: string): Promise<strin
   });
 }
 
-/** Fails where any address is refused: a name that leads to both kinds is not trusted. */
+/** Fails if any address is refused: a name with addresses of both kinds is not trusted. */
 function resolveAllowed(
   { allowPrivate, resolve = systemResolve }: AddressGuard,
   host: string,

@@ -15,14 +15,14 @@ export interface Routes {
   readonly allowPrivate: ReadonlySet<string>;
 }
 
-/** Which events, or which incidents, go where, and when. */
+/** Selects events or incidents, their receivers, and the time of sending. */
 export interface AlertRoute {
   readonly name: string;
   readonly on: 'events' | 'incidents';
   readonly match: EventMatch;
   /** Names of receivers. */
   readonly receivers: readonly string[];
-  /** Whether later routes of what it is on see it, too. */
+  /** True if later routes are evaluated, too. */
   readonly continues: boolean;
   /**
    * Whether each revision is sent, or only the first and the last. Receivers that replace what they show get those of
@@ -33,7 +33,7 @@ export interface AlertRoute {
   readonly groupBy: readonly string[] | null;
   /** How long a message waits for further events of its group, or of its incident. */
   readonly groupWaitMs: number;
-  /** How long the route is silent about a series after it notified of an event. */
+  /** Time without new messages about a series after an event. */
   readonly coolDownMs: number;
   /** An event whose newest observation is older than this when it arrives is not sent; null: it is sent. */
   readonly ageLimitMs: number | null;
@@ -68,14 +68,14 @@ export interface ReceiverSettings {
   readonly name: string;
   readonly target: ReceiverTarget;
   readonly wording: Wording;
-  /** How long a failed notification is repeated before it becomes a dead letter. */
+  /** Time of retries before a failed notification becomes a dead letter. */
   readonly retryForMs: number;
   readonly timeoutMs: number;
 }
 
 export type ReceiverTarget = WebhookTarget | SlackTarget | PagerDutyTarget | AlertmanagerTarget | EmailTarget;
 
-/** Whether it replaces what it shows of an event or incident, so that nobody is disturbed by a further message. */
+/** True if a further message replaces what the receiver shows, so that nobody is disturbed. */
 export function replacesShown({ kind }: ReceiverTarget): boolean {
   return kind === 'pagerduty' || kind === 'alertmanager';
 }

@@ -3,13 +3,13 @@ import type { Incident, IncidentEvent } from '../../records/incident.ts';
 import { choosesSubject } from '../../records/series/muted-series.ts';
 import type { AlertRoute, EventMatch } from './alert-route.ts';
 
-/** What routes and mute windows choose by: an event, or one as its incident names it. */
+/** Fields that routes and mute windows match: of an event, or of one as its incident names it. */
 export type MatchedEvent = Pick<
   IncidentEvent,
   'detector' | 'series' | 'group' | 'kind' | 'direction' | 'labels' | 'seriesLabels'
 >;
 
-/** Routes that take what matches: each that does, up to the first that does not continue. */
+/** Returns the matching routes, up to the first that does not continue. */
 export function routesOf(
   routes: readonly AlertRoute[],
   on: AlertRoute['on'],
@@ -37,7 +37,7 @@ export function matchesIncident(
   return hasMeant && isAsStrong(match, incident) && (match.incidentKinds?.includes(incident.kind) ?? true);
 }
 
-/** A bound on severity or grade holds for nothing that has none, such as silence. */
+/** True if severity and grade reach their bounds; a silence has neither. */
 function isAsStrong(
   { severityMin, gradeMin }: EventMatch,
   { severity, grade }: Pick<AnomalyEvent, 'severity' | 'grade'>,

@@ -66,10 +66,10 @@ export class IncidentEvents {
       this.#include(incidentId, event);
     }
     const { first, labels, seriesLabels } = this.#openOf(incidentId);
-    const told = { ...incident, events: first, labels: labels ?? {}, seriesLabels: seriesLabels ?? {} };
+    const notified = { ...incident, events: first, labels: labels ?? {}, seriesLabels: seriesLabels ?? {} };
     if (mergedInto !== null) this.#merge(incidentId, mergedInto);
     else if (incident.type === 'closed') this.#forget(incidentId);
-    return told;
+    return notified;
   }
 
   /** Whether an event of the incident meets the conditions of the route on events. */

@@ -29,7 +29,7 @@ export class MutedRoutes {
     this.#muting = mutingOf(mutes);
   }
 
-  /** An incident is muted where all of its events are. */
+  /** An incident is muted if all of its events are. */
   has({ name }: AlertRoute, subject: Subject, nowMs: number): boolean {
     const minute = Math.floor(nowMs / MINUTE_MS);
     if (this.#minute !== minute) {

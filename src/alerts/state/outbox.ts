@@ -15,17 +15,17 @@ const RECEIVER_REMOVED = { reason: 'receiver-removed', detail: 'the routes file 
 /** Digits of a sequence number in a key: keys sort as numbers do. */
 const SEQUENCE_DIGITS = 12;
 
-/** Outcomes that wait to be kept for looking at. Above it the oldest is left out. */
+/** Outcomes that wait to be stored for the console. Above it the oldest is dropped. */
 const SETTLED_MAX = 10_000;
 
-/** What became of a notification. */
+/** Outcome of a notification. */
 export interface SettledNotification {
   readonly notification: Notification;
   /** null: the receiver has accepted it. */
   readonly death: AlertDeath | null;
 }
 
-/** Notifications that no receiver has accepted yet, and those that were given up. Both are kept. */
+/** Stored notifications: those that no receiver has accepted yet, and dead letters. */
 export class Outbox {
   readonly #receivers: ReadonlySet<string>;
   readonly #queued: Entries<Notification>;
@@ -45,7 +45,7 @@ export class Outbox {
     return this.#queued.restore(key, json) || this.#deadLetters.restore(key, json);
   }
 
-  /** Call it after the last kept entry. What is for a receiver that is gone becomes a dead letter. */
+  /** Call it after the last stored entry. Notifications of removed receivers become dead letters. */
   restored(nowMs: number): void {
     for (const [key, notification] of this.#queued.all()) {
       this.#sequence = Math.max(this.#sequence, Number(key) + 1);
@@ -60,7 +60,7 @@ export class Outbox {
     this.#added.sort(([one], [other]) => (one < other ? -1 : 1));
   }
 
-  /** What was queued since the last call, with its key, in the order in which it is to be sent. */
+  /** Returns what was queued since the last call, with its key, in the order of sending. */
   takeAdded(): readonly (readonly [string, Notification])[] {
     const added = this.#added;
     this.#added = [];
@@ -114,7 +114,7 @@ export class Outbox {
     if (notification !== undefined) this.#settle({ notification, death: null });
   }
 
-  /** Only the addresses in `to` have not answered for good; those in `refused` become dead letters of their own. */
+  /** Keeps the addresses in `to`; those in `refused` become dead letters of their own. */
   narrowed(
     key: string,
     { to, refused }: { to: readonly string[]; refused: readonly { address: string; detail: string }[] },
@@ -129,7 +129,7 @@ export class Outbox {
     else this.#queued.set(key, { ...notification, to });
   }
 
-  /** What was accepted or given up since the last call. */
+  /** Returns what was accepted or became a dead letter since the last call. */
   takeSettled(): readonly SettledNotification[] {
     const settled = this.#settled;
     this.#settled = [];
@@ -141,7 +141,7 @@ export class Outbox {
     if (this.#settled.length > SETTLED_MAX) this.#settled.shift();
   }
 
-  /** It is given up. */
+  /** Makes a notification a dead letter. */
   failed(key: string, death: AlertDeath, nowMs: number): void {
     const notification = this.#take(key);
     if (notification !== undefined) this.#bury(notification, death, nowMs);
@@ -185,19 +185,19 @@ export class Outbox {
   }
 }
 
-/** Addresses of one mail may be given up one by one. */
+/** Each refused address of a mail has a dead letter of its own. */
 function deadLetterKey({ id, to = [] }: Notification): string {
   return [id, ...to].join('/');
 }
 
-/** A kept entry as it was written. */
+/** A stored entry. */
 interface KeptEntry {
   readonly key: string;
-  /** null where it was deleted. */
+  /** null if it was deleted. */
   readonly json: string | null;
 }
 
-/** The dead letters among kept entries, the oldest first. */
+/** Returns the dead letters among stored entries, the oldest first. */
 export function readDeadAlerts(entries: Iterable<KeptEntry>): readonly AlertDeadLetter[] {
   const outbox = new Outbox([], new Map());
   for (const { key, json } of entries) outbox.restore(key, json);

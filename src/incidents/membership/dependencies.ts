@@ -2,7 +2,7 @@ import type { Dependency } from '../../records/dependency.ts';
 import { NAME_LABEL } from '../../records/series/series-id.ts';
 import { labelContext, METRIC } from './series-parts.ts';
 
-/** What one side of a hint asks of a series, all of it. */
+/** Labels that one side of a hint requires of a series. */
 interface Side {
   readonly hint: number;
   readonly isDependent: boolean;
@@ -21,7 +21,7 @@ export const MET_MAX = 64;
 const REMEMBERED_MAX = 10_000;
 const NO_HINTS: MetHints = { dependent: [], dependedOn: [] };
 
-/** What the two sides of a hint have in common. No label or metric is named so. */
+/** Name of the context that the two sides of a hint share. No label or metric has this name. */
 const DEPENDENCY = '\u0000dependency\u0000';
 
 /**
@@ -73,7 +73,7 @@ export class Dependencies {
   }
 }
 
-/** Whether a context is one that hints add. */
+/** True for a context that hints add. */
 export function isHint(context: string): boolean {
   return context.startsWith(DEPENDENCY);
 }

@@ -12,7 +12,7 @@ const SERIES_MAX = 50_000;
 const PAIRS_MAX = 20_000;
 /** Times that are remembered of a series or pair. The oldest one is forgotten. */
 const TIMES_MAX = 8;
-/** Only small incidents say who goes with whom. */
+/** Only series of small incidents are counted as pairs. */
 const PAIRED_MAX = 40;
 /** Before events were seen one is expected in so many steps. */
 const PRIOR_STEPS = 4;
@@ -20,17 +20,17 @@ const PRIOR_STEPS = 4;
 const LEVELS = 4;
 const LEVEL_0 = 16;
 const LEVEL_PRIOR = 8;
-/** Above it a series has hardly varied before: its strength says nothing. */
+/** Above it a series has hardly varied before, and its strength has no meaning. */
 const FLAT_FROM = 5_000;
 const USUAL_QUANTILE = 0.95;
 const RATES_MAX = 4;
 
-/** What counts of an event. */
+/** Part of an event that is counted. */
 interface NotedEvent {
   readonly series: string;
   readonly contexts: readonly string[];
   readonly atMs: number;
-  /** null where it has no grade. */
+  /** null without a grade. */
   readonly strength: number | null;
 }
 
@@ -48,7 +48,7 @@ interface KnownSeries {
 /** Epoch and which one began first: -1 the first by name, 1 the other one, 0 both. */
 type Together = readonly [epoch: number, first: -1 | 0 | 1];
 
-/** How the fleet was before: all that incidents are judged by. It is bounded, kept, and forgets. */
+/** Statistics of the fleet's past, against which beginnings are compared. Bounded and stored; old epochs expire. */
 export class FleetPast {
   readonly #stepMs: number;
   readonly #dependencies: Dependencies;
@@ -75,7 +75,7 @@ export class FleetPast {
     return [this.#epochs, this.#series, this.#times, this.#pairs].some((entries) => entries.restore(key, json));
   }
 
-  /** Call it after the last kept entry. */
+  /** Call it after the last stored entry. */
   restored(): void {
     for (const [key] of this.#pairs.all()) {
       const [one, other] = JSON.parse(key) as readonly [string, string];
@@ -129,7 +129,7 @@ export class FleetPast {
     );
   }
 
-  /** Remembers who went together, in the order of their beginnings. */
+  /** Counts the series of an incident as pairs, in the order of their beginnings. */
   learn(members: readonly { readonly series: string; readonly atMs: number }[]): void {
     if (members.length > PAIRED_MAX) return;
     for (const [i, one] of members.entries()) {
@@ -149,7 +149,7 @@ export class FleetPast {
     }
   }
 
-  /** How often two series went together before, how often either began, and how often the first of the two led. */
+  /** Returns how often two series were in one incident, how often either began, and how often the first led. */
   together(one: string, other: string, atMs: number): { both: number; either: number; led: number } {
     const until = this.epochOf(atMs) - DELAY_EPOCHS;
     const pair = (this.#pairs.get(pairKey(one, other)) ?? []).filter(([time]) => time <= until);
@@ -163,7 +163,7 @@ export class FleetPast {
     };
   }
 
-  /** What was usual before a time. The same for all times of an epoch. */
+  /** Returns the usual rates before a time. They are the same for all times of an epoch. */
   ratesAt(atMs: number): FleetRates {
     const epoch = this.epochOf(atMs);
     const known = this.#rates.get(epoch);
@@ -234,7 +234,7 @@ export class FleetPast {
 
 export interface FleetRates {
   readonly epoch: number;
-  /** Whether there is a past to judge by. */
+  /** True if there is a past to compare with. */
   readonly isKnown: boolean;
   /** Events of all series. */
   readonly perMs: number;

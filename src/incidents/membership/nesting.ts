@@ -7,7 +7,7 @@ import { dimensionOf } from './series-parts.ts';
 export class Nesting {
   /** Values of each dimension. */
   readonly #values = new Map<string, Set<string>>();
-  /** By inner and outer dimension: the outer value of each inner one; null where the inner lies in several. */
+  /** By inner and outer dimension: the outer value of each inner one; null if the inner lies in several. */
   readonly #outer = new Map<string, Map<string, Map<string, string> | null>>();
   #splits: readonly string[] | null = null;
 
@@ -39,7 +39,7 @@ export class Nesting {
     byOuter.set(outer, place === undefined || place === other ? places.set(value, other) : null);
   }
 
-  /** Whether each value of the inner dimension lies in one of the outer. */
+  /** True if each value of the inner dimension lies in one of the outer. */
   isWithin(inner: string, outer: string): boolean {
     return (this.#outer.get(inner)?.get(outer) ?? null) !== null;
   }

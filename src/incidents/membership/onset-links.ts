@@ -15,7 +15,7 @@ export interface Onset {
   readonly strength: number | null;
 }
 
-/** Two events that belong together, and why. */
+/** Two related events, with the kind of their relation. */
 export interface Link {
   readonly one: string;
   readonly other: string;
@@ -29,7 +29,7 @@ export interface Link {
 const BITS_SHARED = 5;
 const BITS_COMMON = 6;
 const COMMON_SHARE = 1 / 3;
-/** Two series that went together so often, and in this share of the times that either began, belong together. */
+/** Series are related after so many incidents in common, in at least this share of those of either. */
 const TOGETHER_MIN = 2;
 const TOGETHER_SHARE = 0.5;
 /** So many parts of what is shared must begin at once, and so improbable must it be. */
@@ -38,7 +38,7 @@ const BITS_AT_ONCE = 16;
 const AT_ONCE_MS = 2_000;
 /** More onsets than any threshold: no further ones are looked at on either side. */
 const LOOKED_AT_MAX = 256;
-/** What comes so soon after a simultaneous beginning belongs to it where so few are expected by chance. */
+/** Onsets shortly after a simultaneous beginning belong to it if so few are expected by chance. */
 const FOLLOWERS_EXPECTED_MAX = 0.5;
 
 /** Thresholds that are remembered until they are computed again. */
@@ -65,7 +65,7 @@ export class OnsetLinks {
     this.#dependencies = dependencies;
   }
 
-  /** Adds an onset, and says to what it links. */
+  /** Adds an onset and reports its links. */
   add(onset: Onset, link: (link: Link) => void): void {
     const rates = this.#past.ratesAt(onset.atMs);
     for (const context of [FLEET, ...this.#dependencies.extended(onset.contexts)]) {
@@ -77,7 +77,7 @@ export class OnsetLinks {
             continue;
           link({ one: near.eventId, other: onset.eventId, kind: 'related' });
         }
-        // What only hints have in common says nothing of how many begin at once.
+        // Contexts of hints are no evidence of how many begin at once.
         if (level > 0 || isHint(context)) continue;
         this.#linkAtOnce(list, at, { context, rates, link });
         this.#linkToLeader(list, onset, { context, rates, link });
@@ -191,7 +191,7 @@ export class OnsetLinks {
     return needed;
   }
 
-  /** Series that went together before. */
+  /** Links series that were in incidents together before. */
   #linkTogether(onset: Onset, link: (link: Link) => void): void {
     for (const partner of this.#past.partnersOf(onset.series)) {
       for (const near of this.#lists.get(listKey(ofSeries(partner), 0)) ?? []) {
@@ -203,7 +203,7 @@ export class OnsetLinks {
     }
   }
 
-  /** What comes soon after a simultaneous beginning follows from it, unless so many come by chance. */
+  /** Links onsets shortly after a simultaneous beginning, unless so many come by chance. */
   #linkToLeader(list: readonly Onset[], onset: Onset, { context, rates, link }: Linking): void {
     const marked = this.#atOnce.get(context);
     if (marked === undefined) return;
@@ -241,10 +241,10 @@ function shareOf(context: string, { series, seriesOf }: FleetRates): number {
   return Math.min(1, Math.max(2, seriesOf.get(context) ?? 0) / Math.max(SERIES_MIN, series));
 }
 
-/** Fewer series say little about what share of them has something in common. */
+/** Fewer series are no evidence of what share of them has something in common. */
 const SERIES_MIN = 8;
 
-/** -log2 of the probability of at least `count` where so many are expected, by Chernoff's bound of a Poisson tail. */
+/** -log2 of the probability of at least `count` if so many are expected, by Chernoff's bound of a Poisson tail. */
 function bitsOfAtLeast(count: number, expected: number): number {
   if (count <= expected) return 0;
   return (count * Math.log(count / expected) - count + expected) / Math.LN2;

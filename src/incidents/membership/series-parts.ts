@@ -1,8 +1,8 @@
 import { NAME_LABEL, seriesOfId } from '../../records/series/series-id.ts';
 
-/** What a series has in common with others: labels, or parts of its name. */
+/** Labels, or parts of its name, that a series may share with others. */
 export interface SeriesParts {
-  /** What is measured: the name of the metric, or the last part of the name; null where it has one part. */
+  /** Name of the metric, or the last part of the name; null if it has one part. */
   readonly metric: string | null;
   /** Value of each dimension: labels by their names; parts of a name by their depth, with all before them. */
   readonly dimensions: readonly SeriesDimension[];
@@ -13,7 +13,7 @@ interface SeriesDimension {
   readonly value: string;
 }
 
-/** What separates the parts of a name: the first of these that it has. */
+/** Separators of the parts of a name: the first of these that it has. */
 export const NAME_SEPARATORS = ['/', '.', ':'] as const;
 /** Labels and parts of one series that are looked at. */
 const DIMENSIONS_MAX = 12;
@@ -22,9 +22,9 @@ const DEPTH = 'depth ';
 /** What a metric is shared by. */
 export const METRIC = '\u0000metric\u0000';
 
-/** Labels beside the id of a series. */
+/** Labels that the id of a series does not show. */
 interface LabelsBeside {
-  /** Labels of its detector, which count where the series has no label of that name. */
+  /** Labels of its detector, which count if the series has no label of that name. */
   readonly labels?: Readonly<Record<string, string>>;
   /** Its own labels, which the id may hide. */
   readonly seriesLabels?: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export function partsOf(series: string, { labels = {}, seriesLabels = {} }: Labe
   const own = { ...seriesLabels, ...Object.fromEntries(inId) };
   const { [NAME_LABEL]: named = null, ...others } = { ...own, ...labels, ...own };
   const labelled = Object.entries(others).map(([label, value]) => labelDimension(label, value));
-  // Labels say what its name would.
+  // Labels replace the parts of its name.
   const path = Object.keys(own).length > 0 ? { last: null, prefixes: [] } : pathOf(series);
   return {
     metric: inId.length > 0 ? name : (named ?? path.last),
@@ -66,7 +66,7 @@ export function separatorsIn(name: string, separator: string): readonly number[]
   return places;
 }
 
-/** Whether a dimension is a part of names, and no label. */
+/** True if a dimension is a part of names, not a label. */
 export function isDepth(dimension: string): boolean {
   return dimension.startsWith(DEPTH);
 }

@@ -12,10 +12,10 @@ export interface SeriesMove {
   readonly grade: number;
   /** Grade that an alarm of the series requires; null in events of earlier versions. */
   readonly threshold: number | null;
-  /** It hardly varied before, so that its grade says only that it moved. */
+  /** It hardly varied before, or its value is stuck: the grade does not show how far it moved. */
   readonly isFlat: boolean;
   readonly firstAlarmAtMs: number;
-  /** What was seen, such as `38 where 13 was expected`. */
+  /** Observed and expected value, such as `38 where 13 was expected`. */
   readonly seen: string | null;
   /** In how many of the earlier incidents that it had in common with the others it was first. */
   readonly led: { readonly count: number; readonly of: number } | null;
@@ -23,17 +23,17 @@ export interface SeriesMove {
 
 export const ORIGINS_MAX = 5;
 /**
- * The most that a series weighs that hardly varied before: it left its past, and nothing shows how far. In a tail where
- * twice as far is half as often, what exceeds a limit exceeds it by so much in the mean.
+ * Weight of a series whose distance is unknown. In a tail where twice as far is half as often, it is the mean weight of
+ * whatever exceeds the threshold.
  */
 const FLAT_WEIGHT = 1;
 /** Grades are rounded: the tail behind the largest one is no shorter. */
 const TAIL_MIN = 1e-5;
 /** Fewer siblings have no middle one. */
 const SIBLINGS_MIN = 3;
-/** What others of the incident depend on, by a hint, counts so many times, however many hints say so. */
+/** Factor for an origin that others of the incident depend on by a hint, however many hints match. */
 export const DEPENDED_ON_TIMES = 1.25;
-/** Hints that are told of one candidate. */
+/** Most hints in the evidence of one candidate. */
 const HINTS_TOLD_MAX = 2;
 
 /** The strength behind a grade: the inverse of its map. */
@@ -122,13 +122,13 @@ function labelsText(labels: Dependency['labels']): string {
     .join(' ');
 }
 
-/** How far a series is beyond its threshold: 0 at it, log 2 for twice as far. */
+/** Returns how far an event is beyond its threshold: 0 at it, log 2 for twice as far. */
 export function weightOf(move: Pick<SeriesMove, 'grade' | 'threshold' | 'isFlat'>): number {
   const weight = Math.max(0, Math.log(unusualness(move)));
   return move.isFlat ? FLAT_WEIGHT : weight;
 }
 
-/** How many times as unusual as an alarm requires. */
+/** Returns how many times as unusual it is as an alarm requires. */
 function unusualness({ grade, threshold }: Pick<SeriesMove, 'grade' | 'threshold'>): number {
   return (1 - (threshold ?? 0)) / Math.max(1 - grade, TAIL_MIN);
 }
