@@ -1,4 +1,5 @@
 import { bfloatBits, ofBfloatBits } from '../detection/calibration/bfloat16.ts';
+import type { ResidualSums } from '../detection/calibration/calibration.ts';
 import { forecastedPositions, isCutoff } from '../detection/calibration/cutoff-grid.ts';
 import { SINCE } from '../detection/memory/extreme-blocks.ts';
 import { SCALARS_MAX, type SeriesLayout } from '../detection/memory/series-memory.ts';
@@ -8,7 +9,6 @@ import { profileBytesMax, readProfile, readProfileChange, writeProfile, writePro
 import { readScalarChange, readValues, writeScalarChange, writeValues } from './scalar-change.ts';
 import { valueOfFormat } from './scalar-formats.ts';
 import { STATE_FORMAT, type StateReader, StateWriter } from './state-bytes.ts';
-import { readSums, writeSums } from './sums-state.ts';
 
 /** Earlier formats have residuals as float32. They are rounded as they are read. */
 const BFLOAT_FORMAT = 6;
@@ -263,4 +263,26 @@ export function closedWindowRecord(series: ChangelogSeries): { readonly key: Buf
 /** Every key that closed windows of a series may have. */
 export function closedWindowKeys({ key, detector }: ChangelogSeries): Buffer[] {
   return Array.from({ length: detector.layout.windowsKept + 1 }, (_, slot) => Buffer.from(`w/${slot}/${key}`));
+}
+
+function writeSums(writer: StateWriter, sums: ResidualSums): void {
+  writer.f64(sums.samples);
+  writer.f64(sums.weight);
+  writer.f64(sums.mean);
+  writer.f64(sums.squares);
+  writer.f64(sums.steps);
+  writer.f64(sums.stepSquares);
+  writer.f64(sums.squaresBySteps);
+}
+
+function readSums(reader: StateReader): ResidualSums {
+  return {
+    samples: reader.f64(),
+    weight: reader.f64(),
+    mean: reader.f64(),
+    squares: reader.f64(),
+    steps: reader.f64(),
+    stepSquares: reader.f64(),
+    squaresBySteps: reader.f64(),
+  };
 }

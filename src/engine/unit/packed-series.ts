@@ -1,11 +1,24 @@
 import type { ActiveReplicas } from '../../checkpoint/replica-state.ts';
+import type { ProfileState } from '../../detection/profile/profile-layout.ts';
+import { SeriesDetector } from '../../detection/series/series-detector.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import type { LoadedDetector } from './loaded-detector.ts';
 import { OpenSteps } from './open-steps.ts';
 import type { DetectorContext } from './scorable.ts';
-import type { SeriesPast } from './series-past.ts';
 import type { HeldEvents } from './unit-events.ts';
 import type { HeldArrivals } from './waiting-arrivals.ts';
+
+/** What a series hands on to the unit that replaces it under other settings. */
+export interface SeriesPast {
+  /** One a time step; NaN where missing. */
+  readonly values: Float64Array;
+  /** Event time of the first. */
+  readonly originMs: number;
+  /** Event time of the newest record. */
+  readonly newestMs: number;
+  /** What it has learned of hours and weekdays; null for nothing. */
+  readonly profile: ProfileState | null;
+}
 
 /** Values of the past that a detector has not seen so far. */
 interface UnseenPast {
@@ -41,18 +54,48 @@ const NOTHING: SparseState = {
 const FIELDS = Object.keys(NOTHING) as (keyof SparseState)[];
 
 /**
- * Fields of a series. There are many series, so that what all of a detector have in common is one object, and so is
- * what those have that have nothing out of the ordinary.
+ * What a series keeps, packed, because there are many series. Each trick saves memory of each of them:
+ *
+ *   DetectorContext      what all series of a detector share is one object
+ *   SparseState          what few series have is one object of theirs; all others share NOTHING
+ *   SeriesRings          numbers and event times lie in slabs of typed arrays, which accessors read and write
+ *   UnitEvents, WaitingArrivals   are views, made when they are needed and kept by none
+ *   private methods      of ScoredSeries are private by their types: one with a # would be a further field
+ *   `watches`            a bit for each list of deadlines instead of a set of the units in it
  */
 export class PackedSeries {
   readonly context: DetectorContext;
+  detector: SeriesDetector;
   #sparse: SparseState;
 
   constructor(context: DetectorContext, source: string | null) {
     this.context = context;
+    this.detector = new SeriesDetector(context.memory);
     const { loaded, place } = context;
     const steps = OpenSteps.of(loaded.config.settings, { ...place, group: null });
     this.#sparse = changed(changed(NOTHING, 'source', source), 'steps', steps);
+  }
+
+  /** Event time of position 0. */
+  get originMs(): number {
+    return this.detector.rings.originMs;
+  }
+
+  set originMs(ms: number) {
+    this.detector.rings.originMs = ms;
+  }
+
+  get arrivedMs(): number {
+    return this.detector.rings.arrivedMs;
+  }
+
+  set arrivedMs(ms: number) {
+    this.detector.rings.arrivedMs = ms;
+  }
+
+  /** As `arrivedMs`, of the records that were taken. */
+  get takenMs(): number {
+    return this.detector.rings.newestMs;
   }
 
   get loaded(): LoadedDetector {

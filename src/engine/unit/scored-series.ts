@@ -20,11 +20,10 @@ import { dropBeforeBase, dropRepeated } from './dropped-points.ts';
 import { followRow } from './followed-row.ts';
 import { whyLate } from './lateness.ts';
 import { learn, learnedOf } from './learned-profile.ts';
-import { PackedSeries } from './packed-series.ts';
+import { PackedSeries, type SeriesPast } from './packed-series.ts';
 import type { ReceivedObservation } from './received-observation.ts';
 import type { Scorable, ScorableOptions } from './scorable.ts';
 import type { ReplaySink, ScoreSink } from './score-sink.ts';
-import type { SeriesPast } from './series-past.ts';
 import { seriesScore } from './series-score.ts';
 import { fallSilent, returnFromSilence } from './series-silence.ts';
 import { isNewsSilent } from './silence-records.ts';
@@ -34,13 +33,9 @@ import { type ArrivalOwner, WaitingArrivals } from './waiting-arrivals.ts';
 
 type Row = Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> & { readonly missing: number };
 
-/**
- * A series that is scored alone. It exists from its first observation on. Its own methods are private by their types:
- * one with a # would be a further field of each of many series.
- */
+/** A series that is scored alone. It exists from its first observation on. What it keeps is packed: PackedSeries. */
 export class ScoredSeries extends PackedSeries implements Scorable, SeriesState, EventOwner, ArrivalOwner {
   readonly key: string;
-  detector: SeriesDetector;
   startOffset = -1;
   newestOffset = -1;
   deltaLogRecord: DeltaLogRecord | null = null;
@@ -52,7 +47,6 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
   constructor({ key, context, source = null }: ScorableOptions) {
     super(context, source);
     this.key = key;
-    this.detector = new SeriesDetector(context.memory);
   }
 
   get events(): UnitEvents {
@@ -61,28 +55,6 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
 
   get waiting(): WaitingArrivals {
     return new WaitingArrivals(this);
-  }
-
-  /** Event time of position 0. */
-  get originMs(): number {
-    return this.detector.rings.originMs;
-  }
-
-  set originMs(ms: number) {
-    this.detector.rings.originMs = ms;
-  }
-
-  get arrivedMs(): number {
-    return this.detector.rings.arrivedMs;
-  }
-
-  set arrivedMs(ms: number) {
-    this.detector.rings.arrivedMs = ms;
-  }
-
-  /** As `arrivedMs`, of the records that were taken. */
-  get takenMs(): number {
-    return this.detector.rings.newestMs;
   }
 
   /** The values it would forecast from, from the first observed one on; null where there are none. */
