@@ -31,6 +31,7 @@ import { EventPage } from './pages/series/event-page.ts';
 import { SeriesPage } from './pages/series/series-page.ts';
 import { KeysPage } from './pages/service/keys-page.ts';
 import { ServicePage } from './pages/service/service-page.ts';
+import { SummaryPage } from './pages/summary-page.ts';
 import { livePause } from './source/live-pause.ts';
 import { OpenEvents } from './source/open-events.ts';
 import type { Session } from './source/service-calls.ts';
@@ -66,8 +67,11 @@ const VERSION = document.querySelector<HTMLMetaElement>('meta[name=generator]')?
 const WORDS_EVERY_MS = 60_000;
 const NO_UNITS = {};
 
-/** A report begins with its events: what is open at its end is the smaller part of a past. */
-const PAGES_OF_REPORT = ['events', 'series', 'now'].flatMap((name) => PAGES.filter((page) => page.name === name));
+/** A report begins with a summary: what is open at its end is the smaller part of a past. */
+const PAGES_OF_REPORT: readonly ShownPage[] = [
+  { name: 'summary', title: 'Summary', page: SummaryPage },
+  ...['events', 'series'].flatMap((name) => PAGES.filter((page) => page.name === name)),
+];
 
 interface ShellProps {
   readonly source: ConsoleSource;
@@ -125,7 +129,7 @@ export function Shell({ source, session, onLeave, title, onReport, onSave }: She
           .filter(({ isSetting }) => !isSetting)
           .map(
             ({ name, title }) => html`<a href=${routeTo(name)} aria-current=${name === shown.name ? 'page' : null}>
-            <${Icon} name=${name} /><span>${name === 'now' && source.kind === 'report' ? 'At its end' : title}</span>
+            <${Icon} name=${name} /><span>${title}</span>
               ${name === 'now' && html`<${OpenCount} app=${app} />`}
           </a>`,
           )}

@@ -66,7 +66,7 @@ export function SignedInConsole({ source }: { readonly source: ConsoleSource }):
   }
   const show = (shown: ReportData | null) => {
     void keepReport(shown && { owner: session.name, report: shown });
-    location.hash = routeTo(shown === null ? 'backtest' : 'events');
+    location.hash = routeTo(shown === null ? 'backtest' : 'summary');
     setReport(shown);
   };
   if (report !== null) return html`<${ShownReport} report=${report} onLeave=${() => show(null)} />`;

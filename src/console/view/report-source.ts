@@ -87,14 +87,19 @@ function shownScores(scores: ReportSeries['scores']): ShownScores {
   return { ...scores, value_min: scores.value, value_max: scores.value, bucket_ms: null };
 }
 
-/** The worst grade in place of the newest: of a past, it is what to look at. */
+/** Least and greatest value of each bucket: a mean, or every n-th value, would hide short events. */
+function extremes({ value_min: min, value_max: max }: ShownScores): (number | null)[] {
+  return min.flatMap((low, i) => (low === max[i] ? [low] : [low, max[i]]));
+}
+
+/** The worst grade instead of the newest: of a past, it is what to look at. */
 function newestOf(
   { series, detector, group, state, scores }: Omit<ReportSeries, 'scores'> & { readonly scores: ShownScores },
   recent: number,
 ): ShownSeries {
   const grades = scores.grade.filter((grade) => grade !== null);
   const alarm = scores.alarms.some((count) => count > 0);
-  const shown = bucketed(scores, { from: undefined, to: undefined, points: Math.max(1, recent) });
+  const shown = bucketed(scores, { from: undefined, to: undefined, points: Math.max(1, recent / 2) });
   return {
     series,
     detector,
@@ -104,6 +109,6 @@ function newestOf(
     timestampMs: scores.timestampMs.at(-1) ?? 0,
     value: scores.value.at(-1) ?? null,
     grade: grades.length === 0 ? null : grades.reduce((worst, grade) => Math.max(worst, grade), 0),
-    recent: recent === 0 ? [] : shown.value,
+    recent: recent === 0 ? [] : extremes(shown),
   };
 }

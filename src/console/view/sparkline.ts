@@ -25,8 +25,10 @@ export function spanOf({ timestampMs: at }: ShownScores): TimeRange {
 
 /** Draws the newest values into a box. Times that are missing leave a gap. */
 export function sparklineOf(columns: ShownScores, { width, height, range = spanOf(columns) }: SparklineBox): Sparkline {
-  const { timestampMs: at, value, lo, hi, alarms: raised } = columns;
-  const known = [...value, ...lo, ...hi].filter((number): number is number => number !== null);
+  const { timestampMs: at, value, value_min: min, value_max: max, lo, hi, alarms: raised, bucket_ms } = columns;
+  // Means of buckets would hide short events.
+  const drawn = value.map((mean, i) => (bucket_ms === null ? [mean] : [min[i] ?? mean, max[i] ?? mean]));
+  const known = [...drawn.flat(), ...lo, ...hi].filter((number): number is number => number !== null);
   if (at.length < 2 || known.length === 0) return { line: '', band: '', alarms: [] };
   const [low, high] = [Math.min(...known), Math.max(...known)];
   const { from: first, to: last } = range;
@@ -37,11 +39,13 @@ export function sparklineOf(columns: ShownScores, { width, height, range = spanO
   };
   let line = '';
   let pen = 'M';
-  for (const [i, number] of value.entries()) {
-    if (number === null) pen = 'M';
-    else {
-      line += `${pen}${x(i)} ${y(number)}`;
-      pen = 'L';
+  for (const [i, numbers] of drawn.entries()) {
+    for (const number of new Set(numbers)) {
+      if (number === null) pen = 'M';
+      else {
+        line += `${pen}${x(i)} ${y(number)}`;
+        pen = 'L';
+      }
     }
   }
   const band = banded(columns)

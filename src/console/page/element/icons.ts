@@ -3,6 +3,7 @@ import { html, type Shown } from './html.ts';
 /** Drawings of 16 by 16, stroked in the colour of the text. */
 const DRAWINGS: Readonly<Record<string, string>> = {
   now: 'M2 10c2-5 3.2-5 4.6 0s2.6 5 4 0 2-5 3.4-2',
+  summary: 'M3 2.500h10v11H3zM5.500 5.500h5M5.500 8h5M5.500 10.500h3',
   series: 'M2 2v12h12M4.5 10l3-4 2.5 2.5L14 4',
   events: 'M2 4h5M5 8h8M3 12h4',
   incidents: 'M3.500 4h.010M12.500 4h.010M8 12.500h.010M3.500 4h9L8 12.500z',

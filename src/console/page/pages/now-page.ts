@@ -41,10 +41,9 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
   const waiting = sorted.filter((event) => event.acknowledged === null && !isMuted(event, nowMs));
   if (events === null || (freshness === null && app.source.kind === 'service'))
     return failure === null ? html`<${Loading} what="events" />` : html`<${Failure} text=${failure} />`;
-  const isPast = app.source.kind === 'report';
   const go = (name: string, value: string) =>
     location.replace(routeTo('now', null, { ...parseRoute(location.hash).query, [name]: value }));
-  const isKnown = isPast || freshness?.isCurrent === true;
+  const isKnown = freshness?.isCurrent === true;
   const nothing = isKnown ? 'Nothing is wrong' : 'No open event is known';
   const asExpected = isKnown ? 'All scored series are as expected' : 'The present state is unknown';
   const isQuiet = total === 0 && incidentsTotal === 0;
@@ -54,15 +53,13 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
     : incidentsTotal === 0
       ? openEvents
       : counted(incidentsTotal, 'incident is', 'incidents are');
-  const unseen = total > 0 && !isPast && `${waiting.length} not yet acknowledged, `;
+  const unseen = total > 0 && `${waiting.length} not yet acknowledged, `;
   const beside = incidentsTotal > 0 && `${counted(total, 'event')}, ${alone.length} outside incidents, `;
-  const when = isPast ? ' at its end' : isQuiet && isKnown ? ' now' : '';
+  const when = isQuiet && isKnown ? ' now' : '';
   return html`<div class="page now">
     <header class="page-head">
       <h1>${headline}${!isQuiet && ' open'}${when}</h1>
-      <p class="aside">${beside}${unseen}as of <time>${zonedText(nowMs)}</time>${
-        isPast ? '' : behindText(nowMs, Date.now())
-      }</p>
+      <p class="aside">${beside}${unseen}as of <time>${zonedText(nowMs)}</time>${behindText(nowMs, Date.now())}</p>
       <form class="filters" onSubmit=${(event: Event) => event.preventDefault()}>
         <${TypedFilter} name="match" label="Only series with this text, this glob or these labels"
           hint="Series, or {team=…}" value=${match}

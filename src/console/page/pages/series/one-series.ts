@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { quantityTexts } from '../../../../records/quantity-text.ts';
 import { visibleId } from '../../../../records/series/listed-names.ts';
+import { worstFirst } from '../../../view/event-words.ts';
 import { routeTo } from '../../../view/route.ts';
 import type { ShownScores } from '../../../view/shown-scores.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
@@ -27,11 +28,18 @@ interface OneSeriesProps {
 export function OneSeries({ app, series, eventId }: OneSeriesProps): Shown {
   const { source } = app;
   const loadEvents = () => source.events({ series, limit: EVENTS_MAX });
-  const { value: found, reload } = useLoaded(series, loadEvents, source.kind === 'service' ? EVENTS_EVERY_MS : null);
+  const {
+    value: found,
+    failure: noEvents,
+    reload,
+  } = useLoaded(series, loadEvents, source.kind === 'service' ? EVENTS_EVERY_MS : null);
   const events = useMemo(() => found?.events ?? [], [found]);
-  const chosen = events.find((event) => event.eventId === eventId) ?? events[0] ?? null;
-  const focus = events.find((event) => event.eventId === eventId) ?? null;
-  const history = useSeriesHistory(source, { series, focus, ready: eventId === null || found !== null });
+  const led = events.find((event) => event.eventId === eventId) ?? null;
+  // The chart shows what is explained: in a report the worst event, else an open one beside the newest values.
+  const worst = () => worstFirst(events, 0)[0] ?? null;
+  const focus = led ?? (source.kind === 'report' ? worst() : null);
+  const chosen = focus ?? events.find(({ endedAtMs }) => endedAtMs === null) ?? null;
+  const history = useSeriesHistory(source, { series, focus, ready: found !== null || noEvents !== null });
   const nowMs = useNow(source, 5_000);
   const { columns, about } = history;
   const chart = html`<${SeriesChart} source=${source} series=${series} history=${history} events=${events}
@@ -78,10 +86,10 @@ function NotFlagged({ columns, detector }: NotFlaggedProps): Shown {
   const [value, lo, hi] = [columns.value.at(-1) ?? null, columns.lo.at(-1) ?? null, columns.hi.at(-1) ?? null];
   const inside = value !== null && lo !== null && hi !== null && value >= lo && value <= hi;
   const [valueText, loText, hiText] = quantityTexts([value, lo, hi], unit);
-  return html`<div class="panel"><h2>Nothing was flagged</h2>
+  return html`<div class="panel"><h2>No event is open</h2>
     <p>${
       inside
         ? `The newest value, ${valueText}, is between ${loText} and ${hiText}, as expected.`
-        : 'No event of this series is kept.'
+        : 'Earlier events are listed with their charts.'
     }</p></div>`;
 }
