@@ -38,7 +38,13 @@ function fakeBacktests(wait: (signal: AbortSignal) => Promise<void> = async () =
         observations: past.reduce((sum, { values }) => sum + values.length, 0),
         alternatives: alternatives.map((changes) => {
           const events = past.flatMap(({ series }) => eventsOf(series, changes.direction !== undefined));
-          return { events, alarms: events.length, weeks: past.length / 2, text: JSON.stringify(changes) };
+          return {
+            events,
+            alarms: events.length,
+            weeks: past.length / 2,
+            scoredFromMs: null,
+            text: JSON.stringify(changes),
+          };
         }),
       };
     },
@@ -119,7 +125,8 @@ test('a what-if of a detector takes the series that are chosen, and a time', asy
   const range = { from: START_MS + 2 * MINUTE_MS, to: START_MS + 6 * MINUTE_MS };
   const { body } = await submit({ match: '{__name__=~"a|c"}', ...range, after: {} });
   const { result } = await ended(body.job_id);
-  assert.deepEqual([result.series, result.observations, result.from], [2, 8, range.from]);
+  // As much before the range calibrates: two values of each series are kept.
+  assert.deepEqual([result.series, result.observations, result.from], [2, 8 + 4, range.from]);
 });
 
 test('groups are scored one by one, each with all of its members, and chosen as groups', async () => {

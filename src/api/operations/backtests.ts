@@ -38,6 +38,8 @@ export interface WhatIfQuestion {
   readonly detector: ScoringDetector;
   /** What differs from the file; each one is tried. */
   readonly alternatives: readonly ChangedSettings[];
+  /** Earlier values calibrate only: their events and alarms do not count. null: all count. */
+  readonly fromMs: number | null;
 }
 
 /** The detector of a series. */
@@ -57,6 +59,8 @@ export interface RaisedEvents {
   readonly alarms: number;
   /** From the first score of a series, or group, to its last, summed over all of them. */
   readonly weeks: number;
+  /** The first score that counts; null without one. */
+  readonly scoredFromMs: number | null;
 }
 
 export interface ScoredAlternative extends RaisedEvents {

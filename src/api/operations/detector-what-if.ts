@@ -1,3 +1,4 @@
+import type { EventRows } from '../../history/port/event-port.ts';
 import type { HistoryReader, SeriesSelection } from '../../history/port/history-port.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import { patternProblem } from '../../records/series/series-pattern.ts';
@@ -13,6 +14,7 @@ import {
 } from '../wire/schema/what-if-schema.ts';
 import type { Backtests, KeptValues, ScoredAlternative, ScoringDetector, ScoringTurn } from './backtests.ts';
 import { comparedRaised, differingFirst } from './compared-raised.ts';
+import { EVENTS_OF_INCIDENT } from './events-of-incident.ts';
 import { labelledEvents, labelsRaised } from './labels-raised.ts';
 import type { Operations } from './operations.ts';
 import { OBSERVATIONS_MAX, whatIfTokens } from './scoring-price.ts';
@@ -79,12 +81,16 @@ export async function tryOnDetector(
   const { units, leftOut } = grouped ? await groupUnits(reader, body) : await singleUnits(reader, body);
   const steps = units.reduce((sum, { series }) => sum + series.length, 0);
   const alternatives = [body.before ?? {}, body.after];
+  const fromMs = body.from ?? null;
+  const newestMs = body.to ?? (await reader.standing()).newestMs ?? 0;
+  // As much before the range calibrates, as what the stream knew then.
+  const leadMs = fromMs === null ? 0 : Math.max(0, newestMs - fromMs);
   const total = new Total();
   let tooLong = 0;
   let done = 0;
   const score = async (past: readonly KeptValues[], group: string | null) => {
     if (past.length > 0) {
-      const scored = await backtests.whatIf({ past, group, detectorsText, detector, alternatives }, turn);
+      const scored = await backtests.whatIf({ past, group, detectorsText, detector, alternatives, fromMs }, turn);
       if (scored.kind === 'problems') throw refused('after', scored.problems);
       total.add(past, scored.alternatives);
     }
@@ -94,7 +100,9 @@ export async function tryOnDetector(
   for (const { group, series } of units) {
     for (const name of series) {
       turn.signal.throwIfAborted();
-      const kept = await keptValues(reader, name, body);
+      const kept =
+        (await keptValues(reader, name, { ...body, ...(fromMs !== null && { from: fromMs - leadMs }) })) ??
+        (await keptValues(reader, name, body));
       done++;
       if (kept === null) tooLong++;
       else if (kept.values.length > 0) waiting.push(kept);
@@ -104,7 +112,8 @@ export async function tryOnDetector(
     waiting = [];
   }
   if (waiting.length > 0) await score(waiting, null);
-  const { fromMs: from, toMs: to } = total;
+  const from = Math.max(total.fromMs, fromMs ?? 0);
+  const { toMs: to } = total;
   const reviews = await labelledReviews(store, { fromMs: from, toMs: to + 1 });
   const labelled = labelledEvents(reviews).filter(({ event }) => event.detector === detector.name);
   const { before, after } = total;
@@ -115,6 +124,8 @@ export async function tryOnDetector(
     detector: detector.name,
     from,
     to,
+    scored_from: total.before.scoredFromMs,
+    stream_events: await raisedByStream(reader, body, { from, to }),
     observations: total.observations,
     series: total.series,
     groups: grouped ? units.length : 0,
@@ -205,7 +216,7 @@ interface SummedAlternative extends ScoredAlternative {
   readonly events: AnomalyEvent[];
 }
 
-const NOTHING: ScoredAlternative = { events: [], alarms: 0, weeks: 0, text: '' };
+const NOTHING: ScoredAlternative = { events: [], alarms: 0, weeks: 0, scoredFromMs: null, text: '' };
 
 /** What both settings raised so far. */
 class Total {
@@ -228,9 +239,32 @@ class Total {
   }
 }
 
-function summed(sum: SummedAlternative, { events, alarms, weeks, text }: ScoredAlternative): SummedAlternative {
-  sum.events.push(...events);
-  return { events: sum.events, alarms: sum.alarms + alarms, weeks: sum.weeks + weeks, text };
+function summed(sum: SummedAlternative, next: ScoredAlternative): SummedAlternative {
+  sum.events.push(...next.events);
+  const firsts = [sum.scoredFromMs, next.scoredFromMs].filter((first) => first !== null);
+  return {
+    events: sum.events,
+    alarms: sum.alarms + next.alarms,
+    weeks: sum.weeks + next.weeks,
+    scoredFromMs: firsts.length === 0 ? null : Math.min(...firsts),
+    text: next.text,
+  };
+}
+
+/** Events that the stream raised in the range. */
+async function raisedByStream(
+  reader: HistoryReader,
+  { detector, match }: WhatIfJobBody,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<number> {
+  let count = 0;
+  const range = { ...EVENTS_OF_INCIDENT, incident: null, detector, fromMs: from, toMs: to };
+  for (let after: SeriesSelection['after'] = null; ; ) {
+    const page: EventRows = await reader.listEvents({ ...range, match: match ?? null, after });
+    count += page.events.filter(({ startedAtMs }) => startedAtMs >= from).length;
+    if (page.next === null) return count;
+    after = page.next;
+  }
 }
 
 function sumOf({ events, alarms, weeks, text }: ScoredAlternative) {

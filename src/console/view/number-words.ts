@@ -19,6 +19,9 @@ export function percentText(share: number): string {
   return `${whole.format(percent)} %`;
 }
 
+/** A rate of events, which few events estimate to no more than two digits. */
+export const rateText = (rate: number | null) => numberText(rate === null ? null : Number(rate.toPrecision(2)));
+
 const UNITS: readonly (readonly [number, string])[] = [
   [86_400_000, 'd'],
   [3_600_000, 'h'],

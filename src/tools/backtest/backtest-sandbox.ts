@@ -114,7 +114,7 @@ export class BacktestSandbox implements Backtests {
   }
 
   async whatIf(
-    { past, group, detectorsText, detector, alternatives }: WhatIfQuestion,
+    { past, group, detectorsText, detector, alternatives, fromMs }: WhatIfQuestion,
     turn: ScoringTurn,
   ): Promise<WhatIfOutcome> {
     const { model, pretrained, weights } = detector;
@@ -125,6 +125,7 @@ export class BacktestSandbox implements Backtests {
         group,
         text: detectorsText,
         alternatives,
+        fromMs,
         tuned: weights === null ? null : { name: model, base: pretrained },
       },
       bytes: Buffer.concat([...past.map(numbersOf), weights ?? new Uint8Array()]),

@@ -20,6 +20,7 @@ export interface WhatIfHeader {
   /** The detectors file. */
   readonly text: string;
   readonly alternatives: readonly ChangedSettings[];
+  readonly fromMs: number | null;
   /** Name of a fine-tuned model, and of the one below it; null where the detector has none. */
   readonly tuned: { readonly name: string; readonly base: string } | null;
 }
@@ -42,7 +43,7 @@ export async function scoreWhatIf(
   models: ScoringModels,
   signal: AbortSignal,
 ): Promise<Envelope<WhatIfAnswerHeader | ProblemsHeader>> {
-  const { series, group, tuned, alternatives } = header;
+  const { series, group, tuned, alternatives, fromMs } = header;
   const observations = series.reduce((sum, { count }) => sum + count, 0);
   const scoring = tuned === null ? models : withTuned(models, tuned, bytes.subarray(2 * observations * NUMBER_BYTES));
   const written = detectorOfText(header.text, series[0].name, scoring.byName);
@@ -61,7 +62,7 @@ export async function scoreWhatIf(
   const scored: ScoredAlternative[] = [];
   for (const { text, found } of changed) {
     if (found.kind === 'problems') continue;
-    const raising = { past, group, models: scoring, forecasterFor, signal };
+    const raising = { past, group, fromMs: fromMs ?? Number.NEGATIVE_INFINITY, models: scoring, forecasterFor, signal };
     scored.push({ ...(await raisedBy(ofKeptValues(found.detector), raising)), text });
   }
   return { header: { kind: 'what-if', observations, alternatives: scored }, bytes: NO_BYTES };
@@ -139,6 +140,7 @@ function pastOf({ series }: WhatIfHeader, bytes: Uint8Array): PastObservation[] 
 interface RaisedScoring {
   readonly past: readonly PastObservation[];
   readonly group: string | null;
+  readonly fromMs: number;
   readonly models: ScoringModels;
   readonly forecasterFor: ForecasterFor;
   readonly signal: AbortSignal;
@@ -146,7 +148,7 @@ interface RaisedScoring {
 
 async function raisedBy(
   detector: DetectorConfig,
-  { past, group, models, forecasterFor, signal }: RaisedScoring,
+  { past, group, fromMs, models, forecasterFor, signal }: RaisedScoring,
 ): Promise<RaisedEvents> {
   const events = new Map<string, AnomalyEvent>();
   const spans = new Map<string, { firstMs: number; lastMs: number }>();
@@ -157,6 +159,7 @@ async function raisedBy(
     group,
     onScores(scores: readonly ScoreRecord[]) {
       for (const { series, group: of, alarm, timestampMs, state } of scores) {
+        if (timestampMs < fromMs) continue;
         if (alarm) alarms++;
         if (state !== 'scored') continue;
         const span = spans.get(of ?? series) ?? { firstMs: timestampMs, lastMs: timestampMs };
@@ -170,5 +173,11 @@ async function raisedBy(
   };
   await scoreHistory(past, options, signal);
   const weeks = [...spans.values()].reduce((sum, { firstMs, lastMs }) => sum + (lastMs - firstMs) / WEEK_MS, 0);
-  return { events: [...events.values()], alarms, weeks };
+  const firsts = [...spans.values()].map(({ firstMs }) => firstMs);
+  return {
+    events: [...events.values()].filter(({ startedAtMs }) => startedAtMs >= fromMs),
+    alarms,
+    weeks,
+    scoredFromMs: firsts.length === 0 ? null : Math.min(...firsts),
+  };
 }

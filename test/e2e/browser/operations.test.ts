@@ -188,16 +188,16 @@ test('what other settings lose of real events is shown before anybody saves them
   await page.getByRole('button', { name: 'Try it' }).click();
   await page.waitForURL(/#\/detectors\/hosts\?job=wi-/);
   const result = page.getByRole('region', { name: 'What if', exact: true });
-  await result.getByText('Of 3 events said to be no real ones, 3 raised now and then 2').waitFor();
-  await result.getByText('These settings lose 1 event that people said to be real').waitFor();
+  await result.getByText('3 by the first, 2 by the second').waitFor();
+  await result.getByText('These settings lose 1 event that people confirmed').waitFor();
   await page.reload();
-  await result.getByText('These settings lose 1 event that people said to be real').waitFor();
+  await result.getByText('These settings lose 1 event that people confirmed').waitFor();
   for (const width of [360, 768, 1_280]) {
     await page.setViewportSize({ width, height: 800 });
     assert.deepEqual(await axeFindings(page), []);
     assert.ok(Number(await page.evaluate('document.documentElement.scrollWidth')) <= width, `wider than ${width}`);
   }
-  await result.getByRole('button', { name: 'Save nevertheless' }).click();
+  await result.getByRole('button', { name: 'Save anyway' }).click();
   await page.getByRole('button', { name: 'Save for all workers' }).click();
   await result.getByText(/^Saved as version/).waitFor();
   assert.equal(service.operations.published.at(-1)?.comment, 'hosts: false_alarms 2/month');

@@ -2,8 +2,10 @@ import type { DetectorRow } from '../../../history/port/history-port.ts';
 import { type Finding, findingText } from '../../../records/diagnostics/finding.ts';
 import { shadowedGlobs } from '../../../records/diagnostics/shadowed-globs.ts';
 import { addDetectorVersion, type DetectorVersion, listDetectorVersions } from '../../../store/detector-versions.ts';
+import { labelledReviews } from '../../../store/event-reviews.ts';
 import { audit } from '../../accounts/audit-log.ts';
 import { changedDetectors } from '../../operations/detector-changes.ts';
+import { type LabelledEvent, labelledEvents } from '../../operations/labels-raised.ts';
 import { type DescribedDetector, type DetectorsPort, operationsOf } from '../../operations/operations.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
 import { answers, bodyAnswers, Detail } from '../../wire/schema/answer-schemas.ts';
@@ -23,7 +25,7 @@ export function addDetectorRoutes(app: App, services: AppServices): void {
   addSaving(app, services);
 }
 
-function addDetectors(app: App, { operations, store }: AppServices): void {
+function addDetectors(app: App, { operations, store, nowMs }: AppServices): void {
   app.get(
     '/v1/detectors',
     {
@@ -35,12 +37,14 @@ function addDetectors(app: App, { operations, store }: AppServices): void {
     },
     async () => {
       const { detectors: port, reader, cluster } = operationsOf(operations);
-      const [versions, counts, found] = await Promise.all([
+      const [versions, counts, found, reviews] = await Promise.all([
         listDetectorVersions(store),
         reader.detectors(),
         // Where Kafka is out of reach, the detectors are shown all the same.
         cluster.findings().catch(() => []),
+        labelledReviews(store, { fromMs: 0, toMs: nowMs() }),
       ]);
+      const trueEvents = labelledEvents(reviews).filter(({ real }) => real);
       const { version, text } = versions[0] ?? (await fileVersion(port));
       const described = await port.describe(text);
       const detectors = described.kind === 'detectors' ? described.detectors : [];
@@ -48,9 +52,12 @@ function addDetectors(app: App, { operations, store }: AppServices): void {
         version,
         text,
         can_save: port.publish !== null,
-        detectors: detectors.map((detector) =>
-          shown(detector, counts.find((row) => row.detector === detector.name) ?? null),
-        ),
+        detectors: detectors.map((detector) => {
+          const row = counts.find((each) => each.detector === detector.name) ?? null;
+          const isOf = ({ event }: LabelledEvent) =>
+            event.detector === detector.name && event.startedAtMs >= (row?.sinceMs ?? 0);
+          return { ...shown(detector, row), events_true: trueEvents.filter(isOf).length };
+        }),
         findings: [...shadowedGlobs(detectors), ...found].map(shownFinding),
         versions: versions.map(({ version, savedAtMs, savedBy, comment }) => {
           return { version, saved_at: savedAtMs, saved_by: savedBy, comment };

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { AnomalyEventAnswer } from './event-schema.ts';
-import { NullableNumber, NullableText } from './query-fields.ts';
+import { NullableNumber, NullableText, NullableTime } from './query-fields.ts';
 import { TokenFields } from './token-schema.ts';
 
 const Changes = {
@@ -97,7 +97,9 @@ const Sum = Type.Object({
 
 export const DetectorWhatIf = Type.Object({
   detector: Type.String(),
-  from: Type.Integer({ description: 'Event time of the first value.' }),
+  from: Type.Integer({ description: 'Event time of the first value that counts. Earlier values calibrate.' }),
+  scored_from: NullableTime('First score of the settings `before`: earlier values were too few for one.'),
+  stream_events: Type.Integer({ description: 'Events of the range that the stream raised.' }),
   to: Type.Integer({ description: 'Event time of the last value.' }),
   observations: Type.Integer({ description: 'Values that were scored again.' }),
   series: Type.Integer({ description: 'Series that were scored again.' }),

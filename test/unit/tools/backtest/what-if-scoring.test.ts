@@ -33,6 +33,7 @@ async function whatIf(
   series: string,
   alternatives: readonly Changes[],
   others: readonly KeptValues[] = [],
+  fromMs: number | null = null,
 ): Promise<WhatIfOutcome> {
   const described = describeDetectors(TEXT);
   assert.equal(described.kind, 'detectors');
@@ -40,7 +41,7 @@ async function whatIf(
   if (found.kind === 'problems') return found;
   const past = [{ series, timestamps, values }, ...others];
   const group = series.startsWith('g-') ? 'room' : null;
-  return backtests.whatIf({ past, group, detectorsText: TEXT, detector: found.detector, alternatives }, turn);
+  return backtests.whatIf({ past, group, detectorsText: TEXT, detector: found.detector, alternatives, fromMs }, turn);
 }
 
 const START_MS = Date.UTC(2026, 0, 1);
@@ -59,6 +60,13 @@ test('values are scored by each of the settings, and other settings raise other 
   assert.ok(before.alarms > 0 && before.weeks > 0);
   assert.equal(
     then.events.some(({ startedAtMs }) => startedAtMs === timestamps[SPIKE_AT]),
+    false,
+  );
+  const fromMs = timestamps[SPIKE_AT + 200];
+  const later = await whatIf('host-1', [{}], [], fromMs);
+  assert.equal(later.kind === 'scored' && later.alternatives[0].scoredFromMs, fromMs, 'calibrated by what came before');
+  assert.equal(
+    later.kind === 'scored' && later.alternatives[0].events.some(({ startedAtMs }) => startedAtMs < fromMs),
     false,
   );
   assert.match(then.text, /^# What we watch\.\n/);

@@ -25,6 +25,7 @@ const DetectorAnswer = Type.Object({
       'with those of incidents. Silence does not count. null where less than a day was judged.',
   ),
   events: Type.Integer({ description: 'Events that are kept.' }),
+  events_true: Type.Integer({ description: 'Events of that time that people confirmed as true: no false alarms.' }),
   events_open: Type.Integer(),
 });
 

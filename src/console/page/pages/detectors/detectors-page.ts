@@ -1,5 +1,5 @@
 import type { DetectorsAnswer } from '../../../../api/wire/schema/operations/detectors-schema.ts';
-import { counted, numberText } from '../../../view/number-words.ts';
+import { counted, rateText } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
@@ -31,7 +31,7 @@ export function DetectorsPage({ app, route }: { readonly app: Console; readonly 
     <${Table} name="Detectors" columns=${detectorColumns(chosen?.name ?? null)} rows=${detectors}
       keyOf=${({ name }: Detector) => name}
       rowClass=${({ name }: Detector) => (name === chosen?.name ? 'chosen' : '')} />
-    <${Meanings} of=${['promised a week', 'seen a week']} />
+    <${Meanings} of=${['target per week', 'actual per week']} />
     ${
       chosen !== null &&
       html`<div class="columns halves">
@@ -58,8 +58,11 @@ function Findings({ findings }: Pick<DetectorsAnswer, 'findings'>): Shown {
 
 type Detector = DetectorsAnswer['detectors'][number];
 
-const isAbovePromise = ({ alarms_promised_per_week: promised, events_per_week: seen }: Detector) =>
-  promised !== null && seen !== null && seen > 2 * promised;
+/** True events are no false alarms. */
+function isAboveTarget({ alarms_promised_per_week: target, events_per_week: actual, events, events_true }: Detector) {
+  const falseShare = events === 0 ? 1 : Math.max(0, 1 - events_true / events);
+  return target !== null && actual !== null && actual * falseShare > 2 * target;
+}
 
 function detectorColumns(chosen: string | null): readonly TableColumn<Detector>[] {
   return [
@@ -80,21 +83,22 @@ function detectorColumns(chosen: string | null): readonly TableColumn<Detector>[
         group_count > 0 ? `${series_count} in ${group_count}` : String(series_count),
     },
     {
-      title: 'Promised a week',
+      title: 'Target per week',
       isFigure: true,
-      cell: ({ alarms_promised_per_week: promised }) => (promised === null ? 'off' : numberText(promised)),
+      cell: ({ alarms_promised_per_week: promised }) => (promised === null ? 'off' : rateText(promised)),
     },
     {
-      title: 'Seen a week',
+      title: 'Actual per week',
       isFigure: true,
-      isAbove: isAbovePromise,
-      cell: ({ events_per_week }) => numberText(events_per_week),
+      isAbove: isAboveTarget,
+      cell: ({ events_per_week }) => rateText(events_per_week),
     },
     {
       title: 'Events',
       isFigure: true,
       cell: ({ name, events }) => html`<a href=${routeTo('events', null, { detector: name })}>${events}</a>`,
     },
+    { title: 'True', isFigure: true, cell: ({ events_true }) => String(events_true) },
     { title: 'Open', isFigure: true, cell: ({ events_open }) => String(events_open) },
   ];
 }

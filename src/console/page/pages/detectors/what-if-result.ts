@@ -2,9 +2,9 @@ import { useEffect, useState } from 'preact/hooks';
 import type { DetectorsAnswer } from '../../../../api/wire/schema/operations/detectors-schema.ts';
 import type { DetectorWhatIf } from '../../../../api/wire/schema/what-if-schema.ts';
 import { kindName } from '../../../view/event-words.ts';
-import { counted, numberText } from '../../../view/number-words.ts';
+import { counted, rateText } from '../../../view/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
-import { timeText } from '../../../view/time-words.ts';
+import { timeText, zonedText } from '../../../view/time-words.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
@@ -59,7 +59,7 @@ export function DetectorWhatIfView({ app, file, job, onSaved }: DetectorWhatIfPr
     <h2>What if</h2>
     ${failure !== null && html`<${Failure} text=${failure} />`}
     ${value !== null && !isOver && html`<${Running} job=${job} progress=${value.progress} mayStop=${app.mayOperate} />`}
-    ${status === 'cancelled' && html`<p class="aside">It was cancelled.</p>`}
+    ${status === 'cancelled' && html`<p class="aside">Cancelled.</p>`}
     ${value?.error != null && html`<${Failure} text=${value.error} />`}
     ${value?.result != null && html`<${Compared} app=${app} file=${file} result=${value.result} onSaved=${onSaved} />`}
   </section>`;
@@ -75,13 +75,12 @@ function Running({ job, progress, mayStop }: RunningProps): Shown {
   const cancel = () => void postJson(`/v2/async/jobs/${encodeURIComponent(job)}/cancel`, {}).catch(() => {});
   const { step, steps } = progress ?? { step: 0, steps: 0 };
   return html`<p role="status">${
-    steps === 0 ? 'It waits for its turn, or begins.' : `${step} of ${counted(steps, 'series', 'series')} scored.`
+    steps === 0 ? 'Waiting for its turn.' : `${step} of ${counted(steps, 'series', 'series')} scored.`
   }</p>
     <progress aria-label="Series that are scored" max=${Math.max(1, steps)} value=${step} />
     <p class="aside">This address shows the result, also when it is opened later.</p>
     ${
-      mayStop &&
-      html`<div class="buttons"><button type="button" class="plain" onClick=${cancel}>Cancel it</button></div>`
+      mayStop && html`<div class="buttons"><button type="button" class="plain" onClick=${cancel}>Cancel</button></div>`
     }`;
 }
 
@@ -96,28 +95,29 @@ function Compared({ app, file, result, onSaved }: ComparedProps): Shown {
   const lost = labels.real.before - labels.real.after;
   const isFirstOfNow = Object.keys(before.changes).length === 0;
   const subjects = groups > 0 ? counted(groups, 'group') : counted(series, 'series', 'series');
-  return html`<p role="status">${subjects} of ${detector}, ${counted(observations, 'value')} scored again${
+  const scoredFrom = result.scored_from === null ? '' : `, from ${zonedText(result.scored_from)} on`;
+  return html`<p role="status">${subjects} of ${detector}, ${counted(observations, 'value')} scored again${scoredFrom}${
     leftOut === 0 ? '' : `; ${counted(leftOut, 'series was', 'series were')} left out`
-  }.</p>
+  }. The stream raised ${counted(result.stream_events, 'event')} in this time.</p>
     <div class="table-frame" tabindex="0" role="region" aria-label="Both settings"><table class="table">
     <thead><tr><th scope="col">Settings</th><th scope="col" class="figure">Events</th>
       <th scope="col" class="figure">A week</th><th scope="col" class="figure">A week and series</th></tr></thead>
     <tbody>
-      <${SettingsRow} title=${isFirstOfNow ? 'as they are now' : changesText(before.changes)} sum=${before}
+      <${SettingsRow} title=${isFirstOfNow ? 'current, scored again' : changesText(before.changes)} sum=${before}
         result=${result} />
-      <${SettingsRow} title=${changesText(after.changes) || 'as they are now'} sum=${after} result=${result} />
+      <${SettingsRow} title=${changesText(after.changes) || 'current, scored again'} sum=${after} result=${result} />
     </tbody></table></div>
-    <p>${counted(result.only_before, 'event')} would be gone, ${result.only_after} new, ${result.both} as they are.</p>
+    <p>${counted(result.only_before, 'event')} would be gone, ${result.only_after} new, ${result.both} unchanged.</p>
     <${Verdicts} labels=${labels} />
     ${
       lost > 0 &&
-      html`<p class="failure" role="alert">These settings lose ${counted(lost, 'event')} that people said
-        to be real.</p>`
+      html`<p class="failure" role="alert">These settings lose ${counted(lost, 'event')} that people confirmed
+        as real.</p>`
     }
     <${SharedName} names=${names} />
     <ul class="event-list compared">${shown.map(
       (event) => html`<li title=${event.summary}><span class=${`mark ${event.raised_by}`}>${
-        { before: 'gone', after: 'new', both: 'as it is' }[event.raised_by]
+        { before: 'gone', after: 'new', both: 'unchanged' }[event.raised_by]
       }</span>
         <span><${Icon} name=${event.kind} /> ${kindName(event.kind)}</span>
         ${
@@ -131,7 +131,7 @@ function Compared({ app, file, result, onSaved }: ComparedProps): Shown {
     ${
       app.mayAdminister &&
       html`<div class="buttons"><${SaveDetectors} file=${file} next=${{ text: after.text }} onSaved=${onSaved}
-        title=${lost > 0 ? 'Save nevertheless …' : undefined}
+        title=${lost > 0 ? 'Save anyway …' : undefined}
         comment=${`${detector}: ${changesText(after.changes)}`} /></div>`
     }`;
 }
@@ -145,13 +145,13 @@ interface SettingsRowProps {
 function SettingsRow({ title, sum, result: { from, to } }: SettingsRowProps): Shown {
   const weeks = (to - from) / WEEK_MS;
   return html`<tr><th scope="row">${title}</th><td class="figure">${sum.events}</td>
-    <td class="figure">${weeks > 0 ? numberText(sum.events / weeks) : '–'}</td>
-    <td class="figure">${numberText(sum.events_per_week)}</td></tr>`;
+    <td class="figure">${weeks > 0 ? rateText(sum.events / weeks) : '–'}</td>
+    <td class="figure">${rateText(sum.events_per_week)}</td></tr>`;
 }
 
 function Verdicts({ labels: { real, not_real: notReal } }: Pick<DetectorWhatIf, 'labels'>): Shown | null {
-  if (real.labelled + notReal.labelled === 0)
-    return html`<p class="aside">Nobody said of these events what is real.</p>`;
-  return html`<p>Of ${counted(notReal.labelled, 'event')} said to be no real ones, ${notReal.before} raised now and
-    then ${notReal.after}; of ${counted(real.labelled, 'real one')}, ${real.before} now and then ${real.after}.</p>`;
+  if (real.labelled + notReal.labelled === 0) return html`<p class="aside">None of these events has feedback.</p>`;
+  const [falseOnes, trueOnes] = [counted(notReal.labelled, 'false alarm'), counted(real.labelled, 'true event')];
+  return html`<p>${trueOnes}: ${real.before} raised by the first settings, ${real.after} by the second. ${falseOnes}:
+    ${' '}${notReal.before} by the first, ${notReal.after} by the second.</p>`;
 }
