@@ -7,9 +7,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { Client, credentials, Metadata } from '@grpc/grpc-js';
 import { InfluxDB, Point } from '@influxdata/influxdb-client';
+import { EXPORT_PATH } from '../../../src/api/grpc/otlp-server.ts';
 import { readTail } from '../../../src/kafka/fetch/topic-tail.ts';
-import { startCommand } from '../../fixture/command.ts';
+import { runCommand, startCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { startPrometheus, whyNoPrometheus } from '../../fixture/http/prometheus.ts';
 import { freshTopics, kafkaConnection, kafkaTest, ownKafka, whyWithoutKafka } from '../../fixture/kafka/kafka.ts';
@@ -48,7 +50,7 @@ async function receiver(t: TestContext, detectors: readonly string[] = []) {
   const started = () => command.out.find((line) => line.includes('"receiving"'));
   await command.until(() => started() !== undefined);
   t.after(() => command.kill());
-  const { url, ops } = JSON.parse(started() ?? '{}') as { url: string; ops: string };
+  const { url, grpc, ops } = JSON.parse(started() ?? '{}') as { url: string; grpc: string; ops: string };
   const observations = async (): Promise<readonly (Observation & { key: string })[]> => {
     const partitions = Array.from({ length: PARTITIONS }, (_, partition) => partition);
     const tails = partitions.map((partition) =>
@@ -58,7 +60,7 @@ async function receiver(t: TestContext, detectors: readonly string[] = []) {
       return { ...(JSON.parse(String(value)) as Observation), key: String(key) };
     });
   };
-  return { url, ops, command, observations, topics, file };
+  return { url, grpc, ops, command, observations, topics, file };
 }
 
 kafkaTest('what OpenTelemetry and Influx clients write is in Kafka once it is answered', async (t) => {
@@ -93,6 +95,42 @@ kafkaTest('what OpenTelemetry and Influx clients write is in Kafka once it is an
   command.terminate();
   assert.equal(await command.exitCode, 0);
 });
+
+kafkaTest(
+  'a call over gRPC is in Kafka once it is answered, and its open connection does not delay the end',
+  async (t) => {
+    const { grpc, ops, observations, command, topics } = await receiver(t);
+    const client = new Client(grpc, credentials.createInsecure());
+    t.after(() => client.close());
+    const metadata = new Metadata();
+    metadata.set('authorization', AUTHORIZED.authorization);
+    const asIs = (bytes: Buffer) => bytes;
+    const body = Buffer.from(await emittedOtlp('protobuf', 'cumulative'));
+    await new Promise<void>((resolve, reject) => {
+      client.makeUnaryRequest(EXPORT_PATH, asIs, asIs, body, metadata, (error) => (error ? reject(error) : resolve()));
+    });
+    assert.equal((await observations()).length, 4);
+    const figures = await (await fetch(`${ops}/metrics`)).text();
+    assert.match(figures, /tidewatch_http_requests_total\{route="[^"]*MetricsService\/Export",status="200"\} 1/);
+
+    // A second one on its port names the setting.
+    const { config } = await kafkaConnection();
+    const detectors = join(freshFolder(), 'detectors.yaml');
+    await writeFile(
+      detectors,
+      detectorsFile(topics, ['{ name: all, series: "*", freq: min, h: 4, detection_size: 4 }']),
+    );
+    const env = { KAFKA_BROKERS: config.brokers.join(), DETECTORS: detectors, TIDEWATCH_API_KEY: KEY };
+    const port = grpc.slice(grpc.lastIndexOf(':') + 1);
+    const data = { DATA_DIR: freshFolder(), HTTP_PORT: '0', OPS_PORT: '0', GRPC_PORT: port };
+    const { exitCode, err, out } = await runCommand(['receive'], { ...env, ...data });
+    assert.equal(exitCode, 2);
+    assert.match([...err, ...out].join('\n'), new RegExp(`127.0.0.1:${port} cannot be listened on .*GRPC_PORT`));
+
+    command.terminate();
+    assert.equal(await command.exitCode, 0);
+  },
+);
 
 kafkaTest(
   'points that no detector watches are left out until one does, and unknown keys receive nothing',
