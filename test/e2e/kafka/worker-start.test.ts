@@ -2,13 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { kafkaTest, ownKafka } from '../../fixture/kafka/kafka.ts';
+import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { QUICK_DETECTOR } from '../../fixture/stream/scored-stream.ts';
 import { observationRecord } from '../../fixture/stream/stream-run.ts';
 import { until } from '../../fixture/until.ts';
-
-const broker = ownKafka();
 
 for (const [waits, wait] of [
   ['at once where it is not to wait', '0'],
@@ -22,23 +20,6 @@ for (const [waits, wait] of [
     assert.equal(worker.logged('no broker reachable, waiting').length, wait === '0' ? 0 : 1);
   });
 }
-
-kafkaTest('a worker that starts before its brokers waits for them, not ready, and scores', async () => {
-  const kafka = await broker();
-  const stream = await kafkaStream(1, [QUICK_DETECTOR]);
-  await stream.feed([{ partition: 0, ...observationRecord('series', 0, 1) }]);
-  await kafka.kill();
-  const worker = await stream.startWorker();
-  await until('it says that it waits', async () =>
-    String((await worker.readiness())?.reasons).startsWith('No Kafka could be reached at '),
-  );
-  assert.equal((await worker.readiness())?.status, 503);
-  await kafka.restart();
-  await stream.settled();
-  await until('it is ready', async () => (await worker.readiness())?.status === 200);
-  assert.equal((await stream.scores()).length, 1);
-  assert.deepEqual(await worker.stop(), { code: 0, signal: null });
-});
 
 kafkaTest('a worker that is stopped while it waits for its brokers ends with 0', async () => {
   const stream = await kafkaStream(1, [QUICK_DETECTOR]);

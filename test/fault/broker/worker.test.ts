@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { kafkaTest, ownKafka } from '../../fixture/kafka/kafka.ts';
+import { createKafkaLog } from '../../../src/engine/log/kafka-log.ts';
+import { ensureTopics } from '../../../src/engine/topics/topic-admin.ts';
+import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
+import { freshTopics, kafkaConnection, kafkaTest, ownKafka } from '../../fixture/kafka/kafka.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
+import { listen } from '../../fixture/stream/listener.ts';
 import { assertScoredOnce, QUICK_DETECTOR, waves } from '../../fixture/stream/scored-stream.ts';
+import { observationRecord } from '../../fixture/stream/stream-run.ts';
 import { until } from '../../fixture/until.ts';
 
 const broker = ownKafka();
@@ -76,4 +81,44 @@ kafkaTest('a worker whose broker does not answer ends when its shutdown time is 
   await Promise.all([ended, feeding]);
   t.diagnostic(`${(await stream.scores()).length} of ${records.length} scored`);
   assert.deepEqual(end, { code: 0, signal: null });
+});
+
+kafkaTest('a worker that starts before its brokers waits for them, not ready, and scores', async () => {
+  const kafka = await broker();
+  const stream = await kafkaStream(1, [QUICK_DETECTOR]);
+  await stream.feed([{ partition: 0, ...observationRecord('series', 0, 1) }]);
+  await kafka.kill();
+  const worker = await stream.startWorker();
+  await until('it says that it waits', async () =>
+    String((await worker.readiness())?.reasons).startsWith('No Kafka could be reached at '),
+  );
+  assert.equal((await worker.readiness())?.status, 503);
+  await kafka.restart();
+  await stream.settled();
+  await until('it is ready', async () => (await worker.readiness())?.status === 200);
+  assert.equal((await stream.scores()).length, 1);
+  assert.deepEqual(await worker.stop(), { code: 0, signal: null });
+});
+
+kafkaTest('a member that comes back while the topic is missing joins again once the topic is made anew', async (t) => {
+  const connection = await kafkaConnection();
+  const kafka = await broker();
+  const topics = await freshTopics(2);
+  const groupId = `group-${topics.observations}`;
+  const log = createKafkaLog({ ...connection, topics, groupId, sessionMs: 3_000 });
+  t.after(() => log.close());
+  const { assignments, connections } = await listen(log);
+  await until('it is assigned', () => assignments.at(-1)?.length === 2);
+  await asAdmin(connection, 'the topic was deleted', (admin) => admin.deleteTopics({ topics: [topics.observations] }));
+  await kafka.kill();
+  await kafka.restart();
+  // It connects meanwhile, several times, and the topic is not there.
+  await sleep(3_000);
+  await ensureTopics(connection, topics, { partitions: 2, replicationFactor: 1, retentionMs: null });
+  const members = async () => {
+    const { groups } = await asAdmin(connection, 'members were listed', (admin) => admin.describeGroups([groupId]));
+    return groups[0].members.length;
+  };
+  await until('the group has a member', async () => (await members()) === 1);
+  await until('it is in reach', () => connections.at(-1) === null && assignments.at(-1)?.length === 2);
 });
