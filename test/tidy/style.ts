@@ -139,7 +139,7 @@ test('every unit test mirrors a file, or a folder of what is no program', () => 
 
 test('tests stand in the folders of the layout', () => {
   const folders =
-    /^test\/(?:unit|property|contract|api|e2e|fault|golden|bench|fixture|generated|senders)\/|^test\/tidy\/|^test\/(?:main|(?:generated|tidy)\.test|all-[a-z]+\.test)\.ts$/;
+    /^test\/(?:unit|property|contract|api|e2e|fault|golden|bench|fixture|generated|senders)\/|^test\/tidy\/|^test\/(?:main|(?:generated|tidy)\.test|all-[a-z-]+\.test)\.ts$/;
   none([...programs.keys()].filter((path) => path.startsWith('test/') && !folders.test(path)));
 });
 
