@@ -17,5 +17,3 @@ import './tidy/settings-page.ts';
 import './tidy/style.ts';
 import './tidy/upgrades-page.ts';
 import './tidy/words.ts';
-
-if (process.env.UPDATE_SETTINGS === '1') await import('./generated/main.ts');

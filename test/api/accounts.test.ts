@@ -146,7 +146,7 @@ test('failed and abandoned requests cost nothing', async () => {
   await left.app.close();
 });
 
-test('an answer says what its key has left, by the RateLimit headers', async () => {
+test('the RateLimit headers of an answer show what its key has left', async () => {
   const limited = await start({ callsPerMinute: 3, credits: 1_000 });
   const { headers } = await ask(limited.app, '/v2/forecast', FORECAST);
   assert.equal(headers['ratelimit-policy'], '"calls";q=3;w=60');

@@ -70,7 +70,7 @@ test('a change that cannot be used is refused with its fields, and nobody but op
   assert.equal((await send('GET', '/v1/changes?incident=unheard')).status, 404);
 });
 
-test('changes stand beside events and incidents, and in the evidence of what they concern', async () => {
+test('changes are listed with events and incidents, and in the evidence of what they concern', async () => {
   const { operations, send } = await start();
   const event = anomalyEvent('e1', { series: 'a1', seriesLabels: { service: 'web' }, startedAtMs: BEGIN });
   const named = { ...incident().events[0], eventId: 'e1', series: 'a1', seriesLabels: { service: 'web' } };

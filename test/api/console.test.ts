@@ -55,7 +55,7 @@ test('no key, no session', async () => {
   assert.equal((await app.inject({ url: '/validate_api_key', headers: made_up })).statusCode, 401);
 });
 
-test('a session that another site sends is refused, whatever its cookie says', async () => {
+test('a session that another site sends is refused, whatever its cookie', async () => {
   const { app, headers } = await signedIn();
   const { origin: _, ...withoutOrigin } = headers;
   for (const changed of [
@@ -71,7 +71,7 @@ test('a session that another site sends is refused, whatever its cookie says', a
   assert.equal((await app.inject({ method: 'POST', url: '/validate_token', headers })).statusCode, 200);
 });
 
-test('a session ends when it is told to, when its key is revoked, and when it was idle', async () => {
+test('a session ends at sign-out, when its key is revoked, and when it was idle', async () => {
   let nowMs = 0;
   const { app, headers } = await signedIn({}, () => nowMs);
   const status = async () => (await app.inject({ url: '/usage', headers })).statusCode;

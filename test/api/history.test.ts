@@ -326,7 +326,7 @@ test('a viewer reads everything and changes nothing', async () => {
   assert.equal((await send('PUT', '/v1/detectors', {})).status, 403);
 });
 
-test('a service without Kafka says so', async () => {
+test('a service without Kafka reports that', async () => {
   const app = await startApp();
   for (const url of ['/v1/series', '/v1/groups', '/v1/events', '/v1/detectors', '/v1/live', '/v1/dead-letters']) {
     const answer = await app.inject({ url, headers: AUTHORIZED });

@@ -142,7 +142,7 @@ test('an incident is acknowledged and muted with its events, also with those tha
   assert.equal((await viewer.send('POST', '/v1/incidents/now/acknowledge', {})).status, 403);
 });
 
-test('what was said of a merged incident was said of the one that it is part of, until that is reviewed', async () => {
+test('feedback on a merged incident counts for the incident it was merged into, until that is reviewed', async () => {
   const { operations, send } = await start();
   await filled(operations);
   const verdict = { verdict: 'origin', subject: 'db-1' };

@@ -64,7 +64,7 @@ test('a reader gets the worst series of each second, the scores of the one it fo
   await app.close();
 });
 
-test('a reader gets the series and events whose labels it asks for, beside another reader', async () => {
+test('a reader gets the series and events whose labels it asks for, while another one reads', async () => {
   const { app, operations, read } = await start();
   const [chosen, every] = [await read(`?match=${encodeURIComponent('{job="a"}')}`), await read()];
   await until('both are subscribed', () => operations.listeners.size === 2);

@@ -80,7 +80,7 @@ test('an answer that this browser did not wait for begins no session', async () 
   }
 });
 
-test('a refusal leads to the page that says why', async () => {
+test('a refusal leads to the page with the reason', async () => {
   for (const reason of ['declined', 'provider', 'no-role'] as const) {
     const { get, leave } = await service({ kind: 'refused', reason, detail: '' });
     const { headers, cookies } = await get(RETURN, (await leave()).cookie);

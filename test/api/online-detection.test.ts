@@ -301,7 +301,7 @@ test('long memories judge a group whose series have one start', async () => {
   }
 });
 
-test('special days say which days of a series are judged like others, and each of their problems has its place', async () => {
+test('special days choose which days of a series are judged like others, and each of their problems has its place', async () => {
   const series = { y: wave(24 * 40), sizes: [24 * 40], start_datetime: ['2026-03-01T00:00:00'] };
   const asked = (special_days: unknown) => ask({ series, model_parameters: { grade: true, special_days } });
   const plain = await asked(null);

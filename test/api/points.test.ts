@@ -52,7 +52,7 @@ test('native histograms are counted as written next to the samples', async () =>
   assert.deepEqual(written(await post('/api/v1/write', 'application/x-protobuf', 'x')), ['3', '2', '0']);
 });
 
-test('encodings and media types are compared as their RFCs say', async () => {
+test('encodings and media types are compared as their RFCs require', async () => {
   const { bodies, post } = await world();
   for (const encoding of ['SNAPPY', ' snappy, ', 'identity,Snappy', 'X-GZIP']) {
     const body = encoding === 'X-GZIP' ? gzipSync('x') : 'x';
@@ -118,7 +118,7 @@ test('line protocol has the precision of its query, and may be compressed', asyn
   assert.equal((await post('/api/v2/write?precision=h', 'text/plain', 'm f=1 1')).statusCode, 422);
 });
 
-test('what cannot be used is 400 with the reasons, and says that the rest is written', async () => {
+test('unusable points are answered by 400 with the reasons, and that the rest is written', async () => {
   const { post } = await world(REFUSED);
   for (const url of ['/api/v1/write', '/api/v2/write']) {
     const answer = await post(url, 'application/octet-stream', 'x');
@@ -200,7 +200,7 @@ test('keys are those of every route: Bearer, Token, the password of Basic; witho
   }
 });
 
-test('a service that receives no points says so, and other routes still want JSON', async () => {
+test('a service that receives no points refuses them with the reason, and other routes still want JSON', async () => {
   const app = await startApp();
   const headers = { ...AUTHORIZED, 'content-type': 'text/plain' };
   assert.equal((await app.inject({ method: 'POST', url: '/api/v1/write', headers, payload: 'x' })).statusCode, 404);

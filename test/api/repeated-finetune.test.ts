@@ -44,7 +44,7 @@ test('a fine-tuning that failed can be repeated under its Idempotency-Key', asyn
   assert.equal((await send(TUNING, 'second')).status, 200);
 });
 
-test('of two sendings at once one is fine-tuned, and the other one is told to come back', async () => {
+test('of two equal requests at once one is fine-tuned, and the other one is answered with a time to retry', async () => {
   const { store, send } = await start();
   const transaction = store.transaction.bind(store);
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();

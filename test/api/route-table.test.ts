@@ -104,7 +104,7 @@ test('an answer of a route that costs tokens is never sent without its charge', 
   assert.match(lines.join(), /an answer that costs tokens was not charged/);
 });
 
-test('a key has as many requests open to a route as its row says, and its place back when one ends', async () => {
+test('a key has as many requests open to a route as its row allows, and its place back when one ends', async () => {
   const app = await small({ 'GET /slow': { ...RULES, atOnce: 2 }, 'GET /other': { ...RULES, atOnce: 2 } });
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   let running = 0;

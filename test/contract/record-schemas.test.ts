@@ -51,30 +51,24 @@ function validate(schema: JsonSchema, record: unknown): void {
   assert.ok(isValid(JSON.parse(JSON.stringify(record))), ajv.errorsText(isValid.errors));
 }
 
-const JSON_KINDS: Readonly<Record<FieldKind, unknown>> = {
-  text: 'string',
-  'text-or-null': ['string', 'null'],
-  number: 'number',
-  'number-or-null': ['number', 'null'],
-  integer: 'integer',
-  'integer-or-null': ['integer', 'null'],
-  boolean: 'boolean',
-  object: 'object',
-  list: 'array',
-  map: 'object',
-};
+const orNull = (json: string, avro: string) =>
+  [
+    [json, 'null'],
+    ['null', avro],
+  ] as const;
 
-const AVRO_KINDS: Readonly<Record<FieldKind, unknown>> = {
-  text: 'string',
-  'text-or-null': ['null', 'string'],
-  number: 'double',
-  'number-or-null': ['null', 'double'],
-  integer: 'long',
-  'integer-or-null': ['null', 'long'],
-  boolean: 'boolean',
-  object: 'record',
-  list: 'array',
-  map: 'map',
+/** Types of JSON Schema and of Avro. */
+const KINDS: Readonly<Record<FieldKind, readonly [json: unknown, avro: unknown]>> = {
+  text: ['string', 'string'],
+  'text-or-null': orNull('string', 'string'),
+  number: ['number', 'double'],
+  'number-or-null': orNull('number', 'double'),
+  integer: ['integer', 'long'],
+  'integer-or-null': orNull('integer', 'long'),
+  boolean: ['boolean', 'boolean'],
+  object: ['object', 'record'],
+  list: ['array', 'array'],
+  map: ['object', 'map'],
 };
 
 interface RecordFields {
@@ -113,9 +107,9 @@ test('the fields of a record are the same in the code, in Avro and in JSON Schem
       names,
     );
     for (const [index, [name, kind]] of Object.entries(kinds).entries()) {
-      assert.deepEqual(properties[name].type, JSON_KINDS[kind], name);
+      assert.deepEqual(properties[name].type, KINDS[kind][0], name);
       if (name in defaults) assert.deepEqual(fields[index].default, defaults[name], name);
-      assert.deepEqual(bareType(fields[index].type), AVRO_KINDS[kind], name);
+      assert.deepEqual(bareType(fields[index].type), KINDS[kind][1], name);
     }
   }
 });

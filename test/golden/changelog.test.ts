@@ -3,10 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { STATE_FORMAT } from '../../src/checkpoint/state-bytes.ts';
 import { type GoldenChangelogRecord, goldenNames, hasGolden, readGolden } from './changelog/golden-file.ts';
-import { continueFrom, makeGolden, writeGoldenFiles } from './changelog/golden-run.ts';
+import { continueFrom, makeGolden } from './changelog/golden-run.ts';
 import { SCENARIOS } from './changelog/scenarios.ts';
-
-if (process.env.UPDATE_GOLDEN !== undefined) await writeGoldenFiles();
 
 for (const { format, name } of goldenNames()) {
   test(`a restored changelog of format ${format} continues to the recorded scores: ${name}`, async () => {

@@ -29,7 +29,7 @@ const MEMORY = { memoryMb: 256 };
 const BOUNDS = { bounds: { days: 3_650, gb: 1 } };
 
 for (const release of releases) {
-  test(`the store of ${release} is migrated: its keys, sessions and reviews go on`, async () => {
+  test(`the store of ${release} is migrated: its keys, sessions and reviews continue`, async () => {
     const dataDir = freshFolder();
     const file = new DatabaseSync(join(dataDir, 'tidewatch.db'));
     file.exec(written(release, 'store.sql'));
@@ -63,7 +63,7 @@ for (const release of releases) {
     await history.close();
   });
 
-  test(`the alerts of ${release} go on: what waits is sent, and an end goes to who was told of the begin`, () => {
+  test(`the alerts of ${release} continue: what waits is sent, and the end goes to who was notified of the start`, () => {
     const alerts = new KeptAlerts(
       routesOf(`allow_private: [127.0.0.1]
 receivers: [{ name: hook, webhook: { url: "http://127.0.0.1:9" } }]

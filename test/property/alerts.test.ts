@@ -64,7 +64,7 @@ function run(all: readonly Step[], restarts: boolean): KeptAlerts {
 /** Messages of different events may change places. */
 const byId = ({ sent }: KeptAlerts) => sent.toSorted((one, other) => (one.id < other.id ? -1 : 1));
 
-test('a restart at any moment changes nothing of what is told', () => {
+test('a restart at any moment changes no notification', () => {
   fc.assert(
     fc.property(steps, (all) => {
       assert.deepEqual(byId(run(all, true)), byId(run(all, false)));
@@ -73,7 +73,7 @@ test('a restart at any moment changes nothing of what is told', () => {
   );
 });
 
-test('each receiver hears of an event in order: that it is open before its end, its end once, nothing after it', () => {
+test('each receiver gets the revisions of an event in order: opened before closed, closed once, nothing after it', () => {
   fc.assert(
     fc.property(steps, (all) => {
       const heard = new Map<string, string[]>();

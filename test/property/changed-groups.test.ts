@@ -67,7 +67,7 @@ async function runUnder(detector: DetectorConfig, records: ReturnType<typeof rec
 
 const judged = ({ input: _, restarted: __, ...score }: ScoreRecord) => score;
 
-test('after a change of settings a group warms up again, says so once, and loses no record that waited', async () => {
+test('after a change of settings a group warms up again, reports that once, and loses no record that waited', async () => {
   let waited = 0;
   await fc.assert(
     fc.asyncProperty(settings, settings, rows, fc.integer({ min: 30, max: 80 }), async (one, other, all, changeAt) => {

@@ -24,7 +24,7 @@ const size = fc
   .record({ digits: fc.double({ min: 1, max: 10, noNaN: true }), power: fc.integer({ min: -9, max: 9 }) })
   .map(({ digits, power }) => digits * 10 ** power);
 
-test('the first move of a flat series shows no more than as many rows can tell, whatever its size and digits', async () => {
+test('the first move of a flat series counts for no more than as many rows are evidence for, whatever its size and digits', async () => {
   const level = fc.oneof(fc.constant(0), size);
   await fc.assert(
     fc.asyncProperty(level, size, fc.integer({ min: 24, max: 300 }), async (from, move, rows) => {

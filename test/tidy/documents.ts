@@ -14,7 +14,7 @@ test('the top level holds what the layout names, and nothing else', () => {
   none(readdirSync(ROOT).filter((name) => !name.startsWith('.') && !IGNORED.has(name) && !TOP_LEVEL.has(name)));
 });
 
-test('names of metrics stand in telemetry/metrics.ts alone, and others quote only names that are there', () => {
+test('names of metrics are defined in ops/metrics.ts alone, and others quote only names that are there', () => {
   const home = 'src/ops/metrics.ts';
   const elsewhere = new Map([...texts].filter(([path]) => path !== home && !path.startsWith('test/')));
   const code = new Map([...elsewhere].filter(([path]) => path.startsWith('src/') && path.endsWith('.ts')));
@@ -103,7 +103,7 @@ test('the map of the code names only functions that are there', () => {
   none(named.filter((name) => !new RegExp(`function ${name}\\b|^  (?:async )?${name}\\(`, 'm').test(code)));
 });
 
-test('the requests that the Kafka client sends stand in its README, with their versions', () => {
+test('the README of the Kafka client lists the requests that it sends, with their versions', () => {
   const kafka = [...sources].filter(([path]) => path.startsWith('src/kafka/')).map(([, text]) => text);
   const sent = [...kafka.join('\n').matchAll(/name: '(\w+)',\s*key: \d+,\s*versions: \[([\d, ]+)\]/g)];
   const versions = new Map<string, string[]>();

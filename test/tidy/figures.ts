@@ -40,7 +40,7 @@ test('a quoted figure is the recorded one', () => {
   );
 });
 
-test('every name of a figure stands behind a number', () => {
+test('every name of a figure follows a number', () => {
   none(
     [...texts].flatMap(([path, page]) =>
       path.endsWith('.md') && (page.match(/<!-- [\w-]+\.[\w.]+/g)?.length ?? 0) !== [...page.matchAll(QUOTE)].length

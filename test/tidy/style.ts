@@ -45,7 +45,7 @@ test('no rule is switched off where it bites, without a reason', () => {
   none(matches(programs, /@ts-(?:ignore|nocheck|expect-error)(?!:? \w).*|biome-ignore(?! [\w/]+: \w).*/g));
 });
 
-test('no literal is spread into another one: its fields stand plainly', () => {
+test('no literal is spread into another one: its fields are written out', () => {
   none(matches(programs, /\.\.\.\{ ?\w[^\n]*/g));
 });
 
@@ -89,7 +89,7 @@ test('a comment is a sentence of its own: it does not begin with what it is of',
   none(matches(sources, /\/\*\* Of .*/g));
 });
 
-test('no file name stands twice in src', () => {
+test('no file name occurs twice in src', () => {
   const paths = [...programs.keys()].filter((path) => path.startsWith('src/'));
   const named = Map.groupBy(paths, (path) => posix.basename(path));
   none([...named.values()].filter(({ length }) => length > 1).map((twice) => twice.join(', ')));
@@ -97,7 +97,7 @@ test('no file name stands twice in src', () => {
 
 const DECLARATION = /^(?:export (?:async )?(?:function\*?|const|class|type|interface)|class|type|interface) (\w+)/gm;
 
-test('no type, and no name that is exported, stands twice in src', () => {
+test('no type, and no name that is exported, occurs twice in src', () => {
   const declared = [...sources].flatMap(([path, text]) =>
     // A schema and the type of its values have one name.
     [...text.replaceAll(/^export type (\w+) = Type\.Static<typeof \1>;$/gm, '').matchAll(DECLARATION)]
@@ -137,7 +137,7 @@ test('every unit test mirrors a file, or a folder of what is no program', () => 
   );
 });
 
-test('tests stand in the folders of the layout', () => {
+test('tests are in the folders of the layout', () => {
   const folders =
     /^test\/(?:unit|property|contract|api|e2e|fault|golden|bench|fixture|generated|senders)\/|^test\/tidy\/|^test\/(?:main|(?:generated|tidy)\.test|all-[a-z-]+\.test)\.ts$/;
   none([...programs.keys()].filter((path) => path.startsWith('test/') && !folders.test(path)));

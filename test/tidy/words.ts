@@ -66,3 +66,14 @@ test('no room has more of the words that readers have to decode', () => {
     }),
   );
 });
+
+test('names of tests have none of these words', () => {
+  const tests = [...texts].filter(([path]) => path.endsWith('.test.ts') || path.startsWith('test/tidy/'));
+  none(
+    tests.flatMap(([path, text]) =>
+      Array.from(text.matchAll(/^\s*(?:\w*[tT]est|suite)\(\s*(['`"])(.*?)\1/gm))
+        .filter(([, , name]) => count(name) > 0)
+        .map(([, , name]) => `${path}: ${name}`),
+    ),
+  );
+});

@@ -14,7 +14,7 @@ const defined = readdirSync(FOLDER).flatMap((file) => {
 const table = readFileSync(join(FOLDER, '../../main.ts'), 'utf8');
 const loaded = Array.from(table.matchAll(/await import\('\S+'\)\)\.(\w+)/g), ([, name]) => name);
 
-test('every command is listed and loaded under its own name, and by itself', async () => {
+test('every command is listed and loaded under its own name, and alone', async () => {
   assert.deepEqual(loaded.toSorted(), defined.toSorted());
   const { out } = await runCommand(['--help']);
   const listed = out.flatMap((line) => /^ {2}([\w-]+) {2}/.exec(line)?.[1] ?? []);

@@ -100,7 +100,7 @@ historyTest('partitions and sources have offsets of their own; one without recor
   ]);
 });
 
-historyTest('a topic that was created anew is read from its first offset', async (kept) => {
+historyTest('a topic that was created again is read from its first offset', async (kept) => {
   const history = await kept.open();
   await history.append(batchOf({ scores: scoresOf(5) }));
   const anew = batchOf({ scores: [keptScore(0, { timestampMs: START_MS + DAY_MS, value: 77 })], topicId: 'two' });

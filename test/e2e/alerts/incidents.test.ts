@@ -30,67 +30,70 @@ function life(number: number, host: number, atMs: number) {
   return Object.values(revisionsOf(number, { series, startedAtMs: atMs, updatedAtMs: atMs, labels: {} }));
 }
 
-kafkaTest('incidents are told in order, each with one key, while both processes are killed', async (t) => {
-  const accepted: Told[] = [];
-  const hook = await startHttpReceiver((response, { headers, body }) => {
-    if (randomInt(5) === 0) {
-      response.writeHead(503).end();
-      return;
-    }
-    const id = String(headers['webhook-id']);
-    for (const incident of JSON.parse(body).data.incidents) accepted.push({ id, ...incident });
-    response.writeHead(200).end();
-  });
-  const alertmanager =
-    whyNoAlertmanager === null ? await startAlertmanager(t, { webhook: (await startHttpReceiver()).url }) : null;
-  const world = await alertsWorld(`
+kafkaTest(
+  'notifications of incidents arrive in order, each with one key, while both processes are killed',
+  async (t) => {
+    const accepted: Told[] = [];
+    const hook = await startHttpReceiver((response, { headers, body }) => {
+      if (randomInt(5) === 0) {
+        response.writeHead(503).end();
+        return;
+      }
+      const id = String(headers['webhook-id']);
+      for (const incident of JSON.parse(body).data.incidents) accepted.push({ id, ...incident });
+      response.writeHead(200).end();
+    });
+    const alertmanager =
+      whyNoAlertmanager === null ? await startAlertmanager(t, { webhook: (await startHttpReceiver()).url }) : null;
+    const world = await alertsWorld(`
 allow_private: [127.0.0.1]
 receivers:
   - { name: hook, webhook: { url: "${hook.url}" } }
   - { name: am, alertmanager: { url: "${alertmanager?.url ?? hook.url}" } }
 routes:
   - { name: all, on: incidents, receivers: ${alertmanager === null ? 'hook' : '[hook, am]'}, updates: true, group_wait: 1s }`);
-  const ended = () => new Set(accepted.filter(({ type }) => type === 'closed').map(({ dedupKey }) => dedupKey));
+    const ended = () => new Set(accepted.filter(({ type }) => type === 'closed').map(({ dedupKey }) => dedupKey));
 
-  // What the fleet is like without a fault.
-  let [grouping, telling] = [world.startIncidents(), world.start()];
-  await world.write(Array.from({ length: PAST }, (_, i) => life(i, i % HOSTS, START + i * HOUR)).flat());
-  await until('the past is told', () => ended().size === PAST);
+    // What the fleet is like without a fault.
+    let [grouping, telling] = [world.startIncidents(), world.start()];
+    await world.write(Array.from({ length: PAST }, (_, i) => life(i, i % HOSTS, START + i * HOUR)).flat());
+    await until('the past is told', () => ended().size === PAST);
 
-  const faults = Array.from({ length: FAULTS * HOSTS }, (_, i) => {
-    return life(PAST + i, i % HOSTS, START + (PAST + 10 * (1 + Math.floor(i / HOSTS))) * HOUR);
-  });
-  const events = [0, 1, 2].flatMap((revision) => faults.map((each) => each[revision]));
-  const share = Math.ceil(events.length / KILLS);
-  for (let kill = 0; kill < KILLS; kill++) {
-    const before = accepted.length;
-    await world.write(events.slice(kill * share, (kill + 1) * share));
-    await until('it tells', () => accepted.length > before, { everyMs: 20 });
-    await sleep(randomInt(300));
-    for (const process of [grouping, telling]) process.kill();
-    await Promise.all([grouping.exitCode, telling.exitCode]);
-    t.diagnostic(`killed after ${accepted.length} messages`);
-    [grouping, telling] = [world.startIncidents(), world.start()];
-  }
-  const isWhole = ({ type, kind, eventCount }: Told) =>
-    type === 'closed' && kind === 'simultaneous' && eventCount === HOSTS;
-  await until('every fault is told to its end', () => {
-    return new Set(accepted.filter(isWhole).map(({ dedupKey }) => dedupKey)).size === FAULTS;
-  });
-  // Where an acceptance was not written, a message is repeated, and those that follow it.
-  await until('the end of each is told last', () => {
-    const lasts = new Map(accepted.map(({ dedupKey, type }) => [dedupKey, type]));
-    return [...lasts.values()].every((type) => type === 'closed');
-  });
-  for (const [key, messages] of Map.groupBy(accepted, ({ dedupKey }) => dedupKey)) {
-    const first = [...new Map(messages.map((message) => [`${message.id} ${message.type}`, message])).values()];
-    const types = first.map(({ type }) => type);
-    assert.deepEqual([types[0], types.at(-1)], ['opened', 'closed'], key);
-    assert.equal(types.filter((type) => type !== 'updated').length, 2, `${key}: ${types}`);
-    assert.match(key, /^incident-[0-9a-f]{32}$/);
-  }
-  if (alertmanager !== null)
-    await until('Alertmanager has nothing open', async () => (await alertmanager.alerts()).length === 0);
-  for (const process of [grouping, telling]) process.terminate();
-  assert.deepEqual(await Promise.all([grouping.exitCode, telling.exitCode]), [0, 0]);
-});
+    const faults = Array.from({ length: FAULTS * HOSTS }, (_, i) => {
+      return life(PAST + i, i % HOSTS, START + (PAST + 10 * (1 + Math.floor(i / HOSTS))) * HOUR);
+    });
+    const events = [0, 1, 2].flatMap((revision) => faults.map((each) => each[revision]));
+    const share = Math.ceil(events.length / KILLS);
+    for (let kill = 0; kill < KILLS; kill++) {
+      const before = accepted.length;
+      await world.write(events.slice(kill * share, (kill + 1) * share));
+      await until('it tells', () => accepted.length > before, { everyMs: 20 });
+      await sleep(randomInt(300));
+      for (const process of [grouping, telling]) process.kill();
+      await Promise.all([grouping.exitCode, telling.exitCode]);
+      t.diagnostic(`killed after ${accepted.length} messages`);
+      [grouping, telling] = [world.startIncidents(), world.start()];
+    }
+    const isWhole = ({ type, kind, eventCount }: Told) =>
+      type === 'closed' && kind === 'simultaneous' && eventCount === HOSTS;
+    await until('every fault is told to its end', () => {
+      return new Set(accepted.filter(isWhole).map(({ dedupKey }) => dedupKey)).size === FAULTS;
+    });
+    // Where an acceptance was not written, a message is repeated, and those that follow it.
+    await until('the end of each is told last', () => {
+      const lasts = new Map(accepted.map(({ dedupKey, type }) => [dedupKey, type]));
+      return [...lasts.values()].every((type) => type === 'closed');
+    });
+    for (const [key, messages] of Map.groupBy(accepted, ({ dedupKey }) => dedupKey)) {
+      const first = [...new Map(messages.map((message) => [`${message.id} ${message.type}`, message])).values()];
+      const types = first.map(({ type }) => type);
+      assert.deepEqual([types[0], types.at(-1)], ['opened', 'closed'], key);
+      assert.equal(types.filter((type) => type !== 'updated').length, 2, `${key}: ${types}`);
+      assert.match(key, /^incident-[0-9a-f]{32}$/);
+    }
+    if (alertmanager !== null)
+      await until('Alertmanager has nothing open', async () => (await alertmanager.alerts()).length === 0);
+    for (const process of [grouping, telling]) process.terminate();
+    assert.deepEqual(await Promise.all([grouping.exitCode, telling.exitCode]), [0, 0]);
+  },
+);

@@ -31,7 +31,7 @@ function toldOnce(accepted: readonly ReceivedPost[]): Told[] {
 }
 
 kafkaTest(
-  'a process that is killed repeatedly tells every event in order, to a receiver that often fails',
+  'a process that is killed repeatedly sends every event in order, to a receiver that often fails',
   async (t) => {
     const accepted: ReceivedPost[] = [];
     const hook = await startHttpReceiver((response, post) => {

@@ -60,7 +60,7 @@ test('lists of series and events are grouped by a label, which the address keeps
   assert.deepEqual(troubles, []);
 });
 
-test('Now shows the events of some labels, named by the address, and say what is wrong with a filter', async () => {
+test('Now shows the events of the labels in the address, and what is wrong with a filter', async () => {
   const { page, troubles } = await openSignedIn(service.url);
   await untilCount(page, '.line', incidents.length);
   const filter = page.getByRole('searchbox');
@@ -103,7 +103,7 @@ test('series of a label are muted from an event, listed with who did it, ended e
   assert.deepEqual(troubles, []);
 });
 
-test('an event says whom it was sent to, and a page lists all that was sent with the outcome', async () => {
+test('an event shows to whom it was sent, and a page lists all that was sent with the outcome', async () => {
   const { page, troubles } = await openSignedIn(service.url);
   await untilCount(page, '.line', incidents.length);
   const link = page.locator('.line-link', { hasText: names[3] });
@@ -131,7 +131,7 @@ test('an event says whom it was sent to, and a page lists all that was sent with
   assert.deepEqual(troubles, []);
 });
 
-test('while updates are paused a page stands still and counts what waits, which is shown when they are resumed', async () => {
+test('while updates are paused a page does not change and counts what waits, which is shown when they are resumed', async () => {
   const { page, troubles } = await openSignedIn(service.url);
   await untilCount(page, '.line', incidents.length);
   await page.locator('.live', { hasText: 'Live' }).waitFor();

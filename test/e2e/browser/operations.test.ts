@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-test('what if: other settings are shown beside those of now, and saved for all workers once they were agreed', async () => {
+test('what if: other settings are shown next to the present ones, and saved for all workers once confirmed', async () => {
   const { page, troubles } = await openSignedIn(service.url);
   await goTo(page, '#/detectors/hosts', '.what-if');
   await page.getByLabel('Series', { exact: true }).fill('web-2/latency-p95');
@@ -89,7 +89,7 @@ test('a dead letter is shown with its record, and sent again once', async () => 
   assert.deepEqual(troubles, []);
 });
 
-test('settings that watch nothing stand above the detectors, with the remedy', async () => {
+test('settings that watch nothing are listed above the detectors, with the remedy', async () => {
   const { page } = await openSignedIn(service.url);
   await goTo(page, '#/detectors', '.table');
   assert.equal(await page.getByRole('region', { name: 'Findings' }).count(), 0);

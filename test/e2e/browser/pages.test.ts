@@ -136,7 +136,7 @@ test('a browser whose language Intl does not know shows the page', async () => {
   assert.deepEqual(troubles, []);
 });
 
-test('a series says why it was flagged, and keeps what a person says about it', async () => {
+test('a series shows why it was flagged, and keeps the feedback of a person', async () => {
   const { page } = await openSignedIn(service.url);
   await goTo(page, `#/series/${encodeURIComponent(SERIES)}`, '.event-detail');
   await page.getByText('times the width of this interval beyond it').waitFor();
@@ -190,7 +190,7 @@ test('time, axis and comparison of a chart are in the address, and what it shows
   assert.deepEqual(troubles, []);
 });
 
-test('times are those of the chosen clock, which stays after a reload, and words have their meanings beside them', async () => {
+test('times are those of the chosen clock, which stays after a reload, and terms have tooltips with their meanings', async () => {
   const { page, troubles } = await openSignedIn(service.url);
   await goTo(page, '#/events?kind=stuck', '.table');
   await page.getByText('What out, grade and severity mean').click();
@@ -234,7 +234,7 @@ test('events are filtered by the address, and one of a group shows the shares of
   await page.getByRole('heading', { name: 'checkout/payments' }).waitFor();
 });
 
-test('what is typed into a filter stays while the list is read again, and stands in the address with the order', async () => {
+test('the text of a filter stays while the list is read again, and is part of the address with the order', async () => {
   const { page } = await openSignedIn(service.url);
   await goTo(page, '#/events', '.table');
   const typed = page.getByLabel('Detector');
@@ -284,7 +284,7 @@ test('the page of an ended event shows the time around it, its true end, what el
   assert.deepEqual(troubles, []);
 });
 
-test('the page of an event says from when to when it lasted, when its alarms were, and that values stay at a new level', async () => {
+test('the page of an event shows from when to when it lasted, when its alarms were, and that values stay at a new level', async () => {
   const { page, troubles } = await openSignedIn(service.url);
   const factsOf = async (series: string) => {
     await goTo(page, `#/events?open=false&series=${encodeURIComponent(series)}`, '.table');

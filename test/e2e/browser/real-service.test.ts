@@ -208,7 +208,7 @@ kafkaTest('a session that has ended leads to the sign-in, and from there back to
   assert.match(page.url(), /#\/series\/memory\?compare=day$/);
 });
 
-kafkaTest('without a worker the page says so', async () => {
+kafkaTest('the page reports that no worker runs', async () => {
   await service.worker.stop();
   await notCurrent('No worker is running');
 });

@@ -168,7 +168,7 @@ kafkaTest('topics names a number of partitions that it cannot give', async () =>
   assert.match(refused.err.join('\n'), /If the brokers want no login there, unset KAFKA_SASL_MECHANISM/);
 });
 
-kafkaTest('a watch shows alarms, says once that the broker is away, and continues when it is back', async () => {
+kafkaTest('a watch shows alarms, reports once that the broker is away, and continues when it is back', async () => {
   const topics = await freshTopics(1);
   const kafka = await broker();
   const show = async (series: string, changes: Partial<ScoreRecord> = {}) => {

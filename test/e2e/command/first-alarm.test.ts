@@ -83,7 +83,7 @@ function terminal(t: TestContext, { script, cwd }: { readonly script: string; re
   return { said: () => said, closed: closed.then(([code]) => code as number | null) };
 }
 
-test(`the page of the first alarm: each of its commands does what it says${suffix}`, {
+test(`the page of the first alarm: each of its commands does what the page describes${suffix}`, {
   skip: reason !== null,
   timeout: 600_000,
 }, async (t) => {

@@ -67,7 +67,7 @@ function judged(scores: readonly ScoreRecord[]) {
   return new Map(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-kafkaTest('a worker finds more partitions than its state has, and says how the state moves', async () => {
+kafkaTest('a worker finds more partitions than its state has, and reports how to move the state', async () => {
   const stream = await kafkaStream(1, DETECTORS);
   const { topics } = stream;
   await score(stream, recordsOf(0, 3));
@@ -131,57 +131,60 @@ kafkaTest('records that are not scored yet stay with their state: it does not mo
   assert.equal(fewer.exitCode, 2);
 });
 
-kafkaTest('inspect and export show what a worker goes on from, and reset starts over; not while one runs', async () => {
-  const stream = await kafkaStream(2, DETECTORS);
-  await score(stream, recordsOf(0, 30));
-  const { run } = await commandOf(stream);
-  const newest = new Date(START_MS + 29 * STEP_MS).toISOString();
+kafkaTest(
+  'inspect and export show what a worker would resume from, and reset starts over; not while one runs',
+  async () => {
+    const stream = await kafkaStream(2, DETECTORS);
+    await score(stream, recordsOf(0, 30));
+    const { run } = await commandOf(stream);
+    const newest = new Date(START_MS + 29 * STEP_MS).toISOString();
 
-  const shown = await run('inspect', '--series', 'web-*');
-  assert.equal(shown.exitCode, 0, shown.err.join('\n'));
-  const lines = shown.out.filter((line) => line.startsWith('  ')).sort();
-  assert.equal(lines.length, 2);
-  for (const [i, line] of lines.entries()) {
-    assert.match(line, new RegExp(`^  web-${i + 1} \\(every\\): position 30, \\d+ residuals, newest ${newest}$`));
-  }
-  const exported = await run('export', '--series', 'db');
-  assert.equal(exported.exitCode, 0);
-  const rows = exported.out.slice(1).map((line) => line.split(','));
-  assert.deepEqual(
-    rows.map(([series, timestamp]) => [series, timestamp]),
-    Array.from({ length: 30 }, (_, step) => ['db', new Date(START_MS + step * STEP_MS).toISOString()]),
-  );
-  for (const [step, [, , value]] of rows.entries()) assert.ok(Math.abs(Number(value) - valueAt('db', step)) < 1e-5);
+    const shown = await run('inspect', '--series', 'web-*');
+    assert.equal(shown.exitCode, 0, shown.err.join('\n'));
+    const lines = shown.out.filter((line) => line.startsWith('  ')).sort();
+    assert.equal(lines.length, 2);
+    for (const [i, line] of lines.entries()) {
+      assert.match(line, new RegExp(`^  web-${i + 1} \\(every\\): position 30, \\d+ residuals, newest ${newest}$`));
+    }
+    const exported = await run('export', '--series', 'db');
+    assert.equal(exported.exitCode, 0);
+    const rows = exported.out.slice(1).map((line) => line.split(','));
+    assert.deepEqual(
+      rows.map(([series, timestamp]) => [series, timestamp]),
+      Array.from({ length: 30 }, (_, step) => ['db', new Date(START_MS + step * STEP_MS).toISOString()]),
+    );
+    for (const [step, [, , value]] of rows.entries()) assert.ok(Math.abs(Number(value) - valueAt('db', step)) < 1e-5);
 
-  const worker = await stream.startWorker();
-  await until('the worker is ready', async () => (await worker.readiness())?.status === 200);
-  for (const action of [['inspect'], ['export'], ['reset', '--series', '*'], ['repartition', '--partitions', '4']]) {
-    const refused = await run(...action);
-    assert.deepEqual([refused.exitCode, refused.out], [1, []]);
-    assert.match(refused.err.join(), /has members \(1\): stop the workers first/);
-  }
-  await worker.stop();
+    const worker = await stream.startWorker();
+    await until('the worker is ready', async () => (await worker.readiness())?.status === 200);
+    for (const action of [['inspect'], ['export'], ['reset', '--series', '*'], ['repartition', '--partitions', '4']]) {
+      const refused = await run(...action);
+      assert.deepEqual([refused.exitCode, refused.out], [1, []]);
+      assert.match(refused.err.join(), /has members \(1\): stop the workers first/);
+    }
+    await worker.stop();
 
-  assert.equal((await run('reset', '--series', 'web-1')).exitCode, 0);
-  await score(stream, recordsOf(30, 31));
-  const positions = (await stream.scores())
-    .filter(({ timestampMs, series }) => timestampMs === START_MS + 30 * STEP_MS && SERIES.includes(series))
-    .map(({ series, position }) => [series, position])
-    .sort();
-  assert.deepEqual(
-    positions,
-    [...SERIES].sort().map((series) => [series, series === 'web-1' ? 0 : 30]),
-  );
+    assert.equal((await run('reset', '--series', 'web-1')).exitCode, 0);
+    await score(stream, recordsOf(30, 31));
+    const positions = (await stream.scores())
+      .filter(({ timestampMs, series }) => timestampMs === START_MS + 30 * STEP_MS && SERIES.includes(series))
+      .map(({ series, position }) => [series, position])
+      .sort();
+    assert.deepEqual(
+      positions,
+      [...SERIES].sort().map((series) => [series, series === 'web-1' ? 0 : 30]),
+    );
 
-  const partition = (await stream.scores()).find(({ series }) => series === 'db')!.input.partition;
-  const reset = await run('reset', '--partition', String(partition));
-  assert.match(reset.out.join(), new RegExp(`^partition ${partition}: [1-9]\\d* series and groups start over$`));
-  const left = await run('inspect', '--partition', String(partition));
-  assert.deepEqual(
-    left.out.filter((line) => line.startsWith('  ')),
-    [],
-  );
-});
+    const partition = (await stream.scores()).find(({ series }) => series === 'db')!.input.partition;
+    const reset = await run('reset', '--partition', String(partition));
+    assert.match(reset.out.join(), new RegExp(`^partition ${partition}: [1-9]\\d* series and groups start over$`));
+    const left = await run('inspect', '--partition', String(partition));
+    assert.deepEqual(
+      left.out.filter((line) => line.startsWith('  ')),
+      [],
+    );
+  },
+);
 
 /** What is asked of `state`, and what it says then. */
 const WRONG_USE: Readonly<Record<string, RegExp>> = {

@@ -58,7 +58,7 @@ test('rows that repeat a time of their series are counted, and a path that canno
   }
 });
 
-test('where there is nothing to watch no file is written, and the command says why', async () => {
+test('where there is nothing to watch no file is written, and the command reports why', async () => {
   const path = join(freshFolder(), 'flat.csv');
   await writeFile(
     path,

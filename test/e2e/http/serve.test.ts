@@ -100,7 +100,7 @@ test('a service that other machines reach without TLS warns at its start', async
   assert.equal(await exposed.command.exitCode, 0);
 });
 
-test('the first key may stand in a file, and is an admin', async () => {
+test('the first key may be given by a file, and is an admin', async () => {
   const DATA_DIR = freshFolder();
   const path = join(DATA_DIR, 'key');
   await writeFile(path, `${MINE}\n`);

@@ -49,30 +49,27 @@ kafkaTest('the members of a group are scored together, and all are flagged when 
   await worker.stop();
 });
 
-kafkaTest(
-  'a member that is missing is waited for as long as the grace says, then the others are scored without it',
-  async () => {
-    const stream = await kafkaStream(1, DETECTORS);
-    const worker = await stream.startWorker();
-    const scored = async () => (await stream.scores()).map((score) => `${score.series}${stepOf(score)}`);
-    // The first step waits out its grace in any case.
-    await stream.feed([0, 1, 2].flatMap((step) => MEMBERS.map((member) => observation(member, step))));
-    await stream.feed([observation('a', 3), observation('b', 3), observation('a', 4), observation('b', 4)]);
-    await stream.settled();
-    assert.deepEqual((await scored()).slice(-3), ['a2', 'b2', 'c2']);
-    await stream.feed([observation('a', 5)]);
-    await stream.settled();
-    assert.deepEqual((await scored()).slice(-2), ['a3', 'b3']);
-    await stream.feed([observation('c', 3), observation('c', 4)]);
-    await stream.settled();
-    assert.deepEqual((await scored()).slice(-3), ['a4', 'b4', 'c4']);
-    assert.deepEqual(
-      (await stream.deadLetters()).map(({ reason, series, input }) => [reason, series, input.offset]),
-      [['late', 'c', 14]],
-    );
-    await worker.stop();
-  },
-);
+kafkaTest('a missing member is waited for during the grace, then the others are scored without it', async () => {
+  const stream = await kafkaStream(1, DETECTORS);
+  const worker = await stream.startWorker();
+  const scored = async () => (await stream.scores()).map((score) => `${score.series}${stepOf(score)}`);
+  // The first step waits out its grace in any case.
+  await stream.feed([0, 1, 2].flatMap((step) => MEMBERS.map((member) => observation(member, step))));
+  await stream.feed([observation('a', 3), observation('b', 3), observation('a', 4), observation('b', 4)]);
+  await stream.settled();
+  assert.deepEqual((await scored()).slice(-3), ['a2', 'b2', 'c2']);
+  await stream.feed([observation('a', 5)]);
+  await stream.settled();
+  assert.deepEqual((await scored()).slice(-2), ['a3', 'b3']);
+  await stream.feed([observation('c', 3), observation('c', 4)]);
+  await stream.settled();
+  assert.deepEqual((await scored()).slice(-3), ['a4', 'b4', 'c4']);
+  assert.deepEqual(
+    (await stream.deadLetters()).map(({ reason, series, input }) => [reason, series, input.offset]),
+    [['late', 'c', 14]],
+  );
+  await worker.stop();
+});
 
 kafkaTest('a member on another partition than its group becomes a dead letter', async () => {
   const stream = await kafkaStream(2, DETECTORS);

@@ -17,7 +17,7 @@ function steps(from: number, to: number, isThere: boolean) {
   ).flat();
 }
 
-kafkaTest('a series that was forgotten stays forgotten when the worker is killed, and begins anew', async () => {
+kafkaTest('a series that was forgotten stays forgotten when the worker is killed, and starts over', async () => {
   const stream = await kafkaStream(1, [DETECTOR]);
   const first = await stream.startWorker();
   await stream.feed(steps(0, 30, true));

@@ -45,7 +45,7 @@ const textsOf = async (url: string) =>
 const list = (url: string, texts: readonly string[]) =>
   until(`${texts} are listed`, async () => String((await textsOf(url)).toSorted()) === String(texts.toSorted()));
 
-kafkaTest('changes outlive the service that took them, and stand in the text of an alert', async () => {
+kafkaTest('changes outlive the service that took them, and appear in the text of an alert', async () => {
   const { connection, events, env } = await world();
   const made = await runCommand(['topics', '--partitions', '1'], env);
   assert.equal(made.exitCode, 0, made.err.join('\n'));

@@ -44,7 +44,7 @@ async function limitWrites(clientId: string, bytes: number | null): Promise<void
   }
 }
 
-kafkaTest('a worker that a quota delays is not ready, says so, and scores each record once', async () => {
+kafkaTest('a worker that a quota delays is not ready, names the quota, and scores each record once', async () => {
   const stream = await kafkaStream(2, [QUICK_DETECTOR]);
   const records = waves(8, 100, 2);
   const clientId = `limited-${stream.groupId}`;

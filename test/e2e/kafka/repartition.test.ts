@@ -77,7 +77,7 @@ async function scored(stream: KafkaStream, count: number): Promise<ScoreRecord[]
   return scores;
 }
 
-kafkaTest('records are keyed anew exactly once under kills, and scored as those that had the right key', async () => {
+kafkaTest('records are re-keyed exactly once under kills, and scored as those that had the right key', async () => {
   const { stream, internal, groupId } = await rekeyedStream();
   const all = records(0, STEPS);
   for (let step = 0; step < STEPS; step += 30) {
@@ -164,7 +164,7 @@ kafkaTest('two workers score each point of such a backlog once, or name it late:
   for (const worker of workers) await worker.stop();
 });
 
-kafkaTest('records that cannot be read go on with their keys, and become dead letters once', async () => {
+kafkaTest('records that cannot be read are passed on with their keys, and become dead letters once', async () => {
   const { stream } = await rekeyedStream();
   const bad = [
     { partition: 0, key: null, value: Buffer.from('{') },

@@ -122,7 +122,7 @@ kafkaTest("a descriptor in base64, as Python's serializer registers it, is read 
   assert.deepEqual(decoded, { ...OBSERVATION, series: 'kiln-1', timestampMs: 1_767_225_600_250, value: 12.5 });
 });
 
-kafkaTest('scores make the round trip under the subject of their topic, registered anew or not', async () => {
+kafkaTest('scores make the round trip under the subject of their topic, registered again or not', async () => {
   for (const format of ['avro', 'json-schema'] as const) {
     const options = { topic: `scores-${format}`, registrar: registry };
     const first = (await createScoreEncoder(format, options))(scoreRecord());

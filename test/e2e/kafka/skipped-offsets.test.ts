@@ -60,7 +60,7 @@ kafkaTest('after a truncation reading continues at the end, and the lost offsets
   assert.deepEqual(delivered(), [{ first: 10, last: 49, reason: 'records-truncated' }, '10:new']);
 });
 
-kafkaTest('a topic that was created anew is read from its beginning', async (t) => {
+kafkaTest('a topic that was created again is read from its beginning', async (t) => {
   const topics = await freshTopics(1);
   await append(topics, TEN);
   const delivered = await deliver(t, topics, 9);
@@ -71,7 +71,7 @@ kafkaTest('a topic that was created anew is read from its beginning', async (t) 
   assert.deepEqual(delivered(), ['9:v9', { first: 10, last: 10, reason: 'topic-recreated' }, '0:first']);
 });
 
-kafkaTest('a topic that was created anew and has the position again is read from its beginning', async (t) => {
+kafkaTest('a topic that was created again and has the position again is read from its beginning', async (t) => {
   const topics = await freshTopics(1);
   await append(topics, TEN.slice(0, 3));
   const delivered = await deliver(t, topics, 2);

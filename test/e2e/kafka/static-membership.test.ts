@@ -46,7 +46,7 @@ kafkaTest('a static worker that comes back within the session time-out keeps its
   await Promise.all([leader.stop(), back.stop()]);
 });
 
-kafkaTest('of two workers with one instance id the earlier one ends, and says why', async () => {
+kafkaTest('of two workers with one instance id the earlier one ends with the reason', async () => {
   const stream = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
   const earlier = await started(stream, 'worker-0');
   await until('it is ready', () => isReady(earlier));

@@ -57,7 +57,7 @@ kafkaTest('a tail that retention overtakes continues with the oldest record', as
   assert.deepEqual(seen, ['first', 'last']);
 });
 
-kafkaTest('a tail begins where an earlier one was, unless the topic was created anew', async () => {
+kafkaTest('a tail begins where an earlier one was, unless the topic was created again', async () => {
   const connection = await kafkaConnection();
   const { scores: topic } = await freshTopics(2);
   const feed = (partition: number, ...values: string[]) =>

@@ -80,7 +80,7 @@ for (const [first, second, sockets] of [
   ['V1', 'V2', inFirstProtocol()],
   ['V2', 'V1', undefined],
 ] as const) {
-  kafkaTest(`an owner that commits in ${second} goes on where one that committed in ${first} ended`, async (t) => {
+  kafkaTest(`an owner that commits in ${second} continues where one that committed in ${first} ended`, async (t) => {
     const { open, output, visible } = await group(t);
     const logs = [open(sockets), open(sockets === undefined ? inFirstProtocol() : undefined)];
     for (let turn = 0; turn < 4; turn++) {

@@ -12,13 +12,16 @@ for (const [waits, wait] of [
   ['at once where it is not to wait', '0'],
   ['after its wait', '1500'],
 ]) {
-  kafkaTest(`a worker that finds no broker when it starts says where it looked, and ends with 1 ${waits}`, async () => {
-    const stream = await kafkaStream(1, [QUICK_DETECTOR]);
-    const worker = await stream.startWorker({ KAFKA_BROKERS: '127.0.0.1:1', START_WAIT_MS: wait });
-    assert.deepEqual(await worker.ended, { code: 1, signal: null });
-    assert.match(worker.said(), /^No Kafka could be reached at 127\.0\.0\.1:1\. .*ECONNREFUSED/m);
-    assert.equal(worker.logged('no broker reachable, waiting').length, wait === '0' ? 0 : 1);
-  });
+  kafkaTest(
+    `a worker that finds no broker when it starts names where it looked, and ends with 1 ${waits}`,
+    async () => {
+      const stream = await kafkaStream(1, [QUICK_DETECTOR]);
+      const worker = await stream.startWorker({ KAFKA_BROKERS: '127.0.0.1:1', START_WAIT_MS: wait });
+      assert.deepEqual(await worker.ended, { code: 1, signal: null });
+      assert.match(worker.said(), /^No Kafka could be reached at 127\.0\.0\.1:1\. .*ECONNREFUSED/m);
+      assert.equal(worker.logged('no broker reachable, waiting').length, wait === '0' ? 0 : 1);
+    },
+  );
 }
 
 kafkaTest('a worker that is stopped while it waits for its brokers ends with 0', async () => {

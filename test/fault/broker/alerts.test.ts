@@ -8,7 +8,7 @@ import { until } from '../../fixture/until.ts';
 const broker = ownKafka();
 
 kafkaTest(
-  'while the broker is away nothing is lost, what waits is sent after it, and the process says so',
+  'while the broker is away alerts are not ready and lose nothing, and what waits is sent afterwards',
   async () => {
     const kafka = await broker();
     let isOpen = true;

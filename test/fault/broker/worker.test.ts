@@ -17,7 +17,7 @@ const BATCH = 40;
 const records = waves(20, 60, PARTITIONS);
 
 kafkaTest(
-  'a worker says that the broker is away, comes back by itself, loses nothing and scores nothing twice',
+  'a worker reports that the broker is away, recovers alone, loses nothing and scores nothing twice',
   async (t) => {
     const kafka = await broker();
     const stream = await kafkaStream(PARTITIONS, [QUICK_DETECTOR]);
@@ -100,25 +100,30 @@ kafkaTest('a worker that starts before its brokers waits for them, not ready, an
   assert.deepEqual(await worker.stop(), { code: 0, signal: null });
 });
 
-kafkaTest('a member that comes back while the topic is missing joins again once the topic is made anew', async (t) => {
-  const connection = await kafkaConnection();
-  const kafka = await broker();
-  const topics = await freshTopics(2);
-  const groupId = `group-${topics.observations}`;
-  const log = createKafkaLog({ ...connection, topics, groupId, sessionMs: 3_000 });
-  t.after(() => log.close());
-  const { assignments, connections } = await listen(log);
-  await until('it is assigned', () => assignments.at(-1)?.length === 2);
-  await asAdmin(connection, 'the topic was deleted', (admin) => admin.deleteTopics({ topics: [topics.observations] }));
-  await kafka.kill();
-  await kafka.restart();
-  // It connects meanwhile, several times, and the topic is not there.
-  await sleep(3_000);
-  await ensureTopics(connection, topics, { partitions: 2, replicationFactor: 1, retentionMs: null });
-  const members = async () => {
-    const { groups } = await asAdmin(connection, 'members were listed', (admin) => admin.describeGroups([groupId]));
-    return groups[0].members.length;
-  };
-  await until('the group has a member', async () => (await members()) === 1);
-  await until('it is in reach', () => connections.at(-1) === null && assignments.at(-1)?.length === 2);
-});
+kafkaTest(
+  'a member that comes back while the topic is missing joins again once the topic is created again',
+  async (t) => {
+    const connection = await kafkaConnection();
+    const kafka = await broker();
+    const topics = await freshTopics(2);
+    const groupId = `group-${topics.observations}`;
+    const log = createKafkaLog({ ...connection, topics, groupId, sessionMs: 3_000 });
+    t.after(() => log.close());
+    const { assignments, connections } = await listen(log);
+    await until('it is assigned', () => assignments.at(-1)?.length === 2);
+    await asAdmin(connection, 'the topic was deleted', (admin) =>
+      admin.deleteTopics({ topics: [topics.observations] }),
+    );
+    await kafka.kill();
+    await kafka.restart();
+    // It connects meanwhile, several times, and the topic is not there.
+    await sleep(3_000);
+    await ensureTopics(connection, topics, { partitions: 2, replicationFactor: 1, retentionMs: null });
+    const members = async () => {
+      const { groups } = await asAdmin(connection, 'members were listed', (admin) => admin.describeGroups([groupId]));
+      return groups[0].members.length;
+    };
+    await until('the group has a member', async () => (await members()) === 1);
+    await until('it is in reach', () => connections.at(-1) === null && assignments.at(-1)?.length === 2);
+  },
+);

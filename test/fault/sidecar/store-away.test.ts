@@ -21,7 +21,7 @@ async function count(database: Database): Promise<number> {
   return rows[0].count;
 }
 
-postgresTest('while the server is away this is said, and afterwards everything is there', async (store) => {
+postgresTest('while the server is away that is reported, and afterwards everything is there', async (store) => {
   const database = await store.open();
   const postgres = await sharedPostgres();
   await note(database);

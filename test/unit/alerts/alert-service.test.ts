@@ -115,7 +115,7 @@ test('whoever loses the state stops, and whoever gets it continues', async () =>
   assert.deepEqual(saidTo(hook), ['opened series-1', 'opened series-2']);
 });
 
-test('what people have muted before the start is not told, and is told once the mute is ended', async () => {
+test('what people have muted before the start is not sent, and is sent once the mute has ended', async () => {
   const hook = await startHttpReceiver();
   const muted = { match: 'series-1', detector: null, untilMs: Number.MAX_SAFE_INTEGER };
   let holding = [muted];
@@ -177,7 +177,7 @@ test('open alerts and recent ends are repeated every minute to Alertmanager', as
   assert.equal(posted[4].endsAt, posted[2].endsAt);
 });
 
-test('a receiver that does everything wrong by turns is told everything in the end, and others at once', async () => {
+test('a receiver that fails in every way by turns gets everything in the end, and others at once', async () => {
   const turns = Object.values(BEHAVIOURS);
   let turn = 0;
   const [hook, hostile] = [await startHttpReceiver(), await startHostileReceiver(() => turns[turn++ % turns.length])];

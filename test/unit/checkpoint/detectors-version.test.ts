@@ -72,7 +72,7 @@ test('a series that is concerned begins with the values it kept, and scores as a
   );
 });
 
-test('the changelog says by which version each partition is scored, and from where on', async () => {
+test('the changelog records by which version each partition is scored, and from where on', async () => {
   const run = await changedAt(60);
   const versions = run.broker
     .read(TOPICS.changelog, 0)

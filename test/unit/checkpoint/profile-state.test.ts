@@ -91,7 +91,7 @@ test('a profile is passed over where its series has none, or has other slots, an
   }
 });
 
-test('a profile that is written and read in the middle of a low day goes on to the same alarm of the day', () => {
+test('a profile that is written and read in the middle of a low day continues to the same alarm of the day', () => {
   const stepMs = 900_000;
   const dayMs = 86_400_000;
   const noise = whiteNoise(1);

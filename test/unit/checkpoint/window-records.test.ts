@@ -20,7 +20,7 @@ test('the newest record of each window is kept, as a copy; deleted ones are not'
   assert.deepEqual(drained(windows), []);
 });
 
-test('beyond its bytes it keeps nothing, and says so', () => {
+test('beyond its bytes it keeps nothing, and reports that', () => {
   const windows = new WindowRecords(1_000);
   for (let i = 0; i < 4; i++) windows.keep(Buffer.from(`w/${i}/a`), Buffer.alloc(10));
   assert.equal(windows.overflowed, true);

@@ -138,7 +138,7 @@ test('a group is read only for series whose detector scores groups', () => {
   assert.equal(reasonOf(group('a', '\0\0\0\0')), 'group-missing');
 });
 
-test('labels make the groups of a detector that says so', () => {
+test('labels make the groups of a detector that is grouped by them', () => {
   const grouped = compileMapping(recordMapping(), { groupSourceOf: () => ['job', 'instance'] });
   const group = (series: string) => {
     const decoded = grouped({ timestamp: CLOCK_MS, value: 1, series }, CLOCK_MS);

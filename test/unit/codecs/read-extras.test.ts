@@ -27,7 +27,7 @@ test('start and temporality are read where a record has them, by their paths', (
   assert.equal(extrasOf(record('"value":1,"start":null,"temporality":"cumulative"')), undefined);
 });
 
-test('a start of 0, or at the time of its point, says nothing', () => {
+test('a start of 0, or at the time of its point, is ignored', () => {
   for (const start of [0, CLOCK_MS, CLOCK_MS + 1])
     assert.equal(extrasOf(record(`"value":1,"start":${start}`)), undefined);
 });

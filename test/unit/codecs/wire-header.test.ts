@@ -72,7 +72,7 @@ test('the time of a Timestamp is exact in every unit', async () => {
   }
 });
 
-test('well-known types and maps of a descriptor are what they stand for', async () => {
+test('well-known types and maps of a descriptor are read as what they represent', async () => {
   const fields = { series: ['sensor'], time: 'at' };
   for (const [value, expected] of [
     ['value', 12.5],

@@ -174,7 +174,7 @@ test('topics, mapping, output and several globs are read', () => {
   assert.equal(detectors[0].settings.calibrationSize, 'all');
 });
 
-test('records of many observations are keyed anew, and name series and times themselves', () => {
+test('records of many observations are re-keyed, and name series and times themselves', () => {
   const input = (text: string) => {
     const { file, problems } = read(`input: { ${text} }\ndetectors: [{ ${ENTRY} }]`);
     return { problems, ...file?.stream.input };

@@ -10,7 +10,7 @@ const ENV = {
 };
 const files = { secret: 'the-secret\n' };
 
-test('people sign in where the issuer says, in the roles of their groups', () => {
+test('people sign in where the issuer specifies, in the roles of their groups', () => {
   const result = load({ env: ENV, files });
   assert.ok(result.kind === 'config', problemsOf(result).join('; '));
   assert.deepEqual(result.config.http.identity, {
@@ -31,7 +31,7 @@ test('people sign in where the issuer says, in the roles of their groups', () =>
   assert.equal(without.config.http.identity, null);
 });
 
-test('what is missing beside an issuer is named, and what an issuer is missing for', () => {
+test('options that an issuer needs are named, and options that need an issuer', () => {
   const alone = problemsOf(load({ env: { OIDC_ISSUER: ENV.OIDC_ISSUER } })).join('; ');
   for (const name of ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES']) assert.match(alone, new RegExp(name));
   assert.match(problemsOf(load({ env: { OIDC_ROLES: '*=viewer' } })).join('; '), /OIDC_ISSUER must be/);

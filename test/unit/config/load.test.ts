@@ -242,7 +242,7 @@ const BESIDE_SECRETS = {
   SCHEMA_REGISTRY_USERNAME: 'ada',
 };
 
-test('every secret may stand in a file instead', () => {
+test('every secret may be given by a file instead', () => {
   const named = Object.fromEntries(Object.keys(SECRETS).map((name) => [`${name}_FILE`, `/secrets/${name}`]));
   const files = Object.fromEntries(Object.entries(SECRETS).map(([name, text]) => [`/secrets/${name}`, `${text}\n`]));
   const inFiles = load({ env: { ...BESIDE_SECRETS, ...named }, files });

@@ -11,7 +11,7 @@ test('an input that is scored as it is has no topics of its own', () => {
   assert.deepEqual(scoredTopics(stream), TOPICS);
 });
 
-test('an input that is keyed anew is read by a group of its own, with names that Kafka takes', () => {
+test('an input that is re-keyed is read by a group of its own, with names that Kafka takes', () => {
   assert.deepEqual(repartitionOf(rekeyed), {
     groupId: 'my group-repartition',
     topic: 'my-group-repartition',

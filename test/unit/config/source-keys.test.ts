@@ -55,7 +55,7 @@ test('every problem of a source names its key, and none repeats a password', () 
   assert.doesNotMatch(problems.join(), /secret/);
 });
 
-test('headers of a source name variables, which are read where they are required and stand in no text', () => {
+test('headers of a source name variables, which are read where they are required and appear in no text', () => {
   const source =
     'source: { name: a, prometheus: "http://p:9090", query: up, step: 1min, headers: { X-Scope-OrgID: TENANT } }';
   const load = (env: Record<string, string>, requires: ConfigSources['requires'] = ['sourceHeaders']) =>

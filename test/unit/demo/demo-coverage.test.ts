@@ -5,7 +5,7 @@ import { detectorConfig, streamConfig } from '../../fixture/stream/stream-run.ts
 
 const NOW_MS = Date.UTC(2026, 4, 1);
 
-test('during the outage that the demo plays the start said that its detectors take none of its series', () => {
+test('the start reports no unwatched series during the outage of the demo', () => {
   const stream = streamConfig([detectorConfig({ series: ['*'] })]);
   const hours = Array.from({ length: 48 }, (_, hour) => NOW_MS + hour * 3_600_000);
   const sizes = new Set(hours.map((nowMs) => coveredDemoSeries(stream, nowMs).size));

@@ -64,7 +64,7 @@ test('a season is lost, and a value stuck, while the season is large', () => {
   }
 });
 
-test('noise is small beside the day, and no value is negative', () => {
+test('noise is small relative to the day, and no value is negative', () => {
   for (const series of DEMO_SERIES) {
     const parts = period.map((step) => partsAt(series, step));
     const spread = Math.max(...parts.map(({ season }) => season)) - Math.min(...parts.map(({ season }) => season));

@@ -37,7 +37,7 @@ test('the last step of the history has every series, so that its end can be seen
   assert.ok(DEMO_SERIES.every(({ id }) => sentTime(id, liveStart - 1) === timeOf(liveStart - 1)));
 });
 
-test('an outage takes two hours of every series, and a silent series stops while the others go on', () => {
+test('an outage takes two hours of every series, and a silent series stops while the others continue', () => {
   for (const fault of faultsWithin(start, liveStart)) {
     const gone = DEMO_SERIES.filter(({ id }) => sentTime(id, fault.start) === null).length;
     assert.equal(gone, { outage: DEMO_SERIES.length, silence: 1, 'wrong-time': 0 }[fault.kind]);

@@ -32,7 +32,7 @@ test('the transactions of a worker are bounded, and the interval stretches for a
   assert.ok(Math.max(...commits) - Math.min(...commits) <= 1, String(commits));
 });
 
-test('a full transaction does not wait for its interval, but for its slot', () => {
+test('a full transaction waits for its slot, not for its interval', () => {
   const pace = new WorkerPace(10);
   const [one, other] = [new CommitSchedule(1_000, pace), new CommitSchedule(1_000, pace)];
   assert.equal(one.waitMs(0, true), 0);

@@ -56,7 +56,7 @@ test('a record that the broker refuses for its size is searched as well', async 
   );
 });
 
-test('when every record fails only some are set aside, the worker lives, and readiness says why', async () => {
+test('when every record fails only some are set aside, the worker lives, and readiness names the reason', async () => {
   const { run, start } = failingRun(() => true);
   const worker = await start();
   let ended = false;

@@ -21,7 +21,7 @@ test('without a limit nothing is asked', () => {
   assert.equal(new MemoryGuard({ bytesMax: null, usedBytes, nowMs: () => 0 }).exceeded, false);
 });
 
-test('a worker beyond its memory limit pauses its partitions and says why, and goes on when memory is free', async () => {
+test('a worker beyond its memory limit pauses its partitions with the reason, and continues when memory is free', async () => {
   let usedBytes = 10 * MIB;
   const run = streamRun({ limits: { memoryMbMax: 100 } });
   const pauses: boolean[] = [];

@@ -73,7 +73,7 @@ test('a revoked partition is not reported any more', async () => {
   assert.doesNotMatch(text, /partition="0"/);
 });
 
-test('the lag of a partition is told in records and in event time, after commits and fetches', async () => {
+test('the lag of a partition is reported in records and in event time, after commits and fetches', async () => {
   const { metrics, reports } = setUp();
   reports.assigned([3]);
   reports.fetched(3, 100);

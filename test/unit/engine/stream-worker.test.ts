@@ -129,7 +129,7 @@ test('a worker that is stopped during a restore does not read the changelog to i
   assert.equal(await Promise.race([stopped, sleep(30_000, 'still reading', { ref: false })]), 'stopped');
 });
 
-test('readiness says why a restore failed, until it succeeds', async () => {
+test('readiness names the reason why a restore failed, until it succeeds', async () => {
   const { broker, start } = streamRun();
   const log = broker.openLog();
   let hangs = true;
@@ -149,7 +149,7 @@ test('readiness says why a restore failed, until it succeeds', async () => {
   await worker.stop();
 });
 
-test('readiness says why a partition cannot be taken over while that is tried again', async () => {
+test('readiness names the reason why a partition cannot be taken over while that is tried again', async () => {
   const { broker, start } = streamRun();
   const log = broker.openLog();
   const { promise: possible, resolve: allow } = Promise.withResolvers<void>();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { memberOf } from '../../../src/incidents/incident-member.ts';
 import { anomalyEvent } from '../../fixture/stream/anomaly-event.ts';
 
-test('what was seen is told with the numbers that the sentence of the event has', () => {
+test('the description of a member has the numbers of the sentence of its event', () => {
   const seen = (changes: Parameters<typeof anomalyEvent>[0]) => memberOf(anomalyEvent(changes), 60_000).seen;
   assert.equal(seen({}), '99 where 42 was expected');
   const counter = { value: 1_408_612_377_120, expected: 1_408_612_000_000, lo: null, hi: null };

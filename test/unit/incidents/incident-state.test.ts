@@ -51,13 +51,13 @@ test('near onsets of one host are one incident, and those of different hosts are
   assert.deepEqual(grouped([opened('dc-0/host-2/cpu', 0), opened('dc-0/host-4/mem', 0)]), [1, 1]);
 });
 
-test('series with opaque ids are one incident where their labels say so', () => {
+test('series with opaque ids are one incident if their labels match', () => {
   const labelled = (id: string, host: string) => opened(id, 0, { seriesLabels: { __name__: `metric_${id}`, host } });
   assert.deepEqual(grouped([labelled('a1', 'host-2'), labelled('b2', 'host-2')]), [2]);
   assert.deepEqual(grouped([labelled('a1', 'host-2'), labelled('b2', 'host-4')]), [1, 1]);
 });
 
-test('an event of a series whose interval had no width says that it moved, not how far', () => {
+test('an event of a series whose interval had no width reports that it moved, not how far', () => {
   const incidents = fleet();
   const peak = { value: 100, expected: 0, lo: 0, hi: 1e-9, grade: 0.985 };
   incidents.observe(opened('dc-0/host-2/up', 0, peak), LATER);
@@ -162,7 +162,7 @@ test('a late event that bridges two incidents merges the later one into the earl
   ]);
 });
 
-test('an incident is closed once all its events have ended and nothing more is heard', () => {
+test('an incident is closed once all its events have ended and no more arrive', () => {
   const incidents = fleet();
   const event = opened('dc-0/host-2/cpu', 0);
   incidents.observe(event, LATER);

@@ -62,7 +62,7 @@ for (const [law, changes, key] of [
   });
 }
 
-test('a run of a graph of medians has a multiple of four rows, unless its manifest says otherwise', () => {
+test('a run of a graph of medians has a multiple of four rows, unless its manifest sets another number', () => {
   for (const [given, rowsUnit] of [
     [{}, 4],
     [{ rows_unit: 2 }, 2],

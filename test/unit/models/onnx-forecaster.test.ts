@@ -73,7 +73,7 @@ test('a request longer than a run is distributed over the threads and reassemble
   assert.equal(forecasters.stats().forecasts, 100);
 });
 
-test('a short request has its turn beside a long one that fills every run', async (t) => {
+test('a short request has its turn next to a long one that fills every run', async (t) => {
   const forecasters = await start(t, { runRowsMax: 4 });
   const { forecast } = forecasters.forecasterFor('mean', 1);
   let longIsDone = false;
@@ -173,7 +173,7 @@ test('a failed run rejects its requests with the reason, and the thread continue
   assert.deepEqual([...(await forecast(levels([5])))], [5]);
 });
 
-test('a thread that ends by itself is noticed and replaced; requests wait for the new one', async (t) => {
+test('a thread that exits is noticed and replaced; requests wait for the new one', async (t) => {
   const workers = catchWorkers(t);
   const forecasters = await start(t, { threads: 2 });
   const { forecast } = forecasters.forecasterFor('mean', 1);
@@ -186,7 +186,7 @@ test('a thread that ends by itself is noticed and replaced; requests wait for th
   assert.deepEqual([forecasters.stats().threads, workers.length], [2, 4]);
 });
 
-test('runs of a thread that ends by itself are rejected as internal', async (t) => {
+test('runs of a thread that exits are rejected as internal', async (t) => {
   const workers = catchWorkers(t);
   const forecasters = await start(t);
   const { forecast } = forecasters.forecasterFor('mean', 1);

@@ -4,7 +4,7 @@ import { changeText } from '../../../src/records/known-change.ts';
 
 const deploy = { time: 1_000_000, timeEnd: null, text: 'deploy web 4.2' };
 
-test('a change says how long before or after what began it was, and whether it went on', () => {
+test('a change has its distance from the start of the event, and whether it continued', () => {
   assert.equal(changeText(deploy, 1_000_000 + 12 * 60_000), '12 min after deploy web 4.2');
   assert.equal(changeText(deploy, 1_000_000), '0 s after deploy web 4.2');
   assert.equal(changeText(deploy, 940_000), '1 min before deploy web 4.2');

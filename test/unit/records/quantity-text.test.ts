@@ -27,7 +27,7 @@ for (const [value, unit, text] of [
   });
 }
 
-test('values of one sentence that differ are told apart', () => {
+test('values of one sentence that differ are written differently', () => {
   const near = [1_408_600_000_000_000, 1_408_100_000_000_000, 1_408_900_000_000_000];
   assert.deepEqual(quantityTexts(near, null), ['1408.6T', '1408.1T', '1408.9T']);
   assert.deepEqual(quantityTexts(near, 'bytes'), ['1.2511 PiB', '1.2506 PiB', '1.2514 PiB']);

@@ -94,7 +94,7 @@ test('work that fills memory outside the heap is killed', { skip: noProc }, asyn
   assert.equal(await output('echo well'), 'well');
 });
 
-test('a child that ends by itself is distinguished from a killed one, and replaced', async (t) => {
+test('a child that exits is distinguished from a killed one, and replaced', async (t) => {
   const { run, output } = sandboxOf(t);
   const outcome = await run('exit 3');
   assert.ok(outcome.kind === 'ended');

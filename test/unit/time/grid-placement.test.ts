@@ -52,7 +52,7 @@ function walk(times: readonly number[]) {
   return { kinds, positions };
 }
 
-test('the phase is not that of the first sample: one half a step beside the grid loses nothing that follows', () => {
+test('the phase is not that of the first sample: one half a step off the grid loses nothing that follows', () => {
   const jitter = (i: number) => (((i * 7_919) % 101) - 50) / 50 / 60;
   const { kinds, positions } = walk([-0.5, ...Array.from({ length: 1_000 }, (_, i) => i + jitter(i))]);
   assert.ok(kinds.next >= 1_000, JSON.stringify(kinds));
@@ -72,7 +72,7 @@ test('observations with a jitter of 0.4 steps, a slow clock or a moving phase ea
   }
 });
 
-test('a series sampled twice as often as its frequency says keeps every second observation', () => {
+test('a series sampled twice as often as its frequency keeps every second observation', () => {
   const { kinds, positions } = walk(Array.from({ length: 1_000 }, (_, i) => i / 2));
   assert.ok(Math.abs(positions - 500) <= 2, `${positions}`);
   assert.ok(kinds.duplicate >= 498);

@@ -100,7 +100,7 @@ test('what a series is called is text: no tag of it is read, and it stays on its
   assert.equal(rendered, '[{{#events}}{{value}} Bcc: all@example.com <b>]');
 });
 
-test('a pause of a detector is told in words: the detector, and how many series', () => {
+test('a pause of a detector is described by the detector and the number of series', () => {
   const summary = 'Silence: no value of any of 1500 series';
   const pause = anomalyEvent({ kind: 'silence', detector: 'web', series: null, summary, seriesCount: 1_500 });
   const { title, text } = wordsOf(DEFAULT_WORDING, notificationOf([pause]));

@@ -53,7 +53,7 @@ test('the events have the fields of their records, and the key that all messages
   assert.equal(hook.posts[0].headers['webhook-signature'], undefined);
 });
 
-test('every body is as its schema and that of the events say', async () => {
+test('every body follows its schema and that of the events', async () => {
   const read = (name: string) =>
     JSON.parse(readFileSync(new URL(`../../../../schemas/${name}.schema.json`, import.meta.url), 'utf8'));
   const ajv = new Ajv({ formats: { 'date-time': true } });

@@ -96,7 +96,7 @@ colour: blue
   }
 });
 
-test('secrets come from variables and files, and stand in no problem', () => {
+test('secrets come from variables and files, and appear in no problem', () => {
   const secret = Buffer.alloc(24, 1).toString('base64');
   const content = `
 allow_private: [127.0.0.1]

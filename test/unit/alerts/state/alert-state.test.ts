@@ -13,7 +13,7 @@ const NOON = Date.UTC(2026, 4, 2, 12);
 const keptAlerts = (route: string, more = '') =>
   new KeptAlerts(routesOf(`${RECEIVERS}\n${more}\nroutes: [{ name: all, receivers: hook${route} }]`));
 
-test('an event is told when it opens and when it closes, and once each', () => {
+test('receivers are notified when an event opens and when it closes, once each', () => {
   const alerts = keptAlerts('');
   const { opened, updated, closed } = revisionsOf(1);
   for (const event of [opened, opened, updated, closed, closed]) alerts.state.observe(event, NOON);
@@ -21,13 +21,13 @@ test('an event is told when it opens and when it closes, and once each', () => {
   assert.equal(alerts.state.open, 0);
 });
 
-test('with updates every revision is told', () => {
+test('with updates receivers are notified of every revision', () => {
   const alerts = keptAlerts(', updates: true');
   for (const event of Object.values(revisionsOf(1))) alerts.state.observe(event, NOON);
   assert.deepEqual(saidBy(alerts.take()), ['hook opened series-1', 'hook updated series-1', 'hook closed series-1']);
 });
 
-test('an event whose opening was not read is told at its next revision, but not at its end', () => {
+test('an event whose opening was not read is notified at its next revision, but not at its end', () => {
   const alerts = keptAlerts('');
   alerts.state.observe(revisionsOf(1).updated, NOON);
   alerts.state.observe(revisionsOf(2).closed, NOON);
@@ -115,7 +115,7 @@ test('within the cool-down of a series a new event waits, and is dropped if it c
   assert.deepEqual(alerts.suppressed, ['cool-down', 'cool-down']);
 });
 
-test('in a mute window nothing new is told; what is open at its end is told then', () => {
+test('in a mute window nothing new is notified; what is open at its end is notified then', () => {
   const windows = 'mute_windows: [{ name: noon, time_zone: UTC, from: "12:00", to: "13:00" }]';
   const alerts = keptAlerts(', mute: noon', windows);
   const [before, brief, long] = [revisionsOf(1), revisionsOf(2), revisionsOf(3)];
@@ -130,7 +130,7 @@ test('in a mute window nothing new is told; what is open at its end is told then
   assert.deepEqual(saidBy(alerts.take()), ['hook opened series-3']);
 });
 
-test('a mute window of some series leaves events of others to be told', () => {
+test('a mute window of some series mutes no event of others', () => {
   const windows = `mute_windows: [{ name: noon, series: '{job="a"}', time_zone: UTC, from: "12:00", to: "13:00" }]`;
   const alerts = keptAlerts(', mute: noon', windows);
   alerts.state.observe(revisionsOf(1, { series: 'up{job="a"}' }).opened, NOON);
@@ -139,7 +139,7 @@ test('a mute window of some series leaves events of others to be told', () => {
   assert.deepEqual(saidBy(alerts.take()), ['hook opened up{job="b"}', 'hook opened null']);
 });
 
-test('what people muted is not told until the mute ends, on every route', () => {
+test('what people muted is not notified until the mute ends, on every route', () => {
   const alerts = keptAlerts('');
   const told = revisionsOf(1, { series: 'up{job="a"}' });
   alerts.state.observe(told.opened, NOON);
@@ -158,7 +158,7 @@ test('what people muted is not told until the mute ends, on every route', () => 
   assert.deepEqual(saidBy(alerts.take()), ['hook opened series-4']);
 });
 
-test('an event that is older than the age limit when it arrives is not told', () => {
+test('an event that is older than the age limit when it arrives is not notified', () => {
   const alerts = keptAlerts(', age_limit: 1d');
   alerts.state.observe(revisionsOf(1, { updatedAtMs: NOON - 86_400_001 }).opened, NOON);
   alerts.state.observe(revisionsOf(2, { updatedAtMs: NOON - 86_400_000 }).opened, NOON);
@@ -166,7 +166,7 @@ test('an event that is older than the age limit when it arrives is not told', ()
   assert.deepEqual(alerts.suppressed, ['age']);
 });
 
-test('a route that was removed still closes what it told, to the receivers that are left', () => {
+test('a route that was removed still closes what it notified, to the receivers that are left', () => {
   const alerts = keptAlerts('');
   alerts.state.observe(revisionsOf(1).opened, NOON);
   alerts.restart(NOON, routesOf(`${RECEIVERS}\nroutes: [{ name: new, receivers: boss }]`));
@@ -181,7 +181,7 @@ test('a route that was removed still closes what it told, to the receivers that 
   ]);
 });
 
-test('what a receiver that is gone should hear becomes a dead letter', () => {
+test('notifications of a receiver that is gone become dead letters', () => {
   const both = `${RECEIVERS}\nroutes: [{ name: all, receivers: [hook, boss] }]`;
   const alerts = new KeptAlerts(routesOf(both));
   alerts.state.observe(revisionsOf(1).opened, NOON);

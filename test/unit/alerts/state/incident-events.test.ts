@@ -22,7 +22,7 @@ const TWO = `incident-${eventId(5)}`;
 const keptAlerts = (route: string, more = '') =>
   new KeptAlerts(routesOf(`${RECEIVERS}\n${more}\nroutes: [{ name: all, on: incidents, receivers: hook${route} }]`));
 
-test('an incident is told once it was waited for, with the events that joined meanwhile, and at its end', () => {
+test('an incident is notified after the group wait, with the events that joined meanwhile, and at its end', () => {
   const alerts = keptAlerts('');
   const { opened, updated, closed } = incidentLife(1, [1, 2, 3]);
   alerts.state.observeIncident(opened, NOON);
@@ -95,7 +95,7 @@ test('an incident that is merged is closed, and the other one has its events', (
   );
 });
 
-test('one event must meet all conditions on events; severity, grade and kind of incident are those of the whole', () => {
+test('one event must match all conditions on events; severity, grade and kind of incident are those of the whole', () => {
   const isTold = (match: string, events: readonly IncidentEvent[]) => {
     const alerts = keptAlerts(`, match: ${match}`);
     const { opened } = incidentLife(1, [], { events, severity: 20, grade: 0.8, kind: 'related' });
@@ -168,7 +168,7 @@ test('an incident is muted while people have muted all of its events', () => {
   assert.deepEqual(saidBy(alerts.take()), [`hook opened ${ONE}`]);
 });
 
-test('one receiver may be told of an event and of the incident that has its id', () => {
+test('one receiver may be notified of an event and of the incident that has its id', () => {
   const alerts = new KeptAlerts(
     routesOf(`${RECEIVERS}
 routes:

@@ -50,7 +50,7 @@ test('the oldest dead letter makes room', () => {
   assert.equal(outbox.deadLetters()[0].atMs, 1);
 });
 
-test('a dead letter that says that an event is open is not repeated after its end', () => {
+test('a dead letter about an open event is not repeated after its end', () => {
   const outbox = new Outbox(['hook'], new Map());
   const [gone, open] = [revisionsOf(1), revisionsOf(2)];
   for (const event of [gone.opened, gone.closed, open.opened]) {

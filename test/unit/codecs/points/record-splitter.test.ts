@@ -88,7 +88,7 @@ test('values of a record are split, those of a group with its id', () => {
   ]);
 });
 
-test('labels make groups, and some do not tell series apart', () => {
+test('labels make groups, and some do not distinguish series', () => {
   const expected = {
     ...NOTHING_LOST,
     records: [['{job="a"}', { series: 'by_load{host="h",job="a"}', timestamp: CLOCK_MS, value: 1 }]],

@@ -128,7 +128,7 @@ test('times before 1970 are what they are, and are refused as such', () => {
   assert.deepEqual(decoded.kind === 'points' && decoded.series[0].timestampsMs, [-5]);
 });
 
-test('a request of 2.0 is the same points as one of 1.0, wherever its texts stand', () => {
+test('a request of 2.0 is the same points as one of 1.0, whatever the order of its texts', () => {
   const series = [
     {
       labels: { __name__: 'up', job: 'näch', instance: 'a"b' },

@@ -44,7 +44,7 @@ test('without rules there are none, and labels are texts by name', () => {
   assert.deepEqual(detector?.labels, { team: 'web', 'k8s.cluster': 'eu-1' });
 });
 
-test('a wrong rule or label is a problem that says what was expected', () => {
+test('a wrong rule or label is a problem that names what was expected', () => {
   for (const [more, expected] of [
     ['events: { direction: sideways }', /detectors\[0\]\.events\.direction must be up, down or both/],
     ['events: { min_deviation: -1 }', /events\.min_deviation must be a number of at least 0/],

@@ -17,8 +17,6 @@ const FILES = {
   routes: { schema: routesSchema.schema, examples: ['deploy/alerts.example.yaml'] },
 } as const;
 
-if (process.env.UPDATE_SCHEMAS === '1') await import('../../../generated/main.ts');
-
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;

@@ -15,7 +15,7 @@ function parse(text: string): { readonly root: SettingsNode | null; readonly pro
   return { root: parseSettingsText('s.yaml', text, problems), problems };
 }
 
-test('values have their lines, and an alias is the value that it stands for', () => {
+test('values have their lines, and an alias is the value that it refers to', () => {
   const { root, problems } = parse('a: &level 90\nb:\n  - *level\n  -\n');
   assert.deepEqual(problems, []);
   const level = { kind: 'scalar', line: 1, value: 90 };

@@ -5,7 +5,7 @@ import { NO_SCORES, type ShownScores } from '../../../../src/console/view/shown-
 
 const of = (timestampMs: number[], value: (number | null)[]): ShownScores => ({ ...NO_SCORES, timestampMs, value });
 
-test('earlier values stand at the times that are so much later', () => {
+test('earlier values are drawn at the times that are so much later', () => {
   const earlier = of([0, 10, 20, 40], [1, 2, 3, 5]);
   assert.deepEqual(comparedValues(of([100, 110, 120, 130, 140], []), earlier, 100), [1, 2, 3, null, 5]);
 });

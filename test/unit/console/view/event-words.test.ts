@@ -16,7 +16,7 @@ import { seen } from '../../../fixture/console/seen-event.ts';
 
 const NOW = Date.UTC(2026, 4, 1, 14);
 
-test('what is unusual on average alone is told by its summary, and a range that it tells by widths of it', () => {
+test('what is unusual on average alone is described by its summary, and a range in widths of it', () => {
   const beyond = { value: 99, expected: 42, lo: 38, hi: 46 };
   const of = (usual: string) =>
     whyFlagged(seen({ ...beyond, summary: `Level shift up: 99, higher (usually ${usual})` }), NOW);
@@ -70,7 +70,7 @@ test('the reasons name what was seen, what was usual, and for how long', () => {
   ]);
 });
 
-test('what the summary tells of an event is not told again', () => {
+test('what the summary of an event contains is not repeated', () => {
   const event = seen({
     summary: 'Spike up: 99 where 42 was expected, highest in 9 days',
     unusual: 'highest in 9 days',
@@ -87,7 +87,7 @@ test('a kind of a later version has its own name', () => {
   assert.equal(kindName('time_warp'), 'time warp');
 });
 
-test('a host is what stands before the last slash or colon', () => {
+test('a host is what precedes the last slash or colon', () => {
   assert.deepEqual(['web-1/cpu', 'dc/web-1/cpu', 'job:cpu', 'cpu', '/cpu'].map(hostOf), [
     'web-1/',
     'dc/web-1/',
@@ -97,7 +97,7 @@ test('a host is what stands before the last slash or colon', () => {
   ]);
 });
 
-test('a pause of a detector is named after it, and says that there are no data', () => {
+test('a pause of a detector is named after it, and described as no data', () => {
   const nothing = { value: null, expected: null, lo: null, hi: null };
   const pause = seen({ series: null, kind: 'silence', seriesCount: 40, ...nothing });
   assert.equal(subjectName(pause), 'detector web');

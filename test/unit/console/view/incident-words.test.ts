@@ -28,7 +28,7 @@ test('an incident is called by where it may have begun, and otherwise by its sen
   assert.deepEqual([onsetText(0), onsetText(41_000)], ['first', '+41 s']);
 });
 
-test('a revision changes, adds or ends an open incident, and keeps what people said of it', () => {
+test('a revision changes, adds or ends an open incident, and keeps its feedback', () => {
   const acknowledged = { at: 1, by: 'ann', note: null };
   const known = [answer({ acknowledged }), answer({ incidentId: 'other' })];
   const updated = withRevision(known, revision({ type: 'updated', severity: 99 }));
@@ -45,7 +45,7 @@ test('a revision changes, adds or ends an open incident, and keeps what people s
   }
 });
 
-test('a revision says which incident events are part of, and a merged one passes them on', () => {
+test('a revision names the incident of its events, and a merged one passes them on', () => {
   const events = [seen({ eventId: '0123' }), seen({ eventId: 'old', incidentId: 'i' }), seen({ eventId: 'x' })];
   const ids = (changes: Parameters<typeof incident>[0]) =>
     withIncident(events, revision({ incidentId: 'i', ...changes })).map(({ incidentId }) => incidentId);
@@ -64,7 +64,7 @@ test('incidents that somebody looks after come last, the severest of the others 
   assert.equal(worstIncidentsFirst([quiet, low], 2_000)[0], quiet, 'the mute has ended');
 });
 
-test('that no incident is made is said since when, where events wait for one', () => {
+test('a stall of incidents is shown with its start, if events wait for one', () => {
   const freshness = (since: number | null) => ({ incidents: { open: 1, stalled_since: since } }) as Freshness;
   assert.equal(incidentsStalled(freshness(null), 0), null);
   assert.equal(incidentsStalled(null, 0), null);

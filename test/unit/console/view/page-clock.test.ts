@@ -30,7 +30,7 @@ test('event time runs from the newest observation, however the clock of the brow
 const problem = { reason: 'Kafka is away', since: AT - 30_000, due: null };
 const workers = { members: 1, lag: 9, stalled_since: null };
 
-test('event time stands still while nothing is read, scored or known', () => {
+test('event time does not move while nothing is read, scored or known', () => {
   const laterMs = 90 * MINUTE_MS;
   assert.equal(now({ problem }, { laterMs }), NEWEST + 30_000);
   assert.equal(now({ problem: { ...problem, due: '1min' } }, { laterMs }), NEWEST);

@@ -37,7 +37,7 @@ test('the interval breaks where there is none', () => {
   assert.equal(drawn.band, 'M2 2L22 2L22 22L2 22ZM62 2L82 2L82 22L62 22Z');
 });
 
-test('the interval goes there above and back below, and alarms stand on their values', () => {
+test('the interval goes there above and back below, and alarms are drawn on their values', () => {
   const drawn = sparklineOf(of([0, 10], { lo: [0, 0], hi: [10, 10], alarms: [0, 1] }), { width: 104, height: 24 });
   assert.equal(drawn.band, 'M2 2L102 2L102 22L2 22Z');
   assert.deepEqual(drawn.alarms, [{ x: 102, y: 2 }]);

@@ -12,7 +12,7 @@ test('the default is one a week, and stays between 1 in 50,000 and 1 in 1,000 ro
   assert.equal(rateOf('s'), 1 / 50_000, 'a series of every second still alarms of what anyone calls an incident');
 });
 
-test('a rate that was asked for is kept, but for 1 in 100 rows at most', () => {
+test('a target rate is kept, up to 1 in 100 rows', () => {
   assert.equal(rateOf('s', '1/week'), 1 / (7 * 24 * 60 * 60));
   assert.equal(rateOf('D', '2/week'), 1 / 100);
   assert.equal(rateOf('h', 'off'), null);

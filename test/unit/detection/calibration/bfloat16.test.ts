@@ -11,7 +11,7 @@ import {
 /** The smallest number whose 8 bits of precision are all there. */
 const NORMAL_MIN = 2 ** -126;
 
-test('every pattern of 16 bits stands for itself', () => {
+test('every pattern of 16 bits is its own value', () => {
   for (let bits = 0; bits <= 0xffff; bits++) {
     const number = ofBfloatBits(bits);
     if (!Number.isNaN(number)) assert.equal(bfloatBits(number), bits);

@@ -96,7 +96,7 @@ test('robust: the deviation follows the step of the horizon', () => {
   }
 });
 
-test('robust: what errors grow by along a horizon counts for more where few horizons tell it', () => {
+test('robust: the growth of errors along a horizon counts for more where few horizons show it', () => {
   const growthOf = (horizons: number) => {
     const residuals = Float32Array.from(
       { length: 4 * horizons },

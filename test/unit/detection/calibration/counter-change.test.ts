@@ -26,7 +26,7 @@ function changes(given: readonly Given[], { isDelta = false }: { isDelta?: boole
 }
 const increases = (...given: Parameters<typeof changes>) => changes(...given).map(({ increase }) => increase);
 
-test('a counter that falls was reset to 0, and what is too far apart says nothing', () => {
+test('a counter that falls was reset to 0, and points that are too far apart give no change', () => {
   const given: Given[] = [
     [1, 100],
     [2, 130],
@@ -50,7 +50,7 @@ test('a new start is a reset although the value rose, and the same start a secon
   );
 });
 
-test('points of two starts in turn go on from those of their own start', () => {
+test('points of two starts in turn continue from those of their own start', () => {
   const given: Given[] = [0, 1, 2, 3].flatMap((minute): Given[] => [
     [minute, 1_000 + 10 * minute, -500],
     [minute + 0.5, 7 * minute, -0.5],
@@ -74,7 +74,7 @@ test('a sender that started long ago has a first point', () => {
   );
 });
 
-test('deltas are what they say, over their interval', () => {
+test('deltas are taken as they are, over their interval', () => {
   assert.deepEqual(
     changes(
       [

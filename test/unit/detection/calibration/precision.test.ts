@@ -19,7 +19,7 @@ test('a window that varies less than float32 resolves at its distance from the o
   assert.equal(lost(2 ** 31 - 1, [20.1, 19.8, 20.4, 19.6]), true);
 });
 
-test('a window beside its origin keeps its values, however large they are', () => {
+test('a window far from its origin keeps its values, however large they are', () => {
   assert.equal(lost(1e12, [1e12, 1e12 + 1, 1e12 - 2]), false);
   assert.equal(lost(20, [20.1, 19.8, 1e30]), false);
 });

@@ -10,7 +10,7 @@ import { streamSettings } from '../../../fixture/stream/stream-run.ts';
 
 const GAP = 24;
 
-test('an alarm of a whole day is told as its mean, lasts as long as the day, and closes soon behind it', () => {
+test('an alarm of a whole day is reported as its mean, lasts as long as the day, and closes soon after it', () => {
   const stepMs = 3_600_000;
   const dayMs = 24 * stepMs;
   const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ detectionSize: GAP, context: 192 }))));

@@ -66,14 +66,14 @@ test('nothing is known where the rows before the event are not kept', () => {
   );
 });
 
-test('missing values tell nothing', () => {
+test('missing values are no evidence', () => {
   assert.equal(
     departure((since) => (since < 0 ? 0 : Number.NaN), 30),
     null,
   );
 });
 
-test('a slow drift rises while single values are ordinary again, and goes on to rise; a level stays', () => {
+test('a slow drift rises while single values are ordinary again, and continues to rise; a level stays', () => {
   const departed = (away: (since: number) => number, until: number) =>
     Array.from({ length: 40 }, (_, seed) => departure(away, 60, { amplitude: 20, seed, until })!.riseRows);
   for (const until of [START + 2, START + 60]) {

@@ -41,7 +41,7 @@ test('a row that ends a block is not the highest of the block before that one', 
   assert.equal(rarityOfLast([...values, 10], 'highest'), block - 1);
 });
 
-test('beyond the context it never says more than is true, and says it of every row where no value was as high', () => {
+test('beyond the context it never claims more than is true, and claims it of every row where no value was as high', () => {
   let beyond = 0;
   fc.assert(
     fc.property(

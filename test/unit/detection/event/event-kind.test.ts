@@ -171,7 +171,7 @@ test('missing values classify nothing', () => {
   );
 });
 
-test('how values left what was usual tells a drift from a level shift, whatever was before the alarm', () => {
+test('a drift differs from a level shift by how values left what was usual, whatever was before the alarm', () => {
   const off = (row: number) => usual(row) + 9;
   assert.equal(kindAfter(off, 30, { departure: { riseRows: 40, displacedRows: 20, size: 9 } }), 'drift');
   assert.equal(

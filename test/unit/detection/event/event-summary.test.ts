@@ -32,7 +32,7 @@ const START_MS = Date.UTC(2026, 2, 3, 9);
 const open = { startedAtMs: START_MS, endedAtMs: null, closeReason: null, originMs: 0 };
 const lasted = (ms: number) => ({ ...open, endedAtMs: START_MS + ms, closeReason: 'recovered' }) as const;
 
-test('a sentence says what was seen, what was expected and how rare that is', () => {
+test('a sentence has what was seen, what was expected and how rare that is', () => {
   assert.equal(summaryOf(spike, open), 'Spike: 1235 where 40 was expected, highest in 14 days');
   assert.equal(
     summaryOf({ ...spike, unusual: null }, lasted(60_000)),
@@ -91,7 +91,7 @@ test('what is unusual for a time of the week names weekday, local time and what 
   assert.equal(at(0, Date.UTC(1969, 11, 29), 5, 1.23456), 'lower than usual for a Monday 00:00 (usually 2.5 to 7.5)');
 });
 
-test('values that stay where they went are told by since when', () => {
+test('values that stay at a new level are described by its start', () => {
   const stayed = { ...lasted(7_200_000), closeReason: 'new_level' } as const;
   const shift = { ...spike, kind: 'level_shift', unusual: null } as const;
   assert.equal(
@@ -213,10 +213,10 @@ const KINDS: readonly (readonly [Seen, readonly string[]])[] = [
 ];
 
 for (const [seen, expected] of KINDS) {
-  test(`what is said of a ${seen.kind}`, () => assert.deepEqual(eight(seen), expected));
+  test(`the summary of a ${seen.kind}`, () => assert.deepEqual(eight(seen), expected));
 }
 
-test('what is said of a silence', () => {
+test('the summary of a silence', () => {
   const silence = told({ kind: 'silence', direction: 'down', value: null, expected: null });
   const pause = { ...silence, seriesCount: 1_500 };
   assert.deepEqual(
@@ -243,14 +243,14 @@ test('what is said of a silence', () => {
   );
 });
 
-test('less than a day says nothing of how rare a value is, nor does what forecasts alone find', () => {
+test('less than a day is no measure of how rare a value is, nor is what forecasts alone find', () => {
   assert.equal(rarityText({ side: 'highest', rows: 5 }, HOUR_MS), null);
   const season = { expected: 990, deviation: 45, lately: 700, raised: false, localMs: START_MS };
   assert.equal(seasonText(950, season, null), null);
   assert.match(seasonText(171, season, 'bytes') ?? '', /^lower than usual for a Tuesday 09:00 \(usually .* to .*\)$/);
 });
 
-test('values that are usual one by one are told as what they are on average', () => {
+test('values that are usual one by one are described by their average', () => {
   const season = { expected: 990, deviation: 45, lately: 1042.4, raised: true, localMs: START_MS };
   const text = 'on average higher than usual for a Tuesday 09:00 (usually around 990)';
   assert.deepEqual([seasonText(1055, season, null), seasonText(980, season, null)], [text, text]);
@@ -258,7 +258,7 @@ test('values that are usual one by one are told as what they are on average', ()
   assert.equal(summary, `Spike: 1055, ${text}, for 1 minute`);
 });
 
-test('what is said of a whole day', () => {
+test('the summary of a whole day', () => {
   const wednesday = { expected: 480, deviation: 12.4, raised: true, localMs: Date.UTC(2026, 2, 4, 17) };
   const day = { agoMs: 17 * HOUR_MS, leftMs: 7 * HOUR_MS };
   const whole = { ...ANY, least: 0 };
@@ -290,7 +290,7 @@ test('what is said of a whole day', () => {
   );
 });
 
-test('a usual range that is narrow beside its level has as many digits as it is wide', () => {
+test('a usual range that is narrow relative to its level has as many digits as it is wide', () => {
   const season = { expected: 100_049, deviation: 250, lately: 100_900, raised: false, localMs: START_MS };
   assert.match(seasonText(100_900, season, null) ?? '', /^higher than usual .* \(usually 99500 to 100500\)$/);
   const fine = { ...season, expected: 1.00012, deviation: 0.00001 };
@@ -307,7 +307,7 @@ test('what was expected has two digits of its interval, and stays on its side of
   assert.equal(seen(14.83, 0.25, 0.25, 0.25), 'Spike: 14.83 where 0.25 was expected');
 });
 
-test('where times are not known a sentence tells none', () => {
+test('a sentence has no times if they are not known', () => {
   const shift = { ...spike, kind: 'level_shift', unusual: null } as const;
   const stayed = { ...lasted(7_200_000), closeReason: 'new_level', originMs: null } as const;
   assert.equal(summaryOf(shift, stayed), 'Level shift up: 1235 where 40 was expected, at a new level');
@@ -341,7 +341,7 @@ test('large values that differ in later digits alone are shown with these', () =
   assert.notEqual(texts[0], texts[1]);
 });
 
-test('what is stuck beside its interval is told with what was expected', () => {
+test('a stuck value outside its interval is described with what was expected', () => {
   const stuck = { ...spike, kind: 'stuck', value: 0, expected: 31.2, lo: 24, hi: 38, unusual: null } as const;
   assert.equal(summaryOf(stuck, open), 'Stuck value: 0 again and again where 31 was expected');
   assert.equal(summaryOf({ ...stuck, value: 30 }, open), 'Stuck value: 30 again and again');

@@ -73,7 +73,7 @@ test('an alarm opens an event, and a detection window without one closes it', ()
   );
 });
 
-test('an alarm that comes a row behind a spike is told by the spike', () => {
+test('an alarm that comes a row behind a spike is described by the spike', () => {
   const late: Row[] = [
     [60, false, 20],
     [9, true],
@@ -179,7 +179,7 @@ test('an event with a reason to end is closed once', () => {
   assert.equal(tracker.kept()?.open, null);
 });
 
-test('a tracker goes on from what was kept of another, as if it were that one', () => {
+test('a tracker continues from the kept state of another, as if it were that one', () => {
   const rows: Row[] = [...calm(30), [40, true], [40, true], ...calm(3), [52, true], ...calm(9)];
   for (let cut = 31; cut < rows.length; cut++) {
     const [first, second] = [trackerOf(), trackerOf()];
@@ -255,12 +255,12 @@ test('values that were stuck are an event from where they began to be, not from 
   assert.deepEqual(kindAt(40), ['spike', 42 * STEP_MS, 42 * STEP_MS, 40], 'what ends it was never seen before');
 });
 
-test('regression: what lies below its forecast is a dip where too few rows are kept to tell its kind', () => {
+test('regression: what lies below its forecast is a dip where too few rows are kept to classify it', () => {
   const [first] = revisionsOf([...calm(2), [-40, true]]);
   assert.deepEqual([first.kind, first.direction, first.summary], ['dip', 'down', 'Dip: -40 where 10 was expected']);
 });
 
-test('regression: stuck values are told by their value, not by the one at which they move again', () => {
+test('regression: stuck values are described by their value, not by the one at which they move again', () => {
   const stuck: Row[] = Array.from({ length: 12 }, () => [0, false]);
   const last = revisionsOf([...calm(30), ...stuck, [11, true, 50, 1], ...calm(20)]).at(-1)!;
   assert.deepEqual([last.kind, last.value, last.expected], ['stuck', 0, EXPECTED]);
@@ -268,7 +268,7 @@ test('regression: stuck values are told by their value, not by the one at which 
   assert.match(last.summary, /^Stuck value: 0 again and again where 10 was expected/);
 });
 
-test('regression: values that are stuck after another incident are told by their value, and since when they are', () => {
+test('regression: values that are stuck after another incident are described by their value and its start', () => {
   const incident: Row[] = Array.from({ length: 6 }, (_, i) => [40 + (i % 3), true]);
   const stuck: Row[] = Array.from({ length: 12 }, () => [0, true]);
   const last = revisionsOf([...calm(30), ...incident, ...stuck, ...calm(20)]).at(-1)!;
@@ -323,7 +323,7 @@ test('a shift that stays is closed as a new level, and one that goes back as rec
   assert.deepEqual(reasonOf(...shifted(14), ...calm(30)), ['level_shift', 'recovered']);
 });
 
-test('an alarm of the long memory is told by what its time of the week usually shows', () => {
+test('an alarm of the long memory is described by what its time of the week usually shows', () => {
   const { tracker, take } = trackerOf();
   for (const row of calm(30)) take(row);
   const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ detectionSize: GAP, context: 64 }))));
@@ -354,7 +354,7 @@ test('an alarm of the long memory is told by what its time of the week usually s
   assert.deepEqual([told!.startedAtMs, closed!.endedAtMs], [29 * STEP_MS, 32 * STEP_MS]);
 });
 
-test('a value below its forecast that is high for its hour is told by the forecast', () => {
+test('a value below its forecast that is high for its hour is described by the forecast', () => {
   const subject = { detector: 'd', series: 's', group: null, labels: {}, gap: GAP, stepMs: STEP_MS };
   const tracker = new EventTracker({ ...subject, rules: NO_RULES, idOf: String });
   const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ detectionSize: GAP, context: 64 }))));

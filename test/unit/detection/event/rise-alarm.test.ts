@@ -28,7 +28,7 @@ function risingRows(valueAt: (row: number, noise: number) => number, { grade = 0
 const daily = (row: number) => 46 + 5 * Math.sin((2 * Math.PI * row) / DAY_ROWS);
 const since = (row: number) => Math.max(0, row - START);
 
-test('a leak is an alarm within three hours, and goes on to be one, up or down', () => {
+test('a leak is an alarm within three hours, and continues to be one, up or down', () => {
   for (const slope of [0.2, 0.4, -0.4]) {
     const rows = risingRows((row, noise) => daily(row) + 0.7 * noise + slope * since(row));
     assert.ok(rows[0] > 0 && rows[0] < 36, `slope ${slope}: row ${rows[0]}`);

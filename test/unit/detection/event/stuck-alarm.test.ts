@@ -37,7 +37,7 @@ test('a value that never repeated is stuck at its sixth row, once', () => {
   assert.deepEqual(stuckRows(held(noise(700), 600, 60)), [605]);
 });
 
-test('what repeats by itself is stuck only where that becomes improbable', () => {
+test('a series that repeats values anyway is stuck only where that becomes improbable', () => {
   for (const distinct of [2, 4, 12]) {
     const quantised = series(6_000, (_, random) => Math.floor(distinct * random()) - (random() < 0.1 ? 1 : 0), 7);
     assert.deepEqual(stuckRows(quantised), [], `${distinct} values`);
@@ -78,7 +78,7 @@ test('a series may rest at its lowest or highest value', () => {
   }
 });
 
-test('missing values are no repetition, and few rows tell nothing', () => {
+test('missing values are no repetition, and few rows are no evidence', () => {
   const values = noise(700).map((value, row) => (row >= 600 && row < 640 ? Number.NaN : value));
   assert.deepEqual(stuckRows(values), []);
   assert.deepEqual(stuckRows(held(noise(200), 60, 40)), []);

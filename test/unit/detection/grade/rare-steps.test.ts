@@ -8,7 +8,7 @@ const isAlarm = (sharp: number, rareStep: number) => {
   return judgeRow(new Float64Array(ALARM_STATE.count), 0, { sharp, wide: sharp, rareStep }, promise).alarm;
 };
 
-test('the rarer the steps of a series were, the more any of them shows, up to a bound; 64 steps tell what is usual', () => {
+test('the rarer the steps of a series were, the more any of them counts, up to a bound; 64 steps define what is usual', () => {
   assert.deepEqual(
     [99, 49, 9, 0].map((steps) => shownByRareStep(steps, 100)),
     [0, 30, 80, 80],

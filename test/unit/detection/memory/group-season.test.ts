@@ -58,7 +58,7 @@ test('Monday mornings are no alarm of a group once its members know them, and th
   assert.deepEqual(known.map(numbers), unknown.map(numbers));
 });
 
-test('one member that is like on a Sunday is an alarm of its group, which says which it was', async () => {
+test('one member that is like on a Sunday is an alarm of its group, which names it', async () => {
   const detections = await detect(1);
   const raised = detections.findIndex(({ season }) => season?.raised === true);
   const hour = raised - 24 * QUIET_DAY;

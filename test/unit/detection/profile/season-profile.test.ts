@@ -64,7 +64,7 @@ test('a profile speaks after 14 days, of what it expects at this hour of the wee
   assert.ok(Math.abs(expectedAt(fifteenth, 5, 12) - 205) < 20, 'Saturday noon');
 });
 
-test('the deviation that a profile tells is that of single values, also where steps are short', () => {
+test('the deviation of a profile is that of single values, also where steps are short', () => {
   const noise = whiteNoise(3);
   const state = fresh({ stepMs: HOUR_MS / 12 });
   const daily = (ms: number) => 100 + 40 * Math.sin((2 * Math.PI * ms) / DAY_MS) + 3 * noise();
@@ -102,7 +102,7 @@ for (const [name, unit, level] of [
   });
 }
 
-test('a first slot that is tiny beside what follows costs no digits', () => {
+test('a first slot that is tiny relative to what follows costs no digits', () => {
   const state = fresh();
   const verdicts = feed(state, {
     days: 28,
@@ -150,7 +150,7 @@ test('a special day is judged like the weekday that it resembles, and the days b
   assert.ok(largest(feed(unknowing, { days: 7, fromDay: 28, valueAt: holiday })) > 20);
 });
 
-test('a profile that goes on by another clock keeps its hours', () => {
+test('a profile that continues by another clock keeps its hours', () => {
   const earlier = fresh();
   feed(earlier, { days: 21 });
   const later = fresh({ calendar: { offsets: [[0, 5 * HOUR_MS]], specialDays: [] } });

@@ -100,7 +100,7 @@ test('a day 15 % high is an alarm, too', () => {
   assert.ok(raised[0].season.lately > 1.08 * raised[0].season.expected);
 });
 
-test('behind a day that was told of the next one tells nothing, and the one behind it may', () => {
+test('after a reported day the next one is not reported, and the one after that may be', () => {
   const marksAt = (to: number) => {
     const state = fresh();
     feed(state, trafficOf(1, low), { to });
@@ -159,7 +159,7 @@ test('a special day is a day like the weekday that it resembles', () => {
   );
 });
 
-test('days of 23 and 25 hours are days, and a day is told of by its clock', () => {
+test('days of 23 and 25 hours are days, and a day is reported by its clock', () => {
   const offsets = zoneOffsets('Europe/Berlin');
   for (const changeMs of [Date.UTC(2026, 2, 29, 1), Date.UTC(2026, 9, 25, 1)]) {
     const isSpring = changeMs < Date.UTC(2026, 6);
@@ -210,7 +210,7 @@ test('a larger unit changes nothing of what today has shown', () => {
   assert.ok(expected() - before > 200 && expected() - before < 600, String(expected() - before));
 });
 
-test('a day goes on under other settings, and begins anew where the clock is another', () => {
+test('a day continues under other settings, and starts over where the clock is another', () => {
   const state = fresh();
   feed(state, trafficOf(1), { to: 20.5 });
   assert.equal(floatOf(state, todaySlots), 11);

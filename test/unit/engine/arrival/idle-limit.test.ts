@@ -96,7 +96,7 @@ test('a series that falls silent, or is forgotten, before it is calibrated has e
   );
 });
 
-test('up to the limit a series goes on where it was', async () => {
+test('up to the limit a series continues where it was', async () => {
   const run = streamRun({ detectors: [detector] });
   const last = 29;
   const { scores } = await inStream(

@@ -30,7 +30,7 @@ const said = (scores: readonly ScoreRecord[]) =>
     state === 'silent' || state === 'returned' ? [[series, state, cause, (timestampMs - START_MS) / STEP_MS]] : [],
   );
 
-test('a series that stops is said to be silent exactly once, and when it returns', async () => {
+test('a series that stops is reported silent exactly once, and reported when it returns', async () => {
   const observations = steps(0, 90, (step) => step < 30 || step >= 60);
   for (const { scores } of Object.values(await bothWays(observations, detector))) {
     assert.deepEqual(said(scores), [
@@ -66,7 +66,7 @@ test('an outage of a whole partition silences nobody when it ends, but who does 
   }
 });
 
-test('silence is found by the record that shows it, and stands before its score', async () => {
+test('silence is found by the record that shows it, and reported before its score', async () => {
   const { scores } = await inStream(
     steps(0, 40, (step) => step < 30),
     detector,
@@ -114,7 +114,7 @@ test('one record with a wrong time silences nobody', async () => {
   assert.deepEqual(said(scores), []);
 });
 
-test('a series with gaps of that length in its context is irregular: its silence is not said', async () => {
+test('a series with gaps of that length in its context is irregular: its silence is not reported', async () => {
   const { scores } = await inStream(
     steps(0, 200, (step) => step < 20 || (step < 150 && step % 10 === 0)),
     detector,
@@ -123,7 +123,7 @@ test('a series with gaps of that length in its context is irregular: its silence
   assert.ok(said(scores).every(([, , , step]) => (step as number) < 60));
 });
 
-test('a restart neither repeats nor loses what was said', async () => {
+test('a restart neither repeats nor loses a report', async () => {
   const run = streamRun({ detectors: [detector] });
   const observations = steps(0, 90, (step) => step < 30 || step >= 60);
   for (let sent = 0; sent < observations.length; sent += 7) {
@@ -152,7 +152,7 @@ function quickRun(settings: Partial<StreamDetectionSettings> = {}) {
   return { run, append, silences };
 }
 
-test('records that wait for older ones are scored before the clock says that their series is silent', async () => {
+test('records that wait for older ones are scored before the clock finds their series silent', async () => {
   const { run, append, silences } = quickRun({ latenessMs: 3 * QUICK_MS, context: 64, gapLimit: 64 });
   for (let step = 0; step < 20; step++) append(step);
   const worker = await run.start();

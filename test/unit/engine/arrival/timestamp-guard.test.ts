@@ -70,7 +70,7 @@ test('a second jump to another time refutes the first', async () => {
   assert.deepEqual(scoredSteps(scores), [...Array(70).keys()]);
 });
 
-test('single records between long gaps are all scored, but for the last two, which wait', async () => {
+test('single records between long gaps are all scored except the last two, which wait', async () => {
   const sparse = Array.from({ length: 8 }, (_, i): TimedValue => ['s', 100 + 40 * i, i]);
   const { scores, refused } = await inStream([...steps(0, 60), ...sparse], detector);
   assert.deepEqual(refused, {});

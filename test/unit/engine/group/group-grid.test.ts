@@ -30,7 +30,7 @@ async function allScored(observations: readonly TimedValue[]) {
   }
 }
 
-test('members of a group whose first records lie up to half a step beside the grid lose no observation to jitter', async () => {
+test('members of a group whose first records lie up to half a step off the grid lose no observation to jitter', async () => {
   for (const first of [-0.5, -0.3, 0, 0.3]) {
     await allScored(steps(300, (step, member) => (step === 0 ? first : 0.2 * noise(3 * step + member))));
   }

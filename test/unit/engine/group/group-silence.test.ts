@@ -71,7 +71,7 @@ const silences = (run: Run) =>
       members.map((one) => one.series),
     ]);
 
-test('a member that stops is said to be silent once, and to be back once; it is an event of its group', async () => {
+test('a member that stops is reported silent once, and back once; it is an event of its group', async () => {
   const run = await scored((series, step) => series !== 'b' || step < 30 || step >= 50);
   assert.deepEqual(said(run), [
     ['silent', 'b', 'g', 30, 33, 'event-time'],
@@ -101,7 +101,7 @@ test('a group that stops is silent member by member, and one event until the las
   assert.ok(stepOf(closed!.updatedAtMs) >= 70);
 });
 
-test('restarts say nothing twice', async () => {
+test('restarts repeat no report', async () => {
   const sends = (series: string, step: number) => step < 30 || step >= (series === 'c' ? 70 : 50);
   const undisturbed = await scored(sends);
   const disturbed = await scored(sends, { restartAt: [20, 31, 35, 36, 49, 50, 51, 60, 71] });
@@ -111,7 +111,7 @@ test('restarts say nothing twice', async () => {
   assert.deepEqual(disturbed.events(), undisturbed.events());
 });
 
-test('a member that left the group is still said to be back', async () => {
+test('a member that left the group is still reported back', async () => {
   const short = [detectors[0], { ...detectors[1], settings: { ...detectors[1].settings, gapLimit: 10 } }];
   const run = await scored((series, step) => series !== 'b' || step < 30 || step >= 60, { watching: short });
   assert.deepEqual(
@@ -123,7 +123,7 @@ test('a member that left the group is still said to be back', async () => {
   );
 });
 
-test('a group that starts over after a gap is back from its silence, and its event says so', async () => {
+test('a group that starts over after a gap is back from its silence, and its event is closed as returned', async () => {
   const run = await scored((_, step) => step < 20 || step >= 86, {
     watching: [detectors[0], { ...detectors[1], settings: { ...detectors[1].settings, gapLimit: 10 } }],
   });
@@ -156,7 +156,7 @@ test('a group that catches up, far behind the others, is not silent while its re
   );
 });
 
-test('in a partition without any record the clock says once that members are silent, also after a restart', async () => {
+test('in a partition without any record the clock reports silent members once, also after a restart', async () => {
   const stepMs = 20;
   const quick = { ...detectors[1].settings, freq: parseFrequency(`${stepMs}ms`)!, jitterMs: stepMs / 2 };
   const run = streamRun({ detectors: [detectorConfig({ group: 'group', settings: quick })] });

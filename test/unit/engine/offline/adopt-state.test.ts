@@ -57,7 +57,7 @@ async function moved(offset: number | null): Promise<StreamRun> {
 
 const EXACT = BEFORE + MOVED * SERIES.length;
 
-test('state of another cluster goes on at the translated offset, to the scores of a stream that never moved', async () => {
+test('state of another cluster continues at the translated offset, to the scores of a stream that never moved', async () => {
   const run = await moved(EXACT);
   const adoption = await adopt(run.broker);
   assert.deepEqual(adoption, { kind: 'adopted', offset: EXACT, before: MOVED * SERIES.length });
@@ -75,7 +75,7 @@ test('an offset that is translated too low scores nothing twice: what was scored
   assert.deepEqual(new Set(letters(run)), new Set(['late']));
 });
 
-test('without a translated offset nothing is adopted, and the remedy is said', async () => {
+test('without a translated offset nothing is adopted, and the remedy is reported', async () => {
   const run = await moved(null);
   const adoption = await adopt(run.broker);
   assert.deepEqual(adoption, { kind: 'without-offset' });
@@ -83,7 +83,7 @@ test('without a translated offset nothing is adopted, and the remedy is said', a
   assert.deepEqual(await adopt(streamRun().broker), { kind: 'empty' });
 });
 
-test('a worker that starts without it takes the input for one that was created anew: its series start over', async () => {
+test('a worker that starts without it takes the input for one that was created again: its series start over', async () => {
   const run = await moved(EXACT);
   await score(run);
   assert.ok(letters(run).includes('topic-recreated'));

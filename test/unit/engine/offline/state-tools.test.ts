@@ -94,7 +94,7 @@ test('a dry reset counts what would start over, and changes nothing', async () =
   assert.deepEqual([...after.state.units.keys()], [...found.state.units.keys()]);
 });
 
-test('a series that is reset starts over, and the others go on where they were', async () => {
+test('a series that is reset starts over, and the others continue where they were', async () => {
   const { run, append } = await scored();
   const session = await run.broker.openLog().openPartition(0);
   const found = await restoreForTools(session, TOPICS.observations, lookup);

@@ -123,7 +123,7 @@ test('records that wait as their detector is removed become dead letters', async
   assert.equal((await resumed(first, { detectors: [other] })).deadLetters().length, FLEET.length);
 });
 
-test('what was waiting goes on without a backfill where the settings are the old ones again', async () => {
+test('records that wait continue without a backfill where the settings are the old ones again', async () => {
   const first = await waitingFleet();
   append(first, [61]);
   const run = await resumed(first, { detectors: before });

@@ -69,7 +69,7 @@ const silentScores = (run: StreamRun) =>
 const isWeb = (series: string) => series.startsWith('web');
 const webPauses: Sends = (series, step) => !isWeb(series) || step < 20 || step >= 40;
 
-test('a detector whose series all stop while others go on is one event, with their number', async () => {
+test('a detector whose series all stop while others continue is one event, with their number', async () => {
   const run = await scored(webPauses);
   assert.deepEqual(silences(run).map(shown), [
     ['opened', 'web', null, 40, null, 20, null],
@@ -86,7 +86,7 @@ test('a detector whose series all stop while others go on is one event, with the
   assert.equal(keys.filter((key) => key === 'web/0').length, 2);
 });
 
-test('where only some stop, each is silent by itself', async () => {
+test('where only some stop, each has a silence of its own', async () => {
   const stops = ['web-3', 'web-7', 'db-1'];
   const run = await scored((series, step) => !stops.includes(series) || step < 20 || step >= 40);
   assert.deepEqual(
@@ -98,7 +98,7 @@ test('where only some stop, each is silent by itself', async () => {
   assert.equal(silentScores(run).length, 6);
 });
 
-test('who does not return with the others is silent by itself, so many steps after the pause', async () => {
+test('a series that does not return with the others has a silence of its own, so many steps after the pause', async () => {
   const sends: Sends = (series, step) => webPauses(series, step) && (series !== 'web-3' || step < 20 || step >= 50);
   const run = await scored(sends);
   assert.deepEqual(
@@ -114,7 +114,7 @@ test('who does not return with the others is silent by itself, so many steps aft
   assert.equal(stepOf(run.scores()[silent - 1].timestampMs), 46);
 });
 
-test('who was silent before the pause stays silent by itself', async () => {
+test('a series that was silent before the pause keeps its own silence', async () => {
   const run = await scored(
     (series, step) => webPauses(series, step) && (series !== 'web-3' || step < 10 || step >= 50),
   );
@@ -183,7 +183,7 @@ test('of groups that all stop, the pause counts the members', async () => {
   assert.deepEqual(silentScores(run), []);
 });
 
-test('restarts at any place say nothing twice, and lose nothing', async () => {
+test('restarts at any place repeat no report, and lose none', async () => {
   const sends: Sends = (series, step) => webPauses(series, step) && (series !== 'web-3' || step < 20 || step >= 50);
   const undisturbed = await scored(sends);
   const disturbed = await scored(sends, { restartAfter: [19, 20, 23, 24, 25, 26, 30, 39, 40, 41, 45, 46, 47, 50] });

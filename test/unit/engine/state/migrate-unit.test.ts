@@ -16,11 +16,11 @@ function newestMs(queued: readonly ReceivedObservation[]): number {
   return unit.arrivedMs;
 }
 
-test('the newest record that waits says when the series was heard', () => {
+test('the newest record that waits defines when the series was last seen', () => {
   assert.equal(newestMs([waiting(60_000), waiting(180_000), waiting(120_000)]), 180_000);
 });
 
-test('a silence that waits does not say when the series was heard', () => {
+test('a silence that waits does not change when the series was last seen', () => {
   const silence = { cause: 'event-time', lastOffset: 6 } as const;
   assert.equal(newestMs([waiting(240_000, silence)]), Number.NaN);
   assert.equal(newestMs([waiting(60_000), waiting(240_000, silence)]), 60_000);

@@ -55,7 +55,7 @@ const givenUp = [
 
 for (const { what, steps, after } of givenUp) {
   for (const interruption of ['a restart', 'a commit whose answer is lost'] as const) {
-    test(`a series or group ${what} says that it starts over, also after ${interruption} before its next record`, async () => {
+    test(`a series or group ${what} reports that it starts over, also after ${interruption} before its next record`, async () => {
       const first = streamRun();
       append(first, ['other', ...WATCHED], steps);
       await resumed(first, { detectors: detectorsOf(LATENESS) });

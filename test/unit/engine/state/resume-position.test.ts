@@ -22,7 +22,7 @@ test('without a stored position the group decides, and without both reading star
   assert.equal(planResume({ committedOffset: null, inputTopicId: 'a' }, null).offset, null);
 });
 
-test('the group offset ahead of the state skips the records between, and says which', () => {
+test('the group offset ahead of the state skips the records between, and names them', () => {
   const resume = (committedOffset: number) => planResume({ committedOffset, inputTopicId: 'a' }, stored);
   assert.deepEqual(resume(13).skipped, { first: 10, last: 12, reason: 'records-skipped' });
   assert.equal(resume(10).skipped, null);
@@ -72,7 +72,7 @@ for (const [what, offset] of [
   });
 }
 
-test('a group offset that was moved ahead of the state is said in the log, a metric and one dead letter, once', async () => {
+test('a group offset that was moved ahead of the state is reported in the log, a metric and one dead letter, once', async () => {
   const run = streamRun();
   append(run, 's', 0, 20);
   await scoreAll(run);
@@ -97,7 +97,7 @@ test('a group offset that was moved ahead of the state is said in the log, a met
   assert.deepEqual([count('skippedRanges'), count('skippedOffsets')], [1, 3]);
 });
 
-test('a topic recreated while no worker runs starts over and says so, also after a further restore', async () => {
+test('a topic recreated while no worker runs starts over and reports it, also after a further restore', async () => {
   const run = streamRun();
   append(run, 's', 0, 20);
   append(run, 'other', 0, 20);
@@ -136,7 +136,7 @@ test('a topic recreated while no worker runs starts over and says so, also after
   assert.deepEqual(windows, [], 'closed windows of the old topic are deleted');
 });
 
-test('a changelog recreated under a worker has a part of the state: its series start over and say so, once', async () => {
+test('a changelog recreated under a worker has a part of the state: its series start over and report it, once', async () => {
   const run = streamRun();
   for (const series of ['s', 'other']) append(run, series, 0, 20);
   const worker = await run.start();

@@ -83,7 +83,7 @@ test('one replica counts at a time: no rate is that of the moment between two of
   assert.deepEqual(run.deadLetters(), []);
 });
 
-test('the other replica counts while one is away, and goes on when it returns', async () => {
+test('the other replica counts while one is away, and continues when it returns', async () => {
   const isAway = (replica: string, scrape: number) => replica === 'a' && scrape >= 60 && scrape < 120;
   const sent = scrapes(0, STEPS * SCRAPES, isAway);
   const { values } = await ratesOf(sent, { replicaLabel: 'replica' });
@@ -91,7 +91,7 @@ test('the other replica counts while one is away, and goes on when it returns', 
   assert.ok(worst(values) <= 1, `${worst(values)}`);
 });
 
-test('workers that take over go on with the replica that counts', async () => {
+test('workers that take over continue with the replica that counts', async () => {
   const sent = scrapes(0, STEPS * SCRAPES, (replica, scrape) => replica === 'b' && scrape % 17 === 0);
   const whole = await ratesOf(sent, { replicaLabel: 'replica' });
   const parts = await ratesOf(sent, { replicaLabel: 'replica', workers: 6 });

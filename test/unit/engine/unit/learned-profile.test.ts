@@ -90,7 +90,7 @@ for (const [what, settings] of [
   ['another context', { context: 24 }],
   ['another clock', { profile: { calendar: { offsets: [[0, 5 * HOUR_MS]], specialDays: [] }, stepMs: HOUR_MS } }],
 ] as const) {
-  test(`the long memory goes on under ${what}`, async () => {
+  test(`the long memory continues under ${what}`, async () => {
     for (const isGrouped of [false, true]) {
       const alarms = await alarmsOf([LEARNED, { toHour: END, settings }], isGrouped);
       assert.ok(

@@ -32,7 +32,7 @@ async function said(sent: readonly Sent[], options: StreamRunOptions & { readonl
   return run.tallies.flatMap(({ misplaced }) => misplaced.map(({ series, reason }) => [series, reason]));
 }
 
-test('a series without a key, or with another one, is said once', async () => {
+test('a series without a key, or with another one, is reported once', async () => {
   const records = ['a', 'a', 'b', 'c', 'b', 'c', 'c'].map((series) => {
     const key = { a: 'a', b: 'host', c: null }[series] ?? null;
     return { partition: 0, series, key };
@@ -44,7 +44,7 @@ test('a series without a key, or with another one, is said once', async () => {
   assert.deepEqual(await said(records, { keyedBy: 'other' }), [['c', 'null-key']]);
 });
 
-test('a series in two partitions of a worker is said once, also where all of its records have its key', async () => {
+test('a series in two partitions of a worker is reported once, also where all of its records have its key', async () => {
   const records = [0, 0, 1, 1, 0].map((partition) => ({ partition, series: 'a', key: 'a' }));
   assert.deepEqual(await said(records), [['a', 'two-partitions']]);
   assert.deepEqual(await said(records, { keyedBy: 'other' }), [['a', 'two-partitions']]);
@@ -60,7 +60,7 @@ test('a series whose keys change is found in at least one of its partitions', as
   assert.deepEqual(await said([{ partition: 1, series: 'a', key: null }]), [['a', 'null-key']]);
 });
 
-test('a series that was forgotten may go on in another partition', async () => {
+test('a series that was forgotten may continue in another partition', async () => {
   const idle = detectorConfig({ settings: streamSettings({ idleMs: 60_000 * 20 }) });
   const run = streamRun({ partitions: 2, detectors: [idle] });
   const worker = await run.start();

@@ -170,7 +170,7 @@ test('another aggregate is another quantity: the series starts over, and its ope
   assert.deepEqual([score.restarted, score.position, score.value], [true, 0, 2]);
 });
 
-test('under other settings of the same points the open step goes on', async () => {
+test('under other settings of the same points the open step continues', async () => {
   const steps: Point[] = Array.from({ length: 79 }, (_, i) => [i / 2, i % 7]);
   const run = await scoreAll(steps, { detectors: detectors({ aggregate: 'sum' }) });
   append(run, [
@@ -220,7 +220,7 @@ test('a counter is scored by what it came to; its first record, and the one afte
   assert.equal(count(increase, 'withoutValue'), 3);
 });
 
-test('a counter goes on over a restart, alone and in steps', async () => {
+test('a counter continues over a restart, alone and in steps', async () => {
   const first: Point[] = [
     [0, 100],
     [0.25, 115],
@@ -264,7 +264,7 @@ test('NaN is a missing value: no score, no dead letter, and a gap where nothing 
   assert.deepEqual([letters(run), count(run, 'withoutValue')], [[], 2]);
 });
 
-test('a clock closes no step: a series that it finds silent goes on with the step that it had', async () => {
+test('a clock closes no step: a series that it finds silent continues with the step that it had', async () => {
   const [config] = detectors({ aggregate: 'count', silenceAfter: 2, context: 16 });
   const model = { forecaster: arithmeticForecaster(), digest: 'arithmetic' };
   const loaded = loadedDetector(config, model, settingsDigest(config));

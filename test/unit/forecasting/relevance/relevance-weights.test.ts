@@ -93,7 +93,7 @@ test('categories count as categories, whatever their codes are', async () => {
   }
 });
 
-test('weights are equal where nothing can be told apart: short series, constant series, constant variables', async () => {
+test('weights are equal where nothing can be distinguished: short series, constant series, constant variables', async () => {
   const constant = columnOf(() => 3);
   const cases = [
     { values: noise(1, 5), variables: [numeric(noise(2, 5)), numeric(noise(3, 5))] },

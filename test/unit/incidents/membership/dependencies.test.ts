@@ -9,7 +9,7 @@ const dependencies = new Dependencies([
 ]);
 const contextsOf = (series: string, labels = {}) => sharedContexts(partsOf(series, { labels }));
 
-test('a series meets a side with all of its labels, its own or those of its detector', () => {
+test('a series matches a side by all of its labels, its own or those of its detector', () => {
   const met = (series: string, labels = {}) => dependencies.metBy(contextsOf(series, labels));
   assert.deepEqual(met('up{env="prod",service="web"}'), { dependent: [0], dependedOn: [] });
   assert.deepEqual(met('up{service="web"}', { env: 'prod' }), { dependent: [0], dependedOn: [] });

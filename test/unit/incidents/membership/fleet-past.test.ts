@@ -22,7 +22,7 @@ test('the rate of events falls with the time in which none came', () => {
   assert.ok(past.ratesAt(40 * EPOCH).perMs < past.ratesAt(12 * EPOCH).perMs / 4);
 });
 
-test('what a series has in common is what its newest event says, as of its first one', () => {
+test('what a series has in common comes from its newest event, as of its first one', () => {
   const past = new FleetPast(STEP, new Map());
   note(past, 'a', 10 * EPOCH);
   past.note({ series: 'a', contexts: ['host b'], atMs: 20 * EPOCH, strength: 20 });
@@ -52,6 +52,6 @@ test('series that went together are remembered with the one that led', () => {
   assert.equal(past.together('a', 'b', 4 * EPOCH).both, 2, 'what is too new does not count');
 });
 
-test('the strength of a series that hardly varied before says nothing', () => {
+test('the strength of a series that hardly varied before is ignored', () => {
   assert.deepEqual([null, 15, 32, 64, 900, 1e6].map(levelOf), [0, 0, 1, 2, 3, 0]);
 });

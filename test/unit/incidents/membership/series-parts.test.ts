@@ -32,7 +32,7 @@ test('a name of one part has nothing in common but the labels of its detector', 
   assert.deepEqual(partsOf('latency', { labels: { team: 'x' } }).dimensions, [{ name: 'team', value: 'team=x' }]);
 });
 
-test('labels that the id hides are dimensions in place of the parts of its name, those of the series first', () => {
+test('labels that the id hides are dimensions instead of the parts of its name, those of the series first', () => {
   const parts = partsOf('a/cpu', {
     labels: { job: 'other', team: 'x' },
     seriesLabels: { __name__: 'cpu', job: 'node' },

@@ -23,7 +23,7 @@ test('the host whose series left its own past farthest comes first', () => {
   assert.equal(first(moves), 'a');
 });
 
-test('two odd metrics of a host say more than one that is a little odder', () => {
+test('two odd metrics of a host count for more than one that is a little odder', () => {
   const moves = [
     move('a/cpu', { grade: 0.851 }),
     move('a/mem', { grade: 0.851 }),
@@ -33,7 +33,7 @@ test('two odd metrics of a host say more than one that is a little odder', () =>
   assert.equal(first(moves), 'a');
 });
 
-test('what all siblings did says less', () => {
+test('what all siblings did counts for less', () => {
   const all = ['a', 'b', 'c', 'd'];
   const moves = [
     ...all.map((host) => move(`${host}/mem`, { grade: host === 'b' ? 0.92 : 0.915 })),
@@ -47,7 +47,7 @@ test('a series that hardly varied before weighs little, however far it moved', (
   assert.equal(first(moves), 'a');
 });
 
-test('series without anything in common are candidates by themselves, at most five', () => {
+test('series without anything in common are candidates of their own, at most five', () => {
   const moves = Array.from({ length: 9 }, (_, i) => move(`series-${i}`, { grade: (20 + i) / (34 + i) }));
   const origins = rankOrigins(moves);
   assert.equal(origins.length, ORIGINS_MAX);
@@ -77,7 +77,7 @@ test('a label that names what fails is what series have in common', () => {
   assert.equal(first(moves), 'host=a');
 });
 
-test('evidence is told in words', () => {
+test('evidence is described in words', () => {
   const [origin] = rankOrigins([
     move('a/cpu', {
       grade: 0.868,
@@ -99,7 +99,7 @@ const WEB_ON_DB = new Dependencies([{ labels: { service: 'web' }, on: { service:
 const ofService = (service: string, changes: Partial<SeriesMove> = {}) =>
   move(`latency{service="${service}"}`, changes);
 
-test('what moved before the series that depend on it by a hint weighs more, and says so', () => {
+test('what moved before the series that depend on it by a hint weighs more, which is part of its evidence', () => {
   const moves = [
     ofService('web', { grade: 0.877, firstAlarmAtMs: 42_000 }),
     ofService('db', { grade: 0.859, firstAlarmAtMs: 1_000 }),
@@ -110,7 +110,7 @@ test('what moved before the series that depend on it by a hint weighs more, and 
   assert.ok(origin.evidence.includes('service=web depends on service=db, which moved first'));
 });
 
-test('a hint says nothing of what moved later, or did not move', () => {
+test('a hint is no evidence for what moved later, or did not move', () => {
   const later = [
     ofService('web', { grade: 0.877, firstAlarmAtMs: 0 }),
     ofService('db', { grade: 0.859, firstAlarmAtMs: 9 }),
@@ -120,7 +120,7 @@ test('a hint says nothing of what moved later, or did not move', () => {
   assert.deepEqual(rankOrigins(still, WEB_ON_DB), rankOrigins(still));
 });
 
-test('where nothing moved nothing is told', () => {
+test('where nothing moved there is no evidence', () => {
   assert.deepEqual(rankOrigins([move('a/cpu'), move('b/cpu')])[0].evidence, []);
   assert.deepEqual(rankOrigins([]), []);
 });

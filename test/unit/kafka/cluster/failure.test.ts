@@ -46,7 +46,7 @@ test('a request to a broker whose connection is just being opened does not end t
   assert.deepEqual([code, retryable], ['broker-unavailable', true]);
 });
 
-test('topics that Kafka refuses to make say why', () => {
+test('the error of a topic that Kafka refuses to create has the reason', () => {
   const errors = [protocolError('INVALID_REPLICATION_FACTOR'), protocolError('INVALID_REPLICATION_FACTOR')];
   const refused = Object.assign(new Error('Topic creation errors'), { name: 'KafkaJSAggregateError', errors });
   const { code, message } = explainFailure(refused, 'topics were made');

@@ -51,7 +51,7 @@ test('an endpoint that fails receives one request a second', async () => {
   assert.equal(clock.requests, 2);
 });
 
-test('the lifetime is the claim exp where the answer does not say it', async () => {
+test('the lifetime is the claim exp if the answer has none', async () => {
   const jwt = `e30.${Buffer.from(JSON.stringify({ exp: 100 })).toString('base64url')}.`;
   const { clock, tokens } = tokensFrom([issue(jwt), issue('two')]);
   await tokens.current();
@@ -64,7 +64,7 @@ test('the lifetime is the claim exp where the answer does not say it', async () 
   assert.equal(clock.requests, 3);
 });
 
-test('a refusal of the client is final, and says no more than the code of the error', async () => {
+test('a refusal of the client is final, and shows no more than the code of the error', async () => {
   const { tokens } = tokensFrom([refuse(401)]);
   await assert.rejects(tokens.current(), (error: unknown) => {
     assert.ok(error instanceof ServiceError);

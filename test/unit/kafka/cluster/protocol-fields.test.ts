@@ -92,7 +92,7 @@ test('a field of later versions is left out of earlier ones', () => {
   assert.deepEqual(read(2, '010203'), { first: 1, added: 2, last: 3 });
 });
 
-test('a tagged field is found among others, wherever it stands, or is absent', () => {
+test('a tagged field is found among others, wherever it is, or is absent', () => {
   const answer = { first: i8, names: tagged(2, array(string), ['absent']) };
   const read = (tags: string) => decodeAnswer(COMPACT, answer, Buffer.from(`00${'07'}${tags}`, 'hex')).names;
   const [before, names, after] = ['01' + '02' + 'aabb', '02' + '04' + '02' + '0361' + '62', '05' + '01' + 'cc'];

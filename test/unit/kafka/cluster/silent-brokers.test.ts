@@ -104,7 +104,7 @@ suite('silent brokers', () => {
     assert.equal(seen.dropped.size, 0);
   });
 
-  test('where no broker answers none is given up, but for one that never answered', async (t) => {
+  test('where no broker answers none is given up, except one that never answered', async (t) => {
     const { seen, waits } = watched(t, { host: 'd', alive: [], answering: [] });
     waits.set(1, { waitedMs: 9_000, answered: true });
     waits.set(2, { waitedMs: 4_000, answered: false });

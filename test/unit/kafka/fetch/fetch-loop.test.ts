@@ -183,7 +183,7 @@ suite('fetch loop', { concurrency: true }, () => {
     assert.ok(connections.every((error) => error === null));
   });
 
-  test('a broker that is away stalls its own partitions only, and no link is opened anew', async (t) => {
+  test('a broker that is away stalls its own partitions only, and no link is opened again', async (t) => {
     const { stub, connect } = stubCluster(3);
     stub.leaders = [1, 2, 2];
     const { loop, stalled, connections } = openLoop(t, connect);

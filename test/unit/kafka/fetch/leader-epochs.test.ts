@@ -40,7 +40,7 @@ test('a commit without an epoch teaches nothing, and other partitions are forgot
   assert.equal(epochs.before(1, 10), -1);
 });
 
-test('wherever reading begins anew, the epochs are those of the log', () => {
+test('wherever reading starts over, the epochs are those of the log', () => {
   const steps = fc.array(fc.record({ seek: fc.nat(40), reads: fc.integer({ min: 1, max: 8 }) }), { minLength: 1 });
   const epochOf = (offset: number) => Math.floor(offset / 10);
   fc.assert(

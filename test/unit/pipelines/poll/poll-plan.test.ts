@@ -77,7 +77,7 @@ test('a request has at most as many steps as fit, more after each answer, and ha
   assert.match(String(tooLarge(one, 1, { detail: 'large', nowMs: NOW }).trouble), /narrow the query/);
 });
 
-test('others wait for a source that failed once, and go on without one that is in trouble', () => {
+test('others wait for a source that failed once, and continue without one that is in trouble', () => {
   const [a, b] = [sourceState(source('a'), 990 * MIN, NOW), sourceState(source('b'), 998 * MIN, NOW)];
   const once = failed(a, { detail: 'away', nowMs: NOW });
   const twice = failed(once, { detail: 'away', nowMs: NOW });

@@ -64,7 +64,7 @@ test('an answer that is too long is not read to its end', async (t) => {
   assert.ok(written < 8 * ANSWER_BYTES_MAX);
 });
 
-test('what cannot be reached is said without the header, and stopping rejects', async (t) => {
+test('what cannot be reached is reported without the header, and stopping rejects', async (t) => {
   const gone = await prometheusRanges({ url: 'http://127.0.0.1:1', headers: { authorization: 'Bearer abc' } })(
     REQUEST,
     NEVER,

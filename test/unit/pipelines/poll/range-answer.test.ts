@@ -69,7 +69,7 @@ test('native histograms are the series of their count and sum', () => {
   assert.deepEqual([answer.points.missing, answer.points.refused], [2, 0]);
 });
 
-test('warnings say that an answer is partial, unless PromQL remarks on the query; so does VictoriaMetrics', () => {
+test('warnings mark an answer as partial, unless PromQL remarks on the query; so does VictoriaMetrics', () => {
   const partsOf = (more: object) => {
     const answer = read(matrix([], more));
     return answer.kind === 'answered' && [answer.partial, answer.annotations];
@@ -84,7 +84,7 @@ test('warnings say that an answer is partial, unless PromQL remarks on the query
   assert.deepEqual(partsOf({ isPartial: false }), [null, []]);
 });
 
-test('an answer that is too large can be told from one that failed', () => {
+test('an answer that is too large is distinguished from one that failed', () => {
   const error = (errorType: string, text: string) =>
     read(JSON.stringify({ status: 'error', errorType, error: text }), 422);
   assert.equal(error('bad_data', 'exceeded maximum resolution of 11,000 points per timeseries').kind, 'too-large');

@@ -77,7 +77,7 @@ test('samples are one request, compressed, with the headers of the settings', as
   assert.equal(posts.length, 1);
 });
 
-test('what fails is repeated until it is accepted, not before Retry-After, and secrets are not said', async (t) => {
+test('what fails is repeated until it is accepted, not before Retry-After, and no secret is logged', async (t) => {
   const { posts, writer, said, delays } = await writerTo(t, (_, count) => {
     if (count === 1) return [503, 'out of order'];
     if (count === 2) return [429, '', { 'retry-after': '7' }];

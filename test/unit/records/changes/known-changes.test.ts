@@ -40,7 +40,7 @@ test('a change chooses series by a glob or matchers, too, also by labels that id
   assert.deepEqual(idsOf(all.between(...always, of('shop/cart', { labels: { a: 'b' } }))), ['c0', 'c2']);
 });
 
-test('before what began count the changes of two hours before, those that went on, and those until it was known', () => {
+test('relevant changes are those of the two hours before, those that continued, and those until it was known', () => {
   const all = known([
     { time: NOW - CHANGE_BEFORE_MS - 1 },
     { time: NOW - CHANGE_BEFORE_MS },

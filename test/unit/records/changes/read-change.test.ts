@@ -50,7 +50,7 @@ test('a time in seconds or microseconds was one of January 1970, or of the year 
   }
 });
 
-test('clients that write 0 for what they leave out, as Grafana takes it, said changes of 1970', () => {
+test('clients that write 0 for what they leave out, as Grafana takes it, reported changes of 1970', () => {
   const { time, timeEnd } = changeOf({ id: 0, text: 'a', time: 0, timeEnd: 0 });
   assert.deepEqual([time, timeEnd], [NOW, null]);
 });

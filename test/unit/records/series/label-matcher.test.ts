@@ -58,7 +58,7 @@ for (const [text, problem] of [
   });
 }
 
-test('what a pattern may be stands in its problem', () => {
+test('the problem of a pattern names what a pattern may be', () => {
   const read = parseMatchers('{job=~"a{2}"}');
   assert.match(read.kind === 'problem' ? read.problem : '', /takes alternatives of texts with \.\*/);
 });

@@ -14,7 +14,7 @@ function idsOf(bytes: Uint8Array, encoding: 'protobuf' | 'json', chosen?: readon
   return decoded.kind === 'points' ? decoded.series.map(({ id }) => id) : [];
 }
 
-test('pods, scopes and lists of the Python SDK tell series apart, what churns does not', () => {
+test('pods, scopes and lists of the Python SDK distinguish series, what churns does not', () => {
   const ids = new Set(REQUESTS.flatMap((request) => idsOf(request, 'protobuf')));
   const point = 'ports="[80,443]",zones="[\\"a\\",\\"b\\"]"';
   const of = (pod: string, scope: string) =>

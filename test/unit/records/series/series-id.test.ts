@@ -13,7 +13,7 @@ test('an id is the name and the labels in their order, as PromQL shows a series'
   assert.equal(canonicalId('http.server', [['http.method', 'GET']]), 'http.server{http.method="GET"}');
 });
 
-test('names that would be ambiguous stand in quotes', () => {
+test('names that would be ambiguous are quoted', () => {
   assert.equal(canonicalId('a{b', [['c', 'd']]), '{"a{b",c="d"}');
   assert.equal(canonicalId('a{b', []), '{"a{b"}');
   assert.equal(canonicalId('a', [['b=c,d', '"\\\n']]), 'a{"b=c,d"="\\"\\\\\\n"}');

@@ -11,7 +11,7 @@ test('a text with a brace in front is matchers of the labels that the id shows, 
   assert.equal(seriesPattern(['up{*}']).test('up{job="db"}'), true);
 });
 
-test('labels that are given count in place of those of the id', () => {
+test('labels that are given count instead of those of the id', () => {
   const pattern = seriesPattern(['{job="db"}']);
   assert.equal(pattern.test('short', { job: 'db' }), true);
   assert.equal(pattern.test('up{job="db"}', {}), false);

@@ -76,7 +76,7 @@ test('values are scored by each of the settings, and other settings raise other 
   );
 });
 
-test('the same settings raise the same events, whatever other series are scored beside', async () => {
+test('the same settings raise the same events, whatever other series are scored with them', async () => {
   const other = { series: 'host-2', timestamps, values: values.map((value) => 3 * value) };
   const result = await whatIf('host-1', [{}, {}], [other]);
   const alone = await whatIf('host-1', [{}]);
@@ -107,7 +107,7 @@ test('a group is scored together, under its id', async () => {
   assert.ok(events.length > 0 && events.every(({ group, series }) => group === 'room' && series === null));
 });
 
-test('what the settings, the model or the file refuse is said', async () => {
+test('what the settings, the model or the file refuse is reported', async () => {
   const problemsOf = async (series: string, changes: Record<string, string | number>) => {
     const result = await whatIf(series, [changes]);
     return result.kind === 'problems' ? result.problems.join() : result.kind;

@@ -22,7 +22,7 @@ async function timesOf(rows: readonly string[], reading: Partial<CsvReading>): P
 for (const stepMin of [5, 30, 60]) {
   const minutes = Array.from({ length: 300 / stepMin }, (_, i) => (i - 60 / stepMin) * stepMin);
   const rows = minutes.map((minute) => local.format(FIRST_MS + minute * 60_000));
-  test(`the order of rows tells the two instants of a time apart, at steps of ${stepMin} minutes`, async () => {
+  test(`the order of rows distinguishes the two instants of a time, at steps of ${stepMin} minutes`, async () => {
     assert.deepEqual(await timesOf(rows, { timeZone: 'Europe/Berlin' }), minutes);
     assert.deepEqual(await timesOf(rows.toReversed(), { timeZone: 'Europe/Berlin' }), minutes, 'newest first');
     assert.notDeepEqual(await timesOf(rows, {}), minutes, 'as UTC they have a gap and duplicates');

@@ -137,7 +137,7 @@ test('without its columns a file is not read', async () => {
   assert.deepEqual([missing?.kind, rest], ['no-observations', []]);
 });
 
-test('columns by semicolon or tab, and numbers with a decimal comma, are read, and said', async () => {
+test('columns by semicolon or tab, and numbers with a decimal comma, are read, and reported', async () => {
   const rows = ['serie 1;2014-02-14 12:00;21,5', 'serie 1;2014-02-14 12:00;-,25', 'serie 1;2014-02-14 12:00;1,5e3'];
   const text = `series;timestamp;value\n${rows.join('\n')}\n`;
   const found = [

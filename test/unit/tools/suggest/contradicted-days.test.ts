@@ -61,7 +61,7 @@ test('a Friday of rest has its working day before, and a day that is as it shoul
   assert.deepEqual(found, [{ date: '2026-05-08', name: null, like: 'thu', series: 1, of: 1 }]);
 });
 
-test('series whose weekdays are alike, and short ones, say nothing', () => {
+test('series whose weekdays are alike, and short ones, are no evidence', () => {
   const flat = columnsOf({ a: () => true });
   assert.deepEqual(contradictedDays(flat, { offsets, listed: [FIRST_OF_MAY] }), []);
   const short = new SeriesColumns(100);

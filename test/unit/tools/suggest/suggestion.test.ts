@@ -58,7 +58,7 @@ test('series of one name with another step have a detector of their own', () => 
   );
 });
 
-test('what is not watched says why; counters are watched by their rate', () => {
+test('what is not watched has a reason; counters are watched by their rate', () => {
   const { detectors, notWatched } = suggestionOf({
     up: { to: 400, value: () => 1 },
     jobs_total: { to: 400, value: (i) => 3 * i + (i % 3) },
@@ -96,7 +96,7 @@ test('a series without most of its steps is sparse, and one that falls slowly is
   );
 });
 
-test('pods that come and go are named, with the label that tells them apart; silence says nothing of them', () => {
+test('pods that come and go are named, with the label that distinguishes them; their silence is ignored', () => {
   const pods = Object.fromEntries(
     Array.from({ length: 20 }, (_, i) => [
       `cpu{job="web",pod="p${i}"}`,

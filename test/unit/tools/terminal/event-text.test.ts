@@ -7,7 +7,7 @@ import { anomalyEvent } from '../../../fixture/stream/anomaly-event.ts';
 const plain = { ...SCORE_LINE_STYLE, seriesWidth: 12 };
 const coloured = { ...plain, colour: true };
 
-test('an event that was opened begins with a mark; its columns stand below their titles', () => {
+test('an event that was opened begins with a mark; its columns are below their titles', () => {
   const line = eventLine(anomalyEvent(), plain);
   assert.equal(line, '! 2026-05-01 12:00:00  opened   web-1/cpu       .30  Spike: 99 where 42 was expected');
   const header = eventLineHeader(plain);
@@ -15,7 +15,7 @@ test('an event that was opened begins with a mark; its columns stand below their
   assert.equal(header.indexOf('what'), line.indexOf('Spike'));
 });
 
-test('a group is named as one, and a reason that is none of the values stands in brackets', () => {
+test('a group is named as one, and a reason that is none of the values is in brackets', () => {
   const closed = anomalyEvent({ type: 'closed', series: null, group: 'web', closeReason: 'settings_changed' });
   assert.match(
     eventLine(closed, plain),

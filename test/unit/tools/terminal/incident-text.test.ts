@@ -5,7 +5,7 @@ import { incident } from '../../../fixture/incidents/incident.ts';
 
 const plain = { colour: false };
 
-test('an incident that was opened begins with a mark, and tells the evidence for its first origin', () => {
+test('an incident that was opened begins with a mark, and shows the evidence for its first origin', () => {
   const line = incidentLine(incident({ eventCount: 40 }), plain);
   assert.equal(
     line,

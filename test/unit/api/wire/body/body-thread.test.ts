@@ -36,7 +36,7 @@ test('the parser thread gives the results of the main thread, in order, for vali
   );
 });
 
-test('a parser thread that ends by itself is noticed and replaced', async () => {
+test('a parser thread that exits is noticed and replaced', async () => {
   const workers: Worker[] = [];
   const onWorker = (worker: Worker) => workers.push(worker);
   process.on('worker', onWorker);

@@ -7,7 +7,7 @@ import { keptScore } from '../../../../fixture/history/kept-records.ts';
 
 const SCORES = { port: 0, series: 'web*', seriesMax: 1 };
 
-test('each scrape asks the history, what is beyond the limit is said once, and a failing history fails it', async (t) => {
+test('each scrape asks the history, what exceeds the limit is logged once, and a failing history fails it', async (t) => {
   const warnings: object[] = [];
   const asked: object[] = [];
   let total = 2;

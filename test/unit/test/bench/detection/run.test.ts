@@ -3,7 +3,7 @@ import test from 'node:test';
 import { run } from '../../../../bench/detection/run.ts';
 import { freshFolder } from '../../../../fixture/fresh-folder.ts';
 
-test('where labelled series and NAB are not there the bench says so and leaves their tables out', async (t) => {
+test('without labelled series and NAB the bench reports that and leaves their tables out', async (t) => {
   const folder = freshFolder();
   const said = t.mock.method(console, 'log', () => {});
   assert.deepEqual(await run(['series', 'groups', 'promise', 'nab', '--no-rivals', '--data', folder]), {});
