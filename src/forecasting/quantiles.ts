@@ -5,6 +5,8 @@ import { normalQuantile } from './normal-distribution.ts';
  * coincide.
  */
 const SPREAD_MIN = 1e-9;
+/** The same as a share of the outermost quantiles: they may be far from a forecast near 0. */
+const OUTER_SPREAD_MIN = 1e-11;
 const SPREAD_FLOOR = 1e-12;
 
 /** Probabilities of the bounds of a central prediction interval. */
@@ -35,7 +37,9 @@ export function quantileFunction(
     if (z === 0) return centre;
     const from = values[start + left];
     const interpolated = from + share * (values[start + left + 1] - from);
-    return origin + interpolated + z * Math.max(SPREAD_FLOOR, SPREAD_MIN * Math.abs(centre));
+    const outer = Math.max(Math.abs(values[start]), Math.abs(values[start + known.length - 1]));
+    const spread = Math.max(SPREAD_FLOOR, SPREAD_MIN * Math.abs(centre), OUTER_SPREAD_MIN * outer);
+    return origin + interpolated + z * spread;
   };
 }
 

@@ -33,6 +33,7 @@ test('intervals of any levels are strictly nested, also where quantiles of the m
         assert.ok(at(values, 0, 2 * i + 1, origin) > at(values, 0, 2 * i - 1, origin));
       }
     }),
+    { examples: [[0, [0, 0, 0, 8, 0], false, [8344, 8345]]] },
   );
 });
 
