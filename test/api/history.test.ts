@@ -69,6 +69,7 @@ test('series are listed worst first with their newest values, a page after the o
     anomaly: false,
     state: 'scored',
     recent: [35, 39],
+    ended: false,
   });
   assert.equal(first.total, 4);
   const rest = (await send('GET', `/v1/series?limit=3&cursor=${first.next_cursor}`)).body;
@@ -187,8 +188,7 @@ test('settings that watch nothing are shown with the detectors, and before they 
   const text = (await send('GET', '/v1/detectors')).body.text as string;
   const first = '  - { name: first, series: "*", freq: h, h: 4, detection_size: 4 }\n';
   const shadowed = text.replace('detectors:\n', `detectors:\n${first}`);
-  const warning =
-    /^detector metrics: glob ".*" takes no series: detector first stands before it and takes all of them; /;
+  const warning = /^detector metrics: glob ".*" takes no series: detector first comes first and takes all of them; /;
   const checked = await send('PUT', '/v1/detectors', { text: shadowed, base_version: null, dry_run: true });
   assert.match(checked.body.warnings[0], warning);
   const { fileText: _, ...rest } = operations.detectors;
