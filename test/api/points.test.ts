@@ -45,6 +45,11 @@ test('remote write of either version is answered with 204 and what is written, a
     third.json().detail,
     /proto .* must be prometheus.WriteRequest or io.prometheus.write.v2.Request, got io/,
   );
+  for (const type of ['application/json', 'application/vnd.api+json; charset=utf-8']) {
+    const answer = await post('/api/v1/write', type, '{}', snappy);
+    assert.equal(answer.statusCode, 415, type);
+    assert.match(answer.json().detail, /^Content-Type must be application\/x-protobuf/);
+  }
 });
 
 test('native histograms are counted as written next to the samples', async () => {

@@ -30,7 +30,11 @@ export function addPointRoutes(app: App, services: PointServices): void {
       schema: { operationId: 'remoteWrite', summary: 'Prometheus remote write, 1.0 and 2.0', response: pointAnswers() },
     },
     async (request, reply) => {
-      const message = mediaTypeOf(request)?.params.get('proto') ?? WRITE_MESSAGES[0];
+      const type = mediaTypeOf(request);
+      if (/[/+]json$/.test(type?.essence ?? '')) {
+        throw new HttpProblem(415, 'Content-Type must be application/x-protobuf: remote write has no JSON');
+      }
+      const message = type?.params.get('proto') ?? WRITE_MESSAGES[0];
       if (!WRITE_MESSAGES.includes(message)) {
         const text = `The parameter proto of Content-Type must be ${WRITE_MESSAGES.join(' or ')}, got ${message}`;
         throw new HttpProblem(415, text.slice(0, 200));
