@@ -108,7 +108,7 @@ const LISTEN_FAULTS: Readonly<Record<string, string>> = {
 
 async function listen(
   server: Server,
-  { host, settings = 'OPS_HOST and OPS_PORT' }: Pick<OpsServerOptions, 'host' | 'settings'>,
+  { host, settings = 'OPS_HOST and OPS_PORT (--ops-port)' }: Pick<OpsServerOptions, 'host' | 'settings'>,
   [port, ...further]: readonly number[],
 ): Promise<void> {
   server.listen({ host, port });
@@ -118,7 +118,7 @@ async function listen(
     const { code = '', message } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE' && further.length > 0) return listen(server, { host, settings }, further);
     const fault = LISTEN_FAULTS[code] ?? `cannot be opened (${message})`;
-    const text = `${host}:${port} ${fault}; set ${settings} (0 takes any free port)`;
+    const text = `${host}:${port} ${fault}; set ${settings}, 0 for any free port`;
     throw new ServiceError('configuration', text, { cause: error });
   }
 }

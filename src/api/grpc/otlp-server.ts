@@ -81,7 +81,8 @@ export async function startOtlpServer(options: OtlpServerOptions): Promise<OtlpS
     listener.listen(port, host);
     await once(listener, 'listening');
   } catch (error) {
-    const text = `${host}:${port} cannot be listened on (${(error as Error).message}); set GRPC_PORT, or GRPC_PORT=off`;
+    const fault = `${host}:${port} cannot be listened on (${(error as Error).message})`;
+    const text = `${fault}; set GRPC_PORT (--grpc-port), or GRPC_PORT=off`;
     throw new ServiceError('configuration', text, { cause: error });
   }
   const { address, family, port: bound } = listener.address() as AddressInfo;

@@ -73,7 +73,8 @@ async function listen<Services extends Pick<GivenServices, 'logger'>>(
     url = await app.listen({ host, port });
   } catch (error) {
     await app.close();
-    const text = `${host}:${port} cannot be listened on (${(error as Error).message}); set HTTP_HOST and HTTP_PORT`;
+    const fault = `${host}:${port} cannot be listened on (${(error as Error).message})`;
+    const text = `${fault}; set HTTP_HOST and HTTP_PORT (--http-port)`;
     throw new ServiceError('configuration', text, { cause: error });
   }
   return {

@@ -79,7 +79,7 @@ test('a port in use is reported in one sentence', async (t) => {
   await assert.rejects(startOpsServer({ host: '127.0.0.1', port, metrics, reasonsNotReady: () => [] }), {
     name: 'ServiceError',
     code: 'configuration',
-    message: `127.0.0.1:${port} is taken by another program; set OPS_HOST and OPS_PORT (0 takes any free port)`,
+    message: `127.0.0.1:${port} is taken by another program; set OPS_HOST and OPS_PORT (--ops-port), 0 for any free port`,
   });
 });
 

@@ -50,8 +50,9 @@ export function makeOperations({ config, history, detectors, changes }: Operatio
         const partitions = state.partitions.map(({ metadata: _, ...partition }) => ({ topic, ...partition }));
         return { group: groupId, members: state.members, partitions };
       },
-      findings: () => readFindings(connection(), stream),
-      redrive: (record) => produceRecords(connection(), topics.observations, [record]),
+      // They reject before there is a cluster: a throw would leave the rejections of others unhandled.
+      findings: async () => readFindings(connection(), stream),
+      redrive: async (record) => produceRecords(connection(), topics.observations, [record]),
     },
   };
 }

@@ -33,7 +33,7 @@ export function runOperations({ config, logger, metrics }: OperationsToRun): Run
   const detectors = {
     fileText: () => detectorsFileText(detectorsFile),
     describe: describingThreads(),
-    publish: (next: DetectorVersion) =>
+    publish: async (next: DetectorVersion) =>
       publishDetectors({ kafka: knownCluster(history.kafka()), topic, like: stream.topics.observations }, next),
   };
   const known = new KnownChanges(Date.now);

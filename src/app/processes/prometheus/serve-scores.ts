@@ -34,7 +34,7 @@ export async function serveScores(
   return startOpsServer({
     host,
     port,
-    settings: 'OPS_HOST and SCORES_PORT',
+    settings: 'OPS_HOST and SCORES_PORT (--scores-port)',
     metrics: { registry: { contentType: EXPOSITION_TYPE, metrics } },
     reasonsNotReady: () => [],
   });
