@@ -133,7 +133,7 @@ export class TallyCounts implements Counters, Lifecycle {
     this.tally.forgotten[reason]++;
   }
 
-  endedYoung({ config }: LoadedDetector, series: string): void {
+  endedEarly({ config }: LoadedDetector, series: string): void {
     this.tally.input.endYoung(config.name, series);
   }
 }

@@ -7,7 +7,7 @@ import { type Frequency, gridPosition, gridTime, meanStepMs } from '../../time/f
 import type { LoadedDetector } from '../unit/loaded-detector.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
-import { isNewsSilent, isYoung, silenceMs, silenceRecord } from '../unit/silence-records.ts';
+import { isNewsSilent, isShortLived, silenceMs, silenceRecord } from '../unit/silence-records.ts';
 import type { UnitEvents } from '../unit/unit-events.ts';
 
 /** Names of members that are silent, or left so. Of more of them the oldest is forgotten. */
@@ -70,7 +70,7 @@ export class GroupSilence implements SilentMembers {
     const watermarkMs = cause === 'clock' ? Number.POSITIVE_INFINITY : record.timestampMs;
     for (const { member, position, seen } of this.#due(group, watermarkMs)) {
       const { series, detector } = member;
-      if (isYoung(detector)) sink.lifecycle.endedYoung(loaded, series);
+      if (isShortLived(detector)) sink.lifecycle.endedEarly(loaded, series);
       if (!isNewsSilent(detector, silenceAfter!, member.newest + 1)) continue;
       const halfStepMs = meanStepMs(freq) / 2;
       this.#remember(series, Math.max(gridTime(freq, group.originMs, position) + halfStepMs, seen?.timestampMs ?? 0));

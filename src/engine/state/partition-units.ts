@@ -11,7 +11,7 @@ import type { ReceivedObservation, RoutedObservation } from '../unit/received-ob
 import type { Scorable } from '../unit/scorable.ts';
 import type { DeadLetterCause, ForgottenReason, ScoreSink } from '../unit/score-sink.ts';
 import { ScoredSeries } from '../unit/scored-series.ts';
-import { isYoung } from '../unit/silence-records.ts';
+import { isShortLived } from '../unit/silence-records.ts';
 import { Backfills } from './backfills.ts';
 import { DetectorContexts } from './detector-contexts.ts';
 import { dropQueued, keepProfiles, keepsPast, migrateQueue, migrateUnit, queuedIn } from './migrate-unit.ts';
@@ -253,11 +253,11 @@ export class PartitionUnits {
     sink.lifecycle.forgotten(at.reason);
     this.sources.forget(isOutdated(one) ? one.migratedKey : one.key, sink);
     if (isOutdated(one)) {
-      this.#forgetStale(one, sink);
+      this.#forgetOutdated(one, sink);
       return;
     }
     for (const { key, detector } of one.changelogSeries()) {
-      if (isYoung(detector)) sink.lifecycle.endedYoung(one.loaded, key.slice(key.lastIndexOf(KEY_SEPARATOR) + 1));
+      if (isShortLived(detector)) sink.lifecycle.endedEarly(one.loaded, key.slice(key.lastIndexOf(KEY_SEPARATOR) + 1));
     }
     this.units.delete(one.key);
     const { places, place } = this.#options;
@@ -270,7 +270,7 @@ export class PartitionUnits {
     one.release();
   }
 
-  #forgetStale(outdated: OutdatedState, sink: ScoreSink): void {
+  #forgetOutdated(outdated: OutdatedState, sink: ScoreSink): void {
     this.outdated.delete(outdated.migratedKey);
     sink.state.windowsDeleted(outdated.windowKeys);
     sink.state.evicted(outdated);

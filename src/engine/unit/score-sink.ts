@@ -81,7 +81,7 @@ export interface Lifecycle {
   /** A series or group was dropped: it starts over when it returns. */
   forgotten(reason: ForgottenReason): void;
   /** A series has ended, as far as is known, before it was calibrated. */
-  endedYoung(loaded: LoadedDetector, series: string): void;
+  endedEarly(loaded: LoadedDetector, series: string): void;
 }
 
 /** Place where the results of series and groups go. */

@@ -7,7 +7,7 @@ import type { LoadedDetector } from './loaded-detector.ts';
 import type { OpenSteps } from './open-steps.ts';
 import type { ReceivedObservation } from './received-observation.ts';
 import type { ScoreSink } from './score-sink.ts';
-import { isNewsSilent, isYoung, silenceRecord } from './silence-records.ts';
+import { isNewsSilent, isShortLived, silenceRecord } from './silence-records.ts';
 import type { UnitEvents } from './unit-events.ts';
 
 /** A series that may fall silent. */
@@ -34,7 +34,7 @@ export function fallSilent(series: SilentSeries, observation: SilenceOfSeries, s
   const { record, timestampMs, silence } = observation;
   const { loaded, detector, steps } = series;
   const { silenceAfter } = loaded.config.settings;
-  if (isYoung(detector)) sink.lifecycle.endedYoung(loaded, series.key);
+  if (isShortLived(detector)) sink.lifecycle.endedEarly(loaded, series.key);
   if (series.silent || silenceAfter === null || !isNewsSilent(detector, silenceAfter)) return;
   if (steps !== null) steps.silentOffset = silence.lastOffset;
   const value = detector.rings.scalar(SCALARS.resolution);

@@ -41,7 +41,7 @@ export function silenceMs({ freq, silenceAfter }: StreamDetectionSettings): numb
 }
 
 /** True if a series has fewer residuals than calibrate it. */
-export function isYoung({ rings, settings }: SeriesDetector): boolean {
+export function isShortLived({ rings, settings }: SeriesDetector): boolean {
   return rings.calibration.samples < CALIBRATION_WINDOWS_MIN * settings.detectionSize;
 }
 
