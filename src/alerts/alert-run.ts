@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KnownChanges } from '../records/changes/known-changes.ts';
+import type { Deployments } from '../records/changes/deployments.ts';
 import type { KeptPlace } from '../records/event-place.ts';
 import type { Incident } from '../records/incident.ts';
 import type { FollowRecords, RecordReading, SingletonLog, StateSession } from '../singleton/singleton-log.ts';
 import { AlertPeople, type PeopleOptions } from './alert-people.ts';
 import { LANE_BACKOFF, type LaneBackoff, type LaneHandlers, ReceiverLane } from './delivery/receiver-lane.ts';
 import { identify, type Notification } from './message/notification.ts';
-import { withKnownChanges } from './message/notified-changes.ts';
+import { withDeployments } from './message/notified-changes.ts';
 import { openReceivers } from './receivers/open-receivers.ts';
 import type { Routes } from './routes/alert-route.ts';
 import { AlertState } from './state/alert-state.ts';
@@ -28,7 +28,7 @@ export interface AlertRunOptions extends PeopleOptions {
   readonly routes: Routes;
   readonly random: () => number;
   /** Deployments, for messages; left out without a topic of them. */
-  readonly changes?: KnownChanges;
+  readonly changes?: Deployments;
   /** Queues dead letters again at the start. */
   readonly redeliver: boolean;
   readonly backoff?: LaneBackoff;
@@ -236,7 +236,7 @@ export class AlertRun {
 
   #withChanges(notification: Notification): Notification {
     const { changes } = this.#options;
-    return changes === undefined ? notification : withKnownChanges(notification, changes);
+    return changes === undefined ? notification : withDeployments(notification, changes);
   }
 
   #remind(nowMs: number): void {

@@ -1,17 +1,17 @@
 import { CHANGES_TOLD_MAX } from '../../records/changes/change-limits.ts';
-import type { KnownChanges } from '../../records/changes/known-changes.ts';
-import { changeText } from '../../records/known-change.ts';
+import type { Deployments } from '../../records/changes/deployments.ts';
+import { changeText } from '../../records/deployment.ts';
 import type { Notification } from './notification.ts';
 import type { Subject } from './subject.ts';
 
 /** Adds the deployments before each event and incident, as known when the message is queued. */
-export function withKnownChanges(notification: Notification, changes: KnownChanges): Notification {
+export function withDeployments(notification: Notification, changes: Deployments): Notification {
   const notices = notification.notices.map((notice) => ({ ...notice, changes: changesText(notice, changes) }));
   return { ...notification, notices };
 }
 
 /** `12 min after deploy web 4.2 (https://...); 1 h after ...`, the latest first; empty without any. */
-function changesText(subject: Subject, changes: KnownChanges): string {
+function changesText(subject: Subject, changes: Deployments): string {
   const found =
     'event' in subject
       ? changes.before([subject.event], subject.event.startedAtMs, subject.event.firstAlarmAtMs)

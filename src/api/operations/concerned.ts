@@ -1,9 +1,9 @@
 import type { HistoryReader } from '../../history/port/history-port.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import { CHANGES_TOLD_MAX } from '../../records/changes/change-limits.ts';
-import type { ConcernedSubject, KnownChanges } from '../../records/changes/known-changes.ts';
+import type { ConcernedSubject, Deployments } from '../../records/changes/deployments.ts';
+import { changeText, type Deployment } from '../../records/deployment.ts';
 import type { Incident, IncidentOrigin } from '../../records/incident.ts';
-import { changeText, type KnownChange } from '../../records/known-change.ts';
 import { EVENTS_OF_INCIDENT } from './events-of-incident.ts';
 
 /** An event of a group concerns its members, too. */
@@ -23,7 +23,7 @@ export async function concernedSeries(reader: HistoryReader, series: string): Pr
 export function withChanges<T extends IncidentOrigin>(
   origins: readonly T[],
   { startedAtMs, events }: Incident,
-  changes: KnownChanges,
+  changes: Deployments,
 ): readonly T[] {
   return origins.map((origin) => {
     const { series } = origin;
@@ -35,6 +35,6 @@ export function withChanges<T extends IncidentOrigin>(
 }
 
 /** What concerns all says nothing of one. */
-function choosesSeries({ labels, series }: KnownChange): boolean {
+function choosesSeries({ labels, series }: Deployment): boolean {
   return series !== null || Object.keys(labels).length > 0;
 }

@@ -1,7 +1,7 @@
 import type { KnownEvent } from '../../history/port/event-port.ts';
 import type { HistoryReader } from '../../history/port/history-port.ts';
 import type { FoundIncident } from '../../history/port/incident-port.ts';
-import type { KnownChanges } from '../../records/changes/known-changes.ts';
+import type { Deployments } from '../../records/changes/deployments.ts';
 import type { Incident } from '../../records/incident.ts';
 import type { ReviewedEvent } from '../../store/event-reviews.ts';
 import {
@@ -35,7 +35,7 @@ export async function reviewedIncidents(
 
 interface Answering extends ReviewSources {
   readonly nowMs: number;
-  readonly changes: KnownChanges;
+  readonly changes: Deployments;
 }
 
 /** An incident with all that is known beside it. */

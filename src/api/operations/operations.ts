@@ -1,7 +1,7 @@
 import type { HistoryFeed, HistoryProblem, HistoryReader, HistoryState } from '../../history/port/history-port.ts';
-import type { KnownChanges } from '../../records/changes/known-changes.ts';
+import type { Deployments } from '../../records/changes/deployments.ts';
+import type { Deployment } from '../../records/deployment.ts';
 import type { Finding } from '../../records/diagnostics/finding.ts';
-import type { KnownChange } from '../../records/known-change.ts';
 import type { DetectorVersion } from '../../store/detector-versions.ts';
 import { HttpProblem } from '../wire/problem.ts';
 
@@ -65,9 +65,9 @@ interface ClusterPort {
 
 /** What people and programs say has changed. */
 export interface ChangesPort {
-  readonly known: KnownChanges;
+  readonly known: Deployments;
   /** Resolves when Kafka has it; then it is known here. @param change null takes it back */
-  write(id: string, change: KnownChange | null): Promise<void>;
+  write(id: string, change: Deployment | null): Promise<void>;
 }
 
 /** What the service knows beside requests: what was scored, by what, and where. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { KnownChange } from '../known-change.ts';
+import type { Deployment } from '../deployment.ts';
 import { patternProblem } from '../series/series-pattern.ts';
 import { CHANGE_TIME_MS, CHANGE_LIMITS as LIMITS } from './change-limits.ts';
 
@@ -10,7 +10,7 @@ interface ChangeProblem {
 }
 
 type ReadChange =
-  | { readonly kind: 'change'; readonly change: KnownChange }
+  | { readonly kind: 'change'; readonly change: Deployment }
   | { readonly kind: 'problems'; readonly problems: readonly ChangeProblem[] };
 
 /** What Grafana's annotations have beside, and what it says nothing about here. */
@@ -103,15 +103,15 @@ export function readChangeRecord(value: Buffer, writtenAtMs: number): ReadChange
   return readChange(written, writtenAtMs);
 }
 
-function changeOf({ id, ...given }: Readonly<Record<string, unknown>>, nowMs: number): KnownChange {
-  const { time = nowMs, text, tags = [], labels = {}, series = null, link = null } = given as Partial<KnownChange>;
-  const { timeEnd = null } = given as Partial<KnownChange>;
+function changeOf({ id, ...given }: Readonly<Record<string, unknown>>, nowMs: number): Deployment {
+  const { time = nowMs, text, tags = [], labels = {}, series = null, link = null } = given as Partial<Deployment>;
+  const { timeEnd = null } = given as Partial<Deployment>;
   const content = { time, timeEnd: timeEnd === time ? null : timeEnd, text: text!, tags, labels, series, link };
   const named = id === undefined ? digestOf(content) : String(id);
   return { id: named, ...content };
 }
 
-function digestOf(content: Omit<KnownChange, 'id'>): string {
+function digestOf(content: Omit<Deployment, 'id'>): string {
   const canonical = { ...content, labels: Object.entries(content.labels).sort() };
   return createHash('sha256').update(JSON.stringify(canonical)).digest('hex').slice(0, 32);
 }

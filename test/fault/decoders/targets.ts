@@ -13,9 +13,9 @@ import { inflateLz4 } from '../../../src/kafka/batch/lz4.ts';
 import { inflateSnappy } from '../../../src/kafka/batch/snappy.ts';
 import { readRangeAnswer } from '../../../src/pipelines/poll/range-answer.ts';
 import { recordsOfBodies } from '../../../src/pipelines/receive/received-records.ts';
-import { KnownChanges } from '../../../src/records/changes/known-changes.ts';
+import { Deployments } from '../../../src/records/changes/deployments.ts';
 import { readChangeRecord } from '../../../src/records/changes/read-change.ts';
-import { changeText } from '../../../src/records/known-change.ts';
+import { changeText } from '../../../src/records/deployment.ts';
 import type { PointsFormat } from '../../../src/records/received-points.ts';
 import { recordMapping } from '../../fixture/stream/record-mapping.ts';
 import { SchemaTable } from '../../fixture/stream/schema-table.ts';
@@ -154,7 +154,7 @@ export async function fuzzTargets(): Promise<readonly FuzzTarget[]> {
       decode(bytes) {
         const read = readChangeRecord(bytes, NOW);
         if (read.kind === 'problems') return read.problems.map(({ field }) => field).join();
-        const known = new KnownChanges(() => NOW);
+        const known = new Deployments(() => NOW);
         known.put(read.change, NOW);
         const series = { series: 'shop/cart{service="web"}', group: null };
         return `${known.between(0, 2 * NOW, [series]).length} ${changeText(read.change, NOW)}`;

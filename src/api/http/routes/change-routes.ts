@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { CHANGE_BEFORE_MS, CHANGE_LIMITS } from '../../../records/changes/change-limits.ts';
-import type { ConcernedSubject } from '../../../records/changes/known-changes.ts';
+import type { ConcernedSubject } from '../../../records/changes/deployments.ts';
 import { readChange } from '../../../records/changes/read-change.ts';
 import { concernedBy, concernedSeries } from '../../operations/concerned.ts';
 import { type Operations, operationsOf } from '../../operations/operations.ts';
@@ -13,7 +13,7 @@ import {
   ChangesAnswer,
   ChangesQuery,
   ChangeTakenBack,
-  KnownChangeAnswer,
+  DeploymentAnswer,
 } from '../../wire/schema/operations/change-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
@@ -27,7 +27,7 @@ export function addChangeRoutes(app: App, { operations, nowMs }: AppServices): v
         operationId: 'addChange',
         summary: 'Reports a change, such as a deployment; also as clients of Grafana annotations write it',
         body: ChangeRequest,
-        response: { ...bodyAnswers(KnownChangeAnswer), 404: Detail },
+        response: { ...bodyAnswers(DeploymentAnswer), 404: Detail },
       },
     },
     async ({ body }) => {

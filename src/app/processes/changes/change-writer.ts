@@ -1,7 +1,7 @@
 import type { KafkaConfig } from '../../../config/config.ts';
 import { ensureChangesTopic } from '../../../engine/topics/topic-admin.ts';
 import { type BulkProducer, openBulkProducer } from '../../../kafka/produce/bulk-producer.ts';
-import type { KnownChange } from '../../../records/known-change.ts';
+import type { Deployment } from '../../../records/deployment.ts';
 
 interface ChangesTopic {
   readonly topic: string;
@@ -21,7 +21,7 @@ export class ChangeWriter {
   }
 
   /** Resolves when all in-sync replicas have it. @param change null takes the one of the id back */
-  async write(id: string, change: KnownChange | null): Promise<void> {
+  async write(id: string, change: Deployment | null): Promise<void> {
     this.#producer ??= this.#open();
     const opening = this.#producer;
     try {

@@ -4,14 +4,14 @@ import { readTopicEnds } from '../../../kafka/admin/consumer-group.ts';
 import { type TopicRecord, tailTopic } from '../../../kafka/fetch/topic-tail.ts';
 import type { Logger } from '../../../ops/logger.ts';
 import { ServiceError } from '../../../ops/service-error.ts';
-import { KnownChanges } from '../../../records/changes/known-changes.ts';
+import { Deployments } from '../../../records/changes/deployments.ts';
 import { readChangeRecord } from '../../../records/changes/read-change.ts';
 
 const RETRY_MS = 2_000;
 const BEGIN_MS_MAX = 5_000;
 
 export interface FollowedChanges {
-  readonly changes: KnownChanges;
+  readonly changes: Deployments;
   /** Those that the topic had at the beginning are known, or it has been waited for as long as that is worth. */
   readonly begun: Promise<unknown>;
   stop(): Promise<void>;
@@ -20,7 +20,7 @@ export interface FollowedChanges {
 interface ChangesToFollow {
   readonly kafka: KafkaConfig;
   readonly topic: string;
-  readonly changes?: KnownChanges;
+  readonly changes?: Deployments;
   readonly logger: Logger;
 }
 
@@ -28,7 +28,7 @@ interface ChangesToFollow {
  * Reads the topic of known changes, from its beginning and then as it grows. A topic that is missing has none; it is
  * looked for again. Nothing depends on changes, so that nothing waits for them.
  */
-export function followChanges({ kafka, topic, changes = new KnownChanges(Date.now), logger }: ChangesToFollow) {
+export function followChanges({ kafka, topic, changes = new Deployments(Date.now), logger }: ChangesToFollow) {
   const stopping = new AbortController();
   const { signal } = stopping;
   let logged: string | null = null;
@@ -80,7 +80,7 @@ export function followChanges({ kafka, topic, changes = new KnownChanges(Date.no
 }
 
 /** A record without a value takes the change of its key back. */
-function take(changes: KnownChanges, { key, value, timestampMs, partition, offset }: TopicRecord, logger: Logger) {
+function take(changes: Deployments, { key, value, timestampMs, partition, offset }: TopicRecord, logger: Logger) {
   if (key === null) return;
   if (value === null) return changes.remove(key.toString());
   const read = readChangeRecord(value, timestampMs);

@@ -2,8 +2,8 @@ import type { Operations } from '../../../api/operations/operations.ts';
 import type { KafkaConfig, LoadedConfig } from '../../../config/config.ts';
 import type { Logger } from '../../../ops/logger.ts';
 import type { Metrics } from '../../../ops/metrics.ts';
-import { KnownChanges } from '../../../records/changes/known-changes.ts';
-import type { KnownChange } from '../../../records/known-change.ts';
+import { Deployments } from '../../../records/changes/deployments.ts';
+import type { Deployment } from '../../../records/deployment.ts';
 import type { DetectorVersion } from '../../../store/detector-versions.ts';
 import { ChangeWriter } from '../changes/change-writer.ts';
 import { type FollowedChanges, followChanges } from '../changes/follow-changes.ts';
@@ -36,12 +36,12 @@ export function runOperations({ config, logger, metrics }: OperationsToRun): Run
     publish: async (next: DetectorVersion) =>
       publishDetectors({ kafka: knownCluster(history.kafka()), topic, like: stream.topics.observations }, next),
   };
-  const known = new KnownChanges(Date.now);
+  const known = new Deployments(Date.now);
   const place = { topic: config.changesTopic, like: stream.topics.events };
   const writer = new ChangeWriter(place, () => knownCluster(history.kafka()));
   const changes = {
     known,
-    async write(id: string, change: KnownChange | null): Promise<void> {
+    async write(id: string, change: Deployment | null): Promise<void> {
       await writer.write(id, change);
       if (change === null) known.remove(id);
       else known.put(change, Date.now());

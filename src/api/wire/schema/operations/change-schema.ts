@@ -47,7 +47,7 @@ export const ChangeRequest = Type.Object(
   { additionalProperties: false },
 );
 
-export const KnownChangeAnswer = Type.Object({
+export const DeploymentAnswer = Type.Object({
   id: Type.String(),
   time: Type.Integer({ description: 'Milliseconds since 1970.' }),
   timeEnd: NullableTime('When it was done.'),
@@ -70,7 +70,7 @@ export const ChangesQuery = Type.Object({
 });
 
 export const ChangesAnswer = Type.Object({
-  changes: Type.Array(KnownChangeAnswer, { description: 'The latest first.' }),
+  changes: Type.Array(DeploymentAnswer, { description: 'The latest first.' }),
   total: Type.Integer({ description: 'How many there are, beyond the limit as well.' }),
 });
 export type ChangesAnswer = Type.Static<typeof ChangesAnswer>;

@@ -1,5 +1,5 @@
 import type { ShownChange } from '../../../../api/wire/schema/operations/change-schema.ts';
-import { changeText } from '../../../../records/known-change.ts';
+import { changeText } from '../../../../records/deployment.ts';
 import { timeText, zonedText } from '../../../view/time-words.ts';
 import { html, type Shown } from '../../element/html.ts';
 

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHANGE_BEFORE_MS, CHANGES_KEPT_MS, CHANGES_MAX } from '../../../../src/records/changes/change-limits.ts';
-import { type ConcernedSubject, KnownChanges } from '../../../../src/records/changes/known-changes.ts';
-import type { KnownChange } from '../../../../src/records/known-change.ts';
-import { knownChange } from '../../../fixture/records/changes/known-change.ts';
+import { type ConcernedSubject, Deployments } from '../../../../src/records/changes/deployments.ts';
+import type { Deployment } from '../../../../src/records/deployment.ts';
+import { deployment } from '../../../fixture/records/changes/deployment.ts';
 
 const NOW = Date.UTC(2026, 4, 1);
 const MINUTE = 60_000;
 
-function known(changes: readonly Partial<KnownChange>[]): KnownChanges {
-  const all = new KnownChanges(() => NOW);
-  for (const [i, change] of changes.entries()) all.put(knownChange({ id: `c${i}`, time: NOW, ...change }), NOW);
+function known(changes: readonly Partial<Deployment>[]): Deployments {
+  const all = new Deployments(() => NOW);
+  for (const [i, change] of changes.entries()) all.put(deployment({ id: `c${i}`, time: NOW, ...change }), NOW);
   return all;
 }
 
-const idsOf = (changes: readonly KnownChange[]) => changes.map(({ id }) => id);
+const idsOf = (changes: readonly Deployment[]) => changes.map(({ id }) => id);
 const of = (series: string, changes: Partial<ConcernedSubject> = {}) => [{ series, group: null, ...changes }];
 const always = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY] as const;
 
@@ -63,8 +63,8 @@ test('a change of the same id replaces the one before, and is taken back by it',
 
 test('the earliest ones are forgotten beyond the limit, and all of them after a time', () => {
   let nowMs = NOW;
-  const all = new KnownChanges(() => nowMs);
-  for (let i = 0; i < 2 * CHANGES_MAX + 5; i++) all.put(knownChange({ id: `c${i}`, time: i }), NOW);
+  const all = new Deployments(() => nowMs);
+  for (let i = 0; i < 2 * CHANGES_MAX + 5; i++) all.put(deployment({ id: `c${i}`, time: i }), NOW);
   const found = all.between(...always);
   assert.deepEqual(
     [found.length, found[0].time, found.at(-1)!.time],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { changeText } from '../../../src/records/known-change.ts';
+import { changeText } from '../../../src/records/deployment.ts';
 
 const deploy = { time: 1_000_000, timeEnd: null, text: 'deploy web 4.2' };
 

@@ -1,17 +1,17 @@
 import { stretchText } from './stretch-text.ts';
 
 /**
- * A deployment, or whatever else people or programs say has changed: a record of the topic of known changes, with the
- * names of annotations in Grafana. Times are integer milliseconds since the epoch.
+ * A deployment, or another change that people or programs report: a record of the topic of known changes. Its fields
+ * are those of annotations in Grafana. Times are integer milliseconds since the epoch.
  */
-export interface KnownChange {
+export interface Deployment {
   /** A later record of the same id replaces it. */
   readonly id: string;
   readonly time: number;
-  /** null where it took no time that is known. */
+  /** null without a known end. */
   readonly timeEnd: number | null;
   readonly text: string;
-  /** For people: they choose nothing. */
+  /** For people; no series is selected by them. */
   readonly tags: readonly string[];
   /** It concerns series with all of these labels; all series where there is none. */
   readonly labels: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export interface KnownChange {
 }
 
 /** `12 min after deploy web 4.2`, of what began at a time. */
-export function changeText({ time, timeEnd, text }: Pick<KnownChange, 'time' | 'timeEnd' | 'text'>, beganMs: number) {
+export function changeText({ time, timeEnd, text }: Pick<Deployment, 'time' | 'timeEnd' | 'text'>, beganMs: number) {
   if (time > beganMs) return `${stretchText(time - beganMs)} before ${text}`;
   if (timeEnd !== null && timeEnd >= beganMs) return `during ${text}`;
   return `${stretchText(beganMs - time)} after ${text}`;

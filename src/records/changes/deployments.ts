@@ -1,5 +1,5 @@
 import type { AnomalyEvent } from '../anomaly-event.ts';
-import type { KnownChange } from '../known-change.ts';
+import type { Deployment } from '../deployment.ts';
 import { labelsOfId } from '../series/series-id.ts';
 import { type SeriesPattern, seriesPattern } from '../series/series-pattern.ts';
 import { CHANGE_BEFORE_MS, CHANGES_KEPT_MS, CHANGES_MAX } from './change-limits.ts';
@@ -13,22 +13,22 @@ export interface ConcernedSubject {
   readonly seriesLabels?: AnomalyEvent['seriesLabels'];
 }
 
-interface KeptChange {
-  readonly change: KnownChange;
+interface KeptDeployment {
+  readonly change: Deployment;
   readonly writtenAtMs: number;
   readonly pattern: SeriesPattern | null;
 }
 
-/** The changes of the topic: bounded, and forgotten after a time. */
-export class KnownChanges {
+/** Deployments of the topic: bounded, and expired after a time. */
+export class Deployments {
   readonly #nowMs: () => number;
-  #kept = new Map<string, KeptChange>();
+  #kept = new Map<string, KeptDeployment>();
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
 
-  put(change: KnownChange, writtenAtMs: number): void {
+  put(change: Deployment, writtenAtMs: number): void {
     const pattern = change.series === null ? null : seriesPattern([change.series]);
     this.#kept.set(change.id, { change, writtenAtMs, pattern });
     // Not with every one: sorting takes its time.
@@ -44,7 +44,7 @@ export class KnownChanges {
   }
 
   /** Those of a stretch of time, both ends included, the latest first. @param subjects null: whatever they concern */
-  between(fromMs: number, toMs: number, subjects: readonly ConcernedSubject[] | null = null): readonly KnownChange[] {
+  between(fromMs: number, toMs: number, subjects: readonly ConcernedSubject[] | null = null): readonly Deployment[] {
     this.#trim();
     const wanted = subjects?.map(matchable) ?? null;
     return [...this.#kept.values()]
@@ -57,7 +57,7 @@ export class KnownChanges {
    * Those that came shortly before what began at a time, or went on then, the latest first.
    * @param knownAtMs when it was first known: a change until then counts, too
    */
-  before(subjects: readonly ConcernedSubject[], beganMs: number, knownAtMs = beganMs): readonly KnownChange[] {
+  before(subjects: readonly ConcernedSubject[], beganMs: number, knownAtMs = beganMs): readonly Deployment[] {
     return this.between(beganMs - CHANGE_BEFORE_MS, Math.max(beganMs, knownAtMs), subjects);
   }
 
@@ -81,7 +81,7 @@ function matchable({ series, group, labels, seriesLabels }: ConcernedSubject): M
   return { id, labels: { ...labels, ...seriesLabels, ...labelsOfId(id) } };
 }
 
-function concerns({ change, pattern }: KeptChange, { id, labels }: Matchable): boolean {
+function concerns({ change, pattern }: KeptDeployment, { id, labels }: Matchable): boolean {
   const asked = Object.entries(change.labels);
   return asked.every(([name, value]) => labels[name] === value) && (pattern === null || pattern.test(id, labels));
 }
