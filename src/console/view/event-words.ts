@@ -7,12 +7,12 @@ import { routeTo } from './route.ts';
 export const KINDS: Readonly<Record<EventAnswer['kind'], string>> = {
   spike: 'far above its forecast for a short time',
   dip: 'far below its forecast for a short time',
-  level_shift: 'moved to another level and stays there',
+  level_shift: 'moves to another level and stays there',
   drift: 'moves away from its level step by step',
   missing_season: 'does not rise and fall as it does at this time',
-  stuck: 'repeats one value, where it usually varies',
+  stuck: 'repeats one value although it usually varies',
   burst: 'varies much more than usual',
-  silence: 'no observation arrives any more',
+  silence: 'no observation arrives',
 };
 
 export const kindName = (kind: string): string => kind.replaceAll('_', ' ');
@@ -49,8 +49,8 @@ export function farOutText(event: EventAnswer): string {
 const CLOSE_REASONS: Readonly<Record<string, string>> = {
   recovered: 'the series is as usual again',
   new_level: 'values stay where they went, and forecasts follow them',
-  evicted: 'the series was forgotten: nothing came for long, or to make room',
-  silent: 'no observation arrived any more',
+  evicted: 'the series was dropped: no observation for long, or to make room',
+  silent: 'no observation arrived',
   returned: 'observations arrive again',
   detector_removed: 'its detector was removed',
   settings_changed: 'the settings of its detector changed',
@@ -80,10 +80,10 @@ export function whyFlagged(event: EventAnswer, nowMs: number): readonly string[]
   const widths = widthsOut(event);
   if (widths !== null) {
     const beyond = beyondText(event.kind, widths);
-    const isTold = event.summary.includes('(usually ');
+    const isDescribed = event.summary.includes('(usually ');
     const isOnAverage = event.summary.includes('(usually around ');
-    if (!isTold) sentences.push(`Between ${loText} and ${hiText} was usual then; ${beyond}.`);
-    // What is unusual on average alone is told by the summary.
+    if (!isDescribed) sentences.push(`Usual then: ${loText} to ${hiText}; ${beyond}.`);
+    // The summary describes means.
     else if (widths > 0 && !isOnAverage) sentences.push(sentenceOf(beyond));
   }
   if (event.unusual !== null && !event.summary.includes(event.unusual)) sentences.push(sentenceOf(event.unusual));
@@ -96,14 +96,14 @@ export function whyFlagged(event: EventAnswer, nowMs: number): readonly string[]
     sentences.push(`It lasted ${length}, with ${raised}. It has been recovering for ${since}.`);
   } else if (endedAtMs === null) sentences.push(`It has been open for ${length}, with ${raised}.`);
   else if (closeReason !== 'new_level') sentences.push(`It lasted ${length}, with ${raised}.`);
-  else sentences.push(`Values stay there: forecasts followed them after ${length}, with ${raised}.`);
+  else sentences.push(`Values stay at the new level; forecasts followed after ${length}, with ${raised}.`);
   return sentences;
 }
 
 function beyondText(kind: EventAnswer['kind'], widths: number): string {
-  if (kind === 'stuck') return 'what was flagged is that the value does not change';
-  if (widths === 0) return 'the peak itself is inside, and was flagged for its shape';
-  return `the peak is ${numberText(round(widths))} times the width of this interval beyond it`;
+  if (kind === 'stuck') return 'it was flagged because the value does not change';
+  if (widths === 0) return 'the peak is inside and was flagged for its shape';
+  return `the peak is ${numberText(round(widths))}x the width of this interval outside it`;
 }
 
 const round = (value: number) => Math.round(value * 10) / 10;

@@ -16,7 +16,7 @@ export function reportSource({ series: saved, events, units = {} }: ReportData):
     (a, b) => Number(a.endedAtMs !== null) - Number(b.endedAtMs !== null) || b.startedAtMs - a.startedAtMs,
   );
   const open = events.filter(({ endedAtMs }) => endedAtMs === null).length;
-  const refuse = () => Promise.reject(new SourceFailure(0, 'This is a saved report: nothing in it changes.'));
+  const refuse = () => Promise.reject(new SourceFailure(0, 'A saved report cannot be changed.'));
   return {
     kind: 'report',
     nowMs: () => end,

@@ -65,15 +65,15 @@ const REFUSED = 'sign-in-refused';
 
 /** Why an identity provider signed nobody in, of the address that the service leads back to. */
 const REFUSALS: Readonly<Record<string, string>> = {
-  unfinished: 'This sign-in took longer than 10 minutes, or began in another window. Try again.',
-  declined: 'The provider was told not to sign you in.',
-  provider: 'The provider cannot be asked, or its answer does not fit. The log of the service says why.',
-  'no-role': 'None of your groups has a role here. Whoever runs this service gives roles to groups (OIDC_ROLES).',
+  unfinished: 'This sign-in took longer than 10 minutes, or was started in another window. Try again.',
+  declined: 'The provider declined the sign-in.',
+  provider: 'The provider did not answer, or its answer is invalid. The log of the service has the reason.',
+  'no-role': 'None of your groups has a role. The operator of this service assigns roles to groups (OIDC_ROLES).',
   revoked: 'An admin of this service has ended your access.',
 };
 
 /** The sentence of such an address; null for others. */
 export function signInRefusalOf(hash: string): string | null {
   const { page, subject } = parseRoute(hash);
-  return page === REFUSED ? (REFUSALS[subject ?? ''] ?? 'Nobody was signed in. Try again.') : null;
+  return page === REFUSED ? (REFUSALS[subject ?? ''] ?? 'The sign-in failed. Try again.') : null;
 }

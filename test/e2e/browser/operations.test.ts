@@ -111,7 +111,7 @@ test('a key is made, shown once, given credit and revoked; who has it may only l
   await viewer.waitForSelector('.line');
   assert.equal(await viewer.locator('.line button:not(.copy)').count(), 0);
   await goTo(viewer, '#/detectors', '.table');
-  await viewer.getByText('needs a key with the role operator').waitFor();
+  await viewer.getByText('requires a key with the role operator').waitFor();
   await goTo(viewer, '#/keys', '.sessions');
   assert.equal(await viewer.locator('#key-name').count(), 0);
   const row = page.getByRole('row', { name: /dashboard/ });

@@ -139,7 +139,7 @@ test('a browser whose language Intl does not know shows the page', async () => {
 test('a series shows why it was flagged, and keeps the feedback of a person', async () => {
   const { page } = await openSignedIn(service.url);
   await goTo(page, `#/series/${encodeURIComponent(SERIES)}`, '.event-detail');
-  await page.getByText('times the width of this interval beyond it').waitFor();
+  await page.getByText('x the width of this interval outside it').waitFor();
   await page.locator('.chart[aria-label*="events. Arrow keys"]').waitFor();
   await page.getByRole('group', { name: 'Was it real?' }).getByRole('button', { name: 'Yes' }).click();
   await page.locator('button[aria-pressed=true]', { hasText: 'Yes' }).waitFor();
@@ -303,7 +303,7 @@ test('the page of an event shows from when to when it lasted, when its alarms we
   const drift = await factsOf('host-4/memory-used');
   assert.match(drift['New level'], /: values stay where they went, and forecasts follow them$/);
   assert.ok(drift.Began < drift.Alarms, 'it began before its first alarm');
-  await page.getByText('Values stay there: forecasts followed them after').waitFor();
+  await page.getByText('Values stay at the new level; forecasts followed after').waitFor();
   await goTo(page, '#/events?open=false&series=host-4%2Fmemory-used', '.table');
   await page.getByRole('cell', { name: 'new level' }).waitFor();
   assert.deepEqual(troubles, []);

@@ -63,7 +63,7 @@ test('who is in no group with a role is refused with a sentence, and a key signs
   const { page } = await openPage(service.url);
   await page.waitForSelector('#key');
   await signInAs(page, 'mallory');
-  await page.getByText('None of your groups has a role here.').waitFor();
+  await page.getByText('None of your groups has a role.').waitFor();
   assert.equal(await sessionOf(page), null);
   assert.equal(await page.getByLabel('API key').count(), 1);
 });

@@ -17,7 +17,7 @@ const FIELDS: readonly (readonly [string, string, string])[] = [
 ];
 const WHOLE = new Set(['h', 'detection_size']);
 
-/** A file of one's own, scored as the stream would, and then looked at in the same pages. */
+/** Scores a file as the stream would, and shows it in the same pages. */
 export function BacktestPage({ app }: { readonly app: Console }): Shown {
   const [settings, setSettings] = useState<Readonly<Record<string, string>>>({});
   const [over, setOver] = useState(false);
@@ -54,10 +54,10 @@ export function BacktestPage({ app }: { readonly app: Console }): Shown {
   };
   if (!app.mayOperate) {
     return html`<div class="page"><h1>Backtest</h1>
-      <p class="aside">Scoring a file needs a key with the role operator.</p></div>`;
+      <p class="aside">Scoring a file requires a key with the role operator.</p></div>`;
   }
   return html`<div class="page">
-    <header class="page-head"><h1>Backtest</h1><p class="aside">A past of your own, scored as the stream would.</p>
+    <header class="page-head"><h1>Backtest</h1><p class="aside">Scores a CSV file as the stream would.</p>
       </header>
     <div class="panel what-if"><div class="fields">${FIELDS.map(
       ([
@@ -87,9 +87,9 @@ interface ReadNotesProps {
   readonly onShow: () => void;
 }
 
-/** What a person should know about how the file was read, before its numbers are believed. */
+/** Remarks on how the file was read, to be read before its numbers. */
 function ReadNotes({ notes, onShow }: ReadNotesProps): Shown {
-  return html`<section class="panel"><h2>${counted(notes.length, 'remark')} on the file</h2>
+  return html`<section class="panel"><h2>${counted(notes.length, 'remark')} about the file</h2>
     <ul>${notes.map((note) => html`<li>${note}</li>`)}</ul>
     <div class="buttons"><button type="button" class="primary" onClick=${onShow}>Show the backtest</button></div>
       </section>`;

@@ -47,7 +47,7 @@ export function LoginPage({ onSession, provider, refusal }: LoginPageProps): Sho
       <button class=${provider === null && 'primary'} type="submit"
         disabled=${busy || key.trim() === ''}>Sign in</button>
       <p id="key-hint" class="hint">
-        <code>npm start</code> prints a link that signs in once, and the first key once. If you have no key any more:
+        <code>npm start</code> prints a sign-in link and, at the first start, a key. To create a key:
         <code>npm start -- keys create</code>.
       </p>
     </form>

@@ -34,7 +34,7 @@ export function SentPage({ app, route: { query } }: { readonly app: Console; rea
   const onTyped = (text: string) => location.replace(routeTo('sent', null, { ...query, receiver: text }));
   return html`<div class="page">
     <header class="page-head"><h1>Sent</h1>
-      <p class="aside">What receivers of alerts were sent${
+      <p class="aside">Messages to receivers of alerts${
         event !== '' || incident !== ''
           ? html` about <a href=${event === '' ? routeTo('incidents', incident) : routeTo('events', event)}>
             ${event === '' ? 'one incident' : 'one event'}</a>. <a href=${routeTo('sent')}>All</a>`
@@ -49,7 +49,7 @@ export function SentPage({ app, route: { query } }: { readonly app: Console; rea
       first.value !== null &&
       rows.length === 0 &&
       html`<${Empty} title="Nothing was sent">
-        <code>npm start -- alerts</code> sends events to receivers, and keeps here what became of it.<//>`
+        <code>npm start -- alerts</code> sends events to receivers; messages and their outcomes are listed here.<//>`
     }
     ${
       rows.length > 0 &&

@@ -21,7 +21,7 @@ test('what is unusual on average alone is described by its summary, and a range 
   const of = (usual: string) =>
     whyFlagged(seen({ ...beyond, summary: `Level shift up: 99, higher (usually ${usual})` }), NOW);
   assert.match(of('around 42')[1], /^Its grade was /);
-  assert.equal(of('38 to 46')[1], 'The peak is 6.6 times the width of this interval beyond it.');
+  assert.equal(of('38 to 46')[1], 'The peak is 6.6x the width of this interval outside it.');
 });
 
 test('a peak beyond the interval is measured in widths of the interval, on both sides', () => {
@@ -63,7 +63,7 @@ test('the reasons name what was seen, what was usual, and for how long', () => {
   });
   assert.deepEqual(whyFlagged(event, NOW), [
     'Spike up: 99 where 42 was expected.',
-    'Between 38 and 46 was usual then; the peak is 6.6 times the width of this interval beyond it.',
+    'Usual then: 38 to 46; the peak is 6.6x the width of this interval outside it.',
     'Highest in 9 days.',
     'Its grade was 0.90; most series reach 0.5 once in 1,000 observations.',
     'It has been open for 1 h 1 min, with 3 alarms in 4 observations.',

@@ -34,7 +34,7 @@ export function SaveDetectors(props: SaveDetectorsProps): Shown {
     });
   return html`<button type="button" class=${'text' in next ? '' : 'small text'}
       disabled=${!file.can_save} onClick=${check}
-      title=${file.can_save ? '' : 'Workers do not listen for detectors: change the file itself'}>${title}</button>
+      title=${file.can_save ? '' : 'Workers do not follow published detectors: edit the file'}>${title}</button>
     ${saved !== null && checked === null && html`<span class="aside" role="status">Saved as version ${saved}.</span>`}
     ${failure !== null && html`<${Failure} text=${failure} />`}
     ${
@@ -66,7 +66,7 @@ function ChangesDialog({ checked, onSave, onClose }: ChangesDialogProps): Shown 
           <td>${before ?? '–'}</td><td><strong>${after ?? '–'}</strong></td></tr>`,
       )}</tbody></table>`
     }
-    ${startOver && html`<p class="aside">Some series are calibrated again from the values that are kept of them.</p>`}
+    ${startOver && html`<p class="aside">Some series are calibrated again from their kept values.</p>`}
     ${warnings.map((text) => html`<p class="failure">${text}</p>`)}
     <div class="buttons"><button type="button" class="plain" onClick=${onClose}>Cancel</button>
       <button type="button" class="primary" disabled=${changes.length === 0}

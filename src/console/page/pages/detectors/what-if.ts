@@ -43,7 +43,7 @@ export function WhatIf({ app, detector, match: first }: WhatIfProps): Shown {
     const chosen = match.trim() === '' ? {} : { match: match.trim() };
     return act(() => submitWhatIf(detector.name, { ...chosen, from, after }));
   };
-  return html`<section class="panel"><h2>What if ${detector.name} was set otherwise?</h2>
+  return html`<section class="panel"><h2>Try other settings of ${detector.name}</h2>
     ${
       app.mayOperate
         ? html`<form class="what-if" onSubmit=${submit}>
@@ -63,7 +63,7 @@ export function WhatIf({ app, detector, match: first }: WhatIfProps): Shown {
             <button type="submit" class="primary" disabled=${busy || given.length === 0}>Try it</button>
           </div>
         </form>`
-        : html`<p class="aside">Trying other settings needs a key with the role operator.</p>`
+        : html`<p class="aside">Trying other settings requires a key with the role operator.</p>`
     }
     ${failure !== null && html`<${Failure} text=${failure} />`}
   </section>`;

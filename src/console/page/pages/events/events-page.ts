@@ -73,8 +73,8 @@ export function EventsPage({ app, route: { query } }: { readonly app: Console; r
       html`<${Empty} title="No such event">
       ${
         Object.keys(filters).length > 0
-          ? html`No event fits these filters. <a href=${routeTo('events')}>Show all</a>`
-          : 'Events appear when series leave what is expected of them.'
+          ? html`No event matches these filters. <a href=${routeTo('events')}>Show all</a>`
+          : 'Events appear when series deviate from what is expected.'
       }
     <//>`
     }
@@ -107,7 +107,7 @@ function EventFilters({ query, events }: EventFiltersProps): Shown {
       ${Object.keys(KINDS).map((name) => html`<option value=${name}>${kindName(name)}</option>`)}</select>
     <label class="sr" for="f-days">Time</label>
     <select id="f-days" value=${days} onChange=${choose('days')}>
-      <option value="">all that is kept</option>
+      <option value="">all times</option>
       ${SPANS.map(([name, text]) => html`<option value=${name}>${text}</option>`)}</select>
     <${TypedFilter} name="series" label="Series" value=${series} onTyped=${(value: string) => go('series', value)} />
     <${TypedFilter} name="detector" label="Detector" value=${detector}

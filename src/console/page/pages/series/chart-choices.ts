@@ -22,7 +22,7 @@ interface ChartChoicesProps {
   readonly onCsv: () => void;
 }
 
-/** What a chart shows and how: exact times, an earlier stretch beside, the axis; and what it shows as a file. */
+/** Exact times, an earlier range to compare with, the axis, and a file of the values. */
 export function ChartChoices(props: ChartChoicesProps): Shown {
   const { range, onRange, compared, onCompared, axis, onAxis, onCsv } = props;
   const set = (end: keyof TimeRange) => (event: Event) => {

@@ -90,7 +90,7 @@ function SeriesList({ app, route }: { readonly app: Console; readonly route: Rou
 function NoSeries({ search }: { readonly search: string }): Shown {
   if (search !== '') {
     return html`<${Empty} title=${`No series contains “${search}”`}>
-      A search compares any part of the id. <a href=${routeTo('series')}>Show all series</a>
+      The search matches any part of the id. <a href=${routeTo('series')}>Show all series</a>
     <//>`;
   }
   return html`<${Empty} title="No series yet">

@@ -19,7 +19,7 @@ interface DeadLettersProps {
 export function DeadLetters({ app, reasons, onChanged }: DeadLettersProps): Shown {
   const [reason, setReason] = useState<string | null>(null);
   if (reasons.length === 0) {
-    return html`<section class="panel"><h2>Dead letters</h2><p class="aside">None: every record could be scored.</p>
+    return html`<section class="panel"><h2>Dead letters</h2><p class="aside">None. Every record was scored.</p>
       </section>`;
   }
   return html`<section class="panel"><h2>Dead letters</h2>
@@ -48,8 +48,8 @@ function Letters({ app, reason, onChanged }: LettersProps): Shown {
   const letters = value?.dead_letters ?? [];
   return html`<div class="letters">
     ${[failure, refusal].map((text) => text !== null && html`<${Failure} text=${text} />`)}
-    <p class="aside">The newest ${counted(letters.length, 'letter')}. Sending one again writes its record to the end of
-      its input topic.</p>
+    <p class="aside">The newest ${counted(letters.length, 'dead letter')}. "Send again" appends the record to its
+      input topic.</p>
     <ul>${letters.map(
       ({ id, detail, atMs, series, input, value: record, truncated, redriven }) => html`<li key=${id}>
         <div><strong>${detail}</strong> <span class="aside">${zonedText(atMs)}, ${input.topic} ${input.partition} at

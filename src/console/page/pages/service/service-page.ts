@@ -73,14 +73,14 @@ const PLACES: readonly TableColumn<ReadPlace>[] = [
 ];
 const WORKER_PLACES: readonly TableColumn<WorkerPlace>[] = [
   ...PLACES,
-  { title: 'Worker', cell: ({ owner }) => owner || html`<span class="above">nobody</span>` },
+  { title: 'Worker', cell: ({ owner }) => owner || html`<span class="above">none</span>` },
 ];
 const placeKey = ({ topic, partition }: ReadPlace) => `${topic} ${partition}`;
 
 function Workers({ workers }: { readonly workers: ServiceState['workers'] }): Shown {
   if (workers === null) {
     return html`<section class="panel"><h2>Workers</h2>
-      <p class="aside">The cluster does not answer, or there is no Kafka here.</p></section>`;
+      <p class="aside">No answer from Kafka, or KAFKA_BROKERS is not set.</p></section>`;
   }
   return html`<section><h2>${counted(workers.members, 'worker')} of the group ${workers.group}</h2>
     <${Table} name="Partitions of the input" columns=${WORKER_PLACES} rows=${workers.partitions}
@@ -91,8 +91,8 @@ function Kept({ history }: { readonly history: ServiceState['history'] }): Shown
   const { kept, problem, store, oldest, days_max, gb_max, partitions } = history;
   if (!kept) {
     return html`<section class="panel"><h2>History</h2>
-      <p class="aside">This service keeps none. Events and series are shown once it has KAFKA_BROKERS;
-      <a href=${routeTo('backtest')}>a backtest</a> works without.</p></section>`;
+      <p class="aside">No history is kept. Set KAFKA_BROKERS to show events and series;
+      <a href=${routeTo('backtest')}>a backtest</a> works without it.</p></section>`;
   }
   return html`<section><h2>History in ${store}: ${days_max} days, at most ${gb_max} GB${
     oldest === null ? '' : `, since ${momentText(oldest).slice(0, 10)}`
