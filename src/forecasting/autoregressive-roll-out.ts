@@ -86,7 +86,7 @@ function fillContext(context: Float32Array, observed: Float32Array, forecast: Fl
   context.set(observed.subarray(observed.length - observedCount), context.length - forecastCount - observedCount);
 }
 
-/** Where a pass lies in the result. */
+/** Place of a pass in the result. */
 interface PassPlace {
   readonly batch: ForecastBatch;
   /** First step of the pass. */

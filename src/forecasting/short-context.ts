@@ -6,7 +6,7 @@ const LINE_MIN = 4;
 const ERRORS_MIN = 4;
 /** Pairs that show a season. */
 const LAG_PAIRS_MIN = 3;
-/** How decidedly the smaller error wins. */
+/** Sharpness with which the smaller error wins. */
 const SHARPNESS = 4;
 
 interface ShortContext {
@@ -17,7 +17,7 @@ interface ShortContext {
   readonly end: number;
 }
 
-/** What a context itself says of the steps after it, and how much that counts against a network. */
+/** Forecast from a context alone, and its weight against that of a network. */
 interface ShortForecast {
   readonly weight: number;
   at(step: number): number;
@@ -44,7 +44,7 @@ export function shortForecast({ values, positions, end }: ShortContext): ShortFo
   };
 }
 
-/** How far the mean of the slopes differs from chance: 0 to 1. */
+/** Evidence that the mean of the slopes is no chance: 0 to 1. */
 function evidence(slopes: readonly number[], mean: number): number {
   if (slopes.length < LINE_MIN - 1) return 0;
   const squares = slopes.reduce((sum, slope) => sum + (slope - mean) ** 2, 0);

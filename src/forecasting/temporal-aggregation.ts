@@ -11,7 +11,7 @@ export interface TemporalAggregation {
   readonly day: number;
 }
 
-/** Days back at which the blend is backtested, besides one horizon back. */
+/** Days back at which the blend is backtested, in addition to one horizon back. */
 const BACKTEST_DAYS_MAX = 2;
 const WEEK_DAYS = 7;
 /** Shortest history of a backtest, in days. A shorter aggregated series shows no more than the fine context. */
@@ -32,7 +32,7 @@ export function aggregationLookback({ stride, blocks, day }: TemporalAggregation
 interface BacktestPlan {
   /** Horizon of each backtest. None overlaps the forecast itself. */
   readonly h: number;
-  /** Where both the fine and the aggregated forecast are made. */
+  /** Cutoff at which both the fine and the aggregated forecast are made. */
   readonly offsets: readonly number[];
   /**
    * Where the present correction is backtested on a fine forecast of a week ago: the days before a weekend contain no
@@ -52,12 +52,12 @@ export function backtestPlan(h: number, context: number, aggregation: TemporalAg
   return { h: backtestH, offsets: [...offsets], weekAgo };
 }
 
-/** Whether the history before this cutoff is long enough for a backtest. */
+/** True if the history before this cutoff is long enough for a backtest. */
 export function hasHistory(cutoff: number, { day }: TemporalAggregation): boolean {
   return cutoff >= HISTORY_DAYS_MIN * day;
 }
 
-/** Whether a forecast of `h` values at this cutoff is blended: the horizon and the history are long enough. */
+/** True if a forecast of `h` values at this cutoff is blended: the horizon and the history are long enough. */
 export function canAggregate(cutoff: number, h: number, { stride, day }: TemporalAggregation): boolean {
   return h >= HORIZON_BLOCKS_MIN * stride && cutoff >= (BACKTEST_DAYS_MAX + HISTORY_DAYS_MIN) * day;
 }

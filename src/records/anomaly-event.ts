@@ -1,6 +1,6 @@
 import type { FieldKind } from './field-kind.ts';
 
-/** What an event is. `silence` is no value at all; the others are classified by event-kind.ts. */
+/** Kinds of events. `silence` is no value at all; the others are classified by event-kind.ts. */
 export const EVENT_KINDS = [
   'spike',
   'dip',
@@ -93,13 +93,13 @@ export interface AnomalyEvent {
   readonly closeReason: CloseReason | null;
   /** One sentence: what was seen, what was expected. */
   readonly summary: string;
-  /** How rare the peak is in its series, such as `highest in 14 days`; null where it is not. */
+  /** Rarity of the peak in its series, such as `highest in 14 days`; null where it is not. */
   readonly unusual: string | null;
   /** Members of a group, the largest share first; empty for a series. */
   readonly members: readonly EventMember[];
   /** Labels of the detector. */
   readonly labels: Readonly<Record<string, string>>;
-  /** How many series have stopped, where the detector pauses in a partition; otherwise null. */
+  /** Number of series that have stopped, if the detector pauses in a partition; otherwise null. */
   readonly seriesCount: number | null;
   /**
    * Labels of the series, its name as `__name__`, or what the series of the group have in common; empty where series

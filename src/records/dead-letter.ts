@@ -42,7 +42,7 @@ export const DEAD_LETTER_REASONS = [
   'records-truncated',
   /** Someone moved the group's offset past records that were not read. */
   'records-skipped',
-  /** The input topic was deleted and created anew. Records of the old one may not have been read. */
+  /** The input topic was deleted and created again. Records of the old one may not have been read. */
   'topic-recreated',
   /** Some points of the record cannot be used. The others are scored. */
   'points-refused',
@@ -61,9 +61,9 @@ export interface DeadLetter {
     readonly topic: string;
     readonly partition: number;
     readonly offset: number;
-    /** The last offset, where the letter stands for a range of offsets. */
+    /** The last offset, if the letter covers a range of offsets. */
     readonly lastOffset?: number;
-    /** The record's own timestamp, milliseconds since the epoch; -1 where the letter stands for a range of offsets. */
+    /** The record's own timestamp, milliseconds since the epoch; -1 if the letter covers a range of offsets. */
     readonly timestampMs: number;
   };
   readonly key: Buffer | null;
@@ -71,11 +71,11 @@ export interface DeadLetter {
   /** null where the record has none. */
   readonly series: string | null;
   readonly detector: string | null;
-  /** When the record was refused, milliseconds since the epoch. */
+  /** Time at which the record was refused, milliseconds since the epoch. */
   readonly atMs: number;
 }
 
-/** A dead letter as it stands in its topic, JSON. */
+/** A dead letter as written to its topic, JSON. */
 export interface DeadLetterRecord extends Omit<DeadLetter, 'key' | 'value'> {
   /** Base64. */
   readonly key: string | null;

@@ -5,7 +5,7 @@ import type { FieldKind } from './field-kind.ts';
 export const INCIDENT_TYPES = ['opened', 'updated', 'closed', 'merged'] as const;
 export type IncidentType = (typeof INCIDENT_TYPES)[number];
 
-/** What makes events one incident. A later one of the list stands above an earlier one. */
+/** Reasons for events to be one incident. A later one of the list outranks an earlier one. */
 export const INCIDENT_KINDS = [
   /** An event that nothing else belongs to. */
   'single',
@@ -32,24 +32,24 @@ export interface IncidentEvent {
   readonly seriesLabels: Readonly<Record<string, string>>;
 }
 
-/** Where an incident may have begun. Never the cause: what moved first and farthest. */
+/** A possible origin of an incident. Never the cause: the series that moved first and farthest. */
 export interface IncidentOrigin {
-  /** The series, or group, that stands for it. */
+  /** The series, or group, that represents it. */
   readonly series: string;
-  /** What its series have in common, such as `host=db-1` or the first part of their names; null for one series. */
+  /** Property that its series share, such as `host=db-1` or the first part of their names; null for one series. */
   readonly common: string | null;
   /** Its share of the evidence, 0..1. Records of 0.2.0 have 1 for the first, and the share of that for the others. */
   readonly score: number;
-  /** Sentences without a full stop. Empty where nothing can be told. */
+  /** Sentences without a full stop. Empty if there is no evidence. */
   readonly evidence: readonly string[];
 }
 
-/** The first candidate stands out if it has at least as much of the evidence as all others together. */
+/** The first candidate is clear if it has at least as much of the evidence as all others together. */
 export function isOriginKnown([first]: readonly Pick<IncidentOrigin, 'score'>[]): boolean {
   return first !== undefined && first.score >= 0.5;
 }
 
-/** One revision of an incident, as it was known at `updatedAtMs`. Times are event times, except where it is said. */
+/** One revision of an incident, as it was known at `updatedAtMs`. Times are event times, except where noted. */
 export interface Incident {
   /** 32 hexadecimal digits: the id of the event that it began with. */
   readonly incidentId: string;
@@ -60,7 +60,7 @@ export interface Incident {
   readonly startedAtMs: number;
   /** The newest time that its events know. */
   readonly updatedAtMs: number;
-  /** Where the last of its events ended; null while one is open. It may be null again in a later revision. */
+  /** End of the last of its events; null while one is open. It may be null again in a later revision. */
   readonly endedAtMs: number | null;
   /** The incident that it is part of from now on; null unless it is merged. */
   readonly mergedInto: string | null;
@@ -69,7 +69,7 @@ export interface Incident {
   readonly grade: number | null;
   readonly eventCount: number;
   readonly seriesCount: number;
-  /** How many series usually begin within as long a time; null where it says nothing about the incident. */
+  /** Number of series that usually begin within as long a time; null if that is no evidence. */
   readonly usualCount: number | null;
   /** Those that have joined since the revision before. */
   readonly events: readonly IncidentEvent[];

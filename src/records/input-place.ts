@@ -15,7 +15,7 @@ export function offsetElsewhere(partition: number, offset: number): number {
 const LOWEST = Number.MIN_SAFE_INTEGER;
 const PARTITIONS_MAX = 16_384;
 
-/** Where an input record lies; `place` is that of its series. */
+/** Place of an input record; `place` is that of its series. */
 export function inputAt({ topic, partition }: InputPlace, offset: number): InputPlace & { readonly offset: number } {
   if (offset >= -1) return { topic, partition, offset };
   const code = offset - LOWEST;

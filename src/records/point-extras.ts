@@ -1,12 +1,12 @@
-/** What few records have beside time and value. */
+/** Fields of few records, next to time and value. */
 export interface PointExtras {
   /** Since when a counter counts, or its interval began; always before the time of the point. */
   readonly startMs?: number;
   /** The value is the increase of an interval. */
   readonly isDelta?: boolean;
-  /** What the value leaves out of an integer beyond 2^53. */
+  /** The rest of an integer beyond 2^53. */
   readonly low?: number;
-  /** Which of several senders of the same series it is from. */
+  /** Its sender, of several of the same series. */
   readonly replica?: string;
   /** Why start or temporality cannot be used. */
   readonly problem?: string;

@@ -15,7 +15,7 @@ const SECONDS: Scale = [
   [1e-6, 'µs'],
 ];
 
-/** Units that are shown in larger or smaller ones, the largest first. Any other unit stands behind the number. */
+/** Units that are shown in larger or smaller ones, the largest first. Any other unit follows the number. */
 const SCALES: Readonly<Record<string, Scale>> = {
   bytes: BYTES,
   bits: BITS,

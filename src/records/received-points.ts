@@ -1,9 +1,9 @@
-/** What the bytes of a body of a metric pipeline are. */
+/** Content of the body of a metric pipeline. */
 export type PointsFormat = 'remote-write' | 'otlp-protobuf' | 'otlp-json' | 'line-protocol' | 'json-lines';
 
 export interface ReceivedPoints {
   readonly format: PointsFormat;
-  /** Not compressed, but for Snappy. */
+  /** Not compressed, except Snappy. */
   readonly bytes: Buffer;
   readonly snappy: boolean;
   /** Unit of the times of line protocol. */
@@ -17,7 +17,7 @@ export type ReceiveOutcome =
       readonly accepted: number;
       /** Points of series that no detector watches. */
       readonly unwatched: number;
-      /** Points that stand for no value. */
+      /** Points without a value. */
       readonly missing: number;
       /** Native histograms among them, and the points that they became. */
       readonly histograms?: { readonly count: number; readonly points: number };

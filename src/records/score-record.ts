@@ -23,7 +23,7 @@ export const SCORE_STATES = [
 ] as const;
 export type ScoreState = (typeof SCORE_STATES)[number];
 
-/** What showed that a series is silent: event time, or in a partition without any record the clock of a worker. */
+/** Evidence that a series is silent: event time, or in a partition without any record the clock of a worker. */
 export type SilenceCause = 'event-time' | 'clock';
 
 /** Why a series started over at position 0. */
@@ -32,7 +32,7 @@ const RESTART_REASONS = [
   'gap',
   /** The state was made with other settings or another model. */
   'settings-changed',
-  /** The input topic, or the changelog while a worker ran, was deleted and created anew. */
+  /** The input topic, or the changelog while a worker ran, was deleted and created again. */
   'topic-recreated',
 ] as const;
 
@@ -71,12 +71,12 @@ export interface ScoreRecord {
    * alarms are off.
    */
   readonly grade: number | null;
-  /** How much is going on in the series (or group), >= 0, unbounded; null where the grade is. */
+  /** Amount of unusual behaviour of the series (or group), >= 0, unbounded; null where the grade is. */
   readonly severity: number | null;
   /** The threshold that keeps the promised rate of false alarms is exceeded. */
   readonly alarm: boolean;
   readonly state: ScoreState;
-  /** null but for a silent series. */
+  /** null except for a silent series. */
   readonly cause: SilenceCause | null;
   /** Observations since the series (last) started, from 0, filled gaps included. */
   readonly position: number;
@@ -120,10 +120,10 @@ export const SCORE_FIELDS: Readonly<Record<keyof ScoreRecord, FieldKind>> = {
   input: 'object',
 };
 
-/** Fields that records of earlier versions lack, with what stands for them. */
+/** Defaults of fields that records of earlier versions lack. */
 export const SCORE_DEFAULTS: Partial<ScoreRecord> = { grade: null, severity: null, alarm: false, cause: null };
 
-/** Whether a record is one of a series that stopped or sends again, and no score of an observation. */
+/** True if a record is one of a series that stopped or sends again, and no score of an observation. */
 export function isSilence({ state }: Pick<ScoreRecord, 'state'>): boolean {
   return state === 'silent' || state === 'returned';
 }

@@ -5,7 +5,7 @@ const DIGITS = 4;
 const DIGITS_MAX = 17;
 /** A number of more digits is not exact. */
 const EXACT_DIGITS = 15;
-/** From here on numbers have an exponent, and no digits that say nothing. */
+/** From here on numbers have an exponent, and no meaningless digits. */
 const EXPONENT_MIN = 1e16;
 
 /** A value, what was expected, and the bounds of its interval. */
@@ -25,7 +25,7 @@ export function seenTexts(seen: SeenNumbers): readonly [value: string, expected:
   return [valueText, expected === null ? null : expectedText];
 }
 
-/** What was expected, in two digits of its interval: it is known no better. It stays on its side of the value. */
+/** The expected value, in two digits of its interval: it is known no better. It stays on its side of the value. */
 function shownExpected({ value, expected, lo, hi }: SeenNumbers): number | null {
   if (expected === null || lo === null || hi === null) return expected;
   const rounded = roundedBy(expected, (hi - lo) / 2);

@@ -1,4 +1,4 @@
-/** `12 min`, in the largest unit that says enough. */
+/** `12 min`, in the largest sufficient unit. */
 export function stretchText(ms: number): string {
   const minutes = Math.round(ms / 60_000);
   if (minutes < 1) return `${Math.round(ms / 1_000)} s`;

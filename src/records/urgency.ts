@@ -1,4 +1,4 @@
-/** How urgent a grade is. PagerDuty and Alertmanager know all words but `usual`. */
+/** Urgency of a grade. PagerDuty and Alertmanager know all words but `usual`. */
 const URGENCIES = ['usual', 'warning', 'error', 'critical'] as const;
 export type Urgency = (typeof URGENCIES)[number];
 

@@ -58,7 +58,7 @@ function mayTakeNext({ freq, originMs, positions }: SeriesGrid, timestampMs: num
 
 /**
  * The event time of position 0 after an observation at `position`: the phase is the mean of the first observations,
- * then follows them slowly. The first observation alone may lie half a step beside the grid that the others keep.
+ * then follows them slowly. The first observation alone may lie half a step off the grid that the others keep.
  */
 export function followPhase(
   freq: Frequency,

@@ -37,7 +37,7 @@ export function offsetAt({ offsets }: Pick<LocalCalendar, 'offsets'>, timestampM
   return offsets[low][1];
 }
 
-/** When a clock shows a time, which is given as if it were UTC. */
+/** Instant at which a clock shows a time, which is given as if it were UTC. */
 export function instantOf(calendar: Pick<LocalCalendar, 'offsets'>, localMs: number): number {
   return localMs - offsetAt(calendar, localMs - offsetAt(calendar, localMs));
 }

@@ -78,7 +78,7 @@ function dayBefore({ date }: LocalDay): LocalDay {
   return { date: before, weekday: weekdayOf(before) };
 }
 
-/** Whether the time zone database knows a place. */
+/** True if the time zone database knows a place. */
 export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });

@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 export const FIRST_YEAR = 2000;
 export const LAST_YEAR = 2050;
 
-/** Whether a text is a date, or one of every year. */
+/** True if a text is a date, or one of every year. */
 export function isDate(text: string): boolean {
   // A date of every year may be the 29th of February.
   const day = text.length < 10 ? `2024-${text}` : text;
@@ -21,7 +21,7 @@ export function isDate(text: string): boolean {
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
 }
 
-/** A date that stands in an entry, and in an earlier one. */
+/** A date of an entry that an earlier one has, too. */
 interface RepeatedDate {
   readonly date: string;
   readonly entry: number;
@@ -30,7 +30,7 @@ interface RepeatedDate {
   readonly earlier: number;
 }
 
-/** Dates that stand in several entries: which of them counts would not be known. */
+/** Dates of several entries: which of them counts would not be known. */
 export function repeatedDates(entries: readonly SpecialDates[]): RepeatedDate[] {
   const entryOf = new Map<string, number>();
   return entries.flatMap(({ dates }, entry) =>

@@ -31,7 +31,7 @@ const MOST: Readonly<Record<string, number>> = {
   demo: 0,
   detection: 28,
   engine: 74,
-  forecasting: 16,
+  forecasting: 0,
   history: 30,
   incidents: 94,
   kafka: 28,
@@ -39,9 +39,9 @@ const MOST: Readonly<Record<string, number>> = {
   ops: 9,
   pages: 137,
   pipelines: 0,
-  records: 88,
+  records: 3,
   singleton: 2,
-  time: 11,
+  time: 2,
   tools: 0,
 };
 

@@ -22,7 +22,7 @@ export interface ExogenousFit {
 const ROWS_MAX = 5_000;
 /** Shorter series have no effects. */
 export const EFFECT_ROWS_MIN = 4;
-/** What a variable that the season explains is given of its effect. The rest belongs to the season. */
+/** Share of its effect that a variable keeps which the season explains. The rest belongs to the season. */
 const SEASONAL_SHARE = 0.05;
 
 interface FitSettings {

@@ -15,7 +15,7 @@ const BACKTESTS_MAX = 4;
 const ERROR_RATIO_MAX = 1.1;
 /** Points forecast at a time. With their backtests they fill batches; it bounds the memory of a large request. */
 const POINTS_MAX = 128;
-/** Forecasts of the backtests of one point, besides its own forecast. */
+/** Forecasts of the backtests of one point, in addition to its own forecast. */
 export const BACKTEST_FORECASTS_MAX = 2 * BACKTESTS_MAX;
 
 /** A cutoff in a series, with the exogenous variables. */
@@ -41,7 +41,7 @@ export interface ExogenousForecast extends HorizonForecast {
 }
 
 interface ExogenousSettings extends MultiResolutionSettings {
-  /** Whether the effect is subtracted before the model is applied, or fitted to the residuals of the model. */
+  /** True if the effect is subtracted before the model is applied, or fitted to the residuals of the model. */
   readonly cleanFirst: boolean;
   /** Horizon of the in-sample forecasts whose residuals are fitted, where the model is applied first. */
   readonly inSampleHorizon: number;

@@ -3,7 +3,7 @@ import type { ExogenousVariable } from './design.ts';
 import { fitExogenous, sumContributions } from './exogenous-fit.ts';
 
 interface EffectsSettings {
-  /** Whether the effect is subtracted before the model is applied, or fitted to the residuals of the model. */
+  /** True if the effect is subtracted before the model is applied, or fitted to the residuals of the model. */
   readonly cleanFirst: boolean;
   /** Variables without known future values: subtracted from the series, never added to a forecast. */
   readonly pastOnly: readonly number[];

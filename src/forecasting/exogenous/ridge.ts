@@ -70,7 +70,7 @@ export async function fitRidge({ columns, target, unpenalised, pause }: RidgePro
   return best;
 }
 
-/** Which columns are explained by others, up to rounding. */
+/** Columns that others explain, up to rounding. */
 export function explainedBy(others: readonly Float64Array[], columns: readonly Float64Array[]): boolean[] {
   const basis = orthonormal(others);
   return columns.map((column) => {

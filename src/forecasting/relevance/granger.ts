@@ -106,7 +106,7 @@ async function momentsOf(
 
 /**
  * The sum of squares of the last column that is left unexplained by its own lags, and by all columns, from a Cholesky
- * factor of their products. Collinear columns are left out. `rank`: columns besides the intercept.
+ * factor of their products. Collinear columns are left out. `rank`: columns without the intercept.
  */
 function explainedVariance(gram: readonly Float64Array[], lags: number) {
   const last = gram.length - 1;
@@ -132,7 +132,7 @@ function explainedVariance(gram: readonly Float64Array[], lags: number) {
   return { own, all: { left, rank } };
 }
 
-/** Whether F of so many degrees of freedom is beyond its quantile, by a cube-root approximation (Paulson 1942). */
+/** True if F of so many degrees of freedom is beyond its quantile, by a cube-root approximation (Paulson 1942). */
 function isSignificant(statistic: number, added: number, left: number): boolean {
   if (!(statistic > 0)) return false;
   const [a, b] = [2 / (9 * added), 2 / (9 * left)];

@@ -4,7 +4,7 @@ import { labelsOfId } from '../series/series-id.ts';
 import { type SeriesPattern, seriesPattern } from '../series/series-pattern.ts';
 import { CHANGE_BEFORE_MS, CHANGES_KEPT_MS, CHANGES_MAX } from './change-limits.ts';
 
-/** What a change may concern: an event, an event of an incident, or a series. */
+/** Subject of a change: an event, an event of an incident, or a series. */
 export interface ConcernedSubject {
   readonly series: string | null;
   readonly group: string | null;
@@ -54,7 +54,7 @@ export class Deployments {
   }
 
   /**
-   * Those that came shortly before what began at a time, or went on then, the latest first.
+   * Changes shortly before a start, or in effect at that time, the latest first.
    * @param knownAtMs when it was first known: a change until then counts, too
    */
   before(subjects: readonly ConcernedSubject[], beganMs: number, knownAtMs = beganMs): readonly Deployment[] {

@@ -5,7 +5,7 @@ import { CHANGE_TIME_MS, CHANGE_LIMITS as LIMITS } from './change-limits.ts';
 
 interface ChangeProblem {
   readonly field: string;
-  /** What it must be. */
+  /** Expected value. */
   readonly expected: string;
 }
 
@@ -13,11 +13,11 @@ type ReadChange =
   | { readonly kind: 'change'; readonly change: Deployment }
   | { readonly kind: 'problems'; readonly problems: readonly ChangeProblem[] };
 
-/** What Grafana's annotations have beside, and what it says nothing about here. */
+/** Fields of Grafana's annotations that have no meaning here. */
 const IGNORED = ['dashboardId', 'dashboardUID', 'panelId'];
 const FIELDS = ['id', 'time', 'timeEnd', 'text', 'tags', 'labels', 'series', 'link', ...IGNORED];
 
-/** Which are 0 where clients of Grafana leave them out. */
+/** Fields that are 0 if clients of Grafana leave them out. */
 const NONE_AS_ZERO = ['id', 'time', 'timeEnd'];
 
 const isTime = (value: unknown) =>

@@ -34,7 +34,7 @@ export type Finding =
       readonly of: number;
       readonly examples: readonly string[];
     }
-  /** Series that ended before they were calibrated, in the newest days: nothing was ever said of them. */
+  /** Series that ended before they were calibrated, in the newest days: nothing was ever reported of them. */
   | SeriesFinding<'young'>
   | SeriesFinding<Suspicion>
   /** A glob that takes no series: every one that it matches goes to detectors before it. */
@@ -163,7 +163,7 @@ const SUSPICIONS: Readonly<Record<Suspicion, string>> = {
   conflicts: 'have two values at one time, and the second is dropped',
 };
 
-/** What to do about findings, in observations that senders send and in the rows of a file. */
+/** Remedies of findings, in observations that senders send and in the rows of a file. */
 const REMEDIES = {
   stream: {
     order:

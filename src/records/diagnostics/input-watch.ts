@@ -11,7 +11,7 @@ const OTHER_STEP_SHARE = 0.5;
 const DUPLICATE_SHARE_MAX = 0.2;
 /** Gaps are found above this share of the time steps. */
 const GAP_SHARE_MAX = 0.5;
-/** What was found stays so until its share is below this share of its bound. */
+/** A finding stays until its share is below this share of its bound. */
 const STAYS_SHARE = 0.75;
 /** A detector is judged from so many observations on. */
 export const JUDGED_MIN = 30;
@@ -98,7 +98,7 @@ export class InputCounts {
   }
 }
 
-/** What is wrong with an input, worst first. What was found before has to be clearly over to be gone. */
+/** Problems of an input, worst first. What was found before has to be clearly over to be gone. */
 export function judgeInput(counts: InputCounts, before: readonly Finding[] = []): Finding[] {
   const wasFound = (kind: Finding['kind'], detector: string) =>
     before.some((finding) => finding.kind === kind && 'detector' in finding && finding.detector === detector);

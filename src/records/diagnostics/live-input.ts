@@ -11,7 +11,7 @@ const LIVE_MS_MIN = 60_000;
 interface Stopped {
   /** Event time of the newest record. */
   readonly newestMs: number;
-  /** How long nothing has arrived. */
+  /** Time since the last arrival. */
   readonly forMs: number;
   /** The shortest step that is due, as a frequency. */
   readonly due: string;

@@ -33,7 +33,7 @@ function readGlob(text: string): ReadGlob {
 }
 
 /**
- * Globs are compared exactly, where their ends do not tell them apart: there may be thousands of detectors. Matchers
+ * Globs are compared exactly, if their ends do not distinguish them: there may be thousands of detectors. Matchers
  * are covered by `*`, and by matchers that are all among them: what else they may have in common is not looked for.
  */
 function takesAll(outer: ReadGlob, inner: ReadGlob): boolean {
@@ -51,7 +51,7 @@ function takesAll(outer: ReadGlob, inner: ReadGlob): boolean {
   );
 }
 
-/** Whether every text that `inner` matches is matched by `outer`, too. */
+/** True if every text that `inner` matches is matched by `outer`, too. */
 export function covers(outer: string, inner: string): boolean {
   const [outers, inners] = [outer, inner].map((glob) => [...glob.replace(/\*+/g, '*')]);
   const alphabet = [...new Set([...outers, ...inners].filter((letter) => letter !== '*' && letter !== '?')), OTHER];

@@ -1,4 +1,4 @@
-/** Whether a text matches. */
+/** True if a text matches. */
 export interface TextPattern {
   test(text: string): boolean;
 }

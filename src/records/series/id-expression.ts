@@ -1,5 +1,5 @@
 /**
- * Series chosen by a database: regular expressions over ids that say what `SeriesPattern` says. They have no
+ * Series chosen by a database: regular expressions over ids that match what `SeriesPattern` matches. They have no
  * construct but those that RE2, Postgres and JavaScript share, and are made from globs and matchers alone.
  */
 import { ANY, type GlobPart, globParts, RUN } from './glob.ts';
@@ -12,7 +12,7 @@ type IdConditions = readonly (readonly IdExpression[])[];
 
 interface IdExpression {
   readonly expression: string;
-  /** Whether ids must match it, or must not. */
+  /** True if ids must match it, or must not. */
   readonly wanted: boolean;
 }
 
@@ -53,7 +53,7 @@ function labelExpression(label: string, alternatives: readonly (readonly GlobPar
 function nameExpression(given: readonly (readonly GlobPart[])[]): string {
   const alternatives = given.filter((parts) => parts.length > 0);
   if (alternatives.length === 0) return NOTHING;
-  // A name with braces stands in quotes.
+  // A name with braces is quoted.
   const unquoted = alternatives.filter((parts) => !parts.includes('{') && !parts.includes('}'));
   const plain = unquoted.length === 0 ? NOTHING : anyOf(unquoted, escaped, '[^{}]');
   const quoted = anyOf(alternatives, quotedLetter, LETTER);
@@ -70,7 +70,7 @@ function expressionOf(parts: readonly GlobPart[], letter: LetterExpression, any:
   return parts.map((part) => (part === RUN ? `${any}*` : part === ANY ? any : letter(part))).join('');
 }
 
-/** A letter as it stands between the quotes of an id. */
+/** A letter as written between the quotes of an id. */
 function quotedLetter(letter: string): string {
   return escaped(letter === '\n' ? '\\n' : letter === '"' || letter === '\\' ? `\\${letter}` : letter);
 }

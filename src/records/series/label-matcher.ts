@@ -4,7 +4,7 @@ import { readQuoted } from './series-id.ts';
 export const MATCH_OPERATORS = ['=', '!=', '=~', '!~'] as const;
 type MatchOperator = (typeof MATCH_OPERATORS)[number];
 
-/** What one label of a series must be. */
+/** Condition on one label of a series. */
 export interface LabelMatcher {
   readonly label: string;
   readonly operator: MatchOperator;
@@ -21,7 +21,7 @@ type LabelMatchers =
 /** Length of a text of matchers, in characters. */
 const MATCHERS_LENGTH_MAX = 4_096;
 const EXPECTED = 'matchers such as {__name__="node_load1", job=~"web-.*"}';
-/** What the value of =~ and !~ may be. */
+/** Patterns that =~ and !~ accept. */
 const PATTERN_EXPECTED =
   'alternatives of texts with .* (any run of characters), .+ (at least one) and . (one): "web-.*", "a|b|c", ".+"; ' +
   'other characters with a meaning in regular expressions stand behind a backslash';
@@ -124,7 +124,7 @@ export type LabelValues = Readonly<Record<string, string>>;
 
 type MatchLabels = (labels: LabelValues) => boolean;
 
-/** Whether all matchers hold. A series without a label has the empty value, as in Prometheus. */
+/** True if all matchers hold. A series without a label has the empty value, as in Prometheus. */
 export function compileMatchers(matchers: readonly LabelMatcher[]): MatchLabels {
   const compiled = matchers.map(({ label, operator, alternatives }) => {
     return { label, wanted: !operator.startsWith('!'), pattern: alternativesPattern(alternatives) };

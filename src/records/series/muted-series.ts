@@ -1,14 +1,14 @@
 import { globPattern } from './glob.ts';
 import { seriesPattern } from './series-pattern.ts';
 
-/** What a person mutes until its end: series, by a glob or matchers of their labels; detectors, by a glob; or both. */
+/** A mute of a person until its end: series, by a glob or matchers of their labels; detectors, by a glob; or both. */
 export interface MutedSeries {
   readonly match: string | null;
   readonly detector: string | null;
   readonly untilMs: number;
 }
 
-/** What an event is about. */
+/** Series, group and detector of an event. */
 interface MutableEvent {
   readonly series: string | null;
   readonly group: string | null;
@@ -16,10 +16,10 @@ interface MutableEvent {
   readonly seriesLabels?: Readonly<Record<string, string>>;
 }
 
-/** What chooses series by their ids and labels. */
+/** A choice of series by their ids and labels. */
 type Chooses = Pick<ReturnType<typeof seriesPattern>, 'test'>;
 
-/** Whether series are chosen that an event is about: its own, or its group. A pause of a detector is about none. */
+/** True if series are chosen that an event is about: its own, or its group. A pause of a detector is about none. */
 export function choosesSubject(pattern: Chooses, { series, group, seriesLabels = {} }: MutableEvent): boolean {
   const own = series ?? group;
   return own !== null && pattern.test(own, Object.keys(seriesLabels).length > 0 ? seriesLabels : null);

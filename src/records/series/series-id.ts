@@ -11,7 +11,7 @@ export interface LabelledSeries {
 /** The label that is the name of the metric. */
 export const NAME_LABEL = '__name__';
 
-/** What ends or quotes a part of an id. Names of metrics with one of these are written in quotes. */
+/** Characters that end or quote a part of an id. Names of metrics with one of these are written in quotes. */
 const UNPLAIN_NAME = /[{}"\\\n]/;
 const UNPLAIN_LABEL = /[{}"\\\n=,!~\s]/;
 const UNPLAIN_VALUE = /["\\\n]/;
@@ -25,7 +25,7 @@ export function sortedLabels(labels: Iterable<readonly [string, string]>): Serie
 
 /**
  * `up{instance="a:9100",job="node"}`: what PromQL shows. Two series are one where their ids are equal. A name that is
- * no plain word stands in quotes, as in Prometheus 3: `{"strange{name",job="node"}`. An empty name is left out:
+ * no plain word is quoted, as in Prometheus 3: `{"strange{name",job="node"}`. An empty name is left out:
  * `{job="node"}` is what several series have in common.
  */
 export function canonicalId(name: string, labels: SeriesLabels): string {
@@ -39,7 +39,7 @@ export function canonicalId(name: string, labels: SeriesLabels): string {
   return `${id}}`;
 }
 
-/** The name of a label as it stands in an id. */
+/** The name of a label as written in an id. */
 export function labelText(label: string): string {
   return UNPLAIN_LABEL.test(label) || label === '' ? inQuotes(label) : label;
 }

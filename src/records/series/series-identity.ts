@@ -1,12 +1,12 @@
 import { canonicalId, labelsOfId, NAME_LABEL, seriesOfId, sortedLabels } from './series-id.ts';
 
-/** What a series is called after it was read. */
+/** Naming of a series after it was read. */
 interface SeriesIdentity {
   /** The id that it is scored under. */
   readonly id: string;
   /** The id of its name and labels, without those that are dropped. Where there is no template it is `id`. */
   readonly source: string;
-  /** Which of several senders of the same series wrote it; left out where that is not known. */
+  /** The sender that wrote it, of several of the same series; left out if that is not known. */
   readonly replica?: string;
   /** `source` with the label of the replica, as its record has it; left out without one. */
   readonly carried?: string;
@@ -15,11 +15,11 @@ interface SeriesIdentity {
 export type IdentityOf = (written: string) => SeriesIdentity;
 
 interface IdentitySettings {
-  /** Labels that do not tell series apart. */
+  /** Labels that do not distinguish series. */
   readonly dropLabels?: readonly string[] | undefined;
-  /** `{label}` stands for the value of a label, the empty text where the series does not have it. */
+  /** `{label}` is replaced by the value of a label, the empty text if the series does not have it. */
   readonly idTemplate?: string | null | undefined;
-  /** The label that names the replica of a sender, which does not tell series apart either. */
+  /** The label that names the replica of a sender, which does not distinguish series either. */
   readonly replicaLabel?: string | null | undefined;
 }
 
@@ -68,7 +68,7 @@ type TemplateParts = readonly { readonly text: string; readonly label: string }[
 
 const TEMPLATE = /^(?:[^{}]*\{[^{}]+\})+[^{}]*$/;
 
-/** Whether a text is a template: at least one `{label}`, and braces nowhere else. */
+/** True if a text is a template: at least one `{label}`, and braces nowhere else. */
 export function isIdTemplate(text: string): boolean {
   return TEMPLATE.test(text);
 }

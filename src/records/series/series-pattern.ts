@@ -2,7 +2,7 @@ import { globPattern } from './glob.ts';
 import { compileMatchers, type LabelMatcher, type LabelValues, parseMatchers } from './label-matcher.ts';
 import { labelsOfId } from './series-id.ts';
 
-/** Which series are meant: what every setting, command and query that chooses series takes. */
+/** A choice of series, as every setting, command and query that chooses series takes it. */
 export interface SeriesPattern {
   /** @param labels those of the series; by default what its id shows */
   test(series: string, labels?: LabelValues | null): boolean;
@@ -18,7 +18,7 @@ export function readPattern(text: string): ReadPattern {
   return text.trimStart().startsWith('{') ? parseMatchers(text) : { kind: 'glob', glob: text };
 }
 
-/** What is wrong with a text; null: it can be used. */
+/** The problem of a text; null: it can be used. */
 export function patternProblem(text: string): string | null {
   const read = readPattern(text);
   return read.kind === 'problem' ? read.problem : null;

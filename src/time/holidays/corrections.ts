@@ -1,4 +1,4 @@
-/** What the list has wrong, by the law or gazette that says so. */
+/** A correction of the list, by the law or gazette that says so. */
 export interface Correction {
   /** Countries; their regions, too. */
   readonly places: readonly string[];

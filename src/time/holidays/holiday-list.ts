@@ -29,7 +29,7 @@ export interface Holiday {
   readonly from: string | null;
   /** A day off for a holiday on a weekend. */
   readonly substitute: boolean;
-  /** Whether it follows the moon, and may come a day earlier or later than was computed. */
+  /** True if it follows the moon, and may come a day earlier or later than was computed. */
   readonly estimated: boolean;
 }
 
@@ -191,7 +191,7 @@ function datesOf(entry: HolidaysTypes.Holiday, place: string): Holiday[] {
   return days.length > 0 ? days.map((dayMs) => holiday(dayMs, null)) : [holiday(beginMs, entry.date.slice(11, 16))];
 }
 
-/** Whether a date of a rule is a holiday after all corrections. */
+/** True if a date of a rule is a holiday after all corrections. */
 function counts(rule: string, date: string, corrections: readonly Correction[]): boolean {
   return corrections.every(({ adds = {}, drops = [], from = '', to = '9999' }) => {
     const within = date >= from && date <= to;
