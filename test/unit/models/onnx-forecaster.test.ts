@@ -263,8 +263,8 @@ for (const [fault, reason] of [
     'descends',
     /the graph forecasts quantiles that cross \(quantiles must ascend: of a wave 0\.5 is .* below the .* of 0\.1\)/,
   ],
-  ['looks-aside', /the graph forecasts a series differently from run to run, or beside other series, at context 8/],
-  ['draws', /the graph forecasts a series differently from run to run, or beside other series, at context 8/],
+  ['looks-aside', /the graph forecasts a series differently from run to run, or with other series, at context 8/],
+  ['draws', /the graph forecasts a series differently from run to run, or with other series, at context 8/],
 ] as const) {
   test(`a graph that ${fault} is refused after a test run, with the reason`, async () => {
     const models = await writeModels({ own: fault });
