@@ -165,7 +165,7 @@ kafkaTest('the examples of the documentation are accepted', async (t) => {
   const { url, observations } = await receiver(t);
   const page = await readFile(new URL('../../../src/api/README.md', import.meta.url), 'utf8');
   const examples = [...page.matchAll(/^```shell\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
-  assert.equal(examples.length, 4);
+  assert.equal(examples.length, 5);
   const cwd = freshFolder();
   await writeFile(join(cwd, 'otlp.json'), await emittedOtlp('json', 'cumulative'));
   const request = writeRequest([{ labels: { __name__: 'up' }, samples: [[Date.now(), 1]] }]);
@@ -175,6 +175,7 @@ kafkaTest('the examples of the documentation are accepted', async (t) => {
   const series = (await observations()).map((each) => each.series.split('{', 1)[0]);
   assert.deepEqual(series.sort(), [
     'cpu_user',
+    'disk_used',
     'http.requests',
     'http.seconds_count',
     'http.seconds_sum',
