@@ -16,7 +16,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   config: 3_600,
   console: 7_100,
   demo: 1_600,
-  detection: 7_630,
+  detection: 7_670,
   engine: 9_700,
   forecasting: 2_420,
   history: 2_500,

@@ -223,6 +223,11 @@ function passRow(state: Float64Array, at: number): number {
   return state[at]++;
 }
 
+/** Factor by which the threshold of a series is higher at a rate below 1 in 1,000 rows. */
+export function rareFactor(rate: number): number {
+  return Math.max(1, (TAIL_RATE / rate) ** RARE_EXPONENT);
+}
+
 /** Start of the threshold. */
 function startOf(rate: number, isGroup: boolean): number {
   const [together, rareExponent] = isGroup

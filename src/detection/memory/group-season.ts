@@ -1,5 +1,6 @@
-import { judgeRow, type SeasonAlarm, type Unusualness, type Verdict } from '../alarm/alarm.ts';
+import { ALARM_STATE, judgeRow, rareFactor, type SeasonAlarm, type Unusualness, type Verdict } from '../alarm/alarm.ts';
 import { unusualGroup } from '../alarm/group-unusualness.ts';
+import { inSinglePrecision } from '../calibration/precision.ts';
 import { deviationFloor } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { hasProfile } from '../profile/profile-layout.ts';
@@ -46,10 +47,16 @@ export function judgeGroup(
   const promise = { rate: alarmRate, gap: detectionSize, isGroup: true };
   const shown = members.map(({ unusual }) => unusual);
   const hasSeasons = members.some(({ rings }) => rings.layout.profile !== null);
-  if (!hasSeasons) return { verdict: judgeRow(alarmState, 0, unusualGroup(scales, shown), promise), seasons: [] };
+  const alone = members.map((member) => isAlarmAlone(member, alarmRate));
+  const judge = (areUsual: readonly boolean[]): Verdict => {
+    const together = judgeRow(alarmState, 0, unusualGroup(scales, shown, areUsual), promise);
+    const isOne = members.length > 1 && alone.some((alarm, i) => alarm && areUsual[i] !== true);
+    return { ...together, alarm: together.alarm || isOne };
+  };
+  if (!hasSeasons) return { verdict: judge([]), seasons: [] };
   const passed = passMembers(members, timestampMs, alarmRate);
   const areUsual = passed.map(({ season }) => season?.isUsual === true);
-  const verdict = judgeRow(alarmState, 0, unusualGroup(scales, shown, areUsual), promise);
+  const verdict = judge(areUsual);
   const leader = mostUnusual(passed.filter(({ raised }) => raised));
   const alarm = verdict.alarm || leader !== null;
   const seasons = alarm ? passed.map(({ season, raised }, i) => seasonOf(members[i], season, raised)) : [];
@@ -64,6 +71,30 @@ export function judgeGroup(
     },
     seasons,
   };
+}
+
+/** Rows after which the highest ones of a member are known; they are forgotten with as many as its scales. */
+const KNOWN_ROWS = 300;
+const FORGET_ROWS = 3_000;
+/** One row raises what is known of them by this share at most: an incident does not hide the next one. */
+const RISE_MAX = 1.25;
+/** A member alone is an alarm so many times beyond them, at 1 in 1,000 rows. */
+const BEYOND = 1.6;
+
+/**
+ * True if a member alone is an alarm: many quiet members hide it in what all show together. Its rows are compared with
+ * the highest ones of its own past, so that a member with heavy tails needs more. It learns of the row, in two numbers
+ * of the alarm state that only series alone have a use for.
+ */
+function isAlarmAlone({ rings, unusual }: JudgedMember, rate: number): boolean {
+  if (unusual === null) return false;
+  const { held, episodes } = ALARM_STATE.at;
+  const [highest, rows] = [rings.scalar(SCALARS.alarm + held), rings.scalar(SCALARS.alarm + episodes)];
+  const { sharp } = unusual;
+  const most = rows < KNOWN_ROWS ? sharp : Math.min(sharp, RISE_MAX * highest);
+  rings.setScalar(SCALARS.alarm + held, inSinglePrecision(Math.max(most, highest * (1 - 1 / FORGET_ROWS))));
+  rings.setScalar(SCALARS.alarm + episodes, Math.min(KNOWN_ROWS, rows + 1));
+  return rows >= KNOWN_ROWS && sharp > BEYOND * rareFactor(rate) * highest;
 }
 
 /** Members share the target rate, except those that had no value so far. */

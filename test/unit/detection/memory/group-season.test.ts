@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ALARM_STATE } from '../../../../src/detection/alarm/alarm.ts';
+import { GROUP_SCALES } from '../../../../src/detection/alarm/group-unusualness.ts';
+import { judgeGroup } from '../../../../src/detection/memory/group-season.ts';
 import { SeriesMemory, seriesLayout } from '../../../../src/detection/memory/series-memory.ts';
+import { SeriesRings } from '../../../../src/detection/memory/series-rings.ts';
 import { type GroupDetection, GroupDetector } from '../../../../src/detection/series/group-detector.ts';
 import { UTC_CALENDAR } from '../../../../src/time/local-calendar.ts';
 import { arithmeticForecaster } from '../../../fixture/models/arithmetic-forecaster.ts';
@@ -73,4 +77,20 @@ test('one member that is like on a Sunday is an alarm of its group, which names 
 test('a group whose members come at times that are not known judges by forecasts alone', async () => {
   const detections = await detect(1, { isTimed: false });
   assert.ok(detections.every(({ season, beside }) => season === null && beside === 0));
+});
+
+test('one of eight members is an alarm by one row far beyond its own past, and again 40 rows later', () => {
+  const alone = { ...settings, alarmRate: 0.001, profile: null };
+  const memory = new SeriesMemory(seriesLayout(alone));
+  const rings = Array.from({ length: 8 }, () => new SeriesRings(memory));
+  const states = { alarm: new Float64Array(ALARM_STATE.count), scales: new Float64Array(GROUP_SCALES.count) };
+  const alarms = Array.from({ length: 600 }, (_, row) => {
+    const shown = (member: number) => (member === 3 && (row === 500 || row === 540) ? 30 : 3 + noiseAt(member, row));
+    const members = rings.map((each, i) => ({ rings: each, value: 1, unusual: { sharp: shown(i), wide: shown(i) } }));
+    return judgeGroup(states, members, { timestampMs: Number.NaN, settings: alone }).verdict.alarm;
+  });
+  assert.deepEqual(
+    [...alarms.keys()].filter((row) => alarms[row]),
+    [500, 540],
+  );
 });
