@@ -1,4 +1,5 @@
 import type { KeptTracker } from '../detection/event/event-tracker.ts';
+import type { Habit } from '../detection/event/habits.ts';
 import { keptEvent, type OpenEvent } from '../detection/event/open-event.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
@@ -22,8 +23,35 @@ export interface KeptEvents {
 /** As a StateWriter writes an empty text. */
 const NO_TEXT = Buffer.alloc(2);
 
+/** Every observation of a series that had an event writes this text: nulls are left out, habits are tuples. */
 export function writeEventState(writer: StateWriter, state: EventState | null): void {
-  writer.text(state === null ? '' : JSON.stringify(state));
+  if (state === null) {
+    writer.text('');
+    return;
+  }
+  const { habits = [], ...rest } = state;
+  const known = Object.entries(rest).filter(([, value]) => value !== null);
+  writer.text(
+    JSON.stringify({ ...Object.fromEntries(known), ...(habits.length > 0 && { habits: habits.map(tuple) }) }),
+  );
+}
+
+type HabitTuple = readonly [
+  atMs: number,
+  days: number,
+  times?: number,
+  value?: number | null,
+  size?: number,
+  series?: string,
+];
+
+function tuple({ atMs, days, times, value = null, size = 0, series }: Habit): HabitTuple {
+  if (times === undefined) return [atMs, days];
+  return series === undefined ? [atMs, days, times, value, size] : [atMs, days, times, value, size, series];
+}
+
+function habitOf([atMs, days, times, value, size, series]: HabitTuple): Habit {
+  return { atMs, days, ...(times !== undefined && { times, value, size }), ...(series !== undefined && { series }) };
 }
 
 /** The bytes of an entry without its events; `reader` precedes them. */
@@ -37,6 +65,15 @@ export function cutEvents(bytes: Buffer, reader: StateReader): Buffer {
 export function readEventState(reader: StateReader): EventState | null {
   const text = reader.text();
   if (text === '') return null;
-  const { open, silence, ...state } = JSON.parse(text) as EventState;
-  return { ...state, open: open && keptEvent(open), silence: silence && keptEvent(silence) };
+  type Written = Partial<Omit<EventState, 'habits'>> & { readonly habits?: readonly HabitTuple[] };
+  const { open = null, silence = null, habits, ...state } = JSON.parse(text) as Written;
+  return {
+    coolUntilMs: null,
+    previous: null,
+    key: null,
+    ...state,
+    ...(habits && { habits: habits.map(habitOf) }),
+    open: open && keptEvent(open),
+    silence: silence && keptEvent(silence),
+  };
 }

@@ -35,10 +35,16 @@ export function withOccurrence(habits: readonly Habit[], row: HabitualRow): read
   const atTime = habits.filter((habit) => isAtTimeOf(habit, row.atMs));
   const alike = atTime.find((habit) => isAlike(habit, row));
   if (alike !== undefined && daysSince(alike, row.atMs) === 0) return habits;
-  const size = Math.max(row.size ?? 0, alike?.size ?? 0);
-  const next = { ...row, days: daysInARow(habits, row.atMs), times: (alike?.times ?? 0) + 1, size };
+  const size = inShort(Math.max(row.size ?? 0, alike?.size ?? 0));
+  const value = row.value === undefined || row.value === null ? null : inShort(row.value);
+  const next = { ...row, value, days: daysInARow(habits, row.atMs), times: (alike?.times ?? 0) + 1, size };
   const others = habits.filter((habit) => habit !== alike && !isOver(habit, row.atMs));
   return [next, ...others].slice(0, HABITS_MAX);
+}
+
+/** Every observation writes it: six digits are enough to compare with. */
+function inShort(number: number): number {
+  return Number(number.toPrecision(6));
 }
 
 /** The days in a row with an event at this time, that of one that begins now included. */
