@@ -33,8 +33,7 @@ const COPIED_MS = 1_500;
 export function CopyId({ id, names }: NameProps): Shown {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    await copyText(id);
-    setCopied(true);
+    setCopied(await copyText(id));
     setTimeout(() => setCopied(false), COPIED_MS);
   };
   const label = copied ? 'Copied' : `Copy the id of ${names === undefined ? visibleId(id) : names.of(id)}`;
@@ -42,13 +41,18 @@ export function CopyId({ id, names }: NameProps): Shown {
     onClick=${copy}><${Icon} name=${copied ? 'check' : 'copy'} /></button>`;
 }
 
-/** Browsers offer the clipboard to https and localhost alone. */
-async function copyText(text: string): Promise<void> {
-  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
+/** Browsers offer the clipboard to https and localhost alone, and users may deny it. False if nothing was copied. */
+async function copyText(text: string): Promise<boolean> {
+  const isCopied = await navigator.clipboard?.writeText(text).then(
+    () => true,
+    () => false,
+  );
+  if (isCopied === true) return true;
   const field = document.createElement('textarea');
   field.value = text;
   document.body.append(field);
   field.select();
-  document.execCommand('copy');
+  const isDone = document.execCommand('copy');
   field.remove();
+  return isDone;
 }
