@@ -23,7 +23,7 @@ function namesOf({ properties }: { readonly properties: Readonly<Record<string, 
 const OWN: Readonly<Record<string, readonly string[]>> = {
   event: ['incidentId', 'acknowledged', 'muted', 'label'],
   incident: ['acknowledged', 'muted', 'verdicts', 'mergedIds', 'similar', 'confirmed'],
-  series: ['recent'],
+  series: ['ended', 'recent'],
   scores: ['from', 'to', 'bucket_ms', 'value_min', 'value_max', 'alarms', 'anomalies', 'observations'],
   group: ['members', 'alarms'],
   letter: ['id', 'redriven'],

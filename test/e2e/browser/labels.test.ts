@@ -92,12 +92,12 @@ test('series of a label are muted from an event, listed with who did it, ended e
   assert.deepEqual(await faultsOf(page), []);
   await row.getByRole('button').click();
   await page.getByText('Nothing is muted').waitFor();
-  await page.getByRole('link', { name: 'Those that have ended' }).click();
+  await page.getByRole('link', { name: 'Ended mutes' }).click();
   await row.getByText('ended by ops').waitFor();
   await page.getByLabel('Detector').fill('web');
   await page.getByLabel('Because').fill('release');
   await page.getByRole('button', { name: 'Mute', exact: true }).click();
-  await page.getByRole('link', { name: 'Those that hold' }).click();
+  await page.getByRole('link', { name: 'Active mutes' }).click();
   await page.getByRole('row', { name: 'release' }).getByRole('button').click();
   await page.getByText('Nothing is muted').waitFor();
   assert.deepEqual(troubles, []);

@@ -21,7 +21,7 @@ const shell = blocks('sh');
 
 /** Of `curl ... "$URL/v2/async/jobs/$JOB/cancel"`: `POST /v2/async/jobs/$JOB/cancel`. */
 function requestsOf(code: string): string[] {
-  return [...code.matchAll(/\bcurl\b([^"]*)"\$URL([^"?]+)([^|]*)/g)].map(([, before, path, after]) => {
+  return [...code.matchAll(/\bcurl\b([^"]*)"\$URL([^"?]+)((?:(?!\bcurl\b)[^|])*)/g)].map(([, before, path, after]) => {
     const method = /-X (\w+)/.exec(before!)?.[1] ?? (/-d ["']/.test(after!) ? 'POST' : 'GET');
     return `${method} ${path}`;
   });
