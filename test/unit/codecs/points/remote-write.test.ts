@@ -204,7 +204,7 @@ for (const version of ['remote write 1.0', 'remote write 2.0']) {
         }),
       );
     });
-    // Prometheus answers histogram_quantile() with these.
+    // By the rule of histogram_quantile().
     const quantiles = { 'size_bytes0.5': 2 ** (-1 / 6), 'size_bytes0.95': 2 ** 2.375, 'size_bytes0.99': 2 ** 2.475 };
     const gauge = { size_bytes_count: 10, size_bytes_sum: 25 };
     assert.deepEqual(rounded(first), rounded({ wait_seconds_count: 20, wait_seconds_sum: 50, ...gauge, ...quantiles }));
