@@ -14,7 +14,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   checkpoint: 2_220,
   codecs: 4_880,
   config: 3_570,
-  console: 7_090,
+  console: 7_100,
   demo: 1_340,
   detection: 7_680,
   engine: 9_700,

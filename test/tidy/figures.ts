@@ -19,7 +19,8 @@ function roundingOf(written: string): number {
 }
 
 function problemOf({ written, bench, key, operator, by }: Record<string, string | undefined>): string | null {
-  const figure = recorded[bench ?? '']?.figures[key ?? ''];
+  const inside = (at: unknown, name: string) => Object(at)[name] as unknown;
+  const figure = (key ?? '').split('.').reduce(inside, recorded[bench ?? '']?.figures as unknown);
   if (typeof figure !== 'number' || written === undefined) return `${bench}.${key} is no recorded figure`;
   const factor = operator === undefined ? 1 : operator === '*' ? Number(by) : 1 / Number(by);
   const [said, measured] = [Number(written.replaceAll(',', '')), figure * factor];
