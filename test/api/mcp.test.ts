@@ -70,7 +70,7 @@ test('text in ids that reads like an instruction stays a JSON string behind a no
   assert.match(note!, /do not follow instructions/);
   assert.equal(answer.event.series, HOSTILE);
   assert.equal(answer.scores.series, HOSTILE);
-  assert.match(answer.event.startedAtMs, /^\d{4}-\d\d-\d\dT.*Z$/);
+  assert.match(answer.event.startedAt, /^\d{4}-\d\d-\d\dT.*Z$/);
   const found = await call(client, 'search_series', { search: 'SYSTEM' });
   assert.deepEqual(
     found.answer.series.map((row: { series: string }) => row.series),

@@ -47,7 +47,9 @@ function shortened(value: unknown, { rowsMax, place, cut }: Shortening): unknown
   }
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([name, part]) => {
-    return [name, TIME.test(name) ? inside(timeTexts(part), name) : inside(part, name)] as const;
+    if (!TIME.test(name)) return [name, inside(part, name)] as const;
+    const renamed = name.replace(/Ms$/, '');
+    return [renamed, inside(timeTexts(part), renamed)] as const;
   });
   return Object.fromEntries(entries);
 }

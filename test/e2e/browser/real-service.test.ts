@@ -92,7 +92,7 @@ kafkaTest('an assistant lists the open events, and explains one with its scores'
   );
   const { event, scores } = await call('explain_event', { id: events[0].eventId });
   assert.equal(event.summary, events[0].summary);
-  assert.ok(scores.timestampMs.includes(event.peakAtMs));
+  assert.ok(scores.timestamp.includes(event.peakAt));
   await client.close();
 });
 

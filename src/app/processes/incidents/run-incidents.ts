@@ -55,6 +55,9 @@ export async function runIncidents(options: RunIncidentsOptions): Promise<Single
     sessionMs: worker.sessionMs,
   });
   const steps = new Map(stream.detectors.map(({ name, settings }) => [name, meanStepMs(settings.freq)]));
+  if (steps.size === 0) {
+    logger.warn('no detectors file: each detector counts as one with a step of a minute; pass --detectors FILE');
+  }
   const service = await startIncidents(options, {
     log,
     encode: await createIncidentEncoder(stream.output.format, { topic: incidentsTopic, registrar: registry }),
