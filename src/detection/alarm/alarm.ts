@@ -102,7 +102,7 @@ export interface Verdict {
   /** Rows in a row of a grade of a half or more, this one included; 0 where its own is lower. */
   readonly elevated: number;
   /** Rows in a row outside of what their hours usually show, this one included; 0 if that is not known. */
-  readonly beside: number;
+  readonly outsideProfile: number;
 }
 
 /** Usual values of a time of the week, or of a whole day so far on average. */
@@ -134,7 +134,7 @@ export const NO_VERDICT: Verdict = {
   threshold: Number.NaN,
   season: null,
   elevated: 0,
-  beside: 0,
+  outsideProfile: 0,
 };
 
 /** The target rate of false alarms. */
@@ -201,7 +201,7 @@ export function judgeRow(
     threshold: gradeOf(threshold),
     season: null,
     elevated,
-    beside: 0,
+    outsideProfile: 0,
   };
 }
 

@@ -33,7 +33,7 @@ export function beginEvent(
   const { position, timestampMs, offset, verdict } = row;
   const { rings, value, expected } = most;
   const scale = scaleOfResiduals(rings);
-  const run = Math.max(1, isRaised(row) ? verdict.beside : verdict.elevated);
+  const run = Math.max(1, isRaised(row) ? verdict.outsideProfile : verdict.elevated);
   const isExtreme = isBeyondPast({ start: peakRow.position, scale }, peakRow.seen.value, { kept: most, position });
   const deviating = Math.max(Math.min(run, gap) - 1, isExtreme ? 0 : stuckRows(rings, position));
   const rowsBefore = position - peakRow.position;

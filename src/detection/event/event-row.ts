@@ -85,6 +85,6 @@ export function isRaised({ verdict: { season } }: EventRow): boolean {
 }
 
 /** True if a row is part of an incident, an alarm or not. */
-export function deviates({ verdict: { grade, beside } }: EventRow, isBySeason: boolean): boolean {
-  return grade >= DEVIATING_GRADE || (isBySeason && beside > 0);
+export function deviates({ verdict: { grade, outsideProfile } }: EventRow, isBySeason: boolean): boolean {
+  return grade >= DEVIATING_GRADE || (isBySeason && outsideProfile > 0);
 }

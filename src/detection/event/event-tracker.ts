@@ -227,7 +227,7 @@ export class EventTracker {
       isDisplaced:
         seen === undefined
           ? null
-          : isPeak || isDisplaced(event, { seen, position, gap, stepMs }, isBySeason && verdict.beside > 0),
+          : isPeak || isDisplaced(event, { seen, position, gap, stepMs }, isBySeason && verdict.outsideProfile > 0),
       stepMs,
     });
   }

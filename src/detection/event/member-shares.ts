@@ -45,8 +45,8 @@ export function outsideSeasons(
   }[],
 ) {
   return seen.map(({ series, value, season }) => {
-    const beside = season ? Math.abs(value - season.expected) / season.deviation : 0;
-    return { series, sharp: Number.isFinite(beside) ? beside : 0 };
+    const outsideProfile = season ? Math.abs(value - season.expected) / season.deviation : 0;
+    return { series, sharp: Number.isFinite(outsideProfile) ? outsideProfile : 0 };
   });
 }
 

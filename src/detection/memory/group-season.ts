@@ -66,7 +66,7 @@ export function judgeGroup(
       ...verdict,
       alarm,
       elevated: areKnown ? Math.min(verdict.elevated, longest(passed)) : verdict.elevated,
-      beside: longest(passed.filter(({ isAway }) => isAway)),
+      outsideProfile: longest(passed.filter(({ isAway }) => isAway)),
       season: leader === null ? null : seasons[passed.indexOf(leader)],
     },
     seasons,
@@ -122,5 +122,5 @@ function mostUnusual(passed: readonly MemberSeason[]): MemberSeason | null {
 }
 
 function longest(passed: readonly SeasonPassed[]): number {
-  return passed.reduce((most, { beside }) => Math.max(most, beside), 0);
+  return passed.reduce((most, { outsideProfile }) => Math.max(most, outsideProfile), 0);
 }

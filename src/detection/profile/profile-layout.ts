@@ -55,7 +55,7 @@ export const PROFILE_FLOATS = layout({
   episodes: 1,
   unarmed: 1,
   /** Values in a row that are not what their hours always show. */
-  beside: 1,
+  outsideProfile: 1,
   /** Slots of today that are known, with marks of alarms (whole-day.ts); what was expected and the errors, summed. */
   todaySlots: 1,
   todayExpected: 1,
@@ -78,7 +78,7 @@ export const ROW_FLOATS = [
   PROFILE_FLOATS.at.threshold,
   PROFILE_FLOATS.at.episodes,
   PROFILE_FLOATS.at.unarmed,
-  PROFILE_FLOATS.at.beside,
+  PROFILE_FLOATS.at.outsideProfile,
 ];
 
 /** The parts of the 16-bit numbers: usual day, usual week, and by the time of the day the deviation and the share. */

@@ -4,7 +4,12 @@ import { PROFILE_FLOATS, type ProfileLayout, type ProfileState } from './profile
 import type { SeasonVerdict } from './season-verdict.ts';
 import { dayAlarm, markReported } from './whole-day.ts';
 
-const { threshold: THRESHOLD, episodes: EPISODES, unarmed: UNARMED, beside: BESIDE } = PROFILE_FLOATS.at;
+const {
+  threshold: THRESHOLD,
+  episodes: EPISODES,
+  unarmed: UNARMED,
+  outsideProfile: OUTSIDE_PROFILE,
+} = PROFILE_FLOATS.at;
 
 const HOUR_MS = 3_600_000;
 /** Deviations of an hour at which the alarm of the season starts. */
@@ -38,17 +43,17 @@ export function judgeSeason(
   season: SeasonVerdict | null,
   rate: number,
 ): Verdict {
-  const { raised, isAway, beside } = passSeason(state, season, { rate, isMember: false });
+  const { raised, isAway, outsideProfile } = passSeason(state, season, { rate, isMember: false });
   if (season === null) return verdict;
   const day = isAway ? null : raisedDay(state, season);
   const alarm = raised || day !== null || (verdict.alarm && !season.isUsual);
-  const elevated = Math.min(verdict.elevated, beside);
-  if (!alarm && !verdict.alarm && beside === 0 && elevated === verdict.elevated) return verdict;
+  const elevated = Math.min(verdict.elevated, outsideProfile);
+  if (!alarm && !verdict.alarm && outsideProfile === 0 && elevated === verdict.elevated) return verdict;
   return {
     ...verdict,
     alarm,
     elevated,
-    beside,
+    outsideProfile,
     season: alarm ? (day ?? seasonAlarm(state.layout, season, raised)) : null,
   };
 }
@@ -68,7 +73,7 @@ export interface SeasonPassed {
   /** Its alarm was raised, and values are not back yet. */
   readonly isAway: boolean;
   /** Rows in a row outside of what their hours usually show, this one included; 0 if that is not known. */
-  readonly beside: number;
+  readonly outsideProfile: number;
 }
 
 /** The target rate of one seasonal profile. */
@@ -85,9 +90,9 @@ export function passSeason(
   season: SeasonVerdict | null,
   { rate, isMember }: SeasonTarget,
 ): SeasonPassed {
-  const beside = season === null || season.isUsual ? 0 : floats[f + BESIDE] + 1;
-  floats[f + BESIDE] = beside;
-  if (season === null) return { raised: false, isAway: floats[f + UNARMED] > 0, beside };
+  const outsideProfile = season === null || season.isUsual ? 0 : floats[f + OUTSIDE_PROFILE] + 1;
+  floats[f + OUTSIDE_PROFILE] = outsideProfile;
+  if (season === null) return { raised: false, isAway: floats[f + UNARMED] > 0, outsideProfile };
   const promised = Math.min(rate, ALARM_RATE_MAX);
   const start = isMember ? THRESHOLD_START_MEMBER : THRESHOLD_START;
   const threshold = start * Math.exp(floats[f + THRESHOLD]);
@@ -101,7 +106,7 @@ export function passSeason(
     floats[f + UNARMED] = Math.max(1, Math.ceil(HOUR_MS / layout.stepMs));
   } else if (floats[f + UNARMED] > 0) floats[f + UNARMED]--;
   if (threshold > ORDINARY) floats[f + THRESHOLD] -= stepOf(floats[f + EPISODES]) * promised;
-  return { raised, isAway: floats[f + UNARMED] > 0, beside };
+  return { raised, isAway: floats[f + UNARMED] > 0, outsideProfile };
 }
 
 /** The season of an alarm, for its event. */

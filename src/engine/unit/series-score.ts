@@ -3,7 +3,7 @@ import { numberOrNull, type ScoreRecord } from '../../records/score-record.ts';
 import type { LoadedDetector } from './loaded-detector.ts';
 
 /** A detection, or the row of a series that is silent. */
-type ScoredRow = Omit<Detection, 'state' | 'unusual' | 'threshold' | 'season' | 'elevated' | 'beside'> &
+type ScoredRow = Omit<Detection, 'state' | 'unusual' | 'threshold' | 'season' | 'elevated' | 'outsideProfile'> &
   Pick<ScoreRecord, 'state'>;
 
 /** What a detection does not know of its observation. */

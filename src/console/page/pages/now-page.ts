@@ -54,12 +54,12 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
       ? openEvents
       : counted(incidentsTotal, 'incident is', 'incidents are');
   const unseen = total > 0 && `${waiting.length} not yet acknowledged, `;
-  const beside = incidentsTotal > 0 && `${counted(total, 'event')}, ${alone.length} outside incidents, `;
+  const outside = incidentsTotal > 0 && `${counted(total, 'event')}, ${alone.length} outside incidents, `;
   const when = isQuiet && isKnown ? ' now' : '';
   return html`<div class="page now">
     <header class="page-head">
       <h1>${headline}${!isQuiet && ' open'}${when}</h1>
-      <p class="aside">${beside}${unseen}as of <time>${zonedText(nowMs)}</time>${behindText(nowMs, Date.now())}</p>
+      <p class="aside">${outside}${unseen}as of <time>${zonedText(nowMs)}</time>${behindText(nowMs, Date.now())}</p>
       <form class="filters" onSubmit=${(event: Event) => event.preventDefault()}>
         <${TypedFilter} name="match" label="Only series with this text, this glob or these labels"
           hint="Series, or {team=…}" value=${match}

@@ -28,7 +28,7 @@ function revisionsOf(rows: readonly (readonly [value: number, severity?: number]
       position,
       timestampMs: position * STEP_MS,
       offset: position,
-      verdict: { ...shown, season: null, elevated: alarm ? 1 : 0, beside: 0, threshold: 0.5 },
+      verdict: { ...shown, season: null, elevated: alarm ? 1 : 0, outsideProfile: 0, threshold: 0.5 },
       seen: Number.isNaN(value) ? [] : [seen],
       keptOf: () => seen,
     });

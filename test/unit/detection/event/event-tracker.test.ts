@@ -339,7 +339,7 @@ test('an alarm of the long memory is described by what its time of the week usua
       season: alarm ? { expected: 20, deviation: 2, lately: 12, raised: true, localMs: Date.UTC(2026, 2, 3, 9) } : null,
       elevated: 0,
       threshold: 0.5,
-      beside: Math.max(0, 32 - position),
+      outsideProfile: Math.max(0, 32 - position),
     },
     seen: [seen],
     keptOf: () => null,
@@ -365,7 +365,7 @@ test('a value below its forecast that is high for its hour is described by the f
       position: 0,
       timestampMs: 0,
       offset: 0,
-      verdict: { grade: 0.5, severity: 20, alarm: true, season, elevated: 1, beside: 1, threshold: 0.5 },
+      verdict: { grade: 0.5, severity: 20, alarm: true, season, elevated: 1, outsideProfile: 1, threshold: 0.5 },
       seen: [{ series: 's', value, expected: 40, lo: 38, hi: 42, sharp: 20, rings, origin: 0 }],
       keptOf: () => null,
     })[0].summary;
@@ -389,7 +389,7 @@ test('an event of a group that the long memory of one member raised is of that m
     position: 0,
     timestampMs: 0,
     offset: 0,
-    verdict: { grade: 0.5, severity: 20, alarm: true, season, elevated: 0, beside: 1, threshold: 0.5 },
+    verdict: { grade: 0.5, severity: 20, alarm: true, season, elevated: 0, outsideProfile: 1, threshold: 0.5 },
     seen: [odd, beside],
     keptOf: () => null,
   });

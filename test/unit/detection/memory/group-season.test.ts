@@ -67,8 +67,8 @@ test('one member that is like on a Sunday is an alarm of its group, which names 
   const raised = detections.findIndex(({ season }) => season?.raised === true);
   const hour = raised - 24 * QUIET_DAY;
   assert.ok(hour >= 8 && hour < 11, `raised at hour ${hour}`);
-  const { alarm, season, members, beside } = detections[raised];
-  assert.ok(alarm && beside > 0);
+  const { alarm, season, members, outsideProfile } = detections[raised];
+  assert.ok(alarm && outsideProfile > 0);
   assert.equal(members[1].season, season);
   assert.ok(season!.expected > 900, `expected ${season!.expected}`);
   assert.ok(members[0].season?.raised === false && members[2].season?.raised === false);
@@ -76,7 +76,7 @@ test('one member that is like on a Sunday is an alarm of its group, which names 
 
 test('a group whose members come at times that are not known judges by forecasts alone', async () => {
   const detections = await detect(1, { isTimed: false });
-  assert.ok(detections.every(({ season, beside }) => season === null && beside === 0));
+  assert.ok(detections.every(({ season, outsideProfile }) => season === null && outsideProfile === 0));
 });
 
 test('one of eight members is an alarm by one row far beyond its own past, and again 40 rows later', () => {

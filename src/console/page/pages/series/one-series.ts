@@ -35,7 +35,7 @@ export function OneSeries({ app, series, eventId }: OneSeriesProps): Shown {
   } = useLoaded(series, loadEvents, source.kind === 'service' ? EVENTS_EVERY_MS : null);
   const events = useMemo(() => found?.events ?? [], [found]);
   const led = events.find((event) => event.eventId === eventId) ?? null;
-  // The chart shows what is explained: in a report the worst event, else an open one beside the newest values.
+  // The chart shows the event that is explained: in a report the worst one, on the live page an open one.
   const worst = () => worstFirst(events, 0)[0] ?? null;
   const focus = led ?? (source.kind === 'report' ? worst() : null);
   const chosen = focus ?? events.find(({ endedAtMs }) => endedAtMs === null) ?? null;
