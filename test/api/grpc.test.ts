@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { Client, credentials, type ServiceError as GrpcError, Metadata, status } from '@grpc/grpc-js';
 import { EXPORT_PATH, startOtlpServer } from '../../src/api/grpc/otlp-server.ts';
@@ -11,6 +9,7 @@ import { createLogger } from '../../src/ops/logger.ts';
 import { createMetrics } from '../../src/ops/metrics.ts';
 import { ServiceError } from '../../src/ops/service-error.ts';
 import type { ReceivedPoints, ReceiveOutcome } from '../../src/records/received-points.ts';
+import { certificateOf, noOpenssl } from '../fixture/certificate.ts';
 import { freshFolder } from '../fixture/fresh-folder.ts';
 import { KEY } from '../fixture/http/http-service.ts';
 import { memoryAccounts } from '../fixture/store/memory-store.ts';
@@ -221,20 +220,10 @@ test('a taken port is a problem of the configuration that names the setting', as
   await one.server.close(1_000);
 });
 
-test('gRPC uses the certificate of HTTP', async (t) => {
-  const folder = freshFolder('tidewatch-grpc-');
-  const paths = { certPath: join(folder, 'cert.pem'), keyPath: join(folder, 'key.pem') };
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1', '-nodes'];
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
-  try {
-    const args = ['req', '-x509', ...kind, ...subject, '-keyout', paths.keyPath, '-out', paths.certPath];
-    await promisify(execFile)('openssl', args);
-  } catch {
-    return t.skip('there is no openssl to make certificates with');
-  }
-  const { readFile } = await import('node:fs/promises');
+test('gRPC uses the certificate of HTTP', { skip: noOpenssl }, async () => {
+  const paths = certificateOf(freshFolder(), 'localhost');
   const one = await world({ tls: paths });
-  const client = clientOf(one, credentials.createSsl(await readFile(paths.certPath)));
+  const client = clientOf(one, credentials.createSsl(readFileSync(paths.certPath)));
   assert.deepEqual(await exported(client, Buffer.from('abc')), { message: '' });
   const plain = clientOf(one, undefined, { 'grpc.enable_retries': 0 });
   assert('code' in (await exported(plain, Buffer.from('x'))));

@@ -1,33 +1,18 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { cp, writeFile } from 'node:fs/promises';
 import { request, type Server } from 'node:https';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 import { readTls, renewTls } from '../../src/api/http/tls-files.ts';
 import { isExposed } from '../../src/api/http/web-settings.ts';
 import { createLogger } from '../../src/ops/logger.ts';
+import { certificateOf, noOpenssl } from '../fixture/certificate.ts';
 import { freshFolder } from '../fixture/fresh-folder.ts';
 import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
 import { until } from '../fixture/until.ts';
 
-const run = promisify(execFile);
-const noOpenssl = await run('openssl', ['version']).then(
-  () => false as const,
-  () => 'there is no openssl to make certificates with',
-);
 const folder = freshFolder();
-
-/** A certificate of `name` and its key, as files. */
-async function certificateOf(name: string) {
-  const paths = { certPath: join(folder, `${name}.pem`), keyPath: join(folder, `${name}.key`) };
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=IP:127.0.0.1'];
-  await run('openssl', ['req', '-x509', ...kind, ...subject, '-keyout', paths.keyPath, '-out', paths.certPath]);
-  return paths;
-}
 
 /** Status of a request over TLS, and the name in the certificate that answered. */
 function askOver(url: string): Promise<{ status: number | undefined; name: string }> {
@@ -43,7 +28,7 @@ function askOver(url: string): Promise<{ status: number | undefined; name: strin
 }
 
 test('the service speaks TLS, and takes a renewed certificate without a restart', { skip: noOpenssl }, async (t) => {
-  const [first, second] = [await certificateOf('first'), await certificateOf('second')];
+  const [first, second] = [certificateOf(folder, 'first'), certificateOf(folder, 'second')];
   const used = { certPath: join(folder, 'used.pem'), keyPath: join(folder, 'used.key') };
   const use = async ({ certPath, keyPath }: typeof used) => {
     await cp(certPath, used.certPath);
@@ -68,8 +53,8 @@ test('the service speaks TLS, and takes a renewed certificate without a restart'
 });
 
 test('a certificate that cannot be used is a problem of the configuration', { skip: noOpenssl }, async () => {
-  const { certPath } = await certificateOf('one');
-  const { keyPath } = await certificateOf('other');
+  const { certPath } = certificateOf(folder, 'one');
+  const { keyPath } = certificateOf(folder, 'other');
   await assert.rejects(readTls({ certPath, keyPath }), { code: 'configuration', message: /HTTP_TLS_CERT/ });
   const empty = join(folder, 'empty');
   await writeFile(empty, '');

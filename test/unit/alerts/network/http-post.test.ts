@@ -1,20 +1,16 @@
 /** Receivers that mean harm, and receivers that are broken. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { AddressGuard } from '../../../../src/alerts/network/guarded-lookup.ts';
 import { HttpPoster } from '../../../../src/alerts/network/http-post.ts';
 import { type AnswerPost, startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
+import { certificateOf, noOpenssl } from '../../../fixture/certificate.ts';
 import { freshFolder } from '../../../fixture/fresh-folder.ts';
-
-const noOpenssl =
-  spawnSync('openssl', ['version']).status === 0 ? false : 'there is no openssl to make a certificate with';
 
 const LOCAL = new Set(['127.0.0.1']);
 
@@ -103,11 +99,7 @@ test('a receiver that hangs up is unreachable', async () => {
 });
 
 test('a receiver whose certificate nobody vouches for gets nothing', { skip: noOpenssl }, async () => {
-  const folder = freshFolder();
-  const [keyPath, certPath] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  const subject = ['-subj', '/CN=it', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  spawnSync('openssl', ['req', '-x509', ...kind, ...subject, '-keyout', keyPath, '-out', certPath]);
+  const { keyPath, certPath } = certificateOf(freshFolder(), 'it');
   let requests = 0;
   const server = createServer({ key: readFileSync(keyPath), cert: readFileSync(certPath) }, (_, response) => {
     requests++;
