@@ -1,6 +1,6 @@
 import type { KeptTracker } from '../detection/event/event-tracker.ts';
-import type { Habit } from '../detection/event/habits.ts';
-import { keptEvent, type OpenEvent } from '../detection/event/open-event.ts';
+import type { Habit } from '../detection/event/open/habits.ts';
+import { keptEvent, type OpenEvent } from '../detection/event/open/open-event.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
 /**

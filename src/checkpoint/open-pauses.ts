@@ -1,4 +1,4 @@
-import { keptEvent, type OpenEvent } from '../detection/event/open-event.ts';
+import { keptEvent, type OpenEvent } from '../detection/event/open/open-event.ts';
 import { readStoredJson } from './state-bytes.ts';
 
 /**

@@ -8,9 +8,9 @@ import {
   type EventMember,
   withEventDefaults,
 } from '../records/anomaly-event.ts';
+import type { SchemaSource } from './formats/schema-source.ts';
 import { createRecordReader, type Fields, pickFields } from './record-reader.ts';
 import { createRecordWriter, finiteOrNull, type OutputFormat, type RecordDestination } from './record-writer.ts';
-import type { SchemaSource } from './schema-source.ts';
 
 /** Encodes a record of the events topic. The buffer belongs to the caller. */
 export type EncodeEvent = (event: AnomalyEvent) => Buffer;

@@ -1,8 +1,8 @@
 import { EVENT_DIRECTIONS, EVENT_KINDS } from '../records/anomaly-event.ts';
 import { INCIDENT_FIELDS, INCIDENT_KINDS, INCIDENT_TYPES, type Incident } from '../records/incident.ts';
+import type { SchemaSource } from './formats/schema-source.ts';
 import { createRecordReader, type Fields, pickFields } from './record-reader.ts';
 import { createRecordWriter, finiteOrNull, type OutputFormat, type RecordDestination } from './record-writer.ts';
-import type { SchemaSource } from './schema-source.ts';
 
 /** Encodes a record of the incidents topic. The buffer belongs to the caller. */
 type EncodeIncident = (incident: Incident) => Buffer;

@@ -1,8 +1,8 @@
 import { type FieldKind, isOfKind } from '../records/field-kind.ts';
-import { compileAvro, type ReadRecord } from './avro.ts';
+import { compileAvro, type ReadRecord } from './formats/avro.ts';
+import type { SchemaSource } from './formats/schema-source.ts';
+import { readFrame, type SchemaKey } from './formats/wire-header.ts';
 import type { OutputFormat } from './record-writer.ts';
-import type { SchemaSource } from './schema-source.ts';
-import { readFrame, type SchemaKey } from './wire-header.ts';
 
 /** The check of a record, and its name in errors: `a score record`. */
 interface ReadableRecord<R> {

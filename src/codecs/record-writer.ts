@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { StreamConfig } from '../config/config.ts';
-import { compileAvroWriter } from './avro.ts';
+import { compileAvroWriter } from './formats/avro.ts';
+import { type SchemaRegistrar, valueSubject } from './formats/schema-source.ts';
+import { WIRE_HEADER_BYTES, wireHeader } from './formats/wire-header.ts';
 import { bytesOfText } from './record-bytes.ts';
-import { type SchemaRegistrar, valueSubject } from './schema-source.ts';
-import { WIRE_HEADER_BYTES, wireHeader } from './wire-header.ts';
 
 /** Format of the records that a worker writes. */
 export type OutputFormat = StreamConfig['output']['format'];

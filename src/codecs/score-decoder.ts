@@ -1,7 +1,7 @@
 import { SCORE_DEFAULTS, SCORE_FIELDS, SCORE_STATES, type ScoreRecord } from '../records/score-record.ts';
+import type { SchemaSource } from './formats/schema-source.ts';
 import { createRecordReader, type Fields, pickFields } from './record-reader.ts';
 import type { OutputFormat } from './record-writer.ts';
-import type { SchemaSource } from './schema-source.ts';
 
 /**
  * Decodes a score record of the same format, of any version of the service: unknown fields are left out. Rejects with

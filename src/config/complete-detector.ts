@@ -1,6 +1,6 @@
 import { alarmRateOf } from '../detection/alarm/false-alarms.ts';
 import { CALIBRATION_WINDOWS_MIN } from '../detection/calibration/threshold.ts';
-import { NO_RULES } from '../detection/event/event-rules.ts';
+import { NO_RULES } from '../detection/event/open/event-rules.ts';
 import { type Frequency, meanStepMs } from '../time/frequency.ts';
 import type { WrittenDetector } from './config.ts';
 import {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { StreamDetectionSettings } from '../detection/calibration/settings.ts';
-import type { EventRules } from '../detection/event/event-rules.ts';
+import type { EventRules } from '../detection/event/open/event-rules.ts';
 import type { Dependency } from '../records/dependency.ts';
 import { UTC_CALENDAR } from '../time/local-calendar.ts';
 import type { HttpConfig } from './http-config.ts';

@@ -1,4 +1,4 @@
-import { createRecordDecoder } from '../codecs/record-decoder.ts';
+import { createRecordDecoder } from '../codecs/observations/record-decoder.ts';
 import type { StreamConfig } from '../config/config.ts';
 import { detectorsOfInput } from '../engine/unit/loaded-detector.ts';
 import { ServiceError } from '../ops/service-error.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createEventDecoder } from '../codecs/event-codec.ts';
-import { connectRegistry } from '../codecs/registry.ts';
+import { connectRegistry } from '../codecs/formats/registry.ts';
 import { createScoreDecoder } from '../codecs/score-decoder.ts';
 import { stdoutTakesColour } from '../config/colour.ts';
 import type { Config, KafkaConfig, LoadedConfig } from '../config/config.ts';

@@ -1,7 +1,7 @@
 import type { EncodeEvent } from '../codecs/event-codec.ts';
+import type { SchemaSource } from '../codecs/formats/schema-source.ts';
+import { createRecordDecoder } from '../codecs/observations/record-decoder.ts';
 import { createRecordSplitter } from '../codecs/points/record-splitter.ts';
-import { createRecordDecoder } from '../codecs/record-decoder.ts';
-import type { SchemaSource } from '../codecs/schema-source.ts';
 import type { EncodeScore } from '../codecs/score-encoder.ts';
 import type { StreamConfig, WorkerLimits } from '../config/config.ts';
 import { holdsMany, scoredInput } from '../config/rekeyed-input.ts';

@@ -1,7 +1,7 @@
 import { closedWindowKeys, closedWindowRecord } from '../checkpoint/series-state.ts';
 import type { WatermarkState } from '../checkpoint/stored-position.ts';
 import { encodeWarmStarts, WARM_STARTS_KEY } from '../checkpoint/warm-starts.ts';
-import { hasValue } from '../codecs/wire-header.ts';
+import { hasValue } from '../codecs/formats/wire-header.ts';
 import type { WorkerLimits } from '../config/config.ts';
 import { meanStepMs } from '../time/frequency.ts';
 import { type FirstCommitOptions, firstCommit, type RestoredState } from './commit/first-commit.ts';

@@ -1,6 +1,6 @@
 import { type DetectorConfig, type StreamConfig, settingsDigest, type Topics } from '../../src/config/config.ts';
 import { alarmRateOf } from '../../src/detection/alarm/false-alarms.ts';
-import { NO_RULES } from '../../src/detection/event/event-rules.ts';
+import { NO_RULES } from '../../src/detection/event/open/event-rules.ts';
 import { type LoadedDetector, loadedDetector } from '../../src/engine/unit/loaded-detector.ts';
 import type { Forecaster } from '../../src/forecasting/forecaster.ts';
 import { meanStepMs, parseFrequency } from '../../src/time/frequency.ts';

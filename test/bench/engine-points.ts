@@ -1,5 +1,5 @@
 import { DeltaLog } from '../../src/checkpoint/delta-log.ts';
-import { createRecordDecoder } from '../../src/codecs/record-decoder.ts';
+import { createRecordDecoder } from '../../src/codecs/observations/record-decoder.ts';
 import { type DetectorConfig, settingsDigest } from '../../src/config/config.ts';
 import { PendingCommit } from '../../src/engine/commit/pending-commit.ts';
 import { scoreDecoded, toObservations } from '../../src/engine/commit/score-records.ts';

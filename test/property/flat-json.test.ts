@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { flatJson } from '../../src/codecs/flat-json.ts';
-import { createRecordDecoder } from '../../src/codecs/record-decoder.ts';
+import { flatJson } from '../../src/codecs/observations/flat-json.ts';
+import { createRecordDecoder } from '../../src/codecs/observations/record-decoder.ts';
 import type { RecordMapping } from '../../src/config/config.ts';
 
 const MAPPING: RecordMapping = {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { compileObservationWriter } from '../../src/codecs/observation-writer.ts';
+import { compileObservationWriter } from '../../src/codecs/observations/observation-writer.ts';
 import { compilePointRecords } from '../../src/codecs/points/point-records.ts';
 import type { RecordMapping } from '../../src/config/config.ts';
 import { recordMapping } from '../fixture/stream/record-mapping.ts';

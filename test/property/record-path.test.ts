@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseRecordPath } from '../../src/codecs/record-path.ts';
+import { parseRecordPath } from '../../src/codecs/observations/record-path.ts';
 import { recordPath } from '../../src/config/schema/kinds.ts';
 
 test('the configuration accepts exactly the paths that the decoder can read', () => {

@@ -31,7 +31,7 @@ function unused(directions: Directions, used: ReadonlySet<string>): string[] {
 /** Which rooms a room may import from, besides its own. */
 const DIRECTIONS = directionsOf(`
   main: app tools config ops
-  app: demo pipelines tools engine codecs console alerts api kafka config incidents history singleton models records
+  app: demo pipelines tools engine codecs alerts console kafka api config incidents history singleton models records
     store forecasting ops time
   demo: tools engine codecs kafka config records ops
   pipelines: engine codecs kafka config history records ops
@@ -39,10 +39,10 @@ const DIRECTIONS = directionsOf(`
   engine: checkpoint codecs kafka config detection models records store forecasting ops time
   checkpoint: kafka detection records ops time
   codecs: kafka config detection records ops time
-  console: api records
   alerts: config singleton records ops time
-  api: detection history models records store forecasting ops sandbox time
+  console: api records
   kafka: config ops
+  api: detection history models records store forecasting ops sandbox time
   config: detection records forecasting sandbox time
   incidents: singleton records
   detection: records forecasting time
@@ -91,8 +91,8 @@ const FOLDER_DIRECTIONS = directionsOf(`
   app/processes/history:
   app/processes/incidents: processes processes/singleton
   app/processes/operations: processes/changes processes/history
-  app/processes/singleton:
   app/processes/prometheus: processes
+  app/processes/singleton:
   demo:
   demo/local-kafka:
   pipelines/poll:
@@ -112,8 +112,17 @@ const FOLDER_DIRECTIONS = directionsOf(`
   engine/strategy: . commit log state
   engine/topics:
   engine/unit: log
-  codecs:
-  codecs/points: .
+  codecs: formats
+  codecs/formats:
+  codecs/observations: formats
+  codecs/points: formats observations
+  alerts: delivery message receivers routes state
+  alerts/delivery: message receivers
+  alerts/message:
+  alerts/network:
+  alerts/receivers: message network routes
+  alerts/routes: message network
+  alerts/state: message routes
   console: page view
   console/page: page/element page/pages page/pages/detectors page/pages/events page/pages/incidents page/pages/series
     page/pages/service page/source view
@@ -127,18 +136,19 @@ const FOLDER_DIRECTIONS = directionsOf(`
   console/page/pages/service: page/element page/source view
   console/page/source: view
   console/view:
-  alerts: delivery message receivers routes state
-  alerts/delivery: message receivers
-  alerts/message:
-  alerts/network:
-  alerts/receivers: message network routes
-  alerts/routes: message network
-  alerts/state: message routes
+  kafka: batch cluster fetch produce
+  kafka/admin: cluster fetch membership
+  kafka/batch:
+  kafka/cluster: batch
+  kafka/fetch: batch cluster
+  kafka/membership: cluster
+  kafka/produce: batch cluster
   api/accounts: wire
   api/grpc: accounts http http/exchange http/routes/points wire wire/body
   api/http: accounts http/exchange http/routes http/routes/points wire wire/body wire/schema wire/schema/operations
   api/http/exchange: accounts jobs models operations wire wire/body
-  api/http/routes: accounts http/exchange http/routes/points jobs mcp models operations tasks wire wire/schema wire/schema/operations
+  api/http/routes: accounts http/exchange http/routes/points jobs mcp models operations tasks wire wire/schema
+    wire/schema/operations
   api/http/routes/points: http/exchange wire wire/schema
   api/jobs: accounts models operations tasks wire wire/body
   api/mcp: wire/schema
@@ -158,13 +168,6 @@ const FOLDER_DIRECTIONS = directionsOf(`
   api/wire/body: wire wire/schema wire/schema/operations
   api/wire/schema: wire
   api/wire/schema/operations: wire/schema
-  kafka: batch cluster fetch produce
-  kafka/admin: cluster fetch membership
-  kafka/batch:
-  kafka/cluster: batch
-  kafka/fetch: batch cluster
-  kafka/membership: cluster
-  kafka/produce: batch cluster
   config: keys schema
   config/keys: schema
   config/schema:
@@ -172,13 +175,16 @@ const FOLDER_DIRECTIONS = directionsOf(`
   incidents/membership:
   incidents/origins: membership
   detection/alarm: calibration
-  detection/batch: alarm calibration event grade memory
+  detection/batch: alarm calibration event event/alarm event/kind event/open grade memory
   detection/calibration:
-  detection/event: alarm grade memory
+  detection/event: event/kind event/open grade memory
+  detection/event/alarm: alarm event/kind grade memory
+  detection/event/kind: memory
+  detection/event/open: alarm event/kind
   detection/grade: alarm calibration memory
   detection/memory: alarm calibration profile
   detection/profile: alarm calibration
-  detection/series: alarm calibration event grade memory
+  detection/series: alarm calibration event/alarm event/kind event/open grade memory
   history: port read sql
   history/port:
   history/read: port sql

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { compileObservationWriter } from '../../codecs/observation-writer.ts';
+import { compileObservationWriter } from '../../codecs/observations/observation-writer.ts';
 import { readFlags } from '../../config/command-line.ts';
 import type { LoadedConfig } from '../../config/config.ts';
 import { loadProcessConfig } from '../../config/load.ts';

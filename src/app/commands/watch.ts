@@ -1,8 +1,8 @@
 import { createEventDecoder } from '../../codecs/event-codec.ts';
+import { reasonOf } from '../../codecs/formats/quoted.ts';
+import { connectRegistry } from '../../codecs/formats/registry.ts';
+import type { SchemaSource } from '../../codecs/formats/schema-source.ts';
 import { createIncidentDecoder } from '../../codecs/incident-codec.ts';
-import { reasonOf } from '../../codecs/quoted.ts';
-import { connectRegistry } from '../../codecs/registry.ts';
-import type { SchemaSource } from '../../codecs/schema-source.ts';
 import { createScoreDecoder } from '../../codecs/score-decoder.ts';
 import { stdoutTakesColour } from '../../config/colour.ts';
 import { readFlags } from '../../config/command-line.ts';

@@ -1,5 +1,5 @@
-import type { SchemaSource } from '../../codecs/schema-source.ts';
-import { schemaHeadersOf } from '../../codecs/wire-header.ts';
+import type { SchemaSource } from '../../codecs/formats/schema-source.ts';
+import { schemaHeadersOf } from '../../codecs/formats/wire-header.ts';
 import type { KafkaConfig, StreamConfig, WorkerLimits } from '../../config/config.ts';
 import type { RekeyedInput } from '../../config/rekeyed-input.ts';
 import type { EngineReports } from '../../engine/engine-reports.ts';

@@ -1,7 +1,7 @@
 import { createEventEncoder } from '../../codecs/event-codec.ts';
-import { connectRegistry } from '../../codecs/registry.ts';
+import { connectRegistry } from '../../codecs/formats/registry.ts';
+import { schemaHeadersOf } from '../../codecs/formats/wire-header.ts';
 import { createScoreEncoder } from '../../codecs/score-encoder.ts';
-import { schemaHeadersOf } from '../../codecs/wire-header.ts';
 import type { Config, DetectorConfig, KafkaConfig, LoadedConfig } from '../../config/config.ts';
 import { repartitionOf } from '../../config/rekeyed-input.ts';
 import { resolveConfig } from '../../config/resolve.ts';

@@ -1,9 +1,9 @@
-import type { Decoded } from '../../codecs/decoded.ts';
-import type { GroupSourceOf } from '../../codecs/mapping.ts';
+import type { SchemaSource } from '../../codecs/formats/schema-source.ts';
+import { type EncodedRecord, hasValue } from '../../codecs/formats/wire-header.ts';
+import type { Decoded } from '../../codecs/observations/decoded.ts';
+import type { GroupSourceOf } from '../../codecs/observations/mapping.ts';
+import { createRecordDecoder } from '../../codecs/observations/record-decoder.ts';
 import { createRecordSplitter } from '../../codecs/points/record-splitter.ts';
-import { createRecordDecoder } from '../../codecs/record-decoder.ts';
-import type { SchemaSource } from '../../codecs/schema-source.ts';
-import { type EncodedRecord, hasValue } from '../../codecs/wire-header.ts';
 import type { RecordMapping } from '../../config/config.ts';
 import { holdsMany, scoredInput } from '../../config/rekeyed-input.ts';
 import type { TopicRecord } from '../../kafka/fetch/topic-tail.ts';

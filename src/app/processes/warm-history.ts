@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SchemaSource } from '../../codecs/schema-source.ts';
+import type { SchemaSource } from '../../codecs/formats/schema-source.ts';
 import type { KafkaConfig, StreamConfig } from '../../config/config.ts';
 import { detectorsOfInput, extrasFor, matchDetectors } from '../../engine/unit/loaded-detector.ts';
 import type { WarmObservation, WarmStart } from '../../engine/warm-start.ts';

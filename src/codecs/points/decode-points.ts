@@ -2,7 +2,7 @@ import type { RecordMapping } from '../../config/config.ts';
 import { inflateSnappy } from '../../kafka/batch/snappy.ts';
 import type { ReceivedPoints } from '../../records/received-points.ts';
 import { type ResourceLabels, resourceLabels } from '../../records/series/resource-labels.ts';
-import { reasonOf } from '../quoted.ts';
+import { reasonOf } from '../formats/quoted.ts';
 import { decodeLineProtocol } from './line-protocol.ts';
 import { readOtlpJson } from './otlp-json.ts';
 import { readOtlpProtobuf } from './otlp-protobuf.ts';

@@ -1,6 +1,6 @@
 import type { ReceivedPoints } from '../../records/received-points.ts';
 import { type SeriesLabels, sortedLabels } from '../../records/series/series-id.ts';
-import { lowOf } from '../read-extras.ts';
+import { lowOf } from '../observations/read-extras.ts';
 import { type NamesOfScope, SeriesNames } from './series-names.ts';
 import { PointsBySeries, type PointsOfRecord } from './series-points.ts';
 

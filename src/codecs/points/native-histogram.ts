@@ -1,5 +1,5 @@
 import type { PointExtras } from '../../records/point-extras.ts';
-import { EVENT_TIME_MS_MIN } from '../event-time.ts';
+import { EVENT_TIME_MS_MIN } from '../observations/event-time.ts';
 import { type BucketsFrom, explicitQuantile, exponentialQuantile } from './histogram-quantile.ts';
 import { BUCKETS_MAX, limited, readRepeated, zigzag } from './otlp-distributions.ts';
 import { QUANTILES } from './otlp-metric.ts';

@@ -1,6 +1,6 @@
 import type { Attributes } from '../../records/series/resource-labels.ts';
-import { parseExactly } from '../lenient-json.ts';
-import { lowOf } from '../read-extras.ts';
+import { parseExactly } from '../observations/lenient-json.ts';
+import { lowOf } from '../observations/read-extras.ts';
 import { anyValueText, type JsonValue } from './otlp-any-value.ts';
 import {
   ATTRIBUTES_MAX,

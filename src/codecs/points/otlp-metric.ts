@@ -1,7 +1,7 @@
 import type { PointExtras } from '../../records/point-extras.ts';
 import { type Attributes, type ResourceLabels, scopeLabels } from '../../records/series/resource-labels.ts';
 import { type SeriesLabels, sortedLabels } from '../../records/series/series-id.ts';
-import { EVENT_TIME_MS_MIN } from '../event-time.ts';
+import { EVENT_TIME_MS_MIN } from '../observations/event-time.ts';
 import { type ExponentialBuckets, explicitQuantile, exponentialQuantile } from './histogram-quantile.ts';
 import type { NamesOfScope, SeriesNames } from './series-names.ts';
 import type { PointsBySeries } from './series-points.ts';

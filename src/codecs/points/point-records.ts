@@ -2,10 +2,10 @@ import { isAscii } from 'node:buffer';
 import type { GroupSource, RecordMapping } from '../../config/config.ts';
 import { VALUE_MAGNITUDE_MAX } from '../../detection/calibration/precision.ts';
 import { type PointExtras, wholeInteger } from '../../records/point-extras.ts';
-import { isPlausible } from '../event-time.ts';
-import type { FutureLimitOf } from '../mapping.ts';
-import { compileObservationWriter, type WriteObservation } from '../observation-writer.ts';
-import { START_PATH, TEMPORALITY_PATH } from '../read-extras.ts';
+import { isPlausible } from '../observations/event-time.ts';
+import type { FutureLimitOf } from '../observations/mapping.ts';
+import { compileObservationWriter, type WriteObservation } from '../observations/observation-writer.ts';
+import { START_PATH, TEMPORALITY_PATH } from '../observations/read-extras.ts';
 import { type DecodedPoints, RefusedPoints } from './series-points.ts';
 
 /** A record of the input, with the key of its series or group. */

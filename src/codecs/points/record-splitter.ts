@@ -1,11 +1,11 @@
 import type { RecordMapping } from '../../config/config.ts';
 import { isPointsFormat, scoredInput } from '../../config/rekeyed-input.ts';
-import type { Undecodable } from '../decoded.ts';
-import type { FutureLimitOf } from '../mapping.ts';
-import { createDecoder, type RecordDecoder } from '../record-decoder.ts';
-import type { SchemaSource } from '../schema-source.ts';
-import { compileValues } from '../values-mapping.ts';
-import type { EncodedRecord } from '../wire-header.ts';
+import type { SchemaSource } from '../formats/schema-source.ts';
+import type { EncodedRecord } from '../formats/wire-header.ts';
+import type { Undecodable } from '../observations/decoded.ts';
+import type { FutureLimitOf } from '../observations/mapping.ts';
+import { createDecoder, type RecordDecoder } from '../observations/record-decoder.ts';
+import { compileValues } from '../observations/values-mapping.ts';
 import { type PointsBody, pointsDecoder } from './decode-points.ts';
 import { compilePointRecords, type PointRecords, type WatchedGroupPath } from './point-records.ts';
 import { RefusedPoints, type SeriesPoints } from './series-points.ts';

@@ -1,6 +1,6 @@
 import { type LabelledSeries, NAME_LABEL, sortedLabels } from '../../records/series/series-id.ts';
-import { EVENT_TIME_MS_MIN } from '../event-time.ts';
-import { reasonOf } from '../quoted.ts';
+import { reasonOf } from '../formats/quoted.ts';
+import { EVENT_TIME_MS_MIN } from '../observations/event-time.ts';
 import { type NameOfPart, readNativeHistogram } from './native-histogram.ts';
 import { ProtobufReader } from './protobuf-reader.ts';
 import { type NamesOfScope, type SeriesName, SeriesNames } from './series-names.ts';

@@ -1,5 +1,5 @@
 import { canonicalId, type LabelledSeries, NAME_LABEL, type SeriesLabels } from '../../records/series/series-id.ts';
-import { DROP_REMEDY, SERIES_LABELS_MAX } from '../id-check.ts';
+import { DROP_REMEDY, SERIES_LABELS_MAX } from '../observations/id-check.ts';
 
 /** Bytes of names and labels that are remembered, about. Beyond it all are forgotten, and read again. */
 export const NAMES_BYTES_MAX = 16 * 1024 * 1024;

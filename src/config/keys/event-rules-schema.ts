@@ -1,4 +1,4 @@
-import { type EventRules, NO_RULES, type ValueRange } from '../../detection/event/event-rules.ts';
+import { type EventRules, NO_RULES, type ValueRange } from '../../detection/event/open/event-rules.ts';
 import { boolean, durationMs, number, numberFrom, oneOf, textMatching, textOf } from '../schema/kinds.ts';
 import { byName, defaulted, listOf, optional, section } from '../schema/schema.ts';
 import { timesKeys, timesOf } from '../schema/times.ts';

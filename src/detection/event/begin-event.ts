@@ -1,13 +1,13 @@
 import { leadingResidual, scaleOfChanges, scaleOfResiduals } from '../grade/grade-terms.ts';
-import { dayOfAlarm, rowsOfDay } from './day-event.ts';
 import { peakOf } from './event-peak.ts';
 import { levelBefore } from './event-return.ts';
-import { type EventRow, type EventSubject, isRaised, type SeenValue } from './event-row.ts';
-import type { Habit } from './habits.ts';
 import { inUnits, keepEarlierResiduals } from './kept-residuals.ts';
-import { newEvent, type OpenEvent } from './open-event.ts';
+import { stuckRows } from './kind/ring-values.ts';
+import { dayOfAlarm, rowsOfDay } from './open/day-event.ts';
+import { type EventRow, type EventSubject, isRaised, type SeenValue } from './open/event-row.ts';
+import type { Habit } from './open/habits.ts';
+import { newEvent, type OpenEvent } from './open/open-event.ts';
 import type { PeakRow } from './peak-row.ts';
-import { stuckRows } from './ring-values.ts';
 import { isBeyondPast } from './stuck-peak.ts';
 
 const THRESHOLD_DIGITS = 4;

@@ -1,10 +1,10 @@
 import type { AnomalyEvent, EventKind } from '../../records/anomaly-event.ts';
-import { isBehindDay, isOfDay } from './day-event.ts';
-import { recoveredKind } from './event-kind.ts';
 import { RETURN_ROWS, recoveringSince } from './event-reach.ts';
 import { conclude } from './event-revision.ts';
-import type { EventRow, EventSubject } from './event-row.ts';
-import type { OpenEvent } from './open-event.ts';
+import { recoveredKind } from './kind/event-kind.ts';
+import { isBehindDay, isOfDay } from './open/day-event.ts';
+import type { EventRow, EventSubject } from './open/event-row.ts';
+import type { OpenEvent } from './open/open-event.ts';
 
 /**
  * An episode is held open while the severity is above this share of its peak, and above what 95 of 100 ordinary rows

@@ -1,9 +1,9 @@
 import { scaleOfResiduals } from '../grade/grade-terms.ts';
-import { extremesOf, rarityOf } from './event-extremes.ts';
-import { type EventRow, type EventSubject, type SeenValue, seasonOfSeen } from './event-row.ts';
-import { rarityText, type ShownRange, seasonText, usualRange } from './event-summary.ts';
-import { contradict, type Habit } from './habits.ts';
-import type { EventPeak } from './open-event.ts';
+import { extremesOf, rarityOf } from './kind/event-extremes.ts';
+import { type EventRow, type EventSubject, type SeenValue, seasonOfSeen } from './open/event-row.ts';
+import { rarityText, type ShownRange, seasonText, usualRange } from './open/event-summary.ts';
+import { contradict, type Habit } from './open/habits.ts';
+import type { EventPeak } from './open/open-event.ts';
 import type { PeakRow } from './peak-row.ts';
 
 interface PeakOwner extends Pick<EventSubject, 'group' | 'unit' | 'gap' | 'stepMs'> {

@@ -1,7 +1,7 @@
 import type { CloseReason, EventKind } from '../../records/anomaly-event.ts';
-import { notBeforeDay } from './day-event.ts';
-import { behind, type CountedAlarm, type EventMoment, type Reach } from './event-moment.ts';
-import type { OpenEvent } from './open-event.ts';
+import { notBeforeDay } from './open/day-event.ts';
+import { behind, type CountedAlarm, type EventMoment, type Reach } from './open/event-moment.ts';
+import type { OpenEvent } from './open/open-event.ts';
 
 /** Ordinary rows in a row, behind the last alarm, that are the return to normal. */
 export const RETURN_ROWS = 3;

@@ -1,9 +1,9 @@
-import { DISPLACED_LEAST } from './displaced-values.ts';
-import type { RingValues } from './event-extremes.ts';
-import { isShort, isStillStuck, staysWithoutSeason } from './event-kind.ts';
-import { leaderSizeOf, type OpenEvent } from './open-event.ts';
-import { presentMedian } from './present-median.ts';
-import { ringValues } from './ring-values.ts';
+import { DISPLACED_LEAST } from './kind/displaced-values.ts';
+import type { RingValues } from './kind/event-extremes.ts';
+import { isShort, isStillStuck, staysWithoutSeason } from './kind/event-kind.ts';
+import { presentMedian } from './kind/present-median.ts';
+import { ringValues } from './kind/ring-values.ts';
+import { leaderSizeOf, type OpenEvent } from './open/open-event.ts';
 
 /** Values are away where the last ones are displaced by at least this share of what the event's own are. */
 const AWAY_SHARE = 0.5;

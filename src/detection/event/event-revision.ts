@@ -1,9 +1,9 @@
 import type { AnomalyEvent, CloseReason, EventDirection, EventType } from '../../records/anomaly-event.ts';
 import { shownLabels } from '../../records/series/series-id.ts';
 import { reachedEnd, recoveringSince } from './event-reach.ts';
-import { summaryOf } from './event-summary.ts';
-import { sharesOf } from './member-shares.ts';
-import type { OpenEvent } from './open-event.ts';
+import { summaryOf } from './open/event-summary.ts';
+import { sharesOf } from './open/member-shares.ts';
+import type { OpenEvent } from './open/open-event.ts';
 
 /** Direction is `both` where the rarer one has this share of the alarms. */
 const BOTH_SHARE = 0.25;

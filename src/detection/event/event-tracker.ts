@@ -1,22 +1,22 @@
 import type { AnomalyEvent, CloseReason, EventKind } from '../../records/anomaly-event.ts';
 import { beginEvent } from './begin-event.ts';
-import { countDay, isOfDay } from './day-event.ts';
-import { departureOf } from './displaced-values.ts';
 import { concludeRecovered, endsAt, isBelow, recovers } from './event-end.ts';
-import type { RingValues } from './event-extremes.ts';
-import { isShort, isStillStuck, kindOf, pointKind, refined, staysWithoutSeason } from './event-kind.ts';
 import { finite, peakOf } from './event-peak.ts';
 import { lastUntil, RETURN_ROWS, reach, recoveringSince } from './event-reach.ts';
 import { hasReturned, isStillDisplaced } from './event-return.ts';
 import { conclude, revise } from './event-revision.ts';
-import { deviates, type EventRow, type EventSubject, inSeason, isRaised, type SeenValue } from './event-row.ts';
-import { type EventRules, isInvalid, isOnSide, isWanted } from './event-rules.ts';
-import { daysInARow, HABIT_STEP_MAX_MS, type Habit, isUsual, withOccurrence } from './habits.ts';
 import { keepResidual } from './kept-residuals.ts';
-import { addShares, outsideSeasons } from './member-shares.ts';
-import { leaderSizeOf, type OpenEvent, sizeOf } from './open-event.ts';
+import { departureOf } from './kind/displaced-values.ts';
+import type { RingValues } from './kind/event-extremes.ts';
+import { isShort, isStillStuck, kindOf, pointKind, refined, staysWithoutSeason } from './kind/event-kind.ts';
+import { ringValues } from './kind/ring-values.ts';
+import { countDay, isOfDay } from './open/day-event.ts';
+import { deviates, type EventRow, type EventSubject, inSeason, isRaised, type SeenValue } from './open/event-row.ts';
+import { type EventRules, isInvalid, isOnSide, isWanted } from './open/event-rules.ts';
+import { daysInARow, HABIT_STEP_MAX_MS, type Habit, isUsual, withOccurrence } from './open/habits.ts';
+import { addShares, outsideSeasons } from './open/member-shares.ts';
+import { leaderSizeOf, type OpenEvent, sizeOf } from './open/open-event.ts';
 import { isDeviating, isDisplaced, isFarther, isRecovering, mostUnusual, type PeakRow, peakRowOf } from './peak-row.ts';
-import { ringValues } from './ring-values.ts';
 import { classifyStuck, isBeyondPast } from './stuck-peak.ts';
 
 /** Kinds that no distance from a forecast describes. */

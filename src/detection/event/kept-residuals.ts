@@ -1,6 +1,6 @@
-import { RESIDUALS_KEPT } from './event-kind.ts';
-import type { SeenValue } from './event-row.ts';
-import type { OpenEvent } from './open-event.ts';
+import { RESIDUALS_KEPT } from './kind/event-kind.ts';
+import type { SeenValue } from './open/event-row.ts';
+import type { OpenEvent } from './open/open-event.ts';
 
 const RESIDUAL_MAX = 1e6;
 

@@ -1,9 +1,9 @@
 import { scaleOfResiduals } from '../grade/grade-terms.ts';
-import type { EventMoment } from './event-moment.ts';
 import { levelBefore, usualBefore } from './event-return.ts';
-import type { EventRow, SeenValue } from './event-row.ts';
-import { type EventRules, isInvalid } from './event-rules.ts';
-import { type OpenEvent, sizeOf } from './open-event.ts';
+import type { EventMoment } from './open/event-moment.ts';
+import type { EventRow, SeenValue } from './open/event-row.ts';
+import { type EventRules, isInvalid } from './open/event-rules.ts';
+import { type OpenEvent, sizeOf } from './open/open-event.ts';
 
 /** Rows before an alarm that count in it (alarm.ts): it may be about one of them. */
 const EARLIER_ROWS = 2;

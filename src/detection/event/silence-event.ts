@@ -1,9 +1,9 @@
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
-import type { EventMoment } from './event-moment.ts';
 import { conclude } from './event-revision.ts';
-import type { EventSubject } from './event-row.ts';
-import { isQuiet } from './event-rules.ts';
-import { newEvent, type OpenEvent } from './open-event.ts';
+import type { EventMoment } from './open/event-moment.ts';
+import type { EventSubject } from './open/event-row.ts';
+import { isQuiet } from './open/event-rules.ts';
+import { newEvent, type OpenEvent } from './open/open-event.ts';
 
 /** The last missing value of a series that stopped, as that is noticed. */
 interface SilentSince extends EventMoment {

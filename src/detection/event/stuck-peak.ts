@@ -1,11 +1,11 @@
 import { keptValue } from '../memory/kept-value.ts';
-import type { RingValues } from './event-extremes.ts';
-import { stuckFrom } from './event-kind.ts';
-import type { EventMoment } from './event-moment.ts';
 import { finite } from './event-peak.ts';
-import type { ForecastValue } from './event-row.ts';
-import type { OpenEvent } from './open-event.ts';
-import { ringValues } from './ring-values.ts';
+import type { RingValues } from './kind/event-extremes.ts';
+import { stuckFrom } from './kind/event-kind.ts';
+import { ringValues } from './kind/ring-values.ts';
+import type { EventMoment } from './open/event-moment.ts';
+import type { ForecastValue } from './open/event-row.ts';
+import type { OpenEvent } from './open/open-event.ts';
 
 /** The row at which an event of stuck values is looked at, and what is kept of its series. */
 interface StuckAt extends EventMoment {

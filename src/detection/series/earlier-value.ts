@@ -1,6 +1,6 @@
 import { forecastedPositions, stepOfHorizon } from '../calibration/cutoff-grid.ts';
 import { judge, type Yardstick } from '../calibration/threshold.ts';
-import type { ForecastValue } from '../event/event-row.ts';
+import type { ForecastValue } from '../event/open/event-row.ts';
 import { keptValue } from '../memory/kept-value.ts';
 import { standingForecast } from '../memory/open-window.ts';
 import type { SeriesRings } from '../memory/series-rings.ts';

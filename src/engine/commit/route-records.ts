@@ -1,5 +1,5 @@
+import { hasValue } from '../../codecs/formats/wire-header.ts';
 import type { PointRecords } from '../../codecs/points/point-records.ts';
-import { hasValue } from '../../codecs/wire-header.ts';
 import type { InputRecord } from '../log/log.ts';
 import type { PendingCommit } from './pending-commit.ts';
 import { type DecodingOptions, loadMissingSchemas, recordFailed, whySkipped } from './score-records.ts';

@@ -1,7 +1,7 @@
 import { groupKey } from '../../checkpoint/changelog-series.ts';
+import { hasValue, type SchemaKey, withoutSchemaHeaders } from '../../codecs/formats/wire-header.ts';
+import type { RecordDecoder } from '../../codecs/observations/record-decoder.ts';
 import type { RecordSplitter } from '../../codecs/points/record-splitter.ts';
-import type { RecordDecoder } from '../../codecs/record-decoder.ts';
-import { hasValue, type SchemaKey, withoutSchemaHeaders } from '../../codecs/wire-header.ts';
 import type { InputRecord, SkippedRange } from '../log/log.ts';
 import type { PartitionState } from '../state/partition-state.ts';
 import { extrasFor, type LoadedDetector } from '../unit/loaded-detector.ts';

@@ -1,6 +1,6 @@
 import type { OpenPauses } from '../../checkpoint/open-pauses.ts';
 import { conclude, revise } from '../../detection/event/event-revision.ts';
-import type { OpenEvent } from '../../detection/event/open-event.ts';
+import type { OpenEvent } from '../../detection/event/open/open-event.ts';
 import { concludeSilence, silenceEvent } from '../../detection/event/silence-event.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import { meanStepMs } from '../../time/frequency.ts';

@@ -1,6 +1,6 @@
 import { type DetectorConfig, type GroupSource, groupSourceOf, type RecordMapping } from '../../config/config.ts';
 import type { StreamDetectionSettings } from '../../detection/calibration/settings.ts';
-import { NO_RULES } from '../../detection/event/event-rules.ts';
+import { NO_RULES } from '../../detection/event/open/event-rules.ts';
 import { type SeriesLayout, seriesLayout } from '../../detection/memory/series-memory.ts';
 import type { Forecaster } from '../../forecasting/forecaster.ts';
 import type { PointExtras } from '../../records/point-extras.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { EventState } from '../../checkpoint/event-state.ts';
 import { conclude, revise } from '../../detection/event/event-revision.ts';
-import type { EventRow, EventSubject } from '../../detection/event/event-row.ts';
 import { EventTracker, mayMatter, NOTHING_KEPT } from '../../detection/event/event-tracker.ts';
-import { addShares } from '../../detection/event/member-shares.ts';
-import type { OpenEvent } from '../../detection/event/open-event.ts';
+import type { EventRow, EventSubject } from '../../detection/event/open/event-row.ts';
+import { addShares } from '../../detection/event/open/member-shares.ts';
+import type { OpenEvent } from '../../detection/event/open/open-event.ts';
 import { concludeSilence, silenceEvent } from '../../detection/event/silence-event.ts';
 import type { AnomalyEvent, CloseReason } from '../../records/anomaly-event.ts';
 import type { InputPlace } from '../../records/input-place.ts';

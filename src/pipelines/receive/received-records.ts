@@ -1,3 +1,4 @@
+import { createRecordDecoder } from '../../codecs/observations/record-decoder.ts';
 import { pointsDecoder } from '../../codecs/points/decode-points.ts';
 import {
   compilePointRecords,
@@ -6,7 +7,6 @@ import {
   type WatchedGroupPath,
 } from '../../codecs/points/point-records.ts';
 import { type NativeHistograms, RefusedPoints, type UnreadablePoints } from '../../codecs/points/series-points.ts';
-import { createRecordDecoder } from '../../codecs/record-decoder.ts';
 import type { RecordMapping } from '../../config/config.ts';
 import type { ReceivedPoints } from '../../records/received-points.ts';
 

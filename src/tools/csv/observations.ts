@@ -1,6 +1,6 @@
-import { EVENT_TIME_MS_MAX, isPlausible, isZoneless, readEventTime } from '../../codecs/event-time.ts';
-import { compileMapping } from '../../codecs/mapping.ts';
-import { START_PATH, TEMPORALITY_PATH } from '../../codecs/read-extras.ts';
+import { EVENT_TIME_MS_MAX, isPlausible, isZoneless, readEventTime } from '../../codecs/observations/event-time.ts';
+import { compileMapping } from '../../codecs/observations/mapping.ts';
+import { START_PATH, TEMPORALITY_PATH } from '../../codecs/observations/read-extras.ts';
 import type { TimeUnit } from '../../config/config.ts';
 import { type CsvColumns, findColumns, type WantedColumns } from './columns.ts';
 import type { CsvItem } from './csv-item.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { connectRegistry } from '../../../src/codecs/registry.ts';
+import { connectRegistry } from '../../../src/codecs/formats/registry.ts';
 import { createScoreEncoder } from '../../../src/codecs/score-encoder.ts';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import type { Topics } from '../../../src/config/config.ts';

@@ -5,8 +5,8 @@ import { Compatibility, SchemaRegistryClient } from '@confluentinc/schemaregistr
 import { AvroSerializer } from '@confluentinc/schemaregistry/dist/serde/avro.js';
 import { JsonSerializer } from '@confluentinc/schemaregistry/dist/serde/json.js';
 import { SerdeType, TopicNameStrategy } from '@confluentinc/schemaregistry/dist/serde/serde.js';
-import { createRecordDecoder } from '../../../src/codecs/record-decoder.ts';
-import { connectRegistry, type SchemaRegistry } from '../../../src/codecs/registry.ts';
+import { connectRegistry, type SchemaRegistry } from '../../../src/codecs/formats/registry.ts';
+import { createRecordDecoder } from '../../../src/codecs/observations/record-decoder.ts';
 import { createScoreDecoder } from '../../../src/codecs/score-decoder.ts';
 import { createScoreEncoder } from '../../../src/codecs/score-encoder.ts';
 import { cacheFolder } from '../../../src/config/cache-folder.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import avsc from 'avsc';
 import { createEventDecoder, createEventEncoder } from '../../../src/codecs/event-codec.ts';
-import { WIRE_HEADER_BYTES } from '../../../src/codecs/wire-header.ts';
+import { WIRE_HEADER_BYTES } from '../../../src/codecs/formats/wire-header.ts';
 import { anomalyEvent } from '../../fixture/stream/anomaly-event.ts';
 import { SchemaTable } from '../../fixture/stream/schema-table.ts';
 import { avroRecord } from '../../fixture/stream/wire-record.ts';

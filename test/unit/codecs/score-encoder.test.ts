@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readFrame } from '../../../src/codecs/formats/wire-header.ts';
 import type { OutputFormat } from '../../../src/codecs/record-writer.ts';
 import { createScoreDecoder } from '../../../src/codecs/score-decoder.ts';
 import { createScoreEncoder } from '../../../src/codecs/score-encoder.ts';
-import { readFrame } from '../../../src/codecs/wire-header.ts';
 import { SchemaTable } from '../../fixture/stream/schema-table.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
 

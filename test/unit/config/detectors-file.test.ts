@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type DetectorsFile, readDetectorsFile } from '../../../src/config/detectors-file.ts';
 import { DEPENDENCIES_MAX } from '../../../src/config/keys/dependency-keys.ts';
-import { NO_RULES } from '../../../src/detection/event/event-rules.ts';
+import { NO_RULES } from '../../../src/detection/event/open/event-rules.ts';
 
 const ENTRY = 'name: a, series: "*", freq: h, h: 24, detection_size: 24';
 

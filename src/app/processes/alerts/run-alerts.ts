@@ -4,8 +4,8 @@ import { type AlertService, startAlertService } from '../../../alerts/alert-serv
 import type { Routes } from '../../../alerts/routes/alert-route.ts';
 import { readRoutesFile } from '../../../alerts/routes/routes-file.ts';
 import { createEventDecoder } from '../../../codecs/event-codec.ts';
+import { connectRegistry } from '../../../codecs/formats/registry.ts';
 import { createIncidentDecoder } from '../../../codecs/incident-codec.ts';
-import { connectRegistry } from '../../../codecs/registry.ts';
 import type { ConfigResult, KafkaConfig, LoadedConfig } from '../../../config/config.ts';
 import { readNamedFile } from '../../../config/schema/named-file.ts';
 import { processSecrets } from '../../../config/schema/read-settings.ts';

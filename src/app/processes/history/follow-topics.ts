@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createEventDecoder } from '../../../codecs/event-codec.ts';
+import { connectRegistry } from '../../../codecs/formats/registry.ts';
 import { createIncidentDecoder } from '../../../codecs/incident-codec.ts';
-import { connectRegistry } from '../../../codecs/registry.ts';
 import { createScoreDecoder } from '../../../codecs/score-decoder.ts';
 import type { KafkaConfig, RegistryConfig, StreamConfig } from '../../../config/config.ts';
 import type { HistoryBatch, HistorySource, HistoryStore, SourcePosition } from '../../../history/port/history-port.ts';

@@ -1,6 +1,6 @@
 import { createEventDecoder } from '../../../codecs/event-codec.ts';
+import { connectRegistry } from '../../../codecs/formats/registry.ts';
 import { createIncidentEncoder } from '../../../codecs/incident-codec.ts';
-import { connectRegistry } from '../../../codecs/registry.ts';
 import type { KafkaConfig, LoadedConfig } from '../../../config/config.ts';
 import { topicNameOf } from '../../../config/topic-name.ts';
 import { ensureOutputTopic, ensureStateTopic } from '../../../engine/topics/topic-admin.ts';

@@ -1,5 +1,5 @@
-import { reasonOf } from '../../../codecs/quoted.ts';
-import { connectRegistry } from '../../../codecs/registry.ts';
+import { reasonOf } from '../../../codecs/formats/quoted.ts';
+import { connectRegistry } from '../../../codecs/formats/registry.ts';
 import { createScoreDecoder, type DecodeScore } from '../../../codecs/score-decoder.ts';
 import type { KafkaConfig, LoadedConfig, RemoteWriteConfig } from '../../../config/config.ts';
 import { createKafkaLog } from '../../../engine/log/kafka-log.ts';

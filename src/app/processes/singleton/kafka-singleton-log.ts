@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reasonOf } from '../../../codecs/quoted.ts';
+import { reasonOf } from '../../../codecs/formats/quoted.ts';
 import type { Topics } from '../../../config/config.ts';
 import { createKafkaLog } from '../../../engine/log/kafka-log.ts';
 import type { OutputRecord, PartitionSession, Subscription } from '../../../engine/log/log.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readDetectorsFile } from '../../../../src/config/detectors-file.ts';
-import { NO_RULES } from '../../../../src/detection/event/event-rules.ts';
+import { NO_RULES } from '../../../../src/detection/event/open/event-rules.ts';
 
 /** Reads a detector with these further keys. */
 function read(more: string) {

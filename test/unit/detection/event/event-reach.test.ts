@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_RULES } from '../../../../src/detection/event/event-rules.ts';
 import { EventTracker } from '../../../../src/detection/event/event-tracker.ts';
+import { NO_RULES } from '../../../../src/detection/event/open/event-rules.ts';
 import { SeriesMemory, seriesLayout } from '../../../../src/detection/memory/series-memory.ts';
 import { SeriesRings } from '../../../../src/detection/memory/series-rings.ts';
 import type { AnomalyEvent } from '../../../../src/records/anomaly-event.ts';

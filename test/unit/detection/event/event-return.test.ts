@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hasReturned, isStillDisplaced } from '../../../../src/detection/event/event-return.ts';
-import { newEvent, type OpenEvent } from '../../../../src/detection/event/open-event.ts';
+import { newEvent, type OpenEvent } from '../../../../src/detection/event/open/open-event.ts';
 import { SeriesMemory, seriesLayout } from '../../../../src/detection/memory/series-memory.ts';
 import { SeriesRings } from '../../../../src/detection/memory/series-rings.ts';
 import type { EventKind } from '../../../../src/records/anomaly-event.ts';

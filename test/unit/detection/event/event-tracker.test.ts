@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_VERDICT } from '../../../../src/detection/alarm/alarm.ts';
-import type { ForecastValue, SeenValue } from '../../../../src/detection/event/event-row.ts';
-import { type EventRules, NO_RULES } from '../../../../src/detection/event/event-rules.ts';
 import { EventTracker } from '../../../../src/detection/event/event-tracker.ts';
+import type { ForecastValue, SeenValue } from '../../../../src/detection/event/open/event-row.ts';
+import { type EventRules, NO_RULES } from '../../../../src/detection/event/open/event-rules.ts';
 import { SeriesMemory, seriesLayout } from '../../../../src/detection/memory/series-memory.ts';
 import { SeriesRings } from '../../../../src/detection/memory/series-rings.ts';
 import type { AnomalyEvent } from '../../../../src/records/anomaly-event.ts';

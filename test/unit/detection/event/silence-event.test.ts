@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { revise } from '../../../../src/detection/event/event-revision.ts';
-import { NO_RULES } from '../../../../src/detection/event/event-rules.ts';
+import { NO_RULES } from '../../../../src/detection/event/open/event-rules.ts';
 import { concludeSilence, silenceEvent } from '../../../../src/detection/event/silence-event.ts';
 
 const SUBJECT = { detector: 'd', series: 's', group: null, labels: {}, rules: NO_RULES, gap: 4, stepMs: 60_000 };

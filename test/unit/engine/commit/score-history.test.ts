@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileObservationWriter } from '../../../../src/codecs/observation-writer.ts';
+import { compileObservationWriter } from '../../../../src/codecs/observations/observation-writer.ts';
 import type { DetectorConfig } from '../../../../src/config/config.ts';
 import { type PastObservation, scoreHistory } from '../../../../src/engine/commit/score-history.ts';
 import type { Tally } from '../../../../src/engine/commit/tally.ts';

@@ -1,0 +1,14 @@
+import type { Verdict } from '../../alarm/alarm.ts';
+import type { SeriesRings } from '../../memory/series-rings.ts';
+import { judgeInSeason, type TimedRow } from '../../memory/series-season.ts';
+import { judgeDeparture } from './flat-departure.ts';
+import { judgeRise } from './rise-alarm.ts';
+import { judgeStuck } from './stuck-alarm.ts';
+
+/** The verdict on the newest row of a series that is scored alone, given that of its forecasts. */
+export function judgeAlone(rings: SeriesRings, position: number, ofForecasts: Verdict, row: TimedRow): Verdict {
+  const rate = rings.layout.settings.alarmRate;
+  const left = judgeRise(rings, position, judgeDeparture(rings, position, ofForecasts, rate), rate);
+  const verdict = judgeInSeason(rings, left, row);
+  return judgeStuck(rings, position, verdict, rate);
+}
