@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ServiceError } from '../../ops/service-error.ts';
 
@@ -61,7 +61,7 @@ export async function kafkaClassPath(cacheDir: string, version = KAFKA_VERSION):
  */
 export async function fetchOnce(folder: string, fetch: (target: string) => Promise<void>): Promise<void> {
   if (existsSync(folder)) return;
-  await mkdir(join(folder, '../..'), { recursive: true });
+  await mkdir(dirname(folder), { recursive: true });
   const own = await mkdtemp(`${folder}.partial-`);
   try {
     await fetch(own);
