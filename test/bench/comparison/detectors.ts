@@ -1,21 +1,18 @@
 /** Detectors that install by package, and rules that people write by hand, each with its defaults. */
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { pythonWith } from '../../fixture/http/python.ts';
 import type { SeriesInput } from '../detection/labelled-data.ts';
 import { judge } from '../detection/product.ts';
 import { episodesOf } from '../detection/promise.ts';
-import { packed, RANDOM_CUT_FORESTS } from '../detection/rivals/processes.ts';
+import {
+  DEFAULT_FORESTS,
+  GAUSSIAN,
+  HALF_SPACE_TREES,
+  type RivalProgram,
+  runRival,
+  SEASONAL_NAIVE,
+} from '../detection/rivals/processes.ts';
 import recorded from '../figures.json' with { type: 'json' };
 import type { Case } from './cases.ts';
 import { DAY_MS, promqlScore, threeDeviations } from './rules.ts';
-
-const run = promisify(execFile);
-const RIVER = 'river==0.26.1';
-const STATSFORECAST = 'statsforecast==2.1.1';
 
 /** What a detector reports of one series. */
 export interface Judged {
@@ -48,28 +45,10 @@ export interface Detector {
 
 export const DETECTORS: readonly Detector[] = [
   { name: 'Tidewatch', key: 'tidewatch', defaults: 'backtest without flags', judge: judgeOurs },
-  program('random cut forest', 'random_cut_forest', {
-    defaults: `randomcutforest-parkservices ${RANDOM_CUT_FORESTS.version}, shingle of 8`,
-    command: async () => [
-      ...(await RANDOM_CUT_FORESTS.command()).slice(0, -1),
-      join(import.meta.dirname, 'RandomCutForests.java'),
-    ],
-  }),
-  program('half-space trees', 'half_space_trees', {
-    defaults: `${RIVER}, QuantileFilter 0.95`,
-    command: async () => [await pythonWith([RIVER]), join(import.meta.dirname, 'river_detectors.py')],
-    last: () => 'trees',
-  }),
-  program('Gaussian', 'gaussian', {
-    defaults: `${RIVER}, three deviations`,
-    command: async () => [await pythonWith([RIVER]), join(import.meta.dirname, 'river_detectors.py')],
-    last: () => 'gaussian',
-  }),
-  program('seasonal naive, conformal', 'seasonal_naive', {
-    defaults: `${STATSFORECAST}, intervals of 99 %`,
-    command: async () => [await pythonWith([STATSFORECAST]), join(import.meta.dirname, 'seasonal_naive.py')],
-    last: (cases) => cases.map(seasonOf).join(','),
-  }),
+  rival('random cut forest', 'random_cut_forest', 'randomcutforest-parkservices, shingle of 8', DEFAULT_FORESTS),
+  rival('half-space trees', 'half_space_trees', 'QuantileFilter 0.95', HALF_SPACE_TREES),
+  rival('Gaussian', 'gaussian', 'three deviations', GAUSSIAN),
+  rival('seasonal naive, conformal', 'seasonal_naive', 'intervals of 99 %', SEASONAL_NAIVE),
   rule(
     'mean and 3 deviations, 30 points',
     'deviations_30',
@@ -120,46 +99,20 @@ function rule(
   };
 }
 
-interface Program {
-  readonly defaults: string;
-  command(): Promise<readonly string[]>;
-  /** The argument behind the files. */
-  readonly last?: (cases: readonly Case[]) => string;
-}
-
-function program(name: string, key: string, { defaults, command, last }: Program): Detector {
+function rival(name: string, key: string, settings: string, program: RivalProgram): Detector {
   return {
     name,
     key,
-    defaults,
+    defaults: `${program.version}, ${settings}`,
     async judge(cases) {
-      const [file, ...args] = await command();
-      const folder = await mkdtemp(join(tmpdir(), 'tidewatch-comparison-'));
-      try {
-        const [from, to] = [join(folder, 'in'), join(folder, 'out')];
-        await writeFile(from, packed(cases));
-        await run(file, [...args, from, to, ...(last ? [last(cases)] : [])], { maxBuffer: 1e8 });
-        const [perSecond, bytesPerSeries, ...rows] = new Float64Array(new Uint8Array(await readFile(to)).buffer);
-        let at = 0;
-        const judged = cases.map(({ times }) => {
-          const mine = rows.slice(2 * at, 2 * (at + times.length));
-          at += times.length;
-          const scores = Float64Array.from(times, (_, row) => mine[2 * row]);
-          return withStarts({ scores, alarms: Uint8Array.from(times, (_, row) => mine[2 * row + 1]) });
-        });
-        return { judged, micros: (1e6 * at) / perSecond!, bytesPerSeries: bytesPerSeries! };
-      } finally {
-        await rm(folder, { recursive: true });
-      }
+      const { scores, alarms, observationsPerSecond, bytesPerSeries } = await runRival(program, cases);
+      const rows = cases.reduce((sum, { times }) => sum + times.length, 0);
+      const judged = scores.map((of, i) => withStarts({ scores: of, alarms: alarms[i] }));
+      return { judged, micros: (1e6 * rows) / observationsPerSecond, bytesPerSeries };
     },
   };
 }
 
 function withStarts(judged: Judged): JudgedCase {
   return { ...judged, grades: judged.scores, starts: episodesOf(judged.alarms).map(({ start }) => start) };
-}
-
-/** Rows of a day, of a week of daily values, at least of 24. */
-function seasonOf({ stepMs }: Case): number {
-  return stepMs >= DAY_MS ? 7 : Math.max(24, Math.round(DAY_MS / stepMs));
 }

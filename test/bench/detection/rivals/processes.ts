@@ -13,6 +13,7 @@ import { BENCH_CACHE } from '../product.ts';
 const run = promisify(execFile);
 
 const RIVER = 'river==0.26.1';
+const STATSFORECAST = 'statsforecast==2.1.1';
 const COPY_JARS = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
 
 /** A program that reads series from one file and writes scores to another. */
@@ -22,27 +23,48 @@ export interface RivalProgram {
   readonly version: string;
   /** The command before the two files. Throws what is missing. */
   command(): Promise<readonly [string, ...string[]]>;
+  /** The argument behind the two files. */
+  settings(inputs: readonly SeriesInput[]): string;
 }
 
-export const RANDOM_CUT_FORESTS: RivalProgram = {
-  file: join(import.meta.dirname, 'RandomCutForests.java'),
-  version: '4.4.0',
-  async command() {
-    const jars = join(BENCH_CACHE, `random-cut-forest-${this.version}`);
-    if (!existsSync(jars)) await fetchJars(jars);
-    return ['java', '-cp', join(jars, '*'), this.file];
-  },
-};
+function forests(settings: 'defaults' | 'normalised'): RivalProgram {
+  const [file, version] = [join(import.meta.dirname, 'RandomCutForests.java'), '4.4.0'];
+  return {
+    file,
+    version,
+    async command() {
+      const jars = join(BENCH_CACHE, `random-cut-forest-${version}`);
+      if (!existsSync(jars)) await fetchJars(jars);
+      return ['java', '-cp', join(jars, '*'), file];
+    },
+    settings: () => settings,
+  };
+}
 
-export const HALF_SPACE_TREES: RivalProgram = {
-  file: join(import.meta.dirname, 'half_space_trees.py'),
-  version: RIVER,
-  async command() {
-    const missing = await whyNoPython();
-    if (missing !== null) throw new Error(`river ${missing}`);
-    return [await pythonWith([RIVER]), this.file];
-  },
-};
+function python(name: string, version: string, settings: RivalProgram['settings']): RivalProgram {
+  const file = join(import.meta.dirname, name);
+  return {
+    file,
+    version,
+    async command() {
+      const missing = await whyNoPython();
+      if (missing !== null) throw new Error(`${version} ${missing}`);
+      return [await pythonWith([version]), file];
+    },
+    settings,
+  };
+}
+
+const DAY_MS = 86_400_000;
+/** Rows of a day, of a week of daily values, at least of 24. */
+const seasonOf = ({ stepMs }: SeriesInput) => (stepMs >= DAY_MS ? 7 : Math.max(24, Math.round(DAY_MS / stepMs)));
+
+/** With 50 trees of 256 samples, on normalised values; with its defaults. */
+export const RANDOM_CUT_FORESTS = forests('normalised');
+export const DEFAULT_FORESTS = forests('defaults');
+export const HALF_SPACE_TREES = python('river_detectors.py', RIVER, () => 'trees');
+export const GAUSSIAN = python('river_detectors.py', RIVER, () => 'gaussian');
+export const SEASONAL_NAIVE = python('seasonal_naive.py', STATSFORECAST, (inputs) => inputs.map(seasonOf).join(','));
 
 /** A score for each row of each series, from an earlier run where program and values are the same. */
 export async function keptScores(program: RivalProgram, inputs: readonly SeriesInput[]): Promise<Float64Array[]> {
@@ -51,6 +73,7 @@ export async function keptScores(program: RivalProgram, inputs: readonly SeriesI
     const digest = createHash('sha256')
       .update(program.version)
       .update(text)
+      .update(program.settings([input]))
       .update(packed([input]))
       .digest('hex');
     return join(BENCH_CACHE, `scores-${digest.slice(0, 24)}`);
@@ -67,30 +90,40 @@ export async function keptScores(program: RivalProgram, inputs: readonly SeriesI
   return Promise.all(keptAt.map(async (kept) => new Float64Array(new Uint8Array(await readFile(kept)).buffer)));
 }
 
-/** Scores, and how many observations a core scores in a second. */
-export async function runRival(
-  program: RivalProgram,
-  inputs: readonly SeriesInput[],
-): Promise<{ readonly scores: readonly Float64Array[]; readonly observationsPerSecond: number }> {
+/** What a rival reports of its series, how many observations a core scores in a second, and bytes a series. */
+interface RivalRun {
+  readonly scores: readonly Float64Array[];
+  /** 1 where there is an alarm by its defaults. */
+  readonly alarms: readonly Uint8Array[];
+  readonly observationsPerSecond: number;
+  readonly bytesPerSeries: number;
+}
+
+export async function runRival(program: RivalProgram, inputs: readonly SeriesInput[]): Promise<RivalRun> {
   const [command, ...args] = await program.command();
   const folder = await mkdtemp(join(tmpdir(), 'tidewatch-rival-'));
   try {
     const [from, to] = [join(folder, 'in'), join(folder, 'out')];
     await writeFile(from, packed(inputs));
-    await run(command, [...args, from, to]);
-    const [observationsPerSecond, ...rest] = new Float64Array(new Uint8Array(await readFile(to)).buffer);
-    let at = 0;
-    const scores = inputs.map(({ times }) => {
-      at += times.length;
-      return Float64Array.from(rest.slice(at - times.length, at));
+    await run(command, [...args, from, to, program.settings(inputs)], { maxBuffer: 1e8 });
+    const found = new Float64Array(new Uint8Array(await readFile(to)).buffer);
+    let at = 2;
+    const pairs = inputs.map(({ times }) => {
+      at += 2 * times.length;
+      return found.subarray(at - 2 * times.length, at);
     });
-    return { scores, observationsPerSecond: observationsPerSecond! };
+    return {
+      scores: pairs.map((pair) => pair.filter((_, i) => i % 2 === 0)),
+      alarms: pairs.map((pair) => Uint8Array.from(pair.filter((_, i) => i % 2 === 1))),
+      observationsPerSecond: found[0],
+      bytesPerSeries: found[1],
+    };
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-export function packed(inputs: readonly SeriesInput[]): Uint8Array {
+function packed(inputs: readonly SeriesInput[]): Uint8Array {
   const size = inputs.reduce((sum, { times, channels }) => sum + 2 + times.length * channels.length, 0);
   const values = new Float64Array(size);
   let at = 0;

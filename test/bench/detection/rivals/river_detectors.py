@@ -3,7 +3,8 @@
 Arguments: two files of little-endian doubles, and `trees` or `gaussian`. Read: for each series its rows, its channels
 and the values row by row. Written: observations for each second of processor time, bytes a series (pickled), and for
 each row a score and 1 where it is an alarm. Half-space trees: values scaled by their range so far, an alarm above the
-quantile of 0.95 of river's example. Gaussian: an alarm beyond three deviations, which is a score of 0.9973.
+quantile of 0.95 of river's example. Gaussian (of one channel): an alarm beyond three deviations, which is a score of
+0.9973. A value that is missing repeats.
 """
 
 import pickle
@@ -23,8 +24,7 @@ class Trees:
             anomaly.HalfSpaceTrees(seed=42), q=0.95, protect_anomaly_detector=False
         )
 
-    def judge(self, value):
-        point = {"x": value}
+    def judge(self, point):
         self.scaler.learn_one(point)
         scaled = self.scaler.transform_one(point)
         score = self.filter.score_one(scaled)
@@ -37,7 +37,8 @@ class Gaussian:
     def __init__(self):
         self.scorer = anomaly.GaussianScorer()
 
-    def judge(self, value):
+    def judge(self, point):
+        value = point[0]
         score = self.scorer.score_one(None, value)
         self.scorer.learn_one(None, value)
         return score, float(score > THREE_DEVIATIONS)
@@ -52,14 +53,17 @@ def main():
     at, observations, detector = 0, 0, None
     begun = time.process_time()
     while at < len(values):
-        rows = int(values[at])
+        rows, channels = int(values[at]), int(values[at + 1])
         at += 2
         detector = kind()
-        for value in values[at : at + rows]:
-            # A value that is missing is not scored.
-            out.extend((0.0, 0.0) if value != value else detector.judge(value))
-        at += rows
-        observations += rows
+        point = dict.fromkeys(range(channels), 0.0)
+        for _ in range(rows):
+            for channel in range(channels):
+                if values[at] == values[at]:
+                    point[channel] = values[at]
+                at += 1
+            out.extend(detector.judge(point))
+        observations += rows * channels
     out[0] = observations / max(time.process_time() - begun, 1e-9)
     out[1] = len(pickle.dumps(detector))
     with open(sys.argv[2], "wb") as file:
