@@ -55,10 +55,13 @@ export async function asAdmin<T>(
       connected = true;
       return await work(admin);
     } catch (error) {
-      const isFirstLoss = connected && lostMs === null && isConnectionFailure(error);
-      if (isFirstLoss) lostMs = performance.now();
-      const isElecting = lostMs !== null && performance.now() - lostMs < ELECTION_MS_MAX && isLeaderChange(error);
-      if (!isFirstLoss && !isElecting) throw explainUnreached(explainFailure(error, doing), connection);
+      // Another broker answered. Connections to one that was given up are refused for some seconds.
+      const isLoss = connected && isConnectionFailure(error);
+      if (isLoss) lostMs ??= performance.now();
+      const isElecting = lostMs !== null && performance.now() - lostMs < ELECTION_MS_MAX;
+      if (!isElecting || !(isLoss || isLeaderChange(error))) {
+        throw explainUnreached(explainFailure(error, doing), connection);
+      }
     } finally {
       await disconnect(admin.disconnect(), destroy);
     }
