@@ -9,8 +9,8 @@ import { endKafkaOfRun, startKafkaOfRun } from './fixture/kafka/run-kafka.ts';
 import slowestFiles from './fixture/slowest-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-/** On two cores: what computes keeps one of them busy, and services wait more than they compute. */
-const CONCURRENCY = 4;
+/** Files at a time, for two cores: what computes keeps one of them busy, and services wait more than they compute. */
+const CONCURRENCY = Number(process.env.TEST_CONCURRENCY ?? 4);
 
 const COMPUTING = ['test/*.test.ts', 'test/{golden,property}/**/*.test.ts'];
 const SERVICES = ['test/{e2e,fault}/**/*.test.ts'];
