@@ -106,16 +106,15 @@ async function measure(data: string, catalog: ModelCatalog, model: Model, wanted
 
 const [PACKAGE, VERSION] = STATSFORECAST.split('==');
 const LEGEND = [
-  'Smaller errors are better. Coverage: the share of values inside the intervals; it should equal the level. Forecasts are those of',
-  '`POST /v2/forecast`; not calibrated: the quantiles of the model itself. MASE and seasons as in the competition (24 hours, one week).',
-  'WQL: weighted quantile loss of the nine deciles. NAB: 300 places in every file that is not constant, the day before as seasonal naive',
-  "forecast, geometric mean over files; errors count as at least a hundredth of a file's deviation; coverage outside of the labelled",
-  'anomalies.',
+  'Smaller errors are better; coverage should equal the level. Not calibrated: the quantiles of the model itself. MASE and',
+  'seasons as in the competition. WQL: weighted quantile loss of the nine deciles. NAB: 300 places in every file that is not',
+  'constant, the day before as seasonal naive forecast, geometric mean over files; errors count as at least a hundredth of a',
+  "file's deviation; coverage outside of the labelled anomalies.",
   `AutoETS and AutoTheta: ${PACKAGE} ${VERSION}, from the last ${HISTORY_MAX.m4_hourly} values of a series; on NAB from the last ` +
     `${HISTORY_MAX.nab}, without season.`,
 ];
 
-/** Replaces what stands between the marks of a file. */
+/** Replaces the section between the marks of a file. */
 async function writeSection(path: string, section: string): Promise<void> {
   const text = await readFile(path, 'utf8');
   const begin = text.indexOf(SECTION.begin) + SECTION.begin.length;

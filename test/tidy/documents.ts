@@ -128,16 +128,3 @@ test('no page for users quotes a variable that is not there', () => {
     ),
   );
 });
-
-test('every field of a record is explained', () => {
-  const explained = read('schemas/README.md');
-  none(
-    ['observation', 'anomaly-score', 'anomaly-event', 'dead-letter'].flatMap((record) => {
-      const { properties } = JSON.parse(read(`schemas/${record}.schema.json`));
-      const nested = Object.values<{ properties?: object }>(properties).flatMap((field) =>
-        Object.keys(field.properties ?? {}),
-      );
-      return [...Object.keys(properties), ...nested].filter((name) => !explained.includes(`\`${name}\``));
-    }),
-  );
-});
