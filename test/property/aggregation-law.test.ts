@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   AGGREGATES,
   type Aggregate,
@@ -9,6 +8,7 @@ import {
 } from '../../src/detection/calibration/points.ts';
 import type { StreamDetectionSettings } from '../../src/detection/calibration/settings.ts';
 import type { ScoreRecord } from '../../src/records/score-record.ts';
+import { fc } from '../fixture/fast-check.ts';
 import { disturbances as disturbanceLists, disturbedRun, scoresOf } from '../fixture/stream/disturbed-run.ts';
 import { assertClose } from '../fixture/stream/scored-stream.ts';
 import { detectorConfig, START_MS, STEP_MS, streamSettings } from '../fixture/stream/stream-run.ts';

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, test } from 'node:test';
-import fc from 'fast-check';
 import { DEFAULT_WORDING } from '../../src/alerts/message/wording.ts';
 import { openReceiver } from '../../src/alerts/receivers/open-receivers.ts';
 import { startHttpReceiver } from '../fixture/alerts/http-receiver.ts';
 import { notificationOf, revisionsOf } from '../fixture/alerts/notification.ts';
 import { receiverOf } from '../fixture/alerts/open-receiver.ts';
+import { fc } from '../fixture/fast-check.ts';
 
 type Escape = (text: string) => string;
 

@@ -1,13 +1,13 @@
 /** Laws of alerting, for any events at any times, however often it is restarted. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { dedupKeyOf } from '../../src/alerts/message/subject.ts';
 import type { AnomalyEvent } from '../../src/records/anomaly-event.ts';
 import { KeptAlerts } from '../fixture/alerts/kept-alerts.ts';
 import { eventId, revisionsOf } from '../fixture/alerts/notification.ts';
 import { incidentLife } from '../fixture/alerts/notified-incident.ts';
 import { routesOf } from '../fixture/alerts/routes.ts';
+import { fc } from '../fixture/fast-check.ts';
 
 const ROUTES = routesOf(`
 receivers:

@@ -1,6 +1,6 @@
 import { test } from 'node:test';
-import fc from 'fast-check';
 import type { StreamDetectionSettings } from '../../src/detection/calibration/settings.ts';
+import { fc } from '../fixture/fast-check.ts';
 import {
   assertSamePublished,
   disturbances,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { type DetectorConfig, settingsDigest } from '../../src/config/config.ts';
 import type { StreamDetectionSettings } from '../../src/detection/calibration/settings.ts';
 import type { ScoreRecord } from '../../src/records/score-record.ts';
+import { fc } from '../fixture/fast-check.ts';
 import type { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings, TOPICS } from '../fixture/stream/stream-run.ts';
 import { windowShapes } from '../fixture/stream/window-shapes.ts';

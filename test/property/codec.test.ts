@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { wireHeader } from '../../src/codecs/formats/wire-header.ts';
 import { createRecordDecoder } from '../../src/codecs/observations/record-decoder.ts';
 import { compileRecordPath, parseRecordPath } from '../../src/codecs/observations/record-path.ts';
@@ -11,6 +10,7 @@ import type { RecordFormat } from '../../src/config/config.ts';
 import { VALUE_MAGNITUDE_MAX } from '../../src/detection/calibration/precision.ts';
 import { DEAD_LETTER_REASONS } from '../../src/records/dead-letter.ts';
 import { SCORE_STATES, type ScoreRecord } from '../../src/records/score-record.ts';
+import { fc } from '../fixture/fast-check.ts';
 import { CLOCK_MS, recordMapping } from '../fixture/stream/record-mapping.ts';
 import { SchemaTable } from '../fixture/stream/schema-table.ts';
 import { avroRecord, protobufRecord } from '../fixture/stream/wire-record.ts';

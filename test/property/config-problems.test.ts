@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { readDetectorsFile } from '../../src/config/detectors-file.ts';
 import type { Option } from '../../src/config/option.ts';
 import { options } from '../../src/config/options.ts';
 import { load, problemsOf } from '../fixture/configuration.ts';
+import { fc } from '../fixture/fast-check.ts';
 
 const all: readonly Option<unknown>[] = Object.values(options);
 const integers = all.filter(({ kind }) => kind.expected.startsWith('an integer'));

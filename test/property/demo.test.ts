@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { demoRecords, newestSteps, planFeed } from '../../src/demo/demo-feed.ts';
 import { DEMO_SERIES, demoValue } from '../../src/demo/demo-series.ts';
 import { STEPS_PER_DAY } from '../../src/demo/demo-time.ts';
 import { noiseAt, seedOf, uniformAt } from '../../src/demo/hash-noise.ts';
+import { fc } from '../fixture/fast-check.ts';
 
 const step = fc.integer({ min: 0, max: 20_000_000 });
 const anySeries = fc.constantFrom(...DEMO_SERIES);

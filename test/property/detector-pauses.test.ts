@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import type { AnomalyEvent } from '../../src/records/anomaly-event.ts';
+import { fc } from '../fixture/fast-check.ts';
 import { assertSamePublished, disturbances, disturbedRun, scoresOf } from '../fixture/stream/disturbed-run.ts';
 import type { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { detectorConfig, observationRecord, streamSettings, TOPICS } from '../fixture/stream/stream-run.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { detectOnline } from '../../src/api/tasks/online-detection/online-detection-run.ts';
 import type { StreamDetectionSettings } from '../../src/detection/calibration/settings.ts';
 import type { AnomalyEvent } from '../../src/records/anomaly-event.ts';
+import { fc } from '../fixture/fast-check.ts';
 import { arithmeticQuantileForecaster } from '../fixture/models/arithmetic-forecaster.ts';
 import { inStream, type TimedValue } from '../fixture/stream/both-ways.ts';
 import { detectorConfig, START_MS, STEP_MS, streamRun, streamSettings } from '../fixture/stream/stream-run.ts';

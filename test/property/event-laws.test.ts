@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import type { DetectorConfig } from '../../src/config/config.ts';
 import { NO_RULES } from '../../src/detection/event/open/event-rules.ts';
 import type { AnomalyEvent } from '../../src/records/anomaly-event.ts';
 import type { ScoreRecord } from '../../src/records/score-record.ts';
+import { fc } from '../fixture/fast-check.ts';
 import {
   detectorConfig,
   observationRecord,

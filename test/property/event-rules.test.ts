@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { type EventRules, NO_RULES } from '../../src/detection/event/open/event-rules.ts';
 import type { AnomalyEvent } from '../../src/records/anomaly-event.ts';
+import { fc } from '../fixture/fast-check.ts';
 import { inStream, type TimedValue } from '../fixture/stream/both-ways.ts';
 import { detectorConfig, START_MS, STEP_MS, streamSettings } from '../fixture/stream/stream-run.ts';
 

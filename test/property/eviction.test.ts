@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import type { ScoreRecord } from '../../src/records/score-record.ts';
+import { fc } from '../fixture/fast-check.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings } from '../fixture/stream/stream-run.ts';
 import { virtualTest as test } from '../fixture/virtual-time.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { flatJson } from '../../src/codecs/observations/flat-json.ts';
 import { createRecordDecoder } from '../../src/codecs/observations/record-decoder.ts';
 import type { RecordMapping } from '../../src/config/config.ts';
+import { fc } from '../fixture/fast-check.ts';
 
 const MAPPING: RecordMapping = {
   format: 'json',

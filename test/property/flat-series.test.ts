@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import type { Unusualness } from '../../src/detection/alarm/alarm.ts';
+import { fc } from '../fixture/fast-check.ts';
 import { contextForecaster } from '../fixture/models/context-forecaster.ts';
 import { detectSeries } from '../fixture/stream/stream-detection.ts';
 import { streamSettings } from '../fixture/stream/stream-run.ts';

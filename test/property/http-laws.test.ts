@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
+import { fc } from '../fixture/fast-check.ts';
 import { ask } from '../fixture/http/ask.ts';
 import { AUTHORIZED, startApp } from '../fixture/http/http-service.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
 import { Check } from 'typebox/value';
 import { CrossValidationAnswer, ForecastAnswer } from '../../src/api/wire/schema/forecast-schema.ts';
 import { HistoricForecastAnswer, InSampleDetectionAnswer } from '../../src/api/wire/schema/in-sample-schema.ts';
 import { OnlineDetectionAnswer } from '../../src/api/wire/schema/online-detection-schema.ts';
+import { fc } from '../fixture/fast-check.ts';
 import { ask } from '../fixture/http/ask.ts';
 import { startApp } from '../fixture/http/http-service.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { idConditions } from '../../src/records/series/id-expression.ts';
 import { MATCH_OPERATORS } from '../../src/records/series/label-matcher.ts';
 import { canonicalId, sortedLabels } from '../../src/records/series/series-id.ts';
 import { seriesPattern } from '../../src/records/series/series-pattern.ts';
+import { fc } from '../fixture/fast-check.ts';
 
 const letter = fc.constantFrom('a', 'b', '"', '\\', '\n', '{', ',', '=', '.', '𝄞');
 const text = fc.array(letter, { maxLength: 4 }).map((letters) => letters.join(''));

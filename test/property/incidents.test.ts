@@ -1,13 +1,13 @@
 /** Laws of incidents, for any events, however partitions are read and however often the owner changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { QUIET_MS } from '../../src/incidents/incident-state.ts';
 import { Dependencies } from '../../src/incidents/membership/dependencies.ts';
 import { partsOf } from '../../src/incidents/membership/series-parts.ts';
 import { DEPENDED_ON_TIMES, rankOrigins, type SeriesMove, weightOf } from '../../src/incidents/origins/rank-origins.ts';
 import type { AnomalyEvent } from '../../src/records/anomaly-event.ts';
 import type { Dependency } from '../../src/records/dependency.ts';
+import { fc } from '../fixture/fast-check.ts';
 import { endedIncidents, KeptIncidents, STEP_MS } from '../fixture/incidents/kept-incidents.ts';
 import { anomalyEvent } from '../fixture/stream/anomaly-event.ts';
 

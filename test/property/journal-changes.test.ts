@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { CHANGE_ENTRY, StateReader } from '../../src/checkpoint/state-bytes.ts';
 import type { DetectorConfig } from '../../src/config/config.ts';
 import type { AnomalyEvent } from '../../src/records/anomaly-event.ts';
 import type { ScoreRecord } from '../../src/records/score-record.ts';
+import { fc } from '../fixture/fast-check.ts';
 import type { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings, TOPICS } from '../fixture/stream/stream-run.ts';
 

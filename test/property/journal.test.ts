@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   CHANGES_RATIO,
   DELTA_LOG_BYTES_MIN,
@@ -17,6 +16,7 @@ import {
 } from '../../src/checkpoint/open-states.ts';
 import { CHANGE_ENTRY, SERIES_ENTRY, StateReader, type StateWriter } from '../../src/checkpoint/state-bytes.ts';
 import { NEVER_SEEN, outdatedBytes } from '../../src/engine/arrival/outdated-state.ts';
+import { fc } from '../fixture/fast-check.ts';
 
 const WEIGHT_BYTES = 10_000;
 const weight = Buffer.alloc(WEIGHT_BYTES);

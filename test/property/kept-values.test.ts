@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import { detectOnline } from '../../src/api/tasks/online-detection/online-detection-run.ts';
 import type { StreamDetectionSettings } from '../../src/detection/calibration/settings.ts';
+import { fc } from '../fixture/fast-check.ts';
 import { arithmeticForecaster } from '../fixture/models/arithmetic-forecaster.ts';
 import type { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { assertClose } from '../fixture/stream/scored-stream.ts';

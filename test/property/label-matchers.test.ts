@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { compileMatchers, MATCH_OPERATORS, parseMatchers } from '../../src/records/series/label-matcher.ts';
+import { fc } from '../fixture/fast-check.ts';
 
 const part = fc.constantFrom('a', 'b', '-', '\n', '𝄞', '.*', '.+', '.', '|', '\\.', '\\|', '\\\\', '\\*');
 const pattern = fc.array(part, { maxLength: 8 }).map((parts) => parts.join(''));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
 import { checkManifest } from '../../src/models/manifest.ts';
+import { fc } from '../fixture/fast-check.ts';
 import { manifestOf } from '../fixture/models/model-folder.ts';
 
 const sound = manifestOf('own', Buffer.from('graph'));

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { partsOf } from '../../src/incidents/membership/series-parts.ts';
 import { rankOrigins, type SeriesMove } from '../../src/incidents/origins/rank-origins.ts';
+import { fc } from '../fixture/fast-check.ts';
 
 type Naming = (service: number, metric: number) => string;
 

@@ -1,10 +1,10 @@
 /** Records of points are those that are written, and read back, one by one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { compileObservationWriter } from '../../src/codecs/observations/observation-writer.ts';
 import { compilePointRecords } from '../../src/codecs/points/point-records.ts';
 import type { RecordMapping } from '../../src/config/config.ts';
+import { fc } from '../fixture/fast-check.ts';
 import { recordMapping } from '../fixture/stream/record-mapping.ts';
 
 const NOW = Date.UTC(2026, 0, 1);

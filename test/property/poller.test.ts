@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { compilePointRecords } from '../../src/codecs/points/point-records.ts';
 import { ServiceError } from '../../src/ops/service-error.ts';
 import { Poller } from '../../src/pipelines/poll/poller.ts';
 import { readRangeAnswer } from '../../src/pipelines/poll/range-answer.ts';
+import { fc } from '../fixture/fast-check.ts';
 import { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { recordMapping } from '../fixture/stream/record-mapping.ts';
 

@@ -1,9 +1,9 @@
 /** Bytes of anybody never end the process that receives them. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { recordsOfBodies } from '../../src/pipelines/receive/received-records.ts';
 import type { PointsFormat } from '../../src/records/received-points.ts';
+import { fc } from '../fixture/fast-check.ts';
 import { emittedLine, emittedOtlp, snappyBlock, writeRequest } from '../fixture/stream/emitted-metrics.ts';
 import { recordMapping } from '../fixture/stream/record-mapping.ts';
 

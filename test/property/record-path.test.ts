@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { parseRecordPath } from '../../src/codecs/observations/record-path.ts';
 import { recordPath } from '../../src/config/schema/kinds.ts';
+import { fc } from '../fixture/fast-check.ts';
 
 test('the configuration accepts exactly the paths that the decoder can read', () => {
   const piece = fc.constantFrom(

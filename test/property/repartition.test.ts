@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { type DetectorConfig, settingsDigest } from '../../src/config/config.ts';
 import { repartition, whyNotMoved } from '../../src/engine/offline/repartition.ts';
 import { restoreForTools } from '../../src/engine/offline/state-tools.ts';
 import { loadedDetector } from '../../src/engine/unit/loaded-detector.ts';
 import { keyPartitioner } from '../../src/kafka/produce/key-partition.ts';
 import type { ScoreRecord } from '../../src/records/score-record.ts';
+import { fc } from '../fixture/fast-check.ts';
 import { arithmeticForecaster } from '../fixture/models/arithmetic-forecaster.ts';
 import { MemoryBroker } from '../fixture/stream/memory-log.ts';
 import { detectorConfig, observationRecord, streamRun, streamSettings, TOPICS } from '../fixture/stream/stream-run.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
 import { detectOnline } from '../../src/api/tasks/online-detection/online-detection-run.ts';
 import type { DetectionSettings } from '../../src/detection/calibration/settings.ts';
+import { fc } from '../fixture/fast-check.ts';
 import { arithmeticQuantileForecaster } from '../fixture/models/arithmetic-forecaster.ts';
 import { assertClose } from '../fixture/stream/scored-stream.ts';
 import { detectSeries } from '../fixture/stream/stream-detection.ts';

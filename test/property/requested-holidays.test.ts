@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
 import { frequencyProfile } from '../../src/api/models/frequency-profile.ts';
 import { requestedProfile } from '../../src/api/tasks/online-detection/detection-profile.ts';
 import { BodyProblems } from '../../src/api/wire/problem.ts';
@@ -8,6 +7,7 @@ import { calendarOf } from '../../src/config/keys/profile-keys.ts';
 import { daysOff } from '../../src/time/holidays/holiday-list.ts';
 import { offsetAt } from '../../src/time/local-calendar.ts';
 import type { SpecialDates } from '../../src/time/special-days.ts';
+import { fc } from '../fixture/fast-check.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;

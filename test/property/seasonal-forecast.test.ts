@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
 import type { HorizonForecast } from '../../src/forecasting/calibrated-forecasts.ts';
 import { forecastMultiResolution, forecastsPerPoint, lookbackLength } from '../../src/forecasting/multi-resolution.ts';
+import { fc } from '../fixture/fast-check.ts';
 import { quantileForecaster } from '../fixture/http/http-service.ts';
 
 const settings = fc.record({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { canonicalId, seriesOfId, sortedLabels } from '../../src/records/series/series-id.ts';
+import { fc } from '../fixture/fast-check.ts';
 
 /** Any Unicode, and often what has a meaning in an id. */
 const text = fc.oneof(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { deflateSnappy, inflateSnappy } from '../../src/kafka/batch/snappy.ts';
+import { fc } from '../fixture/fast-check.ts';
 
 /** Pieces that come again, near and far. */
 const repetitive = fc

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { settingsDigest } from '../../src/config/config.ts';
 import { readDetectorsFile } from '../../src/config/detectors-file.ts';
 import { completedBy } from '../../src/config/resolve.ts';
@@ -11,6 +10,7 @@ import { canonicalId } from '../../src/records/series/series-id.ts';
 import { SeriesColumns } from '../../src/tools/suggest/series-columns.ts';
 import { suggest } from '../../src/tools/suggest/suggestion.ts';
 import { suggestionText } from '../../src/tools/suggest/suggestion-text.ts';
+import { fc } from '../fixture/fast-check.ts';
 
 const BEGIN = 1_767_225_600_000;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { drawWindows, planWindows } from '../../src/models/tuning/windows.ts';
+import { fc } from '../fixture/fast-check.ts';
 
 const lengths = fc.array(fc.oneof(fc.nat(20), fc.nat(2_000)), { minLength: 1, maxLength: 40 });
 

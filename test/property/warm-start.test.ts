@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import type { WarmObservation } from '../../src/engine/warm-start.ts';
 import type { ScoreRecord } from '../../src/records/score-record.ts';
+import { fc } from '../fixture/fast-check.ts';
 import {
   detectorConfig,
   observationRecord,

@@ -143,6 +143,11 @@ test('tests are in the folders of the layout', () => {
   none([...programs.keys()].filter((path) => path.startsWith('test/') && !folders.test(path)));
 });
 
+test('laws are checked on the inputs of a seed', () => {
+  const others = [...programs].filter(([path]) => path !== 'test/fixture/fast-check.ts');
+  none(matches(new Map(others), /from 'fast-check'/g));
+});
+
 test('no test runs alone, and none is skipped without a reason', () => {
   const tests = new Map([...programs].filter(([path]) => path.startsWith('test/')));
   none([

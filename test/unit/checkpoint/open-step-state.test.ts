@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { readOpenSteps, writeOpenSteps } from '../../../src/checkpoint/open-step-state.ts';
 import { StateReader, StateWriter } from '../../../src/checkpoint/state-bytes.ts';
 import { OpenSteps } from '../../../src/engine/unit/open-steps.ts';
+import { fc } from '../../fixture/fast-check.ts';
 import { START_MS, STEP_MS, streamSettings } from '../../fixture/stream/stream-run.ts';
 
 const arrivals = fc.array(

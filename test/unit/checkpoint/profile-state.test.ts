@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
 import {
   profileBytesMax,
   readProfile,
@@ -20,6 +19,7 @@ import {
 import { judgeSeason } from '../../../src/detection/profile/season-alarm.ts';
 import { observeSeason } from '../../../src/detection/profile/season-verdict.ts';
 import { UTC_CALENDAR } from '../../../src/time/local-calendar.ts';
+import { fc } from '../../fixture/fast-check.ts';
 import { whiteNoise } from '../../fixture/stream/backtest.ts';
 
 const STEP_MS = 1_200_000;

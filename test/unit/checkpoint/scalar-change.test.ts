@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   isChangeOf,
   readDetectorChange,
@@ -13,6 +12,7 @@ import type { StreamDetectionSettings } from '../../../src/detection/calibration
 import { SeriesMemory, seriesLayout } from '../../../src/detection/memory/series-memory.ts';
 import { SeriesDetector } from '../../../src/detection/series/series-detector.ts';
 import { UTC_CALENDAR } from '../../../src/time/local-calendar.ts';
+import { fc } from '../../fixture/fast-check.ts';
 import { streamSettings } from '../../fixture/stream/stream-run.ts';
 
 const profile = { calendar: UTC_CALENDAR, stepMs: 60_000 };

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { decodeVersion } from '../../../src/checkpoint/detectors-version.ts';
 import { decodeSettings } from '../../../src/checkpoint/known-settings.ts';
 import { decodePauses } from '../../../src/checkpoint/open-pauses.ts';
@@ -8,6 +7,7 @@ import { readStored, StateReader, StateWriter } from '../../../src/checkpoint/st
 import { decodePosition } from '../../../src/checkpoint/stored-position.ts';
 import { decodeWarmStarts } from '../../../src/checkpoint/warm-starts.ts';
 import { ServiceError } from '../../../src/ops/service-error.ts';
+import { fc } from '../../fixture/fast-check.ts';
 
 function written(numbers: readonly number[]): Buffer {
   const writer = new StateWriter();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { jsonWriter, TEXT_AT } from '../../../src/codecs/json-numbers.ts';
+import { fc } from '../../fixture/fast-check.ts';
 
 const writer = jsonWriter();
 const PIECE = writer.keep('"value":')!;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { jsonScores } from '../../../src/codecs/json-scores.ts';
 import { SCORE_STATES, type ScoreRecord } from '../../../src/records/score-record.ts';
+import { fc } from '../../fixture/fast-check.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
 
 function assertEqual(written: Buffer, score: ScoreRecord): void {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
 import {
   calibratedDeviates,
   calibrationCutoffs,
@@ -8,6 +7,7 @@ import {
 } from '../../../src/forecasting/conformal-intervals.ts';
 import { normalQuantile } from '../../../src/forecasting/normal-distribution.ts';
 import { intervalBounds } from '../../../src/forecasting/quantiles.ts';
+import { fc } from '../../fixture/fast-check.ts';
 import { quantileForecaster } from '../../fixture/http/http-service.ts';
 
 const bounds = (level: number) => Object.values(intervalBounds(level));

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
 import { calibrate, deviationAt } from '../../../src/detection/calibration/calibration.ts';
 import { flagResiduals } from '../../../src/detection/calibration/threshold.ts';
 import { rollOut } from '../../../src/forecasting/autoregressive-roll-out.ts';
 import { forecastInSample, inSampleSegments } from '../../../src/forecasting/in-sample.ts';
+import { fc } from '../../fixture/fast-check.ts';
 import { quantileForecaster } from '../../fixture/http/http-service.ts';
 import { arithmeticForecast } from '../../fixture/models/arithmetic-forecaster.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
 import { normalQuantile } from '../../../src/forecasting/normal-distribution.ts';
 import { deviateFunction, intervalBounds, quantileFunction } from '../../../src/forecasting/quantiles.ts';
+import { fc } from '../../fixture/fast-check.ts';
 
 const LEVELS = [0.05, 0.2, 0.5, 0.8, 0.95];
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { holdOutliers } from '../../../src/models/context-outliers.ts';
+import { fc } from '../../fixture/fast-check.ts';
 
 const LENGTH = 256;
 

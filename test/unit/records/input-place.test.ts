@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { inputAt, offsetElsewhere } from '../../../src/records/input-place.ts';
+import { fc } from '../../fixture/fast-check.ts';
 
 const PLACE = { topic: 'observations', partition: 3 };
 const offsets = fc.integer({ min: 0, max: 2 ** 38 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { parseTemplate, RENDERED_CHARACTERS_MAX, renderTemplate } from '../../../../src/alerts/message/template.ts';
 import { DEFAULT_WORDING, wordsOf } from '../../../../src/alerts/message/wording.ts';
 import { notificationOf, revisionsOf } from '../../../fixture/alerts/notification.ts';
 import { incidentNotification, notifiedIncident } from '../../../fixture/alerts/notified-incident.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 import { anomalyEvent } from '../../../fixture/stream/anomaly-event.ts';
 
 function render(source: string, ...events: Parameters<typeof notificationOf>[0]): string {

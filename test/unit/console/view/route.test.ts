@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { parseRoute, routeTo } from '../../../../src/console/view/route.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 test('every page, subject and query comes back from its address', () => {
   const query = fc.dictionary(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }));

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   BFLOAT_ROUNDING,
   bfloatBits,
   ofBfloatBits,
   roundToBfloat16,
 } from '../../../../src/detection/calibration/bfloat16.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 /** The smallest number whose 8 bits of precision are all there. */
 const NORMAL_MIN = 2 ** -126;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   addResidual,
   calibrate,
@@ -11,6 +10,7 @@ import {
   type ResidualPlaces,
 } from '../../../../src/detection/calibration/calibration.ts';
 import type { CalibrationMethod } from '../../../../src/detection/calibration/settings.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 const RESIDUALS = [2, 4, Number.NaN, 4, 4, 5, 5, 7, 9];
 /** Every residual has a full context; four steps of the horizon take turns. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   earlierInnovation,
   nearestDistance,
@@ -12,6 +11,7 @@ import {
 import { SCALARS, SeriesMemory, seriesLayout } from '../../../../src/detection/memory/series-memory.ts';
 import { SeriesRings } from '../../../../src/detection/memory/series-rings.ts';
 import { SEED_PERIOD, shapeLags } from '../../../../src/detection/memory/shape-lags.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 import { streamSettings } from '../../../fixture/stream/stream-run.ts';
 
 /** What the search is by its definition, number by number. */

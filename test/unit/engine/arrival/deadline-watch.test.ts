@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { DeadlineWatch, type UnderWatch } from '../../../../src/engine/arrival/deadline-watch.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 interface Watched extends UnderWatch {
   deadline: number;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   markGaps,
   windowsWithoutGaps,
   withoutTrendAndSeason,
 } from '../../../../src/forecasting/simulation/history-windows.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 test('what is left has neither trend nor season, at any scale, and keeps its gaps', () => {
   for (const scale of [1e-30, 1, 1e38]) {

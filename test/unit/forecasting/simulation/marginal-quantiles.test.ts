@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { normalQuantile } from '../../../../src/forecasting/normal-distribution.ts';
 import {
   equiprobableValues,
   marginalProbabilities,
 } from '../../../../src/forecasting/simulation/marginal-quantiles.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 const between = fc.double({ min: 0, max: 1, minExcluded: true, maxExcluded: true, noNaN: true });
 

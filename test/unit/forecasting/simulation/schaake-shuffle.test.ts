@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { randomNumbers } from '../../../../src/forecasting/simulation/random-numbers.ts';
 import { dealWindows, pathOrder } from '../../../../src/forecasting/simulation/schaake-shuffle.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 const seeds = fc.uint8Array({ minLength: 16, maxLength: 16 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { type OnsetWindow, stretchOf } from '../../../../src/incidents/membership/onset-stretch.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 const WINDOW_MS = 10;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { crc32c } from '../../../../src/kafka/batch/crc32c.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 /** Bit by bit, as it is defined. */
 function defined(bytes: Uint8Array): number {

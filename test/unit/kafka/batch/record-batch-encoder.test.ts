@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import test from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import fc from 'fast-check';
 import { crc32c } from '../../../../src/kafka/batch/crc32c.ts';
 import { decodeRecords, endOffset } from '../../../../src/kafka/batch/record-batch-decoder.ts';
 import { encodeRecordBatch, recordBytesMax } from '../../../../src/kafka/batch/record-batch-encoder.ts';
 import { HEADER_BYTES } from '../../../../src/kafka/batch/record-batch-layout.ts';
 import type { EncodableRecord, RecordHeaders } from '../../../../src/kafka/batch/records.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 const load = createRequire(import.meta.url);
 const kafkaJsRecord = load('kafkajs/src/protocol/recordBatch/record/v0/index.js');

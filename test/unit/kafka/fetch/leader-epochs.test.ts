@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { encodeRecordBatch } from '../../../../src/kafka/batch/record-batch-encoder.ts';
 import { LeaderEpochs } from '../../../../src/kafka/fetch/leader-epochs.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 const NO_IDENTITY = { producerId: -1, producerEpoch: 0, firstSequence: 0, transactional: false };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { assignSticky, type GroupMember } from '../../../../src/kafka/membership/sticky-assignment.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 const member = (memberId: string, owned: readonly number[] = [], generation = 0): GroupMember => {
   return { memberId, generation, owned };

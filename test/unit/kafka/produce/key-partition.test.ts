@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import kafkajs from 'kafkajs';
 import { keyPartitioner, recordPartitioner } from '../../../../src/kafka/produce/key-partition.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 const metadataOf = (partitions: number) =>
   Array.from({ length: partitions }, (_, partitionId) => {

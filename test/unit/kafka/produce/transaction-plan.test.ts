@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
 import { recordBytesMax } from '../../../../src/kafka/batch/record-batch-encoder.ts';
 import type { OutputRecord } from '../../../../src/kafka/batch/records.ts';
 import { planRounds } from '../../../../src/kafka/produce/transaction-plan.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 const output = fc.record({
   topic: fc.constantFrom('scores', 'changelog'),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { globPattern } from '../../../../src/records/series/glob.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 const matches = (glob: string, text: string) => globPattern([glob]).test(text);
 

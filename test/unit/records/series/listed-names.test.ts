@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { listedNames, visibleId } from '../../../../src/records/series/listed-names.ts';
 import { canonicalId } from '../../../../src/records/series/series-id.ts';
+import { fc } from '../../../fixture/fast-check.ts';
 
 const LONG = 'http_request_duration_seconds_p95';
 const idOf = (pod: string, name = LONG) => `${name}{cluster="eu-west-1-production",job="shop",pod="${pod}"}`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
 import { inParts, requestParts } from '../../../../../src/api/tasks/series/request-parts.ts';
+import { fc } from '../../../../fixture/fast-check.ts';
 
 test('parts are all series in their order, and full: no two neighbours would fit into one', () => {
   fc.assert(

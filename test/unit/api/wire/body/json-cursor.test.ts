@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
 import { JsonCursor, JsonSyntaxError } from '../../../../../src/api/wire/body/json-cursor.ts';
+import { fc } from '../../../../fixture/fast-check.ts';
 
 /** The value as the cursor reads it. */
 function read(cursor: JsonCursor): unknown {

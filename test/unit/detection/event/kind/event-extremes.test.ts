@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import { observeExtremes, rarityOf } from '../../../../../src/detection/event/kind/event-extremes.ts';
 import { SeriesMemory, seriesLayout } from '../../../../../src/detection/memory/series-memory.ts';
 import { SeriesRings } from '../../../../../src/detection/memory/series-rings.ts';
+import { fc } from '../../../../fixture/fast-check.ts';
 import { streamSettings } from '../../../../fixture/stream/stream-run.ts';
 
 const WINDOW = 4;

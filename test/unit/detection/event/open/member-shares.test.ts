@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   addShares,
   EVENT_MEMBERS_MAX,
   NO_SHARES,
   sharesOf,
 } from '../../../../../src/detection/event/open/member-shares.ts';
+import { fc } from '../../../../fixture/fast-check.ts';
 
 const rowOf = (shown: readonly number[]) => shown.map((sharp, member) => ({ series: `m${member}`, sharp }));
 
