@@ -171,10 +171,10 @@ test('a request whose client hung up is logged as 499, whether its body or its a
       if (msg === 'request' && route === '/v2/forecast') statuses.push(status);
     },
   });
-  const { port } = await listening({ logger });
+  const { app, port } = await listening({ logger });
+  const arrived = once(app.server, 'request');
   const socket = stall(port, Buffer.from(TEXT));
-  await once(socket, 'ready');
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await arrived;
   socket.destroy();
   await until('the request is logged', () => statuses.length === 1);
   assert.deepEqual(statuses, [499]);

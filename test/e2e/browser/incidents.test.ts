@@ -12,6 +12,7 @@ import { serve, stop } from '../../fixture/http/served.ts';
 import { incident } from '../../fixture/incidents/incident.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
+import { untilPasses } from '../../fixture/until.ts';
 
 const KEY = 'a-key-of-the-tests-and-of-nobody-else';
 const MINUTE_MS = 60_000;
@@ -94,7 +95,6 @@ kafkaTest('an incident is shown live, first of all, and its page has origins, on
     await say(served.url, { time: BEGIN - 12 * MINUTE_MS, text: 'deploy web 4.2', link: 'https://ci.example.com/42' });
     await say(served.url, { time: BEGIN - 3 * MINUTE_MS, text: 'disk of db-1 replaced', series: 'db-1/*' });
     const { page, troubles } = await openSignedIn(served.url, { key: KEY });
-    page.setDefaultTimeout(60_000);
     await page.getByText('4 events are open').waitFor();
     await produceRecords(connection, INCIDENTS_TOPIC, [revisionOf({})]);
     await page.locator('h1').getByText('1 incident is open').waitFor();
@@ -128,7 +128,8 @@ kafkaTest('an incident is shown live, first of all, and its page has origins, on
 
     await page.getByRole('link', { name: 'its events' }).click();
     await untilCount(page, '.table tbody tr', 3);
-    assert.equal(await page.locator('.table tbody').getByText('acknowledged by').count(), 3, 'with all of its events');
+    // With all of its events.
+    await untilCount(page, '.table tbody :text("acknowledged by")', 3);
     await goTo(page, `#/events/${eventId(SERIES[0])}`, '.event-detail');
     await page.getByRole('link', { name: 'incident', exact: true }).waitFor();
     await untilCount(page, '.change-list li', 2);
@@ -138,7 +139,9 @@ kafkaTest('an incident is shown live, first of all, and its page has origins, on
     ]);
     await page.locator('.chart[aria-label*="and 2 changes"]').waitFor();
     await goTo(page, `#/series/${encodeURIComponent(ALONE)}`, '.change-list');
-    assert.deepEqual(await changes.allTextContents(), ['deploy web 4.2']);
+    await untilPasses('its changes are listed', async () => {
+      assert.deepEqual(await changes.allTextContents(), ['deploy web 4.2']);
+    });
     await page.setViewportSize({ width: 375, height: 740 });
     for (const [hash, selector] of [
       ['#/now', '.line.incident'],

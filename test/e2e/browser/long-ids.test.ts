@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
 import type { Page } from 'playwright-core';
 import { openSignedIn } from '../../fixture/console/opened-page.ts';
-import { goTo } from '../../fixture/console/page-steps.ts';
+import { goTo, untilCount } from '../../fixture/console/page-steps.ts';
 import { type RealService, startRealService } from '../../fixture/console/real-service.ts';
 import { kafkaTest, whyWithoutKafka } from '../../fixture/kafka/kafka.ts';
 import { until } from '../../fixture/until.ts';
@@ -102,7 +102,7 @@ for (const [width, height] of [
       }
       assert.deepEqual(found, []);
       await goTo(page, '#/now', '.line');
-      assert.equal(await page.locator('.line').count(), HIGH);
+      await untilCount(page, '.line', HIGH);
       assert.match(await page.locator('.shared').first().textContent().then(String), /kube-prometheus-stack/);
       assert.match(await page.locator('.line .since').first().textContent().then(String), /^since .*\d\d:\d\d.*, /);
       assert.deepEqual(troubles, []);

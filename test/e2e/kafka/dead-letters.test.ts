@@ -6,7 +6,6 @@ import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaClient } from '../../fixture/kafka/kafka-client.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { observationRecord, START_MS } from '../../fixture/stream/stream-run.ts';
-import { until } from '../../fixture/until.ts';
 
 /** A topic, of the resources that have a configuration. */
 const TOPIC = 2;
@@ -71,11 +70,10 @@ kafkaTest('a record that cannot be scored becomes a dead letter with its place, 
     scores.map(({ position }) => position),
     good.map((_, step) => step),
   );
-  // Counted once the commit is answered.
-  await until('duplicates are counted', async () => (await worker.metric('tidewatch_duplicates_total')) === 2);
-  assert.equal(await worker.metric('tidewatch_dead_letters_total'), BAD.length);
-  assert.equal(await worker.metric('tidewatch_dead_letters_total', 'reason="late"'), 1);
-  assert.equal(await worker.metric('tidewatch_without_value_total'), 1);
+  await worker.counts('tidewatch_duplicates_total', 2);
+  await worker.counts('tidewatch_dead_letters_total', BAD.length);
+  await worker.counts('tidewatch_dead_letters_total', 1, 'reason="late"');
+  await worker.counts('tidewatch_without_value_total', 1);
   assert.deepEqual(await worker.stop(), { code: 0, signal: null });
 });
 

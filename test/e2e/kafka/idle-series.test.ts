@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { observationRecord } from '../../fixture/stream/stream-run.ts';
-import { until } from '../../fixture/until.ts';
 
 const DETECTOR =
   '{ name: every, series: "*", freq: min, h: 8, detection_size: 8, level: 95, context: 64, idle_limit: 40min }';
@@ -26,12 +25,12 @@ kafkaTest('a series that was forgotten stays forgotten when the worker is killed
   const second = await stream.startWorker();
   await stream.feed(steps(30, 80, false));
   await stream.settled();
-  await until('it is counted', async () => (await second.metric('tidewatch_series_forgotten_total', 'idle')) === 1);
+  await second.counts('tidewatch_series_forgotten_total', 1, 'idle');
   await second.kill();
   const third = await stream.startWorker();
   await stream.feed(steps(80, 90, true));
   await stream.settled();
-  assert.equal(await third.metric('tidewatch_units_held'), 3);
+  await third.counts('tidewatch_units_held', 3);
   assert.deepEqual(
     third.logged('restored').map(({ units }) => units),
     [2],

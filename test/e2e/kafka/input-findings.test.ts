@@ -36,7 +36,7 @@ kafkaTest('settings that do not fit the input are found by the worker, and topic
   );
   const found = () => worker.said().match(/"level":"warn".*series arrive every 5min/g)?.length ?? 0;
   assert.equal(found(), 1, 'it is logged once');
-  assert.equal(await worker.metric('tidewatch_input_findings'), 2);
+  await worker.counts('tidewatch_input_findings', 2);
 
   const file = join(folder, 'detectors.yaml');
   await writeFile(file, stream.detectors);
@@ -47,7 +47,7 @@ kafkaTest('settings that do not fit the input are found by the worker, and topic
   for (const warning of readiness.warnings) assert.ok(topics.err.includes(warning), warning);
 
   await worker.rewriteDetectors(stream.detectors.replace('30min', '5min'));
-  await until('the file is applied', async () => (await worker.metric('tidewatch_detector_changes_total')) === 1);
+  await worker.counts('tidewatch_detector_changes_total', 1);
   await stream.feed(everyFiveMinutes(200, 250));
   await stream.settled();
   await until('only the glob is left', async () => (await warnings()).length === 1);

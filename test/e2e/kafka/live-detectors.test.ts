@@ -3,7 +3,6 @@ import { publishDetectors } from '../../../src/app/processes/operations/publish-
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
 import { observationRecord } from '../../fixture/stream/stream-run.ts';
-import { until } from '../../fixture/until.ts';
 
 const SERIES = ['kept-1', 'changed-1'];
 
@@ -26,10 +25,7 @@ kafkaTest('a running worker takes a changed file and a saved version, and refuse
   const file = (size: number) => detectorsFile(stream.topics, detectors(size));
   const topic = `${stream.topics.observations}-detectors`;
   const worker = await stream.startWorker({ DETECTORS_TOPIC: topic }, file(8));
-  const outcome = (name: string, count: number) =>
-    until(`${count} changes are ${name}`, async () => {
-      return (await worker.metric('tidewatch_detector_changes_total', name)) === count;
-    });
+  const outcome = (name: string, count: number) => worker.counts('tidewatch_detector_changes_total', count, name);
   await stream.feed(steps(0, 30));
   await stream.settled();
   await worker.rewriteDetectors(`${file(16)}  - { name: nothing }\n`);

@@ -27,10 +27,7 @@ kafkaTest('a feeder that stops is one event of each partition, also when the wor
   const first = await stream.startWorker();
   await stream.feed(steps(0, 20));
   await stream.settled();
-  await until('both partitions are in a pause', async () => (await pauses()).length >= PARTITIONS, {
-    everyMs: 200,
-    waitMsMax: 120_000,
-  });
+  await until('both partitions are in a pause', async () => (await pauses()).length >= PARTITIONS);
   await first.kill();
   const second = await stream.startWorker();
   await stream.feed(steps(60, 70));

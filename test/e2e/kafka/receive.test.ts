@@ -90,8 +90,10 @@ kafkaTest('what OpenTelemetry and Influx clients write is in Kafka once it is an
   const loads = async () =>
     new Set((await observations()).flatMap(({ series, value }) => (series.startsWith('load') ? [value] : [])));
   await until('the client has written all', async () => (await loads()).size === 5_000);
-  const figures = await (await fetch(`${ops}/metrics`)).text();
-  assert.match(figures, /tidewatch_points_received_total\{format="line-protocol",outcome="accepted"\} [5-9]\d{3}/);
+  await until('they are counted', async () => {
+    const figures = await (await fetch(`${ops}/metrics`)).text();
+    return /tidewatch_points_received_total\{format="line-protocol",outcome="accepted"\} [5-9]\d{3}/.test(figures);
+  });
   command.terminate();
   assert.equal(await command.exitCode, 0);
 });
@@ -110,8 +112,10 @@ kafkaTest(
       client.makeUnaryRequest(EXPORT_PATH, asIs, asIs, body, metadata, (error) => (error ? reject(error) : resolve()));
     });
     assert.equal((await observations()).length, 4);
-    const figures = await (await fetch(`${ops}/metrics`)).text();
-    assert.match(figures, /tidewatch_http_requests_total\{route="[^"]*MetricsService\/Export",status="200"\} 1/);
+    await until('it is counted', async () => {
+      const figures = await (await fetch(`${ops}/metrics`)).text();
+      return /tidewatch_http_requests_total\{route="[^"]*MetricsService\/Export",status="200"\} 1/.test(figures);
+    });
 
     // A second one on its port names the setting.
     const { config } = await kafkaConnection();

@@ -16,7 +16,7 @@ import { serve, stop } from '../../fixture/http/served.ts';
 import { freshTopics, kafkaConnection, whyWithoutKafka } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile } from '../../fixture/kafka/kafka-stream.ts';
 import { scoreRecord } from '../../fixture/stream/score-record.ts';
-import { until } from '../../fixture/until.ts';
+import { until, untilPasses } from '../../fixture/until.ts';
 
 const reason = whyWithoutKafka ?? whyNoPrometheus;
 const suffix = reason === null ? '' : ` (skipped: ${reason})`;
@@ -71,16 +71,18 @@ scrape_configs: [{ job_name: scores, honor_labels: true, static_configs: [{ targ
       return (await Promise.all(shown.map((each) => samples(each)))).every(({ length }) => length === 1);
     });
     const own = { instance: 'a:9100', job: 'node', detector: 'cpu', metric: 'node_load1' };
-    assert.deepEqual(await samples('tidewatch_open_event'), [
-      { labels: { __name__: 'tidewatch_open_event', ...own, kind: 'level_shift' }, value: 1 },
-    ]);
+    // After a scrape that took longer than its interval, Prometheus has no samples until the next one.
+    const shows = (expression: string, expected: object) =>
+      untilPasses(`${expression} is shown`, async () => assert.deepEqual(await samples(expression), [expected]));
+    const labels = { __name__: 'tidewatch_open_event', ...own, kind: 'level_shift' };
+    await shows('tidewatch_open_event', { labels, value: 1 });
     for (const [name, value] of Object.entries({ grade: 0.75, expected: 4, lower: 3, upper: 5.5 })) {
       const labels = { __name__: `tidewatch_${name}`, ...own };
-      assert.deepEqual(await samples(`tidewatch_${name}{metric="node_load1"}`), [{ labels, value }]);
+      await shows(`tidewatch_${name}{metric="node_load1"}`, { labels, value });
     }
     // A series without labels does not take those of the target.
     const plain = { __name__: 'tidewatch_grade', detector: 'cpu', metric: 'web-1/cpu' };
-    assert.deepEqual(await samples('tidewatch_grade{metric="web-1/cpu"}'), [{ labels: plain, value: 0.75 }]);
+    await shows('tidewatch_grade{metric="web-1/cpu"}', { labels: plain, value: 0.75 });
     await until('the last scrape was in time', async () => (await prometheus.query('up')) === 1);
     await write(topics.events, [
       anomalyEvent('e', {
