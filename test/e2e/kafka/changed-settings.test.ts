@@ -3,7 +3,7 @@ import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
 import type { ScoreRecord } from '../../../src/records/score-record.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
-import { QUICK_DETECTOR, waves } from '../../fixture/stream/scored-stream.ts';
+import { QUICK_DETECTOR, sines, waves } from '../../fixture/stream/scored-stream.ts';
 import { observationRecord } from '../../fixture/stream/stream-run.ts';
 
 const SERIES = ['kept-1', 'changed-1', 'changed-2'];
@@ -16,20 +16,14 @@ function detectors(changedDetectionSize: number, level: number): string[] {
   ];
 }
 
-function steps(from: number, to: number) {
-  return Array.from({ length: to - from }, (_, i) =>
-    SERIES.map((series) => ({ partition: 0, ...observationRecord(series, from + i, Math.sin(from + i)) })),
-  ).flat();
-}
-
 kafkaTest(
   'only the series of a detector whose settings changed calibrate again, on the values they kept, marked once',
   async () => {
     const stream = await kafkaStream(1, []);
     const run = async (file: readonly string[], from: number, to: number, restarts: number) => {
-      await stream.feed(steps(from, to));
+      await stream.feed(sines(SERIES, from, to));
       const worker = await stream.startWorker({}, detectorsFile(stream.topics, file));
-      await stream.settled();
+      await stream.scored(SERIES.length * to);
       await worker.counts('tidewatch_series_restarts_total', restarts, 'settings-changed');
       await worker.stop();
     };

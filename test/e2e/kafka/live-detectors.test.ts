@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { publishDetectors } from '../../../src/app/processes/operations/publish-detectors.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
-import { observationRecord } from '../../fixture/stream/stream-run.ts';
+import { sines } from '../../fixture/stream/scored-stream.ts';
 
 const SERIES = ['kept-1', 'changed-1'];
 
@@ -13,12 +13,6 @@ function detectors(changedDetectionSize: number): string[] {
   ];
 }
 
-function steps(from: number, to: number) {
-  return Array.from({ length: to - from }, (_, i) =>
-    SERIES.map((series) => ({ partition: 0, ...observationRecord(series, from + i, Math.sin(from + i)) })),
-  ).flat();
-}
-
 kafkaTest('a running worker takes a changed file and a saved version, and refuses what it cannot use', async () => {
   const stream = await kafkaStream(1, []);
   const { config: kafka } = await kafkaConnection();
@@ -26,19 +20,19 @@ kafkaTest('a running worker takes a changed file and a saved version, and refuse
   const topic = `${stream.topics.observations}-detectors`;
   const worker = await stream.startWorker({ DETECTORS_TOPIC: topic }, file(8));
   const outcome = (name: string, count: number) => worker.counts('tidewatch_detector_changes_total', count, name);
-  await stream.feed(steps(0, 30));
-  await stream.settled();
+  await stream.feed(sines(SERIES, 0, 30));
+  await stream.scored(60);
   await worker.rewriteDetectors(`${file(16)}  - { name: nothing }\n`);
   await outcome('refused', 1);
   await worker.rewriteDetectors(file(16));
   await outcome('applied', 1);
-  await stream.feed(steps(30, 50));
-  await stream.settled();
+  await stream.feed(sines(SERIES, 30, 50));
+  await stream.scored(100);
   const saved = { version: 3, savedAtMs: 0, savedBy: 'test', comment: null, text: file(24) };
   await publishDetectors({ kafka, topic, like: stream.topics.changelog }, saved);
   await outcome('applied', 2);
-  await stream.feed(steps(50, 60));
-  await stream.settled();
+  await stream.feed(sines(SERIES, 50, 60));
+  await stream.scored(120);
   await worker.stop();
 
   const bySeries = Map.groupBy(await stream.scores(), ({ series }) => series);
