@@ -38,7 +38,8 @@ const Origin = Type.Object({
   series: Type.String({ description: 'The series, or group, that represents it.' }),
   common: NullableText('What its series have in common; null for one series.'),
   score: Type.Number({
-    description: 'Its share of the evidence of all candidates. If the first has less than 0.5, the origin is unknown.',
+    description:
+      'Its share of the evidence of all candidates. The origin is unknown if the first has less than a third, or no more than the second.',
   }),
   evidence: Type.Array(Type.String(), { description: 'Sentences; empty without evidence.' }),
 });

@@ -55,7 +55,7 @@ test('series without anything in common are candidates of their own, at most fiv
   assert.ok(!isOriginKnown(origins));
 });
 
-test('scores are shares of the odds of all candidates, and the first is known from half of them on', () => {
+test('scores are shares of the odds of all candidates, and the first is known from a third of them on', () => {
   const known = rankOrigins([move('a/cpu', { grade: 0.9 }), move('b/cpu', { grade: 0.6 }), move('c/cpu')]);
   assert.ok(isOriginKnown(known));
   const twins = ['a', 'b', 'c'].map((host) => move(`${host}/${host}`, { grade: 0.9 }));
@@ -65,6 +65,11 @@ test('scores are shares of the odds of all candidates, and the first is known fr
   );
   assert.ok(!isOriginKnown(rankOrigins(twins)));
   assert.ok(!isOriginKnown(rankOrigins([move('a/cpu'), move('b/cpu')])));
+  const known2 = (...scores: number[]) => isOriginKnown(scores.map((score) => ({ score })));
+  assert.deepEqual(
+    [known2(), known2(1), known2(0.34, 0.33, 0.33), known2(0.33, 0.3), known2(0.5, 0.5), known2(0.52, 0.48)],
+    [false, true, true, false, false, true],
+  );
 });
 
 test('of a part with many series each further one counts less', () => {
