@@ -1,3 +1,4 @@
+import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import type { Incident, IncidentEvent } from '../../records/incident.ts';
 import {
   type FoundIncident,
@@ -53,17 +54,26 @@ export async function readIncident(sql: HistorySql, id: string): Promise<FoundIn
   if (row === undefined) return null;
   const incident = JSON.parse(row.record) as Incident;
   const { incidentId } = incident;
-  const events = await sql.query<{ record: string }>(
-    `SELECT record FROM history_incident_events WHERE incident_id = $1
-      ORDER BY started, event_id LIMIT ${INCIDENT_EVENTS_MAX}`,
+  const events = await sql.query<{ named: string; newest: string | null }>(
+    `SELECT named.record AS named, event.record AS newest FROM history_incident_events AS named
+      LEFT JOIN history_events AS event ON event.id = named.event_id WHERE named.incident_id = $1
+      ORDER BY named.started, named.event_id LIMIT ${INCIDENT_EVENTS_MAX}`,
     [incidentId],
   );
   const merged = await readMerged(sql, [incidentId]);
   return {
-    incident: { ...incident, events: events.map(({ record }) => JSON.parse(record) as IncidentEvent) },
+    incident: { ...incident, events: events.map(({ named, newest }) => knownMember(named, newest)) },
     mergedIds: merged.get(incidentId) ?? [],
     similar: await readSimilar(sql, incident),
   };
+}
+
+/** An event as it is now: its kind may have changed since a revision named it. It may have expired. */
+function knownMember(namedRecord: string, newestRecord: string | null): IncidentEvent {
+  const named = JSON.parse(namedRecord) as IncidentEvent;
+  if (newestRecord === null) return named;
+  const { kind, direction } = JSON.parse(newestRecord) as AnomalyEvent;
+  return { ...named, kind, direction };
 }
 
 export async function readMerged(

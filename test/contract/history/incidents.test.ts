@@ -57,6 +57,24 @@ historyTest(
   },
 );
 
+historyTest('the events of an incident have the kind that they have now, and keep it once they expire', async (at) => {
+  const history = await at.open();
+  await history.append(kept([of('a', ['x', 'y'])]));
+  const opened = anomalyEvent('a-x', { kind: 'spike', direction: 'up' });
+  await history.append(batchOf({ events: [keptEvent(0, opened)] }));
+  const later = anomalyEvent('a-x', { kind: 'level_shift', direction: 'down', revision: 1 });
+  await history.append(batchOf({ events: [keptEvent(1, later)] }));
+  const found = (await history.findIncident('a'))!.incident.events;
+  const { kind, direction } = incident().events[0];
+  assert.deepEqual(
+    found.map((each) => [each.eventId, each.kind, each.direction]),
+    [
+      ['a-x', 'level_shift', 'down'],
+      ['a-y', kind, direction],
+    ],
+  );
+});
+
 historyTest('the events of a merged incident are those of the one that it is part of', async (at) => {
   const history = await at.open();
   const events = ['a-x', 'b-y', 'c-z', 'alone'].map((id, i) => keptEvent(i, anomalyEvent(id)));
