@@ -24,7 +24,7 @@ export interface HttpConfig {
   /** Open connections, and those of one address. */
   readonly connectionsMax: number;
   readonly connectionsPerAddressMax: number;
-  /** The bootstrap key. null: one is created where the store has none. */
+  /** The configured admin key. null: one is created where the store has none. */
   readonly apiKey: string | null;
   /** Time for which the service listens after SIGTERM, while it reports that it is not ready. */
   readonly drainMs: number;

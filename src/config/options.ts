@@ -229,8 +229,8 @@ export const httpOptions = {
   httpPort: listedFirst(withDefault(setting('HTTP_PORT', integerFrom(0, 65_535), 'its port; 0: any free one'), 8080)),
   apiKey: secret(
     'TIDEWATCH_API_KEY',
-    'the first key, an admin, of at least 24 characters. It replaces the earlier first key, which is revoked. Unset: ' +
-      'one is made where there is none, and shown once',
+    'an admin key of at least 24 characters. The key that an earlier value made is revoked. Unset: one is made where ' +
+      'there is none, and shown once',
     bearerSecret,
   ),
   apiKeyFile: secretFile('TIDEWATCH_API_KEY', 'apiKey'),

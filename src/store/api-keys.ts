@@ -99,9 +99,10 @@ interface FirstKey {
 }
 
 /**
- * Ensures that a usable key exists: the bootstrap key. A configured secret becomes that key, unless it is a key
- * already, also a revoked one; the earlier bootstrap key is revoked, and the new one has its owner. Without a
- * configured secret the offered key is created when there is none. Concurrent replicas create one key.
+ * Ensures that a usable key exists. A configured secret becomes the bootstrap key, unless it is a key already, also a
+ * revoked one; the earlier configured key is revoked, and the new one has its owner. Without a configured secret the
+ * offered key is created when there is none: a later configured secret leaves it valid. Concurrent replicas create one
+ * key.
  */
 export async function ensureFirstKey(database: Database, secret: string | null, offered: NewApiKey): Promise<FirstKey> {
   return database.transaction(async (sql) => {
@@ -115,7 +116,7 @@ export async function ensureFirstKey(database: Database, secret: string | null, 
       return { configured: await findApiKey(sql, secret), made: false, replaced };
     }
     const [{ count }] = await sql.query<{ count: number }>('SELECT COUNT(*) AS count FROM api_keys');
-    if (count === 0) await insertBootstrapKey(sql, offered);
+    if (count === 0) await insertKey(sql, offered, OPERATOR);
     return { configured: null, made: count === 0, replaced: null };
   });
 }

@@ -12,7 +12,7 @@ export async function firstKey(store: Database, { apiKey }: HttpConfig, logger: 
   const offered = { id, owner: id, name, role: 'admin', secret, createdAtMs, ...unlimited } as const;
   const { configured, made, replaced } = await ensureFirstKey(store, apiKey, offered);
   if (replaced !== null) {
-    logger.warn({ keyId: replaced, by: id }, 'the earlier first key is revoked: TIDEWATCH_API_KEY replaces it');
+    logger.warn({ keyId: replaced, by: id }, 'the key of the earlier TIDEWATCH_API_KEY is revoked');
   }
   if (configured !== null && !isUsable(configured, createdAtMs)) {
     logger.error({ keyId: configured.id }, 'the key of TIDEWATCH_API_KEY was revoked or has expired: it opens nothing');

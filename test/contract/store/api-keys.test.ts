@@ -120,11 +120,18 @@ storeTest('a configured key replaces the earlier bootstrap key, and keeps its ow
   assert.deepEqual(usable.sort(), ['next', 'shop']);
 });
 
-storeTest('a generated first key is replaced by a configured one', async (store) => {
+storeTest('a generated first key stays valid beside a configured one', async (store) => {
   const database = await store.open();
   await ensureFirstKey(database, null, newKey('generated'));
   const { replaced } = await ensureFirstKey(database, 'configured', newKey('configured', { createdAtMs: 2_000 }));
-  assert.equal(replaced, 'generated');
+  assert.equal(replaced, null);
+  assert.deepEqual(
+    (await listApiKeys(database)).map(({ id, revokedAtMs }) => [id, revokedAtMs]),
+    [
+      ['generated', null],
+      ['configured', null],
+    ],
+  );
   assert.equal((await ensureFirstKey(database, null, newKey('third'))).made, false);
 });
 
