@@ -149,7 +149,7 @@ async function main(args: readonly string[]): Promise<number> {
     console.log(`${name} ${version}`);
     return DONE;
   }
-  const [name, ...rest] = args.length === 0 ? ['start'] : args;
+  const [name, ...rest] = args.length === 0 ? ['start'] : args[0] === 'help' ? [...args.slice(1, 2), '--help'] : args;
   const command = await COMMANDS.find((each) => each.name === name)?.load();
   const line = parseCommandLine([name, ...rest], COMMANDS, command ?? null);
   switch (line.kind) {

@@ -90,7 +90,7 @@ export const backtestCommand: RunnableCommand = {
       for (const line of [...pull.refusals.lines(), ...pull.problems]) io.err(line);
       if (history.length === 0) {
         io.err('There is nothing to score.');
-        return FAILED;
+        return pull.exitCode() || FAILED;
       }
       const fromFile = !flagged && detectors.length > 0;
       const settled = fromFile ? loaded : withFlags(loaded.config, { values, history }, io);
@@ -101,7 +101,7 @@ export const backtestCommand: RunnableCommand = {
       }
       const { group = null } = values;
       await score(history, { ...values, config: result.config, models, source: path, group }, io);
-      return pull.refusals.count > 0 || pull.problems.length > 0 ? FAILED : DONE;
+      return pull.exitCode();
     } catch (error) {
       if (!io.stop.aborted) throw error;
       io.err('Stopped before the end.');

@@ -21,7 +21,7 @@ import { Progress, shareText } from '../../tools/terminal/progress.ts';
 import { formatTime } from '../../tools/terminal/score-line.ts';
 import { inBatches } from './batches.ts';
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
-import { SentSteps } from './sent-steps.ts';
+import { newestWritten, SentSteps } from './sent-steps.ts';
 
 /** Records of one send. With `--rate` a batch holds a tenth of a second. */
 const BATCH_RECORDS_MAX = 1_000;
@@ -69,13 +69,15 @@ export const feedCommand: RunnableCommand = {
       const pull = pullObservations(readObservations(bytes, { ...csvReading(path, read.values), live }), io.err);
       const producer = await openBulkProducer({ config: kafka! }, topic);
       try {
-        const steps = new SentSteps(stream.detectors);
+        const steps = new SentSteps(stream.detectors, await newestWritten({ config: kafka! }, stream));
         const kept = await keptTimes({ config: kafka! }, stream);
         const code = await send(
           recordsOf(pull, stream, group),
           { pull, producer, rate, topic, steps, kept, share },
           io,
         );
+        const repeated = steps.repeatedText(topic);
+        if (repeated !== null) io.err(repeated);
         for (const finding of steps.findings()) io.err(findingText(finding, 'file'));
         return code;
       } finally {
@@ -185,7 +187,7 @@ async function send(
     io.err(sent.summary(topic, (performance.now() - startedMs) / 1_000));
     for (const line of [...refusals.lines(), ...problems]) io.err(line);
   }
-  return refusals.count > 0 || problems.length > 0 ? FAILED : DONE;
+  return pull.exitCode();
 }
 
 /** Distinct series that are counted exactly, and whose steps are looked at. */

@@ -5,7 +5,7 @@ import { loadProcessConfig } from '../../config/load.ts';
 import { commandFlag, withDefault } from '../../config/option.ts';
 import { httpUrl } from '../../config/option-kinds.ts';
 import { processOptions, prometheusOptions } from '../../config/options.ts';
-import { commaList, durationMs, integerFrom, seriesText, text } from '../../config/schema/kinds.ts';
+import { boolean, commaList, durationMs, integerFrom, seriesText, text } from '../../config/schema/kinds.ts';
 import { timeZone } from '../../config/schema/times.ts';
 import { stepAlias } from '../../records/diagnostics/step-alias.ts';
 import { holidaysOf, isPlace } from '../../time/holidays/holiday-list.ts';
@@ -20,7 +20,7 @@ import { SeriesColumns } from '../../tools/suggest/series-columns.ts';
 import { type Suggestion, suggest } from '../../tools/suggest/suggestion.ts';
 import { type SuggestedSource, suggestionText } from '../../tools/suggest/suggestion-text.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED } from '../../tools/terminal/command-io.ts';
-import { openOutput, requireWritable } from '../../tools/terminal/output-file.ts';
+import { openOutput, requireAbsent, requireWritable } from '../../tools/terminal/output-file.ts';
 import { Progress } from '../../tools/terminal/progress.ts';
 import { addPrometheus, tooMany } from '../processes/prometheus-columns.ts';
 import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
@@ -46,6 +46,7 @@ const ownFlags = {
     'places whose days off the series follow; days that contradict them are named',
   ),
   out: commandFlag('out', text, 'file for the detectors (default: standard output)'),
+  replace: withDefault(commandFlag('replace', boolean, 'replaces the file of --out'), false),
 };
 
 type OwnValues = OptionValues<typeof ownFlags>;
@@ -68,6 +69,7 @@ export const suggestCommand: RunnableCommand = {
     const problems = contradictions(path, values);
     if (problems.length > 0) return printProblems(problems, io);
     await requireWritable(values.out);
+    if (values.out !== undefined && !values.replace) await requireAbsent(values.out, '--replace');
     try {
       return await write(path, { values, config: loaded.config }, io);
     } catch (error) {
@@ -84,10 +86,10 @@ async function write(
   io: CommandIo,
 ): Promise<ExitCode> {
   const progress = new Progress(io);
-  const { columns, sources, isWhole, named } = await readData(path, { values, config, progress }, io);
+  const { columns, sources, exitCode, named } = await readData(path, { values, config, progress }, io);
   if (columns.observations === 0) {
     io.err('There is nothing to look at.');
-    return FAILED;
+    return exitCode || FAILED;
   }
   const repeated = columns.repeated();
   if (repeated !== null) io.err(repeatedText(repeated, columns.observations));
@@ -108,7 +110,7 @@ async function write(
     await output.appendFile(written);
     await output.close();
   }
-  return isWhole ? DONE : FAILED;
+  return exitCode;
 }
 
 function repeatedText(
@@ -150,8 +152,8 @@ function contradictions(path: string | undefined, { prometheus, match }: OwnValu
 interface ReadData {
   readonly columns: SeriesColumns;
   readonly sources: readonly SuggestedSource[];
-  /** True if all of it could be used. */
-  readonly isWhole: boolean;
+  /** DONE if all of it could be used. */
+  readonly exitCode: ExitCode;
   /** As the command line names it. */
   readonly named: string;
 }
@@ -178,10 +180,10 @@ async function readData(
       io.err(`No source asks for these counters and buckets of histograms: ${queries.left.join(', ')}`);
     }
     const named = `--prometheus ${url} --match ${query} --step ${stepAlias(stepMs)}`;
-    return { columns: queries.columns, sources: queries.sources, isWhole: true, named };
+    return { columns: queries.columns, sources: queries.sources, exitCode: DONE, named };
   }
-  const isWhole = await addFile(columns, { path: path!, reading: csvReading(path!, values), progress }, io);
-  return { columns, sources: [], isWhole, named: path! };
+  const exitCode = await addFile(columns, { path: path!, reading: csvReading(path!, values), progress }, io);
+  return { columns, sources: [], exitCode, named: path! };
 }
 
 interface FileToAdd {
@@ -190,12 +192,12 @@ interface FileToAdd {
   readonly progress: Progress;
 }
 
-/** Reads a CSV file as `backtest` does. Returns whether all of it could be used. */
+/** Reads a CSV file as `backtest` does. */
 async function addFile(
   columns: SeriesColumns,
   { path, reading, progress }: FileToAdd,
   io: CommandIo,
-): Promise<boolean> {
+): Promise<ExitCode> {
   const { bytes, share } = await openInput(path, io.stop);
   try {
     const pull = pullObservations(readObservations(bytes, reading), io.err);
@@ -203,9 +205,8 @@ async function addFile(
       if (!columns.add(series, timestampMs, value)) throw tooMany(columns);
       if (columns.observations % SHOWN_EVERY === 0) progress.show('reading', share());
     }
-    const lines = [...pull.refusals.lines(), ...pull.problems];
-    for (const line of lines) io.err(line);
-    return lines.length === 0;
+    for (const line of [...pull.refusals.lines(), ...pull.problems]) io.err(line);
+    return pull.exitCode();
   } finally {
     bytes.destroy();
   }

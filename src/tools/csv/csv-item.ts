@@ -27,6 +27,6 @@ export type CsvItem =
   | { readonly kind: 'sorted'; readonly line: number }
   /** Once, before the first number that has one. */
   | { readonly kind: 'decimal-comma'; readonly line: number }
-  /** Nothing can be read: columns are missing. */
-  | { readonly kind: 'no-observations'; readonly problems: readonly string[] }
+  /** Nothing can be read: columns are missing, or the file is empty or far out of order. */
+  | { readonly kind: 'no-columns' | 'no-observations'; readonly problems: readonly string[] }
   | BrokenCsv;

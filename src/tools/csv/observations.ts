@@ -53,7 +53,7 @@ async function* readRows(source: AsyncIterable<Buffer | string>, reading: CsvRea
     if (columns === null) {
       const found = findColumns(row.fields, reading);
       if (found.kind === 'problems') {
-        yield { kind: 'no-observations', problems: found.problems };
+        yield { kind: 'no-columns', problems: found.problems };
         return;
       }
       columns = found.columns;

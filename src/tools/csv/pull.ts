@@ -1,3 +1,4 @@
+import { DONE, type ExitCode, FAILED, WRONG_USE } from '../terminal/command-io.ts';
 import type { CsvItem, CsvObservation } from './csv-item.ts';
 import { SEPARATORS } from './separator.ts';
 import { shortened } from './shortened.ts';
@@ -8,13 +9,17 @@ export interface CsvPull {
   readonly refusals: Refusals;
   /** Why the file was not read to its end; empty when it was. */
   readonly problems: readonly string[];
+  /** Exit code of a command that has read the file: columns that are not there are wrong use. */
+  exitCode(): ExitCode;
 }
 
 /** The observations among the items of a file; refusals are counted. `report` is called with remarks about the file. */
 export function pullObservations(items: AsyncIterable<CsvItem>, report: (line: string) => void): CsvPull {
   const refusals = new Refusals();
   const problems: string[] = [];
-  return { observations: observations(), refusals, problems };
+  let hasColumns = true;
+  const exitCode = () => (!hasColumns ? WRONG_USE : refusals.count > 0 || problems.length > 0 ? FAILED : DONE);
+  return { observations: observations(), refusals, problems, exitCode };
 
   async function* observations(): AsyncGenerator<CsvObservation> {
     for await (const item of items) {
@@ -41,7 +46,9 @@ export function pullObservations(items: AsyncIterable<CsvItem>, report: (line: s
         case 'sorted':
           report(`The rows are sorted by time: line ${item.line} is the first that is older than one before it`);
           break;
+        case 'no-columns':
         case 'no-observations':
+          hasColumns = item.kind !== 'no-columns';
           problems.push(...item.problems);
           break;
         case 'broken':

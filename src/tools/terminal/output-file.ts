@@ -17,6 +17,13 @@ export async function requireWritable(...paths: readonly (string | undefined)[])
   }
 }
 
+/** Refuses to replace a file that people edit. Throws a ServiceError `configuration`. */
+export async function requireAbsent(path: string, flag: string): Promise<void> {
+  const found = await stat(path).catch(() => null);
+  if (!found?.isFile()) return;
+  throw new ServiceError('configuration', `${path} exists: name another file, or replace it with ${flag}`);
+}
+
 function cannotWrite(path: string, error: Error): never {
   throw new ServiceError('configuration', `Cannot write ${path}: ${error.message}`, { cause: error });
 }

@@ -120,7 +120,8 @@ kafkaTest('what is fed is scored by the worker and shown by watch, and backtest 
 });
 
 kafkaTest('feed and backtest end with the step that does not fit their detector', async () => {
-  const env = await environment(await freshTopics(1));
+  const topics = await freshTopics(1);
+  const env = await environment(topics);
   await writeFile(env.DETECTORS, (await readFile(env.DETECTORS, 'utf8')).replace('5min', '30min'));
   const file = join(folder, 'cpu-2.csv');
   await writeFile(file, ['timestamp,value', ...rows, ''].join('\n'));
@@ -128,6 +129,10 @@ kafkaTest('feed and backtest end with the step that does not fit their detector'
   const finding = 'detector cpu: series arrive every 5min, freq is 30min: ';
   const remedy = 'set freq: 5min';
   assert.equal(fed.err.at(-1), `${finding}700 observations; ${remedy}`);
+  const again = await runCommand(['feed', file], env);
+  const known = `are not newer than what ${topics.observations} already has of their series`;
+  assert.ok(again.err.includes(`700 of 700 observations ${known}: workers drop duplicates and late ones`));
+  assert.ok(fed.err.every((line) => !line.includes('already has')));
   const tested = await runCommand(['backtest', file, '--out', join(folder, 'scores-2.csv')], env);
   assert.match(
     tested.err.at(-1) ?? '',

@@ -35,6 +35,13 @@ test('backtest takes a suggestion as it is', async () => {
   const scored = await runCommand(['backtest', path, '--detectors', out, '--out', `${out}.csv`]);
   assert.equal(scored.exitCode, 0, scored.err.join('\n'));
   assert.ok(scored.err.some((line) => line.startsWith('1 events;')));
+  await writeFile(out, '# edited\n');
+  const refused = await runCommand(['suggest', path, '--out', out]);
+  assert.equal(refused.exitCode, 2);
+  assert.deepEqual(refused.err, [`${out} exists: name another file, or replace it with --replace`]);
+  assert.equal(await readFile(out, 'utf8'), '# edited\n');
+  assert.equal((await runCommand(['suggest', path, '--out', out, '--replace'])).exitCode, 0);
+  assert.equal(await readFile(out, 'utf8'), text);
 });
 
 test('rows that repeat a time of their series are counted, and a path that cannot be written is refused first', async () => {
@@ -55,6 +62,21 @@ test('rows that repeat a time of their series are counted, and a path that canno
     assert.equal(refused.exitCode, 2);
     assert.deepEqual(refused.out, []);
     assert.match(refused.err.join('\n'), /^Cannot write \S+: ENOTDIR/);
+  }
+});
+
+test('a column that is not in the file is wrong use, and its flag is named', async () => {
+  const path = await writtenFile();
+  for (const args of [
+    ['backtest', path, '--label-column', 'labell'],
+    ['suggest', path, '--value-column', 'load'],
+  ]) {
+    const { exitCode, err } = await runCommand(args);
+    assert.equal(exitCode, 2);
+    assert.match(
+      err.join('\n'),
+      new RegExp(`there is no \\w+ column: "${args[3]}" \\(${args[2]}\\) is not among series`),
+    );
   }
 });
 
@@ -79,4 +101,12 @@ test('one place of data is given, and a Prometheus needs matchers', async () => 
   const unmatched = await runCommand(['suggest', '--prometheus', 'http://127.0.0.1:1', '--match', 'load']);
   assert.equal(unmatched.exitCode, 2);
   assert.match(unmatched.err.join('\n'), /--match must be matchers of the series in braces, such as \{job="node"\}/);
+});
+
+test('help prints the commands, and help with a command its flags', async () => {
+  const [bare, flag, of] = await Promise.all(
+    [['help'], ['--help'], ['help', 'suggest']].map((args) => runCommand(args)),
+  );
+  assert.deepEqual([bare.exitCode, bare.out], [0, flag.out]);
+  assert.match(of.out[0] ?? '', /^npm start -- suggest \[FILE\]/);
 });

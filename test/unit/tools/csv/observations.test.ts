@@ -125,7 +125,7 @@ test('a quote that is never closed does not fill the memory', async () => {
 
 test('a name for the only series contradicts a series column', async () => {
   assert.deepEqual(await read('series,time,value\na,2014-02-14,1\n', { onlySeriesNamed: true }), [
-    { kind: 'no-observations', problems: ['--series does not go with a series column, and there is "series"'] },
+    { kind: 'no-columns', problems: ['--series does not go with a series column, and there is "series"'] },
   ]);
 });
 
@@ -134,7 +134,7 @@ test('without its columns a file is not read', async () => {
     { kind: 'no-observations', problems: ['the file is empty: its first line must name the columns'] },
   ]);
   const [missing, ...rest] = await read('a,value\n1,2\n');
-  assert.deepEqual([missing?.kind, rest], ['no-observations', []]);
+  assert.deepEqual([missing?.kind, rest], ['no-columns', []]);
 });
 
 test('columns by semicolon or tab, and numbers with a decimal comma, are read, and reported', async () => {
@@ -175,7 +175,7 @@ test('a number with another decimal mark than those before it is refused: it cou
 test('messages quote a file in part: a header and a field of a megabyte give short problems', async () => {
   const names = Array.from({ length: 100_000 }, (_, i) => `column-${i}-${'x'.repeat(60)}`);
   const [problem] = await read(names.slice(0, 10_000).join(','));
-  assert.ok(problem.kind === 'no-observations' && problem.problems.join('').length < 5_000);
+  assert.ok(problem.kind === 'no-columns' && problem.problems.join('').length < 5_000);
   const refusals = new Refusals();
   refusals.add(1, `the value is "${'9'.repeat(1_000_000)}x"`);
   assert.ok(refusals.lines().join('').length < 1_000);
