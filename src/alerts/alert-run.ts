@@ -11,11 +11,9 @@ import { openReceivers } from './receivers/open-receivers.ts';
 import type { Routes } from './routes/alert-route.ts';
 import { AlertState } from './state/alert-state.ts';
 
-/** Interval of decisions that are due. */
 const TICK_MS = 250;
 /** Interval of repetitions to receivers that need them. */
 const REMIND_MS = 60_000;
-/** Most events of one repetition. */
 const REMINDED_MAX = 100;
 /** Longest wait for receivers at a shutdown. */
 const DRAIN_MS_MAX = 5_000;
@@ -23,7 +21,6 @@ const ABANDON_MS_MAX = 1_000;
 
 export interface AlertRunOptions extends PeopleOptions {
   readonly log: SingletonLog;
-  /** Called if a route is on incidents. */
   readonly readIncidents: FollowRecords<Incident>;
   readonly routes: Routes;
   readonly random: () => number;

@@ -7,7 +7,6 @@ export interface AlertService {
   readonly finished: Promise<Error | null>;
   /** One sentence each; empty while events are read, or another process reads them. */
   notReady(): string[];
-  /** What the gauges show. */
   figures(): AlertGauges;
   stop(): Promise<void>;
 }

@@ -20,7 +20,6 @@ interface ConsoleFiles {
   readonly policy: string;
 }
 
-/** Where the page is. */
 const CONSOLE_PATH = '/console';
 
 /**

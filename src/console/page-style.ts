@@ -8,7 +8,6 @@ export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"
 </svg>`;
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-/** The page shows it. */
 export const VERSION_META = `<meta name="generator" content="Tidewatch ${version}">`;
 
 /** All style sheets of the console in one, in the order of their names after the tokens. */

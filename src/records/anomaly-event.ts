@@ -97,7 +97,6 @@ export interface AnomalyEvent {
   readonly unusual: string | null;
   /** Members of a group, the largest share first; empty for a series. */
   readonly members: readonly EventMember[];
-  /** Labels of the detector. */
   readonly labels: Readonly<Record<string, string>>;
   /** Number of series that have stopped, if the detector pauses in a partition; otherwise null. */
   readonly seriesCount: number | null;

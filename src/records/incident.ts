@@ -44,7 +44,7 @@ export interface IncidentOrigin {
   readonly evidence: readonly string[];
 }
 
-/** Of labelled faults, first candidates with less of the evidence were wrong more often than right. */
+/** First candidates with less of the evidence were mostly wrong on labelled faults. */
 const KNOWN_SHARE_MIN = 1 / 3;
 
 /** True if the first candidate has a third of the evidence, and more than the second. */

@@ -22,7 +22,6 @@ export interface ApiKey extends KeyLimits {
   readonly owner: string;
   readonly name: string;
   readonly role: KeyRole;
-  /** The first characters of the secret. */
   readonly prefix: string;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
@@ -42,7 +41,6 @@ export interface OperatorAct {
   readonly actor: string;
 }
 
-/** Advisory lock for creating the first key. */
 const FIRST_KEY_LOCK = 7_433_929;
 
 type KeyRow = Omit<ApiKey, 'models'> & { readonly models: string | null };
@@ -90,9 +88,7 @@ export async function insertKey(sql: Sql, key: NewApiKey, actor: string): Promis
 
 /** Outcome of `ensureFirstKey`. */
 interface FirstKey {
-  /** The key of a configured secret. */
   readonly configured: ApiKey | null;
-  /** True if the offered key was created. */
   readonly made: boolean;
   /** Id of the earlier bootstrap key, which the configured one replaced. */
   readonly replaced: string | null;
@@ -171,7 +167,6 @@ export async function matchApiKeys(sql: Sql, named: string): Promise<ApiKey[]> {
   return exact.length > 0 ? exact : keys.filter(({ id, prefix }) => id.startsWith(named) || prefix === named);
 }
 
-/** All keys, oldest first. */
 export async function listApiKeys(sql: Sql): Promise<ApiKey[]> {
   return (await sql.query<KeyRow>(`SELECT ${COLUMNS} FROM api_keys ORDER BY created_at, id`)).map(keyOf);
 }

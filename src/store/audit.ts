@@ -18,7 +18,6 @@ export interface AuditEntry {
   readonly happenedAtMs: number;
   /** Id of a key, `operator` for the command line, or `provider` for a sign-in elsewhere. */
   readonly actor: string;
-  /** Owner of the subject. */
   readonly owner: string | null;
   readonly action: AuditAction;
   /** Id of the key, model or job. */

@@ -16,7 +16,6 @@ const ID_CHARACTERS = 16;
 export interface ConsoleSession {
   readonly id: string;
   readonly keyId: string;
-  /** Name of the key. */
   readonly keyName: string;
   readonly begunAtMs: number;
   /** Time of the last request that prolonged it, so up to an hour before the last one. */

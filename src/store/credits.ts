@@ -4,10 +4,8 @@ import { addUsage, MINUTE_MS, minuteOf } from './usage.ts';
 
 /** A call before admission. */
 export interface CallRequest {
-  /** New id of the hold. */
   readonly holdId: string;
   readonly keyId: string;
-  /** The price. */
   readonly tokens: number;
   readonly nowMs: number;
   /** The process that answers the call. Its holds last while it renews them. */
@@ -156,7 +154,6 @@ export async function releaseExpiredHolds(database: Database, nowMs: number): Pr
   }
 }
 
-/** Returns the released tokens. */
 async function releaseExpired(sql: Sql, keyId: string, nowMs: number): Promise<number> {
   const rows = await sql.query<{ tokens: number }>(
     'DELETE FROM credit_holds WHERE key_id = $1 AND lease_until <= $2 RETURNING tokens',

@@ -12,7 +12,6 @@ export interface EventReviewRecord {
 }
 
 export type ReviewedEvent = Pick<EventReviewRecord, 'eventId' | 'startedAtMs' | 'record'>;
-/** Who reviewed it, and when. */
 export interface ReviewAct {
   readonly atMs: number;
   readonly by: string;
@@ -129,7 +128,6 @@ export interface ReviewColumns {
   readonly values: readonly (string | number | null)[];
 }
 
-/** Events of one statement. */
 const ROWS_AT_ONCE = 200;
 
 async function review(

@@ -12,14 +12,12 @@ export interface FinetunedModelRecord {
   readonly steps: number;
   readonly depth: number;
   readonly loss: string;
-  /** Its pretrained base. */
   readonly model: string;
   /** The name the client used for the base. Old public clients refuse answers with other names. */
   readonly named: string;
   readonly freq: string;
   /** SHA-256 of the weights, hexadecimal. */
   readonly digest: string;
-  /** Size of the weights in bytes. */
   readonly bytes: number;
 }
 

@@ -2,7 +2,6 @@ import type { Sql } from './database/database.ts';
 import type { JobStatus } from './job-status.ts';
 import { IN_FLIGHT } from './jobs.ts';
 
-/** Jobs of all owners. */
 interface JobBacklog {
   readonly pending: number;
   readonly running: number;

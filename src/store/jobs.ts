@@ -20,7 +20,6 @@ export interface NewJob {
 export interface Idempotency {
   /** The `Idempotency-Key` of the client; unique for an owner while its job is kept. */
   readonly key: string;
-  /** Digest of the request. */
   readonly digest: string;
 }
 
@@ -39,7 +38,6 @@ type SubmittedJob =
 
 /** A job without request and result. */
 export interface JobRecord {
-  /** Increases with every job. */
   readonly number: number;
   readonly id: string;
   readonly task: string;
@@ -47,13 +45,11 @@ export interface JobRecord {
   readonly createdAtMs: number;
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
-  /** The error of a failed job. */
   readonly error: string | null;
 }
 
 /** Progress of fine-tuning in steps, of a what-if in series. */
 export interface JobProgress {
-  /** Completed steps and their total. */
   readonly step: number;
   readonly steps: number;
 }

@@ -2,7 +2,6 @@ import type { Sql } from './database/database.ts';
 
 /** Newest notifications that are kept. An event or incident of a message is one entry. */
 const SENT_KEPT_MAX = 100_000;
-/** Entries of one statement. */
 const ROWS_AT_ONCE = 100;
 
 /** A notification of a receiver about an event or incident, with its outcome. */
@@ -15,7 +14,6 @@ export interface SentAlert {
   /** `opened`, `updated` or `closed`. */
   readonly type: string;
   readonly about: 'event' | 'incident';
-  /** Id of the event or incident. */
   readonly subjectId: string;
   /** Its series, group or detector; of an incident its summary. */
   readonly subject: string;

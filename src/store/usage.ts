@@ -3,7 +3,6 @@ import type { Sql } from './database/database.ts';
 export const MINUTE_MS = 60_000;
 
 interface UsageCounts {
-  /** Answered requests. */
   readonly requests: number;
   readonly tokens: number;
 }
@@ -58,7 +57,6 @@ export async function usageOf(sql: Sql, keyId: string, nowMs: number): Promise<K
 }
 
 interface DayUsage extends UsageCounts {
-  /** ISO date. */
   readonly day: string;
   readonly calls: number;
   readonly charged: number;

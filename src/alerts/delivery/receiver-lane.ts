@@ -22,7 +22,6 @@ export interface LaneHandlers {
   failed(key: string, death: AlertDeath): void;
   /** Only the addresses in `to` are sent it again. */
   narrowed(key: string, to: readonly string[], refused: readonly RefusedAddress[]): void;
-  /** After each attempt. */
   onAttempt(outcome: DeliveryOutcome, tookMs: number): void;
 }
 
@@ -30,9 +29,7 @@ interface LaneOptions {
   readonly open: OpenReceiver;
   readonly handlers: LaneHandlers;
   readonly backoff: LaneBackoff;
-  /** Milliseconds since the epoch. */
   readonly nowMs: () => number;
-  /** 0 to below 1. */
   readonly random: () => number;
 }
 
@@ -70,7 +67,6 @@ export class ReceiverLane {
     return this.#deliveries.length;
   }
 
-  /** Queues a notification. */
   add(key: string, notification: Notification): void {
     this.#deliveries.push({ key, notification, state: 'waiting', failures: 0, notBeforeMs: 0 });
     this.#pump();

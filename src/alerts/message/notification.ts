@@ -46,7 +46,6 @@ export interface Notification {
   readonly to?: readonly string[];
 }
 
-/** Reason of a dead letter. */
 export interface AlertDeath {
   readonly reason: DeadAlertReason;
   /** One sentence, without secrets. */

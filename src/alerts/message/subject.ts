@@ -13,12 +13,10 @@ export interface NotifiedIncident extends Incident {
 /** Subject of an alert and its messages: an event, or an incident with all of its events. */
 export type Subject = { readonly event: AnomalyEvent } | { readonly incident: NotifiedIncident };
 
-/** Returns the subject alone. */
 export function subjectOf(subject: Subject): Subject {
   return 'event' in subject ? { event: subject.event } : { incident: subject.incident };
 }
 
-/** Returns its newest revision. */
 export function recordOf(subject: Subject): AnomalyEvent | NotifiedIncident {
   return 'event' in subject ? subject.event : subject.incident;
 }

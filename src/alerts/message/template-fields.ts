@@ -83,7 +83,6 @@ export const NOTICE_FIELDS: Readonly<Record<string, ReadField<Notice>>> = {
   origin3: ofOrigin(2),
 };
 
-/** Fields of the whole message. */
 export const MESSAGE_FIELDS: Readonly<Record<string, ReadField<Notification>>> = {
   status: typeOf,
   count: ({ notices }) => String(notices.length),

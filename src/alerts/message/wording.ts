@@ -50,7 +50,6 @@ function known(source: string): Template {
 }
 
 export interface Worded {
-  /** One line. */
   readonly title: string;
   readonly text: string;
 }

@@ -10,7 +10,6 @@ type Resolve = (
 
 const systemResolve: Resolve = (host, callback) => lookup(host, { all: true, verbatim: true }, callback);
 
-/** Which hosts may be reached. */
 export interface AddressGuard {
   /** Hosts that may have private addresses. */
   readonly allowPrivate: ReadonlySet<string>;

@@ -10,7 +10,6 @@ import { SecretWords, secretsOf } from './secret-words.ts';
 import { sendToSlack } from './slack.ts';
 import { sendToWebhook } from './webhook.ts';
 
-/** Longest detail of a failure. */
 const DETAIL_CHARACTERS_MAX = 200;
 
 /** A receiver of the routes file, with its limits. */

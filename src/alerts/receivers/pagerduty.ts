@@ -9,7 +9,6 @@ import type { PagerDutyTarget, ReceiverSettings } from '../routes/alert-route.ts
 import { postAlert } from './http-receiver.ts';
 import { ACCEPTED, type Send } from './receiver.ts';
 
-/** Limit of PagerDuty. */
 const SUMMARY_CHARACTERS_MAX = 1_024;
 const SOURCE_CHARACTERS_MAX = 255;
 const KEY_CHARACTERS_MAX = 255;
@@ -41,7 +40,6 @@ interface PagerDutyContext {
   readonly notification: Pick<Notification, 'route'>;
   readonly routingKey: string;
   readonly title: string;
-  /** The page in the console. */
   readonly link: string | null;
 }
 

@@ -1,6 +1,5 @@
 import type { Notification } from '../message/notification.ts';
 
-/** Outcome of an attempt. */
 export type DeliveryOutcome =
   | { readonly kind: 'accepted' }
   /** Each address of a mail has an outcome: those in `open` may accept it later, the rest accepted or refused it. */

@@ -7,7 +7,6 @@ import type { ReceiverSettings, SlackTarget } from '../routes/alert-route.ts';
 import { postAlert } from './http-receiver.ts';
 import type { Send } from './receiver.ts';
 
-/** Limits of Slack. */
 const HEADER_CHARACTERS_MAX = 150;
 const SECTION_CHARACTERS_MAX = 3_000;
 const SECTIONS_MAX = 5;

@@ -5,7 +5,6 @@ import type { SeriesPattern } from '../../records/series/series-pattern.ts';
 import type { LocalTimes } from '../../time/local-times.ts';
 import type { Wording } from '../message/wording.ts';
 
-/** The content of a routes file. */
 export interface Routes {
   /** Topic that keeps what is open and what is not delivered yet; null: it is named after the consumer group. */
   readonly stateTopic: string | null;
@@ -20,7 +19,6 @@ export interface AlertRoute {
   readonly name: string;
   readonly on: 'events' | 'incidents';
   readonly match: EventMatch;
-  /** Names of receivers. */
   readonly receivers: readonly string[];
   /** True if later routes are evaluated, too. */
   readonly continues: boolean;

@@ -118,7 +118,6 @@ export interface ReadReceiver {
   readonly place: MappingPlace;
 }
 
-/** One entry of `receivers`. */
 export const receiver = section(
   {
     name: required(entryName, 'Unique; routes name it.'),

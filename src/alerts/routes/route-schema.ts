@@ -122,7 +122,6 @@ export const route = section(
   },
 );
 
-/** One entry of `mute_windows`. */
 export const muteWindow = section(
   {
     name: required(entryName, 'Unique; routes name it.'),

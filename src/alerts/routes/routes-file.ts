@@ -89,16 +89,11 @@ function targetHost(target: ReceiverTarget): string {
   return target.kind === 'email' ? target.host : urlHost(new URL(target.url));
 }
 
-interface KnownNames {
-  readonly receivers: readonly string[];
-  readonly windows: readonly MuteWindow[];
-}
-
 type ReadRoute = NonNullable<ReturnType<typeof route.read>>;
 
 function routeOf(
   { name, receivers = [], groupBy, ageLimitMs, mute = [], escalate: _, place, ...route }: ReadRoute,
-  known: KnownNames,
+  known: { readonly receivers: readonly string[]; readonly windows: readonly MuteWindow[] },
 ): AlertRoute | null {
   reportUnknown(place, 'receivers', { names: receivers, known: known.receivers });
   reportUnknown(place, 'mute', { names: mute, known: known.windows.map((window) => window.name), of: 'mute_windows' });

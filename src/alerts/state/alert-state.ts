@@ -110,7 +110,6 @@ export class AlertState {
     );
   }
 
-  /** Returns the changes since the last call. */
   takeChanges(): StateChanges {
     return takeChanges(this.#changes);
   }
@@ -120,7 +119,6 @@ export class AlertState {
     this.#observe({ event }, nowMs, ({ match }) => matchesEvent(match, event));
   }
 
-  /** Handles a revision of an incident. */
   observeIncident(incident: Incident, nowMs: number): void {
     const { incidentId } = incident;
     this.#observe({ incident: this.#incidentEvents.take(incident) }, nowMs, (route) => {
@@ -197,7 +195,6 @@ export class AlertState {
     }
   }
 
-  /** Returns the receivers of a further revision. */
   #updatedAt({ notifiedReceivers, ...alert }: Alert, { updates }: AlertRoute): readonly string[] {
     if (updates) return notifiedReceivers;
     return 'incident' in alert ? notifiedReceivers.filter((receiver) => this.#replacing.has(receiver)) : [];

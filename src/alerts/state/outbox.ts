@@ -18,7 +18,6 @@ const SEQUENCE_DIGITS = 12;
 /** Outcomes that wait to be stored for the console. Above it the oldest is dropped. */
 const SETTLED_MAX = 10_000;
 
-/** Outcome of a notification. */
 export interface SettledNotification {
   readonly notification: Notification;
   /** null: the receiver has accepted it. */
@@ -141,7 +140,6 @@ export class Outbox {
     if (this.#settled.length > SETTLED_MAX) this.#settled.shift();
   }
 
-  /** Makes a notification a dead letter. */
   failed(key: string, death: AlertDeath, nowMs: number): void {
     const notification = this.#take(key);
     if (notification !== undefined) this.#bury(notification, death, nowMs);
@@ -190,7 +188,6 @@ function deadLetterKey({ id, to = [] }: Notification): string {
   return [id, ...to].join('/');
 }
 
-/** A stored entry. */
 interface KeptEntry {
   readonly key: string;
   /** null if it was deleted. */

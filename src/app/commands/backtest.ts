@@ -31,7 +31,7 @@ import { type CommandIo, DONE, FAILED } from '../../tools/terminal/command-io.ts
 import { openOutput, requireWritable } from '../../tools/terminal/output-file.ts';
 import { Progress } from '../../tools/terminal/progress.ts';
 import { resolveWithModels } from '../processes/run-worker.ts';
-import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
+import { exitCodeOf, printProblems, problemsIn, type RunnableCommand } from './command.ts';
 import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from './detector-flags.ts';
 
 /** Observations of a history. It is held in memory as a whole. */
@@ -90,7 +90,7 @@ export const backtestCommand: RunnableCommand = {
       for (const line of [...pull.refusals.lines(), ...pull.problems]) io.err(line);
       if (history.length === 0) {
         io.err('There is nothing to score.');
-        return pull.exitCode() || FAILED;
+        return exitCodeOf(pull) || FAILED;
       }
       const fromFile = !flagged && detectors.length > 0;
       const settled = fromFile ? loaded : withFlags(loaded.config, { values, history }, io);
@@ -101,7 +101,7 @@ export const backtestCommand: RunnableCommand = {
       }
       const { group = null } = values;
       await score(history, { ...values, config: result.config, models, source: path, group }, io);
-      return pull.exitCode();
+      return exitCodeOf(pull);
     } catch (error) {
       if (!io.stop.aborted) throw error;
       io.err('Stopped before the end.');

@@ -4,7 +4,8 @@ import type { Flags } from '../../config/given-options.ts';
 import { commandFlag, withDefault } from '../../config/option.ts';
 import { boolean } from '../../config/schema/kinds.ts';
 import { ServiceError } from '../../ops/service-error.ts';
-import { type CommandIo, type ExitCode, WRONG_USE } from '../../tools/terminal/command-io.ts';
+import type { CsvPull } from '../../tools/csv/pull.ts';
+import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../../tools/terminal/command-io.ts';
 
 /** Flag of commands that list records. */
 export const jsonFlag = withDefault(commandFlag('json', boolean, 'one JSON record a line'), false);
@@ -30,6 +31,12 @@ export function printProblems(problems: readonly string[], io: CommandIo): ExitC
 function problemsText(problems: readonly string[]): string {
   const places = problems.length === 1 ? '' : ` in ${problems.length} places`;
   return [`The configuration is wrong${places}:`, ...problems.map((problem) => `  ${problem}`)].join('\n');
+}
+
+/** Exit code of a command that has read a file. */
+export function exitCodeOf({ hasColumns, refusals, problems }: CsvPull): ExitCode {
+  if (!hasColumns) return WRONG_USE;
+  return refusals.count > 0 || problems.length > 0 ? FAILED : DONE;
 }
 
 /** The configuration. Throws a ServiceError with all problems of one that is wrong. */

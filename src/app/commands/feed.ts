@@ -20,7 +20,7 @@ import { aborted, type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from 
 import { Progress, shareText } from '../../tools/terminal/progress.ts';
 import { formatTime } from '../../tools/terminal/score-line.ts';
 import { inBatches } from './batches.ts';
-import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
+import { exitCodeOf, printProblems, problemsIn, type RunnableCommand } from './command.ts';
 import { newestWritten, SentSteps } from './sent-steps.ts';
 
 /** Records of one send. With `--rate` a batch holds a tenth of a second. */
@@ -187,7 +187,7 @@ async function send(
     io.err(sent.summary(topic, (performance.now() - startedMs) / 1_000));
     for (const line of [...refusals.lines(), ...problems]) io.err(line);
   }
-  return pull.exitCode();
+  return exitCodeOf(pull);
 }
 
 /** Distinct series that are counted exactly, and whose steps are looked at. */

@@ -33,18 +33,10 @@ export const fromBeginning = (what: 'events' | 'scores') =>
 interface CommandService {
   /** null after `stop`; an error when it cannot continue. Absent: it continues until it is stopped. */
   readonly finished?: Promise<Error | null>;
-  /** One sentence each. */
   notReady(): readonly string[];
   /** Problems for an operator although the service is ready. */
   warnings?(): readonly string[];
   stop(): Promise<void>;
-}
-
-/** Log and metrics of a service, and the address of the operators' port. */
-interface ServiceParts {
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly ops: string;
 }
 
 type OpsPort = Pick<LoadedConfig, 'opsHost' | 'opsPort' | 'opsPortMoves' | 'http' | 'scores'>;
@@ -60,7 +52,7 @@ interface ServiceToRun {
   readonly drainMs?: number;
   /** False for a service that is ready without Kafka. */
   readonly needsBroker?: boolean;
-  start(parts: ServiceParts): Promise<CommandService>;
+  start(parts: { readonly logger: Logger; readonly metrics: Metrics; readonly ops: string }): Promise<CommandService>;
 }
 
 const BROKER_RETRY = { initialMs: 250, delayMsMax: 2_000 };

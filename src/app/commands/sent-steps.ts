@@ -74,8 +74,8 @@ export class SentSteps {
   /** null if all of them are newer than what was there. */
   repeatedText(topic: string): string | null {
     if (this.#repeated === 0) return null;
-    const counts = `${this.#repeated} of ${this.#sent} observations`;
-    return `${counts} are not newer than what ${topic} already has of their series: workers drop duplicates and late ones`;
+    const counts = `${this.#repeated} of ${this.#sent} observations are not newer`;
+    return `${counts} than what ${topic} already has of their series: workers drop duplicates and late ones`;
   }
 
   findings(): Finding[] {

@@ -23,7 +23,7 @@ import { type CommandIo, DONE, type ExitCode, FAILED } from '../../tools/termina
 import { openOutput, requireAbsent, requireWritable } from '../../tools/terminal/output-file.ts';
 import { Progress } from '../../tools/terminal/progress.ts';
 import { addPrometheus, tooMany } from '../processes/prometheus-columns.ts';
-import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
+import { exitCodeOf, printProblems, problemsIn, type RunnableCommand } from './command.ts';
 
 /** Observations that are looked at: 16 bytes each. */
 const OBSERVATIONS_MAX = 20_000_000;
@@ -186,16 +186,10 @@ async function readData(
   return { columns, sources: [], exitCode, named: path! };
 }
 
-interface FileToAdd {
-  readonly path: string;
-  readonly reading: CsvReading;
-  readonly progress: Progress;
-}
-
 /** Reads a CSV file as `backtest` does. */
 async function addFile(
   columns: SeriesColumns,
-  { path, reading, progress }: FileToAdd,
+  { path, reading, progress }: { readonly path: string; readonly reading: CsvReading; readonly progress: Progress },
   io: CommandIo,
 ): Promise<ExitCode> {
   const { bytes, share } = await openInput(path, io.stop);
@@ -206,7 +200,7 @@ async function addFile(
       if (columns.observations % SHOWN_EVERY === 0) progress.show('reading', share());
     }
     for (const line of [...pull.refusals.lines(), ...pull.problems]) io.err(line);
-    return pull.exitCode();
+    return exitCodeOf(pull);
   } finally {
     bytes.destroy();
   }

@@ -50,7 +50,6 @@ export interface RunningSidecar {
   /** Opens the console signed in, once; null where no admin's key is usable. */
   signInLink(): Promise<SignInLink | null>;
   forecasts(): ForecasterStats;
-  /** One sentence each. */
   reasonsNotReady(): readonly string[];
   /** Answers the requests in progress, at most `shutdownMsMax`, then closes everything. */
   stop(): Promise<void>;

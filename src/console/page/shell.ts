@@ -44,7 +44,6 @@ interface ShownPage {
   readonly page: Page;
   /** The page of one of them, which the address names. */
   readonly one?: Page;
-  /** It is one of the tabs of Settings. */
   readonly isSetting?: boolean;
 }
 
@@ -77,7 +76,6 @@ interface ShellProps {
   readonly source: ConsoleSource;
   readonly session: Session | null;
   readonly onLeave: (() => void) | null;
-  /** Title of a report. */
   readonly title?: string;
   readonly onReport?: (report: ReportData) => void;
   /** Saves what is shown as a file; left out where it is one. */
@@ -165,14 +163,8 @@ function SettingsTabs({ chosen }: { readonly chosen: string }): Shown {
   )}</nav>`;
 }
 
-interface PageFrameProps {
-  readonly page: Page;
-  readonly app: Console;
-  readonly route: Route;
-}
-
 /** A page that fails shows its error; the others remain. */
-function PageFrame({ page, app, route }: PageFrameProps): Shown {
+function PageFrame({ page, app, route }: { readonly page: Page; readonly app: Console; readonly route: Route }): Shown {
   const [error] = useErrorBoundary();
   const { freshness, freshnessFailure } = useOpenEvents(app);
   if (error !== undefined) return html`<${Failure} text=${`This page cannot be shown: ${error.message}`} />`;

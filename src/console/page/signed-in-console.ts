@@ -73,13 +73,8 @@ export function SignedInConsole({ source }: { readonly source: ConsoleSource }):
   return html`<${Shell} source=${source} session=${session} onLeave=${leave} onReport=${show} />`;
 }
 
-interface ShownReportProps {
-  readonly report: ReportData;
-  readonly onLeave: () => void;
-}
-
 /** A backtest in the pages of the service. Its addresses are its own. */
-function ShownReport({ report, onLeave }: ShownReportProps): Shown {
+function ShownReport({ report, onLeave }: { readonly report: ReportData; readonly onLeave: () => void }): Shown {
   const source = useMemo(() => reportSource(report), [report]);
   return html`<${Shell} source=${source} session=${null} title=${report.title} onLeave=${onLeave}
     onSave=${() => void saveReport(report)} />`;

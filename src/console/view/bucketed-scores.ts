@@ -3,7 +3,6 @@ import { NO_SCORES, type ShownScores } from './shown-scores.ts';
 interface BucketRange {
   readonly from: number | undefined;
   readonly to: number | undefined;
-  /** Points at most. */
   readonly points: number;
 }
 

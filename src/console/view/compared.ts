@@ -7,7 +7,6 @@ export const COMPARED_WITH: Readonly<Record<string, { readonly name: string; rea
   week: { name: 'the week before', ms: 7 * 86_400_000 },
 };
 
-/** The same stretch of time, so long before. */
 export function before({ from, to }: TimeRange, ms: number): TimeRange {
   return { from: from - ms, to: to - ms };
 }

@@ -141,7 +141,6 @@ export function subjectName({ series, group, detector }: Pick<EventAnswer, 'seri
   return series ?? group ?? `detector ${detector}`;
 }
 
-/** The page of an event. */
 export function addressOf({ eventId }: Pick<EventAnswer, 'eventId'>): string {
   return routeTo('events', eventId);
 }

@@ -13,7 +13,6 @@ interface KnownFreshness {
 /** True if pages show the present. */
 export interface ShownFreshness {
   readonly isCurrent: boolean;
-  /** Two words. */
   readonly mark: string;
   /** One sentence: why it is not current, or else the series that are. */
   readonly reason: string;

@@ -36,7 +36,6 @@ export function groupChoices(all: readonly Labelled[], chosen: string): readonly
   return [['detector', 'detector'], ...[...names].sort().map((name) => [`${LABEL}${name}`, name] as const)];
 }
 
-/** Groups in the order of their first items. */
 export function groupsBy<T>(
   items: readonly T[],
   by: string,

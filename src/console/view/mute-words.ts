@@ -4,7 +4,6 @@ import type { GivenMute } from './console-source.ts';
 import { labelledEvent } from './label-groups.ts';
 
 export const HOUR_MS = 3_600_000;
-/** For how long something can be muted. */
 export const MUTE_TIMES: readonly (readonly [string, number])[] = [
   ['1 hour', HOUR_MS],
   ['4 hours', 4 * HOUR_MS],

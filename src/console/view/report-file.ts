@@ -8,7 +8,6 @@ const PLACE = '<script type="application/json" id="report">';
 /** JSON whose texts cannot end the element that they stand in. */
 export const embedded = (json: string) => json.replaceAll('<', '\\u003c');
 
-/** The page of a report with its data. */
 export function withReport(page: string, data: ReportData): string {
   return page.replace(`${PLACE}null<`, () => `${PLACE}${embedded(JSON.stringify(data))}<`);
 }

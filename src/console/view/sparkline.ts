@@ -2,11 +2,9 @@ import type { ShownScores } from './shown-scores.ts';
 import type { TimeRange } from './time-range.ts';
 
 interface Sparkline {
-  /** SVG path data of the observed values. */
   readonly line: string;
   /** SVG path data of the interval; empty where there is none. */
   readonly band: string;
-  /** Centres of the alarms. */
   readonly alarms: readonly { readonly x: number; readonly y: number }[];
 }
 

@@ -18,7 +18,6 @@ function isZone(zone: string): boolean {
   }
 }
 
-/** IANA name of the shown clock. */
 export function zoneOfTimes(): string {
   return shownZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

@@ -5,7 +5,6 @@ import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 /** The sort key of the last row of a page. */
 export type PageKey = readonly (string | number)[];
 
-/** A page of events or incidents. */
 export interface SpanSelection {
   readonly open: boolean | null;
   /** A glob or matchers: of the series, a member of the group, or the group. Incidents: of one of their events. */

@@ -36,12 +36,10 @@ export type KeptFields = Pick<
 
 export interface KeptScore extends HistoryPlace, KeptFields {}
 
-/** A revision of an event. */
 export interface KeptEvent extends HistoryPlace {
   readonly event: AnomalyEvent;
 }
 
-/** A revision of an incident. */
 export interface IncidentRevision extends HistoryPlace {
   readonly incident: Incident;
 }
@@ -101,7 +99,6 @@ export interface SeriesSelection {
   readonly after: PageKey | null;
 }
 
-/** The newest score of a series. */
 export interface SeriesRow extends KeptFields {
   /** The newest values, oldest first; empty unless requested. */
   readonly recent: readonly (number | null)[];
@@ -268,7 +265,6 @@ export interface HistoryProblem {
   readonly due: string | null;
 }
 
-/** What arrived within one second. */
 export interface LiveSecond {
   readonly atMs: number;
   readonly observations: number;

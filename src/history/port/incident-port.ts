@@ -20,7 +20,6 @@ export interface IncidentRows {
 /** An earlier incident of the same series. */
 export interface SimilarIncident {
   readonly incident: Incident;
-  /** How many series both have. */
   readonly commonCount: number;
 }
 
@@ -39,7 +38,6 @@ export const MERGED_MAX = 10_000;
 
 /** How current the incidents are. */
 export interface IncidentStanding {
-  /** Open ones. */
   readonly open: number;
   /** Since when open events are in no incident, though later than the newest revision of any; null: there are none. */
   readonly unnamedSinceMs: number | null;

@@ -38,7 +38,6 @@ export class Conditions {
     return `(${all.map((any) => `(${any.join(' OR ')})`).join(' AND ')})`;
   }
 
-  /** With WHERE; empty without conditions. */
   get where(): string {
     return this.#texts.length === 0 ? '' : `WHERE ${this.#texts.join(' AND ')}`;
   }

@@ -38,7 +38,6 @@ export interface HistoryDatabase {
   read<T>(work: (sql: HistorySql) => Promise<T>): Promise<T>;
   /** Runs writes in one transaction, one after another. */
   write<T>(work: (sql: HistoryWritingSql) => Promise<T>): Promise<T>;
-  /** Bytes on disk. */
   bytes(): Promise<number>;
   /** Gives back what was deleted. false: later, since reads are under way. */
   reclaim(): Promise<boolean>;

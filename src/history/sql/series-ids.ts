@@ -4,7 +4,6 @@ import { SCORE_COLUMNS } from './score-row.ts';
 
 /** Series whose ids are held in memory; the map is cleared when it is full. */
 const IDS_MAX = 1_000_000;
-/** Names of one statement. */
 const NAMES_AT_ONCE = 500;
 
 /** Numbers of series: rows hold four bytes in place of a name. */

@@ -53,7 +53,6 @@ const CLUSTER_COLUMNS = [
   'ALTER TABLE history_version ADD COLUMN cluster TEXT',
 ];
 
-/** A batch of newest scores. */
 export const NEWEST_BATCH = 'newest_batch';
 
 export async function makeBatchTable(sql: HistorySql): Promise<void> {

@@ -1,13 +1,11 @@
 import type { HistorySql, HistoryValue } from './history-database.ts';
 
-/** Rows of one statement. */
 const ROWS_AT_ONCE = 200;
 
 interface Upsert {
   readonly table: string;
   /** Rows of distinct keys: all columns of the table, in their order. */
   readonly rows: readonly (readonly HistoryValue[])[];
-  /** What follows the values. */
   readonly onConflict: string;
 }
 

@@ -4,7 +4,6 @@ import { readQuoted } from './series-id.ts';
 export const MATCH_OPERATORS = ['=', '!=', '=~', '!~'] as const;
 type MatchOperator = (typeof MATCH_OPERATORS)[number];
 
-/** Condition on one label of a series. */
 export interface LabelMatcher {
   readonly label: string;
   readonly operator: MatchOperator;

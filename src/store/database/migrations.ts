@@ -48,7 +48,6 @@ export const MIGRATIONS: readonly Migration[] = [
   sentAlerts,
 ];
 
-/** Advisory lock of migrations. */
 const MIGRATION_LOCK = 7_433_928;
 
 /**
@@ -75,7 +74,6 @@ export async function migrate(database: Database, migrations: readonly Migration
   });
 }
 
-/** Applied migrations. */
 async function versionOf(sql: Sql): Promise<number> {
   const [{ version }] = await sql.query<{ version: number | null }>(
     'SELECT MAX(version) AS version FROM schema_version',

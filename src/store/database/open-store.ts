@@ -6,7 +6,6 @@ import { migrate } from './migrations.ts';
 import { postgresDatabase } from './postgres-database.ts';
 import { openSqlite } from './sqlite-database.ts';
 
-/** The SQLite file. */
 export const STORE_FILE = 'tidewatch.db';
 
 /** The folder of weights next to SQLite. */

@@ -13,13 +13,11 @@ const LIMITS: SqliteLimits = { busyMsMax: 5_000 };
 const BUSY_PAUSE_MS = 5;
 /** Prepared statements that are kept. Texts are constants of the code; beyond this they are prepared again. */
 const STATEMENTS_MAX = 500;
-/** The path of an in-memory database. */
 export const IN_MEMORY = ':memory:';
 
 /** The file holds key digests and models: readable by its owner only. */
 const OWNER_ONLY = 0o600;
 
-/** Primary result codes of SQLite. */
 const BUSY = 5;
 const LOCKED = 6;
 const REASONS: Readonly<Record<number, string>> = {

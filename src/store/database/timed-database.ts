@@ -5,7 +5,6 @@ interface StoreSeconds {
   observe(labels: { readonly operation: 'query' | 'transaction' }, seconds: number): void;
 }
 
-/** A database whose operations are timed. */
 export function timedDatabase(database: Database, taken: StoreSeconds): Database {
   const timed = async <T>(operation: 'query' | 'transaction', run: () => Promise<T>): Promise<T> => {
     const startedMs = performance.now();

@@ -8,5 +8,4 @@ export interface ColumnTypes {
   readonly strict: string;
 }
 
-/** The statements of one schema version. */
 export type Migration = (types: ColumnTypes) => readonly string[];

@@ -17,7 +17,6 @@ export interface WhatIfHeader {
   readonly series: readonly { readonly name: string; readonly count: number }[];
   /** Id of their group; null where they have none. */
   readonly group: string | null;
-  /** The detectors file. */
   readonly text: string;
   readonly alternatives: readonly ChangedSettings[];
   readonly fromMs: number | null;

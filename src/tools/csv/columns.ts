@@ -27,7 +27,6 @@ type FoundColumns =
   | { readonly kind: 'columns'; readonly columns: CsvColumns }
   | { readonly kind: 'problems'; readonly problems: readonly string[] };
 
-/** Columns of a message, and characters of one. */
 const NAMES_MAX = 20;
 const NAME_CHARACTERS_MAX = 50;
 

@@ -1,4 +1,3 @@
-import { DONE, type ExitCode, FAILED, WRONG_USE } from '../terminal/command-io.ts';
 import type { CsvItem, CsvObservation } from './csv-item.ts';
 import { SEPARATORS } from './separator.ts';
 import { shortened } from './shortened.ts';
@@ -9,17 +8,14 @@ export interface CsvPull {
   readonly refusals: Refusals;
   /** Why the file was not read to its end; empty when it was. */
   readonly problems: readonly string[];
-  /** Exit code of a command that has read the file: columns that are not there are wrong use. */
-  exitCode(): ExitCode;
+  /** False if the file does not have the columns that were asked for. */
+  readonly hasColumns: boolean;
 }
 
 /** The observations among the items of a file; refusals are counted. `report` is called with remarks about the file. */
 export function pullObservations(items: AsyncIterable<CsvItem>, report: (line: string) => void): CsvPull {
-  const refusals = new Refusals();
-  const problems: string[] = [];
-  let hasColumns = true;
-  const exitCode = () => (!hasColumns ? WRONG_USE : refusals.count > 0 || problems.length > 0 ? FAILED : DONE);
-  return { observations: observations(), refusals, problems, exitCode };
+  const pull = { refusals: new Refusals(), problems: [] as string[], hasColumns: true };
+  return Object.assign(pull, { observations: observations() });
 
   async function* observations(): AsyncGenerator<CsvObservation> {
     for await (const item of items) {
@@ -28,7 +24,7 @@ export function pullObservations(items: AsyncIterable<CsvItem>, report: (line: s
           yield item;
           break;
         case 'refused':
-          refusals.add(item.line, item.reason);
+          pull.refusals.add(item.line, item.reason);
           break;
         case 'separator':
           report(`The columns are separated by ${SEPARATORS[item.separator]}`);
@@ -48,11 +44,11 @@ export function pullObservations(items: AsyncIterable<CsvItem>, report: (line: s
           break;
         case 'no-columns':
         case 'no-observations':
-          hasColumns = item.kind !== 'no-columns';
-          problems.push(...item.problems);
+          pull.hasColumns = item.kind !== 'no-columns';
+          pull.problems.push(...item.problems);
           break;
         case 'broken':
-          problems.push(`Reading ended early: ${item.reason}`);
+          pull.problems.push(`Reading ended early: ${item.reason}`);
           break;
       }
     }

@@ -3,7 +3,6 @@ import { textOf } from '../../config/schema/kinds.ts';
 /** Turns a time in the format into ISO 8601; null for a text of another form. */
 export type TimeFormat = (text: string) => string | null;
 
-/** Directives of strptime. */
 const DIRECTIVES: Readonly<Record<string, string>> = {
   Y: '(?<Y>\\d{4})',
   y: '(?<y>\\d{2})',

@@ -25,7 +25,6 @@ interface SuggestionContext {
 
 /** The default, written down: a later default moves no score of these detectors. */
 const MODEL = 'tsmodel-1-detection';
-/** Series that a comment names. */
 const NAMED_MAX = 3;
 const NAME_LENGTH_MAX = 80;
 /** Patterns of detectors that a group is suggested of. */

@@ -14,7 +14,6 @@ export const WRONG_USE = 2;
 
 export type ExitCode = typeof DONE | typeof FAILED | typeof WRONG_USE;
 
-/** Resolves when `signal` aborts. */
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

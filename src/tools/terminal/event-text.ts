@@ -4,7 +4,6 @@ import { dimmed, formatGrade, formatTime, GRADE_WIDTH, marked, printable, type S
 
 const TYPE_WIDTH = 7;
 
-/** Column titles of `eventLine`. */
 export function eventLineHeader({ colour, seriesWidth }: ScoreLineStyle): string {
   const titles = ['  time (UTC)'.padEnd(21), 'event'.padEnd(TYPE_WIDTH), 'series'.padEnd(seriesWidth)];
   const header = [...titles, 'grade'.padStart(GRADE_WIDTH), 'what'].join('  ');

@@ -4,7 +4,6 @@ import { formatGrade, formatTime, GRADE_WIDTH, marked, printable, type ScoreLine
 const TYPE_WIDTH = 7;
 const EVENTS_WIDTH = 6;
 
-/** Column titles of `incidentLine`. */
 export function incidentLineHeader(): string {
   const titles = ['  time (UTC)'.padEnd(21), 'incident'.padEnd(TYPE_WIDTH + 1), 'events'.padStart(EVENTS_WIDTH)];
   return [...titles, 'grade'.padStart(GRADE_WIDTH), 'what'].join('  ');

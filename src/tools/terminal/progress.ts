@@ -24,7 +24,6 @@ export class Progress {
     this.#io.status([what, share === null ? '' : barText(share), detail].filter((part) => part !== '').join('  '));
   }
 
-  /** Clears the line. */
   end(): void {
     this.#io.status?.('');
   }

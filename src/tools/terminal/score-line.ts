@@ -47,7 +47,6 @@ const TITLES: Cells = {
   state: 'state',
 };
 
-/** Column titles of `scoreLine`. */
 export function scoreLineHeader(style: ScoreLineStyle): string {
   const header = columns(TITLES, style);
   return style.colour ? dimmed(header) : header;

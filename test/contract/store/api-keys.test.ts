@@ -120,7 +120,7 @@ storeTest('a configured key replaces the earlier bootstrap key, and keeps its ow
   assert.deepEqual(usable.sort(), ['next', 'shop']);
 });
 
-storeTest('a generated first key stays valid beside a configured one', async (store) => {
+storeTest('a configured key leaves the generated first key valid', async (store) => {
   const database = await store.open();
   await ensureFirstKey(database, null, newKey('generated'));
   const { replaced } = await ensureFirstKey(database, 'configured', newKey('configured', { createdAtMs: 2_000 }));

@@ -21,11 +21,9 @@ import { makeFolder } from '../../../store/database/make-folder.ts';
 import { type FollowedTopics, followTopics } from './follow-topics.ts';
 import { StoredInput } from './stored-input.ts';
 
-/** Input of the thread. */
 export interface HistoryThreadData extends FollowedTopics {
   readonly dataDir: string;
   readonly bounds: HistoryBounds;
-  /** Memory limit of DuckDB. */
   readonly memoryMb: number;
 }
 

@@ -41,7 +41,6 @@ export class BandPartitions {
     }
   }
 
-  /** Resolves when all runs have ended. */
   async stop(): Promise<void> {
     this.assign([]);
     await Promise.all(this.#running);

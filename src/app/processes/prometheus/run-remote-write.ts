@@ -27,7 +27,6 @@ interface RemoteWriteOptions {
 interface RunningRemoteWrite {
   /** null after `stop`; an error when it cannot continue. */
   readonly finished: Promise<Error | null>;
-  /** One sentence each. */
   notReady(): readonly string[];
   warnings(): readonly string[];
   stop(): Promise<void>;

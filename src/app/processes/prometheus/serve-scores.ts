@@ -4,18 +4,13 @@ import type { Logger } from '../../../ops/logger.ts';
 import { type OpsServer, startOpsServer } from '../../../ops/ops-server.ts';
 import { EXPOSITION_TYPE, scoreMetrics } from '../../../pipelines/remote-write/score-exposition.ts';
 
-interface ScoresToServe {
-  readonly reader: Pick<HistoryReader, 'published'>;
-  readonly logger: Pick<Logger, 'warn'>;
-}
-
 /**
  * Serves the newest scores as metrics, as the history has them at each scrape; null without a port. While the history
  * cannot be read a scrape fails. Throws a ServiceError.
  */
 export async function serveScores(
   { opsHost: host, scores }: Pick<LoadedConfig, 'opsHost' | 'scores'>,
-  { reader, logger }: ScoresToServe,
+  { reader, logger }: { readonly reader: Pick<HistoryReader, 'published'>; readonly logger: Pick<Logger, 'warn'> },
 ): Promise<OpsServer | null> {
   const { port, series, seriesMax: limit } = scores;
   if (port === null) return null;

@@ -15,14 +15,11 @@ interface AlignedChartProps {
   readonly series: string;
   /** The width of the drawing, the same for all that stand below each other. */
   readonly range: TimeRange;
-  /** What is shaded. */
   readonly startedAt?: number;
   readonly endedAt?: number | null;
-  /** Times of lines. */
   readonly marks?: readonly number[];
 }
 
-/** A series over a given stretch of time. */
 export function AlignedChart({ source, series, range, startedAt, endedAt, marks }: AlignedChartProps): Shown {
   const [columns, setColumns] = useState<ShownScores>(NO_SCORES);
   const [from, to] = [Math.round(range.from), Math.round(range.to)];

@@ -83,10 +83,8 @@ interface SparkDrawingProps {
   readonly height: number;
   /** What the width stands for; left out: from the first to the last value. */
   readonly range?: TimeRange;
-  /** The event to be shaded. */
   readonly startedAt?: number;
   readonly endedAt?: number | null;
-  /** Times of lines. */
   readonly marks?: readonly number[];
 }
 

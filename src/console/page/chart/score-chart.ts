@@ -27,7 +27,6 @@ export interface ChartData {
 export type ValueAxis = 'fit' | 'zero' | 'log';
 
 interface ChartHandlers {
-  /** A person chose another stretch of time. */
   onRange(range: TimeRange): void;
   /** The point under the cursor; null beside the chart. */
   onPoint(index: number | null): void;

@@ -3,13 +3,11 @@ import { counted } from '../../view/number-words.ts';
 import { html, type Shown, typedIn } from './html.ts';
 
 interface GroupChoiceProps {
-  /** What is shown. */
   readonly all: readonly Labelled[];
   readonly by: string;
   readonly onBy: (by: string) => void;
 }
 
-/** By what a list is grouped. */
 export function GroupChoice({ all, by, onBy }: GroupChoiceProps): Shown {
   return html`<label class="sr" for="f-by">Group by</label>
     <select id="f-by" value=${by} onChange=${(event: Event) => onBy(typedIn(event))}>

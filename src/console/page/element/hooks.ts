@@ -7,7 +7,6 @@ import { parseRoute, type Route, routeTo } from '../../view/route.ts';
 import { livePause, type PauseState } from '../source/live-pause.ts';
 import type { OpenEvents, OpenEventsState } from '../source/open-events.ts';
 
-/** Props of every page. */
 export interface Console {
   readonly source: ConsoleSource;
   readonly openEvents: OpenEvents;

@@ -1,13 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { html, type Shown } from './html.ts';
 
-interface EmptyProps {
-  readonly title: string;
-  readonly children: ComponentChildren;
-}
-
 /** Nothing to show, and what to do about it. */
-export function Empty({ title, children }: EmptyProps): Shown {
+export function Empty({ title, children }: { readonly title: string; readonly children: ComponentChildren }): Shown {
   return html`<div class="empty"><p class="empty-title">${title}</p><p>${children}</p></div>`;
 }
 

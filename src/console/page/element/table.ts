@@ -6,7 +6,6 @@ export interface TableColumn<Row> {
   /** Empty: of buttons, which screen readers call actions. */
   readonly title: string;
   readonly cell: (row: Row) => Shown;
-  /** A number, aligned to the right. */
   readonly isFigure?: boolean;
   /** What the row is about. */
   readonly isHead?: boolean;
@@ -23,7 +22,6 @@ interface TableSort {
 }
 
 interface TableProps<Row> {
-  /** For screen readers. */
   readonly name: string;
   readonly columns: readonly TableColumn<Row>[];
   readonly rows?: readonly Row[];

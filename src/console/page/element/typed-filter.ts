@@ -6,7 +6,6 @@ interface TypedFilterProps {
   readonly label: string;
   /** What can be typed; its name where that is left out. */
   readonly hint?: string;
-  /** That of the address. */
   readonly value: string;
   readonly onTyped: (value: string) => void;
 }

@@ -82,13 +82,8 @@ export function BacktestPage({ app }: { readonly app: Console }): Shown {
   </div>`;
 }
 
-interface ReadNotesProps {
-  readonly notes: readonly string[];
-  readonly onShow: () => void;
-}
-
 /** Remarks on how the file was read, to be read before its numbers. */
-function ReadNotes({ notes, onShow }: ReadNotesProps): Shown {
+function ReadNotes({ notes, onShow }: { readonly notes: readonly string[]; readonly onShow: () => void }): Shown {
   return html`<section class="panel"><h2>${counted(notes.length, 'remark')} about the file</h2>
     <ul>${notes.map((note) => html`<li>${note}</li>`)}</ul>
     <div class="buttons"><button type="button" class="primary" onClick=${onShow}>Show the backtest</button></div>

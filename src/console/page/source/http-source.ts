@@ -17,7 +17,6 @@ import { type PageClock, pageNow } from '../../view/page-clock.ts';
 import { livePause } from './live-pause.ts';
 import { getJson, postJson } from './service-calls.ts';
 
-/** The running service. */
 export function httpSource(): ConsoleSource {
   let clock: PageClock | null = null;
   let hasStream = true;

@@ -25,7 +25,6 @@ export interface SeriesHistoryState {
   readonly range: TimeRange | null;
   readonly about: Pick<ShownPast, 'detector' | 'group'> | null;
   readonly failure: string | null;
-  /** Follows what arrives. */
   readonly live: boolean;
   readonly spans: readonly { readonly name: string; readonly ms: number }[];
   readonly setRange: (range: TimeRange) => void;

@@ -7,7 +7,6 @@ export function whenSignedOut(handler: () => void): void {
   onSignedOut = handler;
 }
 
-/** Those of one session. */
 let calls = new AbortController();
 
 type QueryValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
@@ -27,7 +26,6 @@ export async function postJson<T>(path: string, body: object, method = 'POST'): 
   return (await call(path, { method, headers, body: JSON.stringify(body) })) as T;
 }
 
-/** Who is signed in. */
 export interface Session {
   readonly name: string;
   readonly role: 'viewer' | 'operator' | 'admin';

@@ -9,7 +9,6 @@ interface SaveDetectorsProps {
   readonly file: DetectorsAnswer;
   /** The whole file as it shall be, or the version whose text it shall have again. */
   readonly next: { readonly text: string } | { readonly roll_back_to: number };
-  /** What the button says. */
   readonly title?: string;
   readonly comment: string;
   readonly onSaved: () => void;

@@ -22,7 +22,6 @@ import { Since } from '../../element/since.ts';
 interface EventLineProps {
   readonly app: Console;
   readonly event: EventAnswer;
-  /** Those of its list. */
   readonly names: ListedNames;
   readonly nowMs: number;
 }

@@ -22,7 +22,6 @@ const SPANS: readonly (readonly [string, string, number])[] = [
   ['30', 'last 30 days', 30 * DAY_MS],
 ];
 
-/** Events by time and as a list. */
 export function EventsPage({ app, route: { query } }: { readonly app: Console; readonly route: Route }): Shown {
   const { open = '', kind = '', detector = '', series = '', days = '', incident = '' } = query;
   const span = SPANS.find(([name]) => name === days)?.[2];

@@ -20,9 +20,7 @@ import { Since } from '../../element/since.ts';
 interface IncidentEntryProps {
   readonly app: Console;
   readonly incident: IncidentAnswer;
-  /** Open events. */
   readonly events: readonly EventAnswer[];
-  /** Those of its list. */
   readonly names: ListedNames;
   readonly nowMs: number;
 }

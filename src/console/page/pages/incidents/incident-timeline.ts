@@ -26,7 +26,6 @@ interface IncidentTimelineProps {
   readonly incident: IncidentDetailAnswer;
   /** Those of its events that the history has. */
   readonly events: readonly EventAnswer[];
-  /** Lines in each chart. */
   readonly changes: readonly ShownChange[];
   readonly nowMs: number;
   readonly onChanged: () => void;

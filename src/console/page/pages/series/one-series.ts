@@ -76,12 +76,7 @@ export function OneSeries({ app, series, eventId }: OneSeriesProps): Shown {
   </div>`;
 }
 
-interface NotFlaggedProps {
-  readonly columns: ShownScores;
-  readonly detector: string;
-}
-
-function NotFlagged({ columns, detector }: NotFlaggedProps): Shown {
+function NotFlagged({ columns, detector }: { readonly columns: ShownScores; readonly detector: string }): Shown {
   const unit = useUnit(detector);
   const [value, lo, hi] = [columns.value.at(-1) ?? null, columns.lo.at(-1) ?? null, columns.hi.at(-1) ?? null];
   const inside = value !== null && lo !== null && hi !== null && value >= lo && value <= hi;

@@ -16,7 +16,6 @@ const PAGE_ROWS = 60;
 const VALUES = 60;
 const EVERY_MS = 10_000;
 
-/** All series, or the one of the address. */
 export function SeriesPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
   const { subject } = route;
   if (subject === null) return html`<${SeriesList} app=${app} route=${route} />`;

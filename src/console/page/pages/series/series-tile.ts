@@ -11,7 +11,6 @@ import { useUnit } from '../../element/units.ts';
 
 interface SeriesTileProps {
   readonly row: ShownSeries;
-  /** Those of its list. */
   readonly names: ListedNames;
 }
 
