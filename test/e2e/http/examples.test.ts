@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { startCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
+import { exampleVariables } from '../../fixture/http/example-variables.ts';
 import { CLIENTS, pythonWith, whyNoPython } from '../../fixture/http/python.ts';
 
 const run = promisify(execFile);
@@ -48,7 +49,7 @@ let folder = '';
 before(async () => {
   const started = () => service.out.find((line) => line.includes('"serving"'));
   await service.until(() => started() !== undefined);
-  env = { ...process.env, URL: JSON.parse(started()!).url, TIDEWATCH_API_KEY: KEY };
+  env = exampleVariables(JSON.parse(started()!).url, KEY);
   folder = freshFolder();
   if (!curlThere) return;
   const script = shell.map((code, i) => `{\n${code}} > ${join(folder, String(i))}\n`).join('');

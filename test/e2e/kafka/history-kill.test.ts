@@ -10,6 +10,7 @@ import { ensureOutputTopic } from '../../../src/engine/topics/topic-admin.ts';
 import { openBulkProducer, produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { anomalyEvent } from '../../fixture/history/kept-records.ts';
+import { exampleVariables } from '../../fixture/http/example-variables.ts';
 import { type Served, serve, stop } from '../../fixture/http/served.ts';
 import { incident } from '../../fixture/incidents/incident.ts';
 import { freshTopics, kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
@@ -151,7 +152,7 @@ async function runExamples({ url }: Served): Promise<void> {
   const page = await readFile(new URL('../../../src/api/README.md', import.meta.url), 'utf8');
   const blocks = [...page.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
   assert.ok(blocks.length > 15);
-  const env = { ...process.env, URL: url, TIDEWATCH_API_KEY: KEY };
+  const env = exampleVariables(url, KEY);
   const { stdout } = await promisify(execFile)('sh', ['-euc', blocks.join('\n')], { env, maxBuffer: 2 ** 24 });
   assert.match(stdout, /^event: score$/m);
   assert.match(stdout, /"status":"succeeded"/);

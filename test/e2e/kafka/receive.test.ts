@@ -13,6 +13,7 @@ import { EXPORT_PATH } from '../../../src/api/grpc/otlp-server.ts';
 import { readTail } from '../../../src/kafka/fetch/topic-tail.ts';
 import { runCommand, startCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
+import { exampleVariables } from '../../fixture/http/example-variables.ts';
 import { startPrometheus, whyNoPrometheus } from '../../fixture/http/prometheus.ts';
 import { freshTopics, kafkaConnection, kafkaTest, ownKafka, whyWithoutKafka } from '../../fixture/kafka/kafka.ts';
 import { detectorsFile } from '../../fixture/kafka/kafka-stream.ts';
@@ -174,7 +175,7 @@ kafkaTest('the examples of the documentation are accepted', async (t) => {
   await writeFile(join(cwd, 'otlp.json'), await emittedOtlp('json', 'cumulative'));
   const request = writeRequest([{ labels: { __name__: 'up' }, samples: [[Date.now(), 1]] }]);
   await writeFile(join(cwd, 'write-request.snappy'), snappyBlock(request));
-  const env = { ...process.env, URL: url, TIDEWATCH_API_KEY: KEY };
+  const env = exampleVariables(url, KEY);
   await promisify(execFile)('sh', ['-euc', examples.join('\n')], { env, cwd });
   const series = (await observations()).map((each) => each.series.split('{', 1)[0]);
   assert.deepEqual(series.sort(), [
