@@ -37,7 +37,7 @@ export function metricsPage(): string {
   for (const { name, help } of Object.values(SCORE_GAUGES)) {
     rows.push([`\`${name}\``, 'gauge', '[its series](monitoring.md#scores-in-prometheus)', help]);
   }
-  const all = [['metric', 'type', 'labels', 'what it says'], ...rows.sort(([a], [b]) => (a < b ? -1 : 1))];
+  const all = [['metric', 'type', 'labels', 'meaning'], ...rows.sort(([a], [b]) => (a < b ? -1 : 1))];
   const widths = all[0].map((_, column) => Math.max(...all.map((row) => row[column].length)));
   const line = (row: readonly string[]) => `| ${row.map((cell, i) => cell.padEnd(widths[i])).join(' | ')} |`;
   const rule = line(widths.map((width) => '-'.repeat(width)));

@@ -31,7 +31,7 @@ const MOST: Readonly<Record<string, number>> = {
   incidents: 26,
   kafka: 27,
   ops: 8,
-  pages: 117,
+  pages: 79,
   records: 3,
   time: 2,
 };
