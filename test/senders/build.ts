@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { copyFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../src/config/cache-folder.ts';
@@ -13,6 +13,7 @@ const PLAIN_GO = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=mod -buildvc
 export async function built({ build }: Pick<Sender, 'build'>): Promise<string[]> {
   if ('go' in build) return [join(await goProgram(build.go), build.go.split('@')[0].split('/').at(-1)!)];
   if ('collector' in build) return [join(await collector(build.collector), 'otelcol')];
+  if ('fluentBit' in build) return [join(await fluentBit(build.fluentBit), 'fluent-bit')];
   if ('maven' in build) return ['java', '-cp', join(await jars(build.maven), '*')];
   const folder = join(cacheFolder(), 'senders', `python-${build.pypi[0]}`);
   await fetchOnce(folder, async (target) => {
@@ -76,6 +77,22 @@ async function collector(version: string): Promise<string> {
     await writeFile(join(target, 'manifest.yaml'), manifest.join('\n'));
     const options = { env: PLAIN_GO, maxBuffer: 64 * 1024 * 1024 };
     await run(builder, ['--config', join(target, 'manifest.yaml')], options);
+  });
+  return folder;
+}
+
+/** Fluent Bit with what is tried. Needs git, CMake, flex, bison and the headers of OpenSSL. */
+async function fluentBit(version: string): Promise<string> {
+  const folder = join(cacheFolder(), 'senders', `fluent-bit-${version}`);
+  await fetchOnce(folder, async (target) => {
+    const [source, options] = [join(target, 'source'), { maxBuffer: 64 * 1024 * 1024 }];
+    const clone = ['clone', '-q', '--depth', '1', '--branch', `v${version}`];
+    await run('git', [...clone, 'https://github.com/fluent/fluent-bit', source], options);
+    const without = ['LUAJIT', 'WASM', 'KAFKA', 'CONFIG_YAML', 'BACKTRACE'].map((name) => `-DFLB_${name}=Off`);
+    await run('cmake', ['-S', source, '-B', join(source, 'build'), ...without], options);
+    await run('cmake', ['--build', join(source, 'build'), '-j2', '--target', 'fluent-bit-bin'], options);
+    await copyFile(join(source, 'build/bin/fluent-bit'), join(target, 'fluent-bit'));
+    await rm(source, { recursive: true });
   });
   return folder;
 }

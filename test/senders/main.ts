@@ -62,6 +62,8 @@ interface Compared {
   readonly metrics: number;
   readonly records: number;
   readonly repeated: number;
+  /** Records behind a newer one of their series. */
+  readonly late: number;
   /** Values that no scrape had. */
   readonly wrong: number;
   /** Scrapes that are not whole, by the phase that they fall into. */
@@ -72,8 +74,11 @@ interface Compared {
 function compare(all: Written, phases: readonly number[]): Compared {
   const [seen, metrics] = [new Set<string>(), new Set<string>()];
   const points = new Set(all.map(([series, timestampMs]) => `${series} ${timestampMs}`));
-  let wrong = 0;
-  for (const [series, , value] of all) {
+  const newest = new Map<string, number>();
+  let [wrong, late] = [0, 0];
+  for (const [series, timestampMs, value] of all) {
+    if (timestampMs < (newest.get(series) ?? 0)) late++;
+    else newest.set(series, timestampMs);
     const queue = Number(/queue="(\d+)"/.exec(series)?.[1]);
     if (value % 10 !== queue) wrong++;
     const metric = series.slice(0, series.indexOf('{'));
@@ -87,7 +92,7 @@ function compare(all: Written, phases: readonly number[]): Compared {
   const lost = phases.slice(0, -1).map((from, phase) => {
     return Array.from({ length: phases[phase + 1] - from }, (_, i) => from + i).filter((n) => !isWhole(n)).length;
   });
-  return { metrics: metrics.size, records: all.length, repeated: all.length - points.size, wrong, lost };
+  return { metrics: metrics.size, records: all.length, repeated: all.length - points.size, late, wrong, lost };
 }
 
 const STATUSES = [503, 429, 400] as const;
@@ -164,15 +169,18 @@ async function started(scrapes: () => number, front: Front, to: Sender['to']): P
 }
 
 /** Prints a row. Returns why it is not what the list says. */
-function report(sender: Sender, { metrics, records, repeated, wrong, lost }: Compared, front: Front): string | null {
+function report(
+  sender: Sender,
+  { metrics, records, repeated, late, wrong, lost }: Compared,
+  front: Front,
+): string | null {
   const { name, version, at, to, outage } = sender;
   const [plain, partly, ...refused] = lost;
   const phases = [...(at === null ? [] : STATUSES), ...(to === 'topic' ? [] : (['outage'] as const))];
   const found = phases.map((phase, i) => `${phase} ${refused[i] > 0 ? 'drops' : 'repeats'}`);
   const encodings = [...new Set(front.requests.map(({ headers }) => headers['content-encoding'] ?? 'plain'))].join('+');
-  console.log(
-    [name, version, `${records} records`, `${repeated} repeated`, `${wrong} wrong`, ...found, encodings].join(' | '),
-  );
+  const counts = `${records} records | ${repeated} repeated | ${late} late | ${wrong} wrong`;
+  console.log([name, version, counts, ...found, encodings].join(' | '));
   const expected = phases.map((phase) => `${phase} ${phase === 'outage' ? outage : at?.[phase]}`);
   // A native histogram has a count and a sum.
   if (metrics !== (name === 'prometheus-native' ? 3 : 1)) return `${name}: ${metrics} metrics arrived`;
@@ -183,7 +191,7 @@ function report(sender: Sender, { metrics, records, repeated, wrong, lost }: Com
 }
 
 async function record({ name, version }: Sender, { requests }: Front): Promise<void> {
-  const taken = requests.filter(({ status, body }) => status < 300 && body.length > 100).slice(0, RECORDED_MAX);
+  const taken = requests.filter(({ status, body }) => status < 300 && body.length > 50).slice(0, RECORDED_MAX);
   if (taken.length === 0) return;
   const bodies = taken.map(({ body }) => body.toString('base64'));
   const fixture = {

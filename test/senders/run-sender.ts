@@ -41,8 +41,37 @@ service:
   telemetry: { metrics: { level: none } }
   pipelines: { metrics: { receivers: [prometheus], exporters: [${name}] } }
 `;
+/** It sends again without end, soon: by default twice, and the pause doubles up to half an hour. */
+const fluentBit = (output: string, credentials: (key: string) => string) => ({
+  config: ({ scraped, url, key }: SenderPlace) => `
+[SERVICE]
+    flush 1
+    log_level error
+    scheduler.base 1
+    scheduler.cap 2
+[INPUT]
+    name prometheus_scrape
+    host ${new URL(`http://${scraped}`).hostname}
+    port ${new URL(`http://${scraped}`).port}
+    scrape_interval 1s
+[OUTPUT]
+    name ${output}
+    match *
+    host ${new URL(url).hostname}
+    port ${new URL(url).port}
+    ${credentials(key)}
+    retry_limit no_limits
+`,
+  args: (file: string) => ['-c', file],
+});
 const headers = ({ key }: SenderPlace) => `headers: { authorization: "Bearer ${key}" }`;
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+/** A program of this folder, and its settings: JSON, or lines for Java. */
+const program = (name: string, path = '') => ({
+  config: ({ scraped, url, key }: SenderPlace) =>
+    name.endsWith('.py') ? JSON.stringify({ scraped, url: url + path, key }) : [scraped, url + path, key].join('\n'),
+  args: (file: string) => [script(name), file],
+});
 const RETRY = 'retry_on_failure: { initial_interval: 1s, max_interval: 2s }';
 
 /** The configuration of each sender, and its arguments. */
@@ -90,26 +119,17 @@ const RUNS: Readonly<
     config: collector('kafka', (place) => `{ brokers: ["${place.brokers}"], metrics: { topic: ${place.topic} } }`),
     args: (file) => ['--config', file],
   },
-  'python-sdk': {
-    config: ({ scraped, url, key }) => JSON.stringify({ scraped, url: `${url}/v1/metrics`, key }),
-    args: (file) => [script('otlp_counter.py'), file],
-  },
-  'influx-python': {
-    config: ({ scraped, url, key }) => JSON.stringify({ scraped, url, key }),
-    args: (file) => [script('influx_counter.py'), file],
-  },
-  'micrometer-influx': {
-    config: ({ scraped, url, key }) => [scraped, url, key].join('\n'),
-    args: (file) => [script('MicrometerInflux.java'), file],
-  },
-  'python-sdk-grpc': {
-    config: ({ scraped, url, key }) => JSON.stringify({ scraped, url, key }),
-    args: (file) => [script('otlp_counter.py'), file],
-  },
-  'java-sdk-grpc': {
-    config: ({ scraped, url, key }) => [scraped, url, key].join('\n'),
-    args: (file) => [script('OtlpCounter.java'), file],
-  },
+  'fluent-bit-remote-write': fluentBit(
+    'prometheus_remote_write',
+    (key) => `uri /api/v1/write\n    header Authorization Bearer ${key}`,
+  ),
+  'fluent-bit-otlp': fluentBit('opentelemetry', (key) => `header Authorization Bearer ${key}`),
+  'fluent-bit-influx': fluentBit('influxdb', (key) => `http_user any\n    http_passwd ${key}`),
+  'python-sdk': program('otlp_counter.py', '/v1/metrics'),
+  'influx-python': program('influx_counter.py'),
+  'micrometer-influx': program('MicrometerInflux.java'),
+  'python-sdk-grpc': program('otlp_counter.py'),
+  'java-sdk-grpc': program('OtlpCounter.java'),
 };
 
 function scrapeConfig(scraped: string, native = false): string {

@@ -3,11 +3,14 @@ import { RECORDERS } from './recorders.ts';
 
 export interface Sender {
   readonly name: string;
+  /** Its name on the page. */
+  readonly label: string;
   readonly version: string;
-  /** How it is built: a Go module, the Collector's builder, packages of PyPI, or artifacts of Maven. */
+  /** A Go module, the Collector's builder, Fluent Bit's CMake, packages of PyPI, or artifacts of Maven. */
   readonly build:
     | { readonly go: string }
     | { readonly collector: string }
+    | { readonly fluentBit: string }
     | { readonly pypi: readonly string[] }
     | { readonly maven: readonly string[] };
   /** The path of `receive` that it writes to, gRPC, or a topic. */
@@ -20,7 +23,7 @@ export interface Sender {
   readonly partial: string;
 }
 
-const COLLECTOR = '0.165.0';
+const COLLECTOR = { version: '0.165.0', build: { collector: '0.165.0' } } as const;
 const DROPS = { 400: 'drops', 429: 'drops', 503: 'repeats' } as const;
 const PROMETHEUS = {
   version: '3.16.0',
@@ -31,13 +34,15 @@ const PROMETHEUS = {
   partial: 'the refused points alone as failed',
 } as const;
 const OTLP = { ...DROPS, 429: 'repeats' } as const;
+const FLUENT_BIT = { version: '5.1.1', build: { fluentBit: '5.1.1' }, outage: 'repeats' } as const;
 
 export const SENDERS: readonly Sender[] = [
-  { name: 'prometheus', ...PROMETHEUS },
-  { name: 'prometheus-2', ...PROMETHEUS },
-  { name: 'prometheus-native', ...PROMETHEUS },
+  { name: 'prometheus', label: 'Prometheus, remote write 1.0', ...PROMETHEUS },
+  { name: 'prometheus-2', label: 'Prometheus, remote write 2.0', ...PROMETHEUS },
+  { name: 'prometheus-native', label: 'Prometheus, native histograms by remote write 2.0', ...PROMETHEUS },
   {
     name: 'vmagent',
+    label: 'vmagent, its own protocol (zstd)',
     version: '1.151.0',
     build: { go: 'github.com/VictoriaMetrics/VictoriaMetrics/app/vmagent@v1.151.0' },
     to: '/api/v1/write',
@@ -47,8 +52,8 @@ export const SENDERS: readonly Sender[] = [
   },
   {
     name: 'collector-remote-write',
-    version: COLLECTOR,
-    build: { collector: COLLECTOR },
+    label: 'OpenTelemetry Collector, `prometheusremotewrite`',
+    ...COLLECTOR,
     to: '/api/v1/write',
     at: DROPS,
     outage: 'repeats',
@@ -56,8 +61,8 @@ export const SENDERS: readonly Sender[] = [
   },
   {
     name: 'collector-otlp',
-    version: COLLECTOR,
-    build: { collector: COLLECTOR },
+    label: 'OpenTelemetry Collector, `otlp_http`',
+    ...COLLECTOR,
     to: '/v1/metrics',
     at: OTLP,
     outage: 'repeats',
@@ -65,8 +70,8 @@ export const SENDERS: readonly Sender[] = [
   },
   {
     name: 'collector-grpc',
-    version: COLLECTOR,
-    build: { collector: COLLECTOR },
+    label: 'OpenTelemetry Collector, `otlp_grpc`',
+    ...COLLECTOR,
     to: 'gRPC',
     at: OTLP,
     outage: 'repeats',
@@ -74,15 +79,40 @@ export const SENDERS: readonly Sender[] = [
   },
   {
     name: 'collector-kafka',
-    version: COLLECTOR,
-    build: { collector: COLLECTOR },
+    label: 'OpenTelemetry Collector, `kafka`',
+    ...COLLECTOR,
     to: 'topic',
     at: null,
     outage: null,
     partial: '',
   },
   {
+    name: 'fluent-bit-remote-write',
+    label: 'Fluent Bit, `prometheus_remote_write`',
+    ...FLUENT_BIT,
+    to: '/api/v1/write',
+    at: OTLP,
+    partial: 'the chunk as an error, with the reasons in its log; nothing is sent again',
+  },
+  {
+    name: 'fluent-bit-otlp',
+    label: 'Fluent Bit, `opentelemetry`',
+    ...FLUENT_BIT,
+    to: '/v1/metrics',
+    at: OTLP,
+    partial: 'nothing',
+  },
+  {
+    name: 'fluent-bit-influx',
+    label: 'Fluent Bit, `influxdb`',
+    ...FLUENT_BIT,
+    to: '/write',
+    at: { 400: 'drops', 429: 'drops', 503: 'drops' },
+    partial: 'the chunk as sent, with the reasons in its log',
+  },
+  {
     name: 'python-sdk',
+    label: "OpenTelemetry's SDK for Python",
     version: '1.45.2',
     build: { pypi: ['opentelemetry-sdk==1.45.2', 'opentelemetry-exporter-otlp-proto-http==1.45.2'] },
     to: '/v1/metrics',
@@ -92,6 +122,7 @@ export const SENDERS: readonly Sender[] = [
   },
   {
     name: 'influx-python',
+    label: "InfluxDB's client for Python, version 1",
     version: '5.3.2',
     build: { pypi: ['influxdb==5.3.2', 'influxdb-client==1.50.0'] },
     to: '/write',
@@ -101,6 +132,7 @@ export const SENDERS: readonly Sender[] = [
   },
   {
     name: 'micrometer-influx',
+    label: "Micrometer's registry for InfluxDB",
     version: '1.17.2',
     build: { maven: ['io.micrometer:micrometer-registry-influx:1.17.2'] },
     to: '/write',
@@ -110,6 +142,7 @@ export const SENDERS: readonly Sender[] = [
   },
   {
     name: 'python-sdk-grpc',
+    label: "OpenTelemetry's SDK for Python, gRPC",
     version: '1.45.2',
     build: { pypi: ['opentelemetry-exporter-otlp-proto-grpc==1.45.2', 'opentelemetry-sdk==1.45.2'] },
     to: 'gRPC',
@@ -119,6 +152,7 @@ export const SENDERS: readonly Sender[] = [
   },
   {
     name: 'java-sdk-grpc',
+    label: "OpenTelemetry's SDK for Java, gRPC",
     version: '1.68.0',
     build: {
       maven: ['io.opentelemetry:opentelemetry-sdk:1.68.0', 'io.opentelemetry:opentelemetry-exporter-otlp:1.68.0'],
@@ -130,29 +164,13 @@ export const SENDERS: readonly Sender[] = [
   },
 ];
 
-const LABELS: Readonly<Record<string, string>> = {
-  prometheus: 'Prometheus, remote write 1.0',
-  'prometheus-2': 'Prometheus, remote write 2.0',
-  'prometheus-native': 'Prometheus, native histograms by remote write 2.0',
-  vmagent: 'vmagent, its own protocol (zstd)',
-  'collector-remote-write': 'OpenTelemetry Collector, `prometheusremotewrite`',
-  'collector-otlp': 'OpenTelemetry Collector, `otlp_http`',
-  'collector-grpc': 'OpenTelemetry Collector, `otlp_grpc`',
-  'collector-kafka': 'OpenTelemetry Collector, `kafka`',
-  'python-sdk': "OpenTelemetry's SDK for Python",
-  'influx-python': "InfluxDB's client for Python, version 1",
-  'micrometer-influx': "Micrometer's registry for InfluxDB",
-  'python-sdk-grpc': "OpenTelemetry's SDK for Python, gRPC",
-  'java-sdk-grpc': "OpenTelemetry's SDK for Java, gRPC",
-};
-
 const WRITTEN_TO: Readonly<Partial<Record<Sender['to'], string>>> = { gRPC: 'gRPC', topic: 'a topic' };
 
 /** The table of the page. */
 export function sendersTable(): string {
-  const rows = SENDERS.map(({ name, version, to, at, outage, partial }) => {
+  const rows = SENDERS.map(({ label, version, to, at, outage, partial }) => {
     const answers = [...([400, 429, 503] as const).map((status) => at?.[status]), outage].map((each) => each ?? '-');
-    return `| ${[LABELS[name], version, WRITTEN_TO[to] ?? `\`${to}\``, ...answers, partial || '-'].join(' | ')} |`;
+    return `| ${[label, version, WRITTEN_TO[to] ?? `\`${to}\``, ...answers, partial || '-'].join(' | ')} |`;
   });
   const head = '| sender | version | to | 400 | 429 | 503 | outage | it counts of a partly refused request |';
   const recorded = RECORDERS.map(({ label, version }) => `| ${label} | ${version} | recorded | - | - | - | - | - |`);

@@ -184,13 +184,13 @@ function split(line: string, code: number, mayQuote: boolean): string[] {
 
 interface PairForm {
   readonly isPlain: boolean;
-  /** The value of a field stays as it is: a text is quoted. */
+  /** The value of a field stays as it is: a text is quoted. A tag may have none, which is no label. */
   readonly isField: boolean;
 }
 
 function pairOf(text: string, { isPlain, isField }: PairForm): readonly [string, string] | null {
   const at = isPlain ? indexOrEnd(text, '=', 0) : endOf(text, 0, EQUALS, false);
-  if (at === 0 || at >= text.length - 1) return null;
+  if (at === 0 || at >= text.length - (isField ? 1 : 0)) return null;
   const [name, value] = [text.slice(0, at), text.slice(at + 1)];
   return isPlain ? [name, value] : [unescaped(name), isField ? value : unescaped(value)];
 }
@@ -200,13 +200,13 @@ function unescaped(text: string): string {
 }
 
 const FLOAT = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
-/** A missing value, as it is in the other formats. */
-const NAN = /^nan$/i;
+/** Missing values, as in the other formats. */
+const NOT_FINITE = /^(?:nan|[+-]?inf)$/i;
 const INTEGER = /^[+-]?\d+[iu]$/;
 
 function fieldValue(text: string): number | 'text' | null {
   if (FLOAT.test(text)) return Number(text);
-  if (NAN.test(text)) return Number.NaN;
+  if (NOT_FINITE.test(text)) return Number.NaN;
   if (INTEGER.test(text)) return Number(text.slice(0, -1));
   if (/^(?:t|T|true|True|TRUE)$/.test(text)) return 1;
   if (/^(?:f|F|false|False|FALSE)$/.test(text)) return 0;

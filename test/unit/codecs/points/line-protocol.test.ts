@@ -29,10 +29,21 @@ test('the field value has the name of its measurement; a line without a time has
   });
 });
 
-test('NaN is a missing value, and takes nothing from the other fields', () => {
-  const { series, missing, refused } = decode('m user=NaN,idle=2 0\nm user=nan 0\nm user=1 0');
+test('NaN and infinite values are missing, and take nothing from the other fields', () => {
+  const { series, missing, refused } = decode(
+    'm user=NaN,idle=2 0\nm user=nan 0\nm user=inf 0\nm user=-Inf 0\nm user=1 0',
+  );
   assert.deepEqual(Object.fromEntries(series.map(({ id, values }) => [id, values])), { m_idle: [2], m_user: [1] });
-  assert.deepEqual([missing, refused], [2, 0]);
+  assert.deepEqual([missing, refused], [4, 0]);
+});
+
+test('a tag without a value is no label', () => {
+  assert.deepEqual(seriesOf('disk,volume=,host=a free=1 0\ndisk,host=a free=2 1000000'), {
+    'disk_free{host="a"}': [
+      [0, 1],
+      [1, 2],
+    ],
+  });
 });
 
 test('a quote in a tag begins no text', () => {

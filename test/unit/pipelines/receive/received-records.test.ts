@@ -140,6 +140,9 @@ const RECORDED = {
   vmagent: 'remote-write',
   'collector-remote-write': 'remote-write',
   'collector-otlp': 'otlp-protobuf',
+  'fluent-bit-remote-write': 'remote-write',
+  'fluent-bit-otlp': 'otlp-protobuf',
+  'fluent-bit-influx': 'line-protocol',
 } as const;
 
 for (const [name, format] of Object.entries(RECORDED)) {
