@@ -1,0 +1,169 @@
+/** Topics as metric pipelines write them, scored by a worker: the bytes are those of the real emitters. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { Point } from '@influxdata/influxdb-client';
+import { repartitionOf } from '../../../../src/config/rekeyed-input.ts';
+import { ensureRepartition } from '../../../../src/engine/topics/repartition-topics.ts';
+import { startPrometheus, whyNoPrometheus } from '../../../fixture/http/prometheus.ts';
+import { kafkaConnection, kafkaTest, whyWithoutKafka } from '../../../fixture/kafka/kafka.ts';
+import { type KafkaStream, kafkaStream } from '../../../fixture/kafka/kafka-stream.ts';
+import { emittedOtlp, snappyBlock, writeRequest } from '../../../fixture/stream/emitted-metrics.ts';
+import { streamConfig } from '../../../fixture/stream/stream-run.ts';
+import { until } from '../../../fixture/until.ts';
+
+const DETECTOR =
+  '{ name: every, series: "*", freq: 10s, h: 8, detection_size: 8, context: 64, silence_after: off, jitter: 0s }';
+const PARTITIONS = 3;
+
+/** A stream whose input holds many observations a record. */
+async function pipelineStream(input: string, detectors = [DETECTOR]): Promise<KafkaStream> {
+  const stream = await kafkaStream(PARTITIONS, detectors, input);
+  const groupId = `group-${stream.topics.observations}`;
+  const repartition = repartitionOf({
+    groupId,
+    topics: stream.topics,
+    input: { ...streamConfig([]).input, repartition: true },
+  });
+  const creation = { partitions: PARTITIONS, replicationFactor: 1, retentionMs: null, scores: stream.topics.scores };
+  await ensureRepartition(await kafkaConnection(), repartition!, creation);
+  return stream;
+}
+
+/** Series and values of all scores, once there are as many. */
+async function scored(stream: KafkaStream, count: number) {
+  await until(`${count} points are scored`, async () => (await stream.scores()).length >= count);
+  return (await stream.scores()).map(({ series, timestampMs, value }) => ({ series, timestampMs, value }));
+}
+
+const seriesOf = (scores: readonly { series: string }[]) => [...new Set(scores.map(({ series }) => series))].sort();
+const keyless = (value: Uint8Array) => ({ key: null, value: Buffer.from(value) });
+
+kafkaTest('a topic as the Collector writes it is scored, in both encodings of OpenTelemetry', async () => {
+  const stream = await pipelineStream('{ format: otlp }');
+  const worker = await stream.startWorker();
+  await stream.feed([keyless(await emittedOtlp('protobuf', 'delta')), keyless(Buffer.from('no request'))]);
+  const place = 'instance="a:1",job="shop",otel_scope_name="test"';
+  const expected = [
+    `http.requests{${place},route="/a"}`,
+    ...['0.5', '0.95', '0.99'].map((quantile) => `http.seconds{${place},quantile="${quantile}",route="/a"}`),
+    `http.seconds_count{${place},route="/a"}`,
+    `http.seconds_sum{${place},route="/a"}`,
+    `queue.fill{${place}}`,
+  ].sort();
+  assert.deepEqual(seriesOf(await scored(stream, expected.length)), expected);
+  await stream.feed([keyless(await emittedOtlp('json', 'delta'))]);
+  await until('the JSON is carried over', async () => {
+    return (await worker.metric('tidewatch_points_received_total', 'accepted')) >= 2 * expected.length;
+  });
+  await until('what is no request is a dead letter', async () => (await stream.deadLetters()).length > 0);
+  assert.deepEqual(
+    (await stream.deadLetters()).map(({ reason, value }) => [reason, Buffer.from(value!, 'base64').toString()]),
+    [['record-unreadable', 'no request']],
+  );
+  await worker.stop();
+});
+
+kafkaTest('thousands of points of one record become one score each, exactly once, under kills', async () => {
+  const stream = await pipelineStream('{ format: influx }');
+  const [steps, hosts, records] = [10, 400, 3];
+  const beginMs = Date.now() - 3_600_000;
+  const expected = new Map<string, number>();
+  const bodies = Array.from({ length: records }, (_, record) => {
+    const lines: string[] = [];
+    for (let step = record * steps; step < (record + 1) * steps; step++) {
+      for (let host = 0; host < hosts; host++) {
+        const timestampMs = beginMs + step * 10_000;
+        const point = new Point('cpu').tag('host', `h${host}`).floatField('user', step + host / 1_000);
+        lines.push(point.timestamp(`${timestampMs}000000`).toLineProtocol()!);
+        expected.set(`cpu_user{host="h${host}"} ${timestampMs}`, step + host / 1_000);
+      }
+    }
+    return keyless(Buffer.from(lines.join('\n')));
+  });
+  for (const [i, body] of bodies.entries()) {
+    const worker = await stream.startWorker({ KAFKA_COMMIT_INTERVAL_MS: '20' });
+    await stream.feed([body]);
+    if (i < records - 1) {
+      await until('some are scored', async () => (await stream.scores()).length > i * steps * hosts);
+      await worker.kill();
+      continue;
+    }
+    const scores = await scored(stream, expected.size);
+    assert.equal(scores.length, expected.size);
+    for (const { series, timestampMs, value } of scores) {
+      assert.equal(value, expected.get(`${series} ${timestampMs}`));
+      expected.delete(`${series} ${timestampMs}`);
+    }
+    assert.equal(expected.size, 0);
+    await worker.stop();
+  }
+  assert.deepEqual(await stream.deadLetters(), []);
+});
+
+kafkaTest('what of a record cannot be used is one dead letter, and the rest is scored', async () => {
+  const stream = await pipelineStream('{ format: prometheus }');
+  const worker = await stream.startWorker();
+  const now = Date.now();
+  const request = writeRequest([
+    { labels: { __name__: 'up', job: 'a' }, samples: [[now, 1]] },
+    { labels: { job: 'nameless' }, samples: [[now, 1]] },
+    { labels: { __name__: 'ahead' }, samples: [[now + 86_400_000, 1]] },
+  ]);
+  await stream.feed([keyless(snappyBlock(request))]);
+  assert.deepEqual(seriesOf(await scored(stream, 1)), ['up{job="a"}']);
+  await until('the dead letter is there', async () => (await stream.deadLetters()).length === 1);
+  const [{ reason, detail }] = await stream.deadLetters();
+  assert.equal(reason, 'points-refused');
+  assert.match(detail, /^2 of 3 points cannot be used: .*no name; ahead: .*future_limit/);
+  await worker.stop();
+});
+
+kafkaTest('values of JSON records are series, named by labels', async () => {
+  const stream = await pipelineStream('{ series: name, labels: tags, time_unit: s, values: [fields] }');
+  const worker = await stream.startWorker();
+  const timestamp = Math.floor(Date.now() / 1_000);
+  const metric = { name: 'cpu', tags: { host: 'a' }, fields: { user: 1.5, idle: '98.5', state: 'fine' }, timestamp };
+  await stream.feed([keyless(Buffer.from(JSON.stringify(metric)))]);
+  assert.deepEqual((await scored(stream, 2)).map(({ series, value }) => [series, value]).sort(), [
+    ['cpu_idle{host="a"}', 98.5],
+    ['cpu_user{host="a"}', 1.5],
+  ]);
+  await worker.stop();
+});
+
+const reason = whyWithoutKafka ?? whyNoPrometheus;
+
+test(`a topic of what a real Prometheus writes is scored${reason === null ? '' : ` (skipped: ${reason})`}`, {
+  skip: reason !== null,
+}, async (t) => {
+  const stream = await pipelineStream('{ format: prometheus }', [DETECTOR.replace('"*"', '\'{job="test"}\'')]);
+  // Prometheus gives a scrape up after a second: not every value arrives.
+  let scrapes = 0;
+  const pipeline = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    // What an adapter between Prometheus and Kafka does.
+    if (request.url === '/api/v1/write') await stream.feed([keyless(Buffer.concat(parts))]);
+    else response.setHeader('content-type', 'text/plain; version=0.0.4');
+    response.end(request.url === '/metrics' ? `# TYPE jobs_total counter\njobs_total ${++scrapes}\n` : '');
+  });
+  await new Promise<void>((resolve) => pipeline.listen(0, '127.0.0.1', resolve));
+  t.after(() => pipeline.close());
+  const { port } = pipeline.address() as AddressInfo;
+  const worker = await stream.startWorker();
+  await startPrometheus(
+    t,
+    `global: { scrape_interval: 1s }
+scrape_configs: [{ job_name: test, static_configs: [{ targets: ["127.0.0.1:${port}"] }] }]
+remote_write: [{ url: "http://127.0.0.1:${port}/api/v1/write", queue_config: { batch_send_deadline: 1s } }]
+`,
+  );
+  const series = `jobs_total{instance="127.0.0.1:${port}",job="test"}`;
+  await until('a scrape is scored', async () => (await stream.scores()).some((score) => score.series === series));
+  const { value } = (await stream.scores()).find((score) => score.series === series)!;
+  assert.ok(Number.isInteger(value) && value! >= 1 && value! <= scrapes, `${value} of ${scrapes}`);
+  assert.deepEqual(await stream.deadLetters(), []);
+  await worker.stop();
+});
