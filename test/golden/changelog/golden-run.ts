@@ -28,7 +28,7 @@ import { SCENARIOS, type Scenario } from './scenarios.ts';
 /** Observations of one commit. */
 const COMMIT_RECORDS = 11;
 
-function detectorOf({ group, settings }: GoldenDetector): DetectorConfig {
+export function detectorOf({ group, settings }: GoldenDetector): DetectorConfig {
   const { alias = 'min', ...rest } = settings;
   const freq = parseFrequency(alias)!;
   return detectorConfig({ group, settings: streamSettings({ ...rest, freq }) });
@@ -38,19 +38,27 @@ function runOf(detector: GoldenDetector, broker: MemoryBroker) {
   return streamRun({ detectors: [detectorOf(detector)], limits: { seriesMax: detector.seriesMax }, broker });
 }
 
-function append(
-  broker: MemoryBroker,
-  { withHeaders }: GoldenDetector,
-  observations: readonly GoldenObservation[],
-): void {
-  for (const [series, step, value, group] of observations) {
-    const record = observationRecord(series, step, value, group);
+/** The records of observations. */
+export function recordsOf({ withHeaders }: GoldenDetector, observations: readonly GoldenObservation[]) {
+  return observations.map(([series, step, value, group]) => {
     const headers = withHeaders === true ? ([['trace', Buffer.from(`${series}/${step}`)]] as const) : [];
-    broker.appendRecord(0, { ...record, headers, timestampMs: 0 });
-  }
+    return { ...observationRecord(series, step, value, group), headers, timestampMs: 0 };
+  });
 }
 
-function goldenScores(scores: readonly ScoreRecord[]): GoldenScore[] {
+/** The records of a changelog. */
+export function changelogOf({ changelog }: GoldenFile, topic: string): OutputRecord[] {
+  return changelog.map(([key, value]) => {
+    const bytes = value === null ? null : Buffer.from(value, 'base64');
+    return { topic, partition: 0, key: Buffer.from(key), value: bytes };
+  });
+}
+
+function append(broker: MemoryBroker, detector: GoldenDetector, observations: readonly GoldenObservation[]): void {
+  for (const record of recordsOf(detector, observations)) broker.appendRecord(0, record);
+}
+
+export function goldenScores(scores: readonly ScoreRecord[]): GoldenScore[] {
   return scores.map((score) => ({
     series: score.series,
     offset: score.input.offset,
@@ -97,20 +105,12 @@ export async function makeGolden({ detector, observations, committed }: Scenario
 }
 
 /** The scores that follow when a worker restores the changelog of a golden file. */
-export async function continueFrom({
-  detector,
-  committed,
-  observations,
-  changelog,
-}: GoldenFile): Promise<GoldenScore[]> {
+export async function continueFrom(golden: GoldenFile): Promise<GoldenScore[]> {
+  const { detector, committed, observations } = golden;
   const broker = new MemoryBroker(TOPICS, 1);
   append(broker, detector, observations);
-  const records = changelog.map(([key, value]): OutputRecord => {
-    const bytes = value === null ? null : Buffer.from(value, 'base64');
-    return { topic: TOPICS.changelog, partition: 0, key: Buffer.from(key), value: bytes };
-  });
   const session = await broker.openLog().openPartition(0);
-  await session.commit(records, committed);
+  await session.commit(changelogOf(golden, TOPICS.changelog), committed);
   await session.close();
   const run = runOf(detector, broker);
   await run.scoreAll();
