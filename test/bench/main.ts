@@ -13,6 +13,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> 
   ingest: () => import('./ingest.ts'),
   incidents: () => import('./incidents/run.ts'),
   memory: () => import('./memory.ts'),
+  million: () => import('./million/run.ts'),
   'new-user': () => import('./new-user.ts'),
   quality: () => import('./quality.ts'),
   restore: () => import('./restore.ts'),

@@ -22,8 +22,8 @@ export interface OracleOptions {
   readonly onOutputs: (outputs: readonly OutputRecord[]) => void;
 }
 
-/** The same engine, without Kafka and without faults: every record once, in order. */
-export async function startOracle({ detectors: text, partitions, onOutputs }: OracleOptions): Promise<Oracle> {
+/** What a worker makes of the text of a detectors file, with the models that it names. */
+export async function loadedStream(text: string) {
   const flags = { brokers: undefined, detectors: 'detectors.yaml' };
   const env = { KAFKA_BROKERS: '127.0.0.1:9', DETECTORS: 'detectors.yaml', INFERENCE_THREADS: '1' };
   const readFile = () => text;
@@ -33,15 +33,22 @@ export async function startOracle({ detectors: text, partitions, onOutputs }: Or
   if (result.kind === 'problems') throw new Error(JSON.stringify(result.problems));
   const { stream, worker: limits } = result.config;
   const forecasters = await Forecasters.start(pretrainedModels(stream.detectors, models), { threads: 1 });
+  const detectors = stream.detectors.map((detector) =>
+    loadDetector(detector, models, (...asked) => forecasters.forecasterFor(...asked)),
+  );
+  return { stream, limits, detectors, forecasters };
+}
+
+/** The same engine, without Kafka and without faults: every record once, in order. */
+export async function startOracle({ detectors: text, partitions, onOutputs }: OracleOptions): Promise<Oracle> {
+  const { stream, limits, detectors, forecasters } = await loadedStream(text);
   const positions = new Map<number, number>();
   const { log, deliver } = oracleLog(partitions, onOutputs, (partition, offset) => positions.set(partition, offset));
   const worker = await startWorker({
     log,
     stream,
     limits,
-    detectors: stream.detectors.map((detector) =>
-      loadDetector(detector, models, (...asked) => forecasters.forecasterFor(...asked)),
-    ),
+    detectors,
     encodeScore: await createScoreEncoder('json', { topic: stream.topics.scores, registrar: null }),
     encodeEvent: await createEventEncoder('json', { topic: stream.topics.events, registrar: null }),
     schemas: null,
