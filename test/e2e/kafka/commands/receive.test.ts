@@ -170,7 +170,6 @@ kafkaTest('the examples of the documentation are accepted', async (t) => {
   const { url, observations } = await receiver(t);
   const page = await readFile(new URL('../../../../src/api/README.md', import.meta.url), 'utf8');
   const examples = [...page.matchAll(/^```shell\n([\s\S]*?)^```$/gm)].map(([, code]) => code);
-  assert.equal(examples.length, 5);
   const cwd = freshFolder();
   await writeFile(join(cwd, 'otlp.json'), await emittedOtlp('json', 'cumulative'));
   const request = writeRequest([{ labels: { __name__: 'up' }, samples: [[Date.now(), 1]] }]);
