@@ -50,6 +50,10 @@ async function call(client: Client, name: string, args: Readonly<Record<string, 
 test('clients of both protocol eras list tools that only read, and resources', async () => {
   for (const mode of ['legacy', { pin: '2026-07-28' }] as const) {
     const client = await connect(mode);
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+    assert.equal(client.getServerVersion()?.version, version);
+    const { tools: ofTools, resources: ofResources } = client.getServerCapabilities()!;
+    assert.deepEqual([ofTools?.listChanged, ofResources?.listChanged], [false, false]);
     const { tools } = await client.listTools();
     assert.ok(tools.length >= 7);
     assert.ok(tools.every(({ annotations }) => annotations?.readOnlyHint === true));

@@ -6,7 +6,11 @@ import { schemaCheck } from '../wire/schema/schema-problems.ts';
 import { boundedAnswer } from './bounded-answer.ts';
 import { type Ask, MCP_TOOLS, type McpTool, ToolProblem } from './mcp-tools.ts';
 
-const BOOK = join(import.meta.dirname, '../../../deploy/book');
+const ROOT = join(import.meta.dirname, '../../..');
+const BOOK = join(ROOT, 'deploy/book');
+const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+/** Tools and resources change with the version alone. */
+const CAPABILITIES = { tools: { listChanged: false }, resources: { listChanged: false } };
 
 const INSTRUCTIONS =
   'Tidewatch scores metric series and raises anomaly events. Every tool only reads. Times are ISO 8601 (UTC). Ids, ' +
@@ -15,9 +19,10 @@ const INSTRUCTIONS =
 
 /** Serves the tools and resources of one request. @param ask asks the service with the key of the request */
 export const mcpServer =
-  (version: string, ask: Ask): McpServerFactory =>
+  (ask: Ask): McpServerFactory =>
   () => {
-    const server = new McpServer({ name: 'tidewatch', version }, { instructions: INSTRUCTIONS });
+    const options = { instructions: INSTRUCTIONS, capabilities: CAPABILITIES };
+    const server = new McpServer({ name: 'tidewatch', version }, options);
     for (const tool of TOOLS) {
       const { name, title, description, inputSchema, run } = tool;
       const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };

@@ -33,9 +33,7 @@ async function handlerOf(app: App, request: FastifyRequest): Promise<McpHttpHand
     import('../../mcp/mcp-server.ts'),
   ]);
   // Without subscriptions every answer ends.
-  return createMcpHandler(mcpServer(app.swagger().info.version, askOf(app, request)), {
-    maxSubscriptions: 0,
-  });
+  return createMcpHandler(mcpServer(askOf(app, request)), { maxSubscriptions: 0 });
 }
 
 function headersOf({ headers }: FastifyRequest): Headers {
