@@ -13,6 +13,8 @@ interface DesignColumn {
   readonly variable: number;
   /** null for a numeric variable. */
   readonly category: number | null;
+  /** All categories of the training rows. */
+  readonly known: ReadonlySet<number>;
   readonly mean: number;
   readonly deviation: number;
 }
@@ -23,7 +25,7 @@ export function typicalRow({ values, categorical }: ExogenousVariable, end: numb
     (v) => !Number.isNaN(v),
   );
   if (!categorical) return { values: [seen.reduce((sum, value) => sum + value, 0) / seen.length], categorical };
-  const [mode = Number.NaN] = categoriesOf({ values: seen, categorical }, Array.from(seen.keys())) as number[];
+  const [mode = Number.NaN] = categoriesOf({ values: seen, categorical }, Array.from(seen.keys()));
   return { values: [mode], categorical };
 }
 
@@ -38,18 +40,21 @@ const ROUNDING = 1e-12;
 
 /** Fits the columns on rows. A constant column is left out. */
 export function fitColumns(variables: readonly ExogenousVariable[], rows: readonly number[]): DesignColumn[] {
-  return variables.flatMap((variable, index) =>
-    categoriesOf(variable, rows).flatMap((category) => {
-      const column = { variable: index, category, ...momentsOf(variable, category, rows) };
+  return variables.flatMap((variable, index) => {
+    const categories = variable.categorical ? categoriesOf(variable, rows) : [];
+    const known = new Set(categories);
+    return (variable.categorical ? categories.slice(0, CATEGORIES_MAX) : [null]).flatMap((category) => {
+      const column = { variable: index, category, known, ...momentsOf(variable, category, rows) };
       return column.deviation > 0 ? [column] : [];
-    }),
-  );
+    });
+  });
 }
 
-/** The standardised value of a column at a row of its variable. A missing value is replaced by the mean. */
-export function designValue({ category, mean, deviation }: DesignColumn, variable: ExogenousVariable, row: number) {
+/** The standardised value of a column at a row of its variable. A missing value, or a category of no training row, is the mean. */
+export function designValue(column: DesignColumn, variable: ExogenousVariable, row: number): number {
+  const { category, known, mean, deviation } = column;
   const value = rawValue(variable, category, row);
-  if (Number.isNaN(value)) return 0;
+  if (Number.isNaN(value) || (category !== null && !known.has(variable.values[row]))) return 0;
   return Math.max(-DEVIATIONS_MAX, Math.min(DEVIATIONS_MAX, (value - mean) / deviation));
 }
 
@@ -76,17 +81,14 @@ function rawValue({ values }: ExogenousVariable, category: number | null, row: n
   return category === null || Number.isNaN(value) ? value : Number(value === category);
 }
 
-function categoriesOf({ values, categorical }: ExogenousVariable, rows: readonly number[]): (number | null)[] {
-  if (!categorical) return [null];
+/** The most frequent first. */
+function categoriesOf({ values }: ExogenousVariable, rows: readonly number[]): number[] {
   const counts = new Map<number, number>();
   for (const row of rows) {
     const value = values[row];
     if (!Number.isNaN(value)) counts.set(value, (counts.get(value) ?? 0) + 1);
   }
-  return [...counts]
-    .sort(([a, often], [b, seldom]) => seldom - often || a - b)
-    .slice(0, CATEGORIES_MAX)
-    .map(([category]) => category);
+  return [...counts].sort(([a, often], [b, seldom]) => seldom - often || a - b).map(([category]) => category);
 }
 
 function momentsOf(variable: ExogenousVariable, category: number | null, rows: readonly number[]) {
