@@ -62,6 +62,26 @@ test('granger and transfer_entropy share the distance from the historical mean o
   }
 });
 
+test('a rare event counts on its days alone by shapley, and by granger with the same share on every day', async () => {
+  const event = load.map((_, i) => Number(i % 29 === 6));
+  const wind = load.map((_, i) => 5 * Math.sin(1.7 * i * i));
+  const values = y.map((_, i) => 50 + (wind[i - 1] ?? 0) + 20 * event[i] + Math.sin(i * i));
+  const X = [event.slice(0, N), wind.slice(0, N)];
+  const rare = { y: values, sizes: [N], X, X_future: [event.slice(N), wind.slice(N)] };
+  const shares = async (kind: string) => {
+    const { mean, feature_contributions: rows } = await forecast({ series: rare, feature_contributions_type: kind });
+    const average = values.reduce((sum, value) => sum + value, 0) / N;
+    return mean.map((value, k) => [rows[0][k], rows[0][k] / (value - average)] as const);
+  };
+  const [shapley, granger] = [await shares('shapley'), await shares('granger')];
+  assert.ok(shapley[1][0] > 15 && shapley.every(([effect], k) => k === 1 || Math.abs(effect) < 2), String(shapley));
+  assert.ok(
+    granger.every(([, share]) => near(share, granger[0][1])),
+    String(granger),
+  );
+  assert.ok(granger[1][0] < 5, 'the past of the event does not announce the next value');
+});
+
 test('windows and whole histories have contributions of every kind; those of a window see no value after it', async () => {
   const { X_future: _, ...history } = series;
   for (const kind of KINDS) {

@@ -200,7 +200,7 @@ const FOLDER_DIRECTIONS = directionsOf(`
   store/schema:
   forecasting:
   forecasting/exogenous: .
-  forecasting/relevance: . exogenous
+  forecasting/relevance: . exogenous simulation
   forecasting/simulation: .
   time:
   time/holidays: .

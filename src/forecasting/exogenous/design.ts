@@ -50,7 +50,7 @@ export function fitColumns(variables: readonly ExogenousVariable[], rows: readon
   });
 }
 
-/** The standardised value of a column at a row of its variable. A missing value, or a category of no training row, is the mean. */
+/** The standardised value of a column at a row of its variable. A missing value or an unseen category is the mean. */
 export function designValue(column: DesignColumn, variable: ExogenousVariable, row: number): number {
   const { category, known, mean, deviation } = column;
   const value = rawValue(variable, category, row);

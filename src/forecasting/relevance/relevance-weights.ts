@@ -25,8 +25,8 @@ export async function relevanceWeights(
   for (let variable = 0; variable < count; variable++) {
     await pause();
     signal?.throwIfAborted();
-    relevance[variable] =
-      method === 'granger' ? await grangerRelevance(histories, variable, pause) : transferEntropy(histories, variable);
+    const relevanceOf = method === 'granger' ? grangerRelevance : transferEntropy;
+    relevance[variable] = await relevanceOf(histories, variable, pause);
   }
   const total = relevance.reduce((sum, own) => sum + own, 0);
   return relevance.map((own) => (total > 0 ? own / total : 1 / count));

@@ -251,7 +251,7 @@ def features_are_weighed_as_the_documentation_shows():
     for method, weights in published.items():
         found = client.explain(retail(), method=method, freq="D", poll_interval=0.05)
         assert list(found["feature"]) == ["price", "promotion", "temperature"]
-        tolerance = 0.001 if method == "granger" else 0.025
+        tolerance = 0.001 if method == "granger" else 0.05
         np.testing.assert_allclose(found["weight"], weights, atol=tolerance)
         np.testing.assert_allclose(found["weight"].sum(), 1)
         assert set(found["method"]) == {method}

@@ -37,6 +37,35 @@ test('a cause that is not linear is found by its information alone', async () =>
   assert.ok(linear[1] < found, 'the linear measure sees less of it, or nothing');
 });
 
+test('unrelated variables have little weight by information, whatever the kind of the cause', async () => {
+  const length = 365;
+  const walk = (steps: Float64Array) => {
+    let at = 0;
+    return steps.map((step) => (at += step));
+  };
+  const rare = (seed: number) => noise(seed, length).map((value) => Number(value > 1.6));
+  const kinds = [
+    { causeOf: rare, effect: (value: number) => 3 * value, shape: (values: Float64Array) => values },
+    { causeOf: noise, effect: (value: number) => value * value, shape: (values: Float64Array) => values },
+    { causeOf: noise, effect: (value: number) => value, shape: walk },
+  ];
+  const seeds = [10, 20, 30, 40, 50];
+  for (const { causeOf, effect, shape } of kinds) {
+    const sums = new Float64Array(4);
+    for (const seed of seeds) {
+      const cause = causeOf(seed, length);
+      const unrelated = [noise(seed + 1, length), walk(noise(seed + 2, length)), rare(seed + 3)];
+      const history = following(cause, effect, [cause, ...unrelated]);
+      const given = [{ ...history, values: shape(history.values) }];
+      const weights = await relevanceWeights(given, { method: 'transfer_entropy', pause });
+      weights.forEach((weight, i) => {
+        sums[i] += weight / seeds.length;
+      });
+    }
+    assert.ok(Math.max(...sums.subarray(1)) < 0.1, String(sums));
+  }
+});
+
 test('weights are not negative, add up to 1, and depend neither on scale nor on the order of the series', async () => {
   const histories = [3, 4, 5].map((seed, i) => {
     const [cause, other] = [noise(seed), noise(seed + 10)];
