@@ -28,8 +28,8 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     for (const name of MISNAMED) registry.removeSingleMetric(name);
   }
   const { counter, gauge, histogram } = makersOf(registry);
-  const brokerConnected = gauge('broker_connected', '1 while Kafka is in reach, else 0');
-  // A process that does not say whether Kafka is in reach does not say that it is away.
+  const brokerConnected = gauge('broker_connected', '1 while Kafka is reachable, else 0');
+  // A process without a connection to Kafka has no such gauge.
   brokerConnected.remove();
   return {
     registry,
@@ -42,8 +42,8 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     // Points of metric pipelines.
     pointsReceived: counter('points_received_total', 'Points of metric pipelines, by outcome', 'format', 'outcome'),
     sourcePoints: counter('source_points_total', 'Points polled from Prometheus, by outcome', 'source', 'outcome'),
-    sourceFailures: counter('source_failures_total', 'Answers of Prometheus that were of no use', 'source'),
-    sourceBehindSeconds: gauge('source_behind_seconds', 'Event time that is there and not polled yet', 'source'),
+    sourceFailures: counter('source_failures_total', 'Queries of Prometheus that failed', 'source'),
+    sourceBehindSeconds: gauge('source_behind_seconds', 'Event time by which written points lag behind', 'source'),
     // The HTTP interface.
     httpRequests: counter('http_requests_total', 'Requests answered, by route and status', 'route', 'status'),
     httpRequestSeconds: histogram('http_request_seconds', 'From a request to its answer', REQUEST_SECONDS, 'route'),
@@ -51,16 +51,16 @@ export function createMetrics({ collectProcess }: { readonly collectProcess: boo
     storeSeconds: histogram('store_seconds', 'Statements and transactions', STORE_SECONDS, 'operation'),
     // Jobs that this process ran; see also collectService().
     jobs: counter('jobs_total', 'Jobs that ended here, by task and outcome', 'task', 'outcome'),
-    jobAttempts: counter('job_attempts_total', 'Times a job was begun here, by task', 'task'),
+    jobAttempts: counter('job_attempts_total', 'Attempts at jobs of this process, by task', 'task'),
     jobSeconds: histogram('job_seconds', 'Duration of a run of a job, by task', JOB_SECONDS, 'task'),
     // The history.
-    historyScores: counter('history_scores_total', 'Scores that were kept for looking at'),
+    historyScores: counter('history_scores_total', 'Scores stored in the history'),
     historyStalled: gauge('history_stalled', '1 while nothing can be added to the history, else 0'),
     // Fine-tunings, including those of jobs. One that waits for its child process counts as running.
     tunings: counter('tunings_total', 'Fine-tunings that ended, by outcome', 'outcome'),
     tuningSteps: counter('tuning_steps_total', 'Steps that fine-tunings made'),
     tuningSeconds: histogram('tuning_seconds', 'Duration of a fine-tuning, waiting not counted', TUNING_SECONDS),
-    tuningsRunning: gauge('tunings_running', 'Fine-tunings that are made now'),
+    tuningsRunning: gauge('tunings_running', 'Fine-tunings in progress'),
     tuningsWaiting: gauge('tunings_waiting', 'Fine-tunings that wait for their turn'),
     // Alerts: from events to receivers.
     alertEvents: counter('alert_events_total', 'Events that the alerts have read, by type', 'type'),
@@ -100,16 +100,16 @@ function recordMetrics({ counter, gauge, histogram }: ReturnType<typeof makersOf
     anomalies: counter('anomalies_total', 'Scores flagged as anomalies'),
     alarms: counter('alarms_total', 'Scores with an alarm'),
     anomalyEvents: counter('events_total', 'Records of events by type: opened, updated, closed', 'type'),
-    deadLetters: counter('dead_letters_total', 'Input records set aside by reason, late ones among them', 'reason'),
-    skippedOffsets: counter('skipped_offsets_total', 'Input offsets that were lost, or passed over'),
+    deadLetters: counter('dead_letters_total', 'Dead letters by reason, late records included', 'reason'),
+    skippedOffsets: counter('skipped_offsets_total', 'Input offsets that were lost or skipped'),
     skippedRanges: counter('skipped_ranges_total', 'Ranges of such offsets, each with a dead letter'),
-    duplicates: counter('duplicates_total', 'Observations of a time step already seen, dropped'),
+    duplicates: counter('duplicates_total', 'Observations dropped as duplicates of a time step'),
     gapStepsFilled: counter('gap_steps_filled_total', 'Missing grid steps filled with missing values'),
     withoutValue: counter('without_value_total', 'Records, or steps, without a value: NaN, tombstones, starts'),
     inputStoppedSeconds: gauge('input_stopped_seconds', 'Time without a record, once a live input stopped; else 0'),
     inputFindings: gauge('input_findings', 'Settings that do not fit the input, by kind', 'kind'),
     detectorChanges: counter('detector_changes_total', 'Changes of the detectors in a running worker', 'outcome'),
-    backfills: counter('series_backfilled_total', 'Series calibrated again on the values that they had kept'),
+    backfills: counter('series_backfilled_total', 'Series calibrated again on their kept values'),
     backfillsWaiting: gauge('backfills_waiting', 'Series and groups that wait for that calibration', 'partition'),
     seriesRestarts: counter('series_restarts_total', 'Series that started over, by reason', 'reason'),
     seriesWarmStarted: counter('series_warm_started_total', 'Series and groups that began with a history'),
@@ -117,15 +117,15 @@ function recordMetrics({ counter, gauge, histogram }: ReturnType<typeof makersOf
     seriesForgotten: counter('series_forgotten_total', 'Series and groups dropped: idle, or to make room', 'reason'),
     lagRecords: gauge('lag_records', 'Input records between the committed offset and the end', 'partition'),
     newestEventTime: gauge('newest_event_time_seconds', 'Event time of the newest committed score, Unix', 'partition'),
-    fetchSeconds: histogram('fetch_seconds', 'Duration of a fetch, up to 0.1 s of waiting included', COMMIT_SECONDS),
+    fetchSeconds: histogram('fetch_seconds', 'Duration of a fetch, with up to 0.1 s of waiting', COMMIT_SECONDS),
     // Transactions and state.
     commitSeconds: histogram('commit_seconds', 'Duration of a transaction', COMMIT_SECONDS),
     commitRecords: histogram('commit_records', 'Input records in a transaction', COMMIT_RECORDS),
     restoreSeconds: histogram('restore_seconds', 'Duration of restoring a partition', RESTORE_SECONDS),
     restoreProgress: gauge('restore_progress', 'Share of the changelog that a restore has read', 'partition'),
-    partitionRetries: counter('partition_retries_total', 'Times a partition gave up its state and restored it'),
+    partitionRetries: counter('partition_retries_total', 'Times a partition discarded and restored its state'),
     stateBytes: gauge('state_bytes', 'Memory of the series of a partition', 'partition'),
-    unitsHeld: gauge('units_held', 'Series judged alone, and groups, in memory', 'partition'),
+    unitsHeld: gauge('units_held', 'Series scored alone, and groups, in memory', 'partition'),
     journalBytes: gauge('journal_bytes', 'Open states in the changelog, replaced ones included', 'partition'),
   };
 }
@@ -165,7 +165,7 @@ function readGauges<F>(registry: Registry, read: () => F) {
 export function collectAlerts({ registry }: Pick<Metrics, 'registry'>, figures: () => AlertGauges): void {
   const gauge = readGauges(registry, figures);
   gauge('alerts_open', 'Events that are open, counted once a route', ({ open }) => open);
-  gauge('alert_dead_letters', 'Notifications that were given up and are kept', ({ deadLetters }) => deadLetters);
+  gauge('alert_dead_letters', 'Notifications that failed and are kept', ({ deadLetters }) => deadLetters);
   new Gauge({
     ...named('alert_queue_notifications', 'Notifications that wait for their receiver'),
     labelNames: ['receiver'],
@@ -181,7 +181,7 @@ const named = (name: string, help: string) => ({ name: `tidewatch_${name}`, help
 /** Gauges of scores. Their labels are those of the series that they are about. */
 export const SCORE_GAUGES = {
   grade: named('grade', 'How unusual the newest observation is, 0 to 1'),
-  expected: named('expected', 'What the newest observation was forecast to be'),
+  expected: named('expected', 'Forecast of the newest observation'),
   lower: named('lower', 'Lower bound of its interval'),
   upper: named('upper', 'Upper bound of its interval'),
   scoredTime: named('scored_time_seconds', 'Event time of the newest observation, Unix'),
@@ -189,7 +189,7 @@ export const SCORE_GAUGES = {
   leftOut: named('scores_left_out', 'Series, and open events, beyond the limit of a scrape'),
 };
 
-/** What is open and what waits, by receiver. */
+/** Open alerts, dead letters and waiting notifications. */
 export interface AlertGauges {
   readonly open: number;
   readonly deadLetters: number;
@@ -225,7 +225,7 @@ export function collectForecasts({ registry }: Pick<Metrics, 'registry'>, sums: 
   gauge('forecast_rows_waiting', 'Forecasts that wait for an inference thread', ({ rowsWaiting }) => rowsWaiting);
 }
 
-/** What the HTTP service holds, as of a scrape. Jobs are those of all replicas. */
+/** Jobs of all replicas and memory of bodies, at a scrape. */
 interface ServiceHoldings {
   readonly jobsPending: number;
   readonly jobsRunning: number;

@@ -19,7 +19,7 @@ interface OpsServerOptions {
   readonly metrics: { readonly registry: Pick<Metrics['registry'], 'contentType' | 'metrics'> };
   /** Reasons why the service is not ready, one sentence each; empty when it is. Called at every probe. */
   readonly reasonsNotReady: () => readonly string[];
-  /** What an operator should look at although the service is ready, one sentence each. */
+  /** Problems that do not stop the service, one sentence each. */
   readonly warnings?: () => readonly string[];
 }
 

@@ -2,7 +2,7 @@
 type ServiceErrorCode =
   /** Invalid or contradictory settings. */
   | 'configuration'
-  /** What is kept was written by a newer version. */
+  /** A newer version wrote the state or the database. */
   | 'kept-by-newer'
   /** A required external program is not installed. */
   | 'missing-tool'
@@ -27,7 +27,7 @@ type ServiceErrorCode =
   | 'model-unknown'
   /** The database is unreachable, or its disk is full. */
   | 'store-unavailable'
-  /** What was scored cannot be read: the history is starting, or its database is out of reach. */
+  /** The history is starting, or its database is unavailable. */
   | 'history-unavailable'
   /** A queue is full. */
   | 'overloaded'

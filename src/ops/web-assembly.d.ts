@@ -1,4 +1,4 @@
-/** What is used of WebAssembly. The types of Node.js leave it to those of browsers. */
+/** The used part of WebAssembly, which the types of Node.js lack. */
 declare const WebAssembly: {
   readonly Module: new (binary: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: object };

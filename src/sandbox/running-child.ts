@@ -39,7 +39,7 @@ export class RunningChild {
     return this.#ended;
   }
 
-  /** 0 where it is unknown. */
+  /** 0 if it is unknown. */
   async memoryBytes(): Promise<number> {
     const { pid } = this.#child.process;
     return (pid === undefined ? null : await residentBytes(pid)) ?? 0;

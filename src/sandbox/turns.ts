@@ -26,7 +26,7 @@ export class OwnerQueues {
     return this.#waiting.keys();
   }
 
-  /** Begins the next work of the owner; false where none waits. */
+  /** Begins the next work of the owner; false if none waits. */
   begin(owner: string): boolean {
     const [next] = this.#waiting.get(owner) ?? [];
     if (next === undefined) return false;

@@ -30,7 +30,6 @@ const MOST: Readonly<Record<string, number>> = {
   history: 28,
   incidents: 26,
   kafka: 27,
-  ops: 8,
   pages: 79,
   records: 3,
   time: 2,

@@ -182,7 +182,7 @@ function numbersOf({ timestamps, values }: KeptValues): Buffer {
   return Buffer.concat([timestamps, values].map((column) => Buffer.from(column.slice().buffer)));
 }
 
-/** Throws where the program failed, or nobody waits any more; what the caller can change is a problem. */
+/** Throws if the program failed, or nobody waits any more; what the caller can change is a problem. */
 function problemOf(
   outcome: Exclude<SandboxOutcome, { readonly kind: 'output' }>,
   { reason }: AbortSignal,

@@ -14,7 +14,7 @@ export interface ProblemsHeader {
   readonly problems: readonly string[];
 }
 
-/** The problem of settings whose forecasts are too many to be made in time; none where they are few enough. */
+/** The problem of settings whose forecasts are too many to be made in time; none if they are few enough. */
 export function forecastProblems(
   observations: number,
   { stepSize }: { readonly stepSize: number },

@@ -15,12 +15,12 @@ import { forecastProblems, type ProblemsHeader, problemsHeader, type ScoringMode
 export interface WhatIfHeader {
   readonly kind: 'what-if';
   readonly series: readonly { readonly name: string; readonly count: number }[];
-  /** Id of their group; null where they have none. */
+  /** Id of their group; null if they have none. */
   readonly group: string | null;
   readonly text: string;
   readonly alternatives: readonly ChangedSettings[];
   readonly fromMs: number | null;
-  /** Name of a fine-tuned model, and of the one below it; null where the detector has none. */
+  /** Name of a fine-tuned model, and of the one below it; null if the detector has none. */
   readonly tuned: { readonly name: string; readonly base: string } | null;
 }
 

@@ -1,6 +1,6 @@
 import { shortened } from './shortened.ts';
 
-/** Column names from flags; undefined where the usual names are looked up in the header. */
+/** Column names from flags; undefined if the usual names are looked up in the header. */
 export interface WantedColumns {
   readonly series?: string | undefined;
   readonly time?: string | undefined;
@@ -10,7 +10,7 @@ export interface WantedColumns {
   readonly onlySeriesNamed?: boolean;
 }
 
-/** Column indexes of an observation; `series` is null where the file holds one series. */
+/** Column indexes of an observation; `series` is null if the file holds one series. */
 export interface CsvColumns {
   readonly count: number;
   readonly series: number | null;

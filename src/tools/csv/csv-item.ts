@@ -10,7 +10,7 @@ export interface CsvObservation {
   readonly value: number;
   /** The text of the label column, if there is one. */
   readonly label?: string;
-  /** Left out where there are none. */
+  /** Omitted if there are none. */
   readonly extras?: PointExtras;
 }
 

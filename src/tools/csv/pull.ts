@@ -69,7 +69,7 @@ export class Refusals {
     if (this.#shown.length < SHOWN_MAX) this.#shown.push(`  line ${line}: ${shortened(reason, REASON_CHARACTERS_MAX)}`);
   }
 
-  /** Lines to print; none where nothing was refused. */
+  /** Lines to print; none if nothing was refused. */
   lines(): readonly string[] {
     if (this.count === 0) return [];
     const more = this.count - this.#shown.length;

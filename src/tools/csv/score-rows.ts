@@ -23,7 +23,7 @@ const FIELDS: Readonly<Record<string, (score: ScoreRecord) => string | number | 
 
 export const SCORE_ROW_HEADER = Object.keys(FIELDS).join(',');
 
-/** A score as a row of CSV: numbers in full precision, empty where there is none. */
+/** A score as a row of CSV: numbers in full precision, empty if there is none. */
 export function scoreRow(score: ScoreRecord): string {
   return Object.values(FIELDS)
     .map((field) => field(score) ?? '')

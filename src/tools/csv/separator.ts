@@ -26,7 +26,7 @@ export async function readHead(source: AsyncIterator<Buffer | string>): Promise<
   return { chunks, separator: separatorOf(begin) };
 }
 
-/** The most frequent separator of the first line, outside of quotes; a comma where there is none. */
+/** The most frequent separator of the first line, outside of quotes; a comma if there is none. */
 function separatorOf(begin: string): Separator {
   const [line = ''] = begin.split(/[\r\n]+/).filter((text) => text.trim() !== '');
   const bare = line.replace(/"[^"]*"/g, '');

@@ -77,7 +77,7 @@ function dailyMeans(
   return new Map(whole.map(([day, { sum, count }]) => [day, sum / count]));
 }
 
-/** The weekday that each day resembles where that contradicts the list; null where it does not. */
+/** The weekday that each day resembles where that contradicts the list; null if it does not. */
 function* judgeDays(
   means: ReadonlyMap<number, number>,
   daysOff: ReadonlyMap<number, ListedDay>,

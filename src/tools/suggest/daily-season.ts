@@ -18,7 +18,7 @@ const POSITIONS_MAX = 20_000;
 /** A season that may be spoken of. */
 export const SEASON_MIN = 0.4;
 
-/** Daily and weekly season; null where the series is too short, or its step too long, to have one. */
+/** Daily and weekly season; null if the series is too short, or its step too long, to have one. */
 export function seasonOf({ times, values }: SeriesColumn, stepMs: number): Season | null {
   const lastMs = times[times.length - 1];
   const span = Math.min(POSITIONS_MAX, Math.round((lastMs - times[0]) / stepMs) + 1);
@@ -38,7 +38,7 @@ export function seasonOf({ times, values }: SeriesColumn, stepMs: number): Seaso
   };
 }
 
-/** Autocorrelation at a lag; 0 where too few values have a later one. */
+/** Autocorrelation at a lag; 0 if too few values have a later one. */
 function correlation(grid: Float64Array, lag: number): number {
   let [n, sumA, sumB, sumAA, sumBB, sumAB] = [0, 0, 0, 0, 0, 0];
   for (let i = lag; i < grid.length; i++) {

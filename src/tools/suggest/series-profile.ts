@@ -9,7 +9,7 @@ export interface SeriesProfile {
   readonly count: number;
   readonly firstMs: number;
   readonly lastMs: number;
-  /** null where no two observations follow each other. */
+  /** null if no two observations follow each other. */
   readonly freq: Frequency | null;
   /** Steps from the first to the last observation. */
   readonly steps: number;
@@ -21,7 +21,7 @@ export interface SeriesProfile {
   readonly max: number;
   /** Median of the absolute changes from one observation to the next. */
   readonly change: number;
-  /** Smallest distance of two values where there are few of them; 0 where there are many. */
+  /** Smallest distance of two values where there are few of them; 0 if there are many. */
   readonly resolution: number;
   /** If so, the other fields describe its rate. */
   readonly isCounter: boolean;

@@ -16,7 +16,7 @@ export class Progress {
     this.#nextMs = nowMs() + AFTER_MS;
   }
 
-  /** @param share done, 0 to 1; null where the size of the work is not known */
+  /** @param share done, 0 to 1; null if the size of the work is not known */
   show(what: string, share: number | null, detail = ''): void {
     const nowMs = this.#nowMs();
     if (this.#io.status === undefined || nowMs < this.#nextMs) return;

@@ -25,7 +25,7 @@ export class ScoreView {
     this.#options = options;
   }
 
-  /** The line of a score; null where it is not shown. */
+  /** The line of a score; null if it is not shown. */
   show(score: ScoreRecord): string | null {
     const { selection, series, json, style } = this.#options;
     if (!series.test(score.series)) return null;
@@ -38,7 +38,7 @@ export class ScoreView {
     return json ? JSON.stringify(score) : scoreLine(score, style);
   }
 
-  /** Counts since the last call, as a sentence; null where there was nothing, or every score is shown. */
+  /** Counts since the last call, as a sentence; null if there was nothing, or every score is shown. */
   summary(): string | null {
     const [scored, others, flagged] = [this.#scored, this.#others, this.#flagged];
     this.#scored = this.#others = this.#flagged = 0;
