@@ -25,14 +25,12 @@ const MOST: Readonly<Record<string, number>> = {
   api: 46,
   checkpoint: 16,
   console: 78,
-  detection: 28,
   engine: 68,
   history: 28,
   incidents: 26,
   kafka: 27,
   pages: 79,
   records: 3,
-  time: 2,
 };
 
 const count = (text: string) =>

@@ -93,7 +93,7 @@ export interface Verdict {
   readonly grade: number;
   /** >= 0, unbounded: how much is going on. NaN without a value and a forecast. */
   readonly severity: number;
-  /** The threshold that keeps the promised rate is exceeded. */
+  /** The threshold that keeps the target rate is exceeded. */
   readonly alarm: boolean;
   /** The same threshold as a grade: that of a row that exceeds it alone. */
   readonly threshold: number;
@@ -111,7 +111,7 @@ export interface SeasonAlarm {
   /** Deviation of single values from it at this hour, or of days. */
   readonly deviation: number;
   /** Recent mean of values, or of the day so far. */
-  readonly lately: number;
+  readonly recentMean: number;
   /** The seasonal profile raised the alarm; otherwise the forecasts did. */
   readonly raised: boolean;
   /** The time by the clock of the series, as if that were UTC; the time up to which the day is reported. */
@@ -157,7 +157,7 @@ interface AlarmTarget {
  *              of the series shows, though T learns from it
  *   G          S + min(max(S of the two rows before), 2 S)
  *
- * So the threshold settles where episodes come at the promised rate (stochastic approximation of a quantile, Robbins
+ * So the threshold settles where episodes come at the target rate (stochastic approximation of a quantile, Robbins
  * and Monro 1951). The steps are large at first and shrink with the number of episodes seen. It stops falling below
  * ordinary rows: a series that is quiet for weeks must not be in alarm for weeks once it stirs.
  */
@@ -178,8 +178,8 @@ export function judgeRow(
   const energy = state[start + ENERGY] + ENERGY_RATE * (Math.min(wide, ENERGY_MAX) ** 2 - state[start + ENERGY]);
   state[start + HELD] = inSinglePrecision(held);
   state[start + ENERGY] = inSinglePrecision(energy);
-  const promised = Math.min(rate, ALARM_RATE_MAX, EPISODES_PER_GAP_MAX / gap);
-  const threshold = startOf(promised, isGroup) * Math.exp(state[start + THRESHOLD]);
+  const targetRate = Math.min(rate, ALARM_RATE_MAX, EPISODES_PER_GAP_MAX / gap);
+  const threshold = startOf(targetRate, isGroup) * Math.exp(state[start + THRESHOLD]);
   const isExceeded = together > threshold;
   if (isExceeded) {
     const begins = sinceExceeded > gap;
@@ -191,7 +191,7 @@ export function judgeRow(
     }
     state[start + SINCE_EXCEEDED] = 1;
   }
-  if (threshold > ORDINARY_TOGETHER) state[start + THRESHOLD] -= stepOf(state[start + EPISODES]) * promised;
+  if (threshold > ORDINARY_TOGETHER) state[start + THRESHOLD] -= stepOf(state[start + EPISODES]) * targetRate;
   const severity = held + ENERGY_WEIGHT * Math.sqrt(energy);
   const alarm = isExceeded && together > rareStep && together * unexplained > threshold * sharp;
   return {

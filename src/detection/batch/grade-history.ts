@@ -80,7 +80,7 @@ function* gradeAlone(
     originMs: Number.isNaN(startMs) ? null : startMs,
   });
   const state = new Float64Array(ALARM_STATE.count);
-  const promise = { rate: settings.alarmRate ?? 0, gap: settings.detectionSize, isGroup: false };
+  const target = { rate: settings.alarmRate ?? 0, gap: settings.detectionSize, isGroup: false };
   const verdicts: Verdict[] = [];
   const windowStart = history.values.length - settings.detectionSize;
   for (let position = 0; position < history.values.length; position++) {
@@ -88,7 +88,7 @@ function* gradeAlone(
     const unusual = rows.observe(position);
     const timestampMs = startMs + position * (settings.profile?.stepMs ?? Number.NaN);
     const row = { value: history.observed[position], timestampMs, moved: unusual?.moved };
-    const verdict = judgeAlone(rows.rings, position, judgeRow(state, 0, unusual, promise), row);
+    const verdict = judgeAlone(rows.rings, position, judgeRow(state, 0, unusual, target), row);
     rows.closeWindow(position + 1);
     events.observe(position, verdict, [rows]);
     if (position >= windowStart) verdicts.push(verdict);

@@ -2,7 +2,7 @@ import { STEPS_COUNTED } from '../calibration/resolution.ts';
 
 /** A step that is several times as large as usual shows so much where every other row is one. */
 const STEP_SHOWN = 30;
-/** A step that shows more may be an alarm, however seldom there is one. The rarest default promise asks for more. */
+/** A step that shows more may be an alarm, however seldom there is one. The rarest default target needs more. */
 const SHOWN_MAX = 80;
 
 /**

@@ -44,12 +44,12 @@ export function judgeGroup(
   members: readonly JudgedMember[],
   { timestampMs, settings: { alarmRate, detectionSize } }: TimedStep,
 ): GroupVerdict {
-  const promise = { rate: alarmRate, gap: detectionSize, isGroup: true };
+  const target = { rate: alarmRate, gap: detectionSize, isGroup: true };
   const shown = members.map(({ unusual }) => unusual);
   const hasSeasons = members.some(({ rings }) => rings.layout.profile !== null);
   const alone = members.map((member) => isAlarmAlone(member, alarmRate));
   const judge = (areUsual: readonly boolean[]): Verdict => {
-    const together = judgeRow(alarmState, 0, unusualGroup(scales, shown, areUsual), promise);
+    const together = judgeRow(alarmState, 0, unusualGroup(scales, shown, areUsual), target);
     const isOne = members.length > 1 && alone.some((alarm, i) => alarm && areUsual[i] !== true);
     return { ...together, alarm: together.alarm || isOne };
   };
@@ -66,7 +66,7 @@ export function judgeGroup(
       ...verdict,
       alarm,
       elevated: areKnown ? Math.min(verdict.elevated, longest(passed)) : verdict.elevated,
-      outsideProfile: longest(passed.filter(({ isAway }) => isAway)),
+      outsideProfile: longest(passed.filter(({ isDisplaced }) => isDisplaced)),
       season: leader === null ? null : seasons[passed.indexOf(leader)],
     },
     seasons,

@@ -34,7 +34,7 @@ export const PROFILE_FLOATS = layout({
   /** Slots by which the candidates of a day, and those of a week, were measured. */
   daySlots: 1,
   weekSlots: 1,
-  /** Slots so far, and how far their values lie above the day's and the week's lately. */
+  /** Slots so far, and how far their values lie above the day's and the week's, on recent average. */
   slots: 1,
   dayLevel: 1,
   weekLevel: 1,
@@ -105,7 +105,7 @@ export interface ProfileLayout {
   readonly daySlots: number;
   /** Values that a slot must have to count. */
   readonly rowsMin: number;
-  /** By how much a value moves the mean of how far values lie from the profile lately. */
+  /** By how much a value moves the mean of how far values lie from the profile on the last rows. */
   readonly recentRate: number;
   readonly places: Layout<SlotPart>['at'];
   readonly halves: number;

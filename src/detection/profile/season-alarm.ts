@@ -15,12 +15,12 @@ const HOUR_MS = 3_600_000;
 /** Deviations of an hour at which the alarm of the season starts. */
 const THRESHOLD_START = 7;
 /**
- * Members of a group start lower. They share the promise, so a threshold falls the slower the more they are: of eight
- * it would take weeks to come to where that of a series is within days.
+ * Members of a group start lower: they share the target rate, so that of eight the threshold would need weeks to reach
+ * where that of a series is within days.
  */
 const THRESHOLD_START_MEMBER = 6;
 /** The threshold does not fall below it. */
-const ORDINARY = 5;
+const TYPICAL_MIN = 5;
 /** The alarm is armed again after an hour below this share of the threshold. */
 const ARMED_SHARE = 0.5;
 /**
@@ -43,9 +43,9 @@ export function judgeSeason(
   season: SeasonVerdict | null,
   rate: number,
 ): Verdict {
-  const { raised, isAway, outsideProfile } = passSeason(state, season, { rate, isMember: false });
+  const { raised, isDisplaced, outsideProfile } = passSeason(state, season, { rate, isMember: false });
   if (season === null) return verdict;
-  const day = isAway ? null : raisedDay(state, season);
+  const day = isDisplaced ? null : raisedDay(state, season);
   const alarm = raised || day !== null || (verdict.alarm && !season.isUsual);
   const elevated = Math.min(verdict.elevated, outsideProfile);
   if (!alarm && !verdict.alarm && outsideProfile === 0 && elevated === verdict.elevated) return verdict;
@@ -71,7 +71,7 @@ export interface SeasonPassed {
   /** It raises an alarm: once, until values are back. */
   readonly raised: boolean;
   /** Its alarm was raised, and values are not back yet. */
-  readonly isAway: boolean;
+  readonly isDisplaced: boolean;
   /** Rows in a row outside of what their hours usually show, this one included; 0 if that is not known. */
   readonly outsideProfile: number;
 }
@@ -92,8 +92,8 @@ export function passSeason(
 ): SeasonPassed {
   const outsideProfile = season === null || season.isUsual ? 0 : floats[f + OUTSIDE_PROFILE] + 1;
   floats[f + OUTSIDE_PROFILE] = outsideProfile;
-  if (season === null) return { raised: false, isAway: floats[f + UNARMED] > 0, outsideProfile };
-  const promised = Math.min(rate, ALARM_RATE_MAX);
+  if (season === null) return { raised: false, isDisplaced: floats[f + UNARMED] > 0, outsideProfile };
+  const target = Math.min(rate, ALARM_RATE_MAX);
   const start = isMember ? THRESHOLD_START_MEMBER : THRESHOLD_START;
   const threshold = start * Math.exp(floats[f + THRESHOLD]);
   const { unusual } = season;
@@ -105,15 +105,15 @@ export function passSeason(
   if (unusual >= ARMED_SHARE * threshold && (raised || floats[f + UNARMED] > 0)) {
     floats[f + UNARMED] = Math.max(1, Math.ceil(HOUR_MS / layout.stepMs));
   } else if (floats[f + UNARMED] > 0) floats[f + UNARMED]--;
-  if (threshold > ORDINARY) floats[f + THRESHOLD] -= stepOf(floats[f + EPISODES]) * promised;
-  return { raised, isAway: floats[f + UNARMED] > 0, outsideProfile };
+  if (threshold > TYPICAL_MIN) floats[f + THRESHOLD] -= stepOf(floats[f + EPISODES]) * target;
+  return { raised, isDisplaced: floats[f + UNARMED] > 0, outsideProfile };
 }
 
 /** The season of an alarm, for its event. */
 export function seasonAlarm(
   { calendar }: ProfileLayout,
-  { expected, deviation, lately, timestampMs }: SeasonVerdict,
+  { expected, deviation, recentMean, timestampMs }: SeasonVerdict,
   raised: boolean,
 ): SeasonAlarm {
-  return { expected, deviation, lately, raised, localMs: timestampMs + offsetAt(calendar, timestampMs) };
+  return { expected, deviation, recentMean, raised, localMs: timestampMs + offsetAt(calendar, timestampMs) };
 }

@@ -187,7 +187,7 @@ interface SlotSpread {
   readonly hour: number;
   /** Its best candidate. */
   readonly candidate: number;
-  /** Mean square of how far values lie from the profile lately. */
+  /** Mean square of how far values lie from the profile on the last rows. */
   readonly shown: number;
 }
 

@@ -47,7 +47,7 @@ export interface SeasonVerdict {
   readonly expected: number;
   readonly deviation: number;
   /** The expected value plus the recent mean distance from the profile. */
-  readonly lately: number;
+  readonly recentMean: number;
   readonly timestampMs: number;
   /** Today so far, as a slot of it closes; null if that is not known. */
   readonly day: DayVerdict | null;
@@ -105,7 +105,7 @@ export function observeSeason(
     deviations,
     expected: valueAt(state, expected),
     deviation: Math.sqrt(meanSquare * share) * unit,
-    lately: valueAt(state, expected + recent),
+    recentMean: valueAt(state, expected + recent),
     timestampMs,
     day: doubles[d + SLOT] === before ? null : dayVerdict(state, candidate, floor),
   };

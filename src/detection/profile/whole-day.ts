@@ -102,7 +102,7 @@ export function dayAlarm(
     agoMs: timestampMs - instantOf(calendar, today * DAY_MS),
     leftMs: instantOf(calendar, (today + 1) * DAY_MS) - timestampMs,
   };
-  return { expected, deviation, lately: shown, raised: true, localMs: slot * slotMs, day };
+  return { expected, deviation, recentMean: shown, raised: true, localMs: slot * slotMs, day };
 }
 
 /** Learns how far the whole day lay off what was expected, as a share of that. */

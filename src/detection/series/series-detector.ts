@@ -227,8 +227,8 @@ export class SeriesDetector extends SeriesRings {
   private verdictOn(unusual: Unusualness | null): Verdict {
     const { alarmRate, detectionSize, thresholdMethod } = this.settings;
     if (alarmRate === null || thresholdMethod === 'multivariate') return NO_VERDICT;
-    const promise = { rate: alarmRate, gap: detectionSize, isGroup: false };
-    return judgeRow(this.rings.doubles, this.rings.scalarIndex(SCALARS.alarm), unusual, promise);
+    const target = { rate: alarmRate, gap: detectionSize, isGroup: false };
+    return judgeRow(this.rings.doubles, this.rings.scalarIndex(SCALARS.alarm), unusual, target);
   }
 
   /** As if the values in the ring were all that was observed so far. */

@@ -1,4 +1,4 @@
-/** A correction of the list, by the law or gazette that says so. */
+/** A correction of the list, by its law or gazette. */
 export interface Correction {
   /** Countries; their regions, too. */
   readonly places: readonly string[];

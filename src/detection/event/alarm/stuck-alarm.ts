@@ -8,7 +8,7 @@ const RUN_ROWS_MAX = 64;
 /** Pairs of values before a run that show how often values repeat. */
 const PAIRS_MIN = 96;
 /**
- * A run must be as improbable as this share of the promised rate, if values repeated independently of each other: in
+ * A run must be as improbable as this share of the target rate, if values repeated independently of each other: in
  * slow series of few digits they do not.
  */
 const RATE_SHARE = 1e-8;

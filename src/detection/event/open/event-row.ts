@@ -72,9 +72,9 @@ export function inSeason(seen: SeenValue | null, verdict: Verdict): SeenValue | 
   if (seen === null) return null;
   const season = seasonOfSeen(seen, verdict);
   if (season?.raised !== true) return seen;
-  const { expected, deviation, lately, day } = season;
+  const { expected, deviation, recentMean, day } = season;
   const margin = USUAL_DEVIATIONS * deviation;
-  const value = day === undefined ? seen.value : lately;
+  const value = day === undefined ? seen.value : recentMean;
   const lo = Math.max(seen.rings.layout.least, expected - margin);
   return { ...seen, value, expected, lo, hi: expected + margin };
 }

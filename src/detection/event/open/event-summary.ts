@@ -143,18 +143,18 @@ export function usualRange({ expected, deviation }: SeasonAlarm): readonly [numb
  * for a Tuesday (usually around 990)`; the value is its mean.
  */
 export function seasonText(value: number, season: SeasonAlarm, { unit, least, most }: ShownRange): string | null {
-  const { expected, deviation, lately, raised, localMs, day } = season;
+  const { expected, deviation, recentMean, raised, localMs, day } = season;
   const margin = USUAL_DEVIATIONS * deviation;
   const isUsual = Math.abs(value - expected) <= margin;
   if (!raised && isUsual) return null;
-  const way = (isUsual ? lately : value) < expected ? 'lower' : 'higher';
+  const way = (isUsual ? recentMean : value) < expected ? 'lower' : 'higher';
   const weekday = WEEKDAYS[weekdayOf(Math.floor(localMs / DAY_MS))];
   const hour = new Date(localMs).toISOString().slice(11, 16);
   const time = `${weekday} ${hour}`;
   const textsOf = (...values: number[]) => numberTexts(values.map(rounded), unit);
   const rounded = (each: number) => Math.max(least, Math.min(roundedBy(each, margin), most));
   if (day !== undefined) {
-    const share = least < 0 ? '' : percentText(lately / expected - 1);
+    const share = least < 0 ? '' : percentText(recentMean / expected - 1);
     const usual = `than usual for a ${weekday} (usually around ${textsOf(expected)[0]})`;
     return `the day up to ${hour} is ${share}${way} ${usual}`;
   }

@@ -336,7 +336,9 @@ test('an alarm of the long memory is described by what its time of the week usua
       grade: 0.1,
       severity: alarm ? 1 : 0,
       alarm,
-      season: alarm ? { expected: 20, deviation: 2, lately: 12, raised: true, localMs: Date.UTC(2026, 2, 3, 9) } : null,
+      season: alarm
+        ? { expected: 20, deviation: 2, recentMean: 12, raised: true, localMs: Date.UTC(2026, 2, 3, 9) }
+        : null,
       elevated: 0,
       threshold: 0.5,
       outsideProfile: Math.max(0, 32 - position),
@@ -359,7 +361,7 @@ test('a value below its forecast that is high for its hour is described by the f
   const tracker = new EventTracker({ ...subject, rules: NO_RULES, idOf: String });
   const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ detectionSize: GAP, context: 64 }))));
   const localMs = Date.UTC(2026, 2, 3, 9);
-  const season = { expected: 20, deviation: 2, lately: 30, raised: false, localMs };
+  const season = { expected: 20, deviation: 2, recentMean: 30, raised: false, localMs };
   const toldOf = (value: number) =>
     tracker.observe({
       position: 0,
@@ -378,7 +380,7 @@ test('an event of a group that the long memory of one member raised is of that m
   const memory = new SeriesMemory(seriesLayout(streamSettings({ detectionSize: GAP, context: 64 })));
   const subject = { detector: 'd', series: null, group: 'g', labels: {}, gap: GAP, stepMs: STEP_MS };
   const tracker = new EventTracker({ ...subject, rules: NO_RULES, idOf: String });
-  const season = { expected: 20, deviation: 2, lately: 12, raised: true, localMs: Date.UTC(2026, 2, 3, 9) };
+  const season = { expected: 20, deviation: 2, recentMean: 12, raised: true, localMs: Date.UTC(2026, 2, 3, 9) };
   const bounds = { lo: Number.NaN, hi: Number.NaN, origin: 0 };
   const [odd, beside] = [40, 1].map((sharp, i) => {
     const own = i === 1 ? season : null;

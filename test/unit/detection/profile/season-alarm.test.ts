@@ -13,7 +13,7 @@ const seasonOf = (unusual: number) => {
     deviations: 0,
     expected: 0,
     deviation: 1,
-    lately: unusual,
+    recentMean: unusual,
     timestampMs: 0,
     day: null,
   };

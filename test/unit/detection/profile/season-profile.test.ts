@@ -264,7 +264,7 @@ test('what the profile explains of a blind forecast is usual, up to five deviati
     deviations: 3,
     expected: 0,
     deviation: 1,
-    lately: 0,
+    recentMean: 0,
     timestampMs: 0,
     day: null,
   };

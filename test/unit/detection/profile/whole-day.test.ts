@@ -86,7 +86,7 @@ test('a day 15 % low is one alarm by the evening, and days as they always are ra
     assert.ok(hour >= 9 && hour <= 19, `raised at ${hour} h`);
     assert.deepEqual([season.day?.agoMs, season.day?.leftMs], [hour * HOUR_MS, (24 - hour) * HOUR_MS]);
     assert.equal(season.localMs, ms);
-    const share = season.lately / season.expected;
+    const share = season.recentMean / season.expected;
     assert.ok(share > 0.8 && share < 0.92, `told as ${share} of what was expected`);
   }
 });
@@ -97,7 +97,7 @@ test('a day 15 % high is an alarm, too', () => {
     trafficOf(1, (day) => (day === LOW_DAY ? 1.15 : 1)),
   );
   assert.equal(raised.length, 1);
-  assert.ok(raised[0].season.lately > 1.08 * raised[0].season.expected);
+  assert.ok(raised[0].season.recentMean > 1.08 * raised[0].season.expected);
 });
 
 test('after a reported day the next one is not reported, and the one after that may be', () => {

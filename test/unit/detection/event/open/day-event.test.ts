@@ -17,7 +17,7 @@ test('an alarm of a whole day is reported as its mean, lasts as long as the day,
   const subject = { detector: 'd', series: 's', group: null, labels: {}, gap: GAP, stepMs };
   const tracker = new EventTracker({ ...subject, rules: NO_RULES, idOf: String });
   const day = { agoMs: 17 * stepMs, leftMs: 7 * stepMs };
-  const season = { expected: 20, deviation: 0.5, lately: 17, raised: true, localMs: Date.UTC(2026, 2, 4, 17), day };
+  const season = { expected: 20, deviation: 0.5, recentMean: 17, raised: true, localMs: Date.UTC(2026, 2, 4, 17), day };
   const busy = (position: number) => (position % 24 >= 8 ? 30 : 10) + (position % 3);
   const lows = [2, 3];
   const revisions: AnomalyEvent[] = [];

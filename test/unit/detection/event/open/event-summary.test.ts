@@ -82,7 +82,7 @@ test('a duration has two of its unit at least, where there are so many', () => {
 
 test('what is unusual for a time of the week names weekday, local time and what is usual', () => {
   const at = (value: number, localMs: number, expected = 990, deviation = 45) => {
-    return seasonText(value, { expected, deviation, lately: value, raised: true, localMs }, null);
+    return seasonText(value, { expected, deviation, recentMean: value, raised: true, localMs }, null);
   };
   const tuesday = Date.UTC(2026, 2, 3, 9);
   assert.equal(at(171, tuesday), 'lower than usual for a Tuesday 09:00 (usually 900 to 1080)');
@@ -143,7 +143,7 @@ function eight(seen: Seen): readonly string[] {
   const event = told(seen);
   const value = seen.value ?? Number.NaN;
   const side = value > 990 ? 'highest' : 'lowest';
-  const season = { expected: 990, deviation: 45, lately: 700, raised: true, localMs: START_MS };
+  const season = { expected: 990, deviation: 45, recentMean: 700, raised: true, localMs: START_MS };
   const rare = { ...event, unusual: rarityText({ side, rows: 14 * 24 }, HOUR_MS) };
   const unusual = { ...event, unusual: seasonText(value, season, null) };
   return [
@@ -245,13 +245,13 @@ test('the summary of a silence', () => {
 
 test('less than a day is no measure of how rare a value is, nor is what forecasts alone find', () => {
   assert.equal(rarityText({ side: 'highest', rows: 5 }, HOUR_MS), null);
-  const season = { expected: 990, deviation: 45, lately: 700, raised: false, localMs: START_MS };
+  const season = { expected: 990, deviation: 45, recentMean: 700, raised: false, localMs: START_MS };
   assert.equal(seasonText(950, season, null), null);
   assert.match(seasonText(171, season, 'bytes') ?? '', /^lower than usual for a Tuesday 09:00 \(usually .* to .*\)$/);
 });
 
 test('values that are usual one by one are described by their average', () => {
-  const season = { expected: 990, deviation: 45, lately: 1042.4, raised: true, localMs: START_MS };
+  const season = { expected: 990, deviation: 45, recentMean: 1042.4, raised: true, localMs: START_MS };
   const text = 'on average higher than usual for a Tuesday 09:00 (usually around 990)';
   assert.deepEqual([seasonText(1055, season, null), seasonText(980, season, null)], [text, text]);
   const summary = summaryOf({ ...spike, value: 1055, unusual: text }, lasted(MINUTE_MS));
@@ -262,8 +262,8 @@ test('the summary of a whole day', () => {
   const wednesday = { expected: 480, deviation: 12.4, raised: true, localMs: Date.UTC(2026, 2, 4, 17) };
   const day = { agoMs: 17 * HOUR_MS, leftMs: 7 * HOUR_MS };
   const whole = { ...ANY, least: 0 };
-  const text = (lately: number, more: Partial<SeasonAlarm> = {}, shown = whole, unit: string | null = null) =>
-    seasonText(lately, { ...wednesday, lately, day, ...more }, unit, shown);
+  const text = (recentMean: number, more: Partial<SeasonAlarm> = {}, shown = whole, unit: string | null = null) =>
+    seasonText(recentMean, { ...wednesday, recentMean, day, ...more }, unit, shown);
   const shift = told({ kind: 'level_shift', direction: 'down', value: 417, expected: 480 });
   const low = { ...shift, unusual: text(417) };
   assert.deepEqual(
@@ -291,7 +291,7 @@ test('the summary of a whole day', () => {
 });
 
 test('a usual range that is narrow relative to its level has as many digits as it is wide', () => {
-  const season = { expected: 100_049, deviation: 250, lately: 100_900, raised: false, localMs: START_MS };
+  const season = { expected: 100_049, deviation: 250, recentMean: 100_900, raised: false, localMs: START_MS };
   assert.match(seasonText(100_900, season, null) ?? '', /^higher than usual .* \(usually 99500 to 100500\)$/);
   const fine = { ...season, expected: 1.00012, deviation: 0.00001 };
   assert.match(seasonText(1.0002, fine, null) ?? '', /\(usually 1\.0001 to 1\.00014\)$/);
@@ -316,7 +316,7 @@ test('a sentence has no times if they are not known', () => {
 });
 
 test('a usual range ends where the series does: at none, and at all of a share', () => {
-  const season = { expected: 195, deviation: 232, lately: 900, raised: false, localMs: START_MS };
+  const season = { expected: 195, deviation: 232, recentMean: 900, raised: false, localMs: START_MS };
   assert.match(seasonText(900, season, null) ?? '', /\(usually -270 to 660\)$/);
   assert.match(seasonText(900, season, null, { ...ANY, least: 0 }) ?? '', /\(usually 0 to 660\)$/);
   const share = { ...season, expected: 0.99, deviation: 0.01 };
