@@ -173,6 +173,7 @@ export function sendersTable(): string {
     return `| ${[label, version, WRITTEN_TO[to] ?? `\`${to}\``, ...answers, partial || '-'].join(' | ')} |`;
   });
   const head = '| sender | version | to | 400 | 429 | 503 | outage | it counts of a partly refused request |';
-  const recorded = RECORDERS.map(({ label, version }) => `| ${label} | ${version} | recorded | - | - | - | - | - |`);
-  return [head, '| --- | --- | --- | --- | --- | --- | --- | --- |', ...rows, ...recorded].join('\n');
+  const recorded = RECORDERS.map(({ label, version }) => `- ${label} (${version})`);
+  const rule = '| --- | --- | --- | --- | --- | --- | --- | --- |';
+  return [head, rule, ...rows, '', 'Tests also replay recorded bytes:', '', ...recorded].join('\n');
 }
