@@ -4,8 +4,9 @@ import { createWriteStream, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
+import { javaVersion } from '../src/demo/local-kafka/java-artifacts.ts';
 import failedFiles from './fixture/failed-files.ts';
-import { endKafkaOfRun, startKafkaOfRun } from './fixture/kafka/run-kafka.ts';
+import { startTestKafka } from './fixture/kafka/started-kafka.ts';
 import slowestFiles from './fixture/slowest-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -26,13 +27,22 @@ function placed(patterns: readonly string[]): { readonly file: string; readonly 
 // Both kinds beside each other all the time: one after the other, cores are idle while services are waited for.
 const files = [...placed(COMPUTING), ...placed(SERVICES)].sort((a, b) => a.place - b.place);
 
-await startKafkaOfRun();
+// The tests find it in `TEST_BROKERS`. Without Java there is none, and each test of Kafka says why.
+const hasJava = (await javaVersion().catch(() => null)) !== null;
+const broker = hasJava ? await startTestKafka() : null;
+if (broker !== null) process.env.TEST_BROKERS = broker.kafka.brokers.join();
 const events = run({ files: files.map(({ file }) => file), concurrency: CONCURRENCY });
 events.on('test:summary', ({ success }) => {
   if (!success) process.exitCode = 1;
+});
+// The runner reports a file without any test as a test that passes.
+events.on('test:pass', ({ name, file }) => {
+  if (name !== file) return;
+  console.error(`${file} has no test`);
+  process.exitCode = 1;
 });
 events.compose(new spec()).pipe(process.stdout);
 events.compose(slowestFiles).pipe(process.stdout);
 events.compose(failedFiles).pipe(createWriteStream(join(ROOT, 'node_modules/.failed-tests')));
 await once(events, 'end');
-await endKafkaOfRun();
+await broker?.remove();

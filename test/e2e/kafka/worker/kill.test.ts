@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnomalyEvent } from '../../../../src/records/anomaly-event.ts';
 import { kafkaTest } from '../../../fixture/kafka/kafka.ts';
-import { detectorsFile, kafkaStream } from '../../../fixture/kafka/kafka-stream.ts';
-import { killRepeatedly } from '../../../fixture/kafka/kill-repeatedly.ts';
+import { detectorsFile, type KafkaStream, kafkaStream } from '../../../fixture/kafka/kafka-stream.ts';
 import { assertSameScores, assertScoredOnce, QUICK_DETECTOR } from '../../../fixture/stream/scored-stream.ts';
 import { observationRecord } from '../../../fixture/stream/stream-run.ts';
+import { until } from '../../../fixture/until.ts';
 
 const PARTITIONS = 4;
 const KILLS = 4;
@@ -48,8 +50,7 @@ kafkaTest(
     assert.ok(expected.events.length > 2 * SERIES && open.length > 0, 'there are events, and some are open');
 
     const stream = await kafkaStream(PARTITIONS, DETECTORS);
-    const atOnce = records.length / KILLS / 2;
-    await killRepeatedly(stream, { records, kills: KILLS, atOnce, batch: 40, everyMs: 50, withinMs: 600 });
+    await killRepeatedly(stream);
     const scores = await stream.scores();
     assertScoredOnce(scores, outcomes);
     assertSameScores(scores, expected.scores);
@@ -67,6 +68,26 @@ kafkaTest(
     assert.deepEqual(openOf(await stream.events()), []);
   },
 );
+
+/** Feeds all records to workers that are killed with -9, one after the other, and then to one that is not. */
+async function killRepeatedly(stream: KafkaStream): Promise<void> {
+  const share = records.length / KILLS;
+  for (let kill = 0; kill < KILLS; kill++) {
+    // Each has records of its own to score, however long it takes to start.
+    const own = records.slice(kill * share, (kill + 1) * share);
+    const before = (await stream.scores()).length;
+    const victim = await stream.startWorker();
+    await stream.feed(own.slice(0, share / 2));
+    await until('the worker scores', async () => (await stream.scores()).length > before);
+    const feeding = stream.feedSlowly(own.slice(share / 2), { batch: 40, everyMs: 50 });
+    await sleep(randomInt(600));
+    await victim.kill();
+    await feeding;
+  }
+  const last = await stream.startWorker();
+  await stream.settled();
+  await last.stop();
+}
 
 /** Ids of the events that were not closed. */
 function openOf(events: readonly AnomalyEvent[]): string[] {

@@ -3,10 +3,24 @@ import { test } from 'node:test';
 import { CHANGE_BEFORE_MS, CHANGES_KEPT_MS, CHANGES_MAX } from '../../../../src/records/changes/change-limits.ts';
 import { type ConcernedSubject, Deployments } from '../../../../src/records/changes/deployments.ts';
 import type { Deployment } from '../../../../src/records/deployment.ts';
-import { deployment } from '../../../fixture/records/changes/deployment.ts';
 
 const NOW = Date.UTC(2026, 4, 1);
 const MINUTE = 60_000;
+
+/** A deployment that concerns all series, with changes. */
+function deployment(changes: Partial<Deployment> = {}): Deployment {
+  return {
+    id: 'deploy-1',
+    time: Date.UTC(2026, 4, 1),
+    timeEnd: null,
+    text: 'deploy web 4.2',
+    tags: [],
+    labels: {},
+    series: null,
+    link: null,
+    ...changes,
+  };
+}
 
 function known(changes: readonly Partial<Deployment>[]): Deployments {
   const all = new Deployments(() => NOW);
