@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Check } from 'typebox/value';
+import { CrossValidationAnswer, ForecastAnswer } from '../../../src/api/wire/schema/forecast-schema.ts';
+import { HistoricForecastAnswer, InSampleDetectionAnswer } from '../../../src/api/wire/schema/in-sample-schema.ts';
+import { OnlineDetectionAnswer } from '../../../src/api/wire/schema/online-detection-schema.ts';
+import { fc } from '../../fixture/fast-check.ts';
+import { ask } from '../../fixture/http/ask.ts';
+import { startApp } from '../../fixture/http/http-service.ts';
+
+const app = await startApp();
+
+const ENDPOINTS = {
+  '/v2/online_anomaly_detection': OnlineDetectionAnswer,
+  '/v2/anomaly_detection': InSampleDetectionAnswer,
+  '/v2/historic_forecast': HistoricForecastAnswer,
+  '/v2/forecast': ForecastAnswer,
+  '/v2/cross_validation': CrossValidationAnswer,
+} as const;
+const urls = fc.constantFrom(...(Object.keys(ENDPOINTS) as (keyof typeof ENDPOINTS)[]));
+
+const extreme = fc.constantFrom(0, -1, 3.4028235e38, -3.4028235e38, 1e-45, -0);
+const observed = fc.oneof(
+  { weight: 8, arbitrary: fc.double({ min: -1e6, max: 1e6, noNaN: true }) },
+  { weight: 1, arbitrary: extreme },
+  { weight: 1, arbitrary: fc.constant(null) },
+);
+
+/** Requests that make sense, and some whose parts do not fit each other. */
+const requests = fc
+  .array(
+    fc.oneof(
+      { weight: 9, arbitrary: fc.integer({ min: 30, max: 60 }) },
+      { weight: 1, arbitrary: fc.integer({ min: 1, max: 30 }) },
+    ),
+    {
+      minLength: 1,
+      maxLength: 4,
+    },
+  )
+  .chain((sizes) => {
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    const column = (length: number) => fc.array(observed, { minLength: length, maxLength: length });
+    const category = fc.array(fc.constantFrom('a', 'b', null), { minLength: total, maxLength: total });
+    return fc.record(
+      {
+        series: fc.record(
+          {
+            y: column(total),
+            sizes: fc.constant(sizes),
+            X: fc.oneof(fc.constant(null), fc.tuple(column(total), category), fc.tuple(column(total))),
+            categorical_exog: fc.constant([1]),
+          },
+          { requiredKeys: ['y', 'sizes'] },
+        ),
+        freq: fc.constantFrom('h', 'D', 'MS', 'nonsense'),
+        h: fc.integer({ min: 1, max: 90 }),
+        detection_size: fc.integer({ min: 1, max: 30 }),
+        step_size: fc.oneof(fc.constant(null), fc.integer({ min: 1, max: 40 })),
+        n_windows: fc.integer({ min: 1, max: 3 }),
+        threshold_method: fc.constantFrom('univariate', 'multivariate'),
+        clean_ex_first: fc.boolean(),
+        feature_contributions: fc.boolean(),
+        full_history: fc.boolean(),
+        model: fc.constantFrom('timegpt-1', 'timegpt-2.1', 'tsmodel-1', 'timegpt-1-long-horizon', 'other'),
+        hist_exog: fc.constantFrom(null, null, null, [0], [1]),
+      },
+      { requiredKeys: ['series', 'freq', 'h', 'detection_size'] },
+    );
+  });
+
+/** Every request is answered with what its schema promises, or refused with the place of what is wrong. */
+function assertAnswered(url: keyof typeof ENDPOINTS, { status, body }: Awaited<ReturnType<typeof ask>>): void {
+  if (status === 200) {
+    assert.equal(Check(ENDPOINTS[url], body), true, JSON.stringify(body));
+    return;
+  }
+  assert.ok([400, 404, 422].includes(status), `${status} ${JSON.stringify(body)}`);
+  if (status !== 422) {
+    assert.equal(typeof body.detail, 'string');
+    return;
+  }
+  assert.ok(body.detail.length > 0);
+  for (const { loc, msg, type } of body.detail) {
+    assert.ok(loc[0] === 'body' && typeof msg === 'string' && typeof type === 'string');
+  }
+}
+
+test('a request is answered or refused with a reason, never with an internal error', async () => {
+  const statuses = new Map<number, number>();
+  await fc.assert(
+    fc.asyncProperty(urls, requests, fc.boolean(), async (url, request, leveled) => {
+      const level = url.endsWith('anomaly_detection') ? 80 : [80, 95];
+      const answer = await ask(app, url, { ...request, ...(leveled ? { level } : {}) });
+      assertAnswered(url, answer);
+      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+    }),
+    { numRuns: 400 },
+  );
+  assert.ok((statuses.get(200) ?? 0) > 40, JSON.stringify([...statuses]));
+});
+
+test('arbitrary JSON is refused without an internal error', async () => {
+  const anything = fc.oneof(
+    fc.json(),
+    fc
+      .record({ series: fc.jsonValue(), freq: fc.jsonValue(), h: fc.jsonValue(), level: fc.jsonValue() })
+      .map((body) => JSON.stringify(body)),
+    fc.string(),
+  );
+  await fc.assert(
+    fc.asyncProperty(urls, anything, async (url, body) => {
+      if (body !== '') assertAnswered(url, await ask(app, url, body));
+    }),
+    { numRuns: 300 },
+  );
+});
