@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { readConsumerGroup } from '../../../src/kafka/admin/consumer-group.ts';
 import { countPartitions, raisePartitions } from '../../../src/kafka/admin/raise-partitions.ts';
 import type { ProducerRecord } from '../../../src/kafka/produce/bulk-producer.ts';
 import type { ScoreRecord } from '../../../src/records/score-record.ts';
@@ -9,6 +10,7 @@ import { runCommand, startCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { kafkaConnection, kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { type KafkaStream, kafkaStream } from '../../fixture/kafka/kafka-stream.ts';
+import type { WorkerProcess } from '../../fixture/kafka/worker-process.ts';
 import { observationRecord, START_MS, STEP_MS } from '../../fixture/stream/stream-run.ts';
 import { until } from '../../fixture/until.ts';
 
@@ -42,12 +44,21 @@ function recordsOf(from: number, to: number): ProducerRecord[] {
   ]);
 }
 
+/** Stops a worker. On a busy machine one may end before it has left its group: its session ends later. */
+async function stop(stream: KafkaStream, worker: WorkerProcess): Promise<void> {
+  await worker.stop();
+  const [connection, { groupId, topics }] = [await kafkaConnection(), stream];
+  await until('the group is empty', async () => {
+    return (await readConsumerGroup(connection, { groupId, topic: topics.observations })).members === 0;
+  });
+}
+
 /** Scores what is there in a worker of its own. */
 async function score(stream: KafkaStream, records: readonly ProducerRecord[]): Promise<void> {
   await stream.feed(records);
   const worker = await stream.startWorker();
   await stream.settled();
-  await worker.stop();
+  await stop(stream, worker);
 }
 
 async function commandOf(stream: KafkaStream) {
@@ -100,8 +111,11 @@ kafkaTest(
     await until('the changelog has got partitions', async () => (await counted()).get(moved.topics.changelog) === 5);
     killed.kill();
     await killed.exitCode;
-    const refused = await moved.startWorker();
-    assert.equal((await refused.ended).code, 1, 'a worker starts in the middle of it');
+    // The input has got partitions at the end, which may have come first.
+    if ((await counted()).get(moved.topics.observations) !== 5) {
+      const refused = await moved.startWorker();
+      assert.equal((await refused.ended).code, 1, 'a worker starts in the middle of it');
+    }
 
     const again = await command.run('repartition', '--partitions', '5');
     assert.deepEqual([again.exitCode, again.err], [0, []]);
@@ -162,9 +176,9 @@ kafkaTest(
       assert.deepEqual([refused.exitCode, refused.out], [1, []]);
       assert.match(refused.err.join(), /has members \(1\): stop the workers first/);
     }
-    await worker.stop();
+    await stop(stream, worker);
 
-    assert.equal((await run('reset', '--series', 'web-1')).exitCode, 0);
+    assert.deepEqual(await run('reset', '--series', 'web-1').then(({ exitCode, err }) => [exitCode, err]), [0, []]);
     await score(stream, recordsOf(30, 31));
     const positions = (await stream.scores())
       .filter(({ timestampMs, series }) => timestampMs === START_MS + 30 * STEP_MS && SERIES.includes(series))
