@@ -47,9 +47,12 @@ export interface IncidentOrigin {
 /** First candidates with less of the evidence were mostly wrong on labelled faults. */
 const KNOWN_SHARE_MIN = 1 / 3;
 
-/** True if the first candidate has a third of the evidence, and more than the second. */
+/** A smaller lead over the second is that of equal replicas, by chance. */
+const KNOWN_LEAD_MIN = 1.25;
+
+/** True if the first candidate has a third of the evidence, and a quarter more than the second. */
 export function isOriginKnown([first, second]: readonly Pick<IncidentOrigin, 'score'>[]): boolean {
-  return first !== undefined && first.score >= KNOWN_SHARE_MIN && first.score > (second?.score ?? 0);
+  return first !== undefined && first.score >= KNOWN_SHARE_MIN && first.score >= KNOWN_LEAD_MIN * (second?.score ?? 0);
 }
 
 /** One revision of an incident, as it was known at `updatedAtMs`. Times are event times, except where noted. */

@@ -40,9 +40,10 @@ export function componentsOf(fleet: readonly PartedSeries[]): (series: PartedSer
   }
   const ofSplit = new Set(parted.map(({ series }) => split(series)));
   const differing = [...values].filter(([, { size }]) => size > 1);
+  const chosen = differing.length > 0 ? differing : [...values];
   const label =
-    FAILING_LABELS.find((name) => differing.some(([differs]) => differs === name)) ??
-    finest(differing.length > 0 ? differing : [...values], fleet.length, ofSplit.size);
+    FAILING_LABELS.find((name) => chosen.some(([differs]) => differs === name)) ??
+    finest(chosen, fleet.length, ofSplit.size);
   return ({ series, parts }) => {
     const labelled = parts.dimensions.find(({ name }) => name === label)?.value;
     return labelled ?? (parts.dimensions.some(({ name }) => isDepth(name)) ? split(series) : null);
