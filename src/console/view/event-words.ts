@@ -2,6 +2,7 @@ import type { EventAnswer } from '../../api/wire/schema/event-schema.ts';
 import { quantityText, quantityTexts } from '../../records/quantity-text.ts';
 import { counted, elapsedText, numberText, percentText } from './number-words.ts';
 import { routeTo } from './route.ts';
+import { withShownClock } from './time-words.ts';
 
 /** What each kind means, for those who see it for the first time. */
 export const KINDS: Readonly<Record<EventAnswer['kind'], string>> = {
@@ -77,7 +78,8 @@ export function whyFlagged(event: EventAnswer, nowMs: number): readonly string[]
   else if (value !== null && expected !== null) {
     sentences.push(`At its peak it was ${valueText}; ${expectedText} was expected.`);
   }
-  const widths = widthsOut(event);
+  const distance = widthsOut(event);
+  const widths = distance === null ? null : Math.round(distance * 10) / 10;
   if (widths !== null) {
     const beyond = beyondText(event.kind, widths);
     const isDescribed = event.summary.includes('(usually ');
@@ -90,23 +92,23 @@ export function whyFlagged(event: EventAnswer, nowMs: number): readonly string[]
   if (grade !== null)
     sentences.push(`Its grade was ${grade.toFixed(2)}; most series reach 0.5 once in 1,000 observations.`);
   const length = elapsedText((endedAtMs ?? recoveringSinceMs ?? Math.max(nowMs, startedAtMs)) - startedAtMs);
-  const raised = `${counted(alarms, 'alarm')} in ${counted(observations, 'observation')}`;
+  // An event of missing observations has none to count.
+  const raised =
+    event.kind === 'silence' ? '' : `, with ${counted(alarms, 'alarm')} in ${counted(observations, 'observation')}`;
   if (endedAtMs === null && recoveringSinceMs !== null) {
     const since = elapsedText(Math.max(nowMs, recoveringSinceMs) - recoveringSinceMs);
-    sentences.push(`It lasted ${length}, with ${raised}. It has been recovering for ${since}.`);
-  } else if (endedAtMs === null) sentences.push(`It has been open for ${length}, with ${raised}.`);
-  else if (closeReason !== 'new_level') sentences.push(`It lasted ${length}, with ${raised}.`);
-  else sentences.push(`Values stay at the new level; forecasts followed after ${length}, with ${raised}.`);
-  return sentences;
+    sentences.push(`It lasted ${length}${raised}. It has been recovering for ${since}.`);
+  } else if (endedAtMs === null) sentences.push(`It has been open for ${length}${raised}.`);
+  else if (closeReason !== 'new_level' || event.kind === 'stuck') sentences.push(`It lasted ${length}${raised}.`);
+  else sentences.push(`Values stay at the new level; forecasts followed after ${length}${raised}.`);
+  return sentences.map(withShownClock);
 }
 
 function beyondText(kind: EventAnswer['kind'], widths: number): string {
   if (kind === 'stuck') return 'it was flagged because the value does not change';
   if (widths === 0) return 'the peak is inside and was flagged for its shape';
-  return `the peak is ${numberText(round(widths))}x the width of this interval outside it`;
+  return `the peak is ${numberText(widths)}x the width of this interval outside it`;
 }
-
-const round = (value: number) => Math.round(value * 10) / 10;
 
 /** Begins large and ends with a stop. */
 function sentenceOf(text: string): string {

@@ -20,6 +20,8 @@ export interface ShownFreshness {
   readonly remains: string;
 }
 
+/** While more observations of each series wait, what is shown is the past. One step may be on its way. */
+const WAITING_STEPS = 2;
 const PAST_WORKS = 'Stored events, series and backtests are still available.';
 
 /**
@@ -54,6 +56,10 @@ export function shownFreshness(
   if (series.judged === 0) {
     const calibrating = series.calibrating > 0 ? `: ${countsText(freshness)}` : ', and none is calibrating';
     return notCurrent('Not scored', `No series is scored yet${calibrating}.`, '');
+  }
+  const known = series.judged + series.calibrating + series.silent + series.ended;
+  if (freshness.unwatched === null && workers.lag > WAITING_STEPS * known) {
+    return notCurrent('Catching up', `${waiting[0].toUpperCase()}${waiting.slice(1)} to be scored.${until}`);
   }
   return { isCurrent: true, mark: 'Live', reason: `${countsText(freshness)}.${until}`, remains: '' };
 }

@@ -73,6 +73,13 @@ export function zonedText(atMs: number): string {
   return `${momentText(atMs)} ${partsOf(atMs).timeZoneName}`;
 }
 
+/** A sentence of a record, whose times are in UTC, by the clock that the page shows. */
+export function withShownClock(text: string): string {
+  return text.replace(/\b(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/g, (_, day: string, clock: string) => {
+    return momentText(Date.parse(`${day}T${clock}Z`)).slice(0, 16);
+  });
+}
+
 /** How far event time is behind the clock; empty below two minutes. */
 export function behindText(nowMs: number, wallMs: number): string {
   const behind = wallMs - nowMs;

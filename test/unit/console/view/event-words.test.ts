@@ -12,6 +12,7 @@ import {
   widthsOut,
   worstFirst,
 } from '../../../../src/console/view/event-words.ts';
+import { momentText } from '../../../../src/console/view/time-words.ts';
 import { seen } from '../../../fixture/console/seen-event.ts';
 
 const NOW = Date.UTC(2026, 4, 1, 14);
@@ -76,6 +77,16 @@ test('what the summary of an event contains is not repeated', () => {
     unusual: 'highest in 9 days',
   });
   assert.equal(whyFlagged(event, NOW).filter((sentence) => /highest in 9 days/i.test(sentence)).length, 1);
+});
+
+test('missing observations are not counted, a peak at the edge has no width, and times are those of the page', () => {
+  const nothing = { value: null, expected: null, lo: null, hi: null, grade: null };
+  const summary = 'Silence: no value where one was due, since 2026-05-01 09:00 UTC';
+  const silence = whyFlagged(seen({ kind: 'silence', summary, ...nothing }), NOW);
+  const since = momentText(Date.UTC(2026, 4, 1, 9)).slice(0, 16);
+  assert.deepEqual(silence, [`Silence: no value where one was due, since ${since}.`, 'It has been open for 2 h.']);
+  const edge = seen({ value: 46.1, lo: 38, hi: 46, summary: 'Drift up: 46.1, higher (usually 38 to 46)' });
+  assert.match(whyFlagged(edge, NOW)[1], /^Its grade was /);
 });
 
 test('every event has a page of its own', () => {

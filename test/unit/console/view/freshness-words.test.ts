@@ -78,6 +78,12 @@ const NOT_CURRENT: readonly (readonly [Partial<Freshness>, string | null, string
     'Nothing was scored since 14:03, 1 min ago, and 1,500 observations are waiting.',
   ],
   [
+    { workers: { members: 1, lag: 25, stalled_since: null } },
+    null,
+    'Catching up',
+    '25 observations are waiting to be scored. The newest observation is of 14:03.',
+  ],
+  [
     { series: { judged: 0, calibrating: 12, silent: 0, ended: 0 } },
     null,
     'Not scored',

@@ -54,7 +54,7 @@ export function EventDetail({ app, event, nowMs, onChanged }: EventDetailProps):
       ${isOfDetector(event) && html`<p class="aside">${event.seriesCount} series of one partition</p>`}</header>
     <p class="why">${whyFlagged(event, nowMs).join(' ')}</p>
     <${Guidance} of=${[labels]} />
-    <dl class="facts">${facts.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
+    <dl class="facts">${facts.filter(([, text]) => text !== '–').map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
     <${Meanings} of=${['expected interval', 'grade', 'severity']} />
     ${event.members.length > 0 && html`<${MemberShares} event=${event} />`}
     ${
@@ -104,7 +104,7 @@ function EventActions({ app, event, nowMs, onChanged }: EventDetailProps): Shown
   };
   const notes = [
     acknowledged === null ? null : `Acknowledged by ${acknowledged.by}.`,
-    muted === null ? null : `Muted until ${zonedText(muted.until)}: ${muted.reason}.`,
+    muted === null ? null : `Muted until ${zonedText(muted.until)}${muted.reason && `: ${muted.reason}`}.`,
   ].filter((text) => text !== null);
   const answer = (
     given: boolean,

@@ -26,7 +26,9 @@ export function IncidentActions({ app, incident, nowMs, onChanged }: IncidentAct
   });
   const notes = [
     acknowledged === null ? null : `Acknowledged by ${acknowledged.by}, with its events.`,
-    muted === null ? null : `Muted until ${zonedText(muted.until)}, with its events: ${muted.reason}.`,
+    muted === null
+      ? null
+      : `Muted until ${zonedText(muted.until)}, with its events${muted.reason && `: ${muted.reason}`}.`,
   ].filter((text) => text !== null);
   return html`<footer>
     ${notes.length > 0 && html`<p class="aside">${notes.join(' ')}</p>`}

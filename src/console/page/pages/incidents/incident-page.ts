@@ -11,7 +11,7 @@ import {
 } from '../../../view/incident-words.ts';
 import { counted, elapsedText } from '../../../view/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
-import { timeText, zonedText } from '../../../view/time-words.ts';
+import { timeText, withShownClock, zonedText } from '../../../view/time-words.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Failure, Loading } from '../../element/page-states.ts';
@@ -83,8 +83,8 @@ function Facts({ app, incident, nowMs, onChanged }: FactsProps): Shown {
     ['Length', elapsedText((endedAtMs ?? nowMs) - startedAtMs)],
   ];
   return html`<article class=${classes('panel', 'event-detail', `urgency-${eventUrgency(incident)}`)}>
-    <header><h2>Related events: <em title=${meaning}>${word}</em></h2></header>
-    <p>${summary}.</p>
+    <header><h2>Incident: <em title=${meaning}>${word}</em></h2></header>
+    <p>${withShownClock(summary)}.</p>
     <${Guidance} of=${incident.events.map(({ labels }) => labels)} />
     <p class="aside">${`${meaning[0].toUpperCase()}${meaning.slice(1)}.${usual}`}</p>
     <dl class="facts">${facts.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
