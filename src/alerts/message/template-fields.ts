@@ -23,7 +23,9 @@ const ofBoth =
   (read: (record: AnomalyEvent | NotifiedIncident) => string): ReadField<Notice> =>
   (notice) =>
     read(recordOf(notice));
-const ofOrigin = (place: number) => ofIncident(({ origins }) => originText(origins[place]));
+/** An incident of one event began there. */
+const ofOrigin = (place: number) =>
+  ofIncident(({ origins, kind }) => (kind === 'single' ? '' : originText(origins[place])));
 
 /**
  * Fields of an event or incident in a template, also outside of `{{#events}}`, where they are those of the first
@@ -191,7 +193,8 @@ function goesOnText(record: AnomalyEvent | NotifiedIncident): string {
   const recoveringSinceMs = ('recoveringSinceMs' in record && record.recoveringSinceMs) || null;
   const lasted = stretchText((endedAtMs ?? recoveringSinceMs ?? updatedAtMs) - startedAtMs);
   if (endedAtMs !== null) return `ended after ${lasted}`;
-  return recoveringSinceMs === null ? `ongoing for ${lasted}` : `recovering after ${lasted}`;
+  if (recoveringSinceMs !== null) return `recovering after ${lasted}`;
+  return updatedAtMs === startedAtMs ? 'just began' : `ongoing for ${lasted}`;
 }
 
 /** Returns a candidate for the origin with its evidence. */

@@ -19,7 +19,7 @@ const DEFAULT_TITLE =
 
 const INCIDENT_TEXT =
   '[{{type}}] {{summary}}\n' +
-  '{{urgency}}, {{eventCount}} events, since {{startedAt}}, {{goesOn}}' +
+  '{{urgency}}, events: {{eventCount}}, since {{startedAt}}, {{goesOn}}' +
   '{{#closeReason}}, {{closeReason}}{{/closeReason}}\n' +
   '{{#origin1}}Candidates for the origin\n1. {{origin1}}\n{{/origin1}}' +
   '{{#origin2}}2. {{origin2}}\n{{/origin2}}{{#origin3}}3. {{origin3}}\n{{/origin3}}' +

@@ -82,7 +82,11 @@ function named(routes: readonly ReadRoute[]): readonly ReadRoute[] {
 function refusePrivate({ receiver: { target }, place }: ReadReceiver, allowPrivate: ReadonlySet<string>): void {
   const host = targetHost(target);
   if (isIP(host) === 0 || allowPrivate.has(host) || isPublicAddress(host)) return;
-  place.problem(target.kind, 'a receiver with a public address, or one that allow_private names', host);
+  place.problem(
+    target.kind,
+    'a receiver with a public address, or one that allow_private at the top of the file lists',
+    host,
+  );
 }
 
 function targetHost(target: ReceiverTarget): string {

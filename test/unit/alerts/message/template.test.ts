@@ -157,6 +157,9 @@ test('an incident has fields of its own, and those of an event that it has none 
     rendered('{{origin2}}|{{origin3}}|{{value}}{{group}}{{unusual}}'),
     'web/errors|cart: cart/cpu is far out|',
   );
+  assert.equal(rendered('{{origin1}}', { kind: 'single' }), '', 'one event has no other origin');
+  const justBegan = { updatedAtMs: notifiedIncident().startedAtMs, endedAtMs: null };
+  assert.equal(rendered('{{goesOn}}', justBegan), 'just began');
   assert.equal(rendered('{{subject}}{{origin1}}', { origins: [] }), 'host-1/cpu, host-2/cpu');
   assert.equal(render('{{incidentId}}{{eventCount}}{{origin1}}'), '');
 });

@@ -75,7 +75,7 @@ colour: blue
     /r\.yaml:6: receivers\[3\]\.email\.password_env must be set/,
     /r\.yaml:6: receivers\[3\]\.email\.tls must be implicit or starttls/,
     /r\.yaml:7: receivers\[4\]\.template\.title must be a Mustache template with known fields, got \{\{sereis\}\}/,
-    /r\.yaml:7: receivers\[4\]\.webhook must be a receiver with a public address, or one that allow_private names/,
+    /r\.yaml:7: receivers\[4\]\.webhook must be a receiver with a public address, or one that allow_private at the top/,
     /r\.yaml:9: mute_windows\[0\]\.time_zone must be a time zone/,
     /r\.yaml:9: mute_windows\[0\]\.to must be a time of the day such as 22:00/,
     /r\.yaml:11: routes\[0\]\.receivers must be names of receivers of this file, got "nobody"/,
