@@ -66,14 +66,19 @@ export const feedCommand: RunnableCommand = {
     try {
       const olderMsMax = Math.max(0, ...stream.detectors.map(({ settings }) => settings.latenessMs));
       const live = path === STANDARD_INPUT ? { olderMsMax } : undefined;
-      const pull = pullObservations(readObservations(bytes, { ...csvReading(path, read.values), live }), io.err);
+      let rows: number | null = null;
+      const onRead = (count: number) => {
+        rows = count;
+      };
+      const reading = { ...csvReading(path, read.values), live, onRead };
+      const pull = pullObservations(readObservations(bytes, reading), io.err);
       const producer = await openBulkProducer({ config: kafka! }, topic);
       try {
         const steps = new SentSteps(stream.detectors, await newestWritten({ config: kafka! }, stream));
         const kept = await keptTimes({ config: kafka! }, stream);
         const code = await send(
           recordsOf(pull, stream, group),
-          { pull, producer, rate, topic, steps, kept, share },
+          { pull, producer, rate, topic, steps, kept, share: (sent) => (rows === null ? share() : sent / rows) },
           io,
         );
         const repeated = steps.repeatedText(topic);
@@ -142,8 +147,8 @@ interface Sending {
   readonly topic: string;
   readonly steps: SentSteps;
   readonly kept: KeptTimes | null;
-  /** Share of the file that was read; null if it is not known. */
-  share(): number | null;
+  /** Share of the file that was sent; null if it is not known. */
+  share(sent: number): number | null;
 }
 
 /**
@@ -173,11 +178,11 @@ async function send(
       sent.add(batch);
       for (const { series, timestampMs } of batch) steps.add(series, timestampMs);
       const text = `${sent.count} observations, up to ${formatTime(sent.lastMs)}`;
-      progress.show('writing', share(), text);
+      const part = share(sent.count);
+      progress.show('writing', part, text);
       if (io.status !== undefined || performance.now() - progressMs < PROGRESS_MS) continue;
       progressMs = performance.now();
-      const read = share();
-      io.err(read === null ? text : `${shareText(read)} of the file is read: ${text}`);
+      io.err(part === null ? text : `${shareText(part)} of the file: ${text}`);
     }
   } catch (error) {
     if (!io.stop.aborted) throw error;

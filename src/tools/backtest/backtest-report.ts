@@ -2,6 +2,7 @@ import type { DetectorConfig } from '../../config/config.ts';
 import type { Tally } from '../../engine/commit/tally.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import { isSilence, type ScoreRecord } from '../../records/score-record.ts';
+import { listedNames } from '../../records/series/listed-names.ts';
 import { eventLine } from '../terminal/event-text.ts';
 import { formatScore, formatTime, printable, SCORE_LINE_STYLE } from '../terminal/score-line.ts';
 
@@ -73,8 +74,16 @@ export class BacktestReport {
       .slice(0, EVENTS_SHOWN_MAX)
       .sort((a, b) => a.startedAtMs - b.startedAtMs);
     const more = events.length - shown.length;
+    const names = listedNames(shown.flatMap(({ series }) => series ?? []));
+    const named = shown.map((event) => ({
+      ...event,
+      series: event.series === null ? null : names.of(event.series),
+      updatedAtMs: event.startedAtMs,
+    }));
+    const seriesWidth = Math.max(SCORE_LINE_STYLE.seriesWidth, ...named.map(({ series }) => series?.length ?? 0));
     return [
-      ...shown.map((event) => eventLine({ ...event, updatedAtMs: event.startedAtMs }, SCORE_LINE_STYLE)),
+      ...names.shared.map((shared) => `Shared by all names: ${printable(shared)}`),
+      ...named.map((event) => eventLine(event, { ...SCORE_LINE_STYLE, seriesWidth })),
       ...(more > 0 ? [`and ${more} less severe events`] : []),
       `${events.length} events; false alarms to expect: ${this.#expected.toFixed(1)}`,
     ];

@@ -8,6 +8,14 @@ export interface LiveReading {
   readonly olderMsMax: number;
 }
 
+interface Ordering {
+  /** null: the file is read first, and sorted. */
+  readonly live: LiveReading | null;
+  readonly rowsMax?: number;
+  /** Called with the number of rows, once all of them are read and none is passed on. */
+  readonly onRead?: ((rows: number) => void) | undefined;
+}
+
 /**
  * The items of a file with its observations in the order of their times, as a stream needs them. A file that is not is
  * sorted, up to `rowsMax` rows; beyond, nothing of it is passed on. Where rows are passed on as they arrive, and
@@ -15,8 +23,7 @@ export interface LiveReading {
  */
 export async function* inTimeOrder(
   items: AsyncIterable<CsvItem>,
-  live: LiveReading | null,
-  rowsMax = SORTED_ROWS_MAX,
+  { live, rowsMax = SORTED_ROWS_MAX, onRead }: Ordering,
 ): AsyncGenerator<CsvItem> {
   const newest = new Map<string, number>();
   let held: CsvObservation[] | null = live === null ? [] : null;
@@ -46,6 +53,7 @@ export async function* inTimeOrder(
     held = null;
   }
   if (held === null) return;
+  onRead?.(held.length);
   if (unsortedLine !== null) {
     yield { kind: 'sorted', line: unsortedLine };
     held.sort((a, b) => a.timestampMs - b.timestampMs || a.line - b.line);

@@ -21,6 +21,8 @@ export interface CsvReading extends WantedColumns {
   readonly timeFormat?: TimeFormat | undefined;
   /** Rows are passed on as they arrive; undefined: the file is read first, and sorted. */
   readonly live?: LiveReading | undefined;
+  /** Called with the number of rows once all are read, before the first one is passed on. */
+  readonly onRead?: (rows: number) => void;
 }
 
 const TIME_UNITS: readonly TimeUnit[] = ['iso', 's', 'ms', 'us', 'ns'];
@@ -33,7 +35,7 @@ const VALUE = 'value';
  * reasons of the stream.
  */
 export function readObservations(source: AsyncIterable<Buffer | string>, reading: CsvReading): AsyncGenerator<CsvItem> {
-  return inTimeOrder(readRows(source, reading), reading.live ?? null);
+  return inTimeOrder(readRows(source, reading), { live: reading.live ?? null, onRead: reading.onRead });
 }
 
 async function* readRows(source: AsyncIterable<Buffer | string>, reading: CsvReading): AsyncGenerator<CsvItem> {

@@ -22,7 +22,7 @@ export function eventLine(event: AnomalyEvent, { colour, seriesWidth }: ScoreLin
   const line = [
     `${type === 'opened' ? '!' : ' '} ${formatTime(updatedAtMs).padEnd(19)}`,
     type.padEnd(TYPE_WIDTH),
-    owner.length <= seriesWidth ? owner.padEnd(seriesWidth) : `~${owner.slice(owner.length - seriesWidth + 1)}`,
+    owner.padEnd(seriesWidth),
     formatGrade(grade).padStart(GRADE_WIDTH),
     `${printable(summary)}${reason}`,
   ].join('  ');

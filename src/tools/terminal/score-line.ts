@@ -4,7 +4,7 @@ import { isFlagged, type ScoreRecord } from '../../records/score-record.ts';
 export interface ScoreLineStyle {
   /** True to write escape sequences for colours. */
   readonly colour: boolean;
-  /** Characters of the series column; a longer id keeps its end. */
+  /** Characters of the series column. A longer id is whole: its end may be what it has in common with others. */
   readonly seriesWidth: number;
   /** Units of values by the names of detectors. */
   readonly units?: ReadonlyMap<string, string>;
@@ -117,7 +117,7 @@ function columns(cells: Cells, { seriesWidth }: ScoreLineStyle): string {
   const { mark, time, series, value, forecast, interval, score, grade, state } = cells;
   const padded = [
     `${mark} ${time.padEnd(19)}`,
-    fitted(printable(series), seriesWidth),
+    printable(series).padEnd(seriesWidth),
     value.padStart(NUMBER_WIDTH),
     forecast.padStart(NUMBER_WIDTH),
     interval.padStart(INTERVAL_WIDTH),
@@ -126,8 +126,4 @@ function columns(cells: Cells, { seriesWidth }: ScoreLineStyle): string {
     state,
   ];
   return padded.join('  ');
-}
-
-function fitted(text: string, width: number): string {
-  return text.length <= width ? text.padEnd(width) : `~${text.slice(text.length - width + 1)}`;
 }

@@ -14,7 +14,7 @@ async function read(
   rowsMax = 100,
 ): Promise<CsvItem[]> {
   const items: CsvItem[] = [];
-  for await (const item of inTimeOrder(rows(times), live, rowsMax)) items.push(item);
+  for await (const item of inTimeOrder(rows(times), { live, rowsMax })) items.push(item);
   return items;
 }
 
