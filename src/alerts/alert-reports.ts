@@ -14,7 +14,6 @@ export interface AlertReports extends SingletonReports {
   attempted(receiver: string, outcome: DeliveryOutcome, tookMs: number): void;
   gaveUp(receiver: string, death: AlertDeath): void;
   redelivered(count: number): void;
-  /** Mutes cannot be read. */
   unmuted(error: Error): void;
   /** Sent messages are missing from the store. */
   unkept(error: Error): void;

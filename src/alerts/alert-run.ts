@@ -15,7 +15,6 @@ const TICK_MS = 250;
 /** Interval of repetitions to receivers that need them. */
 const REMIND_MS = 60_000;
 const REMINDED_MAX = 100;
-/** Longest wait for receivers at a shutdown. */
 const DRAIN_MS_MAX = 5_000;
 const ABANDON_MS_MAX = 1_000;
 

@@ -29,7 +29,6 @@ function packageFile(path: string): string {
   return join(dirname(manifest), path.slice(name.length + 1));
 }
 
-/** The style sheet of the chart package. */
 export const chartStyle = () => readFileSync(packageFile('uplot/dist/uPlot.min.css'), 'utf8');
 
 /**

@@ -16,7 +16,6 @@ interface PageFile {
 
 interface ConsoleFiles {
   readonly files: readonly PageFile[];
-  /** The content security policy of every file. */
   readonly policy: string;
 }
 
@@ -86,7 +85,6 @@ const pathOf = ({ path }: PageFile) => path;
 interface ShellParts {
   readonly style: string;
   readonly icon: string;
-  /** The entry last. */
   readonly scripts: readonly string[];
 }
 

@@ -10,16 +10,13 @@ export type FaultKind = 'outage' | 'silence' | 'wrong-time';
 
 /** The form of a metric, in its units; steps are five minutes. */
 export interface Shape {
-  /** Mean of the series. */
   readonly base: number;
-  /** Amplitude of the day and of the week. */
   readonly daily: number;
   readonly weekly: number;
   /** Amplitude of a cycle of three hours, such as that of a cooling system; 0 where there is none. */
   readonly cycle: number;
   /** Deviation of the noise from step to step. */
   readonly noise: number;
-  /** Decimals of its values. */
   readonly decimals: number;
 }
 

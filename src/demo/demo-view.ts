@@ -36,7 +36,6 @@ export class DemoView {
   readonly #options: DemoViewOptions;
   /** Series whose history is not scored completely. */
   readonly #behind: Set<string>;
-  /** Newest flagged score of each series. */
   readonly #lastFlagged = new Map<string, ScoreRecord>();
   #scored = 0;
   #flagged = 0;

@@ -5,7 +5,6 @@ import type { HistoryBatch, KeptScore, LiveSecond } from './port/history-port.ts
 
 /** Revisions of events, and of incidents, of one second; after a restart thousands may arrive at once. */
 const EVENTS_MAX = 1_000;
-/** Scores of followed series of one second. */
 const FOLLOWED_MAX = 10_000;
 
 /** Gathers what was stored, for readers of live: one message a second, however much arrives. */

@@ -7,11 +7,9 @@ import { digestOf, prefixOf } from './key-secret.ts';
 
 /** Limits of a key; null means unlimited. */
 export interface KeyLimits {
-  /** Model names that the key may use. */
   readonly models: readonly string[] | null;
   readonly callsPerMinute: number | null;
   readonly callsAtOnce: number | null;
-  /** Remaining tokens. */
   readonly credits: number | null;
 }
 
@@ -86,7 +84,6 @@ export async function insertKey(sql: Sql, key: NewApiKey, actor: string): Promis
   await recordAudit(sql, { happenedAtMs: createdAtMs, actor, owner, action: 'key-created', subject: id, detail });
 }
 
-/** Outcome of `ensureFirstKey`. */
 interface FirstKey {
   readonly configured: ApiKey | null;
   readonly made: boolean;

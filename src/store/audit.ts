@@ -47,7 +47,6 @@ const COLUMNS = `number, happened_at AS "happenedAtMs", actor, owner, action, su
   request_id AS "requestId"`;
 
 interface AuditSelection {
-  /** Only events with a smaller number. */
   readonly before: number;
   readonly size: number;
   /** null: any. */

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { Database, Sql } from './database/database.ts';
 import { addUsage, MINUTE_MS, minuteOf } from './usage.ts';
 
-/** A call before admission. */
 export interface CallRequest {
   readonly holdId: string;
   readonly keyId: string;

@@ -1,6 +1,5 @@
 import type { Sql } from './database/database.ts';
 
-/** The review of an event by people. */
 export interface EventReviewRecord {
   readonly eventId: string;
   readonly startedAtMs: number;

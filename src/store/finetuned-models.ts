@@ -25,7 +25,6 @@ export type CreatedModel = { readonly kind: 'created' } | { readonly kind: 'id-t
 
 export const FINETUNED_MODELS_MAX = 50;
 
-/** Advisory lock class of model owners. */
 const OWNER_LOCK = 1;
 
 const COLUMNS = `owner, id, created_at AS "createdAtMs", created_by AS "createdBy", base_model_id AS "baseModelId",
@@ -34,7 +33,6 @@ const COLUMNS = `owner, id, created_at AS "createdAtMs", created_by AS "createdB
 export interface ModelCreation {
   /** Writes the audit event in the transaction that creates the model. */
   readonly recordEvent: (sql: Sql) => Promise<void>;
-  /** Models one owner may have. */
   readonly modelsMax?: number;
 }
 
@@ -75,7 +73,6 @@ export function listFinetunedModels(sql: Sql, owner: string): Promise<FinetunedM
   return sql.query(`SELECT ${COLUMNS} FROM finetuned_models WHERE owner = $1 ORDER BY created_at DESC, id`, [owner]);
 }
 
-/** Models of all owners. */
 export function listAllFinetunedModels(sql: Sql): Promise<FinetunedModelRecord[]> {
   return sql.query(`SELECT ${COLUMNS} FROM finetuned_models`);
 }

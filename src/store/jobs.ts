@@ -12,7 +12,6 @@ export interface NewJob {
   readonly timeoutSeconds: number;
   readonly request: Uint8Array;
   readonly idempotency?: Idempotency | null;
-  /** Id of the request that submitted it. */
   readonly requestId?: string | null;
 }
 
@@ -36,7 +35,6 @@ type SubmittedJob =
   | { readonly kind: 'known'; readonly id: string; readonly same: boolean }
   | { readonly kind: 'too-many'; readonly inFlight: number };
 
-/** A job without request and result. */
 export interface JobRecord {
   readonly number: number;
   readonly id: string;
@@ -69,7 +67,6 @@ export interface ClaimedJob extends Omit<NewJob, 'createdAtMs' | 'idempotency'> 
 }
 
 export interface Lease {
-  /** The process that runs the job. */
   readonly holder: string;
   readonly untilMs: number;
 }
@@ -90,9 +87,7 @@ const RECORD = `number, id, task, status, created_at AS "createdAtMs", started_a
   ended_at AS "endedAtMs", error`;
 /** The condition of pending and running jobs. */
 export const IN_FLIGHT = `status IN ('pending', 'running')`;
-/** Columns reset after a run. */
 const LEFT = `lease_owner = NULL, lease_until = NULL, step = NULL, steps = NULL`;
-/** Columns reset when a job ends. */
 export const ENDED = `request = NULL, ${LEFT}`;
 const HELD = `id = $1 AND attempts = $2 AND lease_owner = $3 AND status = 'running'`;
 
@@ -189,7 +184,6 @@ interface LeaseExpiry {
 }
 
 interface ExpiredLeases {
-  /** Ids of jobs that are pending again. */
   readonly waiting: readonly string[];
   /** Calls of the jobs that failed, to be released. */
   readonly failed: readonly AdmittedCall[];
@@ -239,7 +233,6 @@ export interface JobPage {
 export interface JobListing {
   /** At least one, each once. */
   readonly statuses: readonly JobStatus[];
-  /** Only jobs with a smaller number. */
   readonly before: number;
   readonly size: number;
   readonly nowMs: number;

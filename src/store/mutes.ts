@@ -1,7 +1,6 @@
 import type { Sql } from './database/database.ts';
 import type { ReviewAct } from './event-reviews.ts';
 
-/** Mutes that hold at once. */
 export const MUTES_MAX = 500;
 /** Mutes that have ended and are kept to be looked at: the newest. */
 export const ENDED_MUTES_KEPT = 1_000;

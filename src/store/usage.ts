@@ -19,7 +19,6 @@ export interface UsageIncrease {
   readonly calls?: number;
   readonly requests?: number;
   readonly tokens?: number;
-  /** Tokens paid with credits. */
   readonly charged?: number;
 }
 
@@ -42,7 +41,6 @@ export async function addUsage(
   return minute.calls;
 }
 
-/** The usage of a key, over all processes. */
 export async function usageOf(sql: Sql, keyId: string, nowMs: number): Promise<KeyUsage> {
   const now = new Date(nowMs);
   const monthMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());

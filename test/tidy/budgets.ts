@@ -4,13 +4,13 @@ import { test } from 'node:test';
 import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_360, test: 75_700, words: 57_500 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_350, test: 75_650, words: 57_500 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_910,
   api: 14_945,
-  app: 6_080,
+  app: 6_070,
   checkpoint: 2_220,
   codecs: 4_880,
   config: 3_570,
@@ -19,19 +19,19 @@ const ROOMS: Readonly<Record<string, number>> = {
   detection: 7_680,
   engine: 9_700,
   forecasting: 2_520,
-  history: 2_390,
+  history: 2_380,
   incidents: 1_920,
   kafka: 6_290,
   main: 210,
   models: 2_990,
   ops: 480,
   pipelines: 1_190,
-  records: 2_700,
+  records: 2_710,
   sandbox: 700,
   singleton: 220,
-  store: 2_990,
+  store: 2_970,
   time: 1_100,
-  tools: 3_370,
+  tools: 3_390,
 };
 
 const ROOMS_MAX = 24;

@@ -3,7 +3,6 @@ import type { EventType } from '../../records/anomaly-event.ts';
 import { eventUrgency, type Urgency } from '../../records/urgency.ts';
 import { dedupKeyOf, recordOf, type Subject } from './subject.ts';
 
-/** One event, or one incident, in a message. */
 export type Notice = Subject & {
   /** A merged incident is closed. */
   readonly type: EventType;
@@ -22,7 +21,6 @@ export interface Opening {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** Returns how it is first sent now. */
 export function openingOf(subject: Subject): Opening {
   const record = recordOf(subject);
   const opening = { kind: record.kind, urgency: eventUrgency(record) };

@@ -12,7 +12,6 @@ const SECTION_CHARACTERS_MAX = 3_000;
 const SECTIONS_MAX = 5;
 const LINKS_MAX = 10;
 
-/** An incoming webhook of Slack. */
 export function sendToSlack({ wording, timeoutMs }: ReceiverSettings, { url }: SlackTarget, poster: HttpPoster): Send {
   return (notification, signal) => {
     const body = JSON.stringify(slackMessage(notification, wordsOf(wording, notification), wording));

@@ -27,7 +27,6 @@ import type { EventMatch, MuteWindow } from './alert-route.ts';
 import { isGroupField } from './match-event.ts';
 
 const texts = oneOrMore(text);
-/** What any of these globs matches. */
 const globs: Setting<TextPattern> = {
   ...texts,
   read(node, place) {

@@ -28,7 +28,6 @@ export interface AlertGroup {
 
 /** Reasons why an event or incident was not sent, or not at once. */
 export type Suppression =
-  /** Within a mute window. */
   | 'muted'
   | 'cool-down'
   /** Older than the age limit. */

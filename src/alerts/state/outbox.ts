@@ -107,7 +107,6 @@ export class Outbox {
     this.#countQueued(notification, 1);
   }
 
-  /** The receiver has accepted it. */
   accepted(key: string): void {
     const notification = this.#take(key);
     if (notification !== undefined) this.#settle({ notification, death: null });

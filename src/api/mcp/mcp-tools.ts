@@ -98,7 +98,7 @@ export const MCP_TOOLS: readonly McpTool[] = [
     title: 'Explain an incident',
     description:
       'Returns one incident: its events, where it may have begun with the evidence (the origin is unknown if the ' +
-      'first candidate has a score below 1/3, or below 1.25 times the second), similar incidents, and changes before it.',
+      'first candidate has a score below 1/3, or 1.25 times the second), similar incidents, and changes before it.',
     input: Type.Object({ id: text('`incidentId` of list_incidents.') }),
     run: async (ask, { id }, limit) => {
       const incident = await ask(`/v1/incidents/${encodeURIComponent(String(id))}`);

@@ -10,7 +10,6 @@ const DETECTION_SIZE_DEFAULT = 24;
 /** No record is read here, so any path will do. */
 const GROUP_PATH = 'group';
 
-/** The keys of a detector as flags. */
 export const detectorFlags = {
   freq: commandFlag('freq', detectorKinds.freq, 'step of the series: 5min, h, D ... (default: its median in the file)'),
   aggregate: commandFlag(

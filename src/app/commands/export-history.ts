@@ -21,7 +21,6 @@ const ownFlags = {
   out: withDefault(commandFlag('out', localParquet, 'the file, which is replaced'), 'scores.parquet'),
 };
 
-/** Writes scores that are kept to a file. */
 export const historyCommand: RunnableCommand = {
   operands: ['ACTION'],
   options: [

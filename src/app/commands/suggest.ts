@@ -27,7 +27,6 @@ import { exitCodeOf, printProblems, problemsIn, type RunnableCommand } from './c
 
 /** Observations that are looked at: 16 bytes each. */
 const OBSERVATIONS_MAX = 20_000_000;
-/** Rows after which progress is shown. */
 const SHOWN_EVERY = 10_000;
 const WEEK_MS = 7 * 86_400_000;
 const RATE_WINDOW_MS_MIN = 300_000;
@@ -154,7 +153,6 @@ interface ReadData {
   readonly sources: readonly SuggestedSource[];
   /** DONE if all of it could be used. */
   readonly exitCode: ExitCode;
-  /** As the command line names it. */
   readonly named: string;
 }
 
@@ -186,7 +184,6 @@ async function readData(
   return { columns, sources: [], exitCode, named: path! };
 }
 
-/** Reads a CSV file as `backtest` does. */
 async function addFile(
   columns: SeriesColumns,
   { path, reading, progress }: { readonly path: string; readonly reading: CsvReading; readonly progress: Progress },

@@ -30,7 +30,6 @@ export function followDetectors(options: LiveDetectorsOptions): () => void {
   const { kafka, detectorsTopic: topic, detectorsFile: path } = config;
   let current: Config = config;
   let held = version;
-  /** The version that the worker scores by. */
   let taken = version;
   let seen = changedAt(path);
   let looking = false;

@@ -89,7 +89,6 @@ interface Moving {
   readonly source: RepartitionSource;
   readonly log: StreamLog;
   readonly from: number;
-  /** Partitions of the changelog. */
   readonly created: number;
 }
 

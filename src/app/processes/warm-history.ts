@@ -30,7 +30,6 @@ export interface NamedHistory {
 interface HistoryParts {
   readonly kafka: KafkaConfig;
   readonly stream: StreamConfig;
-  /** Partitions of the input topic. */
   readonly partitions: number;
   /** True if their keys are made of series and groups, whatever keys the history has. */
   readonly isRekeyed: boolean;

@@ -168,7 +168,6 @@ function PageFrame({ page, app, route }: { readonly page: Page; readonly app: Co
   const [error] = useErrorBoundary();
   const { freshness, freshnessFailure } = useOpenEvents(app);
   if (error !== undefined) return html`<${Failure} text=${`This page cannot be shown: ${error.message}`} />`;
-  // The clock of the pages.
   if (freshness === undefined && freshnessFailure === null) return html`<${Loading} what="the state of the service" />`;
   return html`<${page} app=${app} route=${route} />`;
 }
@@ -217,7 +216,6 @@ function NotCurrent({ app }: { readonly app: Console }): Shown {
 
 interface ZoneChoiceProps {
   readonly zone: string;
-  /** Those of detectors. */
   readonly zones: readonly string[];
   readonly onZone: (zone: string) => void;
 }

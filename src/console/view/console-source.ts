@@ -86,7 +86,6 @@ export interface ScoresQueryRange {
   readonly points: number;
 }
 
-/** Scores of a series, and how it is scored. */
 export type ShownPast = ShownScores & Pick<SeriesScoresAnswer, 'detector' | 'group'>;
 
 export type ListedSeries = Omit<SeriesPageAnswer, 'series'> & { readonly series: readonly ShownSeries[] };
@@ -94,16 +93,13 @@ export type ListedSeries = Omit<SeriesPageAnswer, 'series'> & { readonly series:
 export interface LiveHandlers {
   onEvent(event: LiveMessages['event']): void;
   onIncident(incident: LiveMessages['incident']): void;
-  /** The newest scores of the worst series. */
   onWorst(series: LiveMessages['score']['series']): void;
-  /** Scores of the series that is watched. */
   onScores(scores: LiveMessages['series']['scores']): void;
   /** False while the connection is lost. */
   onConnected(connected: boolean): void;
 }
 
 interface DetectorWords {
-  /** Units of values by the names of detectors. */
   readonly units: Readonly<Record<string, string>>;
   /** Clocks that series follow, each once. */
   readonly zones: readonly string[];

@@ -8,7 +8,6 @@ import { timeText } from './time-words.ts';
 
 type ShownOrigin = IncidentAnswer['origins'][number];
 
-/** What each kind of incident means. */
 export const INCIDENT_KIND_WORDS: Readonly<Record<IncidentAnswer['kind'], readonly [name: string, meaning: string]>> = {
   single: ['single', 'no other event is related to this one'],
   related: ['related', 'labels or names in common, or earlier events at the same times'],

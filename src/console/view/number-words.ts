@@ -8,7 +8,6 @@ export const numberText = (value: number | null) => quantityText(value, null);
 
 export const countText = (count: number) => whole.format(count);
 
-/** `1 event`, `2 events`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${countText(count)} ${count === 1 ? one : many}`;
 }

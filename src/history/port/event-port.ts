@@ -25,7 +25,6 @@ export interface EventSelection extends SpanSelection {
   readonly incident: string | null;
 }
 
-/** The newest revision of an event. */
 export interface KnownEvent extends AnomalyEvent {
   /** The incident that it is part of; null while none has named it. */
   readonly incidentId: string | null;

@@ -15,7 +15,6 @@ export interface HistoryPlace {
   readonly offset: number;
 }
 
-/** The fields of a score that are kept. */
 export type KeptFields = Pick<
   ScoreRecord,
   | 'series'
@@ -92,7 +91,6 @@ export interface SeriesSelection {
   /** Only series whose newest observation is an alarm. */
   readonly alarm: boolean;
   readonly sort: 'grade' | 'name';
-  /** Newest values of each series. */
   readonly recent: number;
   readonly limit: number;
   /** The last row of the page before; null on the first page. */
@@ -151,7 +149,6 @@ export interface SeriesScores {
 export interface SeriesStanding {
   /** Series that continue, by the state of their newest score. */
   readonly states: ReadonlyMap<ScoreState, number>;
-  /** Series that have ended. */
   readonly ended: number;
   /** The newest event time, and when the newest score was stored; null where there is no series. */
   readonly newestMs: number | null;

@@ -18,7 +18,6 @@ interface ScorePart {
   readonly filledAtMs: number | null;
 }
 
-/** All parts, oldest first. */
 export function listParts(sql: HistorySql): Promise<ScorePart[]> {
   return sql.query<ScorePart>(
     `SELECT part, sealed = 1 AS sealed, score_rows AS rows, from_time AS "fromMs", to_time AS "toMs",

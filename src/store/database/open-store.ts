@@ -8,7 +8,6 @@ import { openSqlite } from './sqlite-database.ts';
 
 export const STORE_FILE = 'tidewatch.db';
 
-/** The folder of weights next to SQLite. */
 const WEIGHTS_FOLDER = 'models';
 
 export interface StorePlace {

@@ -20,7 +20,6 @@ const BEGIN = `BEGIN; SET LOCAL statement_timeout = ${STATEMENT_MS_MAX};
 /** Attempts of a transaction after conflicts. */
 const TRIES_MAX = 10;
 
-/** Serialization failure and deadlock. */
 const CONFLICTS = ['40001', '40P01'];
 /**
  * Error classes that are temporary or need an operator: connection, resources (also a full disk), shutdown, time-outs,

@@ -39,7 +39,7 @@ const Origin = Type.Object({
   common: NullableText('What its series have in common; null for one series.'),
   score: Type.Number({
     description:
-      'Share of all evidence. The origin is unknown if the first has less than a third, or less than 1.25 times the second.',
+      'Share of all evidence. The origin is unknown if the first has less than 1/3 or 1.25 times the second.',
   }),
   evidence: Type.Array(Type.String(), { description: 'Sentences; empty without evidence.' }),
 });

@@ -3,7 +3,6 @@ import type { ShownChange } from '../../../api/wire/schema/operations/change-sch
 
 export type DrawnChange = Pick<ShownChange, 'time'>;
 
-/** A dashed line at each change. */
 export function drawChangeLines({ ctx, bbox, valToPos }: uPlot, changes: readonly DrawnChange[], colour: string): void {
   ctx.save();
   ctx.strokeStyle = colour;

@@ -10,7 +10,6 @@ interface ChartViewProps extends ChartData {
   readonly onPoint: (index: number | null) => void;
 }
 
-/** The chart as a component, with its keys. */
 export function ChartView({ onRange, onPoint, ...data }: ChartViewProps): Shown {
   const { ref, width } = useWidth<HTMLDivElement>();
   const chart = useRef<ScoreChart | null>(null);

@@ -5,7 +5,6 @@ import { type ComponentChild, h, type VNode } from 'preact';
 const DIRECTION_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const withoutTurns = (text: string) => text.replace(DIRECTION_MARKS, '\ufffd');
 
-/** Attributes that people read. */
 const READ = ['title', 'aria-label'] as const;
 
 /**

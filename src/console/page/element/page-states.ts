@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { html, type Shown } from './html.ts';
 
-/** Nothing to show, and what to do about it. */
 export function Empty({ title, children }: { readonly title: string; readonly children: ComponentChildren }): Shown {
   return html`<div class="empty"><p class="empty-title">${title}</p><p>${children}</p></div>`;
 }

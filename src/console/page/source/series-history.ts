@@ -35,7 +35,6 @@ export interface SeriesHistoryState {
 
 interface HistoryOf {
   readonly series: string;
-  /** What the chart shows at first. */
   readonly focus: EventAnswer | null;
   /** False while it is not known whether there is a focus. */
   readonly ready: boolean;

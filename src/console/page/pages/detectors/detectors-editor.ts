@@ -17,7 +17,6 @@ interface DetectorsEditorProps {
 /** The file itself, for what the form above does not offer, and the versions before. */
 export function DetectorsEditor({ app, file, onSaved }: DetectorsEditorProps): Shown {
   const [edited, setEdited] = useState<string | null>(null);
-  /** Shows first what would change. */
   const rollBack = (version: number, comment: string) =>
     app.mayAdminister &&
     html`<${SaveDetectors} file=${file} next=${{ roll_back_to: version }} comment=${comment} title="Roll back to it …"

@@ -48,13 +48,14 @@ export function EventDetail({ app, event, nowMs, onChanged }: EventDetailProps):
     ['Grade', grade === null ? '–' : grade.toFixed(3)],
     ['Severity', numberText(severity)],
   ];
+  const shown = facts.filter(([, text]) => text !== '–');
   return html`<article class=${classes('panel', 'event-detail', `urgency-${eventUrgency(event)}`)}>
     <header><h2><${Icon} name=${kind} /> Why it was flagged: <em title=${kindMeaning(kind)}>${kindName(kind)}</em></h2>
       ${isOfGroup(event) && html`<p class="aside">in the group <strong>${event.group}</strong></p>`}
       ${isOfDetector(event) && html`<p class="aside">${event.seriesCount} series of one partition</p>`}</header>
     <p class="why">${whyFlagged(event, nowMs).join(' ')}</p>
     <${Guidance} of=${[labels]} />
-    <dl class="facts">${facts.filter(([, text]) => text !== '–').map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
+    <dl class="facts">${shown.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
     <${Meanings} of=${['expected interval', 'grade', 'severity']} />
     ${event.members.length > 0 && html`<${MemberShares} event=${event} />`}
     ${

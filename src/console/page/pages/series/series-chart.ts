@@ -30,7 +30,6 @@ interface SeriesChartProps {
   readonly series: string;
   readonly history: SeriesHistoryState;
   readonly events: readonly EventAnswer[];
-  /** Id of the event that is looked at. */
   readonly chosen: string | null;
   /** When it began, where it is looked at alone. */
   readonly beganMs?: number;
