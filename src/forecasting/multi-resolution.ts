@@ -2,6 +2,7 @@ import { type ForecastSettings, forecastCalibrated, type HorizonForecast } from 
 import { calibrationContexts, FOLDS_MAX } from './conformal-intervals.ts';
 import type { Inference } from './forecaster.ts';
 import type { ForecastPoint } from './model-quantiles.ts';
+import { blendSeasonal, type Cycle, SEASON_BACKTESTS_MAX } from './seasonal-reference.ts';
 import {
   aggregateBefore,
   aggregationLookback,
@@ -17,6 +18,8 @@ import {
 export interface MultiResolutionSettings extends ForecastSettings {
   /** Aggregation for seasons longer than the model's context; null: none. */
   readonly aggregation: TemporalAggregation | null;
+  /** Compared with the forecasts where nothing is aggregated. */
+  readonly cycle?: Cycle | null;
 }
 
 /** Points forecast at a time. With their backtests they fill batches; it bounds the memory of a large request. */
@@ -33,11 +36,12 @@ export function lookbackLength({ context, aggregation, probabilities }: Omit<Mul
  * @param intervals whether other quantiles than the median are requested
  */
 export function forecastsPerPoint(
-  { h, context, aggregation }: Omit<MultiResolutionSettings, 'probabilities'>,
+  { h, context, aggregation, cycle = null }: Omit<MultiResolutionSettings, 'probabilities'>,
   intervals: boolean,
 ): number {
   const folds = intervals ? FOLDS_MAX : 0;
-  if (aggregation === null || !canAggregate(Number.POSITIVE_INFINITY, h, aggregation)) return 1 + folds;
+  const seasons = cycle === null ? 0 : SEASON_BACKTESTS_MAX;
+  if (aggregation === null || !canAggregate(Number.POSITIVE_INFINITY, h, aggregation)) return 1 + folds + seasons;
   const { offsets, weekAgo } = backtestPlan(h, context, aggregation);
   return folds + 2 * (1 + offsets.length) + (weekAgo === null ? 0 : 1);
 }
@@ -52,8 +56,12 @@ export async function forecastMultiResolution(
   settings: MultiResolutionSettings,
   inference: Inference,
 ): Promise<HorizonForecast[]> {
-  const { aggregation } = settings;
-  if (aggregation === null) return forecastCalibrated(points, settings, inference);
+  const { aggregation, cycle = null } = settings;
+  if (aggregation === null) {
+    const made = await forecastCalibrated(points, settings, inference);
+    if (cycle === null || points[0]?.time !== undefined) return made;
+    return blendSeasonal(points, made, { ...settings, cycle }, inference);
+  }
   const forecasts: HorizonForecast[] = [];
   for (let start = 0; start < points.length; start += POINTS_MAX) {
     const some = points.slice(start, start + POINTS_MAX);

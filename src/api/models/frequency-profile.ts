@@ -1,3 +1,4 @@
+import type { Cycle } from '../../forecasting/seasonal-reference.ts';
 import type { TemporalAggregation } from '../../forecasting/temporal-aggregation.ts';
 import { type AliasStep, type Frequency, gridOf, readAlias } from '../../time/frequency.ts';
 import { seasonLength } from '../../time/season.ts';
@@ -15,10 +16,14 @@ export interface FrequencyProfile {
   readonly history: number | null;
   /** Values per hour and per day at sub-hourly sampling; null where the context of the model covers a week. */
   readonly fine: { readonly hour: number; readonly day: number } | null;
+  /** null for seasons of fewer values. */
+  readonly cycle: Cycle | null;
 }
 
+/** Fewer values show no shape. */
+const CYCLE_MIN = 4;
 /** For unknown frequencies. */
-const GENERIC: FrequencyProfile = { grid: null, season: 24, history: null, fine: null };
+const GENERIC: FrequencyProfile = { grid: null, season: 24, history: null, fine: null, cycle: null };
 
 /**
  * Histories, in steps of the family. Old clients request intervals only when a series is at least as long as this and a
@@ -48,7 +53,13 @@ export function frequencyProfile(alias: string): FrequencyProfile {
   const grid = gridOf(alias, step);
   const season = seasonLength(step);
   const history = historyOf(step);
-  return { grid, season, history: history && Math.max(HISTORY_MIN, Math.ceil(history)), fine: fineOf(step, season) };
+  return {
+    grid,
+    season,
+    history: history && Math.max(HISTORY_MIN, Math.ceil(history)),
+    fine: fineOf(step, season),
+    cycle: season < CYCLE_MIN ? null : { length: season, isYear: step.kind === 'months' },
+  };
 }
 
 function historyOf(step: AliasStep): number | null {

@@ -1,4 +1,4 @@
-import type { ExogenousEffects } from '../exogenous-effects.ts';
+import type { ExogenousEffects } from '../in-sample.ts';
 import type { ExogenousVariable } from './design.ts';
 import { fitExogenous, sumContributions } from './exogenous-fit.ts';
 

@@ -50,6 +50,12 @@ test('a history cut to the lookback gives the same forecast, bit for bit', async
         forecaster: quantileForecaster(),
       });
       sameNumbers(same, whole);
+      const cycled = { ...chosen, aggregation: null, cycle: { length: chosen.aggregation.day, isYear: true } };
+      const pair = [values, values.slice(-lookbackLength(cycled))].map((own) => {
+        const points = [{ values: own, cutoff: own.length }];
+        return forecastMultiResolution(points, cycled, { forecaster: quantileForecaster() });
+      });
+      sameNumbers((await pair[1])[0], (await pair[0])[0]);
       const [fine] = await forecastMultiResolution(
         [{ values, cutoff: values.length }],
         { ...chosen, aggregation: null },

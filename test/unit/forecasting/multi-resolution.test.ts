@@ -6,6 +6,7 @@ import { rollOut } from '../../../src/forecasting/autoregressive-roll-out.ts';
 import { forecastMultiResolution } from '../../../src/forecasting/multi-resolution.ts';
 import { openCatalog } from '../../../src/models/catalog.ts';
 import { Forecasters } from '../../../src/models/onnx-forecaster.ts';
+import { quantileForecaster } from '../../fixture/http/http-service.ts';
 
 const model = (await openCatalog({ modelsDir: null })).get('tsmodel-1');
 const forecasters = await Forecasters.start([model], { threads: 1 });
@@ -45,4 +46,55 @@ test('aggregation adds less than 10 % to the error of other days', async () => {
   const days = [16, 17, 24];
   const [blended, fine] = [await errorOf(days, true), await errorOf(days, false)];
   assert.ok(blended < fine * 1.1, `mean absolute error ${blended}, without aggregation ${fine}`);
+});
+
+/** Error of four forecasts of a season, relative to that without a look at the last season. */
+async function relativeError(values: Float64Array, freq: string): Promise<number> {
+  const { cycle, history, season: h } = frequencyProfile(freq);
+  const points = [4, 3, 2, 1].map((seasons) => ({ values, cutoff: values.length - seasons * h }));
+  const errorBy = async (own: typeof cycle) => {
+    const chosen = { h, context: history!, probabilities: [], aggregation: null, cycle: own };
+    const forecasts = await forecastMultiResolution(points, chosen, { forecaster });
+    const errors = points.flatMap(({ cutoff }, i) =>
+      Array.from(forecasts[i].mean, (value, k) => Math.abs(value - values[cutoff + k])),
+    );
+    return errors.reduce((sum, error) => sum + error, 0);
+  };
+  return (await errorBy(cycle)) / (await errorBy(null));
+}
+
+test('the last season improves forecasts of steady growth and of few years', async () => {
+  const wobble = (t: number) => Math.sin(t * t * 12.9898);
+  const quarters = Float64Array.from({ length: 84 }, (_, t) => {
+    return 1.035 ** t * (3 + [0.4, 0.9, 0.2, -1.2][t % 4]) * (1 + 0.02 * wobble(t));
+  });
+  const months = Float64Array.from({ length: 72 }, (_, t) => {
+    return 8_800 + 1_200 * Math.sin(0.3 + (2 * Math.PI * t) / 12) + 250 * wobble(t) - 18 * t;
+  });
+  for (const [values, freq] of [
+    [quarters, 'QS'],
+    [months, 'MS'],
+  ] as const) {
+    const ratio = await relativeError(values, freq);
+    assert.ok(ratio < 0.9, `${freq}: ${ratio}`);
+  }
+});
+
+test('the last season does not count where it was no better', async () => {
+  const noise = Float64Array.from({ length: 300 }, (_, t) => Math.sin(t * t * 12.9898));
+  for (const freq of ['QS', 'MS', 'h']) assert.equal(await relativeError(noise, freq), 1);
+});
+
+test('days that repeat are forecast as they were, whatever the model makes of them', async () => {
+  const values = Float64Array.from({ length: 240 }, (_, t) => (((t % 24) * 7) % 11) + 20);
+  const { cycle, history } = frequencyProfile('h');
+  const chosen = { h: 36, context: history!, probabilities: [], aggregation: null };
+  const ends = { values, cutoff: values.length };
+  const [alone] = await forecastMultiResolution([ends], chosen, { forecaster: quantileForecaster() });
+  const [made] = await forecastMultiResolution([ends], { ...chosen, cycle }, { forecaster: quantileForecaster() });
+  assert.deepEqual(
+    [...made.mean].map((value) => Math.round(value * 1e6) / 1e6),
+    Array.from({ length: 36 }, (_, k) => values[k % 24]),
+  );
+  assert.notDeepEqual(made.mean, alone.mean);
 });

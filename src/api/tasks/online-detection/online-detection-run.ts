@@ -9,9 +9,9 @@ import {
 } from '../../../detection/batch/batch-detector.ts';
 import type { HistoryPlaces } from '../../../detection/batch/grade-history.ts';
 import { residualsOf, shiftForecasts } from '../../../detection/batch/history.ts';
-import type { ExogenousEffects } from '../../../forecasting/exogenous-effects.ts';
 import { forecastFolds } from '../../../forecasting/folds.ts';
 import { type Forecaster, hasQuantiles } from '../../../forecasting/forecaster.ts';
+import type { ExogenousEffects } from '../../../forecasting/in-sample.ts';
 import { deviationOfQuantiles } from '../../../forecasting/quantile-spread.ts';
 import { tuneForRequest } from '../../models/tuned-models.ts';
 import { inParts, type RequestPart } from '../series/request-parts.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { fitExogenousEffects } from '../../../forecasting/exogenous/fit-effects.ts';
-import type { ExogenousEffects } from '../../../forecasting/exogenous-effects.ts';
+import type { ExogenousEffects } from '../../../forecasting/in-sample.ts';
 import type { SeriesQuestion } from './request-reader.ts';
 
 /**

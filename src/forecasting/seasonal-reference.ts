@@ -1,0 +1,133 @@
+import { forecastCalibrated, type HorizonForecast } from './calibrated-forecasts.ts';
+import type { Inference } from './forecaster.ts';
+import type { ForecastPoint } from './model-quantiles.ts';
+
+/** The newest seasons that decide. Each costs a forecast. */
+export const SEASON_BACKTESTS_MAX = 4;
+/** Fewer seasons may agree by chance. */
+const BACKTESTS_MIN = 2;
+/** The weight where a context of years is too short for that. */
+const UNTESTED_WEIGHT = 0.5;
+/** A season repeats if it differs from the one before by this share of the deviations from the mean. */
+const REPEATED_MAX = 0.1;
+/** Weights of the seasonal reference. */
+const WEIGHTS = [0.5, 1];
+/** A weight must reduce the error of the backtests to this share. */
+const ERROR_RATIO_MAX = 0.85;
+/** Largest growth from one season to the next. */
+const GROWTH_MAX = 2;
+
+/** A season that is known from the step of a series. */
+export interface Cycle {
+  /** In values, at least 4. */
+  readonly length: number;
+  /** Contexts have few years, so that all of them are tested; of other seasons those that repeat. */
+  readonly isYear: boolean;
+}
+
+interface ReferenceSettings {
+  readonly h: number;
+  readonly context: number;
+  readonly cycle: Cycle;
+}
+
+/** Moves a forecast by so much. */
+interface SeasonalShift {
+  readonly weight: number;
+  readonly reference: Float64Array;
+}
+
+/**
+ * Moves forecasts towards the last season, grown by half of its growth, where that was better in the last seasons of
+ * the context. A network that saw few seasons underrates steady growth, and it adds noise to a season that repeats.
+ */
+export async function blendSeasonal(
+  points: readonly ForecastPoint[],
+  forecasts: readonly HorizonForecast[],
+  { h, context, cycle: { length: season, isYear } }: ReferenceSettings,
+  inference: Inference,
+): Promise<HorizonForecast[]> {
+  const histories = points.map(({ values, cutoff }) => {
+    const start = Math.max(0, cutoff - context);
+    return Float64Array.from({ length: cutoff - start }, (_, i) => values[start + i]);
+  });
+  const isTested = histories.map((values) => values.length >= 2 * season && (isYear || repeats(values, season)));
+  const past = histories.flatMap((values, index) => {
+    const cutoffs = isTested[index] ? backtestCutoffs(values.length, season) : [];
+    return cutoffs.map((cutoff) => ({ values, cutoff, index }));
+  });
+  const backtests = await forecastCalibrated(past, { h: season, context, probabilities: [] }, inference);
+  const shifts = histories.map((values, index): SeasonalShift => {
+    const own = past.flatMap((point, i) => (point.index === index ? [{ ...point, mean: backtests[i].mean }] : []));
+    const weight = own.length === 0 && isYear && isTested[index] ? UNTESTED_WEIGHT : weightOf(own, season);
+    return { weight, reference: seasonalReference(values, season, h) };
+  });
+  return forecasts.map((forecast, i) => shifted(forecast, shifts[i]));
+}
+
+/** At least half of the history stays, and two seasons. */
+function backtestCutoffs(length: number, season: number): number[] {
+  const least = Math.max(2 * season, length / 2);
+  const cutoffs = Array.from({ length: SEASON_BACKTESTS_MAX }, (_, i) => length - (i + 1) * season);
+  const possible = cutoffs.filter((cutoff) => cutoff >= least);
+  return possible.length < BACKTESTS_MIN ? [] : possible;
+}
+
+/** True if the season of a history without missing values repeats. */
+function repeats(values: Float64Array, season: number): boolean {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  let [changes, deviations] = [0, 0];
+  for (let i = season; i < values.length; i++) {
+    changes += Math.abs(values[i] - values[i - season]);
+    deviations += Math.abs(values[i] - mean);
+  }
+  return changes < REPEATED_MAX * deviations;
+}
+
+interface Backtest {
+  readonly values: Float64Array;
+  readonly cutoff: number;
+  readonly mean: Float64Array;
+}
+
+/** The weight with the least absolute error in the backtests; 0 unless it is much better than the model. */
+function weightOf(backtests: readonly Backtest[], season: number): number {
+  const references = backtests.map(({ values, cutoff }) =>
+    seasonalReference(values.subarray(0, cutoff), season, season),
+  );
+  const errorOf = (weight: number) =>
+    backtests.reduce((sum, { values, cutoff, mean }, b) => {
+      const errors = mean.map((value, k) => {
+        return Math.abs(values[cutoff + k] - value - weight * (references[b][k] - value)) || 0;
+      });
+      return sum + errors.reduce((total, error) => total + error, 0);
+    }, 0);
+  let [best, least] = [0, ERROR_RATIO_MAX * errorOf(0)];
+  for (const weight of WEIGHTS) {
+    const error = errorOf(weight);
+    if (error < least) [best, least] = [weight, error];
+  }
+  return best;
+}
+
+/** The last season, grown by half of its growth over the one before: a factor of positive values, else a distance. */
+function seasonalReference(values: Float64Array, season: number, h: number): Float64Array {
+  const last = values.subarray(-season);
+  const before = values.subarray(-2 * season, -season);
+  const [sum, sumBefore] = [last, before].map((own) => own.reduce((total, value) => total + value, 0));
+  const isPositive = values.every((value) => !(value <= 0));
+  const ratio = Math.max(1 / GROWTH_MAX, Math.min(GROWTH_MAX, sum / sumBefore));
+  const step = (sum - sumBefore) / season / 2;
+  return Float64Array.from({ length: h }, (_, k) => {
+    const seasons = Math.floor(k / season) + 1;
+    const value = last[k % season];
+    return isPositive ? value * ((1 + ratio) / 2) ** seasons : value + step * seasons;
+  });
+}
+
+function shifted(forecast: HorizonForecast, { weight, reference }: SeasonalShift): HorizonForecast {
+  if (weight === 0) return forecast;
+  const shifts = forecast.mean.map((value, k) => weight * (reference[k] - value) || 0);
+  const shift = (numbers: Float64Array) => numbers.map((value, k) => value + shifts[k]);
+  return { mean: shift(forecast.mean), quantiles: forecast.quantiles.map(shift) };
+}
