@@ -9,7 +9,7 @@ import { goTo, untilCount } from '../../fixture/console/page-steps.ts';
 const SERIES = 10_000;
 /** Every series once in two seconds: 5,000 observations a second. */
 const SHARE = SERIES / 2;
-const MEASURED_MS = 10_000;
+const MEASURED_MS = 2_000;
 
 const names = Array.from({ length: SERIES }, (_, i) => `host-${Math.floor(i / 10)}/metric-${i % 10}`);
 const incidents = Array.from({ length: 40 }, (_, i) => {
@@ -83,7 +83,7 @@ test('10,000 series at 5,000 observations a second: the page stays responsive', 
   for (const [name, action] of interactions) {
     const ms = Number(await page.evaluate(framesAfter(action)));
     t.diagnostic(`${name}: ${ms.toFixed(0)} ms until the next frame`);
-    await page.waitForTimeout(500);
+    await page.waitForTimeout(100);
   }
   await goTo(page, '#/series/host-19%2Fmetric-4', '.u-over');
   const key = "new KeyboardEvent('keydown', { key: 'ArrowLeft', bubbles: true })";

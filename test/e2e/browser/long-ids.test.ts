@@ -92,7 +92,7 @@ for (const [width, height] of [
         ['#/service', '.figures'],
       ] as const) {
         await goTo(page, hash, selector);
-        await page.waitForTimeout(1_000);
+        await page.waitForTimeout(300);
         found.push(...(await wrongOn(page)).map((text) => `${hash}: ${text}`));
         if (process.env.PICTURES !== undefined) {
           await page.screenshot({

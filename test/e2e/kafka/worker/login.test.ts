@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { renameSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freshFolder } from '../../../fixture/fresh-folder.ts';
 import { kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
@@ -78,7 +79,7 @@ async function refusedWith(stream: KafkaStream, env: Record<string, string>, sen
   assert.match(sentences[0], sentence);
 }
 
-kafkaTest('tokens of an endpoint are renewed while a worker runs, and no secret is logged', async (t) => {
+async function renewsFromEndpoint(t: TestContext): Promise<void> {
   const env = await withTokens();
   const stream = await kafkaStream(2, [QUICK_DETECTOR]);
   const endpoint = await startTokenEndpoint({ id: 'tide watch', secret: SECRET, lifetimeS: LIFETIME_S });
@@ -96,9 +97,9 @@ kafkaTest('tokens of an endpoint are renewed while a worker runs, and no secret 
   assert.deepEqual(worker.logged('connected to Kafka').length, 1, 'no connection was lost as a token expired');
   assert.deepEqual(await worker.stop(), { code: 0, signal: null });
   for (const secret of [SECRET, 'eyJ']) assert.ok(!worker.said().includes(secret));
-});
+}
 
-kafkaTest('a token file is read again at the next login', async (t) => {
+async function renewsFromFile(t: TestContext): Promise<void> {
   const env = await withTokens();
   const stream = await kafkaStream(1, [QUICK_DETECTOR]);
   const file = join(folder, 'token');
@@ -121,6 +122,11 @@ kafkaTest('a token file is read again at the next login', async (t) => {
   assertScoredOnce(await stream.scores(), records);
   assert.deepEqual(await worker.stop(), { code: 0, signal: null });
   assert.ok(!worker.said().includes('eyJ'));
+}
+
+kafkaTest('tokens of an endpoint and of a file are renewed while a worker runs, and no secret is logged', async (t) => {
+  // Both wait for the end of a token.
+  await Promise.all([renewsFromEndpoint(t), renewsFromFile(t)]);
 });
 
 kafkaTest('a wrong secret and a refused token end the worker with one sentence', async (t) => {
