@@ -10,7 +10,7 @@ import {
 } from '../records/anomaly-event.ts';
 import type { SchemaSource } from './formats/schema-source.ts';
 import { createRecordReader, type Fields, pickFields } from './record-reader.ts';
-import { createRecordWriter, finiteOrNull, type OutputFormat, type RecordDestination } from './record-writer.ts';
+import { createRecordWriter, type OutputFormat, type RecordDestination } from './record-writer.ts';
 
 /** Encodes a record of the events topic. The buffer belongs to the caller. */
 export type EncodeEvent = (event: AnomalyEvent) => Buffer;
@@ -19,16 +19,7 @@ export type EncodeEvent = (event: AnomalyEvent) => Buffer;
 export function createEventEncoder(format: OutputFormat, destination: RecordDestination): Promise<EncodeEvent> {
   return createRecordWriter<AnomalyEvent>(format, destination, {
     schema: 'anomaly-event',
-    forAvro: (event) => ({
-      ...event,
-      severity: finiteOrNull(event.severity),
-      grade: finiteOrNull(event.grade),
-      value: finiteOrNull(event.value),
-      expected: finiteOrNull(event.expected),
-      lo: finiteOrNull(event.lo),
-      hi: finiteOrNull(event.hi),
-      threshold: finiteOrNull(event.threshold),
-    }),
+    numbers: ['severity', 'grade', 'value', 'expected', 'lo', 'hi', 'threshold'],
   });
 }
 

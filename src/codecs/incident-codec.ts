@@ -2,7 +2,7 @@ import { EVENT_DIRECTIONS, EVENT_KINDS } from '../records/anomaly-event.ts';
 import { INCIDENT_FIELDS, INCIDENT_KINDS, INCIDENT_TYPES, type Incident } from '../records/incident.ts';
 import type { SchemaSource } from './formats/schema-source.ts';
 import { createRecordReader, type Fields, pickFields } from './record-reader.ts';
-import { createRecordWriter, finiteOrNull, type OutputFormat, type RecordDestination } from './record-writer.ts';
+import { createRecordWriter, type OutputFormat, type RecordDestination } from './record-writer.ts';
 
 /** Encodes a record of the incidents topic. The buffer belongs to the caller. */
 type EncodeIncident = (incident: Incident) => Buffer;
@@ -11,11 +11,7 @@ type EncodeIncident = (incident: Incident) => Buffer;
 export function createIncidentEncoder(format: OutputFormat, destination: RecordDestination): Promise<EncodeIncident> {
   return createRecordWriter<Incident>(format, destination, {
     schema: 'anomaly-incident',
-    forAvro: (incident) => ({
-      ...incident,
-      severity: finiteOrNull(incident.severity),
-      grade: finiteOrNull(incident.grade),
-    }),
+    numbers: ['severity', 'grade'],
   });
 }
 

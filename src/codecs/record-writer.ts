@@ -18,8 +18,8 @@ export interface RecordDestination {
 interface WritableRecord<R> {
   /** Name of its schemas. */
   readonly schema: string;
-  /** The record as Avro takes it: a number that is not finite is null. */
-  readonly forAvro: (record: R) => unknown;
+  /** Numbers, which Avro takes as null if they are not finite. */
+  readonly numbers: readonly (keyof R)[];
 }
 
 const SCHEMAS_DIR = join(import.meta.dirname, '../../schemas');
@@ -32,7 +32,7 @@ const SCHEMAS_DIR = join(import.meta.dirname, '../../schemas');
 export async function createRecordWriter<R>(
   format: OutputFormat,
   { topic, registrar }: RecordDestination,
-  { schema, forAvro }: WritableRecord<R>,
+  { schema, numbers }: WritableRecord<R>,
 ): Promise<(record: R) => Buffer> {
   // It writes a number that is not finite as null.
   if (format === 'json') return (record) => bytesOfText(JSON.stringify(record));
@@ -42,7 +42,11 @@ export async function createRecordWriter<R>(
   const header = wireHeader(await registrar.register(valueSubject(topic), { type, text }));
   if (format === 'json-schema') return (record) => withHeader(header, JSON.stringify(record));
   const write = compileAvroWriter(text, header);
-  return (record) => write(forAvro(record));
+  return (record) => {
+    const written: Record<keyof R, unknown> = { ...record };
+    for (const name of numbers) if (!Number.isFinite(written[name])) written[name] = null;
+    return write(written);
+  };
 }
 
 function withHeader(header: Buffer, text: string): Buffer {
@@ -50,8 +54,4 @@ function withHeader(header: Buffer, text: string): Buffer {
   header.copy(bytes);
   bytes.write(text, WIRE_HEADER_BYTES);
   return bytes;
-}
-
-export function finiteOrNull(number: number | null): number | null {
-  return number !== null && Number.isFinite(number) ? number : null;
 }

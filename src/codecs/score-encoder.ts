@@ -1,6 +1,6 @@
 import type { ScoreRecord } from '../records/score-record.ts';
 import { jsonScores } from './json-scores.ts';
-import { createRecordWriter, finiteOrNull, type OutputFormat, type RecordDestination } from './record-writer.ts';
+import { createRecordWriter, type OutputFormat, type RecordDestination } from './record-writer.ts';
 
 /** Encodes a score record. The buffer belongs to the caller. */
 export type EncodeScore = (score: ScoreRecord) => Buffer;
@@ -10,15 +10,6 @@ export async function createScoreEncoder(format: OutputFormat, destination: Reco
   if (format === 'json') return jsonScores();
   return createRecordWriter<ScoreRecord>(format, destination, {
     schema: 'anomaly-score',
-    forAvro: (score) => ({
-      ...score,
-      forecast: finiteOrNull(score.forecast),
-      lo: finiteOrNull(score.lo),
-      hi: finiteOrNull(score.hi),
-      anomalyScore: finiteOrNull(score.anomalyScore),
-      accumulatedAnomalyScore: finiteOrNull(score.accumulatedAnomalyScore),
-      grade: finiteOrNull(score.grade),
-      severity: finiteOrNull(score.severity),
-    }),
+    numbers: ['forecast', 'lo', 'hi', 'anomalyScore', 'accumulatedAnomalyScore', 'grade', 'severity'],
   });
 }

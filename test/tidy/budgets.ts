@@ -12,7 +12,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   api: 14_955,
   app: 6_070,
   checkpoint: 2_220,
-  codecs: 4_880,
+  codecs: 4_870,
   config: 3_570,
   console: 7_030,
   demo: 1_340,

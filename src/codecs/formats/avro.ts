@@ -150,7 +150,13 @@ export function decimalNumber(bytes: Buffer, scale: number): number | bigint {
   return scale !== 0 || Number.isSafeInteger(nearest) || Math.abs(nearest) > 2 ** 64 ? nearest : unscaled;
 }
 
-class DecimalType extends avsc.types.LogicalType {
+class ReadType extends avsc.types.LogicalType {
+  protected override _toValue(): never {
+    throw new Error('only read');
+  }
+}
+
+class DecimalType extends ReadType {
   readonly scale: number;
 
   constructor(schema: AvroSchema, options?: AvroOptions) {
@@ -161,25 +167,17 @@ class DecimalType extends avsc.types.LogicalType {
   protected override _fromValue(bytes: Buffer): number | bigint {
     return decimalNumber(bytes, this.scale);
   }
-
-  protected override _toValue(): never {
-    throw new Error('decimals are only read');
-  }
 }
 
 /** Debezium's decimal of any scale: NUMERIC without a precision. */
-class VariableDecimalType extends avsc.types.LogicalType {
+class VariableDecimalType extends ReadType {
   protected override _fromValue({ value, scale }: { readonly value: Buffer; readonly scale: number }): number | bigint {
     return decimalNumber(value, scale);
-  }
-
-  protected override _toValue(): never {
-    throw new Error('decimals are only read');
   }
 }
 
 /** Gives the fields of a record, or the symbols of an enum, their names of the schema. */
-class RenamedType extends avsc.types.LogicalType {
+class RenamedType extends ReadType {
   readonly originals: readonly string[];
 
   constructor(schema: AvroSchema, options?: AvroOptions) {
@@ -190,9 +188,5 @@ class RenamedType extends avsc.types.LogicalType {
   protected override _fromValue(read: string | Readonly<Record<string, unknown>>): unknown {
     if (typeof read === 'string') return this.originals[Number(read.slice(1))];
     return Object.fromEntries(this.originals.map((name, i) => [name, read[`n${i}`]]));
-  }
-
-  protected override _toValue(): never {
-    throw new Error('renamed types are only read');
   }
 }

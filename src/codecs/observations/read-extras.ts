@@ -15,22 +15,18 @@ export function lowOf(raw: unknown): number {
   return typeof raw === 'string' && INTEGER.test(raw) ? splitInteger(BigInt(raw)).low : 0;
 }
 
-/** null where the record has none. */
-interface RawExtras {
-  readonly start: unknown;
-  readonly temporality: unknown;
-  readonly low: number;
-}
-
 interface TimeReading {
   readonly timeUnit: TimeUnit;
   readonly timestampMs: number;
   readonly clock: Pick<LocalCalendar, 'offsets'>;
 }
 
-/** undefined if there are none. A start that is 0, or not before the time of its point, is ignored. */
+/**
+ * undefined if there are none. A start that is 0, or not before the time of its point, is ignored. A record without
+ * start or temporality has null there.
+ */
 export function extrasOfRecord(
-  { start, temporality, low }: RawExtras,
+  { start, temporality, low }: { readonly start: unknown; readonly temporality: unknown; readonly low: number },
   { timeUnit, timestampMs, clock }: TimeReading,
 ): PointExtras | undefined {
   const startMs = start === null ? Number.NaN : readEventTime(start, timeUnit, clock);

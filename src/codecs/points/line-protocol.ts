@@ -1,7 +1,7 @@
 import type { ReceivedPoints } from '../../records/received-points.ts';
-import { type SeriesLabels, sortedLabels } from '../../records/series/series-id.ts';
+import { type LabelledSeries, type SeriesLabels, sortedLabels } from '../../records/series/series-id.ts';
 import { lowOf } from '../observations/read-extras.ts';
-import { type NamesOfScope, SeriesNames } from './series-names.ts';
+import { SeriesNames } from './series-names.ts';
 import { PointsBySeries, type PointsOfRecord } from './series-points.ts';
 
 const MS_OF: Readonly<Record<ReceivedPoints['precision'], number>> = {
@@ -124,24 +124,17 @@ function addLine({ points, names, msOf, nowMs }: OpenReading, line: string, isPl
   const timestampMs = time === '' ? nowMs : Math.round(Number(time) * msOf);
   for (const [field, value, integer] of found) {
     const low = integer === null || !INTEGER.test(integer) ? 0 : lowOf(integer.slice(0, -1));
-    points.add(seriesOf(names, { scope, key, field }), timestampMs, value, low === 0 ? undefined : { low });
+    const series = names.find(scope, field, () => seriesOf(key, field));
+    points.add(series, timestampMs, value, low === 0 ? undefined : { low });
   }
   return null;
 }
 
-interface FieldOfKey {
-  readonly scope: NamesOfScope;
-  /** Measurement and tags as they are written. */
-  readonly key: string;
-  readonly field: string;
-}
-
-function seriesOf(names: SeriesNames, { scope, key, field }: FieldOfKey) {
-  return names.find(scope, field, () => {
-    const read = readKey(key);
-    if (read === 'unreadable') throw new TypeError('tags were read before');
-    return { name: field === 'value' ? read.measurement : `${read.measurement}_${field}`, labels: read.labels };
-  });
+/** @param key measurement and tags as they are written */
+function seriesOf(key: string, field: string): LabelledSeries {
+  const read = readKey(key);
+  if (read === 'unreadable') throw new TypeError('tags were read before');
+  return { name: field === 'value' ? read.measurement : `${read.measurement}_${field}`, labels: read.labels };
 }
 
 function readKey(key: string): { readonly measurement: string; readonly labels: SeriesLabels } | 'unreadable' {
@@ -182,13 +175,11 @@ function split(line: string, code: number, mayQuote: boolean): string[] {
   return parts;
 }
 
-interface PairForm {
-  readonly isPlain: boolean;
-  /** The value of a field stays as it is: a text is quoted. A tag may have none, which is no label. */
-  readonly isField: boolean;
-}
-
-function pairOf(text: string, { isPlain, isField }: PairForm): readonly [string, string] | null {
+/** The value of a field stays as it is: a text is quoted. A tag may have none, which is no label. */
+function pairOf(
+  text: string,
+  { isPlain, isField }: { readonly isPlain: boolean; readonly isField: boolean },
+): readonly [string, string] | null {
   const at = isPlain ? indexOrEnd(text, '=', 0) : endOf(text, 0, EQUALS, false);
   if (at === 0 || at >= text.length - (isField ? 1 : 0)) return null;
   const [name, value] = [text.slice(0, at), text.slice(at + 1)];

@@ -28,7 +28,7 @@ interface Point {
   readonly asDouble?: number | string;
   readonly asInt?: Int64;
   readonly count?: Int64;
-  readonly sum?: number;
+  readonly sum?: number | null;
   readonly bucketCounts?: readonly Int64[];
   readonly explicitBounds?: readonly number[];
   readonly scale?: number;
@@ -115,14 +115,14 @@ function integerOf(raw: Int64): OtlpNumber {
 }
 
 function bucketsOf(point: Point): Parameters<OtlpMetric['histogram']>[1] {
-  const { count = 0, sum = Number.NaN, bucketCounts, explicitBounds, scale, zeroCount = 0, positive, negative } = point;
+  const { count = 0, sum, bucketCounts, explicitBounds, scale, zeroCount = 0, positive, negative } = point;
   const fromOf = ({ offset = 0, bucketCounts: counts }: Buckets = {}) => {
     return { offset: Number(offset), counts: listOf(counts).map(Number) };
   };
   const isExponential = scale !== undefined || positive !== undefined || negative !== undefined;
   return {
     count: integerOf(count),
-    sum: Number(sum),
+    sum: Number(sum ?? Number.NaN),
     explicit: { bounds: listOf(explicitBounds).map(Number), counts: listOf(bucketCounts).map(Number) },
     exponential: isExponential
       ? {

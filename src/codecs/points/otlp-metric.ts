@@ -1,6 +1,6 @@
 import type { PointExtras } from '../../records/point-extras.ts';
 import { type Attributes, type ResourceLabels, scopeLabels } from '../../records/series/resource-labels.ts';
-import { type SeriesLabels, sortedLabels } from '../../records/series/series-id.ts';
+import { sortedLabels } from '../../records/series/series-id.ts';
 import { EVENT_TIME_MS_MIN } from '../observations/event-time.ts';
 import { type ExponentialBuckets, explicitQuantile, exponentialQuantile } from './histogram-quantile.ts';
 import type { NamesOfScope, SeriesNames } from './series-names.ts';
@@ -76,16 +76,12 @@ function extrasOf({ startUnixNano, timeUnixNano }: OtlpPoint, isDelta: boolean, 
 /** The points of one metric of one resource and scope. */
 export class OtlpMetric {
   readonly #reading: OtlpReading;
-  readonly #encoding: string;
-  readonly #name: string;
-  readonly #source: Attributes;
+  readonly #metric: { readonly encoding: string; readonly name: string; readonly source: Attributes };
   readonly #scopes = new Map<string, NamesOfScope>();
 
   constructor(reading: OtlpReading, metric: { encoding: string; name: string; source: Attributes }) {
     this.#reading = reading;
-    this.#encoding = metric.encoding;
-    this.#name = metric.name;
-    this.#source = metric.source;
+    this.#metric = metric;
   }
 
   gauge(point: OtlpPoint, value: number): void {
@@ -124,20 +120,18 @@ export class OtlpMetric {
     const part = quantile === undefined ? suffix : `=${quantile}`;
     let scope = this.#scopes.get(part);
     if (scope === undefined) {
-      scope = names.scope(JSON.stringify([this.#encoding, this.#name, part, this.#source]));
+      const { encoding, name, source } = this.#metric;
+      scope = names.scope(JSON.stringify([encoding, name, part, source]));
       this.#scopes.set(part, scope);
     }
     const series = names.find(scope, point.attributesKey, () => {
-      const name = this.#name === '' ? '' : this.#name + suffix;
-      return { name, labels: this.#labels(point.attributes(), quantile) };
+      const { name, source } = this.#metric;
+      const quantiles: Attributes = quantile === undefined ? [] : [['quantile', String(quantile)]];
+      // An attribute of the point counts more than one of the scope or the resource.
+      const labels = sortedLabels(merged(source, [...point.attributes(), ...quantiles]));
+      return { name: name === '' ? '' : name + suffix, labels };
     });
     const timestampMs = Math.round(point.timeUnixNano / NANOS_PER_MS);
     points.add(series, timestampMs, (point.flags & NO_RECORDED_VALUE) === 0 ? value : Number.NaN, counter);
-  }
-
-  /** An attribute of the point counts more than one of the scope or the resource. */
-  #labels(attributes: Attributes, quantile: number | undefined): SeriesLabels {
-    const own: Attributes = quantile === undefined ? attributes : [...attributes, ['quantile', String(quantile)]];
-    return sortedLabels(merged(this.#source, own));
   }
 }

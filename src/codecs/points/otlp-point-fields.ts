@@ -59,15 +59,11 @@ export function readPlaced(reader: ProtobufReader, point: PointFields, read: (ta
   reader.ended(end);
 }
 
-interface AttributePlace {
-  readonly from: number;
-  readonly to: number;
-  /** The fields with it are attributes. */
-  readonly tag: number;
-}
-
-/** Beyond ATTRIBUTES_MAX they are not read. */
-export function readAttributes(reader: ProtobufReader, { from, to, tag }: AttributePlace): Attributes {
+/** The fields of a tag between two places. Beyond ATTRIBUTES_MAX they are not read. */
+export function readAttributes(
+  reader: ProtobufReader,
+  { from, to, tag }: { readonly from: number; readonly to: number; readonly tag: number },
+): Attributes {
   const attributes: (readonly [string, string])[] = [];
   reader.at = from;
   reader.fields(to, (found) => {

@@ -68,14 +68,15 @@ export function compilePointRecords({ mapping, groupPathOf, futureLimitOf }: Poi
     if (record === undefined) {
       if (known.size === SERIES_MAX) known.clear();
       const futureMsMax = mapping.futureMsMax ?? futureLimitOf?.(series) ?? Number.POSITIVE_INFINITY;
-      record =
-        groupPathOf(series) === 'unwatched' ? 'unwatched' : seriesRecord(series, { mapping, write, futureMsMax });
+      const isWatched = groupPathOf(series) !== 'unwatched';
+      const form = isWatched ? seriesRecord(series, mapping, write) : null;
+      record = isWatched ? form && { ...form, futureMsMax } : 'unwatched';
       known.set(series, record);
     }
     return record;
   };
   return ({ series: all, ...given }, nowMs) => {
-    const records: KeyedRecord[] = [];
+    const written = new WrittenRecords();
     const refusals = new RefusedPoints();
     refusals.addAll(given);
     let unwatched = 0;
@@ -87,33 +88,76 @@ export function compilePointRecords({ mapping, groupPathOf, futureLimitOf }: Poi
       }
       const latestMs = nowMs + (record?.futureMsMax ?? 0);
       for (let i = 0; i < values.length; i++) {
-        const [timestampMs, value, extras] = [timestampsMs[i], values[i], allExtras?.[i]];
+        const timestampMs = timestampsMs[i];
+        const value = values[i];
+        const extras = allExtras?.[i];
         const fits =
           Number.isInteger(timestampMs) && isPlausible(timestampMs, latestMs) && Math.abs(value) <= VALUE_MAGNITUDE_MAX;
         if (record !== null && group === null && fits && (extras === undefined || record.takesExtras)) {
-          records.push({ key: record.key, value: recordBytes(record, { timestampMs, value, extras }) });
+          written.add(record, recordText(record, written.timeText(i, timestampMs), value, extras));
           continue;
         }
-        const written = write({ series, group, timestampMs, value, extras }, nowMs);
-        if (written.kind === 'record') records.push(written);
-        else refusals.add(`${series.slice(0, 200)}: ${written.reason}`);
+        const outcome = write({ series, group, timestampMs, value, extras }, nowMs);
+        if (outcome.kind === 'record') written.push(outcome);
+        else refusals.add(`${series.slice(0, 200)}: ${outcome.reason}`);
       }
     }
-    return { records, unwatched, ...refusals.all };
+    return { records: written.flushed(), unwatched, ...refusals.all };
   };
+}
+
+/** The records of one body, whose texts become bytes at once. */
+class WrittenRecords {
+  readonly #records: KeyedRecord[] = [];
+  readonly #times: number[] = [];
+  readonly #timeTexts: string[] = [];
+  #keys: Buffer[] = [];
+  #ends: number[] = [];
+  #text = '';
+
+  /** Most series of a body have the same times in the same places. */
+  timeText(place: number, timestampMs: number): string {
+    if (this.#times[place] !== timestampMs) {
+      this.#times[place] = timestampMs;
+      this.#timeTexts[place] = String(timestampMs);
+    }
+    return this.#timeTexts[place];
+  }
+
+  add({ key, latin1 }: SeriesRecord, text: string): void {
+    if (!latin1) {
+      this.push({ key, value: Buffer.from(text) });
+      return;
+    }
+    this.#text += text;
+    this.#keys.push(key);
+    this.#ends.push(this.#text.length);
+  }
+
+  push(record: KeyedRecord): void {
+    this.flushed().push(record);
+  }
+
+  flushed(): KeyedRecord[] {
+    const bytes = Buffer.from(this.#text, 'latin1');
+    for (let i = 0, start = 0; i < this.#keys.length; i++) {
+      this.#records.push({ key: this.#keys[i], value: bytes.subarray(start, this.#ends[i]) });
+      start = this.#ends[i];
+    }
+    [this.#keys, this.#ends, this.#text] = [[], [], ''];
+    return this.#records;
+  }
 }
 
 /** A time and a value in the place of those of a point. */
 const [ANY_MS, ANY_VALUE] = [1_234_567_890_123, 9.87654321012345e-7];
 
-interface SeriesRecordOptions {
-  readonly mapping: RecordMapping;
-  readonly write: WriteObservation;
-  readonly futureMsMax: number;
-}
-
 /** null if its records have no such form: then each is written, and read back, alone. */
-function seriesRecord(series: string, { mapping, write, futureMsMax }: SeriesRecordOptions): SeriesRecord | null {
+function seriesRecord(
+  series: string,
+  mapping: RecordMapping,
+  write: WriteObservation,
+): Omit<SeriesRecord, 'futureMsMax'> | null {
   if (mapping.timeUnit !== 'ms') return null;
   const written = write({ series, group: null, timestampMs: ANY_MS, value: ANY_VALUE }, ANY_MS);
   if (written.kind === 'refused') return null;
@@ -127,7 +171,7 @@ function seriesRecord(series: string, { mapping, write, futureMsMax }: SeriesRec
   const secondAt = rest.indexOf(second);
   const parts = [before, rest.slice(first.length, secondAt), rest.slice(secondAt + second.length)] as const;
   const takesExtras = isDefault(mapping) && parts[2].endsWith('}');
-  return { key: written.key, parts, timeIsFirst, latin1: isAscii(written.value), futureMsMax, takesExtras };
+  return { key: written.key, parts, timeIsFirst, latin1: isAscii(written.value), takesExtras };
 }
 
 /** The fields of a record have the names that `schemas/observation` gives them. */
@@ -136,21 +180,18 @@ function isDefault({ series, time, value, start, temporality }: RecordMapping): 
   return names.join() === `series,timestamp,value,${START_PATH},${TEMPORALITY_PATH}`;
 }
 
-interface PointToWrite {
-  readonly timestampMs: number;
-  readonly value: number;
-  readonly extras: PointExtras | undefined;
-}
-
-function recordBytes(
-  { parts, timeIsFirst, latin1 }: SeriesRecord,
-  { timestampMs, value, extras }: PointToWrite,
-): Buffer {
-  const digits = extras?.low === undefined ? value : `"${wholeInteger(value, extras.low)}"`;
-  const [first, second] = timeIsFirst ? [timestampMs, digits] : [digits, timestampMs];
+function recordText(
+  { parts, timeIsFirst }: SeriesRecord,
+  time: string,
+  value: number,
+  extras: PointExtras | undefined,
+): string {
   // Numbers are the same in JSON as in a text: they are finite.
-  const text = `${parts[0]}${first}${parts[1]}${second}${parts[2]}`;
-  return Buffer.from(extras === undefined ? text : withExtras(text, extras), latin1 ? 'latin1' : 'utf8');
+  const digits = extras?.low === undefined ? String(value) : `"${wholeInteger(value, extras.low)}"`;
+  const text = timeIsFirst
+    ? parts[0] + time + parts[1] + digits + parts[2]
+    : parts[0] + digits + parts[1] + time + parts[2];
+  return extras === undefined ? text : withExtras(text, extras);
 }
 
 function withExtras(text: string, { startMs, isDelta }: PointExtras): string {

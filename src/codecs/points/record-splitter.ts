@@ -53,11 +53,9 @@ const EMPTY_SYMBOL = Buffer.from([0x22, 0]);
  */
 function bodyOf({ format, timeUnit }: RecordMapping, bytes: Buffer): PointsBody {
   const precision = timeUnit === 'iso' ? 'ns' : timeUnit;
-  if (format === 'otlp') {
-    const isJson = bytes[0] === OPENING_BRACE;
-    return { format: isJson ? 'otlp-json' : 'otlp-protobuf', bytes, snappy: false, precision };
-  }
-  if (format === 'influx') return { format: 'line-protocol', bytes, snappy: false, precision };
+  const otlp = bytes[0] === OPENING_BRACE ? 'otlp-json' : 'otlp-protobuf';
+  if (format !== 'prometheus')
+    return { format: format === 'otlp' ? otlp : 'line-protocol', bytes, snappy: false, precision };
   const isPlain = bytes[0] === TIME_SERIES_TAG || bytes.subarray(0, 2).equals(EMPTY_SYMBOL);
   return { format: 'remote-write', bytes, snappy: !isPlain, precision };
 }

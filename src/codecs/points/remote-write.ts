@@ -112,14 +112,15 @@ function seriesOfSymbols(symbols: string): LabelledSeries {
   return seriesOfPairs(pairs);
 }
 
-interface SeriesEncoding {
-  readonly nameAt: NameAt;
-  /** The tag of its native histograms. */
-  readonly histogram: number;
-}
-
-/** Labels may follow samples, so the fields are skipped once before they are read. */
-function readTimeSeries(reader: ProtobufReader, points: PointsBySeries, { nameAt, histogram }: SeriesEncoding): void {
+/**
+ * Labels may follow samples, so the fields are skipped once before they are read.
+ * @param histogram the tag of native histograms
+ */
+function readTimeSeries(
+  reader: ProtobufReader,
+  points: PointsBySeries,
+  { nameAt, histogram }: { readonly nameAt: NameAt; readonly histogram: number },
+): void {
   const end = reader.end();
   const begin = reader.at;
   let [from, to] = [-1, begin];
