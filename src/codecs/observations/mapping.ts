@@ -159,7 +159,8 @@ export function compileObservation<R>(
       return isMade ? { ...missing, source } : missing;
     }
 
-    const [startsAt, kind] = [start(record) ?? null, temporality(record) ?? null];
+    const startsAt = start(record) ?? null;
+    const kind = temporality(record) ?? null;
     const low = Math.abs(value) <= Number.MAX_SAFE_INTEGER ? 0 : lowOf(rawValue);
     const isBare = startsAt === null && kind === null && low === 0;
     const rawExtras = isBare ? null : { start: plainValue(startsAt), temporality: kind, low };

@@ -16,10 +16,8 @@ export const SHAPE_GAP: GapRule = { gap: 8, rows: 8 };
 /** True if one of the `rows` before `position` is the last row of a gap. */
 export function isBehindGap(rings: SeriesRings, position: number, { gap, rows }: GapRule): boolean {
   if (position - gap - rows < rings.contextStart) return false;
-  const isMissing = (back: number) => Number.isNaN(rings.distanceAt(position - back));
   let last = 1;
-  while (last <= rows && !isMissing(last)) last++;
+  while (last <= rows && !Number.isNaN(rings.distanceAt(position - last))) last++;
   if (last > rows) return false;
-  for (let back = last + 1; back < last + gap; back++) if (!isMissing(back)) return false;
-  return true;
+  return !rings.hasValue(position - last - gap + 1, position - last);
 }

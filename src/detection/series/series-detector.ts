@@ -99,9 +99,8 @@ export class SeriesDetector extends SeriesRings {
     this.rings.keepDistance(position, distance);
     const forecast = standingForecast(this.rings, windowStart, position);
     const state = this.stateOf(position, forecast);
-    const step = stepOfHorizon(position, this.layout.firstCutoff, this.settings);
     const isBack = () => isFlatReturn(this.rings, position);
-    const row = { distance, forecast, step };
+    const row = { distance, forecast, step: stepOfHorizon(position, this.layout.firstCutoff, this.settings) };
     const { expected, judgement } = judgeDistance(row, this.layout.threshold, this.yardstick(), isBack);
     const centre = this.origin + expected;
     const { least } = this.layout;
@@ -119,7 +118,13 @@ export class SeriesDetector extends SeriesRings {
       score: judgement.score,
       anomaly: state === 'scored' && judgement.outside,
       unusual,
-      ...verdict,
+      grade: verdict.grade,
+      severity: verdict.severity,
+      alarm: verdict.alarm,
+      threshold: verdict.threshold,
+      season: verdict.season,
+      elevated: verdict.elevated,
+      outsideProfile: verdict.outsideProfile,
     };
     this.positions = position + 1;
     if (this.positions === windowStart + this.settings.detectionSize) this.closeWindow(windowStart);
@@ -129,14 +134,10 @@ export class SeriesDetector extends SeriesRings {
 
   /** Scale of the residuals of the open window. */
   yardstick(): Yardstick {
-    const { rings, layout } = this;
-    const { calibration } = rings;
-    const floor = rings.scalar(SCALARS.floor);
-    return {
-      method: this.settings.calibration,
-      calibration,
-      floor: layout.residualCapacity === 0 ? floor : floorOfRounded(floor, calibration),
-    };
+    const { layout, calibration } = this;
+    const own = this.scalar(SCALARS.floor);
+    const floor = layout.residualCapacity === 0 ? own : floorOfRounded(own, calibration);
+    return { method: this.settings.calibration, calibration, floor };
   }
 
   /** Length the context of the forecast that is due is padded to. */

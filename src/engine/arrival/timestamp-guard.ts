@@ -146,14 +146,15 @@ export class TimestampGuard {
       this.watermark.reach(timestampMs);
       // Before what is newer: others of a group may wait for them.
       if (this.steps.isDue(this.watermark.ms)) this.steps.closeDue(this.watermark.ms, dispatch);
-      noteSeen(unit, this.watermark.ms);
+      noteSeen(unit, timestampMs, this.watermark.ms);
       if (silenceAfter !== null) this.silent.watch(unit);
       if (isFirst) this.idle.watch(unit);
     }
     // Records may still wait under a lateness that is none any more. Points wait in their time steps.
-    if (latenessMs === 0 && unit.waiting.outOfOrder.length === 0) dispatch(unit, observation);
-    else if (unit.waiting.steps?.aggregates) dispatch(unit, observation);
-    else for (const one of unit.waiting.reorder(observation, unit.arrivedMs - latenessMs)) dispatch(unit, one);
+    const { waiting } = unit;
+    if (latenessMs === 0 && waiting.outOfOrder.length === 0) dispatch(unit, observation);
+    else if (waiting.steps?.aggregates) dispatch(unit, observation);
+    else for (const one of waiting.reorder(observation, unit.arrivedMs - latenessMs)) dispatch(unit, one);
     // It is known now that the member is not silent any more.
     if (unit.group !== null && silenceAfter !== null) this.silent.watch(unit);
     if (this.watermark.ms >= this.#corroboratedFromMs) this.#releaseCorroborated(dispatch);
@@ -208,11 +209,11 @@ export class TimestampGuard {
 /**
  * A series that catches up, far behind the others of its partition, is neither silent nor gone while its records come.
  */
-function noteSeen(unit: Scorable, watermarkMs: number): void {
+function noteSeen(unit: Scorable, arrivedMs: number, watermarkMs: number): void {
   const { settings } = unit.loaded.config;
-  const isBehind = unit.arrivedMs + (silenceMs(settings) ?? settings.idleMs ?? Number.POSITIVE_INFINITY) < watermarkMs;
+  const isBehind = arrivedMs + (silenceMs(settings) ?? settings.idleMs ?? Number.POSITIVE_INFINITY) < watermarkMs;
   if (isBehind) unit.lastSeenMs = watermarkMs;
-  else if (unit.lastSeenMs <= unit.arrivedMs) unit.lastSeenMs = Number.NEGATIVE_INFINITY;
+  else if (Number.isFinite(unit.lastSeenMs) && unit.lastSeenMs <= arrivedMs) unit.lastSeenMs = Number.NEGATIVE_INFINITY;
 }
 
 function freqOf(unit: Scorable): Frequency {

@@ -38,12 +38,13 @@ export class BlockedUnits {
 
 /** Returns whether the unit became blocked: it waits for forecasts from now on. */
 function offer(unit: Scorable, observation: ReceivedObservation, sink: ScoreSink): boolean {
-  if (unit.waiting.awaitsForecast) {
-    unit.waiting.awaitForecast(observation);
+  const { waiting } = unit;
+  if (waiting.awaitsForecast) {
+    waiting.awaitForecast(observation);
     return false;
   }
-  if (!unit.ingest(observation, sink)) unit.waiting.awaitForecast(observation);
-  return unit.waiting.awaitsForecast;
+  if (!unit.ingest(observation, sink)) waiting.awaitForecast(observation);
+  return waiting.awaitsForecast;
 }
 
 /** Continues after forecasts were supplied. Returns whether the unit is still blocked. */

@@ -91,15 +91,8 @@ export class PartitionState {
     const succeed = (outdated: OutdatedState) => this.all.migrateUnseen(outdated, sink);
     const beginsPause = ({ loaded }: Scorable, offset: number) => this.#beginsPause(loaded, offset, blocking);
     const isInPause = (one: Scorable | OutdatedState) => this.pauses.covers(one);
-    const surroundings = {
-      guard: this.#guard,
-      isRegistered: this.all.isRegistered,
-      touch,
-      dispatch,
-      succeed,
-      isInPause,
-      beginsPause,
-    };
+    const { isRegistered } = this.all;
+    const surroundings = { guard: this.#guard, isRegistered, touch, dispatch, succeed, isInPause, beginsPause };
     for (const received of observations) {
       const collision = this.all.claim(received, sink);
       if (collision !== null) {
@@ -108,8 +101,7 @@ export class PartitionState {
       }
       if (this.backfills.size > 0 && this.all.evicts(received)) await this.#takeOutIdle(blocking);
       const unit = this.all.of(received, sink);
-      const newestMs = () => unit.newestMsOf?.(received.series) ?? unit.arrivedMs;
-      const observation = received.laterMs === undefined ? received : nearerInstant(received, newestMs());
+      const observation = nearerInstant(received, unit);
       // Not yet in this batch. After a truncation of the input, offsets go back: then the newest one is not below.
       const { offset } = observation.record;
       if (unit.newestOffset < observations[0].record.offset || unit.newestOffset >= offset) touch(unit);
@@ -141,10 +133,11 @@ export class PartitionState {
 
   /** Hands an observation to its unit, or lets it wait for the backfill of that; a point goes to its time step. */
   #dispatch(unit: Scorable, observation: ReceivedObservation, blocking: Blocking): void {
-    const { steps } = unit.waiting;
+    const { waiting } = unit;
+    const { steps } = waiting;
     if (observation.extras?.replica !== undefined) {
       const { freq } = unit.loaded.config.settings;
-      if (!unit.waiting.admitsReplica(observation, meanStepMs(freq))) {
+      if (!waiting.admitsReplica(observation, meanStepMs(freq))) {
         blocking.sink.counters.duplicate(unit.loaded, null);
         return;
       }
@@ -162,7 +155,7 @@ export class PartitionState {
         return;
       }
     }
-    if (unit.waiting.forBackfill === null) blocking.blocked.offer(unit, observation, blocking.sink);
+    if (waiting.forBackfill === null) blocking.blocked.offer(unit, observation, blocking.sink);
     else if (!this.backfills.queue(unit, observation)) this.#takeOut(unit, blocking);
   }
 

@@ -27,10 +27,14 @@ export type RoutedObservation = ReceivedObservation & {
   readonly laterMs?: number | undefined;
 };
 
-/** The instant nearer to the step after `newestMs`, for a time that its clock shows twice. */
-export function nearerInstant(observation: RoutedObservation, newestMs: number): RoutedObservation {
-  const { laterMs = Number.NaN, timestampMs, loaded } = observation;
-  const dueMs = newestMs + meanStepMs(loaded.config.settings.freq);
+/** For a time that its clock shows twice: the instant nearer to the step after the newest observation of its unit. */
+export function nearerInstant(
+  observation: RoutedObservation,
+  unit: { readonly arrivedMs: number; newestMsOf?(series: string): number },
+): RoutedObservation {
+  const { laterMs, timestampMs, loaded, series } = observation;
+  if (laterMs === undefined) return observation;
+  const dueMs = (unit.newestMsOf?.(series) ?? unit.arrivedMs) + meanStepMs(loaded.config.settings.freq);
   const isLater = Math.abs(laterMs - dueMs) < Math.abs(timestampMs - dueMs);
   return isLater ? { ...observation, timestampMs: laterMs } : observation;
 }

@@ -97,9 +97,10 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
       if (this.isWithoutValue(observation, sink)) return true;
       this.begin(observation);
     }
-    const [{ detector, originMs }, { timestampMs }] = [this, observation];
-    const apartMs = timestampMs - this.takenMs;
-    const grid = { freq, originMs, positions: detector.positions, newestMs: this.takenMs, jitterMs, gapLimit };
+    const { detector, originMs, takenMs: newestMs } = this;
+    const { timestampMs } = observation;
+    const apartMs = timestampMs - newestMs;
+    const grid = { freq, originMs, positions: detector.positions, newestMs, jitterMs, gapLimit };
     const placed = placeOnGrid(grid, timestampMs);
     switch (placed.kind) {
       case 'duplicate':
