@@ -66,7 +66,7 @@ async function scoreWith(stream: KafkaStream, flags: readonly string[]) {
   ]) {
     const worker = await stream.startWorker({}, file, flags);
     await stream.feed(steps(from, to));
-    await stream.settled();
+    await stream.scored(SERIES.length * (to - BEGIN));
     logged.push(...worker.logged(FILLED));
     await worker.kill();
   }
@@ -101,7 +101,7 @@ kafkaTest('what the input has itself is left to it; a bad row stops the start, w
 
   const path = await csvFile('longer.csv', rows(0, END - 5));
   const worker = await stream.startWorker({}, file, ['--warm-start', path]);
-  await stream.settled();
+  await stream.scored(SERIES.length * (END - BEGIN));
   const left = worker.logged(FILLED).reduce((sum, { leftToInput }) => sum + (leftToInput as number), 0);
   assert.equal(left, SERIES.length * (END - 5 - BEGIN));
   await worker.stop();
