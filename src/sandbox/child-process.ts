@@ -5,20 +5,9 @@ import { setPriority } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import type { SandboxProgram } from './program.ts';
+import type { SandboxLimits } from './sandbox-run.ts';
 import { WITHOUT_REPORTS } from './without-reports.ts';
-
-/** The program of a child and its limits. */
-interface ChildOptions {
-  /** The module that exports `sandboxed`. */
-  readonly entry: URL;
-  /** Readable folders and files, in addition to the sources and packages of this program. */
-  readonly readable: readonly string[];
-  /** JavaScript heap, MiB. */
-  readonly heapMbMax: number;
-  /** Largest input, bytes. */
-  readonly inputBytesMax: number;
-  readonly niceness: number;
-}
 
 /** A child process, its socket and its standard error. */
 export interface Child {
@@ -54,7 +43,10 @@ function readFlags(path: string): string[] {
  * environment. Native addons load; only the limits of the process apply to them. Throws when the system has no room
  * for another process; a child that ends later emits `error` or `close`.
  */
-export function startChild({ entry, readable, heapMbMax, inputBytesMax, niceness }: ChildOptions): Child {
+export function startChild(
+  { entry, readable }: SandboxProgram,
+  { heapMbMax, inputBytesMax, niceness }: SandboxLimits,
+): Child {
   const flags = [
     '--permission',
     ...[...OWN_FILES, ...readable].flatMap(readFlags),

@@ -17,11 +17,10 @@ export class RunningChild {
   #killedFor: SandboxOutcome | null = null;
   #onFrame: (frame: Frame) => void = () => {};
 
-  constructor({ entry, setup, readable }: SandboxProgram, limits: SandboxLimits) {
-    const { heapMbMax, inputBytesMax, outputBytesMax, niceness } = limits;
+  constructor(program: SandboxProgram, limits: SandboxLimits) {
     this.#limits = limits;
-    this.#reader = new FrameReader(outputBytesMax);
-    this.#child = startChild({ entry, readable, heapMbMax, inputBytesMax, niceness });
+    this.#reader = new FrameReader(limits.outputBytesMax);
+    this.#child = startChild(program, limits);
     const { process, link } = this.#child;
     this.#closed = new Promise<void>((resolve) => {
       const end = () => {
@@ -32,7 +31,7 @@ export class RunningChild {
       process.once('error', end);
     });
     link.on('data', (chunk: Buffer) => this.#read(chunk));
-    this.#send('setup', setup);
+    this.#send('setup', program.setup);
   }
 
   get ended(): boolean {

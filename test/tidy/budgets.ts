@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_490, test: 75_750, words: 57_500 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_490, test: 75_750, words: 54_000 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
@@ -27,11 +27,11 @@ const ROOMS: Readonly<Record<string, number>> = {
   ops: 480,
   pipelines: 1_190,
   records: 2_710,
-  sandbox: 700,
+  sandbox: 690,
   singleton: 220,
   store: 2_970,
   time: 1_100,
-  tools: 3_390,
+  tools: 3_370,
 };
 
 const ROOMS_MAX = 24;

@@ -29,7 +29,6 @@ const MOST: Readonly<Record<string, number>> = {
   history: 28,
   incidents: 26,
   kafka: 27,
-  pages: 79,
   records: 3,
 };
 

@@ -116,13 +116,7 @@ function seriesLine(series: string, { observations, scored, anomalies, worst }: 
   return shown.length === 0 ? line : `${line}; worst: ${shown.join(', ')}`;
 }
 
-interface Totals {
-  readonly series: number;
-  readonly events: number;
-  readonly seconds: number;
-}
-
-function totals(tally: Tally, { series, events, seconds }: Totals): string {
+function totals(tally: Tally, { series, events, seconds }: Record<'series' | 'events' | 'seconds', number>): string {
   const { scored, deadLetters, restarted, flagged: anomalies, duplicates, gapsFilled, withoutValue } = tally;
   const { silent, returned, ...observed } = scored;
   const observations = Object.values(observed).reduce((sum, count) => sum + count, 0);

@@ -6,14 +6,8 @@ export type Separator = keyof typeof SEPARATORS;
 const HEAD_BYTES_MAX = 64 * 1024;
 const FIRST_LINE = /^\s*\S.*[\r\n]/;
 
-/** The beginning of a file: the chunks that hold its first line. */
-interface CsvHead {
-  readonly chunks: readonly (Buffer | string)[];
-  readonly separator: Separator;
-}
-
 /** Reads chunks until the first line that is not empty is there, and finds its separator. */
-export async function readHead(source: AsyncIterator<Buffer | string>): Promise<CsvHead> {
+export async function readHead(source: AsyncIterator<Buffer | string>) {
   const chunks: (Buffer | string)[] = [];
   const decoder = new TextDecoder();
   let begin = '';

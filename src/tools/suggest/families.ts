@@ -50,18 +50,12 @@ function apart(families: readonly Family[]): Family[] {
   return [...listed, ...kept.filter(({ members }) => members.length > 0)];
 }
 
-interface PlacedPattern {
-  /** The number of its family. */
-  readonly at: number;
-  readonly pattern: SeriesPattern;
-}
-
 /** The number of the first family whose patterns take a series, as the detectors of a file do; -1 without one. */
 function takenBy(families: readonly Pick<Family, 'patterns'>[]): (series: string) => number {
   const byId = new Map<string, number>();
   const byName = new Map<string, number>();
   // Thousands of globs: only those are tried that begin as the series does.
-  const byPrefix = new Map<string, PlacedPattern[]>();
+  const byPrefix = new Map<string, { at: number; pattern: SeriesPattern }[]>();
   const keep = (index: Map<string, number>, key: string, at: number) => index.has(key) || index.set(key, at);
   for (const [at, { patterns }] of families.entries()) {
     for (const text of patterns) {
