@@ -6,7 +6,7 @@ import type { ForecastPoint } from './model-quantiles.ts';
 export const SEASON_BACKTESTS_MAX = 4;
 /** Fewer seasons may agree by chance. */
 const BACKTESTS_MIN = 2;
-/** The weight where a context of years is too short for that. */
+/** The weight where a context of years is too short for that, if it shows a season. */
 const UNTESTED_WEIGHT = 0.5;
 /** A season repeats if it differs from the one before by this share of the deviations from the mean. */
 const REPEATED_MAX = 0.1;
@@ -59,7 +59,8 @@ export async function blendSeasonal(
   const backtests = await forecastCalibrated(past, { h: season, context, probabilities: [] }, inference);
   const shifts = histories.map((values, index): SeasonalShift => {
     const own = past.flatMap((point, i) => (point.index === index ? [{ ...point, mean: backtests[i].mean }] : []));
-    const weight = own.length === 0 && isYear && isTested[index] ? UNTESTED_WEIGHT : weightOf(own, season);
+    const isUntested = own.length === 0 && isYear && isTested[index];
+    const weight = isUntested ? showsSeason(values, season) * UNTESTED_WEIGHT : weightOf(own, season);
     return { weight, reference: seasonalReference(values, season, h) };
   });
   return forecasts.map((forecast, i) => shifted(forecast, shifts[i]));
@@ -82,6 +83,22 @@ function repeats(values: Float64Array, season: number): boolean {
     deviations += Math.abs(values[i] - mean);
   }
   return changes < REPEATED_MAX * deviations;
+}
+
+/** 1 if values a season apart are nearer than others in a season; else 0, such as for a random walk. */
+function showsSeason(values: Float64Array, season: number): 0 | 1 {
+  const distanceAt = (lag: number) => {
+    let [sum, count] = [0, 0];
+    for (let i = lag; i < values.length; i++) {
+      const distance = Math.abs(values[i] - values[i - lag]);
+      if (Number.isNaN(distance)) continue;
+      sum += distance;
+      count++;
+    }
+    return sum / count;
+  };
+  const others = Array.from({ length: season - 1 }, (_, i) => distanceAt(i + 1));
+  return distanceAt(season) < others.reduce((sum, each) => sum + each, 0) / others.length ? 1 : 0;
 }
 
 interface Backtest {

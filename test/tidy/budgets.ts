@@ -18,7 +18,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   demo: 1_340,
   detection: 7_680,
   engine: 9_700,
-  forecasting: 2_660,
+  forecasting: 2_680,
   history: 2_380,
   incidents: 1_920,
   kafka: 6_290,

@@ -7,6 +7,7 @@ import { forecastMultiResolution } from '../../../src/forecasting/multi-resoluti
 import { openCatalog } from '../../../src/models/catalog.ts';
 import { Forecasters } from '../../../src/models/onnx-forecaster.ts';
 import { quantileForecaster } from '../../fixture/http/http-service.ts';
+import { seededRandom } from '../../fixture/seeded-random.ts';
 
 const model = (await openCatalog({ modelsDir: null })).get('tsmodel-1');
 const forecasters = await Forecasters.start([model], { threads: 1 });
@@ -80,7 +81,11 @@ test('the last season improves forecasts of steady growth and of few years', asy
   }
 });
 
-test('the last season does not count where it was no better', async () => {
+test('the last season does not count in noise, nor in a random walk of few years', async () => {
+  const next = seededRandom(5);
+  let at = 0;
+  const walk = Float64Array.from({ length: 76 }, () => (at += next() - 0.5));
+  assert.equal(await relativeError(walk, 'MS'), 1);
   const noise = Float64Array.from({ length: 300 }, (_, t) => Math.sin(t * t * 12.9898));
   for (const freq of ['QS', 'MS', 'h']) assert.equal(await relativeError(noise, freq), 1);
 });
