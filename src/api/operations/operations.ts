@@ -105,5 +105,5 @@ export function operationsOf(operations: Operations | null): Operations {
 }
 
 export function noStream(): HttpProblem {
-  return new HttpProblem(404, 'This service keeps no history: it has no KAFKA_BROKERS');
+  return new HttpProblem(404, 'This service reads no stream: set KAFKA_BROKERS. A backtest needs none');
 }

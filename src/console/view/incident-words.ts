@@ -32,9 +32,16 @@ export function namedOrigins({ origins }: Pick<IncidentAnswer, 'origins'>): read
   return isOriginKnown(origins) ? [originName(origins[0])] : [];
 }
 
+type Sized = Pick<IncidentAnswer, 'kind' | 'eventCount' | 'seriesCount'>;
+
+/** `5 series`; of a pause, which is of whole detectors, `2 detectors`. */
+export function affectedText({ kind, seriesCount }: Pick<Sized, 'kind' | 'seriesCount'>): string {
+  return kind === 'pause' ? counted(seriesCount, 'detector') : counted(seriesCount, 'series', 'series');
+}
+
 /** `7 events of 5 series`. */
-export function incidentSize({ eventCount, seriesCount }: Pick<IncidentAnswer, 'eventCount' | 'seriesCount'>): string {
-  return `${counted(eventCount, 'event')} of ${counted(seriesCount, 'series', 'series')}`;
+export function incidentSize(sized: Sized): string {
+  return `${counted(sized.eventCount, 'event')} of ${affectedText(sized)}`;
 }
 
 export const isIncidentMuted = ({ muted }: Pick<IncidentAnswer, 'muted'>, nowMs: number) =>

@@ -40,7 +40,10 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
   const stalled = total === 0 ? null : incidentsStalled(known, nowMs);
   const waiting = sorted.filter((event) => event.acknowledged === null && !isMuted(event, nowMs));
   if (events === null || (freshness === null && app.source.kind === 'service'))
-    return failure === null ? html`<${Loading} what="events" />` : html`<${Failure} text=${failure} />`;
+    return failure === null
+      ? html`<${Loading} what="events" />`
+      : html`<div class="page"><header class="page-head"><h1>Now</h1></header><${Failure} text=${failure} />
+        <p><a href=${routeTo('backtest')}>Backtest a file</a></p></div>`;
   const go = (name: string, value: string) =>
     location.replace(routeTo('now', null, { ...parseRoute(location.hash).query, [name]: value }));
   const isKnown = freshness?.isCurrent === true;
@@ -71,8 +74,8 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
     ${stalled !== null && html`<p class=${known?.incidents ? 'not-current' : 'aside'} role="status">${stalled}</p>`}
     ${
       (known?.other_clusters.length ?? 0) > 0 &&
-      html`<p class="aside">DATA_DIR also has the history of another Kafka cluster, which is not shown:
-        <code>${known?.other_clusters.join(', ')}</code></p>`
+      html`<p class="aside">DATA_DIR also has the history of another Kafka cluster, which is not shown: <code
+        >${known?.other_clusters.join(', ')}</code></p>`
     }
     <div class="columns">
       <section aria-label="What is open, worst first" class="wide">

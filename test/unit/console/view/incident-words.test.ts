@@ -24,7 +24,8 @@ const answer = (changes: Partial<IncidentAnswer> = {}): IncidentAnswer => {
 test('an incident is called by where it may have begun, and otherwise by its sentence', () => {
   assert.equal(incidentName(answer()), 'db-1');
   assert.equal(incidentName(answer({ origins: [] })), incident().summary);
-  assert.equal(incidentSize({ eventCount: 7, seriesCount: 1 }), '7 events of 1 series');
+  assert.equal(incidentSize({ kind: 'related', eventCount: 7, seriesCount: 1 }), '7 events of 1 series');
+  assert.equal(incidentSize({ kind: 'pause', eventCount: 5, seriesCount: 3 }), '5 events of 3 detectors');
   assert.deepEqual([onsetText(0), onsetText(41_000)], ['first', '+41 s']);
 });
 

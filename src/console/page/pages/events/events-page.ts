@@ -61,8 +61,8 @@ export function EventsPage({ app, route: { query } }: { readonly app: Console; r
     </header>
     ${
       incident !== '' &&
-      html`<p class="aside">Only events of <a href=${routeTo('incidents', incident)}>one incident</a>.
-        <a href=${routeTo('events', null, { ...query, incident: '' })}>Show those of all</a></p>`
+      html`<p class="aside">Only events of <a href=${routeTo('incidents', incident)}>one incident</a>. <a
+        href=${routeTo('events', null, { ...query, incident: '' })}>Show those of all</a></p>`
     }
     ${first.failure !== null && html`<${Failure} text=${first.failure} />`}
     ${first.value === null && first.failure === null && html`<${Loading} what="events" />`}

@@ -3,6 +3,7 @@ import type { IncidentAnswer } from '../../../../api/wire/schema/incident-schema
 import type { ListedNames } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import {
+  affectedText,
   INCIDENT_KIND_WORDS,
   incidentAddress,
   incidentName,
@@ -33,7 +34,7 @@ function eventOf({ incidentId, origins }: IncidentAnswer, events: readonly Event
 
 /** An open incident in one line: its likely origin, size, age, and a drawing of that series. */
 export function IncidentEntry({ app, incident, events, names, nowMs }: IncidentEntryProps): Shown {
-  const { incidentId: id, kind, summary, startedAtMs, seriesCount, severity, acknowledged } = incident;
+  const { incidentId: id, kind, summary, startedAtMs, severity, acknowledged } = incident;
   const muted = isIncidentMuted(incident, nowMs);
   const [word, meaning] = INCIDENT_KIND_WORDS[kind];
   const name = incidentName(incident);
@@ -51,7 +52,7 @@ export function IncidentEntry({ app, incident, events, names, nowMs }: IncidentE
         </span></span>
     </a>
     ${shown === undefined ? html`<span />` : html`<${EventSparkline} source=${app.source} event=${shown} />`}
-    <span class="far"><strong>${seriesCount} series</strong><span>severity ${numberText(severity)}</span></span>
+    <span class="far"><strong>${affectedText(incident)}</strong><span>severity ${numberText(severity)}</span></span>
     <${Since} atMs=${startedAtMs} nowMs=${nowMs} />
     <span class="act">${
       muted

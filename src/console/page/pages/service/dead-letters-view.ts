@@ -19,7 +19,7 @@ interface DeadLettersProps {
 export function DeadLetters({ app, reasons, onChanged }: DeadLettersProps): Shown {
   const [reason, setReason] = useState<string | null>(null);
   if (reasons.length === 0) {
-    return html`<section class="panel"><h2>Dead letters</h2><p class="aside">None. Every record was scored.</p>
+    return html`<section class="panel"><h2>Dead letters</h2><p class="aside">None.</p>
       </section>`;
   }
   return html`<section class="panel"><h2>Dead letters</h2>

@@ -91,8 +91,8 @@ function Kept({ history }: { readonly history: ServiceState['history'] }): Shown
   const { kept, problem, store, oldest, days_max, gb_max, partitions } = history;
   if (!kept) {
     return html`<section class="panel"><h2>History</h2>
-      <p class="aside">No history is kept. Set KAFKA_BROKERS to show events and series;
-      <a href=${routeTo('backtest')}>a backtest</a> works without it.</p></section>`;
+      <p class="aside">No history is kept. Set KAFKA_BROKERS to show events and series; <a
+      href=${routeTo('backtest')}>a backtest</a> works without it.</p></section>`;
   }
   return html`<section><h2>History in ${store}: ${days_max} days, at most ${gb_max} GB${
     oldest === null ? '' : `, since ${momentText(oldest).slice(0, 10)}`
