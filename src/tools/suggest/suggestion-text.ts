@@ -76,9 +76,17 @@ function sourceLines({ name, url, query, step }: SuggestedSource): string[] {
   return keys.map((key, i) => `${i === 0 ? '  - ' : '    '}${key}`);
 }
 
+/** By the convention of Prometheus a name ends with the unit, before `_total` or a quantile. */
+function unitOf(name: string, as: SuggestedDetector['as']): string | null {
+  const unit = /_(bytes|seconds|milliseconds|percent|ratio)(_total|_p\d+|_avg|_max|_mean)?$/.exec(name)?.[1] ?? null;
+  if (as !== 'rate') return unit;
+  return unit === 'bytes' ? 'bytes/s' : null;
+}
+
 function detectorLines(detector: SuggestedDetector, { timeZone, holidays }: SuggestionContext): string[] {
   const { name, family, freq, h, detectionSize, as, aggregate, seasonal } = detector;
   const { silenceAfter, direction, minDeviation, reasons } = detector;
+  const unit = unitOf(family.name, as);
   const because = (key: string) => (reasons[key] === undefined ? '' : ` # ${reasons[key]}`);
   const rules = [
     ...(direction === 'both' ? [] : [`      direction: ${direction}${because('direction')}`]),
@@ -97,6 +105,7 @@ function detectorLines(detector: SuggestedDetector, { timeZone, holidays }: Sugg
     `    h: ${h}`,
     `    detection_size: ${detectionSize}${because('detection_size')}`,
     `    model: ${MODEL}`,
+    ...(unit === null ? [] : [`    unit: ${unit} # by its name`]),
     ...(silenceAfter === null ? [] : [`    silence_after: ${silenceAfter}${because('silence_after')}`]),
     ...(seasonal === null || timeZone === 'UTC' ? [] : [`    timezone: ${timeZone} # of this machine, or --timezone`]),
     ...(seasonal === null || holidays.places.length === 0 ? [] : [`    holidays: [${holidays.places.join(', ')}]`]),

@@ -183,3 +183,19 @@ test('of values at one time the first counts, whatever the order of their arriva
     ],
   );
 });
+
+test('a unit is suggested if the name ends with one', () => {
+  const suggestion = suggestionOf({
+    'memory_working_set_bytes{pod="a"}': { to: 400, value: noise(1) },
+    'request_duration_seconds_p95{pod="a"}': { to: 400, value: noise(2) },
+    'network_bytes_total{pod="a"}': { to: 400, value: (i) => i * 1_000 + noise(3)(i) },
+    'bytes_in_flight{pod="a"}': { to: 400, value: noise(4) },
+  });
+  const context = { command: 'suggest', sources: [], timeZone: 'UTC', holidays: { places: [], contradicted: [] } };
+  const units = suggestionText(suggestion, context).match(/^ {4}unit: .*$/gm);
+  assert.deepEqual(units?.map((line) => line.trim()).sort(), [
+    'unit: bytes # by its name',
+    'unit: bytes/s # by its name',
+    'unit: seconds # by its name',
+  ]);
+});
