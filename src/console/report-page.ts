@@ -8,7 +8,7 @@ const ENTRY = new URL('./page/report-console.ts', import.meta.url);
 
 /**
  * A page with everything inside it, for a browser without any service: the modules of the console as data addresses
- * in an import map, which a relative address would not survive. Its policy lets in what stands there and nothing else,
+ * in an import map, which a relative address would not survive. Its policy allows what is there and nothing else,
  * so a report of hostile data is as safe as the console. null: a page that a report is still to be put into.
  */
 export function reportPage(data: ReportData | null): string {

@@ -11,7 +11,7 @@ import { upsertRows } from './sql/upsert-rows.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Stores a batch in one transaction, but for rows that are there already. */
+/** Stores a batch in one transaction, except rows that are there already. */
 export async function appendBatch(
   sql: HistoryWritingSql,
   batch: HistoryBatch,
@@ -51,7 +51,7 @@ export async function readPositions(sql: HistorySql): Promise<SourcePosition[]> 
   );
 }
 
-/** 0 where nothing is stored, or the topic was created anew since then. */
+/** 0 where nothing is stored, or the topic was created again since then. */
 function storedOffset(
   stored: readonly SourcePosition[],
   given: readonly SourcePosition[],
@@ -145,7 +145,7 @@ function judgedSpans(scores: readonly KeptScore[]): ReadonlyMap<string, Span> {
   return spans;
 }
 
-/** What was known of the judged span counts unless another detector judges now. */
+/** The known judged span counts unless another detector judges now. */
 const JUDGED_FROM = `CASE WHEN history_series.detector = b.detector AND history_series.judged_from IS NOT NULL
   THEN history_series.judged_from ELSE b.judged_from END`;
 const JUDGED_TO = `CASE WHEN b.judged_to IS NULL AND history_series.detector = b.detector

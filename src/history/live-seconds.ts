@@ -30,7 +30,7 @@ export class LiveSeconds {
     this.#incidents.push(...incidents.map(({ incident }) => incident).slice(0, EVENTS_MAX - this.#incidents.length));
   }
 
-  /** What arrived since the last call; also where nothing did, so that readers see that the connection is alive. */
+  /** Scores and events since the last call; also without any, so that readers see a live connection. */
   take(atMs: number): LiveSecond {
     const second = {
       atMs,

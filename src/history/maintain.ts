@@ -2,7 +2,7 @@ import type { HistoryDatabase, HistorySql } from './sql/history-database.ts';
 import { dropPart, listParts, sealPart } from './sql/score-parts.ts';
 
 export interface HistoryBounds {
-  /** What arrived longer ago is dropped. */
+  /** Older rows are dropped. */
   readonly days: number;
   /** Size on disk. The oldest scores are dropped first. */
   readonly gb: number;
@@ -52,7 +52,7 @@ export async function dropExcess(database: HistoryDatabase, bounds: HistoryBound
     await dropHours(sql);
   });
   for (;;) {
-    // What was dropped counts as long as it is not reclaimed: the next maintenance goes on.
+    // What was dropped counts until it is reclaimed: the next maintenance continues.
     if (!(await database.reclaim())) return;
     const bytes = await database.bytes();
     if (bytes <= bounds.gb * GB) return;

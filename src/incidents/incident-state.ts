@@ -120,7 +120,7 @@ export class IncidentState {
     if (known !== undefined) {
       if (event.revision <= known.revision) return;
       this.#members.update(eventId, refreshed(known, event));
-      this.#hear(known.incidentId, nowMs);
+      this.#noteRecord(known.incidentId, nowMs);
       return;
     }
     // It began before the first event that was read, or its incident has ended.
@@ -172,7 +172,7 @@ export class IncidentState {
     return { eventId, series, contexts: sharedContexts(parts), dimensions: parts.dimensions, atMs, stepMs, strength };
   }
 
-  #hear(incidentId: string, nowMs: number): void {
+  #noteRecord(incidentId: string, nowMs: number): void {
     this.#incidents.set(incidentId, { ...this.#incidents.get(incidentId)!, heardAtMs: nowMs, isDirty: true });
   }
 

@@ -21,13 +21,9 @@ const WORDS: Readonly<Record<string, RegExp>> = {
 
 /** Most of them in each room, and in all pages. */
 const MOST: Readonly<Record<string, number>> = {
-  alerts: 34,
   api: 46,
   checkpoint: 16,
-  console: 78,
   engine: 68,
-  history: 28,
-  incidents: 26,
   kafka: 27,
   records: 3,
 };

@@ -6,9 +6,9 @@ import { dedupKeyOf, recordOf, type Subject } from './subject.ts';
 export type Notice = Subject & {
   /** A merged incident is closed. */
   readonly type: EventType;
-  /** How it was first sent. Alertmanager identifies an alert by fields that must not change. */
+  /** As it was first sent. Alertmanager identifies an alert by fields that must not change. */
   readonly opening: Opening;
-  /** When the end was decided, by the clock of this service; absent while it is open. */
+  /** Time at which the end was decided, by the clock of this service; absent while it is open. */
   readonly closedAtMs?: number;
   /** Deployments shortly before, in words; absent if they are not read. */
   readonly changes?: string;

@@ -110,7 +110,7 @@ export function labelField(name: string) {
 export interface FieldScope {
   readonly notification: Notification;
   readonly notice: Notice;
-  /** Where the console is, as people reach it. */
+  /** Public address of the console. */
   readonly consoleUrl: string | null;
 }
 

@@ -49,7 +49,7 @@ export function parseTemplate(source: string): ParsedTemplate {
   }
 }
 
-/** What was expected instead of the first wrong tag; null if all are known. */
+/** Returns what was expected instead of the first wrong tag; null if all are known. */
 function wrongIn(tokens: readonly Token[], open: readonly string[]): string | null {
   if (open.length > DEPTH_MAX) return `at most ${DEPTH_MAX} sections within each other`;
   for (const [kind, name, , , inner] of tokens) {
@@ -76,7 +76,7 @@ const HANDLEBARS =
   '; in Mustache {{#if field}} is {{#field}}, {{/if}} is {{/field}}, {{else}} is {{/field}}{{^field}}, ' +
   '{{#each events}} is {{#events}}';
 
-/** Which fields there are, and which one an unknown one is probably meant to be. */
+/** Names the fields, and the one that an unknown one is probably meant to be. */
 function adviceFor(name: string): string {
   if (HANDLEBARS_TAG.test(`{{${name}`)) return HANDLEBARS;
   const known = [

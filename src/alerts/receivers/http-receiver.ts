@@ -1,7 +1,7 @@
 import { type HttpPoster, isAcceptance, type PostAnswer } from '../network/http-post.ts';
 import { ACCEPTED, type DeliveryOutcome } from './receiver.ts';
 
-/** Statuses besides 5xx after which a repetition may help: time-out, too early, too many requests. */
+/** Statuses other than 5xx after which a repetition may help: time-out, too early, too many requests. */
 const PASSING = new Set([408, 425, 429]);
 
 interface JsonPost {

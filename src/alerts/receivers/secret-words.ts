@@ -40,7 +40,7 @@ export class SecretWords {
   }
 }
 
-/** What a receiver is sent and must not be repeated. Of a URL the host, too: it may be what identifies a webhook. */
+/** Texts of a receiver that must not be repeated. Of a URL the host, too: it may identify a webhook. */
 export function secretsOf(target: ReceiverTarget): readonly string[] {
   switch (target.kind) {
     case 'webhook':

@@ -27,7 +27,7 @@ interface PlainText {
 
 /**
  * A message in blocks of plain text: Slack formats none of it, so that the name of a series can neither mention a
- * channel nor show a link that leads elsewhere. The text beside the blocks is for notifications and is escaped.
+ * channel nor show a link that leads elsewhere. The text next to the blocks is for notifications and is escaped.
  */
 export function slackMessage(
   { notices }: Pick<Notification, 'notices'>,

@@ -10,7 +10,7 @@ export interface Routes {
   readonly stateTopic: string | null;
   readonly routes: readonly AlertRoute[];
   readonly receivers: readonly ReceiverSettings[];
-  /** Hosts, as they stand in the settings of receivers, that may have private addresses. */
+  /** Hosts, as written in the settings of receivers, that may have private addresses. */
   readonly allowPrivate: ReadonlySet<string>;
 }
 
@@ -29,7 +29,7 @@ export interface AlertRoute {
   readonly updates: boolean;
   /** Fields whose values events of one message share; null: each event has messages of its own. */
   readonly groupBy: readonly string[] | null;
-  /** How long a message waits for further events of its group, or of its incident. */
+  /** Time for which a message waits for further events of its group, or of its incident. */
   readonly groupWaitMs: number;
   /** Time without new messages about a series after an event. */
   readonly coolDownMs: number;
@@ -47,12 +47,12 @@ export interface MuteWindow {
 }
 
 /**
- * Every condition must hold; null is none. Of an incident one event must meet all that are about events; severity,
+ * Every condition must hold; null is none. Of an incident one event must match all that are about events; severity,
  * grade and kind of incident are those of the whole.
  */
 export interface EventMatch {
   readonly detector: TextPattern | null;
-  /** What the series, or the group, must be. */
+  /** Patterns of the series, or the group. */
   readonly series: SeriesPattern | null;
   readonly kinds: readonly EventKind[] | null;
   readonly directions: readonly EventDirection[] | null;
@@ -98,7 +98,7 @@ export interface SlackTarget {
   readonly url: string;
 }
 
-/** Where PagerDuty takes events, unless a setting names another place. */
+/** Address of PagerDuty, unless a setting names another one. */
 export const PAGERDUTY_URL = 'https://events.pagerduty.com/v2/enqueue';
 
 export interface PagerDutyTarget {
@@ -112,9 +112,9 @@ export interface AlertmanagerTarget {
   /** Without `/api/v2/alerts`. */
   readonly url: string;
   readonly authorization: string | null;
-  /** Where the detector has no label of this name. */
+  /** Used if the detector has no label of this name. */
   readonly alertname: string;
-  /** What other word stands for an urgency. */
+  /** Other words for an urgency. */
   readonly severities: ReadonlyMap<string, string>;
 }
 

@@ -28,7 +28,7 @@ export function matchesEvent(match: EventMatch, event: AnomalyEvent): boolean {
   return isAsStrong(match, event) && isMeant(match, event);
 }
 
-/** @param hasMeant whether one of its events meets the conditions on events */
+/** @param hasMeant whether one of its events matches the conditions on events */
 export function matchesIncident(
   match: EventMatch,
   incident: Pick<Incident, 'kind' | 'severity' | 'grade'>,
@@ -49,7 +49,7 @@ function isAsStrong(
 }
 
 /**
- * Whether the event meets the conditions on detector, series, kind, direction and labels. A pause of a whole detector
+ * True if the event matches the conditions on detector, series, kind, direction and labels. A pause of a whole detector
  * is about each of its series, so that no condition on series leaves it out.
  */
 export function isMeant(match: EventMatch, event: MatchedEvent): boolean {
@@ -64,7 +64,7 @@ export function isMeant(match: EventMatch, event: MatchedEvent): boolean {
   );
 }
 
-/** Fields by which a route can group, besides `labels.NAME` and `series_labels.NAME`. */
+/** Fields by which a route can group, in addition to `labels.NAME` and `series_labels.NAME`. */
 const GROUP_FIELDS = ['detector', 'kind', 'direction', 'group'] as const;
 const LABELS = { 'labels.': 'labels', 'series_labels.': 'seriesLabels' } as const;
 

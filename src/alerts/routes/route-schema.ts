@@ -36,7 +36,7 @@ const globs: Setting<TextPattern> = {
 };
 
 const seriesTexts = oneOrMore(seriesText);
-/** What any of these globs and matchers matches. */
+/** Matches what any of these globs and matchers matches. */
 const series: Setting<SeriesPattern> = {
   ...seriesTexts,
   read(node, place) {
@@ -45,7 +45,7 @@ const series: Setting<SeriesPattern> = {
   },
 };
 
-/** `match` of a route: every condition must hold; of an incident, one event must meet those on events. */
+/** `match` of a route: every condition must hold; of an incident, one event must match those on events. */
 const match = section(
   {
     detector: optional(globs, 'Globs over the names of detectors.'),

@@ -10,7 +10,7 @@ import type { AlertRoute, MuteWindow, ReceiverTarget, Routes } from './alert-rou
 import { type ReadReceiver, receiver } from './receiver-schema.ts';
 import { muteWindow, route } from './route-schema.ts';
 
-const hostToAllow = textMatching('a host name or address, as it stands in a receiver', /^[a-zA-Z0-9._:-]+$/);
+const hostToAllow = textMatching('a host name or address, as written in a receiver', /^[a-zA-Z0-9._:-]+$/);
 
 const consoleAddress = textOf(
   'the http or https URL of the console, such as https://tidewatch.example.com/console',
@@ -31,7 +31,7 @@ export const routesSchema = section(
     consoleUrl: optional(consoleAddress, 'Where people reach the console: messages link to the pages of their events.'),
     allowPrivate: optional(
       oneOrMore(hostToAllow),
-      'Hosts that may have private, loopback or link-local addresses, as they stand in the receivers.',
+      'Hosts that may have private, loopback or link-local addresses, as written in the receivers.',
     ),
     receivers: required(listOf(receiver, { named: true }), 'Channels to people, or to other alerting systems.'),
     muteWindows: optional(listOf(muteWindow, { named: true }), 'Hours in which a route sends nothing new.'),

@@ -7,7 +7,7 @@ export type Alert = Subject & AlertProgress;
 
 interface AlertProgress {
   readonly route: string;
-  /** How it was first sent; null while it waits for a mute window, a cool-down or its group. */
+  /** As it was first sent; null while it waits for a mute window, a cool-down or its group. */
   readonly opening: Opening | null;
   readonly notifiedAtMs: number | null;
   /** Receivers of the first message. They are notified of the end, too. */

@@ -14,12 +14,12 @@ const EVENTS_NAMED_MAX = 20;
 type NamedEvent = IncidentEvent & { readonly incidentId: string };
 type Labels = Readonly<Record<string, string>>;
 
-/** What follows from the events of an open incident, those of the ones that were merged into it among them. */
+/** Facts that follow from the events of an open incident, those of the ones that were merged into it among them. */
 interface OpenIncident {
   readonly eventIds: Set<string>;
   /** Those that were merged into it. */
   readonly parts: Set<string>;
-  /** Names of the routes whose conditions on events one of them meets. */
+  /** Names of the routes whose conditions on events one of them matches. */
   readonly meantBy: Set<string>;
   /** Series of mute windows that one of them is not about. */
   readonly beyond: Set<SeriesPattern>;
@@ -72,7 +72,7 @@ export class IncidentEvents {
     return notified;
   }
 
-  /** Whether an event of the incident meets the conditions of the route on events. */
+  /** True if an event of the incident matches the conditions of the route on events. */
   isMeantBy({ name }: AlertRoute, incidentId: string): boolean {
     const open = this.#open.get(incidentId);
     const route = this.#routes.find((each) => each.name === name);
@@ -80,13 +80,13 @@ export class IncidentEvents {
     return open.meantBy.has(name) || (open.eventIds.size === 0 && isUnconditional(route));
   }
 
-  /** Whether all events of the incident are about these series. */
+  /** True if all events of the incident are about these series. */
   areAbout(series: SeriesPattern, incidentId: string): boolean {
     const open = this.#open.get(incidentId);
     return open !== undefined && open.eventIds.size > 0 && !open.beyond.has(series);
   }
 
-  /** Whether something holds of each event of the incident. */
+  /** True if a condition holds for each event of the incident. */
   isEach(incidentId: string, holds: (event: MatchedEvent) => boolean): boolean {
     const { eventIds = new Set<string>() } = this.#open.get(incidentId) ?? {};
     return (

@@ -24,7 +24,7 @@ export class MutedRoutes {
     this.#incidentEvents = incidentEvents;
   }
 
-  /** What people have muted, on every route. */
+  /** Mutes of people, on every route. */
   choose(mutes: readonly MutedSeries[]): void {
     this.#muting = mutingOf(mutes);
   }

@@ -110,7 +110,7 @@ export function Shell({ source, session, onLeave, title, onReport, onSave }: She
   const [zone, setZone] = useStored('zone', '');
   // Before anything below is drawn.
   showTimesIn(zone === '' ? undefined : zone);
-  // Times of another clock are drawn anew.
+  // Times of another clock are drawn again.
   const pageKey = `${zone} ${page === shown.one ? `one ${route.subject}` : shown.name}`;
   useTitle(app, shown.title, route);
   const toContent = (event: Event) => {
@@ -198,7 +198,7 @@ function Connection({ app }: { readonly app: Console }): Shown {
     <i aria-hidden="true" /><span>${text}</span></span>`;
 }
 
-/** A page that is read stands still; what arrives is counted and shown afterwards. */
+/** A paused page does not change; messages are counted and shown afterwards. */
 function PauseButton(): Shown {
   const { paused, waiting } = usePause();
   const text = paused ? `Resume, ${counted(waiting, 'update')} waiting` : 'Pause';

@@ -32,14 +32,14 @@ interface ChangeQuery {
   readonly limit?: number;
 }
 
-/** What a person says of an event or origin of an incident. */
+/** Feedback of a person on an event or origin of an incident. */
 interface GivenVerdict {
   readonly verdict: 'not-related' | 'origin';
   readonly subject: string;
   readonly given: boolean;
 }
 
-/** What was sent about an event and its incident; without both about all. */
+/** Messages about an event and its incident; without both about all. */
 interface SentWanted {
   readonly event?: string;
   readonly incident?: string;
@@ -70,7 +70,7 @@ export interface SeriesListQuery {
 /** Matchers of labels begin with a brace, globs have a star or a question mark. */
 const isWhole = (text: string) => /^\s*\{|[*?]/.test(text);
 
-/** What a typed text chooses: matchers, a glob, or every id with it; empty: all. */
+/** Series that a typed text selects: matchers, a glob, or every id with it; empty: all. */
 export function chosenMatch(text: string): string {
   return text === '' || isWhole(text) ? text : `*${text}*`;
 }
@@ -112,9 +112,8 @@ export interface ConsoleSource {
   readonly kind: 'service' | 'report';
   /** The moment that counts as now: the clock, or the end of what a report holds. */
   nowMs(): number;
-  /** How current the scores are; null in a report, and where the service has no stream. */
+  /** Freshness of the scores; null in a report, and if the service has no stream. */
   freshness(): Promise<Freshness | null>;
-  /** What detectors say for people. */
   detectorWords(): Promise<DetectorWords>;
   events(query: EventQuery): Promise<EventsAnswer>;
   event(id: string): Promise<EventAnswer | null>;
@@ -133,7 +132,7 @@ export interface ConsoleSource {
   changes(query: ChangeQuery): Promise<readonly ShownChange[]>;
   judge(id: string, verdict: GivenVerdict): Promise<void>;
   addMute(mute: GivenMute): Promise<void>;
-  /** What receivers of alerts were sent, newest first. */
+  /** Messages to receivers of alerts, newest first. */
   sent(query: SentWanted): Promise<SentAnswer>;
 }
 

@@ -4,7 +4,7 @@ import { counted, elapsedText, numberText, percentText } from './number-words.ts
 import { routeTo } from './route.ts';
 import { withShownClock } from './time-words.ts';
 
-/** What each kind means, for those who see it for the first time. */
+/** Meaning of each kind. */
 export const KINDS: Readonly<Record<EventAnswer['kind'], string>> = {
   spike: 'far above its forecast for a short time',
   dip: 'far below its forecast for a short time',
@@ -21,7 +21,7 @@ export const kindName = (kind: string): string => kind.replaceAll('_', ' ');
 /** A kind of a later version has a name, and no meaning. */
 export const kindMeaning = (kind: EventAnswer['kind']): string => KINDS[kind] ?? '';
 
-/** How many widths of the interval the peak lies beyond it; null where that has no meaning. */
+/** Distance of the peak from the interval, in its widths; null if that has no meaning. */
 export function widthsOut({ value, lo, hi }: Pick<EventAnswer, 'value' | 'lo' | 'hi'>): number | null {
   if (value === null || lo === null || hi === null || !(hi > lo)) return null;
   if (value > hi) return (value - hi) / (hi - lo);
@@ -61,7 +61,7 @@ export function closeText(reason: string | null): string {
   return reason === null ? 'still open' : (CLOSE_REASONS[reason] ?? reason.replaceAll('_', ' '));
 }
 
-/** How long an event lasts, in a column: values that stay where they went did not last. */
+/** Length of an event, in a column: a new level has none. */
 export function lengthText(event: EventAnswer, nowMs: number): string {
   const { startedAtMs, endedAtMs, closeReason, recoveringSinceMs } = event;
   if (endedAtMs !== null && closeReason === 'new_level') return 'new level';
@@ -138,7 +138,7 @@ export const isOfGroup = ({ group, series }: Pick<EventAnswer, 'group' | 'series
 /** Neither has a pause of a whole detector. */
 export const isOfDetector = ({ seriesCount }: Pick<EventAnswer, 'seriesCount'>) => seriesCount !== null;
 
-/** What an event is about: its series, its group, or its detector as a whole. */
+/** Subject of an event: its series, its group, or its detector as a whole. */
 export function subjectName({ series, group, detector }: Pick<EventAnswer, 'series' | 'group' | 'detector'>): string {
   return series ?? group ?? `detector ${detector}`;
 }

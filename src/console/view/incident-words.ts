@@ -22,7 +22,7 @@ export function incidentAddress({ incidentId }: Pick<IncidentAnswer, 'incidentId
   return routeTo('incidents', incidentId);
 }
 
-/** The name of an incident in a list: its first candidate if one stands out, else its summary. */
+/** The name of an incident in a list: its first candidate if the origin is known, else its summary. */
 export function incidentName({ origins, summary }: Pick<IncidentAnswer, 'origins' | 'summary'>): string {
   return isOriginKnown(origins) ? originName(origins[0]) : summary;
 }
@@ -47,7 +47,7 @@ export function incidentSize(sized: Sized): string {
 export const isIncidentMuted = ({ muted }: Pick<IncidentAnswer, 'muted'>, nowMs: number) =>
   muted !== null && muted.until > nowMs;
 
-/** What is looked after comes last. */
+/** Acknowledged and muted ones come last. */
 export function worstIncidentsFirst(incidents: readonly IncidentAnswer[], nowMs: number): readonly IncidentAnswer[] {
   const rank = (each: IncidentAnswer) => (isIncidentMuted(each, nowMs) ? 2 : each.acknowledged !== null ? 1 : 0);
   return incidents.toSorted(
@@ -69,7 +69,7 @@ export function withRevision(
   return [{ ...shown, acknowledged, muted, verdicts }, ...others];
 }
 
-/** Events with the incident that a revision says they are part of. */
+/** Events with the incident that a revision names for them. */
 export function withIncident<E extends Pick<EventAnswer, 'eventId' | 'incidentId'>>(
   events: readonly E[],
   { incidentId, mergedInto, events: named }: UnreviewedIncident,

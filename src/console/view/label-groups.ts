@@ -2,7 +2,7 @@ import type { EventAnswer } from '../../api/wire/schema/event-schema.ts';
 import { shownLabels } from '../../records/series/series-id.ts';
 import type { ShownSeries } from './shown-scores.ts';
 
-/** What a list is grouped by: a detector, or labels by their names. */
+/** Grouping of a list: a detector, or labels by their names. */
 export interface Labelled {
   readonly detector: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export const labelledEvent = ({
   return { detector, labels: { ...labels, ...seriesLabels } };
 };
 
-/** What a list can be grouped by, as the address has it, with its name; the chosen one stays. */
+/** Groupings that a list can have, as in the address, with their names; the chosen one stays. */
 export function groupChoices(all: readonly Labelled[], chosen: string): readonly (readonly [string, string])[] {
   const names = new Set(all.flatMap(({ labels }) => Object.keys(labels)));
   if (chosen.startsWith(LABEL)) names.add(chosen.slice(LABEL.length));

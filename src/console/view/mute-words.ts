@@ -17,7 +17,7 @@ export interface MuteScope {
   readonly mute: Pick<GivenMute, 'match' | 'detector'> | null;
 }
 
-/** What can be muted because of an event: itself, its series or group, each label of its series, its detector. */
+/** Scopes of a mute from an event: itself, its series or group, each label of its series, its detector. */
 export function muteScopes(event: EventAnswer): readonly MuteScope[] {
   const { series, group, detector, seriesLabels } = event;
   const own = series ?? group;

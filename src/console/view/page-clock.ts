@@ -3,14 +3,14 @@ import type { Freshness } from '../../api/wire/schema/operations/freshness-schem
 /** The newest answer about freshness, from which every page has its time. */
 export interface PageClock {
   readonly freshness: Freshness;
-  /** When it was received, by the clock of the browser. */
+  /** Time of receipt, by the clock of the browser. */
   readonly receivedMs: number;
   /** Later requests failed: nobody knows how the stream continues. */
   readonly isLost?: boolean;
 }
 
 /**
- * The present in event time: the newest observation, and as much as has passed since it was stored. It stands still
+ * The present in event time: the newest observation, and as much as has passed since it was stored. It stops
  * while nothing is read or scored, and does not depend on when a page was opened. Without a score it is the clock.
  */
 export function pageNow({ freshness, receivedMs, isLost = false }: PageClock, wallMs: number): number {

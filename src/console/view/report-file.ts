@@ -1,11 +1,11 @@
 import type { ReportData } from '../../api/wire/schema/backtest-schema.ts';
 
-/** Where the service has the page of a report without its data. */
+/** Address of the page of a report without its data. */
 export const REPORT_FILE = '/console/report.html';
 
 const PLACE = '<script type="application/json" id="report">';
 
-/** JSON whose texts cannot end the element that they stand in. */
+/** JSON whose texts cannot end the element that contains them. */
 export const embedded = (json: string) => json.replaceAll('<', '\\u003c');
 
 export function withReport(page: string, data: ReportData): string {

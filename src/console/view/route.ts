@@ -1,6 +1,6 @@
 import type { TimeRange } from './time-range.ts';
 
-/** Where the page is: the part of the address behind `#`. So a saved report has the same addresses. */
+/** Address of a page: the part behind `#`. So a saved report has the same addresses. */
 export interface Route {
   /** Empty: the first one. */
   readonly page: string;
@@ -50,7 +50,7 @@ export function withRange({ page, subject, query }: Route, range: TimeRange | nu
 
 const SIGN_IN = 'sign-in';
 
-/** Where a code signs in. Browsers send what is behind # to no server. */
+/** Address at which a code signs in. Browsers send the part behind # to no server. */
 export function signInRoute(code: string): string {
   return routeTo(SIGN_IN, code);
 }

@@ -11,7 +11,7 @@ interface Sparkline {
 interface SparklineBox {
   readonly width: number;
   readonly height: number;
-  /** What the width stands for; left out: from the first to the last value. */
+  /** Time that the width shows; left out: from the first to the last value. */
   readonly range?: TimeRange;
 }
 

@@ -80,7 +80,7 @@ export function withShownClock(text: string): string {
   });
 }
 
-/** How far event time is behind the clock; empty below two minutes. */
+/** Lag of event time behind the clock; empty below two minutes. */
 export function behindText(nowMs: number, wallMs: number): string {
   const behind = wallMs - nowMs;
   return behind < BEHIND_MIN_MS ? '' : ` (event time), ${elapsedText(behind)} behind the clock`;

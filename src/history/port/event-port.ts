@@ -1,6 +1,6 @@
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 
-/** What is kept of events: how it is chosen, and what is found. Part of the port of the history. */
+/** Events in the port of the history: how they are chosen, and what is found. */
 
 /** The sort key of the last row of a page. */
 export type PageKey = readonly (string | number)[];

@@ -9,7 +9,7 @@ import type { FoundIncident, IncidentRows, IncidentSelection, IncidentStanding }
 /** Scores, events, incidents and dead letters come from topics of their own; offsets are kept for each. */
 export type HistorySource = 'scores' | 'events' | 'incidents' | 'dead-letters';
 
-/** Where a record stands. */
+/** Place of a record in its topic. */
 export interface HistoryPlace {
   readonly partition: number;
   readonly offset: number;
@@ -53,7 +53,7 @@ export interface KeptDeadLetter extends HistoryPlace {
 /** Up to where a partition of a source is stored: the offset of the next record. */
 export interface SourcePosition {
   readonly source: HistorySource;
-  /** A topic that was deleted and created anew has another id, and begins at 0 again; null where it is not known. */
+  /** A topic that was deleted and created again has another id, and begins at 0 again; null where it is not known. */
   readonly topicId: string | null;
   readonly partition: number;
   readonly nextOffset: number;
@@ -145,7 +145,7 @@ export interface SeriesScores {
   readonly columns: ScoreColumns;
 }
 
-/** How current the series are that are kept. */
+/** Freshness of the series that are kept. */
 export interface SeriesStanding {
   /** Series that continue, by the state of their newest score. */
   readonly states: ReadonlyMap<ScoreState, number>;
@@ -158,13 +158,13 @@ export interface SeriesStanding {
 }
 
 export interface PublishedSelection {
-  /** Series beside those with open events, by a glob or matchers; null: none. */
+  /** Series in addition to those with open events, by a glob or matchers; null: none. */
   readonly series: string | null;
   /** So many series, and so many open events. */
   readonly limit: number;
 }
 
-/** What is said of the present: series with open events first, then those that were chosen. */
+/** The present: series with open events first, then those that were chosen. */
 export interface PublishedScores {
   readonly series: readonly SeriesRow[];
   readonly seriesTotal: number;
@@ -196,9 +196,9 @@ export interface DetectorRow {
   /** Observations that are kept, and since when. */
   readonly observations: number;
   readonly sinceMs: number | null;
-  /** How long its series, or groups, were judged: added up, in event time, of what is kept. */
+  /** Time for which its series, or groups, were judged: added up, in event time, of what is kept. */
   readonly judgedMs: number;
-  /** Events of that time, but for those of silence. */
+  /** Events of that time, except those of silence. */
   readonly eventsJudged: number;
   readonly eventsOpen: number;
   readonly events: number;
@@ -274,7 +274,7 @@ export interface LiveSecond {
   readonly incidents: readonly Incident[];
 }
 
-/** What arrives, as it arrives. */
+/** Live scores and events. */
 export interface HistoryFeed {
   /** @returns ends the subscription */
   subscribe(listener: (second: LiveSecond) => void, followed: string | null): () => void;

@@ -1,7 +1,7 @@
 import type { Incident } from '../../records/incident.ts';
 import type { PageKey, SpanSelection } from './event-port.ts';
 
-/** What is kept of incidents: how it is chosen, and what is found. Part of the port of the history. */
+/** Incidents in the port of the history: how they are chosen, and what is found. */
 
 export interface IncidentSelection extends SpanSelection {
   /** true: only incidents of the kind `single`; false: only others. */
@@ -36,7 +36,7 @@ export const INCIDENT_EVENTS_MAX = 1_000;
 /** Merged incidents that one question finds. */
 export const MERGED_MAX = 10_000;
 
-/** How current the incidents are. */
+/** Freshness of the incidents. */
 export interface IncidentStanding {
   readonly open: number;
   /** Since when open events are in no incident, though later than the newest revision of any; null: there are none. */

@@ -18,7 +18,7 @@ interface SpanPage<Row> {
 
 /**
  * A page of a table of what begins and ends: events or incidents. Open ones first, then newest first.
- * @param page conditions of rows beside those on times
+ * @param page conditions of rows in addition to those on times
  * @param columns further columns, of `Row`
  */
 export async function readSpans<Row extends object>(

@@ -2,7 +2,7 @@ import type { HistorySql, HistoryWritingSql } from './history-database.ts';
 import { SCORE_COLUMNS } from './score-row.ts';
 
 /**
- * Scores stand in parts, in the order of their arrival. The newest part is open and takes new rows. A full one is
+ * Scores are in parts, in the order of their arrival. The newest part is open and takes new rows. A full one is
  * sealed: it is sorted by series, so that one series is read from a few blocks. What is too old is dropped as a
  * whole.
  */
@@ -14,7 +14,7 @@ interface ScorePart {
   readonly fromMs: number | null;
   readonly toMs: number | null;
   readonly openedAtMs: number;
-  /** When its newest row arrived. */
+  /** Arrival of its newest row. */
   readonly filledAtMs: number | null;
 }
 

@@ -33,7 +33,7 @@ interface ScoreColumn {
   of(score: KeptScore): number | null;
 }
 
-/** Columns of a score beside its series, in the order of the tables. */
+/** Columns of a score except its series, in the order of the tables. */
 export const SCORE_COLUMNS: readonly ScoreColumn[] = [
   { name: 'time', type: 'int8', of: ({ timestampMs }) => timestampMs },
   { name: 'value', type: 'float8', of: ({ value }) => value },

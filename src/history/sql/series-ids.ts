@@ -6,7 +6,7 @@ import { SCORE_COLUMNS } from './score-row.ts';
 const IDS_MAX = 1_000_000;
 const NAMES_AT_ONCE = 500;
 
-/** Numbers of series: rows hold four bytes in place of a name. */
+/** Numbers of series: rows hold four bytes instead of a name. */
 export class SeriesIds {
   readonly #known = new Map<string, number>();
   #forgotten = 0;

@@ -8,7 +8,7 @@ const SCORE = SCORE_COLUMNS.map(({ name, type }) => `${name} ${type}`).join(', '
 const VERSION = 4;
 
 /**
- * Tables beside the parts of scores, which score-parts.ts makes.
+ * Tables other than the parts of scores, which score-parts.ts makes.
  * `history_series` holds the newest score of each series, `history_hours` how much is kept of each detector.
  */
 const TABLES: readonly string[] = [

@@ -9,7 +9,7 @@ interface Side {
   readonly contexts: readonly string[];
 }
 
-/** Which hints a series meets, by their numbers. */
+/** Hints that a series matches, by their numbers. */
 export interface MetHints {
   readonly dependent: readonly number[];
   readonly dependedOn: readonly number[];
@@ -26,13 +26,13 @@ const DEPENDENCY = '\u0000dependency\u0000';
 
 /**
  * Hints about what depends on what. What both sides of one match counts as a label that they share: it is judged as any
- * other, and joins nothing by itself.
+ * other, and joins nothing alone.
  */
 export class Dependencies {
   readonly hints: readonly Dependency[];
   /** By the first context that a side asks for: a series is compared with few of them. */
   readonly #sides: ReadonlyMap<string, readonly Side[]>;
-  readonly #met = new Map<string, MetHints>();
+  readonly #matched = new Map<string, MetHints>();
 
   constructor(hints: readonly Dependency[]) {
     this.hints = hints;
@@ -43,26 +43,26 @@ export class Dependencies {
     this.#sides = Map.groupBy(sides, ({ contexts }) => contexts[0]);
   }
 
-  /** The hints that a series meets by its contexts, in their order: the first `MET_MAX`. */
+  /** The hints that a series matches by its contexts, in their order: the first `MET_MAX`. */
   metBy(contexts: readonly string[]): MetHints {
     if (this.hints.length === 0) return NO_HINTS;
     const key = contexts.join('\u0001');
-    const known = this.#met.get(key);
+    const known = this.#matched.get(key);
     if (known !== undefined) return known;
-    if (this.#met.size >= REMEMBERED_MAX) this.#met.clear();
-    const met = this.#find(contexts);
-    this.#met.set(key, met);
-    return met;
+    if (this.#matched.size >= REMEMBERED_MAX) this.#matched.clear();
+    const matched = this.#find(contexts);
+    this.#matched.set(key, matched);
+    return matched;
   }
 
   #find(contexts: readonly string[]): MetHints {
-    const met = contexts
+    const matched = contexts
       .flatMap((context) => this.#sides.get(context) ?? [])
       .filter((side) => side.contexts.every((context) => contexts.includes(context)))
       .sort((a, b) => a.hint - b.hint)
       .slice(0, MET_MAX);
     const numbers = (isDependent: boolean) =>
-      met.filter((side) => side.isDependent === isDependent).map(({ hint }) => hint);
+      matched.filter((side) => side.isDependent === isDependent).map(({ hint }) => hint);
     return { dependent: numbers(true), dependedOn: numbers(false) };
   }
 

@@ -2,7 +2,7 @@ import { dimensionOf } from './series-parts.ts';
 
 /**
  * Which dimensions of a fleet lie within others: each host in one data centre, each service in one team. What lies
- * within different parts of such a dimension has nothing to do with each other, unless something says so.
+ * within different parts of such a dimension has nothing to do with each other, unless other evidence exists.
  */
 export class Nesting {
   /** Values of each dimension. */

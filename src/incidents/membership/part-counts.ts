@@ -5,7 +5,7 @@ export interface CountedSeries {
   readonly dimensions: SeriesParts['dimensions'];
 }
 
-/** How many series the onsets of a window have, and how many values in each of the dimensions that count. */
+/** Number of series that the onsets of a window have, and how many values in each of the dimensions that count. */
 export class PartCounts {
   readonly #series = new Map<string, number>();
   readonly #values: ReadonlyMap<string, Map<string, number>>;
@@ -38,7 +38,7 @@ export class PartCounts {
   }
 }
 
-/** Whether there are so many series, and so many values in each of the dimensions: what `fewest` would say, at less. */
+/** True if there are so many series, and so many values in each of the dimensions: as `fewest`, at less cost. */
 export function haveParts(counted: readonly CountedSeries[], dimensions: readonly string[], least: number): boolean {
   return [null, ...dimensions].every((dimension) => {
     const known = new Set<string>();

@@ -19,7 +19,7 @@ export const NAME_SEPARATORS = ['/', '.', ':'] as const;
 const DIMENSIONS_MAX = 12;
 /** Dimensions of names without labels. No label is named so. */
 const DEPTH = 'depth ';
-/** What a metric is shared by. */
+/** Series that share a metric. */
 export const METRIC = '\u0000metric\u0000';
 
 /** Labels that the id of a series does not show. */
@@ -43,7 +43,7 @@ export function partsOf(series: string, { labels = {}, seriesLabels = {} }: Labe
   };
 }
 
-/** The last part of a name, and all that it lies within, the deepest first as it says most. */
+/** The last part of a name, and all that it lies within, the deepest first, since it is the most specific. */
 function pathOf(series: string): { readonly last: string | null; readonly prefixes: readonly SeriesDimension[] } {
   const places = NAME_SEPARATORS.map((each) => separatorsIn(series, each)).find(({ length }) => length > 0);
   if (places === undefined) return { last: null, prefixes: [] };

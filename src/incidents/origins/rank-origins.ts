@@ -51,7 +51,7 @@ interface OriginCandidate {
   readonly moves: readonly (readonly [weight: number, move: SeriesMove])[];
   readonly weight: number;
   readonly firstAtMs: number;
-  /** Hints that were met, in words. */
+  /** Hints that match, in words. */
   readonly hints: readonly string[];
 }
 
@@ -94,18 +94,20 @@ export function rankOrigins(
 /** Hints count for what moved, and no later than what depends on it. */
 function withHints(candidates: readonly OriginCandidate[], dependencies: Dependencies): OriginCandidate[] {
   if (dependencies.hints.length === 0) return [...candidates];
-  const met = candidates.map(({ moves }) => {
+  const matched = candidates.map(({ moves }) => {
     const all = moves.map(([, { parts }]) => dependencies.metBy(sharedContexts(parts)));
     const numbers = (side: keyof MetHints) => new Set(all.flatMap((each) => each[side]));
     return { dependent: numbers('dependent'), dependedOn: numbers('dependedOn') };
   });
   return candidates.map((candidate, i) => {
     if (candidate.weight === 0) return candidate;
-    const hints = [...met[i].dependedOn]
+    const hints = [...matched[i].dependedOn]
       .toSorted((a, b) => a - b)
       .flatMap((hint) => {
         const followers = candidates.filter((other, j) => {
-          return i !== j && other.weight > 0 && met[j].dependent.has(hint) && candidate.firstAtMs <= other.firstAtMs;
+          return (
+            i !== j && other.weight > 0 && matched[j].dependent.has(hint) && candidate.firstAtMs <= other.firstAtMs
+          );
         });
         if (followers.length === 0) return [];
         const { labels, on } = dependencies.hints[hint];

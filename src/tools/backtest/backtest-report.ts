@@ -61,7 +61,6 @@ export class BacktestReport {
     this.#expected += this.#rates.get(detector) ?? 0;
   }
 
-  /** Each event in its newest revision. */
   events(): readonly AnomalyEvent[] {
     return [...new Map(this.revisions.map((event) => [event.eventId, event])).values()];
   }

@@ -8,7 +8,6 @@ export interface ScoringModels extends DetectorModels {
   readonly forecasterFor: Forecasters['forecasterFor'];
 }
 
-/** Problems of a file, or of settings. */
 export interface ProblemsHeader {
   readonly kind: 'problems';
   readonly problems: readonly string[];

@@ -2,7 +2,6 @@ import type { CsvItem, CsvObservation } from './csv-item.ts';
 import { SEPARATORS } from './separator.ts';
 import { shortened } from './shortened.ts';
 
-/** A file of observations while it is read. */
 export interface CsvPull {
   readonly observations: AsyncIterable<CsvObservation>;
   readonly refusals: Refusals;

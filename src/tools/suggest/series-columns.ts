@@ -95,7 +95,6 @@ function inOrder(id: string, times: Float64Array, values: Float64Array): SeriesC
   return { id, times: Float64Array.from(kept, (at) => times[at]), values: Float64Array.from(kept, (at) => values[at]) };
 }
 
-/** The means of the values of each step. */
 export function meansOf({ id, times, values }: SeriesColumn, stepMs: number): SeriesColumn {
   const [starts, means]: [number[], number[]] = [[], []];
   for (let i = 0; i < times.length; ) {

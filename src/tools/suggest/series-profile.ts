@@ -3,7 +3,6 @@ import { inferFrequency } from '../../time/infer-frequency.ts';
 import { type Season, seasonOf } from './daily-season.ts';
 import { meansOf, rateOf, type SeriesColumn } from './series-columns.ts';
 
-/** Behaviour of one series. */
 export interface SeriesProfile {
   readonly id: string;
   readonly count: number;

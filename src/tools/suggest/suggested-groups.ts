@@ -9,7 +9,6 @@ export interface SuggestedGroup {
   readonly detectors: readonly SuggestedDetector[];
 }
 
-/** Series of a detector that are looked at. */
 const MEMBERS_MAX = 1_000;
 /** A detector belongs to a group where it has this share of the values of the label. */
 const SHARED_MIN = 0.5;

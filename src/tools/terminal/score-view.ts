@@ -7,14 +7,12 @@ export type ScoreSelection = 'flagged' | 'anomalies' | 'all';
 
 export interface ScoreViewOptions {
   readonly selection: ScoreSelection;
-  /** Pattern of the series to show. */
   readonly series: SeriesPattern;
   /** Print one JSON record a line. */
   readonly json: boolean;
   readonly style: ScoreLineStyle;
 }
 
-/** Selects and formats the scores of a stream. */
 export class ScoreView {
   readonly #options: ScoreViewOptions;
   #scored = 0;

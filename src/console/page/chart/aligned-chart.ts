@@ -13,7 +13,7 @@ const POINTS = 200;
 interface AlignedChartProps {
   readonly source: ConsoleSource;
   readonly series: string;
-  /** The width of the drawing, the same for all that stand below each other. */
+  /** Width of the drawing, the same in a column. */
   readonly range: TimeRange;
   readonly startedAt?: number;
   readonly endedAt?: number | null;

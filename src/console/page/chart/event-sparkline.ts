@@ -11,7 +11,7 @@ import { html, type Shown } from '../element/html.ts';
 const WIDTH = 150;
 const HEIGHT = 34;
 const POINTS = 72;
-/** What is shown before the start of an event, in lengths of the event. */
+/** Time shown before the start of an event, in lengths of the event. */
 const LEAD = 1.5;
 const LEAD_MS_MIN = 3_600_000;
 const EVERY_MS = 15_000;
@@ -22,7 +22,7 @@ const AT_ONCE_MAX = 4;
 const waiting: (() => void)[] = [];
 let running = 0;
 
-/** Runs background reads a few at a time, so that they do not stand before what a person requested. */
+/** Runs background reads a few at a time, so that they do not delay what a person requested. */
 export async function inTurn(read: () => Promise<void>): Promise<void> {
   if (running >= AT_ONCE_MAX) await new Promise<void>((resolve) => waiting.push(resolve));
   running++;
@@ -45,7 +45,7 @@ interface EventSparklineProps {
 
 /**
  * The series from before the event until now, or until as long behind its end. A group shows the member with the
- * largest share, a pause of a detector nothing: no one of its series stands for all.
+ * largest share, a pause of a detector nothing: no single series represents it.
  */
 export function EventSparkline({ source, event, width = WIDTH, height = HEIGHT }: EventSparklineProps): Shown {
   const [{ columns, range }, setDrawn] = useState<{ columns: ShownScores; range?: TimeRange }>({ columns: NO_SCORES });
@@ -81,7 +81,7 @@ interface SparkDrawingProps {
   readonly columns: ShownScores;
   readonly width: number;
   readonly height: number;
-  /** What the width stands for; left out: from the first to the last value. */
+  /** Time that the width shows; left out: from the first to the last value. */
   readonly range?: TimeRange;
   readonly startedAt?: number;
   readonly endedAt?: number | null;

@@ -28,13 +28,13 @@ export type ValueAxis = 'fit' | 'zero' | 'log';
 
 interface ChartHandlers {
   onRange(range: TimeRange): void;
-  /** The point under the cursor; null beside the chart. */
+  /** The point under the cursor; null outside the chart. */
   onPoint(index: number | null): void;
 }
 
 const VALUE_HEIGHT = 320;
 const GRADE_HEIGHT = 90;
-/** So that the axes of both charts stand in one line. */
+/** Aligns the axes of both charts. */
 const AXIS_WIDTH = 64;
 const AXIS_WIDTH_NARROW = 44;
 const NARROW = 480;

@@ -173,7 +173,7 @@ export function useOpenEvents({ openEvents }: Console): OpenEventsState {
   return state;
 }
 
-/** Acts on the service; `failure` says why the last act failed. `after` follows an act that succeeded. */
+/** Acts on the service; `failure` is why the last act failed. `after` follows an act that succeeded. */
 export function useAct(after: () => Promise<void> | void = () => {}) {
   const [failure, setFailure] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);

@@ -20,10 +20,8 @@ function element(type: string, props: Record<string, unknown> | null, ...childre
   return h(type, read.length === 0 ? props : { ...props, ...shown }, ...(texts as ComponentChild[]));
 }
 
-/** What a component may return. */
 export type Shown = ComponentChild;
 
-/** What is typed or chosen in the element of an event. */
 export const typedIn = (event: Event) => (event.target as HTMLInputElement).value;
 
 /** Class names; those of a false condition are left out. */

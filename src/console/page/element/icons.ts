@@ -39,7 +39,7 @@ const DRAWINGS: Readonly<Record<string, string>> = {
   silence: 'M1.500 8h4.500M9 8h.010M11.500 8h.010M14 8h.010',
 };
 
-/** A drawing beside a text; hidden from screen readers, which read the text. */
+/** A drawing next to a text; hidden from screen readers, which read the text. */
 export function Icon({ name }: { readonly name: string }): Shown {
   return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true" focusable="false">
     <path d=${DRAWINGS[name] ?? DRAWINGS.now} />

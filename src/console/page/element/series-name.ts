@@ -8,7 +8,6 @@ export function useNames(rows: readonly string[]): ListedNames {
   return useMemo(() => listedNames(rows), [rows.join('\n')]);
 }
 
-/** What the names of the list below leave out. */
 export function SharedName({ names: { shared } }: { readonly names: ListedNames }): Shown {
   return (
     shared.length > 0 &&

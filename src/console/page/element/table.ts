@@ -7,9 +7,8 @@ export interface TableColumn<Row> {
   readonly title: string;
   readonly cell: (row: Row) => Shown;
   readonly isFigure?: boolean;
-  /** What the row is about. */
   readonly isHead?: boolean;
-  /** Whether the value of the row needs attention. */
+  /** True if the value of the row needs attention. */
   readonly isAbove?: (row: Row) => boolean;
   readonly sort?: TableSort;
 }

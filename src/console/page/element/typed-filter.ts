@@ -4,13 +4,12 @@ import { html, type Shown, typedIn } from './html.ts';
 interface TypedFilterProps {
   readonly name: string;
   readonly label: string;
-  /** What can be typed; its name where that is left out. */
   readonly hint?: string;
   readonly value: string;
   readonly onTyped: (value: string) => void;
 }
 
-/** What is typed stays while the list below is read again. */
+/** The typed text stays while the list below is read again. */
 export function TypedFilter({ name, label, hint = name, value, onTyped }: TypedFilterProps): Shown {
   const [typed, setTyped] = useTyped(value, onTyped);
   return html`<label class="sr" for=${`f-${name}`}>${label}</label>

@@ -1,7 +1,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 
-/** Units by the names of detectors, for what stands deep in the page. */
+/** Units by the names of detectors. */
 export const Units = createContext<Readonly<Record<string, string>>>({});
 
 /** The unit of the values of a detector; null where it names none. */

@@ -24,7 +24,6 @@ const TILES_EVERY_MS = 10_000;
 const LINES_MAX = 60;
 const ENDED_MAX = 8;
 
-/** What is wrong at this moment, worst first. */
 export function NowPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
   const { match = '', by = '' } = route.query;
   const { events, total, incidents, incidentsTotal, ended, failure, freshness: known } = useOpenEvents(app);

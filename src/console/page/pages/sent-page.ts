@@ -16,7 +16,7 @@ const EVERY_MS = 10_000;
 const sentKey = ({ at, notificationId, eventId, incidentId, type }: Sent) =>
   [at, notificationId, eventId ?? incidentId, type].join();
 
-/** What receivers of alerts were sent: when, about what, and what became of it. */
+/** Messages to receivers of alerts, with their outcomes. */
 export function SentPage({ app, route: { query } }: { readonly app: Console; readonly route: Route }): Shown {
   const { event = '', incident = '', receiver = '' } = query;
   const wanted = { event, incident, receiver };

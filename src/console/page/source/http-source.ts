@@ -97,7 +97,7 @@ function watchService({ series, match }: Parameters<ConsoleSource['watch']>[0], 
     live.onopen = () => handlers.onConnected(true);
     live.onerror = () => {
       handlers.onConnected(false);
-      // The browser connects again by itself, but not after a refusal, such as that of a proxy before the service.
+      // The browser connects again automatically, but not after a refusal, such as that of a proxy before the service.
       if (live.readyState === EventSource.CLOSED) retry = setTimeout(connect, RETRY_MS);
     };
     const on = <M extends keyof LiveMessages>(name: M, take: (message: LiveMessages[M]) => void) =>

@@ -44,7 +44,7 @@ export async function keepReport(kept: KeptReport | null): Promise<void> {
   }
 }
 
-/** What this key was shown when the page was left; null where that was no backtest. */
+/** The backtest that this key was shown when the page was left; null without one. */
 export async function keptReport(owner: string): Promise<ReportData | null> {
   const kept = await inStore<KeptReport | undefined>('readonly', (store) => store.get(SHOWN)).catch(() => undefined);
   return kept?.owner === owner ? kept.report : null;

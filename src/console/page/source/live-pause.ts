@@ -1,4 +1,4 @@
-/** Messages that wait while updates are paused. With more the page is read anew when they are resumed. */
+/** Messages that wait while updates are paused. With more the page is read again when they are resumed. */
 const WAITING_MAX = 5_000;
 /** A count that changes more often cannot be read. */
 const SHOW_MS = 500;
@@ -9,7 +9,7 @@ export interface PauseState {
   readonly waiting: number;
 }
 
-/** Holds back what arrives, so that a page stands still while somebody reads it. */
+/** Holds messages back, so that a page does not change while somebody reads it. */
 class LivePause {
   state: PauseState = { paused: false, waiting: 0 };
   #updates: (() => void)[] = [];

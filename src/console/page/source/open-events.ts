@@ -28,9 +28,9 @@ export interface OpenEventsState {
 
 const SHOWN_MAX = 200;
 const ENDED_MAX = 20;
-/** What was missed, such as reviews of events, is read again this often. */
+/** Interval of reading what was missed, such as reviews of events. */
 const REFRESH_MS = 20_000;
-/** How current the scores are is read this often. */
+/** Interval of reading the freshness of the scores. */
 const FRESHNESS_MS = 3_000;
 /** After a failure it is tried again sooner, such as while the service starts. */
 const RETRY_MS = 1_500;
@@ -175,7 +175,7 @@ export class OpenEvents {
     }
   }
 
-  /** Whether a new event is muted, and its incident, are not in its message. */
+  /** The message of a new event has neither its mute nor its incident. */
   #refreshSoon(): void {
     this.#soon ??= setTimeout(() => {
       this.#soon = null;

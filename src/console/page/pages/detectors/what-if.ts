@@ -25,7 +25,7 @@ const WHOLE = new Set(['h', 'step_size', 'detection_size']);
 interface WhatIfProps {
   readonly app: Console;
   readonly detector: DetectorsAnswer['detectors'][number];
-  /** Which series or groups are tried first; empty: all. */
+  /** Series or groups that are tried first; empty: all. */
   readonly match: string;
 }
 

@@ -7,7 +7,7 @@ const ROWS = 10;
 
 interface ChangeListProps {
   readonly changes: readonly ShownChange[];
-  /** When what is looked at began: changes shortly before say how long; null: nothing did. */
+  /** Start of the event; changes shortly before it show how long before. null: no event. */
   readonly beganMs: number | null;
   readonly nowMs: number;
 }

@@ -5,7 +5,6 @@ import { html, type Shown, typedIn } from '../../element/html.ts';
 interface MuteDialogProps {
   readonly what?: string;
   readonly onClose: () => void;
-  /** What can be muted; left out: `what` alone. */
   readonly scopes?: readonly MuteScope[];
   readonly onMute: (ms: number, reason: string, scope: MuteScope | undefined) => void;
 }

@@ -26,7 +26,7 @@ export function IncidentOrigins({ app, incident, onChanged }: IncidentOriginsPro
   if (shown.length === 0) return null;
   return html`<section class="panel" aria-label="Likely origins"><h2>Likely origins</h2>
     <${SharedName} names=${names} />
-    ${!isOriginKnown(origins) && html`<p class="aside">Origin unknown: no candidate stands out.</p>`}
+    ${!isOriginKnown(origins) && html`<p class="aside">Origin unknown: no candidate is clearly ahead.</p>`}
     <ol class="origins">${shown.map((origin) => {
       const name = originName(origin);
       const given = verdicts.find(({ verdict, subject }) => verdict === 'origin' && subject === name);

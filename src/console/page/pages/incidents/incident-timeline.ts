@@ -15,7 +15,7 @@ import { Name, SharedName, useNames } from '../../element/series-name.ts';
 
 const ROWS = 20;
 const MARKS = [0, 0.25, 0.5, 0.75, 1];
-/** What is shown before the start and behind the end, in lengths of the incident. */
+/** Time shown before the start and after the end, in lengths of the incident. */
 const LEAD = 0.75;
 const LEAD_MS_MIN = 600_000;
 /** The end of what is shown moves on in steps, so that charts are read again only now and then. */

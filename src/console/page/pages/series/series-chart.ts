@@ -31,7 +31,7 @@ interface SeriesChartProps {
   readonly history: SeriesHistoryState;
   readonly events: readonly EventAnswer[];
   readonly chosen: string | null;
-  /** When it began, where it is looked at alone. */
+  /** Its start, if it is shown alone. */
   readonly beganMs?: number;
   readonly nowMs: number;
 }
@@ -95,7 +95,7 @@ export function SeriesChart(props: SeriesChartProps): Shown {
       nowMs=${nowMs} />`;
 }
 
-/** What concerns the series; nothing while it cannot be read. */
+/** Changes that concern the series; none while they cannot be read. */
 function useChanges(source: ConsoleSource, series: string): readonly ShownChange[] {
   const load = () => source.changes({ series, limit: CHANGES_MAX });
   return useLoaded(`changes of ${series}`, load, source.kind === 'service' ? CHANGES_EVERY_MS : null).value ?? NONE;

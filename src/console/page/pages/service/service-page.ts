@@ -18,7 +18,7 @@ const JOBS_MAX = 10;
 const STATUSES: readonly Jobs['jobs'][number]['status'][] = ['pending', 'running', 'succeeded', 'failed', 'cancelled'];
 const JOBS_EVERY_MS = 10_000;
 
-/** How the service itself is: partitions and their lag, dead letters, jobs and models. */
+/** State of the service: partitions and their lag, dead letters, jobs and models. */
 export function ServicePage({ app }: { readonly app: Console }): Shown {
   const { value, failure, reload } = useLoaded('service', () => getJson<ServiceState>('/v1/service'), EVERY_MS);
   return html`<div class="page">
