@@ -11,11 +11,11 @@ interface CommittedRecords {
   readonly newestEventMs: number | null;
   /** Series and groups that wait for their backfill after it. */
   readonly backfills: number;
-  /** What is wrong with the newest records; null before they were judged. */
+  /** Findings on the newest records; null before these were judged. */
   readonly findings: readonly Finding[] | null;
 }
 
-/** What became of a history in one partition. */
+/** Outcome of a history in one partition. */
 export interface WarmStarted {
   readonly source: string;
   /** Series and groups that begin with it. */
@@ -27,7 +27,7 @@ export interface WarmStarted {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-/** What the engine reports. The worker turns it into metrics and log lines. */
+/** Reports of the engine, which the worker turns into metrics and log lines. */
 export interface EngineReports {
   /** A transaction was committed; `tally` is what became of its records. */
   committed(partition: number, commit: CommittedRecords, tally: Tally): void;

@@ -11,7 +11,7 @@ import type { MisplacedSeries } from './unit/misplaced-series.ts';
 const MISPLACED_LOGGED = 1_000;
 
 interface MetricReports extends EngineReports, WorkerReports {
-  /** What is wrong with the input of the worker. */
+  /** Findings on the input of the worker. */
   readonly findings: FindingReport;
 }
 
@@ -126,7 +126,7 @@ function countTally(metrics: Metrics, tally: Tally): void {
   metrics.skippedRanges.inc(tally.skippedRanges);
 }
 
-/** What of tallies is logged: the first dead letter of each reason, and misplaced series. */
+/** Logs the first dead letter of each reason, and misplaced series. */
 function tallyLog(metrics: Metrics, logger: Logger) {
   const logMisplaced = misplacedReport(metrics, logger);
   const logged = new Set<string>();

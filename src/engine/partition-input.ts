@@ -5,7 +5,7 @@ import { RecordQueue } from './record-queue.ts';
 /** A partition is paused while its queue has more bytes than this, or more records than `queueRecordsMax`. */
 export const QUEUE_BYTES_MAX = 32 * 1024 * 1024;
 
-/** How often a paused partition looks whether memory has become free. */
+/** Interval at which a paused partition checks whether memory has become free. */
 const LOOK_MS = 500;
 
 interface PartitionInputOptions {
@@ -51,7 +51,7 @@ export class PartitionInput {
     this.#pause(false);
   }
 
-  /** What arrives before the start was requested by an earlier task of the partition, and is fetched again. */
+  /** Records that arrive before the start were requested by an earlier task of the partition, and are fetched again. */
   accept(records: readonly InputRecord[], nextOffset: number): void {
     if (this.#subscription === null) return;
     this.nextOffset = nextOffset;

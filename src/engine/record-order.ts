@@ -1,7 +1,7 @@
 /** Time that others wait for a partition that has records on their way, or was not read so far, or cannot commit. */
 const [BEHIND_MS_MAX, UNREAD_MS_MAX, STALLED_MS_MAX] = [10_000, 5_000, 30_000];
 
-/** How often it is looked whether they have waited long enough. */
+/** Interval at which their waiting time is checked. */
 const LOOK_MS = 500;
 
 interface OrderedPartition {

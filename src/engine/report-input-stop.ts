@@ -26,7 +26,7 @@ export class InputStopReport {
     this.#input.expect(detectors.map(({ settings }) => settings.freq));
   }
 
-  /** What other partitions receive is not known yet. */
+  /** Input of other partitions is not known yet. */
   assigned(partitions: readonly number[]): void {
     if (String(partitions) !== this.#partitions) this.#input.forget();
     this.#partitions = String(partitions);

@@ -26,7 +26,7 @@ export interface WarmObservation extends PastObservation {
 
 /** A history that series without a state begin with. */
 export interface WarmStart {
-  /** Tells it from other histories: each partition takes it up once. */
+  /** Identifies the history: each partition takes it up once. */
   readonly source: string;
   /** Those of the series whose records come in this partition. */
   observationsOf(partition: number): readonly WarmObservation[];

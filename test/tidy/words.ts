@@ -23,7 +23,6 @@ const WORDS: Readonly<Record<string, RegExp>> = {
 const MOST: Readonly<Record<string, number>> = {
   api: 46,
   checkpoint: 16,
-  engine: 68,
   kafka: 27,
   records: 3,
 };

@@ -1,6 +1,6 @@
 const NONE: readonly never[] = [];
 
-/** What may be watched. There is much of it: a set of those that are would take more memory than the entries. */
+/** Entry of a watch. There are many: a set of those that are watched would take more memory than the entries. */
 export interface UnderWatch {
   readonly key: string;
   /** A bit for each watch that has an entry of it. */
@@ -40,7 +40,7 @@ export class DeadlineWatch<U extends UnderWatch> {
     if ((unit.watches & this.#bit) === 0) this.#add(unit, this.#deadlineOf(unit));
   }
 
-  /** Whether `popDue` may find one. */
+  /** True if `popDue` may find one. */
   isDue(timeMs: number): boolean {
     return this.#farMs < timeMs || this.#deadlines[0] < timeMs;
   }

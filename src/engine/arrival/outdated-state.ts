@@ -99,7 +99,7 @@ export function outdatedUnit(
   return outdated;
 }
 
-/** What arrived since is kept with the old state, until the new one replaces it. */
+/** Copies records that arrived since to the old state, which keeps them until the new one replaces it. */
 function copyArrivals(from: Scorable, to: Scorable): void {
   const { newestOffset, arrivedMs, lastSeenMs, silent } = from;
   Object.assign(to, { newestOffset, arrivedMs, lastSeenMs, silent });

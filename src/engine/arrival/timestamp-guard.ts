@@ -97,7 +97,7 @@ export class TimestampGuard {
     for (const observation of unit.waiting.steps?.close(null) ?? []) dispatch(unit, observation);
   }
 
-  /** What the unit holds becomes dead letters: its state is given up, or the input has ended. */
+  /** Makes dead letters of the records that a unit holds: its state is given up, or the input has ended. */
   refuseHeld(unit: Scorable, sink: ScoreSink): void {
     for (const { record, series } of unit.waiting.drainOutOfOrder()) {
       const detail = 'its series was forgotten, or started over, while it waited for older records';
@@ -123,7 +123,7 @@ export class TimestampGuard {
     if (steps !== null) this.steps.adopt(unit, steps);
   }
 
-  /** What the unit holds is another one's from now on. */
+  /** Forgets a unit whose held records belong to another one from now on. */
   forget(unit: Scorable): void {
     this.#holding.delete(unit);
   }

@@ -10,7 +10,7 @@ import { whySkipped } from './score-records.ts';
 
 /** Kafka's value for a record without a timestamp. */
 const NO_TIMESTAMP = -1;
-/** What comes of no record precedes all of them. */
+/** Offset of outputs that no record caused: they precede all records. */
 const BEFORE_RECORDS = -1;
 
 export interface FirstCommitOptions extends CommitFormat {

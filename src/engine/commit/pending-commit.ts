@@ -21,7 +21,7 @@ export interface CommitFormat {
   readonly encodeScore: EncodeScore;
   readonly encodeEvent: EncodeEvent;
   readonly timestamps: OutputSettings['timestamps'];
-  /** What the keys of the input are; the series by default. */
+  /** Meaning of the keys of the input; the series by default. */
   readonly keyedBy?: RecordMapping['keyedBy'];
 }
 
@@ -120,7 +120,7 @@ export class PendingCommit implements ScoreSink, ScoreOutputs {
     this.#publish({ ...to, ...kept, value, offset });
   }
 
-  /** What became of the points of a record. */
+  /** Counts the points of a record by outcome. */
   pointsTaken({ records, unwatched, refused }: PointRecords): void {
     const { points } = this.counters.tally;
     points.accepted += records.length;

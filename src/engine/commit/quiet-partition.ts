@@ -5,8 +5,8 @@ import type { PendingCommit } from './pending-commit.ts';
 const WAIT_MS_MAX = 3_600_000;
 
 /**
- * Decides by the clock that series of a partition are silent: where no observation arrives at all, event time stands
- * still. Records that are refused, or late, do not count. The decision is committed with its records and state, so that
+ * Decides by the clock that series of a partition are silent: if no observation arrives at all, event time does not
+ * move. Records that are refused, or late, do not count. The decision is committed with its records and state, so that
  * a restore finds it and does not decide again.
  */
 export class QuietPartition {

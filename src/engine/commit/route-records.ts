@@ -54,7 +54,7 @@ export async function routeRecords(
   pending.consumed(records);
 }
 
-/** What of a record cannot be used is one dead letter, with the whole record, whatever else of it is passed on. */
+/** Unusable parts of a record become one dead letter with the whole record, whatever else of it is passed on. */
 function passSplit(record: InputRecord, split: PointRecords, { pending, route }: Pick<Routing, 'pending' | 'route'>) {
   pending.pointsTaken(split);
   const { rawHeaders, ...bare } = record;

@@ -86,7 +86,7 @@ export function updateMembers(
   }
 }
 
-/** What is kept of an observation until its time step is scored. */
+/** Part of an observation that is kept until its time step is scored. */
 export function pendingObservation({ series, timestampMs, value, record }: ReceivedObservation) {
   const { offset, headers } = record;
   return { series, observation: { timestampMs, value, offset, ...(headers && { headers }) } };

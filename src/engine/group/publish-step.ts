@@ -13,7 +13,7 @@ interface ScoredStep {
   readonly recordKey: Buffer;
 }
 
-/** What a time step of a group comes to: scores of its members, who is back, and its events. */
+/** Publishes a time step of a group: scores of its members, members that are back, and its events. */
 export function publishStep(
   group: SilentGroup & { readonly silence: GroupSilence },
   { position, step, scored, recordKey }: ScoredStep,

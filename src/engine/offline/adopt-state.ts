@@ -2,7 +2,7 @@ import { decodePosition, encodePosition, POSITION_KEY, type StoredPosition } fro
 import type { Topics } from '../../config/config.ts';
 import type { PartitionSession } from '../log/log.ts';
 
-/** What became of the state of a partition whose changelog was copied from another cluster. */
+/** Outcome of adopting the state of a partition whose changelog was copied from another cluster. */
 type Adoption =
   /** It continues at this offset of the input here; there it was `before`. */
   | { readonly kind: 'adopted'; readonly offset: number; readonly before: number }

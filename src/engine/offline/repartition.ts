@@ -28,7 +28,7 @@ export interface Repartition {
 
 type Unit = ScoredSeries | ScoredGroup;
 
-/** What is kept of a series or group: a unit, or one that waits under other settings. */
+/** Kept state of a series or group: a unit, or one that waits under other settings. */
 interface Resident {
   readonly key: string;
   readonly entry: DeltaLogEntry;

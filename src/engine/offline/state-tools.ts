@@ -16,7 +16,7 @@ import { ScoredSeries } from '../unit/scored-series.ts';
 
 const EVERYTHING = '*';
 
-/** What a worker would restore of a partition. */
+/** State that a worker would restore of a partition. */
 export interface RestoredPartition {
   readonly session: PartitionSession;
   readonly state: PartitionState;

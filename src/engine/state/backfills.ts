@@ -15,13 +15,13 @@ const ROUND_FORECASTS_MAX = 64;
 /** Records of a series, and of a group, that wait for its backfill. With more of them it is calibrated at once. */
 const SERIES_BYTES_MAX = 16 * 1024;
 const GROUP_BYTES_MAX = 256 * 1024;
-/** What a waiting record takes next to its key and value. */
+/** Bytes of a waiting record next to its key and value. */
 const RECORD_BYTES = 64;
 
 /** A unit that begins with what another one kept, and its records that wait for that. */
 interface Backfill {
   readonly unit: Scorable;
-  /** What it continues, and what is in the changelog until then; null where only records wait. */
+  /** State that it continues, and that is in the changelog until then; null if only records wait. */
   outdated: OutdatedState | null;
   /** Closed windows, which replace those of `outdated` in its slot. */
   readonly windows: Map<string, DeltaLogWrite>;
@@ -101,12 +101,12 @@ export class Backfills {
     return backfill.bytes <= (unit.group === null ? SERIES_BYTES_MAX : GROUP_BYTES_MAX);
   }
 
-  /** Whose open state holds what is known of a unit: that of the one which it continues until its slot. */
+  /** Entry whose open state represents a unit: until its slot that of the state which it continues. */
   entryOf(unit: Scorable): DeltaLogEntry {
     return this.continuedBy(unit) ?? unit;
   }
 
-  /** What a unit continues that waits for its slot; null where that is nothing. */
+  /** State that a unit continues which waits for its slot; null if there is none. */
   continuedBy(unit: Scorable): OutdatedState | null {
     return this.#all.get(unit)?.outdated ?? null;
   }
@@ -121,7 +121,7 @@ export class Backfills {
     this.#forget(backfill);
   }
 
-  /** Until no forecasts are on their way to a unit that was taken out: they must not meet its next ones. */
+  /** Waits until no forecasts are on their way to a unit that was taken out: they must not mix with its next ones. */
   async settled(): Promise<void> {
     await this.#detached;
     this.#detached = null;

@@ -32,7 +32,7 @@ export class PartitionState {
   readonly place: InputPlace;
   readonly #guard = new TimestampGuard(() => this.all.every);
   readonly all: PartitionUnits;
-  /** What is wrong with the newest records that were committed. */
+  /** Findings on the newest records that were committed. */
   readonly watch = new InputWatch();
   readonly pauses: DetectorPauses;
   readonly #forecasts = new RequestedForecasts();
@@ -188,7 +188,7 @@ export class PartitionState {
     await blocking.resume();
   }
 
-  /** What the series of a detector had is scored before it is decided whether they are in a pause. */
+  /** Scores waiting records of the series of a detector before it decides whether these are in a pause. */
   async #beginsPause(loaded: LoadedDetector, offset: number, blocking: Blocking): Promise<boolean> {
     if (!this.pauses.mayBegin(loaded)) return false;
     for (const one of this.all.ofDetector(loaded.config.name)) if (!isOutdated(one)) this.#takeOut(one, blocking);
@@ -206,7 +206,7 @@ export class PartitionState {
     this.#guard.flush(unit, (one, observation) => this.#dispatch(one, observation, blocking));
   }
 
-  /** What idle units had is scored before they are forgotten. */
+  /** Scores waiting records of idle units before these are forgotten. */
   async #forgetIdle(move: WatermarkMove, blocking: Blocking): Promise<void> {
     const { blocked, resume, sink } = blocking;
     const idle = popIdle(move);
@@ -271,7 +271,7 @@ export class PartitionState {
     return this.#forecasts.anyUnderWay;
   }
 
-  /** What settles when the forecast is there that this observation would wait for; null: it waits for none. */
+  /** Settles when the forecast is there that this observation would wait for; null: it waits for none. */
   forecastFor(observation: RoutedObservation): Promise<unknown> | null {
     const unit = this.units.get(unitKeyOf(observation));
     return unit === undefined ? null : this.#forecasts.underWay(unit);

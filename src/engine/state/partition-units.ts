@@ -21,7 +21,7 @@ import type { WorkerPace } from './worker-pace.ts';
 /** The share of the series and groups that is evicted at a time. */
 const EVICTED_SHARE = 1 / 16;
 
-/** Where and why a series or group is forgotten. */
+/** Time, offset and reason at which a series or group is forgotten. */
 interface ForgottenAt {
   readonly timestampMs: number;
   readonly offset: number;
@@ -155,7 +155,7 @@ export class PartitionUnits {
     return this.create(key, observation.group, observation.loaded);
   }
 
-  /** What a backfill continues is there twice until its slot. */
+  /** True if no further unit fits. A state that a backfill continues counts once, although it is there twice. */
   get #isFull(): boolean {
     return this.units.size + this.outdated.size - this.backfills.continuing >= this.#options.unitsMax;
   }
@@ -207,7 +207,7 @@ export class PartitionUnits {
     return unit;
   }
 
-  /** What waits in it and was not handed on becomes dead letters. */
+  /** Makes dead letters of records that wait in it and were not handed on. */
   #giveUp(previous: ScoredSeries | ScoredGroup, sink: ScoreSink): void {
     dropQueued(previous);
     this.#options.guard.refuseHeld(previous, sink);

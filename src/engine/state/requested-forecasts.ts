@@ -12,7 +12,7 @@ export const REQUEST_ROWS_MAX = 32;
  * it waits for its run alone: not for those that were requested before, unless they are more than FORECAST_ROWS_MAX.
  */
 export class RequestedForecasts {
-  /** What settles with the forecast of a detector. One that has failed stays. */
+  /** Promises that settle with the forecast of a detector. One that has failed stays. */
   readonly #requests = new Map<SeriesDetector, Promise<void>>();
   /** Rows that the model has. */
   #rows = 0;

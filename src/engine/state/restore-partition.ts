@@ -46,7 +46,7 @@ import { planResume, type Resume } from './resume-position.ts';
 
 export interface Restored {
   readonly deltaLog: DeltaLog;
-  /** What the changelog lacks of the settings of the detectors, and what it need not hold any more. */
+  /** Records of settings that the changelog lacks, and those that it need not hold any more. */
   readonly settingsChanges: readonly DeltaLogWrite[];
   /** Partition count of the input topic when this changelog was begun; null when the changelog is empty. */
   readonly partitionCount: number | null;
@@ -55,13 +55,13 @@ export interface Restored {
   readonly warmStarts: readonly string[];
 }
 
-/** Which detector takes a series, and the detectors by name. */
+/** Detectors by series and by name. */
 export interface DetectorLookup {
   readonly detectorOf: (series: string) => LoadedDetector | null;
   /** The id that a series is scored under, by the id of its name and labels; left out: that one. */
   readonly idOf?: (source: string) => string;
   readonly detectorNamed: ReadonlyMap<string, LoadedDetector>;
-  /** Told which share of the changelog was read. */
+  /** Receives the share of the changelog that was read. */
   readonly onProgress?: (share: number) => void;
   /** For tests: as WINDOWS_BYTES_MAX. */
   readonly windowsBytesMax?: number;

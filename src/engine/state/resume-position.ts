@@ -1,7 +1,7 @@
 import type { StoredPosition } from '../../checkpoint/stored-position.ts';
 import type { PartitionSession, SkippedRange } from '../log/log.ts';
 
-/** What the log knows of a partition when it is taken over. */
+/** Position of a partition in the log when it is taken over. */
 type InputPosition = Pick<PartitionSession, 'committedOffset' | 'inputTopicId'>;
 
 /** Place where reading continues after a restore. */
@@ -19,7 +19,7 @@ export interface Resume {
   readonly from: 'committed' | 'state' | 'start-over';
   /** The id of the input topic that the state belongs to from now on; null if it is not known. */
   readonly topicId: string | null;
-  /** What is reported instead of the records that are not read. */
+  /** Range that is reported instead of the records that are not read. */
   readonly skipped: SkippedRange | null;
 }
 

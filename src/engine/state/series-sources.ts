@@ -3,7 +3,7 @@ import type { DeltaLogWrite } from '../../checkpoint/delta-log.ts';
 import type { RoutedObservation } from '../unit/received-observation.ts';
 import type { DeadLetterCause, ScoreSink } from '../unit/score-sink.ts';
 
-/** Series of one group that are told apart; a further one is not. */
+/** Series of one group that are distinguished; a further one is not. */
 const GROUP_SERIES_MAX = 2_000;
 const PREFIX = 'l/';
 
@@ -35,7 +35,7 @@ export class SeriesSources {
     return null;
   }
 
-  /** What the changelog holds of the series of a unit. */
+  /** Records of the changelog for the series of a unit. */
   recordsOf(unitKey: string): DeltaLogWrite[] {
     const known = [...(this.#known.get(unitKey) ?? [])];
     return known.map(([series, source]) => ({ key: keyOf(unitKey, series), value: Buffer.from(source) }));

@@ -68,7 +68,7 @@ interface DueOptions {
   readonly except: ReadonlyMap<SeriesDetector, unknown>;
 }
 
-/** What the detectors of `units` wait for. A batch shares model, context length and horizon. */
+/** Batches of forecasts that the detectors of `units` wait for. A batch shares model, context length and horizon. */
 export function dueForecasts(units: readonly Scorable[], { rowsMax, except }: DueOptions): DueForecasts[] {
   const batches: DueForecasts[] = [];
   const open = new Map<Forecaster, Map<number, DueForecasts>>();

@@ -29,7 +29,7 @@ export interface StrategyOptions extends FirstCommitOptions, DecodingOptions, De
   readonly backfillPace: WorkerPace;
 }
 
-/** What a strategy is made with, for one opening of its partition. */
+/** Options of a strategy, for one opening of its partition. */
 export interface StrategyContext {
   readonly signal: AbortSignal;
   /** Called when forecasts have arrived. */

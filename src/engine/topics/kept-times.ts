@@ -43,7 +43,7 @@ export async function keptTimes(
   }
 }
 
-/** What becomes of the scores of older values, with both remedies. */
+/** Explains what happens to scores of older values, with both remedies. */
 export function keptTimesText({ topic, keptMs }: KeptTimes): string {
   const days = Number((keptMs / DAY_MS).toPrecision(2));
   return (

@@ -13,7 +13,7 @@ interface NewestPoints {
   turns: number;
 }
 
-/** What the newest points of counters were like. It is in memory alone: a restart judges again. */
+/** Judges the newest points of counters. It is in memory alone: a restart judges again. */
 export class CounterHealth {
   /** Those of which a point was out of the ordinary. */
   readonly #series = new Map<string, NewestPoints>();

@@ -37,7 +37,7 @@ export function isGrouped({ config }: LoadedDetector): boolean {
   return config.settings.thresholdMethod === 'multivariate';
 }
 
-/** What a detector uses of them: without `as` the replica alone, the others are of counters. */
+/** Extras that a detector uses: without `as` the replica alone, the others are of counters. */
 export function extrasFor(
   { config }: { readonly config: { readonly settings: Pick<StreamDetectionSettings, 'as'> } },
   extras: PointExtras | undefined,
@@ -79,7 +79,7 @@ interface InputDetectors<D> {
   readonly idOf: (source: string) => string;
 }
 
-/** Detectors as the records of an input meet them: see `matchDetectors`. */
+/** Detectors by the series of an input: see `matchDetectors`. */
 export function detectorsOfInput<D extends { readonly config: Pick<DetectorConfig, 'series' | 'group' | 'by'> }>(
   detectors: readonly D[],
   input: Pick<RecordMapping, 'dropLabels' | 'idTemplate' | 'replicaLabel'>,

@@ -35,6 +35,6 @@ export function whyMisplaced(
   }
   if (keyedBy === 'other' || key.toString() === series) return null;
   const quoted = JSON.stringify(key.toString('utf8', 0, 200));
-  const remedy = 'if all of its records have the same key, say "key: other" under input';
+  const remedy = 'if all of its records have the same key, set "key: other" under input';
   return { series, reason: 'other-key', detail: `the key of its record is ${quoted}, not the series: ${remedy}` };
 }

@@ -26,7 +26,7 @@ const INCREASE_STEPS_MAX = 1.5;
 /** A point that is nearer to the one before it than this share of a step repeats it: no difference is one of a step. */
 const REPEAT_SHARE = 1 / 8;
 
-/** What becomes of a point. */
+/** Outcome of a point. */
 type TakenPoint = 'taken' | 'duplicate' | 'conflict' | 'late' | 'step-full' | 'group-full';
 
 /**
@@ -183,7 +183,7 @@ export class OpenSteps implements OpenStepsState {
     this.report(series, loaded, sink);
   }
 
-  /** What was kept, or what was added to it since. */
+  /** Takes up kept points, or those that were added since. */
   resume(kept: OpenStepsState | null): void {
     if (kept?.whole ?? true) this.all.clear();
     for (const [series, one] of kept?.all ?? []) {

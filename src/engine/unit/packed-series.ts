@@ -8,7 +8,7 @@ import type { DetectorContext } from './scorable.ts';
 import type { HeldEvents } from './unit-events.ts';
 import type { HeldArrivals } from './waiting-arrivals.ts';
 
-/** What a series hands on to the unit that replaces it under other settings. */
+/** State that a series hands on to the unit that replaces it under other settings. */
 export interface SeriesPast {
   /** One a time step; NaN where missing. */
   readonly values: Float64Array;
@@ -16,7 +16,7 @@ export interface SeriesPast {
   readonly originMs: number;
   /** Event time of the newest record. */
   readonly newestMs: number;
-  /** What it has learned of hours and weekdays; null for nothing. */
+  /** Its seasonal profile; null for none. */
   readonly profile: ProfileState | null;
 }
 
@@ -26,7 +26,7 @@ interface UnseenPast {
   next: number;
 }
 
-/** What few series have at a time. */
+/** State that few series have at a time. */
 interface SparseState {
   /** The id of name and labels, where a template made the key. */
   readonly source: string | null;

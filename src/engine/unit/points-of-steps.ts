@@ -55,7 +55,7 @@ export function noteRecord(step: OpenStep, { record }: ReceivedObservation): voi
   else if (step.key === null || !step.key.equals(key)) step.key = Buffer.from(key);
 }
 
-/** What was kept, without the points of steps that have closed since, and what was added. */
+/** Merges kept points with those that were added, without the points of steps that have closed since. */
 export function withAdded(known: PointsOfSeries, added: PointsOfSeries): PointsOfSeries {
   const pointsOf = ({ timesMs, values, extras }: PointsOfSeries) =>
     timesMs.map((timestampMs, i) => ({ timestampMs, value: values[i], extras: extras?.[i] }));

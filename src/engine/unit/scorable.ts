@@ -11,7 +11,7 @@ import type { ReplaySink, ScoreSink } from './score-sink.ts';
 import type { UnitEvents } from './unit-events.ts';
 import type { WaitingArrivals } from './waiting-arrivals.ts';
 
-/** What the units of a detector in a partition have in common. */
+/** Context that the units of a detector in a partition share. */
 export interface DetectorContext {
   readonly loaded: LoadedDetector;
   readonly memory: SeriesMemory;
@@ -19,7 +19,7 @@ export interface DetectorContext {
   readonly place: InputPlace;
 }
 
-/** What a unit is made with. */
+/** Options of a unit. */
 export interface ScorableOptions {
   readonly key: string;
   readonly context: DetectorContext;

@@ -92,7 +92,7 @@ export interface ScoreSink {
   readonly lifecycle: Lifecycle;
 }
 
-/** What calibrates on a past has no other results. */
+/** Results of a calibration on a past: there are no others. */
 export interface ReplaySink {
   readonly state: Pick<StateWrites, 'windowClosed'>;
   readonly counters: Pick<Counters, 'backfilled'>;

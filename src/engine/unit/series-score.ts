@@ -6,7 +6,7 @@ import type { LoadedDetector } from './loaded-detector.ts';
 type ScoredRow = Omit<Detection, 'state' | 'unusual' | 'threshold' | 'season' | 'elevated' | 'outsideProfile'> &
   Pick<ScoreRecord, 'state'>;
 
-/** What a detection does not know of its observation. */
+/** Fields of an observation that its detection lacks. */
 interface ScoredObservation extends Pick<ScoreRecord, 'series' | 'timestampMs' | 'value' | 'restarted' | 'input'> {
   readonly loaded: LoadedDetector;
 }

@@ -80,7 +80,7 @@ export class UnitEvents {
     if (this.#owner.heldEvents !== null) closeUnusual(this.#owner.heldEvents, 'silent', at, sink);
   }
 
-  /** What was never published is not closed, either. */
+  /** Drops events without closing them: they were never published. */
   forget(): void {
     this.#owner.heldEvents = null;
   }
@@ -164,7 +164,7 @@ function publish(
   sink.outputs.event(event, { key: events.key, offset: events.newestOffset });
 }
 
-/** Where something came to an end, or began. */
+/** Moment at which something ended or began. */
 interface UnitMoment {
   readonly timestampMs: number;
   readonly offset: number;

@@ -31,7 +31,7 @@ const NOTHING_HELD: HeldArrivals = {
 export interface ArrivalOwner {
   /** Points of open steps, and of counters; null where the unit has neither. */
   readonly steps: OpenSteps | null;
-  /** Whose points count; null where no record names a replica. */
+  /** Replicas whose points count; null if no record names a replica. */
   replicas?: ActiveReplicas | null;
   /** null while nothing waits, as mostly. */
   heldArrivals: HeldArrivals | null;
@@ -158,7 +158,7 @@ export class WaitingArrivals implements WaitingRecords {
     this.#hold({ forBackfill: null });
   }
 
-  /** What waits for the backfill waits for forecasts alone. */
+  /** Lets records that wait for the backfill wait for forecasts alone. */
   endBackfillAtOnce(): void {
     this.#hold({ forForecast: this.#held.forBackfill, forBackfill: null });
   }
@@ -186,7 +186,7 @@ export class WaitingArrivals implements WaitingRecords {
     if (steps !== null) this.steps?.take(steps);
   }
 
-  /** What was kept of a unit in a partition. */
+  /** Takes up the kept records of a unit in a partition. */
   resume(
     kept: WaitingRecords,
     { group, partition }: { readonly group: string | null; readonly partition: number },
