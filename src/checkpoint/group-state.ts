@@ -3,7 +3,7 @@ import type { ProfileState } from '../detection/profile/profile-layout.ts';
 import type { GroupDetector } from '../detection/series/group-detector.ts';
 import type { RestartReason } from '../records/score-record.ts';
 import { type ArrivalState, readArrivals, writeArrivals } from './arrival-state.ts';
-import type { ChangelogSeries } from './changelog-series.ts';
+import { type ChangelogSeries, readPhasedPositions, writePhasedPositions } from './changelog-series.ts';
 import { type KeptEvents, readEventState, writeEventState } from './event-state.ts';
 import {
   type GroupChanges,
@@ -87,7 +87,7 @@ export function writeGroupState(writer: StateWriter, group: GroupState): void {
   writer.text(group.key);
   writer.text(group.digest);
   writeHead(writer, group, false);
-  writer.number(detector.positions);
+  writePhasedPositions(writer, detector.positions, detector);
   writer.number(detector.accumulation.samples);
   writer.number(detector.accumulation.mean);
   writer.number(detector.accumulation.variance);
@@ -127,8 +127,7 @@ export function writeGroupState(writer: StateWriter, group: GroupState): void {
 export function writeGroupChange(writer: StateWriter, group: GroupState): boolean {
   const { detector, members, changes } = group;
   const { written } = changes;
-  const windowStart = detector.positions - (detector.positions % detector.settings.detectionSize);
-  if (written < 0 || written < windowStart || group.waiting.steps?.whole) return false;
+  if (written < 0 || written < detector.windowStart || group.waiting.steps?.whole) return false;
   writer.u8(CHANGE_ENTRY);
   writer.text(group.key);
   writeHead(writer, group, true);
@@ -155,7 +154,8 @@ export function writeGroupChange(writer: StateWriter, group: GroupState): boolea
 /** Reads what `writeGroupState` wrote after key and digest. */
 export function readGroupState(reader: StateReader, group: GroupState): void {
   readHead(reader, group);
-  const positions = reader.number();
+  const { positions, phase } = readPhasedPositions(reader);
+  group.detector.phase = phase;
   const [samples, mean, variance] = [reader.number(), reader.number(), reader.number()];
   group.detector.resumeAt(positions, { samples, mean, variance, growth: 0 });
   readScales(reader, group.detector);

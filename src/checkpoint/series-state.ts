@@ -4,7 +4,7 @@ import { forecastedPositions, isCutoff } from '../detection/calibration/cutoff-g
 import { SINCE } from '../detection/memory/extreme-blocks.ts';
 import { SCALARS_MAX, type SeriesLayout } from '../detection/memory/series-memory.ts';
 import type { SeriesDetector } from '../detection/series/series-detector.ts';
-import type { ChangelogSeries } from './changelog-series.ts';
+import { type ChangelogSeries, readPhasedPositions, writePhasedPositions } from './changelog-series.ts';
 import { profileBytesMax, readProfile, readProfileChange, writeProfile, writeProfileChange } from './profile-state.ts';
 import { readScalarChange, readValues, writeScalarChange, writeValues } from './scalar-change.ts';
 import { valueOfFormat } from './scalar-formats.ts';
@@ -22,11 +22,13 @@ const FIXED_FORMAT = 6;
  */
 export function writeDetectorState(writer: StateWriter, detector: SeriesDetector): void {
   const { layout, rings, positions, windowStart } = detector;
-  writer.number(positions);
+  writePhasedPositions(writer, positions, detector.grid);
   writer.number(detector.residualCount);
   writer.number(detector.closedWindows);
   writer.number(rings.extremes()[SINCE]);
-  for (let position = windowStart; position < positions; position++) writer.f32(rings.distanceAt(position));
+  for (let position = Math.max(0, windowStart); position < positions; position++) {
+    writer.f32(rings.distanceAt(position));
+  }
   writeForecasts(writer, detector, occupied(detector));
   writer.number(detector.origin);
   writeHead(writer, detector, false);
@@ -42,13 +44,14 @@ export function openStateBytesMax(layout: SeriesLayout): number {
 
 export function readDetectorState(reader: StateReader, detector: SeriesDetector): void {
   const { layout } = detector;
-  const positions = reader.number();
+  const { positions, phase } = readPhasedPositions(reader);
+  detector.phase = phase;
   detector.resumeAt(positions, Number.NaN, false);
   detector.residualCount = reader.number();
   detector.closedWindows = reader.number();
   // With the newest closed window, too; but the windows before a member joined are not written.
   detector.rings.extremes()[SINCE] = reader.number();
-  readDistances(reader, detector, detector.windowStart);
+  readDistances(reader, detector, Math.max(0, detector.windowStart));
   readForecasts(reader, detector);
   detector.origin = reader.number();
   readScalars(reader, detector, readHead(reader, detector).scalars);
@@ -119,10 +122,10 @@ function occupied({ rings, layout }: SeriesDetector): SumRange {
 }
 
 /** The sums that a forecast since `written` may have changed. That of a cutoff at `written` may not have been there. */
-function forecastSince(written: number, { positions, windowStart, settings, layout }: SeriesDetector): SumRange {
+function forecastSince(written: number, { positions, windowStart, settings, layout, grid }: SeriesDetector): SumRange {
   let [from, to] = [0, 0];
   for (let cutoff = written; cutoff <= positions; cutoff++) {
-    if (!isCutoff(cutoff, settings)) continue;
+    if (!isCutoff(cutoff, grid)) continue;
     if (layout.laterLength > 0) return { from: 0, to: sumsOf(layout) };
     if (to === 0) from = cutoff - windowStart;
     to = Math.min(cutoff - windowStart + settings.h, sumsOf(layout));
@@ -187,15 +190,17 @@ function sumsOf({ forecastLength, laterLength }: SeriesLayout): number {
  * Call it when the window closes.
  */
 function writeClosedWindow(writer: StateWriter, { startOffset, detector }: ChangelogSeries): void {
-  const { settings, layout, windowStart } = detector;
+  const { settings, layout, windowStart, grid } = detector;
   const start = windowStart - settings.detectionSize;
   writer.u8(STATE_FORMAT);
   writer.f64(startOffset);
   writer.f64(start);
   const last = detector.residualCount;
-  const first = last - (forecastedPositions(windowStart, settings) - forecastedPositions(start, settings));
+  const first = last - (forecastedPositions(windowStart, grid) - forecastedPositions(start, grid));
   writer.f64(first);
-  for (let position = start; position < windowStart; position++) writer.f32(detector.rings.distanceAt(position));
+  for (let position = start; position < windowStart; position++) {
+    writer.f32(position < 0 ? Number.NaN : detector.rings.distanceAt(position));
+  }
   for (const extreme of detector.rings.extremes()) writer.f32(extreme);
   if (layout.residualCapacity === 0) return;
   for (let i = first; i < last; i++) writer.u16(bfloatBits(detector.rings.residualAt(i)));
@@ -206,18 +211,18 @@ function writeClosedWindow(writer: StateWriter, { startOffset, detector }: Chang
  * over. Such a window changes nothing, and neither does one that is older than the rings reach.
  */
 export function readClosedWindow(reader: StateReader, { startOffset, detector }: ChangelogSeries): void {
-  const { settings, layout, windowStart } = detector;
+  const { settings, layout, windowStart, grid } = detector;
   const writtenStartOffset = reader.f64();
   const start = reader.f64();
   if (writtenStartOffset !== startOffset || start >= windowStart) return;
-  const first = reader.format < 3 ? forecastedPositions(start, settings) : reader.f64();
+  const first = reader.format < 3 ? forecastedPositions(start, grid) : reader.f64();
   const end = start + settings.detectionSize;
   const keptValues = Math.max(detector.positions - layout.contextCapacity, detector.rings.contextStart);
   for (let position = start; position < end; position++) {
     const distance = reader.f32();
     if (position >= keptValues) detector.rings.keepDistance(position, distance);
   }
-  const last = first + forecastedPositions(end, settings) - forecastedPositions(start, settings);
+  const last = first + forecastedPositions(end, grid) - forecastedPositions(start, grid);
   // Windows that nothing was observed in are not written: this may be the newest one all the same.
   if (reader.format >= 3) readExtremes(reader, detector.rings.extremes(), last === detector.residualCount);
   if (layout.residualCapacity === 0) return;

@@ -56,6 +56,7 @@ export function completeDetector(fields: DetectorFields, source: DetectorSource)
     events: fields.events ?? NO_RULES,
     // Whatever its name, each becomes a property of its own.
     labels: Object.fromEntries(fields.labels ?? []),
+    ...(fields.spread && { isSpread: true }),
     unit: fields.unit ?? null,
     timezone: fields.timezone ?? null,
     settings: {

@@ -108,6 +108,8 @@ export interface DetectorConfig {
   readonly events: EventRules;
   /** Part of every event. */
   readonly labels: Readonly<Record<string, string>>;
+  /** True if the id decides at which step the first window closes. Not part of the settings digest. */
+  readonly isSpread?: boolean;
   /** For people: the unit of the values, and the clock that the series follow. */
   readonly unit?: string | null;
   readonly timezone?: string | null;

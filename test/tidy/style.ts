@@ -13,6 +13,7 @@ const LINES_MAX = 300;
 /** A state machine is read as a whole. */
 const MACHINE_LINES_MAX = 350;
 const MACHINES = [
+  'src/detection/series/series-detector.ts',
   'src/detection/event/event-tracker.ts',
   'src/engine/group/scored-group.ts',
   'src/engine/partition-task.ts',

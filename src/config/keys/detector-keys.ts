@@ -5,6 +5,7 @@ import { CONTEXT_MIN } from '../../forecasting/context-length.ts';
 import { KNOWN_UNITS } from '../../records/quantity-text.ts';
 import { type Frequency, parseFrequency } from '../../time/frequency.ts';
 import {
+  boolean,
   durationMs,
   entryName,
   integerFrom,
@@ -163,6 +164,12 @@ export const detectorKeys = {
     'Time steps that a missing member of a group is waited for.',
   ),
   ...profileKeys,
+  spread: defaulted(
+    boolean,
+    false,
+    'The first window of a new series, or group, closes at a step that its id decides, so that forecasts of series ' +
+      'that begin together do not all fall due at once.',
+  ),
   events: defaulted(eventRules, {}, 'Which alarms become events, in event time. Default: all of them.'),
   labels: defaulted(labels, {}, 'Part of every event, for routes of alerts.'),
   unit: optional(

@@ -12,7 +12,7 @@ import { NO_RULES } from '../event/open/event-rules.ts';
 import { observeTerms } from '../grade/grade-terms.ts';
 import { type JudgedMember, judgeGroup } from '../memory/group-season.ts';
 import { keptValue } from '../memory/kept-value.ts';
-import { SCALARS, SeriesMemory, seriesLayout } from '../memory/series-memory.ts';
+import { forecastGridOf, SCALARS, SeriesMemory, seriesLayout } from '../memory/series-memory.ts';
 import { SeriesRings } from '../memory/series-rings.ts';
 import { arrivalForecastAt, countingCutoffs, forecastAt, type History, originAt } from './history.ts';
 import type { TurnRows } from './turn-rows.ts';
@@ -151,6 +151,7 @@ class HistoryRows {
     this.series = String(index);
     this.#history = history;
     this.rings = new SeriesRings(memory);
+    this.rings.grid = forecastGridOf(memory.layout, history.values.length % settings.detectionSize);
     this.#resolutionAt = this.rings.scalarIndex(SCALARS.resolution);
     this.#counting = new Set(countingCutoffs(history, settings));
     this.#newOrigins = new Set(history.segments.map(({ start }) => start));

@@ -12,23 +12,38 @@ interface CutoffGrid {
   readonly stepSize: number;
 }
 
-/**
- * Whether a forecast is made once `position` observations are there. In the stream windows close at multiples of s, so
- * n drops out.
- */
-export function isCutoff(position: number, { h, stepSize }: CutoffGrid): boolean {
-  return position >= CONTEXT_MIN && (position + h) % stepSize === 0;
+/** The grid of a series of the stream. */
+export interface ForecastGrid extends CutoffGrid {
+  /** Windows end at positions of this remainder by `detectionSize`. The first one is shorter if it is not 0. */
+  readonly phase: number;
+  /** The first position that can be forecast. */
+  readonly first: number;
 }
 
-/** The first position of a series that the stream can forecast. */
-export function firstCutoff({ h, stepSize }: CutoffGrid): number {
-  return Math.ceil((CONTEXT_MIN + h) / stepSize) * stepSize - h;
+export function forecastGrid({ h, stepSize }: CutoffGrid, phase: number): ForecastGrid {
+  const first = Math.ceil((CONTEXT_MIN + h - phase) / stepSize) * stepSize - h + phase;
+  return { h, stepSize, phase, first };
+}
+
+/** First position of the window that a position is in; negative in a first one that is shorter. */
+export function windowStartOf(
+  position: number,
+  { phase }: Pick<ForecastGrid, 'phase'>,
+  { detectionSize }: { readonly detectionSize: number },
+): number {
+  return position - ((position + detectionSize - phase) % detectionSize);
+}
+
+/**
+ * True if a forecast is made once `position` observations are there. In the stream windows close at multiples of s
+ * after the phase, so n drops out.
+ */
+export function isCutoff(position: number, { first, stepSize }: ForecastGrid): boolean {
+  return position >= first && (position - first) % stepSize === 0;
 }
 
 /** Number of positions in [0, end) that have a forecast on the stream's grid. */
-export function forecastedPositions(end: number, grid: CutoffGrid): number {
-  const { h, stepSize } = grid;
-  const first = firstCutoff(grid);
+export function forecastedPositions(end: number, { h, stepSize, first }: ForecastGrid): number {
   if (end <= first) return 0;
   if (stepSize <= h) return end - first;
   const cutoffs = Math.floor((end - 1 - first) / stepSize) + 1;
@@ -46,11 +61,11 @@ export function cutoffsOfWindow(n: number, { h, stepSize }: CutoffGrid): number[
 /**
  * How many cutoffs c <= cutoffMax of the stream's grid have `position` in their horizon: position - h < c <= position.
  */
-export function coveringCutoffs(position: number, cutoffMax: number, { h, stepSize }: CutoffGrid): number {
+export function coveringCutoffs(position: number, cutoffMax: number, { h, stepSize, first }: ForecastGrid): number {
   const last = Math.min(position, cutoffMax);
-  const first = Math.max(position - h + 1, CONTEXT_MIN);
-  if (last < first) return 0;
-  return Math.floor((last + h) / stepSize) - Math.floor((first - 1 + h) / stepSize);
+  const oldest = Math.max(position - h + 1, first);
+  if (last < oldest) return 0;
+  return Math.floor((last - first) / stepSize) - Math.floor((oldest - 1 - first) / stepSize);
 }
 
 /** Horizons that must lie before a cutoff for its residuals to count in full. */

@@ -36,14 +36,14 @@ export function addToWindow(
 /** Mean of the forecasts of `position` that count for the open window; NaN where there is none. */
 export function standingForecast(rings: SeriesRings, windowStart: number, position: number): number {
   const { settings } = rings.layout;
-  const count = coveringCutoffs(position, windowStart + settings.detectionSize - settings.h, settings);
+  const count = coveringCutoffs(position, windowStart + settings.detectionSize - settings.h, rings.grid);
   return count === 0 ? Number.NaN : rings.sums[rings.sumStart + position - windowStart] / count;
 }
 
 /** Mean of all forecasts of a position of the window that closes; null where there is none. */
 export function finalForecast(rings: SeriesRings, windowStart: number, position: number): number | null {
-  const { laterLength, forecastLength, settings } = rings.layout;
-  const count = coveringCutoffs(position, position, settings);
+  const { laterLength, forecastLength } = rings.layout;
+  const count = coveringCutoffs(position, position, rings.grid);
   if (count === 0) return null;
   const at = rings.sumStart + position - windowStart;
   const later = laterLength === 0 ? 0 : rings.sums[forecastLength + at];
@@ -59,11 +59,10 @@ export function keptForecast(
   }: { readonly rings: SeriesRings; readonly windowStart: number; readonly residualCount: number },
   position: number,
 ): number {
-  const { settings, residualCapacity } = rings.layout;
   if (position >= windowStart) return standingForecast(rings, windowStart, position);
-  const index = forecastedPositions(position, settings);
-  const isKept = index >= residualCount - residualCapacity;
-  if (!isKept || forecastedPositions(position + 1, settings) === index) return Number.NaN;
+  const index = forecastedPositions(position, rings.grid);
+  const isKept = index >= residualCount - rings.layout.residualCapacity;
+  if (!isKept || forecastedPositions(position + 1, rings.grid) === index) return Number.NaN;
   return rings.distanceAt(position) - rings.residualAt(index);
 }
 
@@ -78,10 +77,10 @@ export function shiftWindow({ sums, sumStart, layout }: SeriesRings): void {
 }
 
 /** The origin of the series changed as the window opened: what was forecast from before means nothing any more. */
-export function forgetForecasts({ sums, sumStart, layout }: SeriesRings, windowStart: number): void {
+export function forgetForecasts({ sums, sumStart, layout, grid }: SeriesRings, windowStart: number): void {
   const { settings } = layout;
   for (let ahead = 0; ahead < layout.forecastLength - settings.detectionSize; ahead++) {
-    const covered = coveringCutoffs(windowStart + ahead, windowStart - 1, settings) > 0;
+    const covered = coveringCutoffs(windowStart + ahead, windowStart - 1, grid) > 0;
     if (covered) sums[sumStart + ahead] = Number.NaN;
   }
 }

@@ -1,7 +1,7 @@
 import { ALARM_STATE } from '../alarm/alarm.ts';
 import { BFLOAT_NAN } from '../calibration/bfloat16.ts';
 import { CalibrationColumns } from '../calibration/calibration.ts';
-import { firstCutoff } from '../calibration/cutoff-grid.ts';
+import { type ForecastGrid, forecastGrid } from '../calibration/cutoff-grid.ts';
 import { CALIBRATION_STATE, RESIDUAL_SUMS } from '../calibration/kept-calibration.ts';
 import { layout } from '../calibration/layout.ts';
 import { PRECISION_STATE, startPrecision } from '../calibration/precision.ts';
@@ -69,8 +69,8 @@ export const SCALARS_MAX = PLACES.count;
  */
 export interface SeriesLayout {
   readonly settings: DetectionSettings;
-  /** First cutoff of the grid. */
-  readonly firstCutoff: number;
+  /** Grids by their phase, each once it is needed: series of the same phase share one. */
+  readonly grids: ForecastGrid[];
   /** Half-width of intervals in deviations. */
   readonly threshold: number;
   /** The least value that there can be: 0 for changes of a counter, which does not fall. */
@@ -135,7 +135,7 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
   const residualsPerWindow = Math.max(1, (detectionSize / stepSize) * Math.min(h, stepSize));
   return {
     settings,
-    firstCutoff: firstCutoff(settings),
+    grids: [forecastGrid(settings, 0)],
     threshold: twoSidedThreshold(settings.level),
     least: settings.as === undefined ? Number.NEGATIVE_INFINITY : 0,
     contextCapacity,
@@ -156,6 +156,11 @@ export function seriesLayout(settings: DetectionSettings): SeriesLayout {
     ...placesOfNumbers({ doubles, floats, bfloats, halves: profile?.halves ?? 0 }),
     windowsKept: Math.max(Math.ceil(contextCapacity / detectionSize), Math.ceil(residualCapacity / residualsPerWindow)),
   };
+}
+
+export function forecastGridOf({ grids, settings }: SeriesLayout, phase: number): ForecastGrid {
+  grids[phase] ??= forecastGrid(settings, phase);
+  return grids[phase];
 }
 
 /** Alarms alone need it. */

@@ -1,6 +1,7 @@
 import { clampToFloat32 } from '../../forecasting/float32.ts';
 import { bfloatBits, ofBfloatBits } from '../calibration/bfloat16.ts';
 import type { Calibration, ResidualSums } from '../calibration/calibration.ts';
+import type { ForecastGrid } from '../calibration/cutoff-grid.ts';
 import {
   keepCalibration,
   keepResidualSums,
@@ -16,6 +17,7 @@ import {
   doubleStartOf,
   EVENT_TIMES,
   floatStartOf,
+  forecastGridOf,
   profileState,
   SCALARS,
   type SeriesBlock,
@@ -31,9 +33,12 @@ import {
 export class SeriesRings implements SeriesBlock {
   readonly slab: SeriesSlab;
   readonly byteStart: number;
+  /** By it windows end and forecasts are made. */
+  grid: ForecastGrid;
 
   constructor(memory: SeriesMemory) {
     const { slab, byteStart } = memory.allocate();
+    this.grid = forecastGridOf(memory.layout, 0);
     this.slab = slab;
     this.byteStart = byteStart;
   }

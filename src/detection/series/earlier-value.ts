@@ -20,13 +20,13 @@ interface EarlierSeries {
  */
 export function earlierValue(series: EarlierSeries, position: number): ForecastValue | null {
   const { rings, origin } = series;
-  const { settings, firstCutoff, threshold, least } = rings.layout;
+  const { settings, threshold, least } = rings.layout;
   if (position < rings.contextStart) return null;
   const distance = rings.distanceAt(position);
   const forecast = forecastOf(series, position, distance);
   if (Number.isNaN(forecast)) return null;
   const expected = origin + forecast;
-  const step = stepOfHorizon(position, firstCutoff, settings);
+  const step = stepOfHorizon(position, rings.grid.first, settings);
   const { lo, hi } = judge(distance - forecast, step, threshold, series.yardstick());
   const bounds = { lo: Math.max(least, expected + lo), hi: Math.max(least, expected + hi) };
   return { value: keptValue(origin, distance), expected: Math.max(least, expected), ...bounds };
@@ -36,9 +36,9 @@ function forecastOf({ rings, windowStart, residualCount }: EarlierSeries, positi
   const { settings, residualCapacity } = rings.layout;
   if (Number.isNaN(distance)) return Number.NaN;
   if (position >= windowStart) return standingForecast(rings, windowStart, position);
-  const index = forecastedPositions(position, settings);
-  const isForecast = forecastedPositions(position + 1, settings) > index;
+  const index = forecastedPositions(position, rings.grid);
+  const isForecast = forecastedPositions(position + 1, rings.grid) > index;
   if (!isForecast || position < windowStart - settings.detectionSize) return Number.NaN;
-  const back = forecastedPositions(windowStart, settings) - index;
+  const back = forecastedPositions(windowStart, rings.grid) - index;
   return back > residualCapacity ? Number.NaN : distance - rings.residualAt(residualCount - back);
 }

@@ -4,6 +4,7 @@ import type { Detection } from '../alarm/detection.ts';
 import { GROUP_SCALES } from '../alarm/group-unusualness.ts';
 import { accumulatedScore, calibrateAccumulation } from '../calibration/accumulation.ts';
 import { type Calibration, calibrate } from '../calibration/calibration.ts';
+import { windowStartOf } from '../calibration/cutoff-grid.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { CALIBRATION_WINDOWS_MIN, oneSidedThreshold } from '../calibration/threshold.ts';
 import { type GroupVerdict, judgeGroup } from '../memory/group-season.ts';
@@ -30,6 +31,8 @@ export class GroupDetector {
   readonly members: SeriesDetector[] = [];
   readonly #memory: SeriesMemory;
   readonly #threshold: number;
+  /** Its members have it in common: see SeriesDetector. */
+  phase: number;
   positions = 0;
   accumulation: Calibration = calibrate(new Float32Array(0));
   /** See alarm.ts. */
@@ -37,18 +40,22 @@ export class GroupDetector {
   /** See group-unusualness.ts. */
   readonly scaleState = new Float64Array(GROUP_SCALES.count);
 
-  constructor(settings: DetectionSettings, memory: SeriesMemory) {
+  constructor(settings: DetectionSettings, memory: SeriesMemory, phase = 0) {
     this.settings = settings;
+    this.phase = phase;
     this.#memory = memory;
     this.#threshold = oneSidedThreshold(settings.level);
   }
 
+  /** First position of the open window. */
+  get windowStart(): number {
+    return windowStartOf(this.positions, this, this.settings);
+  }
+
   /** A member that joins late is one whose values were missing so far: its open window is replayed without them. */
   addMember(): SeriesDetector {
-    const { detectionSize } = this.settings;
     const member = this.#createMember();
-    const windowStart = this.positions - (this.positions % detectionSize);
-    member.startAt(Math.max(0, windowStart - detectionSize));
+    member.startAt(Math.max(0, this.windowStart - this.settings.detectionSize));
     const ready = this.members.length > 0 && !this.forecastDue;
     while (member.positions < this.positions || (member.forecastDue && ready)) {
       if (member.forecastDue) member.forecasted(null);
@@ -69,14 +76,14 @@ export class GroupDetector {
    */
   observe(values: ArrayLike<number>, timestampMs = Number.NaN): GroupDetection {
     assert(values.length === this.members.length, 'one value a member');
-    const window = Math.floor(this.positions / this.settings.detectionSize);
+    const { windowStart } = this;
     const accumulation = this.accumulation;
     const detections = this.members.map((member, i) => member.observe(values[i]));
     this.positions++;
     const scores = detections.map((detection) => detection.score);
     const score = accumulatedScore(scores, accumulation);
     const calibrated = accumulation.samples >= CALIBRATION_WINDOWS_MIN * this.settings.detectionSize;
-    if (Math.floor(this.positions / this.settings.detectionSize) !== window) this.recalibrate();
+    if (this.windowStart !== windowStart) this.recalibrate();
     const { verdict, seasons } = this.#verdictOn(detections, values, timestampMs);
     return {
       members: seasons.length === 0 ? detections : detections.map((each, i) => ({ ...each, season: seasons[i] })),
@@ -114,7 +121,9 @@ export class GroupDetector {
   }
 
   #createMember(): SeriesDetector {
-    return new SeriesDetector(this.#memory);
+    const member = new SeriesDetector(this.#memory);
+    member.phase = this.phase;
+    return member;
   }
 
   /** Recomputes the accumulation from the members' residuals; needed when a window opens and after a restore. */

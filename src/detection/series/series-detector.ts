@@ -10,7 +10,13 @@ import {
   NO_RESIDUALS,
   type ResidualPlaces,
 } from '../calibration/calibration.ts';
-import { forecastedPositions, isCutoff, residualPlaces, stepOfHorizon } from '../calibration/cutoff-grid.ts';
+import {
+  forecastedPositions,
+  isCutoff,
+  residualPlaces,
+  stepOfHorizon,
+  windowStartOf,
+} from '../calibration/cutoff-grid.ts';
 import { precisionLost, startPrecision } from '../calibration/precision.ts';
 import { deviationFloor } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
@@ -28,7 +34,7 @@ import {
   shiftWindow,
   standingForecast,
 } from '../memory/open-window.ts';
-import { SCALARS, type SeriesMemory } from '../memory/series-memory.ts';
+import { forecastGridOf, SCALARS, type SeriesMemory } from '../memory/series-memory.ts';
 import { SeriesRings } from '../memory/series-rings.ts';
 
 /**
@@ -69,21 +75,29 @@ export class SeriesDetector extends SeriesRings {
 
   /** First position of the open detection window. */
   get windowStart(): number {
-    return this.positions - (this.positions % this.settings.detectionSize);
+    return windowStartOf(this.positions, this.grid, this.settings);
+  }
+
+  /** Position at which the first window ends, if it is not a whole one. Set before the first observation. */
+  set phase(phase: number) {
+    this.grid = forecastGridOf(this.layout, phase);
   }
 
   /** Sets a fresh detector to the beginning of a window, as if everything before had been missing. */
   startAt(windowStart: number): void {
     this.rings.setScalar(SCALARS.contextStart, windowStart);
     this.positions = windowStart;
-    this.residualCount = forecastedPositions(windowStart, this.settings);
-    this.closedWindows = windowStart / this.settings.detectionSize;
-    this.forecastDue = isCutoff(windowStart, this.settings);
+    this.residualCount = forecastedPositions(windowStart, this.grid);
+    const { detectionSize } = this.settings;
+    this.closedWindows = Math.floor(
+      (windowStart + ((detectionSize - this.grid.phase) % detectionSize)) / detectionSize,
+    );
+    this.forecastDue = isCutoff(windowStart, this.grid);
   }
 
   /** Takes up a kept state. The caller fills rings, forecasts and sums, then calls `restored`. */
   resumeAt(positions: number, origin: number, forecastDue: boolean): void {
-    this.startAt(positions - (positions % this.settings.detectionSize));
+    this.startAt(windowStartOf(positions, this.grid, this.settings));
     this.rings.setScalar(SCALARS.contextStart, 0);
     this.positions = positions;
     this.origin = origin;
@@ -100,7 +114,7 @@ export class SeriesDetector extends SeriesRings {
     const forecast = standingForecast(this.rings, windowStart, position);
     const state = this.stateOf(position, forecast);
     const isBack = () => isFlatReturn(this.rings, position);
-    const row = { distance, forecast, step: stepOfHorizon(position, this.layout.firstCutoff, this.settings) };
+    const row = { distance, forecast, step: stepOfHorizon(position, this.grid.first, this.settings) };
     const { expected, judgement } = judgeDistance(row, this.layout.threshold, this.yardstick(), isBack);
     const centre = this.origin + expected;
     const { least } = this.layout;
@@ -128,7 +142,7 @@ export class SeriesDetector extends SeriesRings {
     };
     this.positions = position + 1;
     if (this.positions === windowStart + this.settings.detectionSize) this.closeWindow(windowStart);
-    this.forecastDue = isCutoff(this.positions, this.settings);
+    this.forecastDue = isCutoff(this.positions, this.grid);
     return detection;
   }
 
@@ -163,7 +177,7 @@ export class SeriesDetector extends SeriesRings {
 
   /** True if the forecast that is due should come with the deviation of the model: early, while residuals are few. */
   get wantsQuantiles(): boolean {
-    return this.layout.isGraded && this.forecastCounts && this.positions < this.layout.firstCutoff + PRIOR_ROWS;
+    return this.layout.isGraded && this.forecastCounts && this.positions < this.grid.first + PRIOR_ROWS;
   }
 
   /** True if a forecast from the present position counts for the open window. */
@@ -194,7 +208,7 @@ export class SeriesDetector extends SeriesRings {
 
   /** The forecasts behind the newest `kept` residuals. */
   residualPlaces(kept: number): ResidualPlaces {
-    return residualPlaces(this.layout.firstCutoff, this.residualCount - kept, this.settings);
+    return residualPlaces(this.grid.first, this.residualCount - kept, this.settings);
   }
 
   /**
@@ -254,7 +268,7 @@ export class SeriesDetector extends SeriesRings {
   }
 
   private stateOf(position: number, forecast: number): Detection['state'] {
-    if (Number.isNaN(forecast)) return position < this.layout.firstCutoff ? 'warming-up' : 'not-forecasted';
+    if (Number.isNaN(forecast)) return position < this.grid.first ? 'warming-up' : 'not-forecasted';
     return this.rings.calibration.samples < CALIBRATION_WINDOWS_MIN * this.settings.detectionSize
       ? 'calibrating'
       : 'scored';
@@ -263,14 +277,14 @@ export class SeriesDetector extends SeriesRings {
   /** Every forecast of the window has joined: its residuals become calibration, and the next window opens. */
   private closeWindow(start: number): void {
     const end = this.positions;
-    const alone = this.settings.thresholdMethod === 'univariate' && start >= this.layout.firstCutoff;
+    const alone = this.settings.thresholdMethod === 'univariate' && start >= this.grid.first;
     // After an outage the residuals before it continue to calibrate. Members of a group keep in step with each other.
     if (!alone || this.rings.hasValue(start, end)) {
       for (let position = start; position < end; position++) this.closePosition(start, position);
       this.closedWindows++;
     }
     shiftWindow(this.rings);
-    observeExtremes(this, start, end);
+    if (start >= 0) observeExtremes(this, start, end);
     if (precisionLost(this.rings.doubles, this.rings.scalarIndex(SCALARS.precision))) this.forgetContext();
     this.openWindow();
     this.recalibrate();
@@ -291,7 +305,7 @@ export class SeriesDetector extends SeriesRings {
     if (this.layout.residualCapacity === 0) {
       const how = {
         method: this.settings.calibration,
-        places: residualPlaces(this.layout.firstCutoff, 0, this.settings),
+        places: residualPlaces(this.grid.first, 0, this.settings),
       };
       this.rings.residualSums = addResidual(this.rings.residualSums, residual, this.residualCount, how);
     } else this.rings.keepResidual(this.residualCount, residual);

@@ -49,7 +49,7 @@ export function memberScore(
     state: isScored ? (step.calibrated ? 'scored' : 'calibrating') : member.state,
     cause: null,
     position: member.position,
-    window: { start: member.windowStart, end: member.windowStart + config.settings.detectionSize },
+    window: { start: Math.max(0, member.windowStart), end: member.windowStart + config.settings.detectionSize },
     restarted: restarted !== null,
     input: inputAt(place, offset),
   };

@@ -21,7 +21,7 @@ import type { InputPlace } from '../../records/input-place.ts';
 import type { RestartReason } from '../../records/score-record.ts';
 import { isOther } from '../unit/dropped-points.ts';
 import { whyLate } from '../unit/lateness.ts';
-import type { LoadedDetector } from '../unit/loaded-detector.ts';
+import { type LoadedDetector, phaseOf } from '../unit/loaded-detector.ts';
 import { OpenSteps } from '../unit/open-steps.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';
 import type { Scorable, ScorableOptions } from '../unit/scorable.ts';
@@ -92,7 +92,7 @@ export class ScoredGroup implements Scorable, GroupState {
     this.events = new UnitEvents({ loaded, key: this.key, group, place, heldEvents: null });
     const steps = OpenSteps.of(loaded.config.settings, { ...place, group });
     this.waiting = new WaitingArrivals({ steps, heldArrivals: null });
-    this.detector = new GroupDetector(loaded.config.settings, memory);
+    this.detector = new GroupDetector(loaded.config.settings, memory, phaseOf(loaded, group));
   }
 
   /** Records of the time steps that were not scored. */
@@ -217,7 +217,8 @@ export class ScoredGroup implements Scorable, GroupState {
     if (reason !== 'gap') this.departed.clear();
     else for (const member of this.members) depart(this, member, this.loaded.config.settings);
     this.release();
-    this.detector = new GroupDetector(this.loaded.config.settings, this.#memory);
+    const { loaded, group } = this;
+    this.detector = new GroupDetector(loaded.config.settings, this.#memory, phaseOf(loaded, group));
     this.members = [];
     this.joining = new Map();
     this.pending = [];

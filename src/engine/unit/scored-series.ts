@@ -20,6 +20,7 @@ import { dropBeforeBase, dropRepeated } from './dropped-points.ts';
 import { followRow } from './followed-row.ts';
 import { whyLate } from './lateness.ts';
 import { learn, learnedOf } from './learned-profile.ts';
+import { phaseOf } from './loaded-detector.ts';
 import { PackedSeries, type SeriesPast } from './packed-series.ts';
 import type { ReceivedObservation } from './received-observation.ts';
 import type { Scorable, ScorableOptions } from './scorable.ts';
@@ -226,6 +227,7 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
 
   private begin({ record, timestampMs }: ReceivedObservation): void {
     this.startOffset = Math.abs(record.offset);
+    this.detector.phase = phaseOf(this.loaded, this.key);
     const { unseen } = this;
     this.originMs = unseen?.kept.originMs ?? timestampMs;
     if (unseen === null) return;

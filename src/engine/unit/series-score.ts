@@ -39,7 +39,7 @@ export function seriesScore(
     state: detection.state,
     cause: null,
     position: detection.position,
-    window: { start: windowStart, end: windowStart + config.settings.detectionSize },
+    window: { start: Math.max(0, windowStart), end: windowStart + config.settings.detectionSize },
     restarted,
     input,
   };

@@ -15,7 +15,7 @@ export const PARTITIONS = 16;
 export const STEP_MS = 60_000;
 export const GROUP = 'million';
 /** Distinct courses of values; series with the same number modulo this have the same values. */
-export const COURSES = 32;
+export const COURSES = 8;
 /** More than a context, and than the calibration of the default detector. */
 export const SEEDED_STEPS = 24 * 24;
 const ID_BYTES = 120;
@@ -30,9 +30,11 @@ export const TOPICS: Topics = {
   deadLetters: 'dead-letters',
 };
 
-export const DETECTORS = `topics: { observations: ${TOPICS.observations}, scores: ${TOPICS.scores}, events: ${TOPICS.events}, changelog: ${TOPICS.changelog}, dead_letters: ${TOPICS.deadLetters} }
+export const detectorsOf = (
+  spread: FleetState['spread'],
+) => `topics: { observations: ${TOPICS.observations}, scores: ${TOPICS.scores}, events: ${TOPICS.events}, changelog: ${TOPICS.changelog}, dead_letters: ${TOPICS.deadLetters} }
 output: { compression: zstd }
-detectors: [{ name: fleet, series: "*", freq: min, h: 24, detection_size: 24, context: 512 }]
+detectors: [{ name: fleet, series: "*", freq: min, h: 24, detection_size: 24, context: 512, spread: ${spread === 'on'} }]
 `;
 
 /** An id of 120 bytes; its number is in the last digits. */
@@ -65,6 +67,8 @@ export interface FleetState {
   readonly series: number;
   /** Event time of step 0. */
   readonly startMs: number;
+  /** As the detector has it. */
+  readonly spread: 'on' | 'off';
   /** The first step that was not fed so far. */
   readonly nextStep: number;
 }
@@ -93,8 +97,8 @@ export async function makeTopics(connection: KafkaConnection): Promise<void> {
 }
 
 /** The detectors file of all processes. */
-export async function writeDetectors(folder: string): Promise<string> {
+export async function writeDetectors(folder: string, spread: FleetState['spread']): Promise<string> {
   const file = join(folder, 'detectors.yaml');
-  await writeFile(file, DETECTORS);
+  await writeFile(file, detectorsOf(spread));
   return file;
 }

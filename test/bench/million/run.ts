@@ -1,5 +1,6 @@
 /**
- * `npm run bench -- million --part PART [--series N] [--minutes M] [--per-second N] [--workers N] [--folder FOLDER]`:
+ * `npm run bench -- million --part PART [--series N] [--minutes M] [--per-second N] [--workers N] [--spread off]
+ * [--folder FOLDER]`:
  * a fleet of series on one machine, with the broker and all processes. Parts share the folder; `seed` fills it.
  */
 import { existsSync } from 'node:fs';
@@ -39,6 +40,7 @@ interface Options {
   /** Of a new fleet. */
   readonly series: number;
   readonly minutes: number;
+  readonly spread: FleetState['spread'];
   /** null: one value of each series a minute. */
   readonly perSecond: number | null;
   readonly workers: number;
@@ -58,7 +60,15 @@ export async function run(args: readonly string[]): Promise<Figures> {
 
 function optionsOf(args: readonly string[]): Options {
   const text = { type: 'string' } as const;
-  const options = { part: text, folder: text, series: text, minutes: text, 'per-second': text, workers: text };
+  const options = {
+    part: text,
+    folder: text,
+    series: text,
+    minutes: text,
+    'per-second': text,
+    workers: text,
+    spread: text,
+  };
   const { values } = parseArgs({ args: [...args], options });
   const part = PARTS.find((each) => each === values.part);
   if (part === undefined) throw new Error(`--part must be one of ${PARTS.join(', ')}`);
@@ -67,6 +77,7 @@ function optionsOf(args: readonly string[]): Options {
     folder: resolve(values.folder ?? join(cacheFolder(), 'million')),
     series: Number(values.series ?? 1_000_000),
     minutes: Number(values.minutes ?? 30),
+    spread: values.spread === 'off' ? 'off' : 'on',
     perSecond: values['per-second'] === undefined ? null : Number(values['per-second']),
     workers: Number(values.workers ?? Math.max(1, availableParallelism() - 1)),
   };
@@ -75,13 +86,13 @@ function optionsOf(args: readonly string[]): Options {
 const stateFile = (folder: string) => join(folder, 'fleet.json');
 
 /** Begins a day ago: the parts that follow may be faster than a value a minute, and no value is of the future. */
-async function seed(connection: KafkaConnection, { folder, series }: Options): Promise<Figures> {
+async function seed(connection: KafkaConnection, { folder, series, spread }: Options): Promise<Figures> {
   if (existsSync(stateFile(folder))) throw new Error(`${folder} has a fleet: remove it, or name another --folder`);
   const [startedMs, cpu] = [performance.now(), process.cpuUsage()];
   const startMs = Math.floor((Date.now() - DAY_MS) / STEP_MS) * STEP_MS - SEEDED_STEPS * STEP_MS;
   await makeTopics(connection);
-  const { records, bytes } = await seedFleet(connection, { series, startMs });
-  const state: FleetState = { series, startMs, nextStep: SEEDED_STEPS };
+  const { records, bytes } = await seedFleet(connection, { series, startMs, spread });
+  const state: FleetState = { series, startMs, spread, nextStep: SEEDED_STEPS };
   await writeFile(stateFile(folder), JSON.stringify(state));
   const { user, system } = process.cpuUsage(cpu);
   const seconds = (performance.now() - startedMs) / 1_000;
@@ -105,7 +116,7 @@ async function feed(connection: KafkaConnection, kafka: LocalKafka, options: Opt
   const steps = Math.max(1, Math.round((options.minutes * 60 * perSecond) / series));
   const [brokers] = kafka.brokers;
   const logs = freshFolder();
-  const detectorsFile = await writeDetectors(folder);
+  const detectorsFile = await writeDetectors(folder, state.spread);
   const env = {
     KAFKA_BROKERS: brokers!,
     KAFKA_GROUP_ID: GROUP,
@@ -140,6 +151,7 @@ async function feed(connection: KafkaConnection, kafka: LocalKafka, options: Opt
     const all: Figures = {
       part,
       series,
+      spread: state.spread,
       minutes: rounded((series * steps) / perSecond / 60),
       per_second: rounded(perSecond),
       workers: workers.count,

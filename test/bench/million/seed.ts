@@ -3,14 +3,15 @@ import { PendingCommit } from '../../../src/engine/commit/pending-commit.ts';
 import type { OutputRecord } from '../../../src/engine/log/log.ts';
 import { PartitionState } from '../../../src/engine/state/partition-state.ts';
 import { PARTITION_COUNT_KEY } from '../../../src/engine/state/restore-partition.ts';
-import type { LoadedDetector } from '../../../src/engine/unit/loaded-detector.ts';
+import { type LoadedDetector, phaseOf } from '../../../src/engine/unit/loaded-detector.ts';
 import { ScoredSeries } from '../../../src/engine/unit/scored-series.ts';
 import type { KafkaConnection } from '../../../src/kafka/cluster/connection.ts';
 import { openBulkProducer } from '../../../src/kafka/produce/bulk-producer.ts';
 import { loadedStream } from '../../fault/cluster/oracle.ts';
 import {
   COURSES,
-  DETECTORS,
+  detectorsOf,
+  type FleetState,
   fleetValue,
   idOf,
   PARTITIONS,
@@ -31,23 +32,27 @@ interface Scored {
 }
 
 /**
- * Writes the changelog of so many series that all began in the same minute. The engine scores one series of each course
- * of values with the real model; the others have the state of theirs under their own ids, written by the engine.
+ * Writes the changelog of so many series that all began in the same minute. With the real model the engine scores one
+ * series of each course of values and phase of windows; the others have the state of theirs under their own ids,
+ * written by the engine.
  */
 export async function seedFleet(
   connection: KafkaConnection,
-  { series: count, startMs }: { readonly series: number; readonly startMs: number },
+  { series: count, startMs, spread }: Omit<FleetState, 'nextStep'>,
 ): Promise<{ readonly records: number; readonly bytes: number }> {
-  const { detectors, forecasters } = await loadedStream(DETECTORS);
-  const scored = new Map<number, Scored>();
-  for (let series = 0; series < Math.min(count, COURSES); series++) {
-    scored.set(series, await scoreSeries(idOf(series), series, { loaded: detectors[0], startMs }));
+  const { detectors, forecasters } = await loadedStream(detectorsOf(spread));
+  const [loaded] = detectors;
+  const scored = new Map<string, Scored>();
+  const courseOf = (series: number) => `${series % COURSES}/${phaseOf(loaded, idOf(series))}`;
+  for (let series = 0; series < count; series++) {
+    const course = courseOf(series);
+    if (!scored.has(course)) scored.set(course, await scoreSeries(series, { loaded, startMs }));
   }
   await forecasters.close();
   const producer = await openBulkProducer(connection, TOPICS.changelog);
   let [records, bytes] = [0, 0];
   for (let partition = 0; partition < PARTITIONS; partition++) {
-    for (const outputs of partitionWrites(partition, count, scored)) {
+    for (const outputs of partitionWrites(partition, count, (series) => scored.get(courseOf(series))!)) {
       records += outputs.length;
       for (const { key, value } of outputs) bytes += (key?.length ?? 0) + (value?.length ?? 0);
       await producer.send(outputs);
@@ -58,10 +63,10 @@ export async function seedFleet(
 }
 
 async function scoreSeries(
-  id: string,
-  course: number,
+  series: number,
   { loaded, startMs }: { readonly loaded: LoadedDetector; readonly startMs: number },
 ): Promise<Scored> {
+  const id = idOf(series);
   const state = new PartitionState({ topic: TOPICS.observations, partition: 0 }, 1);
   const windows = new Map<string, Buffer>();
   const deltaLog = new DeltaLog();
@@ -69,7 +74,7 @@ async function scoreSeries(
     const timestampMs = startMs + step * STEP_MS;
     // Offsets of a history are below those of the input.
     const record = { partition: 0, offset: step - SEEDED_STEPS - 1, timestampMs, key: null, value: null };
-    const observation = { series: id, group: null, timestampMs, value: fleetValue(course, step), record, loaded };
+    const observation = { series: id, group: null, timestampMs, value: fleetValue(series, step), record, loaded };
     const pending = newPending(0);
     await state.score([observation], pending, new AbortController().signal);
     for (const { topic, key, value } of pending.drain(deltaLog, null)) {
@@ -85,7 +90,7 @@ async function scoreSeries(
 function* partitionWrites(
   partition: number,
   count: number,
-  scored: ReadonlyMap<number, Scored>,
+  scoredLike: (series: number) => Scored,
 ): Generator<readonly OutputRecord[]> {
   const deltaLog = new DeltaLog();
   let pending = newPending(partition);
@@ -93,7 +98,7 @@ function* partitionWrites(
   let written = 0;
   for (let series = 0; series < count; series++) {
     if (partitionOf(series) !== partition) continue;
-    const { unit, windows, state } = scored.get(series % COURSES)!;
+    const { unit, windows, state } = scoredLike(series);
     const key = idOf(series);
     pending.state.touched(entryOf(unit, key));
     for (const [slot, window] of windows) pending.state.write(Buffer.from(`${slot}${key}`), window);

@@ -35,6 +35,9 @@ const settings = fc
     };
   });
 
+/** Modulo the detection size: where the first window of a series closes in the stream. */
+const phases = fc.nat({ max: 1_000 });
+
 /** A series around some level, with missing values; the level may be far from zero. */
 function seriesOf(length: number) {
   return fc
@@ -62,10 +65,11 @@ const forecaster = () => arithmeticQuantileForecaster({ context: 128, contextBuc
 test('the scores of a closed window equal those of online detection over the same history', async () => {
   let compared = 0;
   await fc.assert(
-    fc.asyncProperty(settings, seriesOf(260), async (chosen, values) => {
+    fc.asyncProperty(settings, seriesOf(260), phases, async (chosen, values, any) => {
       const { detectionSize } = chosen;
-      const detections = await detectSeries(values, chosen, forecaster());
-      for (let n = detectionSize * 8; n <= values.length; n += detectionSize * 3) {
+      const phase = any % detectionSize;
+      const detections = await detectSeries(values, chosen, forecaster(), { phase });
+      for (let n = detectionSize * 8 + phase; n <= values.length; n += detectionSize * 3) {
         const [whole] = await detectOnline({
           series: [values.slice(0, n)],
           settings: chosen,
@@ -99,12 +103,13 @@ test('the accumulated scores of a closed window equal those of multivariate onli
     .integer({ min: 2, max: 4 })
     .chain((members) => fc.tuple(...Array.from({ length: members }, () => seriesOf(200))));
   await fc.assert(
-    fc.asyncProperty(settings, group, async (alone, series) => {
+    fc.asyncProperty(settings, group, phases, async (alone, series, any) => {
       const calibrationSize = alone.calibrationSize === 'all' ? 6 * alone.detectionSize + 7 : alone.calibrationSize;
       const chosen: DetectionSettings = { ...alone, thresholdMethod: 'multivariate', calibrationSize };
       const { detectionSize } = chosen;
-      const steps = await detectGroup(series, chosen, forecaster());
-      const n = Math.floor(200 / detectionSize) * detectionSize;
+      const phase = any % detectionSize;
+      const steps = await detectGroup(series, chosen, forecaster(), { phase });
+      const n = Math.floor((200 - phase) / detectionSize) * detectionSize + phase;
       const whole = await detectOnline({
         series: series.map((values) => values.slice(0, n)),
         settings: chosen,
@@ -173,11 +178,12 @@ const weeks = fc
 test('alarms of the long memory equal those of online detection over the same history with its times', async () => {
   let [raised, days, refused] = [0, 0, 0];
   await fc.assert(
-    fc.asyncProperty(settings, weeks, async (alone, { startMs, values, profile, holiday }) => {
+    fc.asyncProperty(settings, weeks, phases, async (alone, { startMs, values, profile, holiday }, any) => {
       const chosen = { ...alone, profile };
       const { detectionSize } = chosen;
-      const detections = await detectSeries(values, chosen, forecaster(), startMs);
-      const plain = await detectSeries(values, alone, forecaster());
+      const phase = any % detectionSize;
+      const detections = await detectSeries(values, chosen, forecaster(), { startMs, phase });
+      const plain = await detectSeries(values, alone, forecaster(), { phase });
       detections.forEach(({ alarm, season, grade, severity, score }, position) => {
         const { alarm: plainAlarm, ...other } = plain[position];
         assert.deepEqual([grade, severity, score], [other.grade, other.severity, other.score], 'more than alarms');
@@ -185,7 +191,7 @@ test('alarms of the long memory equal those of online detection over the same hi
         if (season?.day !== undefined) days++;
         if (!alarm && plainAlarm) refused++;
       });
-      for (let n = Math.ceil((24 * holiday + 6) / detectionSize) * detectionSize; n < 24 * holiday + 26; ) {
+      for (let n = Math.ceil((24 * holiday + 6) / detectionSize) * detectionSize + phase; n < 24 * holiday + 26; ) {
         const request = { series: [values.slice(0, n)], settings: chosen, startsMs: [startMs] };
         const [whole] = await detectOnline({ ...request, forecaster: forecaster() });
         detections.slice(n - detectionSize, n).forEach(({ alarm, position }, k) => {
@@ -203,7 +209,7 @@ test('alarms of the long memory equal those of online detection over the same hi
 test('alarms of the long memories of a group equal those of online detection over the same histories', async () => {
   let [raised, refused] = [0, 0];
   await fc.assert(
-    fc.asyncProperty(settings, weeks, fc.integer({ min: 0, max: 400 }), async (alone, week, joinsAt) => {
+    fc.asyncProperty(settings, weeks, fc.integer({ min: 0, max: 400 }), phases, async (alone, week, joinsAt, any) => {
       const { startMs, values, profile, holiday } = week;
       const calibrationSize = 6 * alone.detectionSize + 7;
       const chosen = { ...alone, thresholdMethod: 'multivariate' as const, calibrationSize, profile };
@@ -211,8 +217,9 @@ test('alarms of the long memories of a group equal those of online detection ove
       // The second has no weekends, the third begins late.
       const steady = values.map((value, hour) => (value % 7) + 40 * Math.sin((Math.PI * hour) / 12));
       const series = [values, steady, values.map((value, hour) => (hour < joinsAt ? Number.NaN : 3 * value))];
-      const steps = await detectGroup(series, chosen, forecaster(), startMs);
-      const plain = await detectGroup(series, { ...chosen, profile: null }, forecaster());
+      const phase = any % detectionSize;
+      const steps = await detectGroup(series, chosen, forecaster(), { startMs, phase });
+      const plain = await detectGroup(series, { ...chosen, profile: null }, forecaster(), { phase });
       steps.forEach(({ alarm, season, grade, severity, accumulatedScore }, position) => {
         const { alarm: plainAlarm, ...other } = plain[position];
         const scores = [other.grade, other.severity, other.accumulatedScore];
@@ -220,7 +227,7 @@ test('alarms of the long memories of a group equal those of online detection ove
         if (season !== null) raised++;
         if (!alarm && plainAlarm) refused++;
       });
-      for (let n = Math.ceil((24 * holiday + 6) / detectionSize) * detectionSize; n < 24 * holiday + 26; ) {
+      for (let n = Math.ceil((24 * holiday + 6) / detectionSize) * detectionSize + phase; n < 24 * holiday + 26; ) {
         const whole = await detectOnline({
           series: series.map((each) => each.slice(0, n)),
           settings: chosen,

@@ -22,26 +22,30 @@ const settings: fc.Arbitrary<StreamDetectionSettings> = fc
     streamSettings({ ...shape, context, calibrationSize: calibrateOnAll ? 'all' : 7 * shape.detectionSize }),
   );
 
+/** Id of a series whose windows begin where its id decides; null: with the series. */
+const spreads = fc.option(fc.constantFrom('s', 't', 'u', 'v', 'w', 'x'));
+
 /** Gaps stay below the limit. */
 const steps = sparseSteps({ missing: [0, 0, 0, 0, 0, 0, 1, 3], minLength: 60 });
 
 test('the scores published for a closed window equal online detection over the same history, whatever happens to the run', async () => {
   await fc.assert(
-    fc.asyncProperty(settings, steps, events, async (detection, arrivals, disturbances) => {
+    fc.asyncProperty(settings, steps, events, spreads, async (detection, arrivals, disturbances, spread) => {
       const forecaster = arithmeticForecaster();
       const options = {
-        detectors: [detectorConfig({ settings: detection })],
+        detectors: [detectorConfig({ settings: detection, isSpread: spread !== null })],
         forecaster,
         limits: { commitRecordsMax: 25 },
       };
-      const input = arrivals.map(({ step, value }) => observationRecord('s', step, value));
+      const input = arrivals.map(({ step, value }) => observationRecord(spread ?? 's', step, value));
       const scores = scoresOf(await disturbedRun(options, input, disturbances));
       assert.equal(scores.length, arrivals.length, 'one score an observation');
 
       const history = new Array<number>(arrivals.at(-1)!.step + 1).fill(Number.NaN);
       for (const { step, value } of arrivals) history[step] = value;
       const { detectionSize } = detection;
-      for (let end = detectionSize; end <= history.length; end += detectionSize) {
+      assert.ok(scores.every(({ window, position }) => window.start <= position && position < window.end));
+      for (let { end } = scores[0].window; end <= history.length; end += detectionSize) {
         const [expected] = await detectOnline({ series: [history.slice(0, end)], settings: detection, forecaster });
         if (expected!.calibratedOn === 'whole-series') continue;
         for (const score of scores.filter(({ position }) => position >= end - detectionSize && position < end)) {
@@ -64,7 +68,8 @@ test('an outage of any length below the context is missing values: the scores ar
       outage,
       fc.integer({ min: 64, max: 90 }),
       events,
-      async (chosen, gap, at, disturbances) => {
+      spreads,
+      async (chosen, gap, at, disturbances, spread) => {
         const calibrationSize = chosen.calibrationSize === 'all' ? 'all' : 12 * chosen.detectionSize;
         const detection: StreamDetectionSettings = { ...chosen, context: 64, gapLimit: 64, calibrationSize };
         const forecaster = arithmeticForecaster();
@@ -72,8 +77,8 @@ test('an outage of any length below the context is missing values: the scores ar
           step: i < at ? i : i + gap,
           value: (i * 7_919) % 101,
         }));
-        const options = { detectors: [detectorConfig({ settings: detection })], forecaster };
-        const input = arrivals.map(({ step, value }) => observationRecord('s', step, value));
+        const options = { detectors: [detectorConfig({ settings: detection, isSpread: spread !== null })], forecaster };
+        const input = arrivals.map(({ step, value }) => observationRecord(spread ?? 's', step, value));
         const scores = scoresOf(await disturbedRun(options, input, disturbances));
         assert.equal(scores.length, arrivals.length, 'one score an observation');
         const history = new Array<number>(arrivals.at(-1)!.step + 1).fill(Number.NaN);
@@ -83,7 +88,7 @@ test('an outage of any length below the context is missing values: the scores ar
           after.every(({ state }) => state === 'scored'),
           'judged from the first forecast on',
         );
-        for (let end = detection.detectionSize; end <= history.length; end += detection.detectionSize) {
+        for (let { end } = scores[0].window; end <= history.length; end += detection.detectionSize) {
           const [whole] = await detectOnline({ series: [history.slice(0, end)], settings: detection, forecaster });
           if (whole!.calibratedOn === 'whole-series') continue;
           for (const score of scores.filter(
@@ -110,7 +115,8 @@ test('a disturbed run publishes byte for byte what an undisturbed one does, each
   await fc.assert(
     fc.asyncProperty(settings, realTimes, events, limits, async (chosen, arrivals, disturbances, chosenLimits) => {
       const detection = { ...chosen, gapLimit: chosen.context, silenceAfter: 4, ...chosenLimits };
-      const options = { detectors: [detectorConfig({ settings: detection })], limits: { commitRecordsMax: 25 } };
+      const detectors = [detectorConfig({ settings: detection, isSpread: true })];
+      const options = { detectors, limits: { commitRecordsMax: 25 } };
       const input = arrivals.flatMap(({ step, value }) => [
         observationRecord('a', step, value),
         observationRecord('b', step, -value),
@@ -138,7 +144,7 @@ test('a disturbed run of a group publishes what an undisturbed one does', async 
   );
   await fc.assert(
     fc.asyncProperty(detection, members, events, async (groupSettings, arrivals, disturbances) => {
-      const detectors = [detectorConfig({ group: 'group', settings: groupSettings })];
+      const detectors = [detectorConfig({ group: 'group', settings: groupSettings, isSpread: true })];
       const input = arrivals
         .map(({ late, absent, value }, i) => ({
           at: Math.floor(i / 3) + late / 2,

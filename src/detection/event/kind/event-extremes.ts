@@ -22,7 +22,7 @@ export function observeExtremes({ rings, origin }: RingValues, start: number, en
   const extremes = [highest + origin, lowest + origin];
   BLOCK_CONTEXTS.forEach((contexts, i) => {
     widen(floats, 4 * i, extremes);
-    if (end % blockRows(contexts, rings, end - start) !== 0) return;
+    if ((end - rings.grid.phase) % blockRows(contexts, rings, end - start) !== 0) return;
     floats.copyWithin(4 * i + 2, 4 * i, 4 * i + 2);
     floats.fill(Number.NaN, 4 * i, 4 * i + 2);
   });
@@ -98,7 +98,7 @@ export function rarityOf({ rings, origin }: RingValues, rare: RareValue): Rarity
     if (!(isEmpty || reaches(present)) || !reaches(last)) continue;
     // The window of this row may have closed. Then it may have ended its block, which is the last one by now.
     const ended = isEmpty ? position + 1 : position;
-    const from = ended - (ended % rows) - rows;
+    const from = ended - ((ended - rings.grid.phase) % rows) - rows;
     return within(start - Math.max(floats[SINCE], from));
   }
   return within(start - oldest);

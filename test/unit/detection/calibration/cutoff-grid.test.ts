@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import {
   coveringCutoffs,
   cutoffsOfWindow,
-  firstCutoff,
   forecastedPositions,
+  forecastGrid,
   isCutoff,
 } from '../../../../src/detection/calibration/cutoff-grid.ts';
 import { CONTEXT_MIN, contextBucket } from '../../../../src/forecasting/context-length.ts';
@@ -23,17 +23,21 @@ test('the cutoffs of windows that follow each other lie on one grid', () => {
     { h: 5, stepSize: 3 },
   ]) {
     for (let n = grid.stepSize * 20; n < grid.stepSize * 30; n += grid.stepSize) {
-      for (const cutoff of cutoffsOfWindow(n, grid)) assert.ok(isCutoff(cutoff, grid), `${cutoff} of ${n}`);
+      for (let phase = 0; phase < 2 * grid.stepSize; phase++) {
+        const own = forecastGrid(grid, phase);
+        const cutoffs = cutoffsOfWindow(n + phase, grid);
+        for (const cutoff of cutoffs) assert.ok(isCutoff(cutoff, own), `${cutoff} of ${n}, phase ${phase}`);
+        assert.equal(cutoffs[0], own.first);
+      }
     }
-    assert.equal(cutoffsOfWindow(grid.stepSize * 20, grid)[0], firstCutoff(grid));
   }
 });
 
 test('a position is covered by as many forecasts as there are cutoffs with it in their horizon', () => {
   for (const grid of [
-    { h: 24, stepSize: 12 },
-    { h: 7, stepSize: 3 },
-    { h: 3, stepSize: 5 },
+    forecastGrid({ h: 24, stepSize: 12 }, 0),
+    forecastGrid({ h: 7, stepSize: 3 }, 2),
+    forecastGrid({ h: 3, stepSize: 5 }, 4),
   ]) {
     for (let position = 0; position < 120; position++) {
       for (const cutoffMax of [position - 4, position, position + 4]) {
@@ -56,9 +60,9 @@ test('a context goes into the smallest bucket that holds it, a longer one into t
 
 test('forecasted positions are those in the horizon of a cutoff', () => {
   for (const grid of [
-    { h: 4, stepSize: 4 },
-    { h: 6, stepSize: 3 },
-    { h: 2, stepSize: 5 },
+    forecastGrid({ h: 4, stepSize: 4 }, 3),
+    forecastGrid({ h: 6, stepSize: 3 }, 0),
+    forecastGrid({ h: 2, stepSize: 5 }, 1),
   ]) {
     const covered = new Set<number>();
     for (let cutoff = 0; cutoff < 100; cutoff++) {
