@@ -52,7 +52,9 @@ async function runUntil(
       if (wanted.test(out)) resolve();
     });
   });
-  await Promise.race([matched, closed]);
+  const early = closed.then(() => assert.fail(`it ended before it printed ${wanted}: ${err}`));
+  early.catch(() => undefined);
+  await Promise.race([matched, early]);
   try {
     await atMatch(out);
   } finally {

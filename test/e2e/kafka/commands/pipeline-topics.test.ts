@@ -4,13 +4,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { Point } from '@influxdata/influxdb-client';
-import { repartitionOf } from '../../../../src/config/rekeyed-input.ts';
-import { ensureRepartition } from '../../../../src/engine/topics/repartition-topics.ts';
 import { startPrometheus, whyNoPrometheus } from '../../../fixture/http/prometheus.ts';
-import { kafkaConnection, kafkaTest, whyWithoutKafka } from '../../../fixture/kafka/kafka.ts';
-import { type KafkaStream, kafkaStream } from '../../../fixture/kafka/kafka-stream.ts';
+import { kafkaTest, whyWithoutKafka } from '../../../fixture/kafka/kafka.ts';
+import { type KafkaStream, kafkaStream, rekeyedInput } from '../../../fixture/kafka/kafka-stream.ts';
 import { emittedOtlp, snappyBlock, writeRequest } from '../../../fixture/stream/emitted-metrics.ts';
-import { streamConfig } from '../../../fixture/stream/stream-run.ts';
 import { until } from '../../../fixture/until.ts';
 
 const DETECTOR =
@@ -20,14 +17,7 @@ const PARTITIONS = 3;
 /** A stream whose input holds many observations a record. */
 async function pipelineStream(input: string, detectors = [DETECTOR]): Promise<KafkaStream> {
   const stream = await kafkaStream(PARTITIONS, detectors, input);
-  const groupId = `group-${stream.topics.observations}`;
-  const repartition = repartitionOf({
-    groupId,
-    topics: stream.topics,
-    input: { ...streamConfig([]).input, repartition: true },
-  });
-  const creation = { partitions: PARTITIONS, replicationFactor: 1, retentionMs: null, scores: stream.topics.scores };
-  await ensureRepartition(await kafkaConnection(), repartition!, creation);
+  await rekeyedInput(stream);
   return stream;
 }
 

@@ -2,16 +2,13 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { repartitionOf } from '../../../../src/config/rekeyed-input.ts';
-import { ensureRepartition } from '../../../../src/engine/topics/repartition-topics.ts';
 import { startHttpReceiver } from '../../../fixture/alerts/http-receiver.ts';
 import { startCommand } from '../../../fixture/command.ts';
 import { freshFolder } from '../../../fixture/fresh-folder.ts';
 import { serve, stop } from '../../../fixture/http/served.ts';
 import { kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
-import { kafkaStream } from '../../../fixture/kafka/kafka-stream.ts';
+import { kafkaStream, rekeyedInput } from '../../../fixture/kafka/kafka-stream.ts';
 import { snappyBlock, writeRequest } from '../../../fixture/stream/emitted-metrics.ts';
-import { streamConfig } from '../../../fixture/stream/stream-run.ts';
 import { until } from '../../../fixture/until.ts';
 
 const PARTITIONS = 2;
@@ -52,9 +49,7 @@ function requests(beginMs: number, steps: number): Buffer[] {
 kafkaTest('series are chosen by labels: by detectors, in events, by a route of alerts and in lists', async (t) => {
   const stream = await kafkaStream(PARTITIONS, DETECTORS, INPUT);
   const { topics, groupId } = stream;
-  const repartition = repartitionOf({ groupId, topics, input: { ...streamConfig([]).input, repartition: true } });
-  const creation = { partitions: PARTITIONS, replicationFactor: 1, retentionMs: null, scores: topics.scores };
-  await ensureRepartition(await kafkaConnection(), repartition!, creation);
+  await rekeyedInput(stream);
   const worker = await stream.startWorker();
   const steps = 40;
   const bodies = requests(Date.now() - (steps + 3) * STEP_MS, steps);

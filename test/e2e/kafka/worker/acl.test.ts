@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import kafkajs, { type AclEntry, type AclResourceTypes } from 'kafkajs';
-import { type RekeyedInput, repartitionOf } from '../../../../src/config/rekeyed-input.ts';
-import { ensureRepartition } from '../../../../src/engine/topics/repartition-topics.ts';
+import type { RekeyedInput } from '../../../../src/config/rekeyed-input.ts';
 import { adminClient } from '../../../../src/kafka/cluster/connection.ts';
 import { kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
-import { type KafkaStream, kafkaStream } from '../../../fixture/kafka/kafka-stream.ts';
+import { type KafkaStream, kafkaStream, rekeyedInput } from '../../../fixture/kafka/kafka-stream.ts';
 import { PASSWORD, securedKafka, USER } from '../../../fixture/kafka/secured-kafka.ts';
 import { assertScoredOnce, QUICK_DETECTOR, waves } from '../../../fixture/stream/scored-stream.ts';
-import { streamConfig } from '../../../fixture/stream/stream-run.ts';
 import { until } from '../../../fixture/until.ts';
 
 /** Its name where nothing else is configured. */
@@ -78,11 +76,7 @@ kafkaTest(
     assert.doesNotMatch(worker.said(), /AUTHORIZATION_FAILED/);
 
     const other = await kafkaStream(2, [QUICK_DETECTOR], '{ repartition: true }');
-    const input = { ...streamConfig([]).input, repartition: true };
-    const repartition = repartitionOf({ groupId: `group-${other.topics.observations}`, topics: other.topics, input })!;
-    const creation = { partitions: 2, replicationFactor: 1, retentionMs: null, scores: other.topics.scores };
-    await ensureRepartition(await kafkaConnection(), repartition, creation);
-    await admin.createAcls({ acl: [...workerAcls(other), ...repartitionAcls(repartition)] });
+    await admin.createAcls({ acl: [...workerAcls(other), ...repartitionAcls(await rekeyedInput(other))] });
     await other.feed(records);
     const carrier = await other.startWorker(env);
     await until('all are scored', async () => (await other.scores()).length >= records.length);
