@@ -1,6 +1,6 @@
 #!/bin/sh
 # Kafka Connect's JSON converter writes a Decimal as base64 by default, and base64 may be digits alone: -26588.24 is the
-# text "1234". Whoever reads the payload without the schema beside it reads another number, and no error.
+# text "1234". Without the schema a reader gets another number, and no error.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
