@@ -5,7 +5,7 @@ import { caseCard, incidentFigures } from '../../../../bench/incidents/incident-
 const fault = { name: 'a', set: 'x', file: '', step_ms: 60_000, onset_row: 100, service: 's1' };
 const at = (row: number, ...services: string[]) => ({
   startedAt: new Date(Date.UTC(2026, 0, 1) + row * fault.step_ms).toISOString(),
-  origins: services.map((service) => ({ series: `${service}/cpu`, common: service, score: 1, evidence: [] })),
+  origins: services.map((common, i) => ({ series: `${common}/cpu`, common, score: 1 / (i + 1), evidence: [] })),
 });
 
 test('a case counts by its first incident from two rows before the onset on', () => {
