@@ -44,7 +44,7 @@ export interface EngineReports {
     held: {
       readonly units: number;
       readonly queuedRecords: number;
-      readonly journalBytes: number;
+      readonly deltaLogBytes: number;
       readonly stateBytes: number;
     },
   ): void;

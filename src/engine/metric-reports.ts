@@ -65,10 +65,10 @@ export function metricReports(metrics: Metrics, logger: Logger): MetricReports {
       metrics.backfillsWaiting.set({ partition }, backfills);
       logger.info({ partition, units, seconds }, 'restored');
     },
-    holding(partition, { units, queuedRecords, journalBytes, stateBytes }) {
+    holding(partition, { units, queuedRecords, deltaLogBytes, stateBytes }) {
       metrics.unitsHeld.set({ partition }, units);
       metrics.queueRecords.set({ partition }, queuedRecords);
-      metrics.journalBytes.set({ partition }, journalBytes);
+      metrics.deltaLogBytes.set({ partition }, deltaLogBytes);
       metrics.stateBytes.set({ partition }, stateBytes);
     },
     paused(partition, paused) {

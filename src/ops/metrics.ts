@@ -126,15 +126,15 @@ function recordMetrics({ counter, gauge, histogram }: ReturnType<typeof makersOf
     partitionRetries: counter('partition_retries_total', 'Times a partition discarded and restored its state'),
     stateBytes: gauge('state_bytes', 'Memory of the series of a partition', 'partition'),
     unitsHeld: gauge('units_held', 'Series scored alone, and groups, in memory', 'partition'),
-    journalBytes: gauge('journal_bytes', 'Open states in the changelog, replaced ones included', 'partition'),
+    deltaLogBytes: gauge('journal_bytes', 'Open states in the changelog, replaced ones included', 'partition'),
   };
 }
 
 /** Removes the gauges of a revoked partition. */
 export function forgetPartition(metrics: Metrics, partition: number): void {
-  const { unitsHeld, stateBytes, journalBytes, partitionPaused, queueRecords } = metrics;
+  const { unitsHeld, stateBytes, deltaLogBytes, partitionPaused, queueRecords } = metrics;
   const { lagRecords, newestEventTime, restoreProgress, backfillsWaiting } = metrics;
-  const gauges = [unitsHeld, stateBytes, journalBytes, partitionPaused, queueRecords];
+  const gauges = [unitsHeld, stateBytes, deltaLogBytes, partitionPaused, queueRecords];
   for (const gauge of [...gauges, lagRecords, newestEventTime, restoreProgress, backfillsWaiting])
     gauge.remove({ partition });
 }

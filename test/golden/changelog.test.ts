@@ -15,13 +15,13 @@ for (const { format, name } of goldenNames()) {
   });
 }
 
-/** Kinds of whole entries in a journal: those of format 5, which the golden files hold, and those of format 4. */
+/** Kinds of whole entries in a delta log: those of format 5, which the golden files hold, and those of format 4. */
 const KINDS_OF_FORMAT_4 = new Map([
   [11, 8],
   [12, 9],
 ]);
 
-/** The changelog with the open states of its first journal record declared as format 4. */
+/** The changelog with the open states of its first record of its delta log declared as format 4. */
 function withEarlierStates(changelog: readonly GoldenChangelogRecord[]): GoldenChangelogRecord[] {
   return changelog.map(([key, value]) => {
     if (!key.startsWith('j') || value === null) return [key, value];

@@ -103,5 +103,5 @@ export function outdatedUnit(
 function copyArrivals(from: Scorable, to: Scorable): void {
   const { newestOffset, arrivedMs, lastSeenMs, silent } = from;
   Object.assign(to, { newestOffset, arrivedMs, lastSeenMs, silent });
-  to.waiting.take(from.waiting);
+  to.waiting.inherit(from.waiting);
 }

@@ -26,17 +26,17 @@ export class StepWatch {
   }
 
   /** Adds a point to its step. Returns what the steps came to that it closes. */
-  take(
+  accept(
     unit: Scorable,
     observation: ReceivedObservation,
     { steps, watermark, sink }: { readonly steps: OpenSteps; readonly watermark: Watermark; readonly sink: ScoreSink },
   ): readonly ReceivedObservation[] {
     const closed: ReceivedObservation[] = [];
-    const taken = steps.add(observation, watermark.ms, closed);
-    if (taken === 'duplicate') sink.counters.duplicate(unit.loaded, 0);
-    else if (taken === 'conflict') sink.counters.suspect('conflicts', unit.loaded, observation.series);
-    else if (taken === 'late') sink.outputs.deadLetter(observation.record, whyLate(observation, unit.loaded));
-    else if (taken !== 'taken') refuse(taken, unit, observation, sink);
+    const outcome = steps.add(observation, watermark.ms, closed);
+    if (outcome === 'duplicate') sink.counters.duplicate(unit.loaded, 0);
+    else if (outcome === 'conflict') sink.counters.suspect('conflicts', unit.loaded, observation.series);
+    else if (outcome === 'late') sink.outputs.deadLetter(observation.record, whyLate(observation, unit.loaded));
+    else if (outcome !== 'taken') refuse(outcome, unit, observation, sink);
     steps.report(observation.series, unit.loaded, sink);
     if (steps.opened !== null) this.#add(unit, steps, steps.opened);
     steps.opened = null;

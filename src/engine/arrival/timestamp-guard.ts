@@ -75,15 +75,15 @@ export class TimestampGuard {
   #resolvePending(unit: Scorable, observation: ReceivedObservation, { dispatch, sink }: GateOutlets): boolean {
     const { series, timestampMs } = observation;
     const own = unit.waiting.unconfirmed.filter((held) => held.series === series);
-    const goesOn = isJump(unit, timestampMs);
-    const agreed = goesOn && own.some((held) => agree(unit, held.timestampMs, timestampMs));
+    const jumps = isJump(unit, timestampMs);
+    const agreed = jumps && own.some((held) => agree(unit, held.timestampMs, timestampMs));
     const ahead = (held: ReceivedObservation) =>
       held.timestampMs > timestampMs && !agree(unit, held.timestampMs, timestampMs);
-    for (const held of own.filter((held) => !goesOn || ahead(held))) {
+    for (const held of own.filter((held) => !jumps || ahead(held))) {
       this.#release(unit, held);
       refuse(unit, held, sink);
     }
-    const left = goesOn ? own.filter((held) => !ahead(held)) : [];
+    const left = jumps ? own.filter((held) => !ahead(held)) : [];
     const confirmed = agreed ? left : left.slice(0, Math.max(0, left.length + 1 - JUMPS_HELD));
     for (const held of confirmed) this.#release(unit, held);
     const passing = agreed ? [...confirmed, observation].sort((a, b) => a.timestampMs - b.timestampMs) : confirmed;

@@ -22,7 +22,7 @@ export class QuietPartition {
   }
 
   /** Observations of series arrived. */
-  observe(): void {
+  reset(): void {
     this.#lastSeenMs = this.#nowMs();
     this.#nextMs = 0;
   }

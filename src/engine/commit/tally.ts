@@ -68,7 +68,7 @@ export class TallyCounts implements Counters, Lifecycle {
   }
 
   /** Returns the outcomes since the last call. */
-  take(): Tally {
+  drain(): Tally {
     const { tally } = this;
     this.tally = emptyTally();
     return tally;

@@ -304,12 +304,12 @@ export class ScoredGroup implements Scorable, GroupState {
   #scoreStep(sink: ScoreSink): void {
     const position = this.detector.positions;
     const step = this.pending[0]?.position === position ? this.pending.shift()! : null;
-    publishStep(this, { position, step, scored: this.#observe(step, sink), recordKey: this.#recordKey }, sink);
+    publishStep(this, { position, step, scored: this.#detect(step, sink), recordKey: this.#recordKey }, sink);
     if (step !== null) [this.restarted, this.silent] = [null, false];
   }
 
   /** Moves on by one time step, which has the time of its first observation; null: nothing was observed in it. */
-  #observe(step: PendingStep | null, sink: ScoreSink): GroupDetection {
+  #detect(step: PendingStep | null, sink: ScoreSink): GroupDetection {
     const { positions } = this.detector;
     const windowStart = this.members[0]?.detector.windowStart;
     const values = this.members.map((member) => {

@@ -50,7 +50,7 @@ export class Backfills {
   readonly #replace: Replace;
   readonly #all = new Map<Scorable, Backfill>();
   /** Those with a record, in the order of these. */
-  readonly #turns = new Set<Backfill>();
+  readonly #slots = new Set<Backfill>();
   /** Those of the present round. */
   #active: Backfill[] = [];
   #round: Promise<void> | null = null;
@@ -72,7 +72,7 @@ export class Backfills {
 
   /** Units with records that wait. */
   get waiting(): number {
-    return this.#active.length + this.#turns.size;
+    return this.#active.length + this.#slots.size;
   }
 
   /** Units that wait and continue another one, which is in the state, too. */
@@ -97,7 +97,7 @@ export class Backfills {
     const { key, value } = observation.record;
     unit.waiting.queue(observation);
     backfill.bytes += (key?.length ?? 0) + (value?.length ?? 0) + RECORD_BYTES;
-    if (!this.#active.includes(backfill)) this.#turns.add(backfill);
+    if (!this.#active.includes(backfill)) this.#slots.add(backfill);
     return backfill.bytes <= (unit.group === null ? SERIES_BYTES_MAX : GROUP_BYTES_MAX);
   }
 
@@ -145,16 +145,16 @@ export class Backfills {
     const waiting = this.#active;
     this.#active = [];
     let forecasts = 0;
-    const goOn = (backfill: Backfill) => {
+    const proceed = (backfill: Backfill) => {
       if (!this.#advance(backfill, sink)) return;
       this.#active.push(backfill);
       forecasts += backfill.unit.forecastsDue().length;
     };
-    waiting.forEach(goOn);
-    for (const next of this.#turns) {
+    waiting.forEach(proceed);
+    for (const next of this.#slots) {
       if (forecasts >= ROUND_FORECASTS_MAX) break;
-      this.#turns.delete(next);
-      goOn(next);
+      this.#slots.delete(next);
+      proceed(next);
     }
     if (this.#active.length === 0) return;
     this.#pace.reserve(nowMs, forecasts);
@@ -193,7 +193,7 @@ export class Backfills {
 
   #forget(backfill: Backfill): void {
     this.#all.delete(backfill.unit);
-    this.#turns.delete(backfill);
+    this.#slots.delete(backfill);
   }
 
   /** The state of the unit replaces that of the one which it continues. */

@@ -15,7 +15,7 @@ export function migrateUnit(old: ScoredSeries | ScoredGroup, unit: Scorable): bo
   unit.newestOffset = old.newestOffset;
   unit.arrivedMs = old.arrivedMs;
   unit.lastSeenMs = old.lastSeenMs;
-  unit.waiting.take(old.waiting);
+  unit.waiting.inherit(old.waiting);
   unit.silent = old.silent;
   return true;
 }

@@ -145,7 +145,7 @@ export class PartitionState {
     if (steps?.aggregates && observation.silence === undefined) {
       if (observation.points === undefined) {
         const { watermark, steps: watch } = this.#guard;
-        for (const closed of watch.take(unit, observation, { steps, watermark, sink: blocking.sink })) {
+        for (const closed of watch.accept(unit, observation, { steps, watermark, sink: blocking.sink })) {
           this.#dispatch(unit, closed, blocking);
         }
         return;

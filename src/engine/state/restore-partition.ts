@@ -107,7 +107,7 @@ export async function restorePartition(
   const isPart = position !== null && partitionCount === null;
   const resume = planResume(session, position, { isPart });
   const startsOver = resume.from === 'start-over';
-  const openStates = readStored('journal', () => newestOpenStates(records));
+  const openStates = readStored('delta log', () => newestOpenStates(records));
   const entries = new Map<number, DeltaLogEntry[]>();
   for (const openState of openStates.values()) {
     const entry = startsOver

@@ -133,7 +133,7 @@ export abstract class PartitionStrategy {
   /** Present memory use. */
   get held() {
     const { state } = this;
-    return { units: state.units.size, journalBytes: this.#restored.deltaLog.bytes, stateBytes: state.bytes };
+    return { units: state.units.size, deltaLogBytes: this.#restored.deltaLog.bytes, stateBytes: state.bytes };
   }
 
   /** Records that were submitted and are not in the next transaction so far. */
@@ -173,7 +173,7 @@ export abstract class PartitionStrategy {
     const { records, nextOffset, newestEventMs } = pending;
     this.pending = new PendingCommit(this.options, this.options.nowMs, nextOffset);
     this.bytes = 0;
-    const tally = pending.counters.take();
+    const tally = pending.counters.drain();
     const { findings, metadata } = state.watch.add(tally.input, state.watermark.ms);
     const outputs = pending.drain(deltaLog, resume.topicId, state.watermark.state);
     const backfills = state.backfills.waiting;

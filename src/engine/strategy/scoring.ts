@@ -61,7 +61,7 @@ export class Scoring extends PartitionStrategy {
     this.try(ready.records);
     const { advances } = state;
     await scoreDecoded(ready, { state, pending, signal });
-    if (state.advances > advances) this.#quietPartition.observe();
+    if (state.advances > advances) this.#quietPartition.reset();
     [this.#submitted, this.#next] = [rest, null];
     if (rest === null) this.bytes += this.#submittedBytes;
   }

@@ -12,17 +12,17 @@ const SPACING_DECAY = 0.9;
  * @param stepMs the longest distance, and the first one
  */
 export function nextActiveReplicas(
-  turns: ActiveReplicas | null,
+  active: ActiveReplicas | null,
   { series, group, timestampMs, extras }: ReceivedObservation,
   stepMs: number,
 ): ActiveReplicas | null {
   const key = group === null ? '' : series;
   const { replica = '' } = extras ?? {};
-  const turn = turns?.get(key) ?? { replica, newestMs: timestampMs, spacingMs: stepMs };
-  const apartMs = timestampMs - turn.newestMs;
-  if (turn.replica !== replica && !(apartMs > AWAY_SPACINGS * turn.spacingMs)) return null;
-  const isOwn = turn.replica === replica && apartMs > 0;
-  const spacingMs = isOwn ? Math.min(stepMs, Math.max(apartMs, turn.spacingMs * SPACING_DECAY)) : turn.spacingMs;
-  const next = { replica, newestMs: Math.max(timestampMs, turn.newestMs), spacingMs };
-  return (turns ?? new Map()).set(key, next);
+  const current = active?.get(key) ?? { replica, newestMs: timestampMs, spacingMs: stepMs };
+  const apartMs = timestampMs - current.newestMs;
+  if (current.replica !== replica && !(apartMs > AWAY_SPACINGS * current.spacingMs)) return null;
+  const isOwn = current.replica === replica && apartMs > 0;
+  const spacingMs = isOwn ? Math.min(stepMs, Math.max(apartMs, current.spacingMs * SPACING_DECAY)) : current.spacingMs;
+  const next = { replica, newestMs: Math.max(timestampMs, current.newestMs), spacingMs };
+  return (active ?? new Map()).set(key, next);
 }

@@ -152,7 +152,7 @@ export class OpenSteps implements OpenStepsState {
     if (points === null) return;
     points.newestMs = Math.max(points.newestMs, timestampMs);
     points.lastSeenMs = points.newestMs;
-    this.#goOn(points, arrivalOf(observation), this.#rules);
+    this.#changeBy(points, arrivalOf(observation), this.#rules);
     this.changed.add(points);
     this.report(series, loaded, sink);
   }
@@ -197,7 +197,7 @@ export class OpenSteps implements OpenStepsState {
   }
 
   /** Takes over what another unit has, which is not used any more. */
-  take({ all, silentOffset }: OpenSteps): void {
+  inherit({ all, silentOffset }: OpenSteps): void {
     this.silentOffset = silentOffset;
     this.all.clear();
     for (const [series, points] of all) {
@@ -270,7 +270,7 @@ export class OpenSteps implements OpenStepsState {
     const rules = this.#rules;
     if (rules === null) return aggregateOf(aggregate, { values: own.map(({ value }) => value), seconds: null });
     const changes = own
-      .map((point) => this.#goOn(points, arrivalOf(point), rules))
+      .map((point) => this.#changeBy(points, arrivalOf(point), rules))
       .filter(({ increase, seconds }) => !Number.isNaN(rules.as === 'rate' ? increase / seconds : increase));
     if (changes.length === 0) return Number.NaN;
     if (rules.as === 'increase') {
@@ -280,7 +280,7 @@ export class OpenSteps implements OpenStepsState {
     return aggregateOf(aggregate, { values, seconds: changes.map(({ seconds }) => seconds) });
   }
 
-  #goOn(points: PointsOfSeries, arrival: CounterArrival, rules: CounterRules): ReturnType<typeof counterChange> {
+  #changeBy(points: PointsOfSeries, arrival: CounterArrival, rules: CounterRules): ReturnType<typeof counterChange> {
     const change = counterChange(points.bases, arrival, rules);
     points.bases = nextBases(points.bases, arrival, rules);
     this.#health.note(points.series, change);

@@ -106,7 +106,7 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
     switch (placed.kind) {
       case 'duplicate':
         dropRepeated(this, observation, { apartMs, sink });
-        this.taken(observation);
+        this.noteNewest(observation);
         return true;
       case 'late':
         sink.outputs.deadLetter(observation.record, whyLate(observation, this.loaded));
@@ -127,7 +127,7 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
         }
         if (detector.forecastDue) return false;
         sink.counters.placed(this.loaded, apartMs, placed.missing);
-        this.taken(observation);
+        this.noteNewest(observation);
         this.originMs = followPhase(freq, originMs, { position: detector.positions, timestampMs });
         this.score(observation, sink);
         return true;
@@ -149,7 +149,7 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
     const value = this.steps?.valueAt(observation) ?? observation.value;
     this.steps?.passed(observation, this.loaded, sink);
     const seen = value === observation.value ? observation : { ...observation, value };
-    this.publish(this.observe(value, sink, observation.timestampMs), seen, sink);
+    this.publish(this.detect(value, sink, observation.timestampMs), seen, sink);
   }
 
   settle(): boolean {
@@ -167,7 +167,7 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
       const ahead = values.subarray(past.next, past.next + h);
       if (!this.passCutoff(ahead.length === h && ahead.every(Number.isNaN) ? h : 0)) return false;
       const timestampMs = isLearned ? undefined : gridTime(freq, originMs, past.next);
-      this.observe(values[past.next++], sink, timestampMs);
+      this.detect(values[past.next++], sink, timestampMs);
     }
     this.unseen = null;
     sink.counters.backfilled(values.length);
@@ -243,11 +243,11 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
     return !detector.forecastDue;
   }
 
-  private taken({ timestampMs }: ReceivedObservation): void {
+  private noteNewest({ timestampMs }: ReceivedObservation): void {
     if (!(timestampMs <= this.takenMs)) this.detector.rings.newestMs = timestampMs;
   }
 
-  private observe(value: number, sink: ReplaySink, timestampMs?: number): Detection {
+  private detect(value: number, sink: ReplaySink, timestampMs?: number): Detection {
     const { detector } = this;
     const { closedWindows } = detector;
     const detection = detector.observe(value, timestampMs);
@@ -257,7 +257,7 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
 
   /** A step without an observation. */
   private pass(row: Row, sink: ScoreSink): void {
-    const detection = this.observe(Number.NaN, sink);
+    const detection = this.detect(Number.NaN, sink);
     if (this.events.wants(false, Number.NaN)) followRow(this, { ...row, detection }, sink);
   }
 

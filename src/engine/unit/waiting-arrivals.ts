@@ -66,9 +66,9 @@ export class WaitingArrivals implements WaitingRecords {
 
   /** True if an observation is of the replica that counts. */
   admitsReplica(observation: ReceivedObservation, stepMs: number): boolean {
-    const turns = nextActiveReplicas(this.replicas, observation, stepMs);
-    if (turns !== null) this.#owner.replicas = turns;
-    return turns !== null;
+    const active = nextActiveReplicas(this.replicas, observation, stepMs);
+    if (active !== null) this.#owner.replicas = active;
+    return active !== null;
   }
 
   get #held(): HeldArrivals {
@@ -180,10 +180,10 @@ export class WaitingArrivals implements WaitingRecords {
   }
 
   /** As another unit, whose records they are; without what waits for forecasts. */
-  take({ unconfirmed, outOfOrder, forBackfill, steps, replicas }: WaitingArrivals): void {
+  inherit({ unconfirmed, outOfOrder, forBackfill, steps, replicas }: WaitingArrivals): void {
     this.#owner.replicas = replicas;
     this.#hold({ unconfirmed, outOfOrder, forBackfill: forBackfill && [...forBackfill] });
-    if (steps !== null) this.steps?.take(steps);
+    if (steps !== null) this.steps?.inherit(steps);
   }
 
   /** Takes up the kept records of a unit in a partition. */

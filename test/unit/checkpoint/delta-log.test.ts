@@ -28,7 +28,7 @@ test('however many series are evicted at once, their tombstones fit into records
   assert.deepEqual([...openStates.keys()], [back]);
 });
 
-test('a write that fails leaves nothing in the records of another journal', () => {
+test('a write that fails leaves nothing in the records of another delta log', () => {
   const failing: DeltaLogEntry = {
     ...entryOf('failing'),
     writeOpenState(writer) {

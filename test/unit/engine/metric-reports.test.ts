@@ -61,7 +61,7 @@ test('a revoked partition is not reported any more', async () => {
   const { metrics, reports } = setUp();
   reports.assigned([0, 1]);
   for (const partition of [0, 1]) {
-    reports.holding(partition, { units: 5, queuedRecords: 6, journalBytes: 7, stateBytes: 8 });
+    reports.holding(partition, { units: 5, queuedRecords: 6, deltaLogBytes: 7, stateBytes: 8 });
     reports.committed(partition, { ...COMMIT, newestEventMs: 1_000 }, emptyTally());
     reports.fetched(partition, 12);
     reports.restoring(partition, 0.5);
@@ -90,7 +90,7 @@ test('the lag of a partition is reported in records and in event time, after com
 test('assignments, lost connections, retries and changed settings are logged, batches are not', () => {
   const { lines, reports } = setUp();
   reports.committed(0, COMMIT, emptyTally());
-  reports.holding(0, { units: 1, queuedRecords: 0, journalBytes: 0, stateBytes: 0 });
+  reports.holding(0, { units: 1, queuedRecords: 0, deltaLogBytes: 0, stateBytes: 0 });
   reports.restoring(0, 1);
   reports.fetched(0, 10);
   reports.fetchAnswered(0.1);

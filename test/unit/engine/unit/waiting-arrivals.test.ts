@@ -56,7 +56,7 @@ test('another unit takes over what is part of the state, as a copy of its own', 
   old.awaitBackfill();
   old.queue(arrival(2));
   old.awaitForecast(arrival(3));
-  taken.take(old);
+  taken.inherit(old);
   old.queue(arrival(4));
   assert.deepEqual(timesOf(taken.all), [2, 1]);
   assert.equal(taken.awaitsForecast, false);

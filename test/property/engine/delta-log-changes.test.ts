@@ -48,7 +48,7 @@ function recordsOf(chosen: Rows) {
   );
 }
 
-/** Entries of the journal that are changes, and all of them. */
+/** Entries of the delta log that are changes, and all of them. */
 function entriesOf(broker: MemoryBroker): { changes: number; all: number } {
   let [changes, all] = [0, 0];
   for (const { key, value } of broker.read(TOPICS.changelog, 0)) {
