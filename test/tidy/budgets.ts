@@ -12,7 +12,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   api: 14_955,
   app: 6_070,
   checkpoint: 2_260,
-  codecs: 4_870,
+  codecs: 4_890,
   config: 3_590,
   console: 7_030,
   demo: 1_340,

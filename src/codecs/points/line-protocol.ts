@@ -102,9 +102,11 @@ interface OpenReading {
 function addLine({ points, names, msOf, nowMs }: OpenReading, line: string, isPlain: boolean): string | null {
   if (line === '' || line.startsWith('#')) return null;
   const keyEnd = isPlain ? indexOrEnd(line, ' ', 0) : endOf(line, 0, SPACE, false);
-  const fieldsEnd = isPlain ? indexOrEnd(line, ' ', keyEnd + 1) : endOf(line, keyEnd + 1, SPACE, true);
+  let fieldsAt = keyEnd + 1;
+  while (line.charCodeAt(fieldsAt) === SPACE) fieldsAt++;
+  const fieldsEnd = isPlain ? indexOrEnd(line, ' ', fieldsAt) : endOf(line, fieldsAt, SPACE, true);
   const key = line.slice(0, keyEnd);
-  const fields = line.slice(keyEnd + 1, fieldsEnd);
+  const fields = line.slice(fieldsAt, fieldsEnd);
   const time = line.slice(fieldsEnd + 1).trim();
   if (fields === '') return 'there are no fields: measurement,tag=value field=1 time was expected';
   if (time !== '' && !TIME.test(time)) return `the time is ${JSON.stringify(time.slice(0, 40))}, not an integer`;

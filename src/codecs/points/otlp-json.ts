@@ -71,10 +71,17 @@ interface Request {
 export function readOtlpJson(bytes: Uint8Array, reading: OtlpReading): void {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   const request = parseExactly(text) as Request | null;
-  if (typeof request !== 'object' || request === null) throw new TypeError('an object was expected');
-  for (const { resource, scopeMetrics } of listOf(request.resourceMetrics)) {
+  if (typeof request !== 'object' || request === null || Array.isArray(request)) {
+    throw new TypeError('an object was expected');
+  }
+  requireNamed(request, 'resourceMetrics', []);
+  for (const resourceMetrics of listOf(request.resourceMetrics)) {
+    const { resource, scopeMetrics } = resourceMetrics;
+    requireNamed(resourceMetrics, 'scopeMetrics', ['resource', 'schemaUrl']);
     const labels = reading.resourceLabels(attributesOf(listOf(resource?.attributes)));
-    for (const { scope, metrics } of listOf(scopeMetrics)) {
+    for (const scopeMetric of listOf(scopeMetrics)) {
+      const { scope, metrics } = scopeMetric;
+      requireNamed(scopeMetric, 'metrics', ['scope', 'schemaUrl']);
       const attributes = attributesOf(listOf(scope?.attributes));
       const source = sourceLabels(labels, { name: String(scope?.name ?? ''), attributes });
       for (const metric of listOf(metrics)) readMetric(metric, reading, source);
@@ -82,7 +89,17 @@ export function readOtlpJson(bytes: Uint8Array, reading: OtlpReading): void {
   }
 }
 
+/** Refuses a body that has its metrics under another name, which would be passed over. */
+function requireNamed(place: object, name: string, others: readonly string[]): void {
+  const found = Object.keys(place);
+  const other = found.includes(name) ? undefined : found.find((key) => !others.includes(key));
+  if (other !== undefined) throw new TypeError(`${other} is no name of OTLP/JSON: ${name} was expected`);
+}
+
 function readMetric(written: WrittenMetric, reading: OtlpReading, source: Attributes): void {
+  const kinds = KINDS.flatMap((kind) => written[kind] ?? []);
+  for (const points of kinds) requireNamed(points, 'dataPoints', ['aggregationTemporality', 'isMonotonic']);
+  if (kinds.length === 0) requireNamed(written, KINDS.join(', '), ['name', 'description', 'unit', 'metadata']);
   const name = typeof written.name === 'string' ? written.name : '';
   const metric = new OtlpMetric(reading, { encoding: 'json', name, source });
   const { gauge, sum, histogram, exponentialHistogram, summary } = written;
@@ -104,6 +121,8 @@ function readMetric(written: WrittenMetric, reading: OtlpReading, source: Attrib
     }
   }
 }
+
+const KINDS = ['gauge', 'sum', 'histogram', 'exponentialHistogram', 'summary'] as const;
 
 function numberOf({ asDouble, asInt = Number.NaN }: Point): OtlpNumber {
   return (asDouble ?? null) === null ? integerOf(asInt) : { value: Number(asDouble), low: 0 };

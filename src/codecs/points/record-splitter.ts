@@ -37,7 +37,8 @@ function splitterOfPoints(mapping: RecordMapping, { groupPathOf, futureLimitOf }
     loadSchemas: async () => {},
     split({ value, timestampMs }, nowMs) {
       const points = decode(bodyOf(mapping, value), timestampMs);
-      return points.kind === 'points' ? { kind: 'records', ...recordsOf(points, nowMs) } : unreadable(points.detail);
+      if (points.kind === 'points') return { kind: 'records', ...recordsOf(points, nowMs) };
+      return { kind: 'dead-letter', reason: 'record-unreadable', detail: points.detail, series: null };
     },
   };
 }
@@ -101,8 +102,4 @@ function splitterOfValues(mapping: RecordMapping, { groupPathOf, ...options }: S
   });
   const { missingSchema, loadSchemas } = decoder;
   return { missingSchema, loadSchemas, split: decoder.decode };
-}
-
-function unreadable(detail: string): Undecodable {
-  return { kind: 'dead-letter', reason: 'record-unreadable', detail, series: null };
 }

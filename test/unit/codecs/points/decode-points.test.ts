@@ -99,3 +99,21 @@ test('what is no request is unreadable', async () => {
     assert.equal(kind, 'unreadable', `${length} bytes`);
   }
 });
+
+test('JSON that has its metrics under another name is unreadable, and names the right one', () => {
+  const metric = { name: 'up', gauge: { dataPoints: [{ asDouble: 1, timeUnixNano: '1767225600000000000' }] } };
+  const bodies: readonly [string, object][] = [
+    ['resourceMetrics', { resource_metrics: [{ scope_metrics: [{ metrics: [metric] }] }] }],
+    ['scopeMetrics', { resourceMetrics: [{ instrumentationLibraryMetrics: [{ metrics: [metric] }] }] }],
+    ['dataPoints', { resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'up', gauge: { points: [1] } }] }] }] }],
+    ['gauge', { resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'up', intGauge: { dataPoints: [1] } }] }] }] }],
+    ['an object', [{ resourceMetrics: [{ scopeMetrics: [{ metrics: [metric] }] }] }]],
+  ];
+  for (const [expected, body] of bodies) {
+    const decoded = decodeOtlp(Buffer.from(JSON.stringify(body)), 'json');
+    assert.match(decoded.kind === 'unreadable' ? decoded.detail : '', new RegExp(`${expected}.* was expected`));
+  }
+  for (const body of [{}, { resourceMetrics: [] }, { resourceMetrics: [{ resource: {}, scopeMetrics: [] }] }]) {
+    assert.equal(decodeOtlp(Buffer.from(JSON.stringify(body)), 'json').kind, 'points');
+  }
+});

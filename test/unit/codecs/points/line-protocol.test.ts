@@ -31,7 +31,7 @@ test('the field value has the name of its measurement; a line without a time has
 
 test('NaN and infinite values are missing, and take nothing from the other fields', () => {
   const { series, missing, refused } = decode(
-    'm user=NaN,idle=2 0\nm user=nan 0\nm user=inf 0\nm user=-Inf 0\nm user=1 0',
+    'm user=NaN,idle=2 0\nm  user=nan  0\nm user=inf 0\nm user=-Inf 0\nm user=1 0',
   );
   assert.deepEqual(Object.fromEntries(series.map(({ id, values }) => [id, values])), { m_idle: [2], m_user: [1] });
   assert.deepEqual([missing, refused], [4, 0]);
