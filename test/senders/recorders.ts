@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { decodeOtlp } from '../../src/codecs/points/decode-points.ts';
+import { startPostgres } from '../fixture/store/postgres.ts';
 import { built } from './build.ts';
 import { startSink } from './front.ts';
 import type { Sender } from './senders.ts';
@@ -76,6 +77,25 @@ export const RECORDERS: readonly Recorder[] = [
     fixture: here('../fixture/senders/connect-json.json'),
     record: (program) => printed([...program, here('ConnectJson.java')]),
     comparable: ({ decimals }) => decimals,
+  },
+  {
+    name: 'debezium',
+    label: "Debezium's connector for Postgres: an insert, an update, a deletion",
+    version: '3.5.0',
+    build: {
+      maven: ['io.debezium:debezium-embedded:3.5.0.Final', 'io.debezium:debezium-connector-postgres:3.5.0.Final'],
+    },
+    fixture: here('../fixture/senders/debezium.json'),
+    async record(program) {
+      const postgres = await startPostgres(['wal_level=logical']);
+      const recorded = await printed([...program, here('Debezium.java'), new URL(postgres.url('')).port]);
+      await postgres.remove();
+      return recorded;
+    },
+    comparable: ({ precise, double }) =>
+      [precise, double].map((changes) =>
+        (changes as string[]).map((change) => /"after":(?!\[).*?"source"/.exec(atob(change))?.[0]),
+      ),
   },
   {
     name: 'confluent-python',

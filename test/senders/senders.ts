@@ -3,7 +3,6 @@ import { RECORDERS } from './recorders.ts';
 
 export interface Sender {
   readonly name: string;
-  /** Its name on the page. */
   readonly label: string;
   readonly version: string;
   /** A Go module, the Collector's builder, Fluent Bit's CMake, packages of PyPI, or artifacts of Maven. */

@@ -52,3 +52,24 @@ test('without a schema a text is what it looks like', () => {
     assert.equal(decoded(Buffer.from(JSON.stringify({ ...bare, schema })), 'payload.after.amount'), 1_234);
   }
 });
+
+test('Debezium: rows have their decimals, integers and times; a deletion has no row', () => {
+  for (const [mode, above] of [
+    ['precise', 'payload.'],
+    ['double', ''],
+  ]) {
+    const read = (value: string) => {
+      const paths = { series: [`${above}after.id`], time: `${above}after.at`, timeUnit: 'iso', value } as const;
+      const decoder = createRecordDecoder(recordMapping(paths));
+      return recordedRequests('debezium.json', mode).map((change) => {
+        const found = decoder.decode({ value: change }, CLOCK_MS);
+        return found.kind === 'observation' ? [found.timestampMs, found.value, found.extras] : found.kind;
+      });
+    };
+    const atMs = Date.UTC(2026, 0, 1) + 123;
+    const amounts = [[atMs, -26588.24, undefined], [atMs, 12.5, undefined], 'dead-letter', 'dead-letter'];
+    assert.deepEqual(read(`${above}after.amount`), amounts, mode);
+    assert.deepEqual(read(`${above}after.free`)[0], [atMs, 1.2345, undefined], mode);
+    assert.deepEqual(read(`${above}after.big`)[1], [atMs, 2 ** 60, { low: 100 }], mode);
+  }
+});
