@@ -95,7 +95,11 @@ export const detectorKeys = {
   h: required(windowLength, "Observations that one forecast covers, at most `detection_size` and the model's horizon."),
   detectionSize: required(windowLength, 'Length of a detection window in observations, a multiple of `step_size`.'),
   stepSize: optional(windowLength, 'Distance of one forecast from the next in observations. Default: `h`.'),
-  level: optional(detectorKinds.level, `Confidence level of the interval in percent. Default: ${LEVEL_DEFAULT}.`),
+  level: optional(
+    detectorKinds.level,
+    `Confidence level of the interval in percent, for normally distributed errors; those of most series have longer ` +
+      `tails: at 99, some 3 of 100 values lie outside. Default: ${LEVEL_DEFAULT}.`,
+  ),
   thresholdMethod: defaulted(
     detectorKinds.thresholdMethod,
     DETECTOR_DEFAULTS.thresholdMethod,
