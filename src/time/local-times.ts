@@ -49,15 +49,11 @@ interface LocalDay {
   readonly date: string;
 }
 
-interface LocalMinute extends LocalDay {
-  /** Since midnight. */
-  readonly minute: number;
-}
-
 /** By time zone. It takes long to make one, and there are a few hundred. */
 const FORMATS = new Map<string, Intl.DateTimeFormat>();
 
-function localMinute(timeZone: string, timestampMs: number): LocalMinute {
+/** The minute is counted from midnight. */
+function localMinute(timeZone: string, timestampMs: number): LocalDay & { readonly minute: number } {
   let format = FORMATS.get(timeZone);
   if (format === undefined) {
     const parts = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const;

@@ -21,17 +21,8 @@ export function isDate(text: string): boolean {
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day);
 }
 
-/** A date of an entry that an earlier one has, too. */
-interface RepeatedDate {
-  readonly date: string;
-  readonly entry: number;
-  /** Its place in the dates of the entry. */
-  readonly place: number;
-  readonly earlier: number;
-}
-
-/** Dates of several entries: which of them counts would not be known. */
-export function repeatedDates(entries: readonly SpecialDates[]): RepeatedDate[] {
+/** Dates of an entry, with their place in it, that an earlier entry has as well: which of them counts is not known. */
+export function repeatedDates(entries: readonly SpecialDates[]) {
   const entryOf = new Map<string, number>();
   return entries.flatMap(({ dates }, entry) =>
     dates.flatMap((date, place) => {

@@ -30,7 +30,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   sandbox: 690,
   singleton: 220,
   store: 2_970,
-  time: 1_100,
+  time: 1_090,
   tools: 3_370,
 };
 
