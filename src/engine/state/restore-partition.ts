@@ -82,6 +82,21 @@ export async function restorePartition(
   state: PartitionState,
   detectors: DetectorLookup,
 ): Promise<Restored> {
+  const windows = new WindowRecords(detectors.windowsBytesMax);
+  try {
+    return await restoreWith(windows, { session, state, detectors });
+  } finally {
+    windows.release();
+  }
+}
+
+interface Restoring {
+  readonly session: PartitionSession;
+  readonly state: PartitionState;
+  readonly detectors: DetectorLookup;
+}
+
+async function restoreWith(windows: WindowRecords, { session, state, detectors }: Restoring): Promise<Restored> {
   let partitionCount: number | null = null;
   let position: StoredPosition | null = null;
   let version: StoredVersion | null = null;
@@ -89,7 +104,6 @@ export async function restorePartition(
   let pauses: OpenPauses = {};
   const records: DeltaLogRecords = new Map();
   const settings = new Map<string, StreamDetectionSettings>();
-  const windows = new WindowRecords(detectors.windowsBytesMax);
   await session.readChangelog((key, value) => {
     if (key[0] === WINDOW_PREFIX) windows.keep(key, value);
     else if (key[0] === DELTA_LOG_PREFIX) keepNewestRecord(records, Number(key.toString('latin1', 2)), value);

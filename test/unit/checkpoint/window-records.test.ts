@@ -20,6 +20,20 @@ test('the newest record of each window is kept, as a copy; deleted ones are not'
   assert.deepEqual(drained(windows), []);
 });
 
+test('the partitions that a process restores share its bytes, and give them back', () => {
+  const fill = (windows: WindowRecords, count: number) => {
+    for (let i = 0; i < count; i++) windows.keep(Buffer.from(`w/${i}/a`), Buffer.alloc(10 * 1024 * 1024));
+    return windows;
+  };
+  const first = fill(new WindowRecords(), 20);
+  const second = fill(new WindowRecords(), 7);
+  assert.deepEqual([first.overflowed, second.overflowed], [false, true]);
+  first.release();
+  const third = fill(new WindowRecords(), 20);
+  assert.equal(third.overflowed, false);
+  third.release();
+});
+
 test('beyond its bytes it keeps nothing, and reports that', () => {
   const windows = new WindowRecords(1_000);
   for (let i = 0; i < 4; i++) windows.keep(Buffer.from(`w/${i}/a`), Buffer.alloc(10));
