@@ -4,7 +4,7 @@ import { distinctLevels } from '../../wire/interval-keys.ts';
 import type { CrossValidationBody } from '../../wire/schema/forecast-schema.ts';
 import { type ForecastQuestion, forecastsOfOne, horizonFields } from '../forecast/forecast-question.ts';
 import { type InSampleQuestion, readInSample } from '../in-sample/in-sample-question.ts';
-import { checkContributions, contributionKind } from '../series/attribution.ts';
+import { readContributions } from '../series/attribution.ts';
 import { checkAnswerSize, checkIntervals, checkLengths, checkTuningSteps } from '../series/request-limits.ts';
 import { RequestReader } from '../series/request-reader.ts';
 
@@ -33,11 +33,12 @@ export function readWindows(body: CrossValidationBody, models: ServedModels): Wi
   // Every row of the answer has its position as well.
   checkAnswerSize(problems, predicted * (1 + outputsOfLevels(sent)));
   checkTuningSteps(problems, body, tunings);
-  checkContributions(problems, body);
+  const contributions = readContributions(problems, body);
   const read = reader.question({ forecasts: sizes.length * windows * forecastsOfOne(body, reader.frequency), h });
   return {
     ...read,
-    ...horizonFields(body, levels, read),
+    ...horizonFields(h, levels, read),
+    contributions,
     backs: Array.from({ length: windows }, (_, window) => h + (windows - 1 - window) * (step ?? h)),
     tunings,
     tokens: tokensOf(body, { predicted, outputs: OUTPUTS_OF_CROSS_VALIDATION, tunings }),
@@ -46,6 +47,5 @@ export function readWindows(body: CrossValidationBody, models: ServedModels): Wi
 
 /** The question of a request for the whole history, in-sample. Throws an HttpProblem for an invalid request. */
 export function readWholeHistory(body: CrossValidationBody, models: ServedModels): InSampleQuestion {
-  const read = readInSample(body, models, OUTPUTS_OF_CROSS_VALIDATION);
-  return { ...read, levels: distinctLevels(body.level), contributions: contributionKind(body) };
+  return { ...readInSample(body, models, OUTPUTS_OF_CROSS_VALIDATION), levels: distinctLevels(body.level) };
 }

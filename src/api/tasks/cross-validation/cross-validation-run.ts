@@ -37,9 +37,10 @@ export async function runWindows(question: WindowsQuestion, signal: AbortSignal)
 /** The model of each window, fine-tuned on the values before it; one model for all windows where it is tuned once. */
 async function tuneByWindow(question: WindowsQuestion, signal: AbortSignal): Promise<ServedModel[]> {
   const { series, model, frequency, tuning, tunings, backs, settings } = question;
+  if (tuning.steps === 0) return [model];
   const contexts = [modelParams(model, frequency).inputSize];
   const tuned: ServedModel[] = [];
-  for (const back of backs.slice(0, tuning.steps === 0 ? 1 : tunings)) {
+  for (const back of backs.slice(0, tunings)) {
     const past = series.values.map((values) => values.subarray(0, values.length - back));
     tuned.push(await tuneForRequest(tuning, model, { series: past, horizon: settings.h, contexts, signal }));
   }

@@ -8,7 +8,7 @@ import type { BodyProblems } from '../../wire/problem.ts';
 import type { CrossValidationBody, ForecastBody } from '../../wire/schema/forecast-schema.ts';
 import type { ContributionKind } from '../../wire/schema/series-schema.ts';
 import type { WireLevel } from '../../wire/wire-types.ts';
-import { checkContributions, contributionKind } from '../series/attribution.ts';
+import { readContributions } from '../series/attribution.ts';
 import { checkAnswerSize, checkIntervals, checkTuningSteps } from '../series/request-limits.ts';
 import { horizonWarning, RequestReader, type SeriesQuestion } from '../series/request-reader.ts';
 
@@ -31,23 +31,23 @@ export function readForecast(body: ForecastBody, models: ServedModels): Forecast
   const predicted = series.sizes.length * h;
   const future = (series.X_future?.length ?? 0) * predicted;
   checkTuningSteps(problems, body);
-  checkContributions(problems, body);
+  const contributions = readContributions(problems, body);
   checkFuture(problems, body);
   checkIntervals(problems, levels.length, series.sizes);
   checkAnswerSize(problems, predicted * outputs);
   const read = reader.question({ forecasts: series.sizes.length * forecastsOfOne(body, frequency), h });
-  return { ...read, ...horizonFields(body, levels, read), tokens: tokensOf(body, { predicted, outputs, future }) };
+  const tokens = tokensOf(body, { predicted, outputs, future });
+  return { ...read, ...horizonFields(h, levels, read), contributions, tokens };
 }
 
 /** The fields that forecasts and windows of cross-validation share. */
 export function horizonFields(
-  body: ForecastBody | CrossValidationBody,
+  h: number,
   levels: readonly WireLevel[],
   read: Pick<SeriesQuestion, 'model' | 'frequency' | 'offsets'>,
 ) {
-  const { h } = body;
   const settings = horizonSettings(h, probabilitiesOf(levels), read);
-  return { levels, settings, contributions: contributionKind(body), warning: horizonWarning(h, read) };
+  return { levels, settings, warning: horizonWarning(h, read) };
 }
 
 /** The settings of forecasts of a horizon. */

@@ -6,7 +6,7 @@ import { DEFAULT_LEVEL, distinctLevels } from '../../wire/interval-keys.ts';
 import type { HistoricForecastRequest, InSampleDetectionRequest } from '../../wire/schema/in-sample-schema.ts';
 import type { ContributionKind } from '../../wire/schema/series-schema.ts';
 import type { WireLevel } from '../../wire/wire-types.ts';
-import { checkContributions, contributionKind } from '../series/attribution.ts';
+import { readContributions } from '../series/attribution.ts';
 import { checkTuningSteps } from '../series/request-limits.ts';
 import { RequestReader, type SeriesQuestion, type SeriesRequest } from '../series/request-reader.ts';
 
@@ -34,8 +34,7 @@ export function readHistoricForecast(
   models: ServedModels,
 ): InSampleQuestion {
   const levels = distinctLevels(body.level);
-  const read = readInSample(body, models, outputsOfLevels(levels.length));
-  return { ...read, levels, contributions: contributionKind(body) };
+  return { ...readInSample(body, models, outputsOfLevels(levels.length)), levels };
 }
 
 /**
@@ -47,8 +46,9 @@ export function readInSample(body: SeriesRequest, models: ServedModels, outputs:
   const { frequency, problems } = reader;
   const h = inSampleHorizon(frequency);
   checkTuningSteps(problems, body);
-  checkContributions(problems, body);
+  const contributions = readContributions(problems, body);
   const read = reader.question({ forecasts: Math.ceil(body.series.y.length / h), h });
   const tokens = tokensOf(body, { predicted: body.series.y.length, outputs });
-  return { ...read, tokens, h, context: inSampleContext(frequency, read.model.forecaster.limits.context) };
+  const context = inSampleContext(frequency, read.model.forecaster.limits.context);
+  return { ...read, tokens, h, context, contributions };
 }

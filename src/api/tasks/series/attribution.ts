@@ -21,15 +21,17 @@ interface Contributing {
   readonly series: { readonly X?: readonly Float64Array[] | null | undefined };
 }
 
-/** The kind of contributions that a request names; null where it requests none. */
-export function contributionKind({ feature_contributions: wanted = false, feature_contributions_type }: Contributing) {
-  return wanted ? (feature_contributions_type ?? 'shapley') : null;
-}
-
-/** Refuses contributions by relevance of too many features. */
-export function checkContributions(problems: BodyProblems, request: Contributing): void {
-  const kind = contributionKind(request);
-  if (kind === 'granger' || kind === 'transfer_entropy') checkFeatures(problems, request.series.X ?? []);
+/**
+ * Returns the kind of contributions that a request names; null: none. Refuses contributions by relevance of too many
+ * features.
+ */
+export function readContributions(
+  problems: BodyProblems,
+  { feature_contributions: wanted = false, feature_contributions_type: type = 'shapley', series }: Contributing,
+): ContributionKind | null {
+  if (!wanted) return null;
+  if (type === 'granger' || type === 'transfer_entropy') checkFeatures(problems, series.X ?? []);
+  return type;
 }
 
 interface AttributionSettings {
