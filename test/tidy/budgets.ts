@@ -9,7 +9,7 @@ const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_620
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_910,
-  api: 14_955,
+  api: 14_960,
   app: 6_070,
   checkpoint: 2_260,
   codecs: 4_890,

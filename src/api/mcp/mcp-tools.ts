@@ -50,7 +50,7 @@ const PAGE_ROWS = 50;
 /** Scores before and behind an event that its explanation shows: as long as the event, and at least so long. */
 const MARGIN_MS_MIN = 6 * 3_600_000;
 
-/** What an assistant may ask. All of it reads, and nothing starts a job. */
+/** Tools of assistants. All of them read, and none starts a job. */
 export const MCP_TOOLS: readonly McpTool[] = [
   {
     name: 'list_events',

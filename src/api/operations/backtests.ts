@@ -36,7 +36,7 @@ export interface WhatIfQuestion {
   /** The detectors file that workers score by. */
   readonly detectorsText: string;
   readonly detector: ScoringDetector;
-  /** What differs from the file; each one is tried. */
+  /** Differences from the file; each one is tried. */
   readonly alternatives: readonly ChangedSettings[];
   /** Earlier values calibrate only: their events and alarms do not count. null: all count. */
   readonly fromMs: number | null;

@@ -5,7 +5,7 @@ import { type LabelledEvent, overlapping, type RaisedBoth } from './labels-raise
 interface ComparedEvent {
   readonly event: AnomalyEvent;
   readonly raisedBy: 'before' | 'after' | 'both';
-  /** What people said about an event of its time; null: nothing. One that is real counts. */
+  /** Feedback on an event of its time; null: none. One that is real counts. */
   readonly real: boolean | null;
 }
 
@@ -22,7 +22,7 @@ export function comparedRaised({ before, after }: RaisedBoth, labelled: readonly
   ];
 }
 
-/** What people said about an event of the same time: real where one of several is; null where nobody said anything. */
+/** Feedback on an event of the same time: real if one of several is; null without any. */
 function verdictOf(labelled: readonly LabelledEvent[]): (event: AnomalyEvent) => boolean | null {
   const [real, notReal] = [true, false].map((wanted) =>
     overlapping(labelled.flatMap((label) => (label.real === wanted ? [label.event] : []))),
@@ -30,7 +30,7 @@ function verdictOf(labelled: readonly LabelledEvent[]): (event: AnomalyEvent) =>
   return (event) => (real(event).length > 0 ? true : notReal(event).length > 0 ? false : null);
 }
 
-/** What differs first, then by severity. */
+/** Differences first, then by severity. */
 export function differingFirst(events: readonly ComparedEvent[]): ComparedEvent[] {
   const isShared = ({ raisedBy }: ComparedEvent) => Number(raisedBy === 'both');
   return events.toSorted((a, b) => isShared(a) - isShared(b) || (b.event.severity ?? 0) - (a.event.severity ?? 0));

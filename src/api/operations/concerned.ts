@@ -12,7 +12,7 @@ export function concernedBy(event: AnomalyEvent): readonly ConcernedSubject[] {
   return [event, ...event.members.map(({ series }) => ({ series, group: null, labels, seriesLabels }))];
 }
 
-/** A series, with the labels that its newest event says: its id may hide them. */
+/** A series, with the labels of its newest event: its id may hide them. */
 export async function concernedSeries(reader: HistoryReader, series: string): Promise<readonly ConcernedSubject[]> {
   const { events } = await reader.listEvents({ ...EVENTS_OF_INCIDENT, incident: null, series, limit: 1 });
   const own = events.filter((event) => event.series === series);
@@ -29,12 +29,12 @@ export function withChanges<T extends IncidentOrigin>(
     const { series } = origin;
     const own = events.filter((event) => (event.series ?? event.group) === series);
     const found = changes.before(own.length > 0 ? own : [{ series, group: null }], startedAtMs).filter(choosesSeries);
-    const told = found.slice(0, CHANGES_TOLD_MAX).map((change) => changeText(change, startedAtMs));
-    return told.length === 0 ? origin : { ...origin, evidence: [...origin.evidence, ...told] };
+    const texts = found.slice(0, CHANGES_TOLD_MAX).map((change) => changeText(change, startedAtMs));
+    return texts.length === 0 ? origin : { ...origin, evidence: [...origin.evidence, ...texts] };
   });
 }
 
-/** What concerns all says nothing of one. */
+/** A change that concerns all is no evidence for one. */
 function choosesSeries({ labels, series }: Deployment): boolean {
   return series !== null || Object.keys(labels).length > 0;
 }

@@ -5,11 +5,11 @@ interface DetectorChange {
   readonly field: string;
   readonly before: string | null;
   readonly after: string | null;
-  /** The state of its series is made anew. */
+  /** The state of its series starts over. */
   readonly starts_over: boolean;
 }
 
-/** What differs between two detectors files, by the names of the detectors. */
+/** Differences between two detectors files, by the names of the detectors. */
 export function changedDetectors(
   before: readonly DescribedDetector[],
   after: readonly DescribedDetector[],

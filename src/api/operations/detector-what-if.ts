@@ -218,7 +218,7 @@ interface SummedAlternative extends ScoredAlternative {
 
 const NOTHING: ScoredAlternative = { events: [], alarms: 0, weeks: 0, scoredFromMs: null, text: '' };
 
-/** What both settings raised so far. */
+/** Events that both settings raised so far. */
 class Total {
   observations = 0;
   series = 0;

@@ -6,11 +6,11 @@ import type { Operations } from './operations.ts';
 
 /** Readers within this time share one answer. */
 const SHARED_MS = 2_000;
-/** A cluster that is away answers late: what is known without it is told meanwhile. */
+/** A cluster that is away answers late: until then the answer has what is known without it. */
 const CLUSTER_MS_MAX = 2_000;
 /** Records that wait longer, while none is committed, are not being scored. */
 const COMMIT_MS_MAX = 10_000;
-/** Behind the last record stands the marker of its transaction, which nobody commits. */
+/** The marker of a transaction follows its last record, and nobody commits it. */
 const MARKERS = 1;
 
 const NO_SERIES: SeriesStanding = { states: new Map(), ended: 0, newestMs: null, storedAtMs: null, incidents: null };
@@ -24,7 +24,7 @@ interface KnownOfCluster extends Pick<Freshness, 'workers' | 'unwatched'> {
 
 const UNKNOWN: KnownOfCluster = { workers: null, unwatched: null, waits: false };
 
-/** Tells how current the scores are, to any number of readers. */
+/** Reports how current the scores are, to any number of readers. */
 export function freshnessReader(operations: Operations, nowMs: () => number): () => Promise<Freshness> {
   const commits: Commits = new Map();
   let shared: { readonly atMs: number; readonly answer: Promise<Freshness> } | null = null;

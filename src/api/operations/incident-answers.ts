@@ -17,7 +17,7 @@ import { EVENTS_OF_INCIDENT } from './events-of-incident.ts';
 import { type PassedReviews, passedReviews, type ReviewSources } from './passed-reviews.ts';
 import { shownMembers, shownOrigins } from './shown-records.ts';
 
-/** Incidents with what people say of them. */
+/** Incidents with their reviews. */
 export async function reviewedIncidents(
   reviewing: ReviewSources,
   incidents: readonly Incident[],
@@ -38,7 +38,7 @@ interface Answering extends ReviewSources {
   readonly changes: Deployments;
 }
 
-/** An incident with all that is known beside it. */
+/** An incident with its events, candidates and similar incidents. */
 export async function incidentDetail(
   { incident, mergedIds, similar }: FoundIncident,
   { sql, reader, nowMs, changes }: Answering,

@@ -1,7 +1,7 @@
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import type { EventReviewRecord } from '../../store/event-reviews.ts';
 
-/** What people said about an event. */
+/** Feedback on an event. */
 export interface LabelledEvent {
   readonly event: AnomalyEvent;
   readonly real: boolean;
@@ -25,7 +25,7 @@ export function labelledEvents(reviews: readonly EventReviewRecord[]): LabelledE
   );
 }
 
-/** How many labelled events other settings raise: real ones should stay. */
+/** Counts of labelled events that other settings raise: real ones should stay. */
 export function labelsRaised(labelled: readonly LabelledEvent[], raised: RaisedBoth) {
   const [before, after] = [raised.before, raised.after].map(overlapping);
   const count = (wanted: boolean): LabelsRaised => {
@@ -36,7 +36,7 @@ export function labelsRaised(labelled: readonly LabelledEvent[], raised: RaisedB
   return { real: count(true), not_real: count(false) };
 }
 
-/** Which of some events are of the same series, or group, and the same time as another one. */
+/** Events of the same series, or group, and the same time as another one. */
 export function overlapping<E extends AnomalyEvent>(events: readonly E[]): (event: AnomalyEvent) => readonly E[] {
   const bySubject = Map.groupBy(events, subjectOf);
   return (event) => (bySubject.get(subjectOf(event)) ?? []).filter((other) => overlap(event, other));

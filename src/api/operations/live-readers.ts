@@ -10,9 +10,9 @@ import { shownEvent, shownIncident, shownSeries } from './shown-records.ts';
 /** Connections that read at once, and those of one owner. */
 const READERS_MAX = 200;
 export const READERS_OF_OWNER_MAX = 50;
-/** How often keys and sessions of readers are looked up: with their cache, a revocation ends them within 5 s. */
+/** Interval of checks of keys and sessions: with their cache, a revocation ends a reader within 5 s. */
 const CHECK_MS = 2_000;
-/** How long a reader has for the notice that ends its answer. */
+/** Time that a reader has for the notice that ends its answer. */
 const END_MS = 1_000;
 /** Bytes that wait for a slow reader. */
 const WAITING_BYTES_MAX = 4 * 1024 * 1024;
@@ -29,14 +29,14 @@ interface LiveSelection {
 /** Who reads. */
 interface LiveReader {
   readonly owner: string;
-  /** Whether its key or session may still read. A rejection leaves the answer to the next check. */
+  /** True if its key or session may still read. A rejection leaves the answer to the next check. */
   isAdmitted(): Promise<boolean>;
 }
 
 /**
  * Sends what arrives to readers of server-sent events: once a second the worst of the series that were observed, so
  * that thousands of observations a second stay one message. A reader that does not keep up is dropped with a notice;
- * it connects again by itself.
+ * it reconnects.
  */
 export class LiveReaders {
   readonly #feed: HistoryFeed;
@@ -93,7 +93,7 @@ export class LiveReaders {
     this.#checking = this.#readers.size === 0 ? null : setTimeout(() => void this.#check(), CHECK_MS).unref();
   }
 
-  /** What waits for a slow reader is not worth waiting for: the client reads again. */
+  /** A slow reader is not waited for: the client reads again. */
   #end(raw: ServerResponse, notice: { readonly reason: string; readonly detail: string }): void {
     this.#leave(raw);
     raw.end(message('notice', notice));

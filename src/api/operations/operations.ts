@@ -42,7 +42,7 @@ interface WorkerPartition {
   readonly owner: string | null;
 }
 
-/** What is read of the cluster, and written to it. */
+/** Reads and writes of the cluster. */
 interface ClusterPort {
   /** Ends of the partitions that the history reads. */
   historyEnds(): Promise<
@@ -53,7 +53,7 @@ interface ClusterPort {
     readonly members: number;
     readonly partitions: readonly WorkerPartition[];
   }>;
-  /** What the workers found in their input. */
+  /** Diagnostics of the workers about their input. */
   findings(): Promise<readonly Finding[]>;
   /** Writes a record to the input topic. */
   redrive(record: {
@@ -63,14 +63,14 @@ interface ClusterPort {
   }): Promise<void>;
 }
 
-/** What people and programs say has changed. */
+/** Changes that people and programs reported. */
 export interface ChangesPort {
   readonly known: Deployments;
   /** Resolves when Kafka has it; then it is known here. @param change null takes it back */
   write(id: string, change: Deployment | null): Promise<void>;
 }
 
-/** What the service knows beside requests: what was scored, by what, and where. */
+/** Scores, events and workers that the service reads from Kafka. */
 export interface Operations {
   readonly reader: HistoryReader;
   readonly feed: HistoryFeed;

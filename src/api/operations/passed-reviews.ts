@@ -7,19 +7,19 @@ import {
   verdictsOf,
 } from '../../store/incident-reviews.ts';
 
-/** Where incidents and what people say of them are read. */
+/** Sources of incidents and their reviews. */
 export interface ReviewSources {
   readonly sql: Sql;
   readonly reader: Pick<HistoryReader, 'mergedInto'>;
 }
 
-/** What people say of an incident, and said of those that are part of it now. */
+/** Reviews of an incident, and of those that were merged into it. */
 export interface PassedReviews {
   readonly review: IncidentReviewRecord | null;
   readonly verdicts: readonly VerdictRecord[];
 }
 
-/** What was said of an incident passes to the one that it was merged into. */
+/** Reviews of a merged incident move to the incident it was merged into. */
 export async function passedReviews(
   { sql, reader }: ReviewSources,
   incidentIds: readonly string[],

@@ -17,7 +17,7 @@ export function shownEvent(event: AnomalyEvent): UnreviewedEvent {
   };
 }
 
-/** What others say of an event, where nobody does. */
+/** Reviews of an event without any. */
 export const NO_REVIEW: Pick<EventAnswer, 'acknowledged' | 'muted' | 'label' | 'incidentId'> = {
   incidentId: null,
   acknowledged: null,
