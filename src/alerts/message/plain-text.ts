@@ -23,6 +23,11 @@ export function oneLineWithEnds(text: string, charactersMax: number): string {
   return `${cut(line, half + 3)}${line.slice(-half).replace(/^[\udc00-\udfff]/, '')}`;
 }
 
+/** Text of a field: long ids of one system often differ at their ends alone. */
+export function fieldText(text: string): string {
+  return oneLineWithEnds(text, FIELD_CHARACTERS_MAX);
+}
+
 /** Text of at most `charactersMax` UTF-16 units, never ending in half a character. */
 export function cut(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;

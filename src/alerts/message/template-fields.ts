@@ -5,7 +5,7 @@ import { type ListedNames, listedNames } from '../../records/series/listed-names
 import { stretchText } from '../../records/stretch-text.ts';
 import { eventUrgency } from '../../records/urgency.ts';
 import { type Notice, type Notification, typeOf } from './notification.ts';
-import { oneLine } from './plain-text.ts';
+import { fieldText } from './plain-text.ts';
 import { actLink, consoleLink, type NotifiedIncident, recordOf, type Subject } from './subject.ts';
 
 /** Text of a field; empty without a value. */
@@ -120,11 +120,11 @@ export function readField(name: string, { notification, notice, consoleUrl }: Fi
   if (named !== null) {
     // A notification that an earlier version kept has no labels of series.
     const labels = recordOf(notice)[named.of] ?? {};
-    return Object.hasOwn(labels, named.label) ? oneLine(labels[named.label]) : '';
+    return Object.hasOwn(labels, named.label) ? fieldText(labels[named.label]) : '';
   }
-  if (name === 'name') return oneLine(namesOf(notification).of(placeOf(notice)));
+  if (name === 'name') return fieldText(namesOf(notification).of(placeOf(notice)));
   const ofMessage = Object.hasOwn(MESSAGE_FIELDS, name) ? MESSAGE_FIELDS[name](notification, consoleUrl) : null;
-  return oneLine(ofMessage ?? NOTICE_FIELDS[name](notice, consoleUrl));
+  return fieldText(ofMessage ?? NOTICE_FIELDS[name](notice, consoleUrl));
 }
 
 /** Returns the series, group or detector of an event, or the origin of an incident, if it is known. */

@@ -139,6 +139,14 @@ test('any template is parsed or refused, and a parsed one renders any event', ()
   );
 });
 
+test('ids of 1,000 characters that differ at their ends can be distinguished in title and text', () => {
+  const words = ['a', 'b'].map((end) =>
+    wordsOf(DEFAULT_WORDING, notificationOf([anomalyEvent({ series: 'x'.repeat(999) + end })])),
+  );
+  assert.notEqual(words[0].title, words[1].title);
+  assert.notEqual(words[0].text, words[1].text);
+});
+
 test('an incident has fields of its own, and those of an event that it has none of are empty', () => {
   const rendered = (source: string, changes: Parameters<typeof notifiedIncident>[0] = {}) => {
     const parsed = parseTemplate(source);
