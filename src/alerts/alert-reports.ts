@@ -7,7 +7,6 @@ import type { AlertDeath } from './message/notification.ts';
 import type { DeliveryOutcome } from './receivers/receiver.ts';
 import type { Suppression } from './state/alert.ts';
 
-/** Events for metrics and log, without secrets. */
 export interface AlertReports extends SingletonReports {
   observed(what: 'event' | 'incident', type: EventType | IncidentType): void;
   suppressed(suppression: Suppression): void;

@@ -68,12 +68,12 @@ const SMALL_MAX = 1e-3;
 /** From here on thousands of T are no easier to read than an exponent. */
 const NAMELESS_MIN = 1e16;
 
-/** Large numbers with K, M, B, T; from 1,000 on whole ones, as 41,267 should not become 41,270. */
+/** Large numbers with K, M, G (B reads as bytes), T; from 1,000 on whole ones: 41,267 should not become 41,270. */
 function plainText(value: number, digits: number): string {
   const size = Math.abs(value);
   if (size !== 0 && size < SMALL_MAX) return formatOf('scientific', digits - 1).format(value);
   if (size >= NAMELESS_MIN) return formatOf('scientific', digits).format(value);
-  if (size >= COMPACT_MIN) return formatOf('compact', digits).format(value);
+  if (size >= COMPACT_MIN) return formatOf('compact', digits).format(value).replace('B', 'G');
   return formatOf('standard', Math.max(digits, size < 1_000 ? 0 : String(Math.trunc(size)).length)).format(value);
 }
 

@@ -50,7 +50,6 @@ export interface AlertDeath {
   readonly detail: string;
 }
 
-/** A notification that is not retried. */
 export interface AlertDeadLetter extends AlertDeath {
   readonly notification: Notification;
   readonly atMs: number;

@@ -14,7 +14,6 @@ export type DeliveryOutcome =
   /** A repetition does not help. */
   | { readonly kind: 'refused'; readonly reason: 'refused' | 'address-refused'; readonly detail: string };
 
-/** An address that refused a mail for good. */
 export interface RefusedAddress {
   readonly address: string;
   readonly detail: string;

@@ -8,7 +8,6 @@ import { needsRepetition, type ReceiverSettings } from '../routes/alert-route.ts
  * alert, before it has notified anybody.
  */
 export const END_REPEATED_MS = 15 * 60_000;
-/** Further ends are not repeated. */
 const ENDS_MAX = 100_000;
 
 type ClosedNotice = Notice & { readonly closedAtMs: number };

@@ -3,7 +3,7 @@ import { quantityText } from '../../records/quantity-text.ts';
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
-/** Four significant digits; large numbers with K, M, B. A dash where there is none. */
+/** Four significant digits; large numbers with K, M, G. A dash where there is none. */
 export const numberText = (value: number | null) => quantityText(value, null);
 
 export const countText = (count: number) => whole.format(count);

@@ -4,7 +4,7 @@ import { counted, elapsedText, numberText, percentText } from '../../../../src/c
 
 test('numbers have four digits that count, and large ones a unit', () => {
   const numbers = [0, 1.23456, 999.96, 41_267, 123_456, 5_000_000_000, -0.00012345, -12.5];
-  assert.deepEqual(numbers.map(numberText), ['0', '1.235', '1,000', '41,267', '123.5K', '5B', '-1.23E-4', '-12.5']);
+  assert.deepEqual(numbers.map(numberText), ['0', '1.235', '1,000', '41,267', '123.5K', '5G', '-1.23E-4', '-12.5']);
   assert.deepEqual([null, Number.NaN, Number.POSITIVE_INFINITY].map(numberText), ['–', '–', '–']);
 });
 
