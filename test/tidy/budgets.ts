@@ -17,7 +17,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   console: 7_030,
   demo: 1_340,
   detection: 7_790,
-  engine: 9_730,
+  engine: 9_710,
   forecasting: 2_680,
   history: 2_380,
   incidents: 1_920,

@@ -23,7 +23,11 @@ interface GroupStep {
 }
 
 /** Events of a time step of a group. It has the time of its first observation, and the offset of its newest. */
-export function followStep(events: UnitEvents, step: GroupStep, { key, sink }: StepOutlet): void {
+export function followStep(
+  events: UnitEvents,
+  step: GroupStep,
+  { key, sink }: { readonly key: Buffer; readonly sink: ScoreSink },
+): void {
   const { position, scored, observations, members, originMs } = step;
   if (!wantsStep(events, scored.alarm, observations)) return;
   const [first] = observations.values();
@@ -46,12 +50,6 @@ export function followStep(events: UnitEvents, step: GroupStep, { key, sink }: S
     keptOf: (series: string) => members.find((member) => member.series === series)?.detector ?? null,
   };
   events.track(row, key, sink);
-}
-
-interface StepOutlet {
-  /** The key of the score records. */
-  readonly key: Buffer;
-  readonly sink: ScoreSink;
 }
 
 function wantsStep(events: UnitEvents, alarm: boolean, observations: StepObservations): boolean {

@@ -21,12 +21,6 @@ const QUIET_STEPS_MIN = 1.5;
 
 type Held = Scorable | OutdatedState;
 
-/** The first record that came for a detector in a pause. */
-interface Return {
-  readonly loaded: LoadedDetector;
-  readonly timestampMs: number;
-}
-
 /**
  * Pauses of whole detectors: none of their series in the partition sends anything. A pause is one event, from the first
  * silence that is found in it until one of the series sends again. Meanwhile no series is reported silent. A series
@@ -43,7 +37,8 @@ export class DetectorPauses {
   /** Detectors that have no pause although all have stopped, until one of their series sends again. */
   readonly #alone = new Set<string>();
   readonly #removed = new Set<string>();
-  #returns: Return[] = [];
+  /** First records that came for detectors in a pause. */
+  #returns: { readonly loaded: LoadedDetector; readonly timestampMs: number }[] = [];
 
   constructor(place: InputPlace, units: PartitionUnits, guard: TimestampGuard) {
     this.#place = place;

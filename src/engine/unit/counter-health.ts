@@ -7,16 +7,10 @@ const FALLS_SHARE_MIN = 0.2;
 /** So many points of an earlier start are no deployment whose processes overlap. */
 const TURNS_MIN = 3;
 
-interface NewestPoints {
-  count: number;
-  falls: number;
-  turns: number;
-}
-
 /** Judges the newest points of counters. It is in memory alone: a restart judges again. */
 export class CounterHealth {
   /** Those of which a point was out of the ordinary. */
-  readonly #series = new Map<string, NewestPoints>();
+  readonly #series = new Map<string, { count: number; falls: number; turns: number }>();
 
   note(series: string, { inTurn = false, fell = false }: { readonly inTurn?: boolean; readonly fell?: boolean }): void {
     let newest = this.#series.get(series);
