@@ -34,7 +34,7 @@ export interface QueuedRecord extends HeldRecord {
   readonly silence?: FoundSilence | undefined;
 }
 
-/** What a unit knows of the times of its records. */
+/** Times of the records of a unit. */
 export interface ArrivalState {
   /** Newest event time of any record whose time is confirmed; NaN before the first. */
   readonly arrivedMs: number;

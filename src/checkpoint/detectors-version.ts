@@ -1,6 +1,6 @@
 import { readStoredJson } from './state-bytes.ts';
 
-/** Which version of the detectors a partition is scored by, and from where on. */
+/** The version of the detectors that a partition is scored by, and its first offset. */
 export interface StoredVersion {
   /** 0: the detectors file of the worker. */
   readonly version: number;

@@ -30,13 +30,13 @@ export interface Member extends ChangelogSeries {
 
 /** A member that left the group. */
 export interface DepartedMember {
-  /** What its long memory has learned. */
+  /** Its long memory. */
   readonly profile: ProfileState;
   /** Event time of its newest observation. */
   readonly atMs: number;
 }
 
-/** What is kept of the silence of members. */
+/** The kept part of the silence of members. */
 export interface SilentMembers {
   /** Members whose silence was reported, oldest first, with the time of their last record. They may have left. */
   readonly names: Map<string, number>;

@@ -16,7 +16,7 @@ export interface OpenStep {
   headers: PassedHeaders;
 }
 
-/** What is kept of the points of one series. */
+/** The kept points of one series. */
 export interface PointsOfSeries {
   readonly series: string;
   /** Newest event time of its points; -Infinity before the first. */
@@ -49,7 +49,7 @@ export interface OpenStepsState {
   whole: boolean;
 }
 
-/** What a key is, mostly the id of the series. */
+/** The meaning of a key, mostly the id of the series. */
 const KEYS = { none: 0, series: 1, other: 2 } as const;
 
 /** Bits of the first byte. Few have extras: starts, temporality, large integers. */

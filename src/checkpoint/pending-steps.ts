@@ -27,7 +27,7 @@ interface AddedObservation extends NamedObservation {
   readonly position: number;
 }
 
-/** What happened to a group since its state was written. */
+/** Changes of a group since its state was written. */
 export class GroupChanges {
   /** Its positions then; -1: it must be written whole. */
   written = -1;

@@ -18,7 +18,7 @@ const ROWS_FORMAT = 6;
 const DAYS_FORMAT = 7;
 const FLOATS_BEFORE_DAYS = PROFILE_FLOATS.at.todaySlots;
 
-/** How much of the long memory follows in a change: numbers of rows, all of them with the slot that closed, or all. */
+/** Parts of the long memory in a change: numbers of rows, all of them with the slot that closed, or everything. */
 const ROWS = 0;
 const ONE_SLOT = 1;
 const EVERYTHING = CLOSED_MORE;

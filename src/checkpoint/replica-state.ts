@@ -5,7 +5,7 @@ interface ReplicaTurn {
   readonly replica: string;
   /** Event time of its newest point. */
   readonly newestMs: number;
-  /** How far its points are apart. */
+  /** Distance of its points. */
   readonly spacingMs: number;
 }
 

@@ -59,13 +59,13 @@ export function readDetectorState(reader: StateReader, detector: SeriesDetector)
   readProfile(reader, detector.rings.profile);
 }
 
-/** Whether `writeDetectorChange` can hold what happened since the detector stood at `written`: no window closed. */
+/** True if `writeDetectorChange` can hold the changes since the detector was at `written`: no window closed. */
 export function isChangeOf(written: number, { positions, windowStart }: SeriesDetector): boolean {
   return written > 0 && written >= windowStart && written <= positions;
 }
 
 /**
- * Writes forecasts and values of the open window since the detector stood at `written`, and what changes with every
+ * Writes forecasts and values of the open window since the detector was at `written`, and what changes with every
  * value. The floor of the deviation is fixed while a window is open, and so is the origin, from the first value on.
  */
 export function writeDetectorChange(writer: StateWriter, detector: SeriesDetector, written: number): void {

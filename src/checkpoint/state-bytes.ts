@@ -22,7 +22,7 @@ export const STATE_FORMAT_MIN = 5;
  */
 export const SERIES_ENTRY = 20;
 export const GROUP_ENTRY = 21;
-/** What changed in an open state since the entry before it. */
+/** Changes of an open state since the entry before it. */
 export const CHANGE_ENTRY = 22;
 /** The series or group was evicted. */
 export const TOMBSTONE_ENTRY = 3;

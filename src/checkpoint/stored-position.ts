@@ -6,7 +6,7 @@ export interface WatermarkState {
   readonly secondMs: number;
 }
 
-/** How far the state of a partition reaches in its input and in event time. It is written with each commit. */
+/** The position of the state of a partition in its input and in event time. It is written with each commit. */
 export interface StoredPosition {
   /** The next input offset. */
   readonly nextOffset: number;

@@ -5,7 +5,7 @@
  */
 const WINDOWS_BYTES_MAX = 256 * 1024 * 1024;
 const OF_PROCESS = { bytes: 0, bytesMax: WINDOWS_BYTES_MAX };
-/** What a buffer, its key and its place in a map take. */
+/** Memory of a buffer, its key and its place in a map. */
 const ENTRY_BYTES = 250;
 
 /** The newest record of each closed window, in the order in which they were first seen. */
@@ -13,7 +13,7 @@ export class WindowRecords {
   readonly #records = new Map<string, Buffer>();
   readonly #budget: typeof OF_PROCESS;
   #bytes = 0;
-  /** Whether they were too large to be kept. */
+  /** True if they were too large to be kept. */
   overflowed = false;
   /** True if there were any. */
   any = false;

@@ -49,10 +49,10 @@ interface SessionOptions {
   readonly partition: number;
   readonly inputTopic: string;
   readonly changelogTopic: string;
-  /** Outputs with the partitions of the input, besides the changelog. */
+  /** Outputs with the partitions of the input, except the changelog. */
   readonly partitionedTopics: readonly string[];
   readonly deadLettersTopic: string;
-  /** Whether outputs may be in any partition of `partitionedTopics`. */
+  /** True if outputs may be in any partition of `partitionedTopics`. */
   readonly spread: boolean;
   /** Codec of batches for `partitionedTopics`. */
   readonly compression: Compression;

@@ -21,8 +21,6 @@ const WORDS: Readonly<Record<string, RegExp>> = {
 
 /** Most of them in each room, and in all pages. */
 const MOST: Readonly<Record<string, number>> = {
-  checkpoint: 16,
-  kafka: 27,
   records: 3,
 };
 

@@ -6,12 +6,12 @@ const TOPIC_AUTHORIZATION_FAILED = 29;
 /** Bits of what a user may do with a topic. */
 const BITS = { Read: 1 << 3, Write: 1 << 4 } as const;
 
-/** What is done with a topic. */
+/** An operation on a topic. */
 type TopicUse = readonly [topic: string, operation: keyof typeof BITS];
 
 /**
  * Throws a ServiceError `configuration` that names the first permission that the user does not have. Brokers before
- * Kafka 2.8 do not tell: there the first request that needs it fails.
+ * Kafka 2.8 do not answer: there the first request that needs it fails.
  */
 export async function requirePermissions(connection: KafkaConnection, uses: readonly TopicUse[]): Promise<void> {
   const names = [...new Set(uses.map(([topic]) => topic))];

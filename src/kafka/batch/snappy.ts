@@ -59,7 +59,7 @@ function inflateBlock(block: Buffer, out: InflatedBytes): void {
     }
   }
   // A block that was cut between two elements would pass for a shorter one.
-  if (out.length !== end) throw new Error('A Snappy block is not as long as its header says');
+  if (out.length !== end) throw new Error('A Snappy block is not as long as in its header');
 }
 
 const HASH_BITS = 14;

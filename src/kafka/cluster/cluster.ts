@@ -29,7 +29,7 @@ interface TopicOffsets {
   readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
 }
 
-/** What a request needs, as `kafka-acls.sh` has it: an operation on a topic, a group or a transactional id. */
+/** A permission that a request needs: an operation on a topic, a group or a transactional id, as in `kafka-acls.sh`. */
 export type Permission = readonly [
   operation: 'Read' | 'Write' | 'Describe',
   resource: 'topic' | 'group' | 'transactional-id',
@@ -51,7 +51,7 @@ export interface Cluster {
   addMultipleTargetTopics(topics: readonly string[]): Promise<void>;
   refreshMetadata(): Promise<void>;
   refreshMetadataIfNecessary(): Promise<void>;
-  /** Levels of the features that the cluster has finalized, as the broker said that was asked last. */
+  /** Levels of the features that the cluster has finalized, as the broker that was asked last reported them. */
   readonly features: ReadonlyMap<string, number>;
   findTopicPartitionMetadata(topic: string): readonly PartitionMetadata[];
   findBroker(of: { nodeId: number }): Promise<Broker>;

@@ -34,7 +34,7 @@ const API_VERSIONS: ProtocolRequest<{ readonly clientSideThrottleTime: number }>
 };
 
 /**
- * The connections to one broker that the sessions of a worker share; it stands in for kafkajs's own pool of two. There
+ * The connections to one broker that the sessions of a worker share; it replaces kafkajs's own pool of two. There
  * are as many as requests in flight, CONNECTIONS at most, and as many more as brokers are slow to answer: a produce
  * request that waits for a slow replica holds up nobody else. Fetches have connections of their own.
  *
@@ -49,7 +49,7 @@ export class SharedConnections implements BrokerConnections {
   readonly #requests: Lanes;
   readonly #fetches: Lanes;
   #versions: unknown = null;
-  /** Whether these versions are those of the running broker. */
+  /** True if these versions are those of the running broker. */
   #isKnown = false;
   #supportsAuthentication: boolean | null = null;
 
@@ -103,7 +103,7 @@ export class SharedConnections implements BrokerConnections {
     }
   }
 
-  /** What kafkajs needs of a connection while it connects to the broker. */
+  /** Methods that kafkajs calls on a connection while it connects to the broker. */
   async getConnection(): Promise<Pick<BrokerConnection, 'getSupportAuthenticationProtocol' | 'authenticate'>> {
     await this.#requests.use(async () => undefined);
     return {

@@ -21,7 +21,7 @@ const DISCONNECT_MS_MAX = 3_000;
 
 type ClientLogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** How Kafka is reached, and where the client logs. Fault tests set `socketFactory`. */
+/** Settings of a connection to Kafka, and the log of the client. Fault tests set `socketFactory`. */
 export interface KafkaConnection {
   readonly config: KafkaConfig;
   readonly socketFactory?: SocketFactory;

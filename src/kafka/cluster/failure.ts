@@ -95,7 +95,7 @@ export function isConnectionFailure(error: unknown): boolean {
   return OUT_OF_REACH.test(root.name) || NETWORK_CODE.test(String(root.code));
 }
 
-/** What helps where the resource of the request is known. */
+/** The remedy if the resource of the request is known. */
 function remedyOf(kind: string, [operation, resource, name]: Permission | []): string {
   if (operation === undefined) return '';
   if (TOO_LARGE.has(kind)) return `. Raise max.message.bytes of ${resource} ${name}`;

@@ -8,7 +8,7 @@ const DOUBTFUL_MS = 60_000;
 /** For so long connections to it are refused at once: callers that queue for one would each wait in turn. */
 const REFUSED_MS = 3_000;
 
-/** When brokers were given up, by address. All connections of the process share it. */
+/** Times at which brokers were given up, by address. All connections of the process share it. */
 const doubted = new Map<string, number>();
 const refused = new Map<string, number>();
 

@@ -101,7 +101,7 @@ interface KafkajsConnection extends BrokerConnection {
   readonly broker: string;
   readonly clientId: string;
   readonly connectionTimeout: number;
-  /** What has come of the response that is read. */
+  /** The part of the response that has arrived. */
   chunks: Buffer[];
   bytesBuffered: number;
   bytesNeeded: number;

@@ -4,7 +4,7 @@ import { ServiceError } from '../../ops/service-error.ts';
 
 /** A token is replaced after this share of its lifetime. */
 const RENEWAL_SHARE = 0.8;
-/** What is left of a token at least: kafkajs logs in again 10 s before the session of its login ends. */
+/** The least time that is left of a token: kafkajs logs in again 10 s before the session of its login ends. */
 const LEFT_MS_MIN = 15_000;
 /** Lifetime of a token without an expiry. */
 const LIFETIME_MS_UNKNOWN = 60_000;
@@ -12,7 +12,7 @@ const RESPONSE_MS_MAX = 10_000;
 const RESPONSE_BYTES_MAX = 64 * 1024;
 /** An endpoint that failed receives no request before. */
 const RETRY_MS = 1_000;
-/** What `Authorization: Bearer` can carry. */
+/** Characters that `Authorization: Bearer` can carry. */
 const BEARER_TOKEN = /^[\x21-\x7e]+$/;
 
 /** Tokens for logins at brokers. All connections share them. */

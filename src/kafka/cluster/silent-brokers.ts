@@ -11,7 +11,7 @@ const DOUBTFUL_MS_MAX = 500;
 /** A first answer takes no longer: no request that waits is sent before it. */
 const FIRST_ANSWER_MS_MAX = 5_000;
 const CHECK_MS = 250;
-/** A longer pause between two checks: this process stood still, and answers may wait to be read. */
+/** A longer pause between two checks: this process was suspended, and answers may wait to be read. */
 const AWAKE_MS_MAX = 1_000;
 /** For the answer of a known broker; and of one of the configuration, with connection and login. */
 const LIST_MS_MAX = 1_000;
@@ -76,7 +76,7 @@ function dropDead(silent: readonly WaitingConnection[], alive: readonly BrokerAd
 }
 
 /**
- * Besides the connections to dead brokers all the other ones that are silent: their brokers may wait for an answer of a
+ * Next to the connections to dead brokers all the other ones that are silent: their brokers may wait for an answer of a
  * dead one, such as whether a transaction is open, for half a minute.
  */
 function dropAll(sockets: TrackedSockets, dead: readonly BrokerAddress[], nowMs: number): void {

@@ -62,7 +62,7 @@ export class GroupMembership {
   #memberId = '';
   /** null: the group is to be joined. */
   #generation: number | null = null;
-  /** What this member was given last, and in which generation. */
+  /** The newest assignment of this member, and its generation. */
   #claim = { generation: -1, owned: [] as readonly number[] };
   /** Partitions of the topic when this member, as the leader of the group, divided them; null for other members. */
   #divided: number | null = null;
@@ -156,7 +156,7 @@ export class GroupMembership {
     if (!isLost && type !== REBALANCE) return false;
     this.#generation = null;
     if (isLost) {
-      this.#connection.log?.('warn', 'The consumer group went on without this member, which joins it again', {});
+      this.#connection.log?.('warn', 'The consumer group continued without this member, which joins it again', {});
       this.#memberId = '';
       this.#claim = { generation: -1, owned: [] };
       this.#handlers.onAssignment([]);

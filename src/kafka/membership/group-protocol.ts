@@ -10,7 +10,7 @@ const PROTOCOLS = ['TidewatchSticky', 'RoundRobinAssigner'];
 const VERSION = 0;
 const PLAIN = { version: VERSION, isCompact: false };
 
-/** What members of a consumer group exchange, as Kafka's own clients do; the coordinator passes it on unread. */
+/** Bytes that members of a consumer group exchange, as Kafka's own clients do; the coordinator forwards them unread. */
 const METADATA = { version: i16, topics: array(string), userData: bytes };
 const ASSIGNMENT = {
   version: i16,
@@ -21,7 +21,7 @@ const NOTHING = Buffer.alloc(0);
 
 type OwnedPartitions = Pick<GroupMember, 'generation' | 'owned'>;
 
-/** What a member states when it joins. */
+/** Subscription that a member sends when it joins. */
 export function groupProtocols(topic: string, { generation, owned }: OwnedPartitions) {
   const userData = Buffer.from(JSON.stringify({ generation, owned }));
   const values = { version: VERSION, topics: [topic], userData };

@@ -3,7 +3,7 @@ import { errorFromCode } from '../cluster/kafkajs.ts';
 import { array, first, i16, i32, i64, string } from '../cluster/protocol-fields.ts';
 import { sendRequest } from '../cluster/protocol-request.ts';
 
-/** What the coordinator of a transactional id knows of its newest transaction. */
+/** The newest transaction of a transactional id, as its coordinator reports it. */
 export interface TransactionState {
   readonly state: string | null;
   readonly producerEpoch: number;
@@ -51,7 +51,7 @@ export async function fetchTransactionState(
 interface Fence {
   /** The epoch that it gave. */
   readonly epoch: number;
-  /** How often it was requested without an answer: each of them may have given an epoch as well. */
+  /** Requests without an answer: each of them may have given an epoch as well. */
   readonly unanswered: number;
 }
 

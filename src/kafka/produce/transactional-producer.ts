@@ -22,7 +22,7 @@ import { fetchTransactionState, type TransactionState, wasDecidedToCommit } from
 /** After this time the broker aborts an open transaction, and readers of its topics can continue. */
 export const TRANSACTION_MS_MAX = 30_000;
 const SEQUENCE_MODULUS = 2 ** 31;
-/** The feature of a cluster that says how transactions are done, and the level from which on it is the second way. */
+/** The feature of a cluster that decides the protocol of transactions, and the level of the second version. */
 const TRANSACTION_FEATURE = 'transaction.version';
 const V2_LEVEL = 2;
 /** A transactional id is in this state after a fence, until its next transaction. */

@@ -67,7 +67,7 @@ test('damaged bytes are refused and read nothing beyond themselves', () => {
   assert.throws(() => decompress(snappy!, hex('04 0c6162'), 100), /cut off/);
   assert.throws(() => decompress(snappy!, hex('08 0061 0105'), 100), /before their begin/);
   // Cut off between two elements.
-  assert.throws(() => decompress(snappy!, hex('05 0c61626364'), 100), /not as long as its header says/);
+  assert.throws(() => decompress(snappy!, hex('05 0c61626364'), 100), /not as long as in its header/);
   assert.throws(() => decompress(lz4!, hex('00112233445566778899'), 100), /Not an LZ4 frame/);
   assert.throws(() => decompress(lz4!, hex(`${frame.lz4} 10000000 2f`), 100), /cut off/);
   assert.throws(() => decompress(7, Buffer.alloc(1), 100), /codec 7/);
