@@ -2,7 +2,7 @@ import { type ForecastSettings, forecastCalibrated, type HorizonForecast } from 
 import { calibrationContexts, FOLDS_MAX } from './conformal-intervals.ts';
 import type { Inference } from './forecaster.ts';
 import type { ForecastPoint } from './model-quantiles.ts';
-import { blendSeasonal, type Cycle, SEASON_BACKTESTS_MAX } from './seasonal-reference.ts';
+import { blendSeasonal, SEASON_BACKTESTS_MAX } from './seasonal-reference.ts';
 import {
   aggregateBefore,
   aggregationLookback,
@@ -18,8 +18,8 @@ import {
 export interface MultiResolutionSettings extends ForecastSettings {
   /** Aggregation for seasons longer than the model's context; null: none. */
   readonly aggregation: TemporalAggregation | null;
-  /** Compared with the forecasts where nothing is aggregated. */
-  readonly cycle?: Cycle | null;
+  /** A year of months or quarters, in values: forecasts are compared with the last one. */
+  readonly year?: number | null;
 }
 
 /** Points forecast at a time. With their backtests they fill batches; it bounds the memory of a large request. */
@@ -36,11 +36,11 @@ export function lookbackLength({ context, aggregation, probabilities }: Omit<Mul
  * @param intervals whether other quantiles than the median are requested
  */
 export function forecastsPerPoint(
-  { h, context, aggregation, cycle = null }: Omit<MultiResolutionSettings, 'probabilities'>,
+  { h, context, aggregation, year = null }: Omit<MultiResolutionSettings, 'probabilities'>,
   intervals: boolean,
 ): number {
   const folds = intervals ? FOLDS_MAX : 0;
-  const seasons = cycle === null ? 0 : SEASON_BACKTESTS_MAX;
+  const seasons = year === null ? 0 : SEASON_BACKTESTS_MAX;
   if (aggregation === null || !canAggregate(Number.POSITIVE_INFINITY, h, aggregation)) return 1 + folds + seasons;
   const { offsets, weekAgo } = backtestPlan(h, context, aggregation);
   return folds + 2 * (1 + offsets.length) + (weekAgo === null ? 0 : 1);
@@ -56,11 +56,11 @@ export async function forecastMultiResolution(
   settings: MultiResolutionSettings,
   inference: Inference,
 ): Promise<HorizonForecast[]> {
-  const { aggregation, cycle = null } = settings;
+  const { aggregation, year = null } = settings;
   if (aggregation === null) {
     const made = await forecastCalibrated(points, settings, inference);
-    if (cycle === null || points[0]?.time !== undefined) return made;
-    return blendSeasonal(points, made, { ...settings, cycle }, inference);
+    if (year === null || points[0]?.time !== undefined) return made;
+    return blendSeasonal(points, made, { ...settings, season: year }, inference);
   }
   const forecasts: HorizonForecast[] = [];
   for (let start = 0; start < points.length; start += POINTS_MAX) {

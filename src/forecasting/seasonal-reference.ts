@@ -8,8 +8,6 @@ export const SEASON_BACKTESTS_MAX = 4;
 const BACKTESTS_MIN = 2;
 /** The weight where a context of years is too short for that, if it shows a season. */
 const UNTESTED_WEIGHT = 0.5;
-/** A season repeats if it differs from the one before by this share of the deviations from the mean. */
-const REPEATED_MAX = 0.1;
 /** Weights of the seasonal reference. */
 const WEIGHTS = [0.5, 1];
 /** A weight must reduce the error of the backtests to this share. */
@@ -17,18 +15,11 @@ const ERROR_RATIO_MAX = 0.85;
 /** Largest growth from one season to the next. */
 const GROWTH_MAX = 2;
 
-/** A season that is known from the step of a series. */
-export interface Cycle {
-  /** In values, at least 4. */
-  readonly length: number;
-  /** Contexts have few years, so that all of them are tested; of other seasons those that repeat. */
-  readonly isYear: boolean;
-}
-
 interface ReferenceSettings {
   readonly h: number;
   readonly context: number;
-  readonly cycle: Cycle;
+  /** A year, in values. */
+  readonly season: number;
 }
 
 /** Moves a forecast by so much. */
@@ -39,19 +30,19 @@ interface SeasonalShift {
 
 /**
  * Moves forecasts towards the last season, grown by half of its growth, where that was better in the last seasons of
- * the context. A network that saw few seasons underrates steady growth, and it adds noise to a season that repeats.
+ * the context. A network that saw few years underrates steady growth.
  */
 export async function blendSeasonal(
   points: readonly ForecastPoint[],
   forecasts: readonly HorizonForecast[],
-  { h, context, cycle: { length: season, isYear } }: ReferenceSettings,
+  { h, context, season }: ReferenceSettings,
   inference: Inference,
 ): Promise<HorizonForecast[]> {
   const histories = points.map(({ values, cutoff }) => {
     const start = Math.max(0, cutoff - context);
     return Float64Array.from({ length: cutoff - start }, (_, i) => values[start + i]);
   });
-  const isTested = histories.map((values) => values.length >= 2 * season && (isYear || repeats(values, season)));
+  const isTested = histories.map((values) => values.length >= 2 * season);
   const past = histories.flatMap((values, index) => {
     const cutoffs = isTested[index] ? backtestCutoffs(values.length, season) : [];
     return cutoffs.map((cutoff) => ({ values, cutoff, index }));
@@ -59,7 +50,7 @@ export async function blendSeasonal(
   const backtests = await forecastCalibrated(past, { h: season, context, probabilities: [] }, inference);
   const shifts = histories.map((values, index): SeasonalShift => {
     const own = past.flatMap((point, i) => (point.index === index ? [{ ...point, mean: backtests[i].mean }] : []));
-    const isUntested = own.length === 0 && isYear && isTested[index];
+    const isUntested = own.length === 0 && isTested[index];
     const weight = isUntested ? showsSeason(values, season) * UNTESTED_WEIGHT : weightOf(own, season);
     return { weight, reference: seasonalReference(values, season, h) };
   });
@@ -72,17 +63,6 @@ function backtestCutoffs(length: number, season: number): number[] {
   const cutoffs = Array.from({ length: SEASON_BACKTESTS_MAX }, (_, i) => length - (i + 1) * season);
   const possible = cutoffs.filter((cutoff) => cutoff >= least);
   return possible.length < BACKTESTS_MIN ? [] : possible;
-}
-
-/** True if the season of a history without missing values repeats. */
-function repeats(values: Float64Array, season: number): boolean {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  let [changes, deviations] = [0, 0];
-  for (let i = season; i < values.length; i++) {
-    changes += Math.abs(values[i] - values[i - season]);
-    deviations += Math.abs(values[i] - mean);
-  }
-  return changes < REPEATED_MAX * deviations;
 }
 
 /** 1 if values a season apart are nearer than others in a season; else 0, such as for a random walk. */

@@ -1,4 +1,3 @@
-import type { Cycle } from '../../forecasting/seasonal-reference.ts';
 import type { TemporalAggregation } from '../../forecasting/temporal-aggregation.ts';
 import { type AliasStep, type Frequency, gridOf, readAlias } from '../../time/frequency.ts';
 import { seasonLength } from '../../time/season.ts';
@@ -16,14 +15,14 @@ export interface FrequencyProfile {
   readonly history: number | null;
   /** Values per hour and per day at sub-hourly sampling; null where the context of the model covers a week. */
   readonly fine: { readonly hour: number; readonly day: number } | null;
-  /** null for seasons of fewer values. */
-  readonly cycle: Cycle | null;
+  /** Values a year of months and quarters; null for other steps, and where a year has fewer than YEAR_MIN values. */
+  readonly year: number | null;
 }
 
 /** Fewer values show no shape. */
-const CYCLE_MIN = 4;
+const YEAR_MIN = 4;
 /** For unknown frequencies. */
-const GENERIC: FrequencyProfile = { grid: null, season: 24, history: null, fine: null, cycle: null };
+const GENERIC: FrequencyProfile = { grid: null, season: 24, history: null, fine: null, year: null };
 
 /**
  * Histories, in steps of the family. Old clients request intervals only when a series is at least as long as this and a
@@ -58,7 +57,7 @@ export function frequencyProfile(alias: string): FrequencyProfile {
     season,
     history: history && Math.max(HISTORY_MIN, Math.ceil(history)),
     fine: fineOf(step, season),
-    cycle: season < CYCLE_MIN ? null : { length: season, isYear: step.kind === 'months' },
+    year: step.kind === 'months' && season >= YEAR_MIN ? season : null,
   };
 }
 

@@ -155,7 +155,7 @@ async function passBacktests(
   inference: Inference,
 ): Promise<boolean[]> {
   const all = backtests.flat();
-  const medianOnly = { ...settings, probabilities: [], aggregation: null, cycle: null };
+  const medianOnly = { ...settings, probabilities: [], aggregation: null, year: null };
   const errorsOf = async (points: readonly FittedPoint[]) => {
     const made = await forecastFitted(points, medianOnly, inference);
     return made.map(({ mean }, i) => errorOf(mean, points[i]));

@@ -50,7 +50,7 @@ test('a history cut to the lookback gives the same forecast, bit for bit', async
         forecaster: quantileForecaster(),
       });
       sameNumbers(same, whole);
-      const cycled = { ...chosen, aggregation: null, cycle: { length: chosen.aggregation.day, isYear: true } };
+      const cycled = { ...chosen, aggregation: null, year: chosen.aggregation.day };
       const pair = [values, values.slice(-lookbackLength(cycled))].map((own) => {
         const points = [{ values: own, cutoff: own.length }];
         return forecastMultiResolution(points, cycled, { forecaster: quantileForecaster() });

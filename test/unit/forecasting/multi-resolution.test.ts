@@ -6,7 +6,6 @@ import { rollOut } from '../../../src/forecasting/autoregressive-roll-out.ts';
 import { forecastMultiResolution } from '../../../src/forecasting/multi-resolution.ts';
 import { openCatalog } from '../../../src/models/catalog.ts';
 import { Forecasters } from '../../../src/models/onnx-forecaster.ts';
-import { quantileForecaster } from '../../fixture/http/http-service.ts';
 import { seededRandom } from '../../fixture/seeded-random.ts';
 
 const model = (await openCatalog({ modelsDir: null })).get('tsmodel-1');
@@ -51,17 +50,17 @@ test('aggregation adds less than 10 % to the error of other days', async () => {
 
 /** Error of four forecasts of a season, relative to that without a look at the last season. */
 async function relativeError(values: Float64Array, freq: string): Promise<number> {
-  const { cycle, history, season: h } = frequencyProfile(freq);
+  const { year, history, season: h } = frequencyProfile(freq);
   const points = [4, 3, 2, 1].map((seasons) => ({ values, cutoff: values.length - seasons * h }));
-  const errorBy = async (own: typeof cycle) => {
-    const chosen = { h, context: history!, probabilities: [], aggregation: null, cycle: own };
+  const errorBy = async (own: typeof year) => {
+    const chosen = { h, context: history!, probabilities: [], aggregation: null, year: own };
     const forecasts = await forecastMultiResolution(points, chosen, { forecaster });
     const errors = points.flatMap(({ cutoff }, i) =>
       Array.from(forecasts[i].mean, (value, k) => Math.abs(value - values[cutoff + k])),
     );
     return errors.reduce((sum, error) => sum + error, 0);
   };
-  return (await errorBy(cycle)) / (await errorBy(null));
+  return (await errorBy(year)) / (await errorBy(null));
 }
 
 test('the last season improves forecasts of steady growth and of few years', async () => {
@@ -88,18 +87,4 @@ test('the last season does not count in noise, nor in a random walk of few years
   assert.equal(await relativeError(walk, 'MS'), 1);
   const noise = Float64Array.from({ length: 300 }, (_, t) => Math.sin(t * t * 12.9898));
   for (const freq of ['QS', 'MS', 'h']) assert.equal(await relativeError(noise, freq), 1);
-});
-
-test('days that repeat are forecast as they were, whatever the model makes of them', async () => {
-  const values = Float64Array.from({ length: 240 }, (_, t) => (((t % 24) * 7) % 11) + 20);
-  const { cycle, history } = frequencyProfile('h');
-  const chosen = { h: 36, context: history!, probabilities: [], aggregation: null };
-  const ends = { values, cutoff: values.length };
-  const [alone] = await forecastMultiResolution([ends], chosen, { forecaster: quantileForecaster() });
-  const [made] = await forecastMultiResolution([ends], { ...chosen, cycle }, { forecaster: quantileForecaster() });
-  assert.deepEqual(
-    [...made.mean].map((value) => Math.round(value * 1e6) / 1e6),
-    Array.from({ length: 36 }, (_, k) => values[k % 24]),
-  );
-  assert.notDeepEqual(made.mean, alone.mean);
 });

@@ -58,7 +58,7 @@ export function horizonSettings(
 ): MultiResolutionSettings {
   const { context, aggregation } = inputSettings(model, frequency);
   // A group is forecast once, without temporal aggregation.
-  return { h, context, aggregation: offsets === undefined ? aggregation : null, cycle: frequency.cycle, probabilities };
+  return { h, context, aggregation: offsets === undefined ? aggregation : null, year: frequency.year, probabilities };
 }
 
 /** The most forecasts that one cutoff needs, with those of the backtests of exogenous variables. */
@@ -73,7 +73,7 @@ export function forecastsOfOne(
   frequency: FrequencyProfile,
 ) {
   const context = Number.POSITIVE_INFINITY;
-  const settings = { h, context, aggregation: aggregationOf(frequency, context), cycle: frequency.cycle };
+  const settings = { h, context, aggregation: aggregationOf(frequency, context), year: frequency.year };
   const trials = series.X && series.X.length > 0 ? BACKTEST_FORECASTS_MAX : 0;
   return trials + forecastsPerPoint(settings, (level?.length ?? 0) > 0);
 }
