@@ -15,7 +15,7 @@ export interface Deployment {
   readonly tags: readonly string[];
   /** It concerns series with all of these labels; all series where there is none. */
   readonly labels: Readonly<Record<string, string>>;
-  /** A glob over ids, or matchers of labels, beside the labels; null: it chooses nothing. */
+  /** A glob over ids, or matchers, in addition to the labels; null: it chooses nothing. */
   readonly series: string | null;
   readonly link: string | null;
 }

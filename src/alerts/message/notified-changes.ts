@@ -1,4 +1,4 @@
-import { CHANGES_TOLD_MAX } from '../../records/changes/change-limits.ts';
+import { CHANGES_NOTIFIED_MAX } from '../../records/changes/change-limits.ts';
 import type { Deployments } from '../../records/changes/deployments.ts';
 import { changeText } from '../../records/deployment.ts';
 import type { Notification } from './notification.ts';
@@ -18,7 +18,7 @@ function changesText(subject: Subject, changes: Deployments): string {
       : changes.before(subject.incident.events, subject.incident.startedAtMs);
   const { startedAtMs } = 'event' in subject ? subject.event : subject.incident;
   return found
-    .slice(0, CHANGES_TOLD_MAX)
+    .slice(0, CHANGES_NOTIFIED_MAX)
     .map((change) => `${changeText(change, startedAtMs)}${change.link === null ? '' : ` (${change.link})`}`)
     .join('; ');
 }

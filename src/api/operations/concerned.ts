@@ -1,6 +1,6 @@
 import type { HistoryReader } from '../../history/port/history-port.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
-import { CHANGES_TOLD_MAX } from '../../records/changes/change-limits.ts';
+import { CHANGES_NOTIFIED_MAX } from '../../records/changes/change-limits.ts';
 import type { ConcernedSubject, Deployments } from '../../records/changes/deployments.ts';
 import { changeText, type Deployment } from '../../records/deployment.ts';
 import type { Incident, IncidentOrigin } from '../../records/incident.ts';
@@ -29,7 +29,7 @@ export function withChanges<T extends IncidentOrigin>(
     const { series } = origin;
     const own = events.filter((event) => (event.series ?? event.group) === series);
     const found = changes.before(own.length > 0 ? own : [{ series, group: null }], startedAtMs).filter(choosesSeries);
-    const texts = found.slice(0, CHANGES_TOLD_MAX).map((change) => changeText(change, startedAtMs));
+    const texts = found.slice(0, CHANGES_NOTIFIED_MAX).map((change) => changeText(change, startedAtMs));
     return texts.length === 0 ? origin : { ...origin, evidence: [...origin.evidence, ...texts] };
   });
 }

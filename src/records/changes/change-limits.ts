@@ -18,6 +18,6 @@ export const CHANGES_KEPT_MS = 90 * DAY_MS;
 /** A change is listed with events that began at most so long after it. */
 export const CHANGE_BEFORE_MS = 2 * 60 * 60 * 1_000;
 /** Changes that are listed with one event or incident, the latest ones. */
-export const CHANGES_TOLD_MAX = 3;
+export const CHANGES_NOTIFIED_MAX = 3;
 /** Times of changes: what is written in seconds or microseconds is outside. */
 export const CHANGE_TIME_MS = { min: Date.UTC(1990, 0), max: Date.UTC(2100, 0) } as const;

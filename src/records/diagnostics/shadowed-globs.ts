@@ -1,7 +1,7 @@
 import { type ReadPattern, readPattern } from '../series/series-pattern.ts';
 import type { Finding } from './finding.ts';
 
-/** Stands for every character that is in neither glob. */
+/** Represents every character that is in neither glob. */
 const OTHER = '';
 /** A comparison that takes more steps finds nothing. */
 const STEPS_MAX = 10_000;

@@ -23,7 +23,7 @@ const EXPECTED = 'matchers such as {__name__="node_load1", job=~"web-.*"}';
 /** Patterns that =~ and !~ accept. */
 const PATTERN_EXPECTED =
   'alternatives of texts with .* (any run of characters), .+ (at least one) and . (one): "web-.*", "a|b|c", ".+"; ' +
-  'other characters with a meaning in regular expressions stand behind a backslash';
+  'escape other characters with a meaning in regular expressions by a backslash';
 
 const WORD = /^[^{}"'\\\s=,!~]+/;
 const OPERATOR = /^(?:=~|!~|!=|=)/;
