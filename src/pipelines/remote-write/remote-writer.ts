@@ -12,8 +12,8 @@ const RETRY_AFTER_MS_MAX = 3_600_000;
 const REFUSALS = new Set([400, 409, 413, 422]);
 /** Statuses of receivers that do not know the protocol of a request. */
 const UNKNOWN_PROTOCOL = new Set([400, 404, 406, 415, 501]);
-/** Reasons that concern every sample that is not newer than the one that is refused. */
-const TOO_OLD = /out of bounds|too old/i;
+/** Reasons that concern all that is not newer than the refused sample. One in the future is out of bounds, too. */
+const TOO_OLD = /^(?!.*future).*(?:out of bounds|too old)/i;
 /** A receiver of remote write 2.0 answers how many samples of a request it has written. */
 const WRITTEN_HEADER = 'x-prometheus-remote-write-samples-written';
 /** Content type and version header of each protocol. */

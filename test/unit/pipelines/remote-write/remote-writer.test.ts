@@ -168,6 +168,18 @@ test('a receiver of 1.0 that refuses what is too old gets all the rest but a few
   assert.equal(total(said('accepted')) + total(said('refused')), 20 * 720);
 });
 
+test('a sample that is too far in the future is refused alone, not with all that are older', async (t) => {
+  const taken: Record<string, number[]> = {};
+  const { writer, said } = await writerTo(t, ({ values }) => {
+    if (values.b?.includes(13)) return [400, 'out of bounds: timestamp is too far in the future'];
+    for (const [id, more] of Object.entries(values)) taken[id] = [...(taken[id] ?? []), ...more];
+    return [204];
+  });
+  await writer.write(SERIES, never);
+  assert.deepEqual(taken, { a: [1, 2, 3], b: [11, 12], c: [21, 22, 23] });
+  assert.deepEqual(said('refused'), ['1: status 400: out of bounds: timestamp is too far in the future']);
+});
+
 test('a receiver that is away is waited for, until the signal', async () => {
   const stop = new AbortController();
   const reasons: (string | null)[] = [];
