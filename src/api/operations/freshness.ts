@@ -83,7 +83,7 @@ async function askCluster({ cluster }: Operations, commits: Commits, nowMs: numb
   let stalledSinceMs = Number.POSITIVE_INFINITY;
   for (const { partition, nextOffset, endOffset } of partitions) {
     const waiting = Math.max(0, endOffset - (nextOffset ?? 0));
-    lag += waiting;
+    if (waiting > MARKERS) lag += waiting;
     waits ||= waiting > MARKERS;
     const seen = commits.get(partition);
     if (waiting <= MARKERS) commits.delete(partition);

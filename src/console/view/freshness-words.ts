@@ -20,8 +20,10 @@ export interface ShownFreshness {
   readonly remains: string;
 }
 
-/** While more observations of each series wait, what is shown is the past. One step may be on its way. */
+/** While more observations of each series wait, what is shown may be the past. One step may be on its way. */
 const WAITING_STEPS = 2;
+/** Newer observations are of the present, however many wait for the next commit. */
+const PRESENT_MS = 300_000;
 const PAST_WORKS = 'Stored events, series and backtests are still available.';
 
 /**
@@ -58,7 +60,8 @@ export function shownFreshness(
     return notCurrent('Not scored', `No series is scored yet${calibrating}.`, '');
   }
   const known = series.judged + series.calibrating + series.silent + series.ended;
-  if (freshness.unwatched === null && workers.lag > WAITING_STEPS * known) {
+  const isPresent = newest !== null && freshness.at - newest < PRESENT_MS;
+  if (!isPresent && freshness.unwatched === null && workers.lag > WAITING_STEPS * known) {
     return notCurrent('Catching up', `${waiting[0].toUpperCase()}${waiting.slice(1)} to be scored.${until}`);
   }
   return { isCurrent: true, mark: 'Live', reason: `${countsText(freshness)}.${until}`, remains: '' };

@@ -34,6 +34,10 @@ test('a current state counts the series that are scored, and those that are not'
   );
 });
 
+test('scores of the present are current, however many observations wait for a commit', () => {
+  assert.equal(of({ workers: { members: 1, lag: 25, stalled_since: null } })?.mark, 'Live');
+});
+
 test('a service without a stream has no state', () => {
   assert.equal(shownFreshness({ freshness: null, freshnessFailure: null }, NOW, NOW), null);
 });
@@ -78,10 +82,10 @@ const NOT_CURRENT: readonly (readonly [Partial<Freshness>, string | null, string
     'Nothing was scored since 14:03, 1 min ago, and 1,500 observations are waiting.',
   ],
   [
-    { workers: { members: 1, lag: 25, stalled_since: null } },
+    { workers: { members: 1, lag: 25, stalled_since: null }, newest: NOW - 3_600_000 },
     null,
     'Catching up',
-    '25 observations are waiting to be scored. The newest observation is of 14:03.',
+    '25 observations are waiting to be scored. The newest observation is of 13:05.',
   ],
   [
     { series: { judged: 0, calibrating: 12, silent: 0, ended: 0 } },
