@@ -13,7 +13,7 @@ const REFUSALS = new Set([400, 409, 413, 422]);
 /** Statuses of receivers that do not know the protocol of a request. */
 const UNKNOWN_PROTOCOL = new Set([400, 404, 406, 415, 501]);
 /** Reasons that concern all that is not newer than the refused sample. One in the future is out of bounds, too. */
-const TOO_OLD = /^(?!.*future).*(?:out of bounds|too old)/i;
+const TOO_OLD = /^(?!.*in the future).*(?:out of bounds|too old)/i;
 /** A receiver of remote write 2.0 answers how many samples of a request it has written. */
 const WRITTEN_HEADER = 'x-prometheus-remote-write-samples-written';
 /** Content type and version header of each protocol. */
