@@ -89,9 +89,9 @@ export function readOtlpJson(bytes: Uint8Array, reading: OtlpReading): void {
   }
 }
 
-/** Refuses a body that has its metrics under another name, which would be passed over. */
+/** Refuses a body that has its metrics under another name, which would be passed over. Some senders write nulls. */
 function requireNamed(place: object, name: string, others: readonly string[]): void {
-  const found = Object.keys(place);
+  const found = Object.entries(place).flatMap(([key, value]) => (value === null ? [] : [key]));
   const other = found.includes(name) ? undefined : found.find((key) => !others.includes(key));
   if (other !== undefined) throw new TypeError(`${other} is no name of OTLP/JSON: ${name} was expected`);
 }

@@ -113,7 +113,13 @@ test('JSON that has its metrics under another name is unreadable, and names the 
     const decoded = decodeOtlp(Buffer.from(JSON.stringify(body)), 'json');
     assert.match(decoded.kind === 'unreadable' ? decoded.detail : '', new RegExp(`${expected}.* was expected`));
   }
-  for (const body of [{}, { resourceMetrics: [] }, { resourceMetrics: [{ resource: {}, scopeMetrics: [] }] }]) {
+  const withNulls = { name: 'down', unit: null, gauge: null, sum: null };
+  for (const body of [
+    {},
+    { resourceMetrics: [] },
+    { resourceMetrics: [{ resource: {}, scopeMetrics: [] }] },
+    { resourceMetrics: [{ scopeMetrics: [{ scope: null, metrics: [metric, withNulls] }] }] },
+  ]) {
     assert.equal(decodeOtlp(Buffer.from(JSON.stringify(body)), 'json').kind, 'points');
   }
 });
