@@ -106,6 +106,9 @@ export function compilePointRecords({ mapping, groupPathOf, futureLimitOf }: Poi
   };
 }
 
+/** Records share memory of at most this size and one record: one that waits keeps all of it. */
+const SHARED_BYTES_MAX = 65_536;
+
 /** The records of one body, whose texts become bytes at once. */
 class WrittenRecords {
   readonly #records: KeyedRecord[] = [];
@@ -129,6 +132,7 @@ class WrittenRecords {
       this.push({ key, value: Buffer.from(text) });
       return;
     }
+    if (this.#text.length > SHARED_BYTES_MAX) this.flushed();
     this.#text += text;
     this.#keys.push(key);
     this.#ends.push(this.#text.length);
