@@ -11,8 +11,8 @@ import { shadowedGlobs } from '../../records/diagnostics/shadowed-globs.ts';
 
 /** Series whose steps are measured. */
 const SERIES_MEASURED_MAX = 100_000;
-/** Records at the end of a partition in which the newest one of each series is searched. */
-const TAIL_RECORDS = 5_000;
+/** Records at the ends of all partitions in which the newest one of each series is searched. */
+const TAIL_RECORDS = 20_000;
 
 type Detectors = LoadedConfig['stream']['detectors'];
 
@@ -29,9 +29,10 @@ export async function newestWritten(
   const decoder = createRecordDecoder(input, { groupSourceOf });
   try {
     const ends = (await readTopicEnds(connection, [topic])).get(topic) ?? [];
+    const recordsMax = Math.ceil(TAIL_RECORDS / ends.length);
     for (const { partition, endOffset } of ends) {
       if (endOffset === 0) continue;
-      for (const { value, headers } of await readTail(connection, { topic, partition, recordsMax: TAIL_RECORDS })) {
+      for (const { value, headers } of await readTail(connection, { topic, partition, recordsMax })) {
         const decoded = value === null ? null : decoder.decode({ value, headers }, Date.now());
         if (decoded?.kind !== 'observation') continue;
         const series = decoded.source ?? decoded.series;
