@@ -14,6 +14,7 @@ const WEIGHTS = [0.5, 1];
 const ERROR_RATIO_MAX = 0.85;
 /** Largest growth from one season to the next. */
 const GROWTH_MAX = 2;
+const GROWING_SEASONS_MAX = 2;
 
 interface ReferenceSettings {
   readonly h: number;
@@ -107,7 +108,10 @@ function weightOf(backtests: readonly Backtest[], season: number): number {
   return best;
 }
 
-/** The last season, grown by half of its growth over the one before: a factor of positive values, else a distance. */
+/**
+ * The last season, grown by half of its growth over the one before: a factor of positive values, else a distance. It
+ * grows for GROWING_SEASONS_MAX at most, because the backtests are of one.
+ */
 function seasonalReference(values: Float64Array, season: number, h: number): Float64Array {
   const last = values.subarray(-season);
   const before = values.subarray(-2 * season, -season);
@@ -116,7 +120,7 @@ function seasonalReference(values: Float64Array, season: number, h: number): Flo
   const ratio = Math.max(1 / GROWTH_MAX, Math.min(GROWTH_MAX, sum / sumBefore));
   const step = (sum - sumBefore) / season / 2;
   return Float64Array.from({ length: h }, (_, k) => {
-    const seasons = Math.floor(k / season) + 1;
+    const seasons = Math.min(GROWING_SEASONS_MAX, Math.floor(k / season) + 1);
     const value = last[k % season];
     return isPositive ? value * ((1 + ratio) / 2) ** seasons : value + step * seasons;
   });
