@@ -40,6 +40,8 @@ export interface OperatorAct {
 }
 
 const FIRST_KEY_LOCK = 7_433_929;
+/** Name of the key that is generated where none is configured. Earlier releases marked it as a bootstrap key. */
+export const GENERATED_KEY = 'first key';
 
 type KeyRow = Omit<ApiKey, 'models'> & { readonly models: string | null };
 
@@ -93,9 +95,9 @@ interface FirstKey {
 
 /**
  * Ensures that a usable key exists. A configured secret becomes the bootstrap key, unless it is a key already, also a
- * revoked one; the earlier configured key is revoked, and the new one has its owner. Without a configured secret the
- * offered key is created when there is none: a later configured secret leaves it valid. Concurrent replicas create one
- * key.
+ * revoked one; the earlier configured key is revoked. Without a configured secret the offered key is created when there
+ * is none: a later configured secret leaves it valid. A configured key has the owner of the one before, or else of the
+ * generated one. Concurrent replicas create one key.
  */
 export async function ensureFirstKey(database: Database, secret: string | null, offered: NewApiKey): Promise<FirstKey> {
   return database.transaction(async (sql) => {
@@ -104,9 +106,9 @@ export async function ensureFirstKey(database: Database, secret: string | null, 
       const found = await findApiKey(sql, secret);
       if (found !== null) return { configured: found, made: false, replaced: null };
       const earlier = await endBootstrapKey(sql, offered.createdAtMs);
-      const { owner, id: replaced } = earlier ?? { owner: offered.owner, id: null };
+      const owner = earlier?.owner ?? (await ownerOfGenerated(sql)) ?? offered.owner;
       await insertBootstrapKey(sql, { ...offered, owner, secret });
-      return { configured: await findApiKey(sql, secret), made: false, replaced };
+      return { configured: await findApiKey(sql, secret), made: false, replaced: earlier?.id ?? null };
     }
     const [{ count }] = await sql.query<{ count: number }>('SELECT COUNT(*) AS count FROM api_keys');
     if (count === 0) await insertKey(sql, offered, OPERATOR);
@@ -119,13 +121,21 @@ async function insertBootstrapKey(sql: Sql, key: NewApiKey): Promise<void> {
   await sql.query('UPDATE api_keys SET bootstrap = 1 WHERE id = $1', [key.id]);
 }
 
+async function ownerOfGenerated(sql: Sql): Promise<string | null> {
+  const text = 'SELECT owner FROM api_keys WHERE name = $1 AND revoked_at IS NULL ORDER BY created_at, id';
+  const rows = await sql.query<Pick<KeyRow, 'owner'>>(text, [GENERATED_KEY]);
+  return rows.at(0)?.owner ?? null;
+}
+
 /**
  * Revokes the bootstrap key, if there is one. There may be several of earlier releases. Its jobs continue: they belong
  * to the owner of the new one, too.
  */
 async function endBootstrapKey(sql: Sql, nowMs: number): Promise<KeyRow | null> {
   const rows = await sql.query<KeyRow>(
-    `SELECT ${COLUMNS} FROM api_keys WHERE bootstrap = 1 AND revoked_at IS NULL ORDER BY created_at, id`,
+    `SELECT ${COLUMNS} FROM api_keys WHERE bootstrap = 1 AND name <> $1 AND revoked_at IS NULL
+      ORDER BY created_at, id`,
+    [GENERATED_KEY],
   );
   for (const { id } of rows) await endKey(sql, id, { nowMs, actor: OPERATOR });
   return rows.at(-1) ?? null;

@@ -1,6 +1,6 @@
 import type { HttpConfig } from '../../config/http-config.ts';
 import type { Logger } from '../../ops/logger.ts';
-import { ensureFirstKey, isUsable } from '../../store/api-keys.ts';
+import { ensureFirstKey, GENERATED_KEY, isUsable } from '../../store/api-keys.ts';
 import type { Database } from '../../store/database/database.ts';
 import { makeKeyId, makeKeySecret } from '../../store/key-secret.ts';
 
@@ -8,7 +8,7 @@ import { makeKeyId, makeKeySecret } from '../../store/key-secret.ts';
 export async function firstKey(store: Database, { apiKey }: HttpConfig, logger: Logger): Promise<string | null> {
   const [secret, id, createdAtMs] = [makeKeySecret(), makeKeyId(), Date.now()];
   const unlimited = { expiresAtMs: null, models: null, callsPerMinute: null, callsAtOnce: null, credits: null };
-  const name = apiKey === null ? 'first key' : 'TIDEWATCH_API_KEY';
+  const name = apiKey === null ? GENERATED_KEY : 'TIDEWATCH_API_KEY';
   const offered = { id, owner: id, name, role: 'admin', secret, createdAtMs, ...unlimited } as const;
   const { configured, made, replaced } = await ensureFirstKey(store, apiKey, offered);
   if (replaced !== null) {

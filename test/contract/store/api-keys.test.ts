@@ -4,6 +4,7 @@ import {
   createApiKey,
   ensureFirstKey,
   findApiKey,
+  GENERATED_KEY,
   grantCredits,
   isUsable,
   listApiKeys,
@@ -122,9 +123,12 @@ storeTest('a configured key replaces the earlier bootstrap key, and keeps its ow
 
 storeTest('a configured key leaves the generated first key valid', async (store) => {
   const database = await store.open();
-  await ensureFirstKey(database, null, newKey('generated'));
-  const { replaced } = await ensureFirstKey(database, 'configured', newKey('configured', { createdAtMs: 2_000 }));
-  assert.equal(replaced, null);
+  await ensureFirstKey(database, null, newKey('generated', { name: GENERATED_KEY }));
+  // As releases before marked it.
+  await database.query("UPDATE api_keys SET bootstrap = 1 WHERE id = 'generated'");
+  const offered = newKey('configured', { createdAtMs: 2_000 });
+  const { configured, replaced } = await ensureFirstKey(database, 'configured', offered);
+  assert.deepEqual([configured?.owner, replaced], ['generated', null], 'it has the models of the generated key');
   assert.deepEqual(
     (await listApiKeys(database)).map(({ id, revokedAtMs }) => [id, revokedAtMs]),
     [
