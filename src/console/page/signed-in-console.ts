@@ -64,12 +64,13 @@ export function SignedInConsole({ source }: { readonly source: ConsoleSource }):
     };
     return html`<${LoginPage} onSession=${enter} provider=${provider} refusal=${refusal} />`;
   }
-  const show = (shown: ReportData | null) => {
-    void keepReport(shown && { owner: session.name, report: shown });
+  const show = async (shown: ReportData | null) => {
+    // A page that is loaded again shows it.
+    await keepReport(shown && { owner: session.name, report: shown });
     location.hash = routeTo(shown === null ? 'backtest' : 'summary');
     setReport(shown);
   };
-  if (report !== null) return html`<${ShownReport} report=${report} onLeave=${() => show(null)} />`;
+  if (report !== null) return html`<${ShownReport} report=${report} onLeave=${() => void show(null)} />`;
   return html`<${Shell} source=${source} session=${session} onLeave=${leave} onReport=${show} />`;
 }
 

@@ -25,10 +25,21 @@ function answered<T>(request: IDBRequest<T>): Promise<T> {
   });
 }
 
+/** A page that is left before that loses what was written. */
+function completed(transaction: IDBTransaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error);
+  });
+}
+
 async function inStore<T>(mode: IDBTransactionMode, act: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
   const database = await opened();
   try {
-    return await answered(act(database.transaction(STORE, mode).objectStore(STORE)));
+    const transaction = database.transaction(STORE, mode);
+    const found = await answered(act(transaction.objectStore(STORE)));
+    if (mode === 'readwrite') await completed(transaction);
+    return found;
   } finally {
     database.close();
   }
