@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { RunnableCommand } from './app/commands/command.ts';
 import { type ListedCommand, parseCommandLine } from './config/command-line.ts';
 import { keepCompiledModules, refuseReports } from './config/process-environment.ts';
@@ -145,8 +144,8 @@ setTimeout(() => process.exit(), LEFTOVERS_MS_MAX).unref();
 
 async function main(args: readonly string[]): Promise<number> {
   if (args[0] === '--version') {
-    const { name, version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-    console.log(`${name} ${version}`);
+    const { PACKAGE, VERSION } = await import('./ops/version.ts');
+    console.log(`${PACKAGE} ${VERSION}`);
     return DONE;
   }
   const [name, ...rest] = args.length === 0 ? ['start'] : args[0] === 'help' ? [...args.slice(1, 2), '--help'] : args;

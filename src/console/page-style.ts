@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { VERSION } from '../ops/version.ts';
 import { chartStyle } from './link-modules.ts';
 
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
@@ -7,8 +8,7 @@ export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"
 <circle cx="25" cy="8" r="3" fill="#ff7a59"/>
 </svg>`;
 
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-export const VERSION_META = `<meta name="generator" content="Tidewatch ${version}">`;
+export const VERSION_META = `<meta name="generator" content="Tidewatch ${VERSION}">`;
 
 /** All style sheets of the console in one, in the order of their names after the tokens. */
 export function consoleStyle(): string {

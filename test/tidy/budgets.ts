@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_650, test: 75_900, words: 53_300 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_600, test: 75_900, words: 53_300 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
@@ -18,13 +18,13 @@ const ROOMS: Readonly<Record<string, number>> = {
   demo: 1_340,
   detection: 7_730,
   engine: 9_710,
-  forecasting: 2_660,
+  forecasting: 2_650,
   history: 2_380,
   incidents: 1_920,
   kafka: 6_290,
   main: 210,
   models: 2_990,
-  ops: 480,
+  ops: 490,
   pipelines: 1_190,
   records: 2_710,
   sandbox: 690,

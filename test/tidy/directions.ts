@@ -40,7 +40,7 @@ const DIRECTIONS = directionsOf(`
   checkpoint: kafka detection records ops time
   codecs: kafka config detection records ops time
   alerts: config singleton records ops time
-  console: api records
+  console: api records ops
   kafka: config ops
   api: detection history models records store forecasting ops sandbox time
   config: detection records forecasting sandbox time

@@ -2,13 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fromJsonSchema, McpServer, type McpServerFactory } from '@modelcontextprotocol/server';
 import type { TObject } from 'typebox';
+import { PACKAGE, VERSION } from '../../ops/version.ts';
 import { schemaCheck } from '../wire/schema/schema-problems.ts';
 import { boundedAnswer } from './bounded-answer.ts';
 import { type Ask, MCP_TOOLS, type McpTool, ToolProblem } from './mcp-tools.ts';
 
-const ROOT = join(import.meta.dirname, '../../..');
-const BOOK = join(ROOT, 'deploy/book');
-const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const BOOK = join(import.meta.dirname, '../../../deploy/book');
 /** Tools and resources change with the version alone. */
 const CAPABILITIES = { tools: { listChanged: false }, resources: { listChanged: false } };
 
@@ -22,7 +21,7 @@ export const mcpServer =
   (ask: Ask): McpServerFactory =>
   () => {
     const options = { instructions: INSTRUCTIONS, capabilities: CAPABILITIES };
-    const server = new McpServer({ name: 'tidewatch', version }, options);
+    const server = new McpServer({ name: PACKAGE, version: VERSION }, options);
     for (const tool of TOOLS) {
       const { name, title, description, inputSchema, run } = tool;
       const annotations = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
