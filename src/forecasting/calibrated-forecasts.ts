@@ -58,3 +58,13 @@ export async function forecastCalibrated(
   );
   return forecasts.map(({ mean, quantiles }) => ({ mean, quantiles }));
 }
+
+/** Adds a share of a correction to the median and the quantiles. */
+export function shifted(
+  { mean, quantiles }: HorizonForecast,
+  correction: Float64Array,
+  weight: number,
+): HorizonForecast {
+  const shift = (numbers: Float64Array) => numbers.map((value, k) => value + weight * correction[k]);
+  return { mean: shift(mean), quantiles: quantiles.map(shift) };
+}

@@ -1,4 +1,4 @@
-import { type ForecastSettings, forecastCalibrated, type HorizonForecast } from './calibrated-forecasts.ts';
+import { type ForecastSettings, forecastCalibrated, type HorizonForecast, shifted } from './calibrated-forecasts.ts';
 import { calibrationContexts, FOLDS_MAX } from './conformal-intervals.ts';
 import type { Inference } from './forecaster.ts';
 import type { ForecastPoint } from './model-quantiles.ts';
@@ -126,10 +126,4 @@ function actualsOf({ values, cutoff }: ForecastPoint, steps: number): Float64Arr
 
 function endOf(values: Float64Array): ForecastPoint {
   return { values, cutoff: values.length };
-}
-
-/** Adds a share of the correction to the median and the quantiles. */
-function shifted({ mean, quantiles }: HorizonForecast, correction: Float64Array, weight: number): HorizonForecast {
-  const shift = (numbers: Float64Array) => numbers.map((value, k) => value + weight * correction[k]);
-  return { mean: shift(mean), quantiles: quantiles.map(shift) };
 }

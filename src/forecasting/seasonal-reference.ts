@@ -1,6 +1,7 @@
-import { forecastCalibrated, type HorizonForecast } from './calibrated-forecasts.ts';
+import { forecastCalibrated, type HorizonForecast, shifted } from './calibrated-forecasts.ts';
 import type { Inference } from './forecaster.ts';
 import type { ForecastPoint } from './model-quantiles.ts';
+import { blendWeight } from './temporal-aggregation.ts';
 
 /** The newest seasons that decide. Each costs a forecast. */
 export const SEASON_BACKTESTS_MAX = 4;
@@ -9,9 +10,9 @@ const BACKTESTS_MIN = 2;
 /** The weight where a context of years is too short for that, if it shows a season. */
 const UNTESTED_WEIGHT = 0.5;
 /** Weights of the seasonal reference. */
-const WEIGHTS = [0.5, 1];
-/** A weight must reduce the error of the backtests to this share. */
-const ERROR_RATIO_MAX = 0.85;
+const WEIGHTS = [0, 0.5, 1];
+/** A weight must reduce the error of the backtests to 85 %. */
+const GAIN_MIN = 1 / 0.85 - 1;
 /** Largest growth from one season to the next. */
 const GROWTH_MAX = 2;
 const GROWING_SEASONS_MAX = 2;
@@ -21,12 +22,6 @@ interface ReferenceSettings {
   readonly context: number;
   /** A year, in values. */
   readonly season: number;
-}
-
-/** Moves a forecast by so much. */
-interface SeasonalShift {
-  readonly weight: number;
-  readonly reference: Float64Array;
 }
 
 /**
@@ -49,13 +44,26 @@ export async function blendSeasonal(
     return cutoffs.map((cutoff) => ({ values, cutoff, index }));
   });
   const backtests = await forecastCalibrated(past, { h: season, context, probabilities: [] }, inference);
-  const shifts = histories.map((values, index): SeasonalShift => {
-    const own = past.flatMap((point, i) => (point.index === index ? [{ ...point, mean: backtests[i].mean }] : []));
-    const isUntested = own.length === 0 && isTested[index];
-    const weight = isUntested ? showsSeason(values, season) * UNTESTED_WEIGHT : weightOf(own, season);
-    return { weight, reference: seasonalReference(values, season, h) };
+  const backtestsOf = Map.groupBy(past.keys(), (i) => past[i].index);
+  const weightOf = (index: number) => {
+    const own = backtestsOf.get(index);
+    if (own === undefined) return isTested[index] ? showsSeason(histories[index], season) * UNTESTED_WEIGHT : 0;
+    const made = own.map((i) => {
+      const { values, cutoff } = past[i];
+      const { mean: fine } = backtests[i];
+      const reference = seasonalReference(values.subarray(0, cutoff), season, season);
+      return { actual: values.subarray(cutoff), fine, correction: reference.map((value, k) => value - fine[k]) };
+    });
+    return blendWeight(made, WEIGHTS, GAIN_MIN);
+  };
+  return forecasts.map((forecast, index) => {
+    const reference = seasonalReference(histories[index], season, h);
+    return shifted(
+      forecast,
+      reference.map((value, k) => value - forecast.mean[k] || 0),
+      weightOf(index),
+    );
   });
-  return forecasts.map((forecast, i) => shifted(forecast, shifts[i]));
 }
 
 /** At least half of the history stays, and two seasons. */
@@ -82,32 +90,6 @@ function showsSeason(values: Float64Array, season: number): 0 | 1 {
   return distanceAt(season) < others.reduce((sum, each) => sum + each, 0) / others.length ? 1 : 0;
 }
 
-interface Backtest {
-  readonly values: Float64Array;
-  readonly cutoff: number;
-  readonly mean: Float64Array;
-}
-
-/** The weight with the least absolute error in the backtests; 0 unless it is much better than the model. */
-function weightOf(backtests: readonly Backtest[], season: number): number {
-  const references = backtests.map(({ values, cutoff }) =>
-    seasonalReference(values.subarray(0, cutoff), season, season),
-  );
-  const errorOf = (weight: number) =>
-    backtests.reduce((sum, { values, cutoff, mean }, b) => {
-      const errors = mean.map((value, k) => {
-        return Math.abs(values[cutoff + k] - value - weight * (references[b][k] - value)) || 0;
-      });
-      return sum + errors.reduce((total, error) => total + error, 0);
-    }, 0);
-  let [best, least] = [0, ERROR_RATIO_MAX * errorOf(0)];
-  for (const weight of WEIGHTS) {
-    const error = errorOf(weight);
-    if (error < least) [best, least] = [weight, error];
-  }
-  return best;
-}
-
 /**
  * The last season, grown by half of its growth over the one before: a factor of positive values, else a distance. It
  * grows for GROWING_SEASONS_MAX at most, because the backtests are of one.
@@ -124,11 +106,4 @@ function seasonalReference(values: Float64Array, season: number, h: number): Flo
     const value = last[k % season];
     return isPositive ? value * ((1 + ratio) / 2) ** seasons : value + step * seasons;
   });
-}
-
-function shifted(forecast: HorizonForecast, { weight, reference }: SeasonalShift): HorizonForecast {
-  if (weight === 0) return forecast;
-  const shifts = forecast.mean.map((value, k) => weight * (reference[k] - value) || 0);
-  const shift = (numbers: Float64Array) => numbers.map((value, k) => value + shifts[k]);
-  return { mean: shift(forecast.mean), quantiles: forecast.quantiles.map(shift) };
 }

@@ -103,13 +103,17 @@ export interface BacktestForecast {
 }
 
 /**
- * The weight of the correction with the least sum of mean absolute errors over the backtests; 0 where the gain is below
- * GAIN_MIN.
+ * The weight of the correction with the least sum of mean absolute errors over the backtests; the first where the gain
+ * is below `gainMin`.
  */
-export function blendWeight(backtests: readonly BacktestForecast[]): number {
-  const errors = BLEND_WEIGHTS.map(() => 0);
+export function blendWeight(
+  backtests: readonly BacktestForecast[],
+  weights: readonly number[] = BLEND_WEIGHTS,
+  gainMin = GAIN_MIN,
+): number {
+  const errors = weights.map(() => 0);
   for (const backtest of backtests) {
-    const ofWeights = BLEND_WEIGHTS.map((weight) => meanOf(absoluteErrors(backtest, weight), 0, backtest.fine.length));
+    const ofWeights = weights.map((weight) => meanOf(absoluteErrors(backtest, weight), 0, backtest.fine.length));
     if (ofWeights.some(Number.isNaN)) continue;
     ofWeights.forEach((error, i) => {
       errors[i] += error;
@@ -117,14 +121,14 @@ export function blendWeight(backtests: readonly BacktestForecast[]): number {
   }
   let best = 0;
   let least = errors[0];
-  for (let i = 1; i < BLEND_WEIGHTS.length; i++) {
-    const error = errors[i] * (1 + GAIN_MIN);
+  for (let i = 1; i < weights.length; i++) {
+    const error = errors[i] * (1 + gainMin);
     if (error < least) {
       best = i;
       least = error;
     }
   }
-  return BLEND_WEIGHTS[best];
+  return weights[best];
 }
 
 function absoluteErrors({ actual, fine, correction }: BacktestForecast, weight: number): Float64Array {
