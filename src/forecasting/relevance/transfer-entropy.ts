@@ -61,6 +61,8 @@ export async function transferEntropy(
 /** Rows of a series. */
 interface PairedRows {
   readonly history: ExplainedSeries;
+  /** Present values of the series and of the variable, ascending. */
+  readonly sorted: readonly [own: Float64Array, given: Float64Array];
   /** Times of the next values, by last value of the series; equal ones in random order. */
   readonly times: readonly number[];
   /** Random numbers of the series, so that its place among others does not matter. */
@@ -81,7 +83,8 @@ function rowsOf(history: ExplainedSeries, variable: number, count: number): Pair
   }
   const next = randomNumbers(new Uint8Array(Float64Array.of(sum, times.length).buffer));
   permute(times, [0, times.length], next);
-  return { history, times: times.sort((a, b) => values[a - 1] - values[b - 1]), next };
+  const sorted = [ascending(values), ascending(given)] as const;
+  return { history, sorted, times: times.sort((a, b) => values[a - 1] - values[b - 1]), next };
 }
 
 /** Codes of each row: next and last value together, and the variable. */
@@ -103,10 +106,10 @@ function tableOf(parts: readonly PairedRows[], { variable, categories, bins, row
   const counts = new Float64Array(BINS_MAX ** 2 * width);
   const table = { own: new Uint8Array(rows), given: new Uint8Array(rows), counts };
   let row = 0;
-  for (const { history, times } of parts) {
+  for (const { history, sorted, times } of parts) {
     const { values: column } = history.variables[variable];
-    const binOf = binning(history.values, bins);
-    const givenOf = categories === null ? binning(column, bins) : (value: number) => codeOf(value, categories);
+    const binOf = binning(sorted[0], bins);
+    const givenOf = categories === null ? binning(sorted[1], bins) : (value: number) => codeOf(value, categories);
     for (const t of times) {
       table.own[row] = binOf(history.values[t]) * BINS_MAX + binOf(history.values[t - 1]);
       table.given[row++] = givenOf(column[t - 1]);
@@ -140,11 +143,14 @@ function codeOf(value: number, categories: readonly number[]): number {
   return code < 0 ? categories.length : code;
 }
 
-/** Finds the bin of a value between the quantiles of all. Few distinct values have a bin each. */
-function binning(values: ArrayLike<number>, bins: number): (value: number) => number {
-  const sorted = Float64Array.from(values)
+function ascending(values: ArrayLike<number>): Float64Array {
+  return Float64Array.from(values)
     .filter((value) => !Number.isNaN(value))
     .sort();
+}
+
+/** Finds the bin of a value between the quantiles of all. Few distinct values have a bin each. */
+function binning(sorted: Float64Array, bins: number): (value: number) => number {
   const distinct = distinctOf(sorted);
   const edges = distinct.length <= BINS_MAX ? distinct.slice(1) : quantilesOf(sorted, bins);
   return (value) => edges.reduce((bin, edge) => bin + Number(edge <= value), 0);
