@@ -17,12 +17,9 @@ const NO_SERIES: SeriesStanding = { states: new Map(), ended: 0, newestMs: null,
 const JUDGED: readonly ScoreState[] = ['scored', 'returned'];
 const CALIBRATING: readonly ScoreState[] = ['warming-up', 'not-forecasted', 'calibrating'];
 
-interface KnownOfCluster extends Pick<Freshness, 'workers' | 'unwatched'> {
-  /** Records of the input wait to be scored. */
-  readonly waits: boolean;
-}
+type KnownOfCluster = Pick<Freshness, 'workers' | 'unwatched'>;
 
-const UNKNOWN: KnownOfCluster = { workers: null, unwatched: null, waits: false };
+const UNKNOWN: KnownOfCluster = { workers: null, unwatched: null };
 
 /** Reports how current the scores are, to any number of readers. */
 export function freshnessReader(operations: Operations, nowMs: () => number): () => Promise<Freshness> {
@@ -40,13 +37,10 @@ export function freshnessReader(operations: Operations, nowMs: () => number): ()
     return Promise.race([asked, sleep(CLUSTER_MS_MAX, UNKNOWN, { ref: false })]);
   };
   const read = async (): Promise<Freshness> => {
-    const [standing, { waits, ...known }] = await Promise.all([
-      operations.reader.standing().catch(() => NO_SERIES),
-      cluster(),
-    ]);
+    const [standing, known] = await Promise.all([operations.reader.standing().catch(() => NO_SERIES), cluster()]);
     const unread = operations.problem();
     // Records that wait are a backlog of the workers, not an input that has stopped.
-    const problem = unread !== null && unread.due !== null && waits ? null : unread;
+    const problem = unread !== null && unread.due !== null && (known.workers?.lag ?? 0) > 0 ? null : unread;
     const count = (of: readonly ScoreState[]) => of.reduce((sum, state) => sum + (standing.states.get(state) ?? 0), 0);
     return {
       at: nowMs(),
@@ -79,22 +73,22 @@ type Commits = Map<number, { readonly nextOffset: number | null; readonly sinceM
 
 async function askCluster({ cluster }: Operations, commits: Commits, nowMs: number): Promise<KnownOfCluster> {
   const [{ members, partitions }, findings] = await Promise.all([cluster.workers(), cluster.findings()]);
-  let [lag, waits] = [0, false];
+  let lag = 0;
   let stalledSinceMs = Number.POSITIVE_INFINITY;
   for (const { partition, nextOffset, endOffset } of partitions) {
     const waiting = Math.max(0, endOffset - (nextOffset ?? 0));
-    if (waiting > MARKERS) lag += waiting;
-    waits ||= waiting > MARKERS;
+    if (waiting <= MARKERS) {
+      commits.delete(partition);
+      continue;
+    }
+    lag += waiting;
     const seen = commits.get(partition);
-    if (waiting <= MARKERS) commits.delete(partition);
-    else if (seen === undefined || seen.nextOffset !== nextOffset)
-      commits.set(partition, { nextOffset, sinceMs: nowMs });
+    if (seen === undefined || seen.nextOffset !== nextOffset) commits.set(partition, { nextOffset, sinceMs: nowMs });
     else if (nowMs - seen.sinceMs > COMMIT_MS_MAX) stalledSinceMs = Math.min(stalledSinceMs, seen.sinceMs);
   }
   const unwatched = findings.find((finding) => finding.kind === 'unwatched');
   return {
     workers: { members, lag, stalled_since: Number.isFinite(stalledSinceMs) ? stalledSinceMs : null },
     unwatched: unwatched ? { records: unwatched.records, of: unwatched.of, examples: [...unwatched.examples] } : null,
-    waits,
   };
 }
