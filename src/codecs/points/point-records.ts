@@ -106,7 +106,7 @@ export function compilePointRecords({ mapping, groupPathOf, futureLimitOf }: Poi
   };
 }
 
-/** Records share memory of at most this size and one record: one that waits keeps all of it. */
+/** Bytes after which records get a new buffer: a record that waits keeps its whole buffer in memory. */
 const SHARED_BYTES_MAX = 65_536;
 
 /** The records of one body, whose texts become bytes at once. */

@@ -22,7 +22,7 @@ export interface ShownFreshness {
 
 /** While more observations of each series wait, what is shown may be the past. One step may be on its way. */
 const WAITING_STEPS = 2;
-/** Newer observations are of the present, however many wait for the next commit. */
+/** If the newest observation is younger, the page is current, however many wait for the next commit. */
 const PRESENT_MS = 300_000;
 const PAST_WORKS = 'Stored events, series and backtests are still available.';
 
