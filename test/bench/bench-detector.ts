@@ -12,12 +12,10 @@ const DAY_MS = 86_400_000;
 /** What benches vary of a detector. */
 export interface BenchSettings {
   readonly detectionSize: number;
-  /** Whether grade, severity and alarm are judged, with the long memory. */
-  readonly alarms: boolean;
 }
 
 /** The settings that a detectors file gives when it names nothing but these. */
-export function benchDetector({ detectionSize, alarms }: BenchSettings): DetectorConfig {
+export function benchDetector({ detectionSize }: BenchSettings): DetectorConfig {
   const freq = parseFrequency('s')!;
   return {
     name: 'sensors',
@@ -34,8 +32,8 @@ export function benchDetector({ detectionSize, alarms }: BenchSettings): Detecto
       level: 99,
       thresholdMethod: 'univariate',
       calibration: 'robust',
-      alarmRate: alarms ? alarmRateOf({}, freq) : null,
-      profile: alarms ? { calendar: UTC_CALENDAR, stepMs: meanStepMs(freq) } : null,
+      alarmRate: alarmRateOf({}, freq),
+      profile: { calendar: UTC_CALENDAR, stepMs: meanStepMs(freq) },
       calibrationSize: 12 * detectionSize,
       context: 512,
       freq,

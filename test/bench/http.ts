@@ -44,7 +44,6 @@ async function measureMany(sidecar: Sidecar): Promise<Figures> {
   const daily = await measureOne(sidecar, question('/v2/anomaly_detection', DAILY, { ...DETECTION, freq: 'D' }));
   const large = onlineDetection(HOURLY);
   const hourly = await measureOne(sidecar, large);
-  const larger = await measureOne(sidecar, onlineDetection(HOURLY, 'tsmodel-1'));
   const beside = await checksBeside(sidecar, check, large);
   const row = (of: string, { series, length }: typeof DAILY, one: Answered): Cell[] => [
     of,
@@ -58,11 +57,7 @@ async function measureMany(sidecar: Sidecar): Promise<Figures> {
   printTable(
     'many series in one request',
     ['request', 'series', 'values each', 'MiB', 's', 'forecasts', 'model share of cpu'],
-    [
-      row('anomaly_detection, daily', DAILY, daily),
-      row('online_anomaly_detection, hourly', HOURLY, hourly),
-      row('the same with tsmodel-1', HOURLY, larger),
-    ],
+    [row('anomaly_detection, daily', DAILY, daily), row('online_anomaly_detection, hourly', HOURLY, hourly)],
   );
   const latencyRows = (of: string, latencies: readonly Latencies[]) =>
     latencies.map((l, i): Cell[] => [of, CONNECTIONS[i], l.answers, l.perSecond, l.p50Ms, l.p99Ms]);
@@ -166,8 +161,8 @@ async function workOf({ metric }: Sidecar) {
   return { forecasts, modelS, processS };
 }
 
-function onlineDetection(size: typeof HOURLY, model = ONLINE.model): Question {
-  return question('/v2/online_anomaly_detection', size, { ...ONLINE, model });
+function onlineDetection(size: typeof HOURLY): Question {
+  return question('/v2/online_anomaly_detection', size, ONLINE);
 }
 
 /** The values of all series are the same: no series knows of another, and so the body is made fast. */

@@ -6,7 +6,6 @@ import { EXPORT_PATH } from '../../src/api/grpc/otlp-server.ts';
 import { readTail } from '../../src/kafka/fetch/topic-tail.ts';
 import { gaugeRequest, snappyBlock, writeRequest, writeRequest2 } from '../fixture/stream/emitted-metrics.ts';
 import type { Bench } from './bench.ts';
-import { enginePointsPerSecond } from './engine-points.ts';
 import { makeTopics, PARTITIONS, withBroker } from './local-broker.ts';
 import { startedCommand } from './started-command.ts';
 import { printTable, rounded } from './table.ts';
@@ -16,7 +15,6 @@ const SERIES = 500;
 /** Of each series in a body. */
 const STEPS = 4;
 const SECONDS = 10;
-const ROUNDS = 5;
 /** Requests that are open at once, as shards of a sender have them. */
 const SENDERS = 4;
 /** Far enough behind the clock that no time is ahead of it, whatever the speed. */
@@ -78,16 +76,8 @@ const FORMATS: Readonly<Record<string, Format>> = {
   },
 };
 
-/**
- * Points a second that `receive` takes in each format, with senders and broker on the same machine, and what points
- * cost that are aggregated; `aggregate`: that alone.
- */
-export const run: Bench = async (args) =>
-  args.includes('aggregate')
-    ? { aggregate_ratio: await aggregateRatio() }
-    : { ...(await received()), aggregate_ratio: await aggregateRatio() };
-
-const received = () =>
+/** Points a second that `receive` takes in each format, with senders and broker on the same machine. */
+export const run: Bench = () =>
   withBroker(async (connection) => {
     const folder = await mkdtemp(join(tmpdir(), 'tidewatch-ingest-'));
     const figures: Record<string, number> = {};
@@ -133,22 +123,6 @@ const received = () =>
     );
     return figures;
   });
-
-/** Points a second of the engine at 20 points a step, over those at one. Rounds take turns: the machine may be busy. */
-async function aggregateRatio(): Promise<number> {
-  const [many, one]: [number[], number[]] = [[], []];
-  for (let round = 0; round < ROUNDS; round++) {
-    many.push(await enginePointsPerSecond(20, 20));
-    one.push(await enginePointsPerSecond(1, 400));
-  }
-  const median = (figures: number[]) => figures.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)];
-  const rows = [
-    ['20', median(many)],
-    ['1', median(one)],
-  ] as const;
-  printTable('Points that the engine scores in a second of one core', ['points a step', 'points/s'], rows);
-  return rounded(median(many) / median(one));
-}
 
 type Post = (body: Buffer) => Promise<void>;
 

@@ -8,7 +8,6 @@ import { seededPartition, seedOf } from './seeded-changelog.ts';
 
 export interface MemoryOptions {
   readonly seriesCount: number;
-  readonly alarms: boolean;
 }
 
 export interface HeldMemory {
@@ -20,9 +19,9 @@ export interface HeldMemory {
 }
 
 const DETECTION_SIZE = 24;
-const { seriesCount, alarms } = childOptions<MemoryOptions>();
+const { seriesCount } = childOptions<MemoryOptions>();
 const stopping = stopAsked();
-const seed = { ...seedOf(seriesCount, DETECTION_SIZE, true), steps: 2 * DETECTION_SIZE + 2, alarms };
+const seed = { ...seedOf(seriesCount, DETECTION_SIZE, true), steps: 2 * DETECTION_SIZE + 2 };
 const loaded = loadedBenchDetector(seed, FREE_FORECASTER);
 const held = [];
 for (let partition = 0; partition < PARTITIONS; partition++) {

@@ -17,7 +17,7 @@ export async function run(): Promise<Figures> {
   let bytesPerSeries = Number.NaN;
   let livePerSeries = Number.NaN;
   for (const seriesCount of COUNTS) {
-    const options: MemoryOptions = { seriesCount, alarms: true };
+    const options: MemoryOptions = { seriesCount };
     const held = await runChild<HeldMemory>('memory-process.ts', options, imageMalloc());
     // What one more series takes, beyond a process that has done the same with fewer.
     if (fewer !== null) {

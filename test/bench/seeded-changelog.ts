@@ -26,7 +26,7 @@ export interface Seed extends BenchSettings {
 /** Full rings and one window more; later beginners included. */
 export function seedOf(seriesCount: number, detectionSize: number, spread: boolean): Seed {
   const windows = Math.max(Math.ceil(512 / detectionSize), 8) + 2;
-  return { seriesCount, detectionSize, steps: windows * detectionSize, spread, alarms: true };
+  return { seriesCount, detectionSize, steps: windows * detectionSize, spread };
 }
 
 /**

@@ -7,6 +7,7 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export interface StartedCommand {
   readonly url: string;
+  readonly pid: number | undefined;
   /** What the line says. */
   readonly fields: Readonly<Record<string, string>>;
   stop(): Promise<void>;
@@ -23,12 +24,15 @@ export async function startedCommand(
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'close');
+  // Nothing keeps running when a bench fails.
+  process.once('exit', () => child.kill());
   for await (const line of createInterface({ input: child.stdout })) {
     if (!line.includes(`"msg":"${message}"`)) continue;
     child.stdout.resume();
     const fields = JSON.parse(line) as Record<string, string>;
     return {
       url: fields.url,
+      pid: child.pid,
       fields,
       async stop() {
         child.kill('SIGINT');

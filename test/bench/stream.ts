@@ -129,7 +129,7 @@ async function* measureCase(connection: KafkaConnection, each: Case): AsyncGener
   }
 }
 
-export async function feedObservations(
+async function feedObservations(
   connection: KafkaConnection,
   { observations }: Topics,
   { seriesCount, steps: firstStep }: Seed,
@@ -159,7 +159,7 @@ function passThrough(
   });
 }
 
-export function engineOptions(
+function engineOptions(
   { config: kafka }: KafkaConnection,
   topics: Topics,
   model: EngineOptions['model'],
@@ -167,10 +167,10 @@ export function engineOptions(
   observations: number,
 ): EngineOptions {
   const inferenceThreads = INFERENCE_THREADS;
-  return { kafka, topics, groupId: topics.scores, model, inferenceThreads, detectionSize, alarms: true, observations };
+  return { kafka, topics, groupId: topics.scores, model, inferenceThreads, detectionSize, observations };
 }
 
-export async function measureEngine(options: EngineOptions): Promise<Throughput> {
+async function measureEngine(options: EngineOptions): Promise<Throughput> {
   const engine = startChild<'restored' | Throughput>('engine-process.ts', options);
   let report = await engine.next();
   while (report === 'restored') report = await engine.next();

@@ -47,7 +47,6 @@ interface SetFigures {
   readonly precision: number;
   /** Events a week and series. */
   readonly events_per_week: number;
-  readonly events_per_incident: number;
   /** Rows from the start of an incident to the event that finds it. */
   readonly delay_rows: number;
 }
@@ -60,24 +59,23 @@ async function detectorFigures(sets: readonly CaseSet[]): Promise<Figures> {
     const found = await figuresOf(detector, sets);
     if (found === null) continue;
     for (const [set, { vus_pr, event_f1, recall, precision, ...rest }] of found.bySet) {
-      const { events_per_week, events_per_incident, delay_rows } = rest;
-      const cells = [vus_pr, event_f1, recall, precision, events_per_week, events_per_incident, delay_rows];
+      const { events_per_week, delay_rows } = rest;
+      const cells = [vus_pr, event_f1, recall, precision, events_per_week, delay_rows];
       rows.get(set)!.push([detector.name, ...cells]);
     }
-    const { micros, bytes, firstRow } = found;
-    costs.push([detector.name, detector.defaults, micros, bytes, firstRow]);
+    const { micros, bytes } = found;
+    costs.push([detector.name, detector.defaults, micros, bytes]);
     figures[detector.key] = {
       ...Object.fromEntries([...found.bySet].map(([{ key }, one]) => [key, roundedAll(one)])),
       us_per_observation: rounded(micros),
       bytes_per_series: rounded(bytes),
-      first_verdict_row: firstRow,
     };
   }
-  const columns = ['VUS-PR', 'event F1', 'recall', 'precision', 'events a week', 'events an incident', 'delay, rows'];
+  const columns = ['VUS-PR', 'event F1', 'recall', 'precision', 'events a week', 'delay, rows'];
   for (const [{ title, cases }, cells] of rows) {
     printTable(`${title}, ${cases.length} series; recall to delay at the defaults`, ['detector', ...columns], cells);
   }
-  const costColumns = ['detector', 'defaults', 'us an observation', 'bytes a series', 'first verdict, row'];
+  const costColumns = ['detector', 'defaults', 'us an observation', 'bytes a series'];
   printTable('what it costs', costColumns, costs);
   return figures;
 }
@@ -86,7 +84,6 @@ async function detectorFigures(sets: readonly CaseSet[]): Promise<Figures> {
 async function figuresOf(detector: Detector, sets: readonly CaseSet[]) {
   let [micros, rows, bytes] = [0, 0, 0];
   const bySet = new Map<CaseSet, SetFigures>();
-  const firstRows: number[] = [];
   for (const set of sets) {
     try {
       const { judged, ...cost } = await detector.judge(set.cases);
@@ -94,13 +91,12 @@ async function figuresOf(detector: Detector, sets: readonly CaseSet[]) {
       bytes = Math.max(bytes, cost.bytesPerSeries);
       rows += set.cases.reduce((sum, { times }) => sum + times.length, 0);
       bySet.set(set, setFigures(set.cases, judged));
-      if (set.key === 'quiet') firstRows.push(...judged.map(({ scores }) => scores.findIndex((score) => score > 0)));
     } catch (error) {
       console.log(`Without ${detector.name}: ${(error as Error).message.split('\n')[0]}`);
       return null;
     }
   }
-  return { bySet, micros: micros / rows, bytes, firstRow: median(firstRows) };
+  return { bySet, micros: micros / rows, bytes };
 }
 
 function setFigures(cases: readonly Case[], judged: readonly JudgedCase[]): SetFigures {
@@ -131,7 +127,6 @@ function setFigures(cases: readonly Case[], judged: readonly JudgedCase[]): SetF
     recall: found.length === 0 ? Number.NaN : delays.length / found.length,
     precision: found.length === 0 || events === 0 ? Number.NaN : hits / events,
     events_per_week: events / weeks,
-    events_per_incident: delays.length === 0 ? Number.NaN : hits / delays.length,
     delay_rows: median(delays),
   };
 }

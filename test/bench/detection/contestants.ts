@@ -21,10 +21,7 @@ export const OURS: Contestant = {
   speed: judgeSpeed,
 };
 
-const LAST_VALUES: readonly Contestant[] = [
-  inProcess('last value', 'last_value', lastChange),
-  inProcess('last value held', 'last_value_held', (input) => held(lastChange(input))),
-];
+const LAST_VALUE = inProcess('last value held', 'last_value_held', (input) => held(lastChange(input)));
 /** Key of the rival that speed is compared with. */
 export const RANDOM_CUT_FOREST = 'random_cut_forest';
 const PROGRAMS: readonly Contestant[] = [
@@ -34,7 +31,7 @@ const PROGRAMS: readonly Contestant[] = [
 
 /** Those that can run here; what is left out is said. */
 export async function rivals(): Promise<Contestant[]> {
-  const able: Contestant[] = [...LAST_VALUES];
+  const able: Contestant[] = [LAST_VALUE];
   const tiny = [{ name: 'tiny', stepMs: 1, times: new Float64Array(64), channels: [new Float64Array(64)] }];
   for (const rival of PROGRAMS) {
     try {

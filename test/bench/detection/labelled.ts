@@ -1,9 +1,9 @@
-/** Tables of labelled series and groups, ours beside the rivals', by half and by source. */
+/** Tables of labelled series and groups, ours and the rivals', by half. */
 import type { Figures } from '../bench.ts';
 import { type Cell, printTable, rounded } from '../table.ts';
 import { type Contestant, OURS } from './contestants.ts';
 import { isReported, type LabelledInput } from './labelled-data.ts';
-import { type SeriesCard, type SetCard, seriesCard, setCard, sharedThreshold } from './score-card.ts';
+import { type SeriesCard, type SetCard, seriesCard, setCard } from './score-card.ts';
 
 const COLUMNS = ['VUS-PR', 'event F1', 'recall'];
 
@@ -25,7 +25,6 @@ export async function labelledScores(
     );
   }
   printHalves(what, cardsOf);
-  printSources(what, cardsOf);
   return new Map(
     [...cardsOf].map(([{ key }, cards]) => [key, setCard(cards.filter(({ input }) => isReported(input)))]),
   );
@@ -44,25 +43,6 @@ function printHalves(what: string, cardsOf: ReadonlyMap<Contestant, readonly Ser
     [what, 'count', 'detector', ...COLUMNS, 'false alarms', 'median delay'],
     rows,
   );
-}
-
-/** At the threshold of the half that a series is in, or of all. */
-function printSources(what: string, cardsOf: ReadonlyMap<Contestant, readonly SeriesCard[]>): void {
-  const sources = new Set([...cardsOf.values()].flatMap((cards) => cards.map(({ input }) => input.source)));
-  const rows = [...sources].sort().flatMap((source) =>
-    [...cardsOf].map(([{ name }, all]): Cell[] => [
-      source,
-      name,
-      ...SETS.flatMap(([, isIn]) => {
-        const cards = all.filter(({ input }) => isIn(input));
-        const ofSource = cards.filter(({ input }) => input.source === source);
-        if (ofSource.length === 0) return COLUMNS.map(() => Number.NaN);
-        return measures(setCard(ofSource, sharedThreshold(cards)));
-      }),
-    ]),
-  );
-  const columns = SETS.flatMap(([set]) => COLUMNS.map((column) => `${column}, ${set}`));
-  printTable(`labelled ${what} by source`, ['source', 'detector', ...columns], rows);
 }
 
 const SETS: readonly [string, (input: LabelledInput) => boolean][] = [

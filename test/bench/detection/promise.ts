@@ -1,7 +1,7 @@
-/** Alarms as a person meets them: how many there are, how many are false, and whether that is what was promised. */
+/** Alarm episodes: how many there are, how many are false, and whether that is the target rate. */
 import type { Figures } from '../bench.ts';
 import { type Cell, printTable, rounded } from '../table.ts';
-import { median, percentile, type Segment, segmentsOf } from './event-segments.ts';
+import { median, type Segment, segmentsOf } from './event-segments.ts';
 import { isReported, type LabelledInput } from './labelled-data.ts';
 import { zonesOf } from './metrics-alarms.ts';
 import { judge, type Verdicts } from './product.ts';
@@ -13,8 +13,6 @@ const EPISODE_GAP = 24;
 /** An episode that begins so many rows before an incident or behind its end is not false. */
 const BEFORE_ROWS = 24;
 const BEHIND_ROWS = 48;
-/** Until here a series is still calibrating. */
-const FIRST_ROWS = 160;
 const DAY_MS = 86_400_000;
 /** Of the name of a group without its warm-up, in which incidents of most sources are not labelled. */
 const LABELLED_PART = ', behind its warm-up';
@@ -22,15 +20,12 @@ const LABELLED_PART = ', behind its warm-up';
 /** What became of one whole file, the rows in which the detector is still learning included. */
 export interface AlarmRecord {
   readonly name: string;
-  /** Judged rows that are not close to an incident, and how many of them are alarms. */
+  /** Judged rows that are not close to an incident. */
   readonly normalRows: number;
-  readonly normalAlarms: number;
   readonly days: number;
   readonly episodes: number;
   /** Of them, those that begin in normal rows. */
   readonly falseEpisodes: number;
-  /** Of these, those that begin in the first rows of the file. */
-  readonly firstFalseEpisodes: number;
   /** For each incident the rows from its start to the first alarm; null where there was none. */
   readonly delays: readonly (number | null)[];
 }
@@ -41,28 +36,17 @@ export async function promiseFigures(
 ): Promise<Figures> {
   const inputs = [...series, ...groups];
   const rows: Cell[][] = [];
-  let figures: Figures = {};
+  const figures: Record<string, number> = {};
   for (const promise of PROMISES) {
     for (const [set, records] of setsOf(await recordsAt(inputs, promise))) {
-      const { row, factors, pooled, seen } = promiseRow(records, promise);
-      rows.push([promise, set, ...row]);
-      if (set !== 'reported') continue;
-      if (promise === 10) {
-        figures = {
-          ...figures,
-          promise_seen_10: rounded(seen),
-          promise_median: rounded(median(factors)),
-          promise_p90: rounded(percentile(factors, 90)),
-        };
-      } else if (promise <= 0.1) figures = { ...figures, [`promise_pooled_${promise}`]: rounded(pooled) };
+      const measured = measuredRate(records);
+      rows.push([promise, set, measured, recallOf(records), precisionOf(records)]);
+      if (set === 'reported') figures[`promise_seen_${promise}`] = rounded(measured);
     }
   }
   printTable(
     'false alarms in 1,000 rows: episodes that begin outside of [start - 24, end + 48) of an incident; whole files',
-    [
-      ...['promised', 'series', 'expected each', 'seen', 'seen / promised', 'factor, median', 'factor, p90'],
-      ...['flagged rows', 'recall', 'precision'],
-    ],
+    ['target', 'series', 'measured', 'recall', 'precision'],
     rows,
   );
   return { ...figures, ...episodeFigures(await recordsAt(inputs, null)) };
@@ -84,21 +68,8 @@ function labelledPart(input: LabelledInput, { alarm, grade, ...verdicts }: Verdi
   ];
 }
 
-function promiseRow(records: readonly AlarmRecord[], promise: number) {
-  const normalRows = sumOf(records, 'normalRows');
-  const falseEpisodes = sumOf(records, 'falseEpisodes');
-  const expected = records.map((record) => (record.normalRows * promise) / 1_000);
-  // Where none was seen, half of one: a factor either way must be finite.
-  const ratios = records.map((record, i) => Math.max(record.falseEpisodes, 0.5) / expected[i]);
-  const factors = ratios.map((ratio) => Math.max(ratio, 1 / ratio));
-  const pooled = (1_000 * falseEpisodes) / normalRows / promise;
-  const seen = pooled * promise;
-  const flagged = (1_000 * sumOf(records, 'normalAlarms')) / normalRows;
-  const row = [
-    ...[median(expected), seen, pooled, median(factors), percentile(factors, 90)],
-    ...[flagged, recallOf(records), precisionOf(records)],
-  ];
-  return { row, factors, pooled, seen };
+function measuredRate(records: readonly AlarmRecord[]): number {
+  return (1_000 * sumOf(records, 'falseEpisodes')) / sumOf(records, 'normalRows');
 }
 
 function episodeFigures(records: readonly AlarmRecord[]): Figures {
@@ -107,7 +78,6 @@ function episodeFigures(records: readonly AlarmRecord[]): Figures {
     const days = sumOf(of, 'days');
     const daily = sumOf(of, 'episodes') / days;
     const delay = median(of.flatMap(({ delays }) => delays).filter((each) => each !== null));
-    const first = sumOf(of, 'firstFalseEpisodes') / of.length;
     if (set === 'reported') {
       figures = {
         episodes_per_day: rounded(daily),
@@ -115,17 +85,13 @@ function episodeFigures(records: readonly AlarmRecord[]): Figures {
         episode_precision: rounded(precisionOf(of)),
         median_delay: rounded(delay),
         episode_recall: rounded(recallOf(of)),
-        first_rows_false_alarms: rounded(first),
       };
     }
-    return [set, daily, sumOf(of, 'falseEpisodes') / days, precisionOf(of), recallOf(of), delay, first];
+    return [set, daily, sumOf(of, 'falseEpisodes') / days, precisionOf(of), recallOf(of), delay];
   });
   printTable(
     'alarm episodes with the default promise, whole files',
-    [
-      ...['series', 'a day and series', 'of them false', 'precision', 'recall', 'median delay'],
-      `false in the first ${FIRST_ROWS} rows, each`,
-    ],
+    ['series', 'a day and series', 'of them false', 'precision', 'recall', 'median delay'],
     rows,
   );
   return figures;
@@ -140,11 +106,9 @@ export function alarmRecord(input: LabelledInput, { alarm, grade }: Verdicts): A
   return {
     name,
     normalRows: normal.reduce((sum, each) => sum + each, 0),
-    normalAlarms: alarm.filter((flag, row) => flag === 1 && normal[row] === 1).length,
     days: (alarm.length * stepMs) / DAY_MS,
     episodes: episodes.length,
     falseEpisodes: falseOnes.length,
-    firstFalseEpisodes: falseOnes.filter(({ start }) => start < FIRST_ROWS).length,
     delays: zonesOf(labels, labels.length).map(({ event, rows }) => {
       const first = alarm.subarray(rows.start, rows.end).indexOf(1);
       return first < 0 ? null : Math.max(0, rows.start + first - event.start);
@@ -187,7 +151,7 @@ function precisionOf(records: readonly AlarmRecord[]): number {
   return 1 - sumOf(records, 'falseEpisodes') / sumOf(records, 'episodes');
 }
 
-type Count = 'normalRows' | 'normalAlarms' | 'days' | 'episodes' | 'falseEpisodes' | 'firstFalseEpisodes';
+type Count = 'normalRows' | 'days' | 'episodes' | 'falseEpisodes';
 
 function sumOf(records: readonly AlarmRecord[], key: Count): number {
   return records.reduce((sum, record) => sum + record[key], 0);

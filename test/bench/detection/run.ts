@@ -1,4 +1,4 @@
-/** How well anomalies are found, what alarms are worth and what they cost, beside rivals on the same rows. */
+/** How well anomalies are found, and what alarms are worth, compared with rivals on the same rows. */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Figures } from '../bench.ts';
@@ -9,11 +9,10 @@ import { generatedIncidents, realIncidents } from './injected-incidents.ts';
 import { groupFigures, labelledScores, seriesFigures } from './labelled.ts';
 import { readLabelled, type SeriesInput } from './labelled-data.ts';
 import { nabFigures } from './nab.ts';
-import { priceFigures } from './price.ts';
 import { promiseFigures } from './promise.ts';
 
 const DATA = fileURLToPath(new URL('../../../../shared', import.meta.url));
-const PARTS = ['series', 'groups', 'promise', 'nab', 'injected', 'speed', 'price'] as const;
+const PARTS = ['series', 'groups', 'promise', 'nab', 'injected', 'speed'] as const;
 type Part = (typeof PARTS)[number];
 /** Of a quick run: every so many series. Three and two have no factor in common, so that both halves are in it. */
 const QUICK = 3;
@@ -46,7 +45,6 @@ export async function run(args: readonly string[]): Promise<Figures> {
     ...(wanted('nab') && (await nabFigures(flags.data, able, everyNth))),
     ...(wanted('injected') && (await onInjected(flags.data, able, everyNth))),
     ...(wanted('speed') && (await speedFigures(able, everyNth))),
-    ...(wanted('price') && (await priceFigures(flags.quick ? 1 : undefined))),
   };
 }
 

@@ -49,46 +49,25 @@ export function ownResults(histories: readonly (readonly PastObservation[])[]): 
   });
 }
 
-/** Rankings by the distance from the quiet time. The true onset is given to them. */
-export const SIMPLE_SCORERS = {
-  /** Mean and deviation. */
-  nsigma: (before: readonly number[]) => {
-    const mean = before.reduce((sum, value) => sum + value, 0) / before.length;
-    return {
-      centre: mean,
-      scale: Math.sqrt(before.reduce((sum, value) => sum + (value - mean) ** 2, 0) / before.length),
-    };
-  },
-  /** Median and interquartile range. */
-  robust: (before: readonly number[]) => {
-    const sorted = before.toSorted((a, b) => a - b);
-    return { centre: quantile(sorted, 0.5), scale: quantile(sorted, 0.75) - quantile(sorted, 0.25) };
-  },
-};
+/** Mean and deviation of the quiet time: a ranking by the distance from it, for which the true onset is given. */
+function deviationScale(before: readonly number[]) {
+  const centre = before.reduce((sum, value) => sum + value, 0) / before.length;
+  const scale = Math.sqrt(before.reduce((sum, value) => sum + (value - centre) ** 2, 0) / before.length);
+  return { centre, scale };
+}
 
-export function simpleResult(
-  { step_ms, onset_row }: FaultCase,
-  history: readonly PastObservation[],
-  scaleOf: (before: readonly number[]) => { readonly centre: number; readonly scale: number },
-): CaseResult {
+export function simpleResult({ step_ms, onset_row }: FaultCase, history: readonly PastObservation[]): CaseResult {
   const onsetMs = Date.UTC(2026, 0, 1) + onset_row * step_ms;
   const distances: [string, number][] = [];
   for (const [series, rows] of Map.groupBy(history, (row) => row.series)) {
     const before = rows.filter(({ timestampMs }) => timestampMs < onsetMs).map(({ value }) => value);
     const after = rows.filter(({ timestampMs }) => timestampMs >= onsetMs).map(({ value }) => value);
     if (before.length === 0 || after.length === 0) continue;
-    const { centre, scale } = scaleOf(before);
+    const { centre, scale } = deviationScale(before);
     distances.push([series, Math.max(...after.map((value) => Math.abs(value - centre))) / (scale || 1)]);
   }
   distances.sort(([, a], [, b]) => b - a);
   const first = [...Map.groupBy(distances, ([series]) => serviceOf(series)).values()].map(([[series]]) => series);
   const origins = first.map((series) => ({ series, common: null, score: 0, evidence: [] }));
   return { incidents: [{ startedAt: new Date(onsetMs).toISOString(), origins }] };
-}
-
-/** Interpolated between the two nearest. */
-function quantile(sorted: readonly number[], share: number): number {
-  const at = share * (sorted.length - 1);
-  const [low, high] = [sorted[Math.floor(at)], sorted[Math.ceil(at)]];
-  return low + (high - low) * (at - Math.floor(at));
 }

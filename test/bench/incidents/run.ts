@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Figures } from '../bench.ts';
 import { printTable, rounded } from '../table.ts';
-import { ownResults, readCases, readHistory, SIMPLE_SCORERS, simpleResult } from './fault-cases.ts';
+import { ownResults, readCases, readHistory, simpleResult } from './fault-cases.ts';
 import { type CaseCard, caseCard, type IncidentFigures, incidentFigures } from './incident-card.ts';
 import { aloneFigures, fleetPieces, pairsSeparated } from './simulated-fleet.ts';
 import { toldFigures } from './told-incident.ts';
@@ -50,11 +50,7 @@ async function labelledFigures({
   const own = await ownResults(histories);
   const rankings: Readonly<Record<string, readonly CaseCard[]>> = {
     ours: cases.map((each, i) => caseCard(each, own[i])),
-    ...Object.fromEntries(
-      Object.entries(SIMPLE_SCORERS).map(([name, scaleOf]) => {
-        return [name, cases.map((each, i) => caseCard(each, simpleResult(each, histories[i], scaleOf)))];
-      }),
-    ),
+    nsigma: cases.map((each, i) => caseCard(each, simpleResult(each, histories[i]))),
   };
   const sets = [...new Set(cases.map((each) => each.set))];
   const figures: Record<string, number> = {};
