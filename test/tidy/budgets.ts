@@ -4,12 +4,12 @@ import { test } from 'node:test';
 import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_600, test: 75_900, words: 53_300 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_600, test: 75_500, words: 50_650 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_910,
-  api: 14_960,
+  api: 14_950,
   app: 6_070,
   checkpoint: 2_260,
   codecs: 4_890,
