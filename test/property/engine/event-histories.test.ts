@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { detectOnline } from '../../../src/api/tasks/online-detection/online-detection-run.ts';
 import type { StreamDetectionSettings } from '../../../src/detection/calibration/settings.ts';
 import type { AnomalyEvent } from '../../../src/records/anomaly-event.ts';
+import { incidentValues } from '../../fixture/events/incident-values.ts';
 import { fc } from '../../fixture/fast-check.ts';
 import { arithmeticQuantileForecaster } from '../../fixture/models/arithmetic-forecaster.ts';
 import { inStream, type TimedValue } from '../../fixture/stream/both-ways.ts';
@@ -14,18 +15,9 @@ const together = { ...alone, thresholdMethod: 'multivariate', calibrationSize: 2
 
 /** Calm rows and incidents in turn, a whole number of windows, the last row observed. */
 function valuesOf(length: number): fc.Arbitrary<number[]> {
-  const incident = fc.record({
-    calm: fc.integer({ min: 5, max: 60 }),
-    rows: fc.integer({ min: 1, max: 12 }),
-    off: fc.constantFrom(0, 40, -40, 400, Number.NaN),
-  });
-  return fc.array(incident, { minLength: 3, maxLength: 8 }).map((incidents) => {
-    const made = incidents.flatMap(({ calm, rows, off }, i) => [
-      ...Array.from({ length: calm }, (_, row) => 10 + Math.sin(row + i) + ((row * 7 + i) % 3)),
-      ...Array.from({ length: rows }, (_, row) => 10 + off + Math.sin(row)),
-    ]);
-    return Array.from({ length }, (_, row) => (row === length - 1 ? 10 : (made[row] ?? 10 + Math.sin(row))));
-  });
+  return incidentValues([0, 40, -40, 400, Number.NaN]).map((made) =>
+    Array.from({ length }, (_, row) => (row === length - 1 ? 10 : (made[row] ?? 10 + Math.sin(row)))),
+  );
 }
 
 /** Their limits fit the stream's. */

@@ -3,6 +3,7 @@ import type { DetectorConfig } from '../../../src/config/config.ts';
 import { NO_RULES } from '../../../src/detection/event/open/event-rules.ts';
 import type { AnomalyEvent } from '../../../src/records/anomaly-event.ts';
 import type { ScoreRecord } from '../../../src/records/score-record.ts';
+import { incidentValues } from '../../fixture/events/incident-values.ts';
 import { fc } from '../../fixture/fast-check.ts';
 import {
   detectorConfig,
@@ -18,22 +19,7 @@ const GAP = 4;
 const alone = streamSettings({ detectionSize: GAP, context: 32, alarmRate: 0.01 });
 const together = streamSettings({ ...alone, thresholdMethod: 'multivariate', calibrationSize: 28 });
 
-/** A calm series with incidents: each of them some rows that are off, or missing. */
-const values = fc
-  .array(
-    fc.record({
-      calm: fc.integer({ min: 5, max: 60 }),
-      rows: fc.integer({ min: 1, max: 12 }),
-      off: fc.constantFrom(0, 40, -40, 400, Number.NaN),
-    }),
-    { minLength: 3, maxLength: 8 },
-  )
-  .map((incidents) =>
-    incidents.flatMap(({ calm, rows, off }, incident) => [
-      ...Array.from({ length: calm }, (_, i) => 10 + Math.sin(i + incident) + ((i * 7 + incident) % 3)),
-      ...Array.from({ length: rows }, (_, i) => 10 + off + Math.sin(i)),
-    ]),
-  );
+const values = incidentValues([0, 40, -40, 400, Number.NaN]);
 
 type Input = ReturnType<typeof observationRecord>;
 

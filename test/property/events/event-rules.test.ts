@@ -2,28 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type EventRules, NO_RULES } from '../../../src/detection/event/open/event-rules.ts';
 import type { AnomalyEvent } from '../../../src/records/anomaly-event.ts';
+import { incidentValues } from '../../fixture/events/incident-values.ts';
 import { fc } from '../../fixture/fast-check.ts';
 import { inStream, type TimedValue } from '../../fixture/stream/both-ways.ts';
 import { detectorConfig, START_MS, STEP_MS, streamSettings } from '../../fixture/stream/stream-run.ts';
 
 const settings = streamSettings({ detectionSize: 4, context: 32, alarmRate: 0.01, gapLimit: 400, silenceAfter: null });
 
-/** Calm rows and incidents in turn. */
-const values = fc
-  .array(
-    fc.record({
-      calm: fc.integer({ min: 5, max: 40 }),
-      rows: fc.integer({ min: 1, max: 12 }),
-      off: fc.constantFrom(40, -40, 400, -10),
-    }),
-    { minLength: 3, maxLength: 8 },
-  )
-  .map((incidents) =>
-    incidents.flatMap(({ calm, rows, off }, i) => [
-      ...Array.from({ length: calm }, (_, row) => 10 + Math.sin(row + i) + ((row * 7 + i) % 3)),
-      ...Array.from({ length: rows }, (_, row) => 10 + off + Math.sin(row)),
-    ]),
-  );
+const values = incidentValues([40, -40, 400, -10], 40);
 
 const rules: fc.Arbitrary<EventRules> = fc
   .record({

@@ -47,14 +47,6 @@ test('scores are written as JSON.stringify writes them', () => {
   );
 });
 
-test('a detector that is read with another model has the scores of that one', () => {
-  const encode = jsonScores();
-  for (const modelDigest of ['0123', '4567', '0123']) {
-    const score = scoreRecord({ modelDigest });
-    assertEqual(encode(score), score);
-  }
-});
-
 test('scores of more detectors and topics than there is room for are written, too', () => {
   const encode = jsonScores();
   for (let i = 0; i < 2_000; i++) {

@@ -106,10 +106,6 @@ test('after a change of the hints events stay in their incident, and later ones 
   );
 });
 
-test('onsets that are further apart than a beginning are two incidents', () => {
-  assert.deepEqual(grouped([opened('dc-0/host-2/cpu', 0), opened('dc-0/host-2/mem', 4)]), [1, 1]);
-});
-
 test('many hosts at once are one incident, which knows how many are usual', () => {
   const events = Array.from({ length: 20 }, (_, i) => opened(`dc-0/host-${2 * i}/cpu`, 0));
   assert.deepEqual(grouped(events), [20]);

@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EventTracker } from '../../../../src/detection/event/event-tracker.ts';
 import { NO_RULES } from '../../../../src/detection/event/open/event-rules.ts';
-import { SeriesMemory, seriesLayout } from '../../../../src/detection/memory/series-memory.ts';
-import { SeriesRings } from '../../../../src/detection/memory/series-rings.ts';
 import type { AnomalyEvent } from '../../../../src/records/anomaly-event.ts';
-import { streamSettings } from '../../../fixture/stream/stream-run.ts';
+import { freshRings } from '../../../fixture/events/fresh-rings.ts';
 
 const GAP = 12;
 const STEP_MS = 60_000;
@@ -14,7 +12,7 @@ const START = 60;
 
 /** The revisions of an event of rows: [value, severity of its alarm]. They begin at START, behind calm rows. */
 function revisionsOf(rows: readonly (readonly [value: number, severity?: number])[]): AnomalyEvent[] {
-  const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ detectionSize: GAP, context: 128 }))));
+  const rings = freshRings({ detectionSize: GAP, context: 128 });
   const subject = { detector: 'd', series: 's', group: null, labels: {}, gap: GAP, stepMs: STEP_MS };
   const tracker = new EventTracker({ ...subject, rules: NO_RULES, idOf: String });
   const calm = Array.from({ length: START }, (_, i) => [EXPECTED + (i % 2)] as const);

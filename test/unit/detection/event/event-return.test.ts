@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hasReturned, isStillDisplaced } from '../../../../src/detection/event/event-return.ts';
 import { newEvent, type OpenEvent } from '../../../../src/detection/event/open/open-event.ts';
-import { SeriesMemory, seriesLayout } from '../../../../src/detection/memory/series-memory.ts';
-import { SeriesRings } from '../../../../src/detection/memory/series-rings.ts';
+import type { SeriesRings } from '../../../../src/detection/memory/series-rings.ts';
 import type { EventKind } from '../../../../src/records/anomaly-event.ts';
+import { freshRings } from '../../../fixture/events/fresh-rings.ts';
 import { whiteNoise } from '../../../fixture/stream/backtest.ts';
-import { streamSettings } from '../../../fixture/stream/stream-run.ts';
 
 const HOUR_MS = 3_600_000;
 const GAP = 24;
@@ -17,7 +16,7 @@ const HEIGHT = 40;
 /** A day of 24 rows, with noise of 1; `away` says how far values are displaced. */
 function ringsOf(away: (since: number) => number, seed: number): SeriesRings {
   const noise = whiteNoise(seed);
-  const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ context: 512 }))));
+  const rings = freshRings({ context: 512 });
   for (let row = 0; row < START + ROWS; row++) {
     rings.keepDistance(row, 20 * Math.sin((2 * Math.PI * row) / 24) + noise() + away(row - START));
   }

@@ -4,23 +4,21 @@ import { NO_VERDICT } from '../../../../src/detection/alarm/alarm.ts';
 import { EventTracker } from '../../../../src/detection/event/event-tracker.ts';
 import type { ForecastValue, SeenValue } from '../../../../src/detection/event/open/event-row.ts';
 import { type EventRules, NO_RULES } from '../../../../src/detection/event/open/event-rules.ts';
-import { SeriesMemory, seriesLayout } from '../../../../src/detection/memory/series-memory.ts';
-import { SeriesRings } from '../../../../src/detection/memory/series-rings.ts';
 import type { AnomalyEvent } from '../../../../src/records/anomaly-event.ts';
-import { streamSettings } from '../../../fixture/stream/stream-run.ts';
+import { freshRings } from '../../../fixture/events/fresh-rings.ts';
 
 const GAP = 4;
 const STEP_MS = 60_000;
 const EXPECTED = 10;
+const SUBJECT = { detector: 'd', series: 's', group: null, labels: {}, gap: GAP, stepMs: STEP_MS };
 
 /** A row: its value, whether it is an alarm, and where forecasts followed what came before it. */
 type Row = readonly [value: number, alarm: boolean, severity?: number, expected?: number];
 const calm = (rows: number): Row[] => Array.from({ length: rows }, (_, i) => [EXPECTED + (i % 2), false, 1]);
 
 function trackerOf(rules: Partial<EventRules> = {}) {
-  const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ detectionSize: GAP, context: 64 }))));
-  const subject = { detector: 'd', series: 's', group: null, labels: {}, gap: GAP, stepMs: STEP_MS };
-  const tracker = new EventTracker({ ...subject, rules: { ...NO_RULES, ...rules }, idOf: (offset) => `id ${offset}` });
+  const rings = freshRings({ detectionSize: GAP, context: 64 });
+  const tracker = new EventTracker({ ...SUBJECT, rules: { ...NO_RULES, ...rules }, idOf: (offset) => `id ${offset}` });
   let [position, elevated] = [0, 0];
   const taken: ForecastValue[] = [];
   const take = ([value, alarm, severity = alarm ? 50 : 1, expected = EXPECTED]: Row): readonly AnomalyEvent[] => {
@@ -326,7 +324,7 @@ test('a shift that stays is closed as a new level, and one that goes back as rec
 test('an alarm of the long memory is described by what its time of the week usually shows', () => {
   const { tracker, take } = trackerOf();
   for (const row of calm(30)) take(row);
-  const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ detectionSize: GAP, context: 64 }))));
+  const rings = freshRings({ detectionSize: GAP, context: 64 });
   const seen: SeenValue = { series: 's', value: 11, expected: EXPECTED, lo: 8, hi: 12, sharp: 1, rings, origin: 0 };
   const row = (position: number, alarm: boolean) => ({
     position,
@@ -357,9 +355,8 @@ test('an alarm of the long memory is described by what its time of the week usua
 });
 
 test('a value below its forecast that is high for its hour is described by the forecast', () => {
-  const subject = { detector: 'd', series: 's', group: null, labels: {}, gap: GAP, stepMs: STEP_MS };
-  const tracker = new EventTracker({ ...subject, rules: NO_RULES, idOf: String });
-  const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ detectionSize: GAP, context: 64 }))));
+  const tracker = new EventTracker({ ...SUBJECT, rules: NO_RULES, idOf: String });
+  const rings = freshRings({ detectionSize: GAP, context: 64 });
   const localMs = Date.UTC(2026, 2, 3, 9);
   const season = { expected: 20, deviation: 2, recentMean: 30, raised: false, localMs };
   const toldOf = (value: number) =>
@@ -377,14 +374,13 @@ test('a value below its forecast that is high for its hour is described by the f
 });
 
 test('an event of a group that the long memory of one member raised is of that member', () => {
-  const memory = new SeriesMemory(seriesLayout(streamSettings({ detectionSize: GAP, context: 64 })));
-  const subject = { detector: 'd', series: null, group: 'g', labels: {}, gap: GAP, stepMs: STEP_MS };
+  const subject = { ...SUBJECT, series: null, group: 'g' };
   const tracker = new EventTracker({ ...subject, rules: NO_RULES, idOf: String });
   const season = { expected: 20, deviation: 2, recentMean: 12, raised: true, localMs: Date.UTC(2026, 2, 3, 9) };
   const bounds = { lo: Number.NaN, hi: Number.NaN, origin: 0 };
   const [odd, beside] = [40, 1].map((sharp, i) => {
     const own = i === 1 ? season : null;
-    const rings = new SeriesRings(memory);
+    const rings = freshRings({ detectionSize: GAP, context: 64 });
     return { ...bounds, series: `m${i}`, value: 10 + i, expected: 12, sharp, season: own, rings };
   });
   const [event] = tracker.observe({

@@ -8,11 +8,11 @@ import {
   restoreShapes,
   seedShapes,
 } from '../../../../src/detection/grade/shape-search.ts';
-import { SCALARS, SeriesMemory, seriesLayout } from '../../../../src/detection/memory/series-memory.ts';
-import { SeriesRings } from '../../../../src/detection/memory/series-rings.ts';
+import { SCALARS } from '../../../../src/detection/memory/series-memory.ts';
+import type { SeriesRings } from '../../../../src/detection/memory/series-rings.ts';
 import { SEED_PERIOD, shapeLags } from '../../../../src/detection/memory/shape-lags.ts';
+import { freshRings } from '../../../fixture/events/fresh-rings.ts';
 import { fc } from '../../../fixture/fast-check.ts';
-import { streamSettings } from '../../../fixture/stream/stream-run.ts';
 
 /** What the search is by its definition, number by number. */
 class DefinedSearch {
@@ -81,7 +81,7 @@ function roundedHalf(number: number): number {
 }
 
 function ringsOf(context: number): SeriesRings {
-  return new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ h: 8, detectionSize: 8, context }))));
+  return freshRings({ h: 8, detectionSize: 8, context });
 }
 
 const observation = fc.oneof(

@@ -17,27 +17,25 @@ const SOURCE = {
 const NOTHING = { series: [], missing: 0, refused: 0, reasons: [] };
 const REFUSED = new ServiceError('broker-unavailable', 'Kafka refuses', { retryable: true });
 
-/** A poller of an hour whose commits are refused for some time before each succeeds, and what it says meanwhile. */
-async function polled(refusedMs: number) {
-  let nowMs = 60 * MIN;
-  const stop = new AbortController();
-  const said: (string | null)[] = [];
-  const ready: boolean[] = [];
-  const poller = new Poller({
-    sources: [SOURCE],
+type Options = ConstructorParameters<typeof Poller>[0];
+type Outputs = Parameters<PartitionSession['commit']>[0];
+
+/** A poller whose one partition commits so. Its clock moves by waiting alone. */
+function pollerOf(
+  clock: { nowMs: number },
+  commit: (outputs: Outputs, onFailure?: (error: Error) => void) => Promise<void>,
+  more: Pick<Options, 'sources' | 'recordsOf' | 'rangesOf' | 'wait'> & { readonly log?: Options['reports']['log'] },
+): Poller {
+  const { log = () => {}, ...options } = more;
+  return new Poller({
+    ...options,
     log: {
       openPartition: async (_partition, _signal, onFailure) => {
         const session: Partial<PartitionSession> = {
           committedOffset: null,
           readChangelog: async () => {},
           close: async () => {},
-          async commit() {
-            for (let ms = 0; ms < refusedMs; ms += 100) {
-              onFailure?.(REFUSED);
-              ready.push(poller.reasonsNotReady().length === 0);
-              nowMs += 100;
-            }
-          },
+          commit: (outputs) => commit(outputs, onFailure),
         };
         return session as PartitionSession;
       },
@@ -45,21 +43,33 @@ async function polled(refusedMs: number) {
     positionsTopic: 'positions',
     inputTopic: 'input',
     partitioner: async () => () => 0,
+    nowMs: () => clock.nowMs,
+    reports: { written() {}, behind() {}, failed() {}, annotated() {}, takenPartial() {}, log },
+  });
+}
+
+/** A poller of an hour whose commits are refused for some time before each succeeds, and what it reports meanwhile. */
+async function polled(refusedMs: number) {
+  const clock = { nowMs: 60 * MIN };
+  const stop = new AbortController();
+  const said: (string | null)[] = [];
+  const ready: boolean[] = [];
+  const commit = async (_: Outputs, onFailure?: (error: Error) => void) => {
+    for (let ms = 0; ms < refusedMs; ms += 100) {
+      onFailure?.(REFUSED);
+      ready.push(poller.reasonsNotReady().length === 0);
+      clock.nowMs += 100;
+    }
+  };
+  const poller = pollerOf(clock, commit, {
+    sources: [SOURCE],
     recordsOf: () => () => ({ records: [], unwatched: 0, refused: 0, reasons: [] }),
-    nowMs: () => nowMs,
     async wait(ms) {
       ready.push(poller.reasonsNotReady().length === 0);
-      nowMs += ms;
-      if (nowMs > 70 * MIN) stop.abort();
+      clock.nowMs += ms;
+      if (clock.nowMs > 70 * MIN) stop.abort();
     },
-    reports: {
-      written() {},
-      behind() {},
-      failed() {},
-      annotated() {},
-      takenPartial() {},
-      log: (error) => void said.push(error?.message ?? null),
-    },
+    log: (error) => void said.push(error?.message ?? null),
     rangesOf: () => async () => ({ kind: 'answered', points: NOTHING, partial: null, annotations: [] }),
   });
   await poller.run(stop.signal);
@@ -80,59 +90,39 @@ test('commits that are refused for long make the poller not ready, and it is rea
 });
 
 test('points of several sources are written in the order of their event times', async () => {
-  const names = ['a', 'b', 'c'];
-  const sources = names.map((name, i) => ({
-    ...SOURCE,
-    name,
-    query: name,
-    stepMs: (i + 1) * MIN,
-    historyMs: 3_000 * MIN,
-  }));
+  const sources = ['a', 'b', 'c'].map((name, i) => {
+    return { ...SOURCE, name, query: name, stepMs: (i + 1) * MIN, historyMs: 3_000 * MIN };
+  });
   const stop = new AbortController();
   const written: number[] = [];
-  const newestMs = new Map<string, number>();
-  let nowMs = 5_000 * MIN;
-  const poller = new Poller({
+  const polledSources = new Set<string>();
+  const clock = { nowMs: 5_000 * MIN };
+  const commit = async (outputs: Outputs) => {
+    for (const { topic, key, value } of outputs) {
+      if (topic === 'input') written.push(Number(String(value)));
+      else polledSources.add(String(key));
+    }
+  };
+  const poller = pollerOf(clock, commit, {
     sources,
-    log: {
-      openPartition: async () => {
-        const session: Partial<PartitionSession> = {
-          committedOffset: null,
-          readChangelog: async () => {},
-          close: async () => {},
-          async commit(outputs) {
-            for (const { topic, key, value } of outputs) {
-              if (topic === 'input') written.push(Number(String(value)));
-              else newestMs.set(String(key), JSON.parse(String(value)).nextMs);
-            }
-          },
-        };
-        return session as PartitionSession;
-      },
-    },
-    positionsTopic: 'positions',
-    inputTopic: 'input',
-    partitioner: async () => () => 0,
     recordsOf: () => (points) => {
       const records = points.series.flatMap(({ timestampsMs }) =>
         timestampsMs.map((ms) => ({ key: Buffer.from('k'), value: Buffer.from(String(ms)) })),
       );
       return { records, unwatched: 0, refused: 0, reasons: [] };
     },
-    nowMs: () => nowMs,
     async wait(ms) {
-      nowMs += ms;
-      if (nowMs > 5_020 * MIN) stop.abort();
+      clock.nowMs += ms;
+      if (clock.nowMs > 5_020 * MIN) stop.abort();
     },
-    reports: { written() {}, behind() {}, failed() {}, takenPartial() {}, log() {}, annotated() {} },
-    rangesOf: () => async (request) => {
-      const timestampsMs: number[] = [];
-      for (let ms = request.fromMs; ms <= request.toMs; ms += request.stepMs) timestampsMs.push(ms);
-      const series = [
-        { id: request.name, name: request.name, labels: [], timestampsMs, values: timestampsMs.map(() => 1) },
-      ];
-      return { kind: 'answered', points: { ...NOTHING, series }, partial: null, annotations: [] };
-    },
+    rangesOf:
+      () =>
+      async ({ name, fromMs, toMs, stepMs }) => {
+        const timestampsMs: number[] = [];
+        for (let ms = fromMs; ms <= toMs; ms += stepMs) timestampsMs.push(ms);
+        const series = [{ id: name, name, labels: [], timestampsMs, values: timestampsMs.map(() => 1) }];
+        return { kind: 'answered', points: { ...NOTHING, series }, partial: null, annotations: [] };
+      },
   });
   await poller.run(stop.signal);
   assert.ok(written.length > 3_000 + 1_500 + 1_000);
@@ -141,5 +131,5 @@ test('points of several sources are written in the order of their event times', 
     assert.ok(ms > newest - 3 * MIN, 'none is a step behind what was written');
     newest = Math.max(newest, ms);
   }
-  assert.equal(newestMs.size, 3);
+  assert.equal(polledSources.size, 3);
 });

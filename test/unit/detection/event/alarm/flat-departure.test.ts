@@ -3,10 +3,9 @@ import { test } from 'node:test';
 import { NO_VERDICT } from '../../../../../src/detection/alarm/alarm.ts';
 import { observeResolution } from '../../../../../src/detection/calibration/resolution.ts';
 import { judgeDeparture } from '../../../../../src/detection/event/alarm/flat-departure.ts';
-import { SCALARS, SeriesMemory, seriesLayout } from '../../../../../src/detection/memory/series-memory.ts';
-import { SeriesRings } from '../../../../../src/detection/memory/series-rings.ts';
+import { SCALARS } from '../../../../../src/detection/memory/series-memory.ts';
+import { freshRings } from '../../../../fixture/events/fresh-rings.ts';
 import { seededRandom } from '../../../../fixture/seeded-random.ts';
-import { streamSettings } from '../../../../fixture/stream/stream-run.ts';
 
 const RATE = 1 / 2_016;
 const ORDINARY = { ...NO_VERDICT, grade: 0.4, severity: 1 };
@@ -14,7 +13,7 @@ const CHANGES = 1;
 
 /** The rows at which a series is found to have left where it rested. */
 function departures(values: readonly number[], verdict = ORDINARY, rate: number | null = RATE): number[] {
-  const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ context: 512 }))));
+  const rings = freshRings({ context: 512 });
   rings.origin = 0;
   return values.flatMap((value, position) => {
     rings.keepDistance(position, value);

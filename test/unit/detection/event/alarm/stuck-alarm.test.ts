@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_VERDICT } from '../../../../../src/detection/alarm/alarm.ts';
 import { judgeStuck } from '../../../../../src/detection/event/alarm/stuck-alarm.ts';
-import { SeriesMemory, seriesLayout } from '../../../../../src/detection/memory/series-memory.ts';
-import { SeriesRings } from '../../../../../src/detection/memory/series-rings.ts';
+import { freshRings } from '../../../../fixture/events/fresh-rings.ts';
 import { seededRandom } from '../../../../fixture/seeded-random.ts';
-import { streamSettings } from '../../../../fixture/stream/stream-run.ts';
 
 const CONTEXT = 512;
 const RATE = 1 / 2_016;
@@ -13,7 +11,7 @@ const ORDINARY = { ...NO_VERDICT, grade: 0.1, severity: 1 };
 
 /** The rows at which values are found to be stuck. */
 function stuckRows(values: readonly number[], rate: number | null = RATE): number[] {
-  const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ context: CONTEXT }))));
+  const rings = freshRings({ context: CONTEXT });
   rings.origin = 0;
   return values.flatMap((value, position) => {
     rings.keepDistance(position, value);

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { departureOf } from '../../../../../src/detection/event/kind/displaced-values.ts';
-import { SeriesMemory, seriesLayout } from '../../../../../src/detection/memory/series-memory.ts';
-import { SeriesRings } from '../../../../../src/detection/memory/series-rings.ts';
+import { freshRings } from '../../../../fixture/events/fresh-rings.ts';
 import { whiteNoise } from '../../../../fixture/stream/backtest.ts';
-import { streamSettings } from '../../../../fixture/stream/stream-run.ts';
 
 const HOUR_MS = 3_600_000;
 const CONTEXT = 512;
@@ -17,7 +15,7 @@ function departure(
   { amplitude = 20, seed = 1, until = START + rows, stepMs = HOUR_MS, peak = 0 } = {},
 ) {
   const noise = whiteNoise(seed);
-  const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ context: CONTEXT }))));
+  const rings = freshRings({ context: CONTEXT });
   for (let row = 0; row < START + rows; row++) {
     rings.keepDistance(row, amplitude * Math.sin((2 * Math.PI * row) / 24) + noise() + away(row - START));
   }
@@ -58,7 +56,7 @@ test('regression: values that are back behind a drift that was no event did not 
 });
 
 test('nothing is known where the rows before the event are not kept', () => {
-  const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ context: CONTEXT }))));
+  const rings = freshRings({ context: CONTEXT });
   for (let row = 0; row < 900; row++) rings.keepDistance(row, row);
   assert.equal(
     departureOf({ rings, origin: 0 }, { start: 420, until: 900, position: 899, stepMs: HOUR_MS, peak: 0 }),

@@ -3,17 +3,15 @@ import { test } from 'node:test';
 import { EventTracker } from '../../../../../src/detection/event/event-tracker.ts';
 import type { SeenValue } from '../../../../../src/detection/event/open/event-row.ts';
 import { NO_RULES } from '../../../../../src/detection/event/open/event-rules.ts';
-import { SeriesMemory, seriesLayout } from '../../../../../src/detection/memory/series-memory.ts';
-import { SeriesRings } from '../../../../../src/detection/memory/series-rings.ts';
 import type { AnomalyEvent } from '../../../../../src/records/anomaly-event.ts';
-import { streamSettings } from '../../../../fixture/stream/stream-run.ts';
+import { freshRings } from '../../../../fixture/events/fresh-rings.ts';
 
 const GAP = 24;
 
 test('an alarm of a whole day is reported as its mean, lasts as long as the day, and closes soon after it', () => {
   const stepMs = 3_600_000;
   const dayMs = 24 * stepMs;
-  const rings = new SeriesRings(new SeriesMemory(seriesLayout(streamSettings({ detectionSize: GAP, context: 192 }))));
+  const rings = freshRings({ detectionSize: GAP, context: 192 });
   const subject = { detector: 'd', series: 's', group: null, labels: {}, gap: GAP, stepMs };
   const tracker = new EventTracker({ ...subject, rules: NO_RULES, idOf: String });
   const day = { agoMs: 17 * stepMs, leftMs: 7 * stepMs };
