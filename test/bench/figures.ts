@@ -1,6 +1,6 @@
 /**
  * The figures that documents quote, in figures.json: of each bench those of its last recorded run. A document names
- * the figure behind its number, as in `97,000<!-- stream.obs_per_s -->`; test/tidy/figures.ts compares the two.
+ * the figure behind its number, as in `97,000<!-- stream.obs_per_s -->`; test/tidy/pages/figures.ts compares the two.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';

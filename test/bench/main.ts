@@ -9,15 +9,15 @@ import { loadOfLastMinute, recordFigures, thisMachine } from './figures.ts';
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
   comparison: () => import('./comparison/run.ts'),
   detection: () => import('./detection/run.ts'),
-  http: () => import('./http.ts'),
+  http: () => import('./http/run.ts'),
   ingest: () => import('./ingest.ts'),
   incidents: () => import('./incidents/run.ts'),
-  memory: () => import('./memory.ts'),
+  memory: () => import('./memory/run.ts'),
   million: () => import('./million/run.ts'),
   'new-user': () => import('./new-user.ts'),
-  quality: () => import('./quality.ts'),
+  quality: () => import('./quality/run.ts'),
   restore: () => import('./restore.ts'),
-  stream: () => import('./stream.ts'),
+  stream: () => import('./stream/run.ts'),
   weeks: () => import('./weeks/run.ts'),
 };
 

@@ -1,7 +1,7 @@
 /** What detectors are compared on: public, generated and labelled series, each at most once. */
 import { segmentsOf } from '../detection/event-segments.ts';
 import { readLabelled, type SeriesInput } from '../detection/labelled-data.ts';
-import { readNabInputs } from '../detection/nab-data.ts';
+import { nabFolder, readNabInputs } from '../detection/nab-data.ts';
 import { RandomNumbers } from '../weeks/random-numbers.ts';
 import { DAY_MS, INCIDENTS, SHAPES, SPRING_MS, seasonSeries, type WeekSeries } from '../weeks/season-series.ts';
 
@@ -31,7 +31,7 @@ const VUS_WINDOW = 24;
 export function caseSets(data: string, everyNth: number): CaseSet[] {
   const some = <T>(all: readonly T[]) => all.filter((_, i) => i % everyNth === 0);
   const sets: CaseSet[] = [
-    { key: 'nab', title: 'NAB (public)', cases: readNabInputs(data, everyNth).map(nabCase) },
+    { key: 'nab', title: 'NAB (public)', cases: readNabInputs(nabFolder(data), everyNth).map(nabCase) },
     { key: 'quiet', title: 'five quiet weeks (generated)', cases: some(weeks(null)) },
     { key: 'weeks', title: 'five weeks with one incident (generated)', cases: some(INCIDENTS.flatMap(weeks)) },
     { key: 'outlier', title: '90 to 400 days with one outlier (generated)', cases: some(slowSeries('outlier')) },

@@ -12,16 +12,16 @@ export interface NabInput extends SeriesInput {
 export const NAB_PROFILES = ['standard', 'reward_low_FP_rate', 'reward_low_FN_rate'] as const;
 export type NabProfileName = (typeof NAB_PROFILES)[number];
 
-/** In the order of their names; empty where they are not there. */
-export function readNabInputs(data: string, everyNth = 1): NabInput[] {
-  const labels = join(nabFolder(data), 'labels', 'combined_windows.json');
+/** The files of NAB in the order of their names; none if the folder is not there. */
+export function readNabInputs(nab: string, everyNth = 1): NabInput[] {
+  const labels = join(nab, 'labels', 'combined_windows.json');
   if (!existsSync(labels)) return [];
   const windows = JSON.parse(readFileSync(labels, 'utf8')) as Readonly<Record<string, readonly [string, string][]>>;
   return Object.keys(windows)
     .sort()
     .filter((_, i) => i % everyNth === 0)
     .map((name) => {
-      const lines = readFileSync(join(nabFolder(data), 'data', name), 'utf8')
+      const lines = readFileSync(join(nab, 'data', name), 'utf8')
         .trim()
         .split(/\r?\n/)
         .slice(1);
@@ -39,8 +39,8 @@ export function readNabInputs(data: string, everyNth = 1): NabInput[] {
     });
 }
 
-export function readNabProfiles(data: string): Readonly<Record<NabProfileName, NabProfile>> {
-  const text = readFileSync(join(nabFolder(data), 'config', 'profiles.json'), 'utf8');
+export function readNabProfiles(nab: string): Readonly<Record<NabProfileName, NabProfile>> {
+  const text = readFileSync(join(nab, 'config', 'profiles.json'), 'utf8');
   type Weights = Readonly<Record<'tpWeight' | 'fpWeight' | 'fnWeight', number>>;
   const profiles = JSON.parse(text) as Readonly<Record<NabProfileName, { readonly CostMatrix: Weights }>>;
   const profile = (name: NabProfileName): NabProfile => {
@@ -54,7 +54,8 @@ export function readNabProfiles(data: string): Readonly<Record<NabProfileName, N
   };
 }
 
-function nabFolder(data: string): string {
+/** Of a folder with data/nab/. */
+export function nabFolder(data: string): string {
   return join(data, 'data', 'nab');
 }
 

@@ -3,7 +3,14 @@
 import type { Figures } from '../bench.ts';
 import { type Cell, printTable, rounded } from '../table.ts';
 import { type Contestant, OURS } from './contestants.ts';
-import { NAB_PROFILES, type NabInput, type NabProfileName, readNabInputs, readNabProfiles } from './nab-data.ts';
+import {
+  NAB_PROFILES,
+  type NabInput,
+  type NabProfileName,
+  nabFolder,
+  readNabInputs,
+  readNabProfiles,
+} from './nab-data.ts';
 import { type NabFile, NabSweep } from './nab-score.ts';
 import { judge } from './product.ts';
 import { episodesOf } from './promise.ts';
@@ -15,12 +22,12 @@ const PUBLISHED: readonly (readonly [string, number, number, number])[] = [
 ];
 
 export async function nabFigures(data: string, able: readonly Contestant[], everyNth: number): Promise<Figures> {
-  const inputs = readNabInputs(data, everyNth);
+  const inputs = readNabInputs(nabFolder(data), everyNth);
   if (inputs.length === 0) {
     console.log(`Without NAB: there is no ${data}/data/nab.`);
     return {};
   }
-  const profiles = readNabProfiles(data);
+  const profiles = readNabProfiles(nabFolder(data));
   const sweep = (files: readonly NabFile[], profile: NabProfileName) => new NabSweep(files, profiles[profile]);
   const rows: Cell[][] = [];
   const verdicts = await judge(inputs);

@@ -131,13 +131,7 @@ function rowsOf({ points }: QualityTask): ArrayLike<number>[] {
   return new Array(points.length);
 }
 
-function boundRows(task: QualityTask): Record<Level, readonly [ArrayLike<number>[], ArrayLike<number>[]]> {
-  return {
-    20: [rowsOf(task), rowsOf(task)],
-    40: [rowsOf(task), rowsOf(task)],
-    60: [rowsOf(task), rowsOf(task)],
-    80: [rowsOf(task), rowsOf(task)],
-    95: [rowsOf(task), rowsOf(task)],
-    99: [rowsOf(task), rowsOf(task)],
-  };
+function boundRows(task: QualityTask) {
+  type Bounds = Record<Level, readonly [ArrayLike<number>[], ArrayLike<number>[]]>;
+  return Object.fromEntries(LEVELS.map((level) => [level, [rowsOf(task), rowsOf(task)]])) as unknown as Bounds;
 }

@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { median } from '../detection/event-segments.ts';
+import { readNabInputs } from '../detection/nab-data.ts';
 
 /** Forecasts to make, and the values to compare them with. */
 export interface QualityTask {
@@ -59,22 +61,15 @@ export async function readM4(folder: string, name: keyof typeof M4): Promise<Qua
 }
 
 /** Every file of NAB that is not constant, at evenly spaced cutoffs. */
-export async function readNab(folder: string): Promise<QualityTask> {
-  const root = join(folder, 'nab');
-  const windows: Readonly<Record<string, readonly (readonly [string, string])[]>> = JSON.parse(
-    await readFile(join(root, 'labels', 'combined_windows.json'), 'utf8'),
-  );
+export function readNab(folder: string): QualityTask {
   const series: QualitySeries[] = [];
   const points: QualityPoint[] = [];
-  for (const name of Object.keys(windows).sort()) {
-    const rows = await readRows(join(root, 'data', name));
-    const values = Float64Array.from(rows, ([, value]) => Number(value));
+  for (const { name, times, channels, windows } of readNabInputs(join(folder, 'nab'))) {
+    const [values] = channels;
     if (values.every((value) => value === values[0])) continue;
-    const times = rows.map(([time]) => timeMs(time));
-    const stepMs = median(times.slice(1).map((time, i) => time - times[i]));
+    const stepMs = median(Array.from(times.subarray(1), (time, i) => time - times[i]));
     const season = Math.max(1, Math.round(DAY_MS / stepMs));
-    const labelled = windows[name].map((window) => window.map(timeMs));
-    const normal = times.map((time) => labelled.every(([from, to]) => time < from || time > to));
+    const normal = Array.from(times, (_, row) => windows.every(({ start, end }) => row < start || row >= end));
     const first = Math.min(Math.max(NAB_HISTORY, season), Math.floor(values.length / 2));
     for (const cutoff of evenlySpaced(first, values.length - NAB_HORIZON, NAB_CUTOFFS)) {
       points.push({ series: series.length, cutoff });
@@ -88,15 +83,6 @@ export async function readNab(folder: string): Promise<QualityTask> {
 async function readRows(path: string): Promise<string[][]> {
   const lines = (await readFile(path, 'utf8')).trim().split(/\r?\n/).slice(1);
   return lines.map((line) => line.replaceAll('"', '').split(','));
-}
-
-function timeMs(text: string): number {
-  return Date.parse(`${text.replace(' ', 'T')}Z`);
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.floor(sorted.length / 2)]) / 2;
 }
 
 function evenlySpaced(first: number, last: number, count: number): number[] {
