@@ -1,5 +1,6 @@
 import protobuf from 'protobufjs';
 import type { ReadRecord } from './avro.ts';
+import { dropUnknownFields, readNames } from './protobuf-fields.ts';
 import { addProtobufFile, messageTypes } from './protobuf-file.ts';
 import type { FetchedSchema } from './schema-source.ts';
 import { addKnown, readWellKnown } from './well-known-types.ts';
@@ -10,8 +11,8 @@ const MESSAGE_DEPTH_MAX = 32;
 /**
  * Compiles a Protobuf schema into a reader: its text, or a descriptor in base64. The body of a record begins with the
  * indexes of its message type. Fields keep their names in the schema. 64-bit integers are objects with `toBigInt()`.
- * Well-known types have `toPlain()` or `toEpochMs()`. An absent field has its default only if the schema declares no
- * presence. Throws when the schema is invalid.
+ * Well-known types have `toPlain()` or `toEpochMs()`, enums `toPlain()` and `toName()`. An absent field has its default
+ * only if the schema declares no presence. Throws when the schema is invalid.
  */
 export function compileProtobuf(schema: FetchedSchema): ReadRecord {
   const root = new protobuf.Root();
@@ -21,11 +22,13 @@ export function compileProtobuf(schema: FetchedSchema): ReadRecord {
     for (const name of addProtobufFile(root, text).imports) imported.add(name);
   }
   const given = new Set(schema.references.map(({ name }) => name));
-  for (const name of imported) if (!given.has(name)) addKnown(root, name);
+  const unknown = [...imported].filter((name) => !given.has(name) && !addKnown(root, name));
+  if (unknown.length > 0) forEachType(root, dropUnknownFields);
   root.resolveAll();
   forEachType(root, (type) => {
     hideAbsentFields(type);
     readWellKnown(type);
+    readNames(type);
   });
 
   const [first] = messages;

@@ -1,16 +1,28 @@
 import protobuf from 'protobufjs';
 import { decimalNumber } from './avro.ts';
 
-/** Schemas of Confluent's converter import it without a reference. */
-const DECIMAL_FILE = 'confluent/type/decimal.proto';
-const DECIMAL_TEXT = `syntax = "proto3"; package confluent.type;
-message Decimal { bytes value = 1; uint32 precision = 2; int32 scale = 3; }`;
+/** Messages of files that schemas import without a reference, since every registry knows them. */
+const KNOWN_MESSAGES: Readonly<Record<string, string>> = {
+  'confluent/type/decimal.proto': 'message Decimal { bytes value = 1; uint32 precision = 2; int32 scale = 3; }',
+  'google/type/decimal.proto': 'message Decimal { string value = 1; }',
+  'google/type/money.proto': 'message Money { string currency_code = 1; int64 units = 2; int32 nanos = 3; }',
+  'google/type/date.proto': 'message Date { int32 year = 1; int32 month = 2; int32 day = 3; }',
+  'google/type/datetime.proto': `message TimeZone { string id = 1; }
+message DateTime { int32 year = 1; int32 month = 2; int32 day = 3; message Offset { int64 seconds = 1; }
+  int32 hours = 4; int32 minutes = 5; int32 seconds = 6; int32 nanos = 7;
+  oneof time_offset { Offset utc_offset = 8; TimeZone time_zone = 9; } }`,
+};
 
-/** Adds the types of a file that every registry knows. Others stay unknown: their options are not needed. */
-export function addKnown(root: protobuf.Root, file: string): void {
-  if (file === DECIMAL_FILE) protobuf.parse(DECIMAL_TEXT, root, { keepCase: true });
+/** Adds the types of a file that every registry knows. Returns false if it is another: its types stay unknown. */
+export function addKnown(root: protobuf.Root, file: string): boolean {
+  const messages = KNOWN_MESSAGES[file];
+  if (messages !== undefined) {
+    const name = file.split('/').slice(0, -1).join('.');
+    protobuf.parse(`syntax = "proto3"; package ${name}; ${messages}`, root, { keepCase: true });
+  }
   const known = protobuf.common.get(file);
   if (known?.nested !== undefined) root.addJSON(known.nested);
+  return (messages ?? known ?? null) !== null;
 }
 
 type Message = Readonly<Record<string, unknown>>;
@@ -25,6 +37,9 @@ const MEANINGS = new Map<string, (message: Message) => unknown>([
   ['.google.protobuf.Duration', ({ seconds, nanos }) => Number(seconds) + Number(nanos) / 1e9],
   ['.google.protobuf.Struct', ({ fields }) => fields],
   ['.google.type.Decimal', wrapped],
+  ['.google.type.Money', ({ units, nanos }) => Number(units) + Number(nanos) / 1e9],
+  ['.google.type.Date', dateText],
+  ['.google.type.DateTime', dateTimeText],
   ['.confluent.type.Decimal', ({ value, scale }) => decimalNumber(value as Buffer, Number(scale))],
 ]);
 
@@ -56,4 +71,23 @@ function asMethod(meaning: (message: Message) => unknown) {
 
 function epochMs({ seconds, nanos }: Message): number {
   return Number(seconds) * 1_000 + Number(nanos) / 1e6;
+}
+
+const digits = (count: number, value: unknown) => String(value).padStart(count, '0');
+
+/** ISO 8601. A date may leave out its day or its year, which are 0 then: that is no time. */
+function dateText({ year, month, day }: Message): string {
+  return `${digits(4, year)}-${digits(2, month)}-${digits(2, day)}`;
+}
+
+/** ISO 8601, without a zone where it has none. One that it names is appended, so that the time is refused. */
+function dateTimeText(message: Message): string {
+  const { hours, minutes, seconds, nanos, utc_offset: offset, time_zone: zone } = message;
+  const clock = [hours, minutes, seconds].map((part) => digits(2, part)).join(':');
+  const local = `${dateText(message)}T${clock}.${digits(9, nanos)}`;
+  if ((zone ?? null) !== null) return `${local} ${(zone as Message).id}`;
+  if ((offset ?? null) === null) return local;
+  const zoneMinutes = Math.round(Number((offset as Message).seconds) / 60);
+  const [ahead, rest] = [Math.trunc(Math.abs(zoneMinutes) / 60), Math.abs(zoneMinutes) % 60];
+  return `${local}${zoneMinutes < 0 ? '-' : '+'}${digits(2, ahead)}:${digits(2, rest)}`;
 }

@@ -18,7 +18,7 @@ import {
   whyNoId,
   writtenBytesMax,
 } from './id-check.ts';
-import { plainValue } from './plain-value.ts';
+import { entriesOf, plainLabel, plainValue } from './plain-value.ts';
 import { extrasOfRecord, lowOf, START_PATH, TEMPORALITY_PATH } from './read-extras.ts';
 import { compileRecordPath, type PathSegment, parseRecordPath, type RecordAccessor } from './record-path.ts';
 
@@ -209,8 +209,8 @@ export function compileLabels({
       return unreadable(`the labels at ${quoted(path)} are ${quoted(raw)}, not an object`);
     }
     const labels: [string, string][] = [];
-    for (const [label, value] of raw instanceof Map ? raw : Object.entries(raw)) {
-      const text = plainValue(value) ?? '';
+    for (const [label, value] of entriesOf(raw)) {
+      const text = plainLabel(value) ?? '';
       if (label === NAME_LABEL) return unreadable(`there is a label ${NAME_LABEL}: that is the name of the metric`);
       if (typeof text === 'object') return unreadable(`the label ${quoted(label)} is ${quoted(text)}, not a text`);
       if (text !== '' && !dropped.has(label)) labels.push([label, String(text)]);
@@ -233,7 +233,7 @@ export function compileSeries(
     let series = '';
     for (let i = 0; i < accessors.length; i++) {
       const raw = accessors.length === 1 ? only(record) : accessors[i](record);
-      const id = typeof raw === 'string' ? raw : plainValue(raw);
+      const id = typeof raw === 'string' ? raw : plainLabel(raw);
       if (!isId(id, bytesMax)) {
         const reason = id === undefined || id === null || id === '' ? 'series-missing' : 'series-unreadable';
         return undecodable(reason, `the series id at ${quoted(paths[i])} ${whyNoId(id, bytesMax)}`, null);
@@ -262,7 +262,7 @@ function groupReader(groupSourceOf: GroupSourceOf): ReadGroup {
       accessor = compileRecordPath(from);
       accessors.set(from, accessor);
     }
-    return { id: plainValue(accessor(record)) };
+    return { id: plainLabel(accessor(record)) };
   };
 }
 

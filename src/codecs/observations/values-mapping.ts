@@ -4,7 +4,7 @@ import { compileConnectPath } from './connect-values.ts';
 import type { Decoded, Undecodable } from './decoded.ts';
 import { idCheck, undecodable } from './id-check.ts';
 import { compileLabels, compileObservation, compileSeries, type MappingOptions, noObject } from './mapping.ts';
-import { plainValue } from './plain-value.ts';
+import { entriesOf, plainValue } from './plain-value.ts';
 import { START_PATH, TEMPORALITY_PATH } from './read-extras.ts';
 import { compileRecordPath, parseRecordPath } from './record-path.ts';
 
@@ -92,10 +92,9 @@ function valuesAt(raw: unknown, name: string): readonly (readonly [string, unkno
   const found = plainValue(raw);
   if (found === null) return [];
   if (typeof found !== 'object' || Array.isArray(found)) return [[name, found]];
-  const entries = found instanceof Map ? [...found] : Object.entries(found);
-  return entries.flatMap(([key, value]) => {
+  return entriesOf(found).flatMap(([key, value]) => {
     const number = numericOf(plainValue(value));
-    return number === undefined ? [] : [[String(key), number] as const];
+    return number === undefined ? [] : [[key, number] as const];
   });
 }
 
