@@ -27,6 +27,12 @@ def identity():
         for scope in ("cache", "db"):
             p.get_meter(scope, "1.0", attributes={"shard": scope}).create_counter("hits").add(1 if scope == "cache" else 2, {"zones": ["a", "b"], "ports": [80, 443]})
         p.force_flush(); p.shutdown()
+def hidden():
+    for service in ("shop", "depot"):
+        p = provider({"service.name": service, "k8s.pod.name": service + "-a"}, C)
+        p.get_meter("test").create_counter("runs").add(1 if service == "shop" else 2, {"job": "nightly", "k8s.pod.name": "worker-1", "host.name": ""})
+        p.get_meter("test").create_counter("same").add(3, {"job": service})
+        p.force_flush(); p.shutdown()
 def sums(temporality):
     def work():
         p = provider({"service.name": "shop", "service.instance.id": "a"}, temporality)
@@ -42,5 +48,5 @@ def large():
     for _ in range(5):
         c.add(100); time.sleep(0.02); p.force_flush()
     p.shutdown()
-out = dict([taken("identity", identity), taken("delta", sums(D)), taken("cumulative", sums(C)), taken("large", large)])
+out = dict([taken("identity", identity), taken("hidden", hidden), taken("delta", sums(D)), taken("cumulative", sums(C)), taken("large", large)])
 print(json.dumps({"sender": "opentelemetry-sdk for Python " + version.__version__, "recorded": str(datetime.date.today()), **out}, indent=1))

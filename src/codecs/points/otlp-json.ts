@@ -124,8 +124,13 @@ function readMetric(written: WrittenMetric, reading: OtlpReading, source: Attrib
 
 const KINDS = ['gauge', 'sum', 'histogram', 'exponentialHistogram', 'summary'] as const;
 
-function numberOf({ asDouble, asInt = Number.NaN }: Point): OtlpNumber {
-  return (asDouble ?? null) === null ? integerOf(asInt) : { value: Number(asDouble), low: 0 };
+/** Fields of a point without a value. */
+const POINT_NAMES = ['startTimeUnixNano', 'timeUnixNano', 'attributes', 'flags', 'exemplars'];
+
+function numberOf(point: Point): OtlpNumber {
+  const { asDouble, asInt } = point;
+  if ((asDouble ?? asInt ?? null) === null) requireNamed(point, 'asDouble, asInt', POINT_NAMES);
+  return (asDouble ?? null) === null ? integerOf(asInt ?? Number.NaN) : { value: Number(asDouble), low: 0 };
 }
 
 function integerOf(raw: Int64): OtlpNumber {

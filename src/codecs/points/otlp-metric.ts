@@ -1,5 +1,10 @@
 import type { PointExtras } from '../../records/point-extras.ts';
-import { type Attributes, type ResourceLabels, scopeLabels } from '../../records/series/resource-labels.ts';
+import {
+  type Attributes,
+  hiddenLabel,
+  type ResourceLabels,
+  scopeLabels,
+} from '../../records/series/resource-labels.ts';
 import { sortedLabels } from '../../records/series/series-id.ts';
 import { EVENT_TIME_MS_MIN } from '../observations/event-time.ts';
 import { type ExponentialBuckets, explicitQuantile, exponentialQuantile } from './histogram-quantile.ts';
@@ -28,9 +33,11 @@ export function sourceLabels(resource: Attributes, scope: { readonly name: strin
   return merged(resource, scopeLabels(scope.name, scope.attributes));
 }
 
+/** A label of `own` keeps its name, and one of another value that it hides gets a name: two sources stay two series. */
 function merged(labels: Attributes, own: Attributes): Attributes {
-  const named = new Set(own.map(([label]) => label));
-  return [...labels.filter(([label]) => !named.has(label)), ...own];
+  const named = new Map(own);
+  const others = labels.map(([label, value]) => [named.has(label) ? hiddenLabel(label) : label, value] as const);
+  return [...others.filter(([, value], i) => named.get(labels[i][0]) !== value), ...own];
 }
 
 /** A point, by its encoding. */

@@ -41,6 +41,9 @@ const PROMETHEUS_LABELS: ReadonlyMap<string, string> = new Map([
   ['host.name', 'host'],
 ]);
 
+/** The label of an attribute whose own name another one has: what differs in it alone stays two series. */
+export const hiddenLabel = (label: string): string => `otel_resource_${label}`;
+
 export type ResourceLabels = (attributes: Attributes) => Attributes;
 
 /** The attributes of a resource that are labels of its series, by names and globs. Each label is there once. */
@@ -52,9 +55,11 @@ export function resourceLabels(chosen: readonly string[] = RESOURCE_LABELS): Res
     const labels = new Map<string, string>();
     for (const [key, value] of attributes) {
       if (!names.has(key) && (!families.test(key) || churning.test(key))) continue;
-      const label = PROMETHEUS_LABELS.get(key);
-      if (label !== undefined) labels.set(label, value);
-      else if (!labels.has(key)) labels.set(key, value);
+      const mapped = PROMETHEUS_LABELS.get(key);
+      const label = mapped ?? key;
+      const other = labels.get(label) ?? value;
+      if (mapped !== undefined || !labels.has(label)) labels.set(label, value);
+      if (other !== value) labels.set(hiddenLabel(label), mapped === undefined ? value : other);
     }
     return [...labels];
   };

@@ -33,6 +33,7 @@ test('every content encoding is accepted, and a charset in the content type', as
     ['gzip', gzipSync(text)],
     ['x-gzip', gzipSync(text)],
     ['deflate', deflateSync(text)],
+    ['zlib', deflateSync(text)],
     ['zstd', zstdCompressSync(text)],
     ['ZSTD', zstdCompressSync(text)],
     ['identity', Buffer.from(text)],

@@ -174,6 +174,24 @@ test('OTLP is answered in its own encoding, with what was refused', async () => 
   assert.deepEqual([...partial.rawPayload.subarray(0, 6)], [10, 36, 8, 3, 18, 32]);
 });
 
+test('whatever refuses OTLP answers a Status, whose message the Collector logs', async () => {
+  const { post } = await world();
+  const refusals = [
+    [{ 'content-encoding': 'lz4' }, 415, 'Content-Encoding must be gzip, deflate or zstd, got lz4'],
+    [{ authorization: 'Bearer no' }, 401, 'Invalid API key'],
+  ] as const;
+  for (const [headers, status, message] of refusals) {
+    const binary = await post('/v1/metrics', 'application/x-protobuf', 'x', headers);
+    assert.deepEqual([binary.statusCode, binary.headers['content-type']], [status, 'application/x-protobuf']);
+    assert.deepEqual([binary.rawPayload[1], String(binary.rawPayload.subarray(4))], [3, message]);
+    const json = await post('/v1/metrics', 'application/json', '{}', headers);
+    assert.deepEqual([json.statusCode, json.json().code, json.json().message], [status, 3, message]);
+  }
+  const later = await world(new ServiceError('overloaded', 'later', { retryable: true }));
+  const away = await later.post('/v1/metrics', 'application/x-protobuf', 'x');
+  assert.deepEqual([away.statusCode, away.rawPayload[1], Number(away.headers['retry-after']) > 0], [503, 14, true]);
+});
+
 test('JSON lines are answered with what became of them', async () => {
   const { bodies, post } = await world(REFUSED);
   const answer = await post('/v1/observations', 'application/x-ndjson', '{"series":"a"}\n');

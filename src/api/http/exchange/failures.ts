@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../../ops/logger.ts';
 import { ServiceError } from '../../../ops/service-error.ts';
+import { countAndText } from '../../wire/otlp-answers.ts';
 import { HttpProblem, overloaded, problemOf } from '../../wire/problem.ts';
 import type { App } from './fastify-app.ts';
 import { rulesOf } from './route-rules.ts';
@@ -56,7 +57,8 @@ export function answerProblems(app: App, logger: Logger): void {
     // that was read needs no close.
     if (request.raw.complete) reply.removeHeader('connection');
     else reply.header('connection', 'close');
-    return reply.code(problem.status).headers(problem.headers).send(problem.body);
+    reply.code(problem.status).headers(problem.headers);
+    return request.routeOptions.url === '/v1/metrics' ? sendStatus(request, reply, problem) : reply.send(problem.body);
   });
   const answerUnknown = (request: FastifyRequest, reply: FastifyReply) => {
     const path = request.url.split('?', 1)[0];
@@ -73,6 +75,16 @@ export function answerProblems(app: App, logger: Logger): void {
     if (request.is404 && !METHODS.some((method) => method === request.method)) return answerUnknown(request, reply);
     return undefined;
   });
+}
+
+/** INVALID_ARGUMENT and UNAVAILABLE of google.rpc.Code. */
+const [INVALID_ARGUMENT, UNAVAILABLE] = [3, 14];
+
+/** OTLP: a failure is a google.rpc.Status in the encoding of the request. Senders log its message alone. */
+function sendStatus({ headers }: FastifyRequest, reply: FastifyReply, { status, message, body }: HttpProblem) {
+  const code = status < 500 ? INVALID_ARGUMENT : UNAVAILABLE;
+  if (/^\s*application\/json\b/i.test(headers['content-type'] ?? '')) return reply.send({ ...body, code, message });
+  return reply.type('application/x-protobuf').send(countAndText(code, message));
 }
 
 const EXPECTED_CODES: ReadonlySet<string> = new Set(['overloaded', 'history-unavailable', 'broker-unavailable']);

@@ -15,6 +15,8 @@ const INFLATORS: Readonly<Record<string, () => Transform>> = {
   gzip: () => createGunzip({ chunkSize: INFLATED_CHUNK_BYTES }),
   'x-gzip': () => createGunzip({ chunkSize: INFLATED_CHUNK_BYTES }),
   deflate: () => createInflate({ chunkSize: INFLATED_CHUNK_BYTES }),
+  // The Collector's other name of it.
+  zlib: () => createInflate({ chunkSize: INFLATED_CHUNK_BYTES }),
   zstd: () => createZstdDecompress({ chunkSize: INFLATED_CHUNK_BYTES }),
 };
 

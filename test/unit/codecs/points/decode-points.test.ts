@@ -123,3 +123,19 @@ test('JSON that has its metrics under another name is unreadable, and names the 
     assert.equal(decodeOtlp(Buffer.from(JSON.stringify(body)), 'json').kind, 'points');
   }
 });
+
+test('a point of JSON that has its value under another name is refused; one without a value is missing', () => {
+  const of = (point: object) => {
+    const dataPoints = [{ timeUnixNano: '1767225600000000000', ...point }];
+    const body = { resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'up', gauge: { dataPoints } }] }] }] };
+    return decodeOtlp(Buffer.from(JSON.stringify(body)), 'json');
+  };
+  for (const point of [{ value: 5 }, { as_double: 5 }, { asFloat: 5, asInt: null }]) {
+    const decoded = of(point);
+    assert.match(decoded.kind === 'unreadable' ? decoded.detail : '', /is no name of OTLP\/JSON: asDouble, asInt was/);
+  }
+  for (const point of [{}, { flags: 1, attributes: [], exemplars: [] }, { asInt: null }]) {
+    const decoded = of(point);
+    assert.equal(decoded.kind === 'points' && decoded.missing, 1);
+  }
+});

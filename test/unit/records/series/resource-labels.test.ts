@@ -57,7 +57,17 @@ test('every kind of attribute counts, and large integers by every digit', () => 
 test('attributes that share a label have one order of precedence, whatever order they come in', () => {
   const given = [attribute('service.name', { stringValue: 'a' }), attribute('job', { stringValue: 'b' })];
   for (const resource of [given, [...given].reverse()]) {
-    assert.deepEqual(idsOf(request(resource, []), 'json', ['*']), ['up{job="a"}']);
-    assert.deepEqual(idsOf(request(resource, [attribute('job', { stringValue: 'c' })]), 'json'), ['up{job="c"}']);
+    assert.deepEqual(idsOf(request(resource, []), 'json', ['*']), ['up{job="a",otel_resource_job="b"}']);
+    assert.deepEqual(idsOf(request(resource, [attribute('job', { stringValue: 'c' })]), 'json'), [
+      'up{job="c",otel_resource_job="a"}',
+    ]);
   }
+});
+
+test('what the Python SDK sends of two services stays two series if the points have labels of the same names', () => {
+  const ids = new Set(recordedRequests('otlp-python.json', 'hidden').flatMap((each) => idsOf(each, 'protobuf')));
+  const runs = (service: string) =>
+    `runs{job="nightly",k8s.pod.name="worker-1",otel_resource_job="${service}",otel_resource_k8s.pod.name="${service}-a",otel_scope_name="test"}`;
+  const same = (service: string) => `same{job="${service}",k8s.pod.name="${service}-a",otel_scope_name="test"}`;
+  assert.deepEqual([...ids], [runs('shop'), same('shop'), runs('depot'), same('depot')]);
 });

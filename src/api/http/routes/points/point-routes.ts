@@ -1,7 +1,7 @@
 import { MIMEType } from 'node:util';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ReceiveOutcome } from '../../../../records/received-points.ts';
-import { countAndText, partialSuccess } from '../../../wire/otlp-answers.ts';
+import { partialSuccess } from '../../../wire/otlp-answers.ts';
 import { HttpProblem } from '../../../wire/problem.ts';
 import type { AppServices } from '../../exchange/app-services.ts';
 import type { App } from '../../exchange/fastify-app.ts';
@@ -102,22 +102,15 @@ function sendWritten(request: FastifyRequest, reply: FastifyReply, outcome: Rece
   throw refusal(outcome, codingOf(request) === 'zstd' ? 409 : 400, written);
 }
 
-/** INVALID_ARGUMENT of google.rpc.Code. */
-const INVALID_ARGUMENT = 3;
-
 /**
- * The answer is an ExportMetricsServiceResponse in the encoding of the request; where nothing can be used it is 400
- * with a google.rpc.Status, as the protocol demands of bad data.
+ * The answer is an ExportMetricsServiceResponse in the encoding of the request; where nothing can be used it is 400, as
+ * the protocol demands of bad data.
  */
 async function sendOtlp(request: FastifyRequest, reply: FastifyReply, receive: ReceiveBody) {
   const isJson = mediaTypeOf(request)?.essence === 'application/json';
   const outcome = await receive(request, isJson ? 'otlp-json' : 'otlp-protobuf');
   const received = receivedOf(outcome);
-  if (received === null) {
-    const message = reasonsOf(outcome);
-    if (isJson) throw new HttpProblem(400, message, { body: { code: INVALID_ARGUMENT, message } });
-    return reply.code(400).type('application/x-protobuf').send(countAndText(INVALID_ARGUMENT, message));
-  }
+  if (received === null) throw new HttpProblem(400, reasonsOf(outcome));
   const { refused, reasons } = received;
   const errorMessage = reasons.join('; ');
   if (isJson) {
