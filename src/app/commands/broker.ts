@@ -23,7 +23,12 @@ export const brokerCommand: RunnableCommand = {
     if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
     const dataDir = join(loaded.config.dataDir, 'kafka');
     makeFolder(dataDir);
-    const broker = await startKafka({ cacheDir: cacheFolder(), dataDir, port: read.values.port });
+    const options = { cacheDir: cacheFolder(), dataDir, port: read.values.port, stop: io.stop };
+    const broker = await startKafka(options).catch((error: unknown) => {
+      if (io.stop.aborted) return null;
+      throw error;
+    });
+    if (broker === null) return DONE;
     io.out(`Kafka is up. In another terminal: KAFKA_BROKERS=${broker.brokers.join(',')} npm start -- topics`);
     // A signal handler does not keep the process alive.
     const alive = setInterval(() => {}, 60_000);

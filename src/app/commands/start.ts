@@ -167,13 +167,15 @@ function clusterOf(config: KafkaConfig): DemoKafka {
 async function startLocalKafka(dataDir: string, io: CommandIo): Promise<DemoKafka | null> {
   const folder = join(dataDir, 'kafka');
   io.out(
-    `Starting Apache Kafka ${KAFKA_VERSION} on this machine (data in ${folder}; the first time its jars are fetched)`,
+    `Starting Apache Kafka ${KAFKA_VERSION} on this machine (data in ${folder}; the first start fetches its jars)`,
   );
-  const local = await startKafka({ cacheDir: cacheFolder(), dataDir: folder }).catch((error: unknown) => {
-    if (!(error instanceof ServiceError && error.code === 'missing-tool')) throw error;
-    io.out(`Only HTTP is served, no stream is scored: ${error.message}`);
-    return null;
-  });
+  const local = await startKafka({ cacheDir: cacheFolder(), dataDir: folder, stop: io.stop }).catch(
+    (error: unknown) => {
+      if (!(error instanceof ServiceError && error.code === 'missing-tool')) throw error;
+      io.out(`Only HTTP is served, no stream is scored: ${error.message}`);
+      return null;
+    },
+  );
   if (local === null) return null;
   const text = `the local Kafka ended unexpectedly; ${join(folder, 'broker.log')} may have the reason`;
   return {

@@ -5,7 +5,8 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../ops/service-error.ts';
 
-const READY_MS_MAX = 60_000;
+/** A start takes 6 s of processor time, and a slow or busy machine may give it a fiftieth of that. */
+const READY_MS_MAX = 600_000;
 const PROBE_MS = 25;
 /** Time to stop after SIGTERM before SIGKILL. */
 const STOP_MS_MAX = 10_000;
@@ -30,6 +31,8 @@ interface JavaServer {
   readonly logFile: string;
   /** Called every 25 ms with the output so far, until it returns true. */
   ready(printed: string): boolean | Promise<boolean>;
+  /** Ends the start. */
+  readonly stop?: AbortSignal | undefined;
   /** Explains an end during the start from the output; null: the last lines of the output are shown. */
   explainEnd?(printed: string): ServiceError | null;
 }
@@ -98,6 +101,7 @@ async function waitUntilReady(server: JavaServer, child: ChildProcess): Promise<
       throw server.explainEnd?.(printed) ?? new ServiceError('internal', text);
     }
     if (await server.ready(printed)) return;
+    server.stop?.throwIfAborted();
     await sleep(PROBE_MS);
   }
   throw new ServiceError(

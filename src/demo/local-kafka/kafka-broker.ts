@@ -11,8 +11,8 @@ import { type JavaProcess, startJava } from './java-process.ts';
 
 const run = promisify(execFile);
 const HEAP_MB = 512;
-/** Time to write the archive of classes, at the end of a broker. */
-const ARCHIVE_MS_MAX = 60_000;
+/** Time to write the archive of classes, at the end of a broker. Without it the next start writes it again. */
+const ARCHIVE_MS_MAX = 600_000;
 /** Short: it opens its port 2 s after a crash instead of 10. */
 const SESSION_MS = 1_500;
 /** Longest session of a login by token; it ends before with its token. */
@@ -59,6 +59,7 @@ interface Installation {
  * - `sessionMs`: how long the broker may be silent until its controller takes its partitions away.
  * - `secure`: a second listener.
  * - `features`: levels of features, where the data are new; left out: those of the release.
+ * - `stop`: ends the start, which is minutes on a slow machine.
  *
  * Throws a ServiceError `missing-tool` without Java 17 or Maven, `configuration` while another broker uses the data or
  * another program the port.
@@ -70,15 +71,16 @@ export async function startKafka(options: {
   sessionMs?: number;
   secure?: SecureListener;
   features?: Readonly<Record<string, number>>;
+  stop?: AbortSignal;
 }): Promise<LocalKafka> {
   const dataDir = resolve(options.dataDir);
   await refuseDataInUse(dataDir);
   if (options.port !== undefined && (await isListening(options.port))) throw portTaken(options.port);
-  const installation = await install(resolve(options.cacheDir));
+  const installation = await install(resolve(options.cacheDir), options.stop);
   const port = options.port ?? (await freePort(await portOf(dataDir, 'PLAINTEXT')));
   const { secure, features = {}, sessionMs = SESSION_MS } = options;
   await format(installation, { dataDir, port, secure, features, sessionMs });
-  let broker = await startBroker(installation, dataDir, []);
+  let broker = await startBroker(installation, dataDir, { stop: options.stop });
   return {
     brokers: [`127.0.0.1:${port}`],
     ended: () => broker.ended,
@@ -88,30 +90,31 @@ export async function startKafka(options: {
     thaw: () => broker.thaw(),
     restart: async () => {
       await broker.stop();
-      broker = await startBroker(installation, dataDir, []);
+      broker = await startBroker(installation, dataDir);
     },
   };
 }
 
-async function install(cacheDir: string): Promise<Installation> {
+async function install(cacheDir: string, stop: AbortSignal | undefined): Promise<Installation> {
   const java = await javaVersion();
   const classPath = await kafkaClassPath(cacheDir);
   const archive = join(cacheDir, `kafka-${KAFKA_VERSION}-java-${java}.jsa`);
   // Starts without it are slower, and all the same. What keeps a broker from starting is reported by the start itself.
-  if (!existsSync(archive)) await makeArchive(classPath, archive).catch(() => undefined);
+  if (!existsSync(archive)) await makeArchive(classPath, archive, stop).catch(() => stop?.throwIfAborted());
   return { classPath, archive };
 }
 
 /**
  * Archives loaded classes: a start takes one second instead of three. A broker is started and stopped to record them.
  */
-async function makeArchive(classPath: string, archive: string): Promise<void> {
+async function makeArchive(classPath: string, archive: string, stop: AbortSignal | undefined): Promise<void> {
   const folder = await mkdtemp(`${archive}.partial-`);
   const own = join(folder, 'classes.jsa');
   try {
     const listener = { port: await freePort(), secure: undefined, sessionMs: SESSION_MS };
     await format({ classPath, archive }, { dataDir: folder, features: {}, ...listener });
-    const broker = await startBroker({ classPath, archive }, folder, [`-XX:ArchiveClassesAtExit=${own}`]);
+    const sharing = [`-XX:ArchiveClassesAtExit=${own}`];
+    const broker = await startBroker({ classPath, archive }, folder, { sharing, stop });
     await broker.stop(ARCHIVE_MS_MAX);
     await rename(own, archive);
   } finally {
@@ -150,9 +153,13 @@ export function featureArgs(features: Readonly<Record<string, number>>): string[
   return Object.entries(features).flatMap(([name, level]) => ['--feature', `${name}=${level}`]);
 }
 
-function startBroker(installation: Installation, dataDir: string, options: readonly string[]): Promise<JavaProcess> {
-  const sharing = options.length > 0 ? options : undefined;
+function startBroker(
+  installation: Installation,
+  dataDir: string,
+  { sharing, stop }: { readonly sharing?: readonly string[]; readonly stop?: AbortSignal | undefined } = {},
+): Promise<JavaProcess> {
   return startJava({
+    stop,
     name: 'The local Kafka',
     args: [...javaOptions(installation, sharing), 'kafka.Kafka', propertiesFile(dataDir)],
     cwd: dataDir,
