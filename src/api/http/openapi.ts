@@ -1,6 +1,7 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import { withComponents } from './openapi-components.ts';
 import { exampleOf } from './openapi-examples.ts';
+import { summaryOf } from './openapi-summaries.ts';
 
 /** The parts of openapi.json that do not come from routes. Tags are shown in this order. */
 const DOCUMENT = {
@@ -60,6 +61,7 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
   openapi: DOCUMENT,
   transform({ schema, url, route }) {
     if (schema === undefined || schema.hide === true) return { schema: schema ?? {}, url };
+    const summary = summaryOf(schema.operationId ?? url);
     const tag = TAGS.find(([pattern]) => pattern.test(url))?.[1] ?? 'Service';
     const example = schema.body === undefined ? null : exampleOf(url);
     const body = example === null ? {} : { body: { ...(schema.body as object), examples: [example] } };
@@ -67,7 +69,10 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
       return [status, { ...answer, description: STATUS_DESCRIPTIONS[status] }];
     });
     const security = route.config?.rules?.role == null ? {} : { security: [{ key: [] }] };
-    return { schema: { ...schema, ...security, tags: [tag], ...body, response: Object.fromEntries(response) }, url };
+    return {
+      schema: { ...schema, summary, ...security, tags: [tag], ...body, response: Object.fromEntries(response) },
+      url,
+    };
   },
   transformObject: (document) =>
     'openapiObject' in document ? withComponents(document.openapiObject) : document.swaggerObject,

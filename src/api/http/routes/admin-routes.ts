@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import {
   type ApiKey,
   changeRole,
@@ -27,14 +26,13 @@ import {
   NewKeyRequest,
   RoleRequest,
 } from '../../wire/schema/admin-schema.ts';
-import { answers, bodyAnswers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
+import { bodyAnswers, Detail, described } from '../../wire/schema/answer-schemas.ts';
+import { ById } from '../../wire/schema/query-fields.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';
 
 const DAYS = 30;
-const params = Type.Object({ id: Type.String() });
-const refusals = { 403: Detail, 404: Detail };
 const notFound = () => new HttpProblem(404, 'Key not found');
 
 /** Keys, credits, usage and the audit log, for admins. */
@@ -45,94 +43,59 @@ export function addAdminRoutes(app: App, services: AppServices): void {
 }
 
 function addKeyRoutes(app: App, { store, keys, models, nowMs }: AppServices): void {
-  app.get(
-    '/v1/keys',
-    {
-      schema: {
-        operationId: 'listKeys',
-        summary: 'Lists all API keys, without their secrets',
-        response: { ...answers(Keys), 403: Detail },
-      },
-    },
-    async () => ({ keys: (await listApiKeys(store)).map((key) => shown(key, nowMs())) }),
+  app.get('/v1/keys', described('listKeys', Keys, {}, 403), async () => ({
+    keys: (await listApiKeys(store)).map((key) => shown(key, nowMs())),
+  }));
+  app.get('/v1/keys/:id', described('getKey', KeyRecord, { params: ById }, 403, 404), async (request) =>
+    shown(await keyOf(store, request.params.id), nowMs()),
   );
-  app.get(
-    '/v1/keys/:id',
-    {
-      schema: {
-        operationId: 'getKey',
-        summary: 'Returns one API key, without its secret',
-        params,
-        response: { ...answers(KeyRecord), ...refusals },
-      },
-    },
-    async (request) => shown(await keyOf(store, request.params.id), nowMs()),
-  );
-  app.post(
-    '/v1/keys',
-    {
-      schema: {
-        operationId: 'createKey',
-        summary: 'Creates an API key. The answer is the only place that has its secret',
-        body: NewKeyRequest,
-        response: bodyAnswers(NewKeyAnswer),
-      },
-    },
-    async (request) => {
-      const [id, secret, createdAtMs] = [makeKeyId(), makeKeySecret(), nowMs()];
-      const { body } = request;
-      const problems = (body.models ?? []).flatMap((name, i) => {
-        const text = `there is no model ${name}; known are ${models.names.join(', ')}`;
-        return models.names.includes(name) ? [] : [fieldProblem(['body', 'models', i], text)];
-      });
-      const expiresAtMs = expiryOf(body);
-      if (expiresAtMs !== null && !(expiresAtMs > createdAtMs)) {
-        problems.push(fieldProblem(['body', 'expires_at'], 'it must be a time to come, in ISO 8601 with zone'));
-      }
-      if (problems.length > 0) throw invalidRequest(problems);
-      const key = {
-        id,
-        secret,
-        createdAtMs,
-        expiresAtMs,
-        name: body.name,
-        role: body.role ?? 'operator',
-        owner: body.owner ?? id,
-        models: body.models ?? null,
-        credits: body.credits ?? null,
-        callsPerMinute: body.calls_per_minute ?? null,
-        callsAtOnce: body.calls_at_once ?? null,
-      } as const;
-      await createApiKey(store, key, callerOf(request).key.id);
-      keys.changed(id);
-      return { ...shown(await keyOf(store, id), createdAtMs), key: secret };
-    },
-  );
+  app.post('/v1/keys', described('createKey', NewKeyAnswer, { body: NewKeyRequest }), async (request) => {
+    const [id, secret, createdAtMs] = [makeKeyId(), makeKeySecret(), nowMs()];
+    const { body } = request;
+    const problems = (body.models ?? []).flatMap((name, i) => {
+      const text = `there is no model ${name}; known are ${models.names.join(', ')}`;
+      return models.names.includes(name) ? [] : [fieldProblem(['body', 'models', i], text)];
+    });
+    const expiresAtMs = expiryOf(body);
+    if (expiresAtMs !== null && !(expiresAtMs > createdAtMs)) {
+      problems.push(fieldProblem(['body', 'expires_at'], 'it must be a time to come, in ISO 8601 with zone'));
+    }
+    if (problems.length > 0) throw invalidRequest(problems);
+    const key = {
+      id,
+      secret,
+      createdAtMs,
+      expiresAtMs,
+      name: body.name,
+      role: body.role ?? 'operator',
+      owner: body.owner ?? id,
+      models: body.models ?? null,
+      credits: body.credits ?? null,
+      callsPerMinute: body.calls_per_minute ?? null,
+      callsAtOnce: body.calls_at_once ?? null,
+    } as const;
+    await createApiKey(store, key, callerOf(request).key.id);
+    keys.changed(id);
+    return { ...shown(await keyOf(store, id), createdAtMs), key: secret };
+  });
 }
 
 function addKeyChanges(app: App, { store, keys, nowMs }: AppServices): void {
-  const response = { ...bodyAnswers(KeyRecord), 404: Detail };
-  const common = { params, response };
   const changed = async (id: string) => {
     keys.changed(id);
     return shown(await keyOf(store, id), nowMs());
   };
-  app.post(
-    '/v1/keys/:id/revoke',
-    { schema: { ...common, operationId: 'revokeKey', summary: 'Revokes an API key for good; its jobs end' } },
-    async (request) => {
-      const { id } = await keyOf(store, request.params.id);
-      const actor = callerOf(request).key.id;
-      if (id === actor) throw ownKey('revoke itself');
-      await revokeApiKey(store, id, { nowMs: nowMs(), actor });
-      return changed(id);
-    },
-  );
+  const revoking = { params: ById, operationId: 'revokeKey', response: { ...bodyAnswers(KeyRecord), 404: Detail } };
+  app.post('/v1/keys/:id/revoke', { schema: revoking }, async (request) => {
+    const { id } = await keyOf(store, request.params.id);
+    const actor = callerOf(request).key.id;
+    if (id === actor) throw ownKey('revoke itself');
+    await revokeApiKey(store, id, { nowMs: nowMs(), actor });
+    return changed(id);
+  });
   app.post(
     '/v1/keys/:id/role',
-    {
-      schema: { ...common, operationId: 'changeKeyRole', summary: 'Gives an API key another role', body: RoleRequest },
-    },
+    described('changeKeyRole', KeyRecord, { params: ById, body: RoleRequest }, 404),
     async (request) => {
       const { id } = await keyOf(store, request.params.id);
       const actor = callerOf(request).key.id;
@@ -143,14 +106,7 @@ function addKeyChanges(app: App, { store, keys, nowMs }: AppServices): void {
   );
   app.post(
     '/v1/keys/:id/credit',
-    {
-      schema: {
-        ...common,
-        operationId: 'creditKey',
-        summary: 'Grants tokens to an API key. One without a limit has one afterwards',
-        body: CreditRequest,
-      },
-    },
+    described('creditKey', KeyRecord, { params: ById, body: CreditRequest }, 404),
     async (request) => {
       const { id } = await keyOf(store, request.params.id);
       const act = { nowMs: nowMs(), actor: callerOf(request).key.id };
@@ -163,15 +119,7 @@ function addKeyChanges(app: App, { store, keys, nowMs }: AppServices): void {
 function addReports(app: App, { store, nowMs }: AppServices): void {
   app.get(
     '/v1/keys/:id/usage',
-    {
-      schema: {
-        operationId: 'getKeyUsage',
-        summary: 'Usage of an API key in the current minute and month, and by day (UTC)',
-        params,
-        querystring: KeyUsageQuery,
-        response: { ...answers(KeyUsageAnswer), ...refusals, 422: InvalidRequest },
-      },
-    },
+    described('getKeyUsage', KeyUsageAnswer, { params: ById, querystring: KeyUsageQuery }, 403, 404),
     async (request) => {
       const { id } = await keyOf(store, request.params.id);
       const days = Number(request.query.days ?? DAYS);
@@ -179,22 +127,11 @@ function addReports(app: App, { store, nowMs }: AppServices): void {
       return { ...usage, days: await usageByDay(store, id, { nowMs: nowMs(), days }) };
     },
   );
-  app.get(
-    '/v1/audit',
-    {
-      schema: {
-        operationId: 'listAuditEvents',
-        summary: 'Who created, changed, tuned, deleted or cancelled what, newest first',
-        querystring: AuditQuery,
-        response: { ...answers(AuditEvents), 403: Detail, 422: InvalidRequest },
-      },
-    },
-    async (request) => {
-      const { subject = null, actor = null } = request.query;
-      const { entries, next } = await pageAudit(store, { ...pageOf(request.query), subject, actor });
-      return { events: entries.map(shownEvent), next_page_token: next === null ? null : pageToken(next) };
-    },
-  );
+  app.get('/v1/audit', described('listAuditEvents', AuditEvents, { querystring: AuditQuery }, 403), async (request) => {
+    const { subject = null, actor = null } = request.query;
+    const { entries, next } = await pageAudit(store, { ...pageOf(request.query), subject, actor });
+    return { events: entries.map(shownEvent), next_page_token: next === null ? null : pageToken(next) };
+  });
 }
 
 async function keyOf(store: AppServices['store'], id: string): Promise<ApiKey> {

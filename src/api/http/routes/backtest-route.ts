@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { DEFAULT_MODEL, modelsOfKey } from '../../models/served-models.ts';
 import { backtestTokens, observationsAtMost } from '../../operations/scoring-price.ts';
-import { bodyAnswers, Detail } from '../../wire/schema/answer-schemas.ts';
+import { described } from '../../wire/schema/answer-schemas.ts';
 import { BacktestAnswer, BacktestRequest } from '../../wire/schema/backtest-schema.ts';
 import { type AppServices, backtestsOf } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
@@ -12,14 +12,7 @@ import { chargedAnswer } from '../exchange/send-answer.ts';
 export function addBacktestRoute(app: App, services: AppServices): void {
   app.post(
     '/v1/backtest',
-    {
-      schema: {
-        operationId: 'backtest',
-        summary: 'Scores a CSV file as the stream would, in a sandbox, and returns scores and events',
-        body: BacktestRequest,
-        response: { ...bodyAnswers(BacktestAnswer), 404: Detail },
-      },
-    },
+    described('backtest', BacktestAnswer, { body: BacktestRequest }, 404),
     async (request, reply) => {
       const backtests = backtestsOf(services);
       const { key } = callerOf(request);

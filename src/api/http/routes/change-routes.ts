@@ -6,7 +6,7 @@ import { concernedBy, concernedSeries } from '../../operations/concerned.ts';
 import { type Operations, operationsOf } from '../../operations/operations.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
 import { countOf, queryTime } from '../../wire/query-values.ts';
-import { answers, bodyAnswers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
+import { described } from '../../wire/schema/answer-schemas.ts';
 import {
   CHANGES_PAGE,
   ChangeRequest,
@@ -20,38 +20,20 @@ import type { App } from '../exchange/fastify-app.ts';
 
 /** Changes that people and programs report, such as deployments. */
 export function addChangeRoutes(app: App, { operations, nowMs }: AppServices): void {
-  app.post(
-    '/v1/changes',
-    {
-      schema: {
-        operationId: 'addChange',
-        summary: 'Reports a change, such as a deployment; also as clients of Grafana annotations write it',
-        body: ChangeRequest,
-        response: { ...bodyAnswers(DeploymentAnswer), 404: Detail },
-      },
-    },
-    async ({ body }) => {
-      const { changes } = operationsOf(operations);
-      const read = readChange(body, nowMs());
-      if (read.kind === 'problems') {
-        throw invalidRequest(
-          read.problems.map(({ field, expected }) => fieldProblem(['body', field], `${field} must be ${expected}`)),
-        );
-      }
-      await changes.write(read.change.id, read.change);
-      return shown(read.change);
-    },
-  );
+  app.post('/v1/changes', described('addChange', DeploymentAnswer, { body: ChangeRequest }, 404), async ({ body }) => {
+    const { changes } = operationsOf(operations);
+    const read = readChange(body, nowMs());
+    if (read.kind === 'problems') {
+      throw invalidRequest(
+        read.problems.map(({ field, expected }) => fieldProblem(['body', field], `${field} must be ${expected}`)),
+      );
+    }
+    await changes.write(read.change.id, read.change);
+    return shown(read.change);
+  });
   app.get(
     '/v1/changes',
-    {
-      schema: {
-        operationId: 'listChanges',
-        summary: 'Lists known changes, the latest first',
-        querystring: ChangesQuery,
-        response: { ...answers(ChangesAnswer), 404: Detail, 422: InvalidRequest },
-      },
-    },
+    described('listChanges', ChangesAnswer, { querystring: ChangesQuery }, 404),
     async ({ query }) => {
       const asked = operationsOf(operations);
       const { fromMs, toMs, subjects } = await concerned(asked, query);
@@ -61,14 +43,13 @@ export function addChangeRoutes(app: App, { operations, nowMs }: AppServices): v
   );
   app.delete(
     '/v1/changes/:id',
-    {
-      schema: {
-        operationId: 'takeBackChange',
-        summary: 'Takes a change back',
-        params: Type.Object({ id: Type.String({ minLength: 1, maxLength: CHANGE_LIMITS.idCharactersMax }) }),
-        response: { ...answers(ChangeTakenBack), 404: Detail, 422: InvalidRequest },
-      },
-    },
+    described(
+      'takeBackChange',
+      ChangeTakenBack,
+      { params: Type.Object({ id: Type.String({ minLength: 1, maxLength: CHANGE_LIMITS.idCharactersMax }) }) },
+      404,
+      422,
+    ),
     async ({ params: { id } }) => {
       const { changes } = operationsOf(operations);
       if (!changes.known.has(id))

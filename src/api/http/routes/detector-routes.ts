@@ -8,7 +8,7 @@ import { changedDetectors } from '../../operations/detector-changes.ts';
 import { type LabelledEvent, labelledEvents } from '../../operations/labels-raised.ts';
 import { type DescribedDetector, type DetectorsPort, operationsOf } from '../../operations/operations.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
-import { answers, bodyAnswers, Detail } from '../../wire/schema/answer-schemas.ts';
+import { described } from '../../wire/schema/answer-schemas.ts';
 import { DetectorsAnswer, DetectorsRequest, DetectorsSaved } from '../../wire/schema/operations/detectors-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
@@ -26,58 +26,41 @@ export function addDetectorRoutes(app: App, services: AppServices): void {
 }
 
 function addDetectors(app: App, { operations, store, nowMs }: AppServices): void {
-  app.get(
-    '/v1/detectors',
-    {
-      schema: {
-        operationId: 'listDetectors',
-        summary: 'Lists the detectors: settings, series, target and actual rate of events',
-        response: { ...answers(DetectorsAnswer), 404: Detail },
-      },
-    },
-    async () => {
-      const { detectors: port, reader, cluster } = operationsOf(operations);
-      const [versions, counts, found, reviews] = await Promise.all([
-        listDetectorVersions(store),
-        reader.detectors(),
-        // Where Kafka is out of reach, the detectors are shown all the same.
-        cluster.findings().catch(() => []),
-        labelledReviews(store, { fromMs: 0, toMs: nowMs() }),
-      ]);
-      const trueEvents = labelledEvents(reviews).filter(({ real }) => real);
-      const { version, text } = versions[0] ?? (await fileVersion(port));
-      const described = await port.describe(text);
-      const detectors = described.kind === 'detectors' ? described.detectors : [];
-      return {
-        version,
-        text,
-        can_save: port.publish !== null,
-        detectors: detectors.map((detector) => {
-          const row = counts.find((each) => each.detector === detector.name) ?? null;
-          const isOf = ({ event }: LabelledEvent) =>
-            event.detector === detector.name && event.startedAtMs >= (row?.sinceMs ?? 0);
-          return { ...shown(detector, row), events_true: trueEvents.filter(isOf).length };
-        }),
-        findings: [...shadowedGlobs(detectors), ...found].map(shownFinding),
-        versions: versions.map(({ version, savedAtMs, savedBy, comment }) => {
-          return { version, saved_at: savedAtMs, saved_by: savedBy, comment };
-        }),
-      };
-    },
-  );
+  app.get('/v1/detectors', described('listDetectors', DetectorsAnswer, {}, 404), async () => {
+    const { detectors: port, reader, cluster } = operationsOf(operations);
+    const [versions, counts, found, reviews] = await Promise.all([
+      listDetectorVersions(store),
+      reader.detectors(),
+      // Where Kafka is out of reach, the detectors are shown all the same.
+      cluster.findings().catch(() => []),
+      labelledReviews(store, { fromMs: 0, toMs: nowMs() }),
+    ]);
+    const trueEvents = labelledEvents(reviews).filter(({ real }) => real);
+    const { version, text } = versions[0] ?? (await fileVersion(port));
+    const described = await port.describe(text);
+    const detectors = described.kind === 'detectors' ? described.detectors : [];
+    return {
+      version,
+      text,
+      can_save: port.publish !== null,
+      detectors: detectors.map((detector) => {
+        const row = counts.find((each) => each.detector === detector.name) ?? null;
+        const isOf = ({ event }: LabelledEvent) =>
+          event.detector === detector.name && event.startedAtMs >= (row?.sinceMs ?? 0);
+        return { ...shown(detector, row), events_true: trueEvents.filter(isOf).length };
+      }),
+      findings: [...shadowedGlobs(detectors), ...found].map(shownFinding),
+      versions: versions.map(({ version, savedAtMs, savedBy, comment }) => {
+        return { version, saved_at: savedAtMs, saved_by: savedBy, comment };
+      }),
+    };
+  });
 }
 
 function addSaving(app: App, { operations, store, logger, nowMs }: AppServices): void {
   app.put(
     '/v1/detectors',
-    {
-      schema: {
-        operationId: 'saveDetectors',
-        summary: 'For admins: checks a detectors file, compares it with the current one, and publishes it to workers',
-        body: DetectorsRequest,
-        response: { ...bodyAnswers(DetectorsSaved), 404: Detail, 409: Detail },
-      },
-    },
+    described('saveDetectors', DetectorsSaved, { body: DetectorsRequest }, 404, 409),
     async (request) => {
       const { detectors: port } = operationsOf(operations);
       const { base_version: base, dry_run: dryRun = false, comment = null } = request.body;

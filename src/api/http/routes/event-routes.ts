@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
-import Type from 'typebox';
+import type Type from 'typebox';
+import type { TSchema } from 'typebox';
 import type { Sql } from '../../../store/database/database.ts';
 import {
   acknowledgeEvent,
@@ -16,7 +17,7 @@ import { reviewedEvent } from '../../operations/incident-answers.ts';
 import { type Operations, operationsOf } from '../../operations/operations.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
 import { countOf, cursorOf, cursorText, flagOf, matchOf, queryTime } from '../../wire/query-values.ts';
-import { answers, bodyAnswers, Detail, InvalidRequest, mediaAnswers } from '../../wire/schema/answer-schemas.ts';
+import { described, describedMedia } from '../../wire/schema/answer-schemas.ts';
 import {
   AcknowledgeRequest,
   AnomalyEventAnswer,
@@ -28,11 +29,11 @@ import {
   LabelsQuery,
   MuteRequest,
 } from '../../wire/schema/event-schema.ts';
+import { ById } from '../../wire/schema/query-fields.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';
 
-const EventId = Type.Object({ id: Type.String() });
 const notFound = () => new HttpProblem(404, 'There is no such event');
 
 /** Events, and their reviews by people. */
@@ -43,48 +44,30 @@ export function addEventRoutes(app: App, services: AppServices): void {
 }
 
 function addEventLists(app: App, { operations, store, nowMs }: AppServices): void {
-  app.get(
-    '/v1/events',
-    {
-      schema: {
-        operationId: 'listEvents',
-        summary: 'Lists events, open ones first, then newest first',
-        querystring: EventsQuery,
-        response: { ...answers(EventsAnswer), 404: Detail, 422: InvalidRequest },
-      },
-    },
-    async ({ query }) => {
-      const { series = null, group = null, detector = null, kind = null, incident = null } = query;
-      const { reader } = operationsOf(operations);
-      const { events, totalOpen, next } = await reader.listEvents({
-        series,
-        group,
-        match: matchOf(query.match),
-        detector,
-        kind,
-        incident,
-        open: flagOf(query.open),
-        fromMs: queryTime(query.from),
-        toMs: queryTime(query.to),
-        limit: countOf(query.limit, EVENTS_PAGE),
-        after: cursorOf(query.cursor, ['number', 'number', 'string']),
-      });
-      const reviewed = await reviewedEvents({ sql: store, reader }, events, nowMs());
-      const wanted = flagOf(query.acknowledged);
-      const shown = reviewed.filter((event) => wanted === null || (event.acknowledged !== null) === wanted);
-      return { events: shown, total_open: totalOpen, next_cursor: cursorText(next) };
-    },
-  );
+  app.get('/v1/events', described('listEvents', EventsAnswer, { querystring: EventsQuery }, 404), async ({ query }) => {
+    const { series = null, group = null, detector = null, kind = null, incident = null } = query;
+    const { reader } = operationsOf(operations);
+    const { events, totalOpen, next } = await reader.listEvents({
+      series,
+      group,
+      match: matchOf(query.match),
+      detector,
+      kind,
+      incident,
+      open: flagOf(query.open),
+      fromMs: queryTime(query.from),
+      toMs: queryTime(query.to),
+      limit: countOf(query.limit, EVENTS_PAGE),
+      after: cursorOf(query.cursor, ['number', 'number', 'string']),
+    });
+    const reviewed = await reviewedEvents({ sql: store, reader }, events, nowMs());
+    const wanted = flagOf(query.acknowledged);
+    const shown = reviewed.filter((event) => wanted === null || (event.acknowledged !== null) === wanted);
+    return { events: shown, total_open: totalOpen, next_cursor: cursorText(next) };
+  });
   app.get(
     '/v1/events/:id',
-    {
-      schema: {
-        operationId: 'getEvent',
-        summary: 'Returns one event',
-        params: EventId,
-        response: { ...answers(AnomalyEventAnswer), 404: Detail },
-      },
-    },
+    described('getEvent', AnomalyEventAnswer, { params: ById }, 404),
     async ({ params: { id } }) => {
       const { reader } = operationsOf(operations);
       const event = await reader.findEvent(id);
@@ -104,48 +87,28 @@ function addReviews(app: App, services: AppServices): void {
     const review = await store.transaction((sql) => reviewing(sql, event, act));
     return { eventId: id, ...shownReview(review, nowMs()) };
   };
-  const schema = { params: EventId, response: { ...bodyAnswers(EventReview), 404: Detail } };
-  app.post(
-    '/v1/events/:id/acknowledge',
-    {
-      schema: {
-        ...schema,
-        operationId: 'acknowledgeEvent',
-        summary: 'Acknowledges an event',
-        body: AcknowledgeRequest,
-      },
-    },
-    async (request) => {
-      const { acknowledged = true, note = null } = request.body;
-      return answer(request, request.params.id, (sql, event, act) =>
-        acknowledgeEvent(sql, event, acknowledged ? { ...act, note } : null),
-      );
-    },
-  );
-  app.post(
-    '/v1/events/:id/mute',
-    { schema: { ...schema, operationId: 'muteEvent', summary: 'Mutes an event until a time', body: MuteRequest } },
-    async (request) => {
-      const { until, reason = '' } = request.body;
-      const problems = muteProblems(request.body, nowMs());
-      if (problems.length > 0) throw invalidRequest(problems);
-      return answer(request, request.params.id, (sql, event, act) =>
-        muteEvent(sql, event, until === null ? null : { ...act, untilMs: until, reason }),
-      );
-    },
-  );
-  app.post(
-    '/v1/events/:id/label',
-    {
-      schema: { ...schema, operationId: 'labelEvent', summary: 'Labels an event as real or not', body: LabelRequest },
-    },
-    async (request) => {
-      const { real, note = null } = request.body;
-      return answer(request, request.params.id, (sql, event, act) =>
-        labelEvent(sql, event, real === null ? null : { ...act, real, note }),
-      );
-    },
-  );
+  const acts = <B extends TSchema>(operationId: string, body: B) =>
+    described(operationId, EventReview, { params: ById, body }, 404);
+  app.post('/v1/events/:id/acknowledge', acts('acknowledgeEvent', AcknowledgeRequest), async (request) => {
+    const { acknowledged = true, note = null } = request.body;
+    return answer(request, request.params.id, (sql, event, act) =>
+      acknowledgeEvent(sql, event, acknowledged ? { ...act, note } : null),
+    );
+  });
+  app.post('/v1/events/:id/mute', acts('muteEvent', MuteRequest), async (request) => {
+    const { until, reason = '' } = request.body;
+    const problems = muteProblems(request.body, nowMs());
+    if (problems.length > 0) throw invalidRequest(problems);
+    return answer(request, request.params.id, (sql, event, act) =>
+      muteEvent(sql, event, until === null ? null : { ...act, untilMs: until, reason }),
+    );
+  });
+  app.post('/v1/events/:id/label', acts('labelEvent', LabelRequest), async (request) => {
+    const { real, note = null } = request.body;
+    return answer(request, request.params.id, (sql, event, act) =>
+      labelEvent(sql, event, real === null ? null : { ...act, real, note }),
+    );
+  });
 }
 
 /** Problems of a mute. */
@@ -165,14 +128,7 @@ async function eventToReview({ reader }: Operations, id: string): Promise<Review
 function addLabels(app: App, { store }: AppServices): void {
   app.get(
     '/v1/labels',
-    {
-      schema: {
-        operationId: 'exportLabels',
-        summary: 'Returns the labels of events as CSV',
-        querystring: LabelsQuery,
-        response: { ...mediaAnswers('text/csv'), 422: InvalidRequest },
-      },
-    },
+    describedMedia('exportLabels', 'text/csv', { querystring: LabelsQuery }),
     async ({ query }, reply) => {
       const range = { fromMs: queryTime(query.from) ?? 0, toMs: queryTime(query.to) ?? Number.MAX_SAFE_INTEGER };
       const rows = labelRows(await labelledReviews(store, range));

@@ -7,8 +7,9 @@ import { audit } from '../../accounts/audit-log.ts';
 import { checkModelQuota, type PreparedModel, prepareTuned } from '../../models/prepared-model.ts';
 import { noSuchModel } from '../../models/tuned-models.ts';
 import { finetuneWork } from '../../tasks/task-work.ts';
-import { answers, Detail, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
+import { answers, Detail, described } from '../../wire/schema/answer-schemas.ts';
 import { FinetuneAnswer, type FinetuneBody, FinetuneRequest } from '../../wire/schema/finetune-schema.ts';
+import { ById } from '../../wire/schema/query-fields.ts';
 import { FinetunedModel, FinetunedModels } from '../../wire/schema/tuned-model-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
@@ -18,19 +19,13 @@ import { callerOf, noteAdmitted } from '../exchange/require-key.ts';
 import { answerWith } from '../exchange/send-answer.ts';
 import { keepingAnswer, oncePerKey } from './repeatable-finetune.ts';
 
+const FinetuneHeaders = idempotencyHeaders('the answer to the first one, for a day');
+
 /** Fine-tuning, and the stored fine-tuned models. */
 export function addFinetuningRoutes(app: App, services: AppServices): void {
   app.post(
     '/v2/finetune',
-    {
-      schema: {
-        operationId: 'finetune',
-        summary: 'Fine-tunes a model on series and stores it under an id',
-        body: FinetuneRequest,
-        headers: idempotencyHeaders('the answer to the first one, for a day'),
-        response: { ...seriesAnswers(FinetuneAnswer), 409: Detail },
-      },
-    },
+    described('finetune', FinetuneAnswer, { body: FinetuneRequest, headers: FinetuneHeaders }, 404, 409),
     async (request, reply) => {
       const { store, nowMs } = services;
       const { owner } = callerOf(request).key;
@@ -70,58 +65,30 @@ async function keptTuning(services: AppServices, request: FastifyRequest & { rea
 }
 
 function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppServices): void {
-  const schema = { params: Type.Object({ id: Type.String() }) };
-  const notFound = { 404: Detail };
-  app.get(
-    '/v2/finetuned_models',
-    {
-      schema: {
-        operationId: 'listFinetunedModels',
-        summary: 'Lists the fine-tuned models, newest first',
-        response: answers(FinetunedModels),
-      },
-    },
-    async (request) => {
-      return { finetuned_models: (await listFinetunedModels(store, callerOf(request).key.owner)).map(shown) };
-    },
-  );
+  app.get('/v2/finetuned_models', described('listFinetunedModels', FinetunedModels), async (request) => {
+    return { finetuned_models: (await listFinetunedModels(store, callerOf(request).key.owner)).map(shown) };
+  });
   app.get(
     '/v2/finetuned_models/:id',
-    {
-      schema: {
-        ...schema,
-        operationId: 'getFinetunedModel',
-        summary: 'Returns one fine-tuned model',
-        response: { ...answers(FinetunedModel), ...notFound },
-      },
-    },
+    described('getFinetunedModel', FinetunedModel, { params: ById }, 404),
     async (request) => {
       const record = await findFinetunedModel(store, callerOf(request).key.owner, request.params.id);
       if (record === null) throw noSuchModel();
       return shown(record);
     },
   );
-  app.delete(
-    '/v2/finetuned_models/:id',
-    {
-      schema: {
-        ...schema,
-        operationId: 'deleteFinetunedModel',
-        summary: 'Deletes one fine-tuned model; models derived from it remain',
-        response: { 204: Type.Null(), 401: answers(Detail)[401], 403: Detail, ...notFound },
-      },
-    },
-    async (request, reply) => {
-      const { id } = request.params;
-      const caller = callerOf(request);
-      const event = { happenedAtMs: nowMs(), action: 'model-deleted', subject: id } as const;
-      const deleted = await finetuned.kept.delete(caller.key.owner, id, (sql) =>
-        audit(sql, logger, { actor: caller, event }),
-      );
-      if (!deleted) throw noSuchModel();
-      return reply.code(204).send(null);
-    },
-  );
+  const response = { 204: Type.Null(), 401: answers(Detail)[401], 403: Detail, 404: Detail };
+  const deleting = { params: ById, operationId: 'deleteFinetunedModel', response };
+  app.delete('/v2/finetuned_models/:id', { schema: deleting }, async (request, reply) => {
+    const { id } = request.params;
+    const caller = callerOf(request);
+    const event = { happenedAtMs: nowMs(), action: 'model-deleted', subject: id } as const;
+    const deleted = await finetuned.kept.delete(caller.key.owner, id, (sql) =>
+      audit(sql, logger, { actor: caller, event }),
+    );
+    if (!deleted) throw noSuchModel();
+    return reply.code(204).send(null);
+  });
 }
 
 function shown({ id, createdAtMs, createdBy, baseModelId, steps, depth, loss, named, freq }: FinetunedModelRecord) {

@@ -1,7 +1,7 @@
 import { holidaysOf, PLACE_EXPECTED, placeParts } from '../../../time/holidays/holiday-list.ts';
 import { missingDays } from '../../../time/holidays/rest-days.ts';
 import { fieldProblem, invalidRequest } from '../../wire/problem.ts';
-import { answers, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
+import { described } from '../../wire/schema/answer-schemas.ts';
 import { HolidaysAnswer, HolidaysQuery } from '../../wire/schema/holiday-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
@@ -10,14 +10,7 @@ import type { App } from '../exchange/fastify-app.ts';
 export function addHolidayRoute(app: App, { nowMs }: Pick<AppServices, 'nowMs'>): void {
   app.get(
     '/v1/holidays',
-    {
-      schema: {
-        operationId: 'listHolidays',
-        summary: 'Lists the holidays of a place in a year, and which days off are not known',
-        querystring: HolidaysQuery,
-        response: { ...answers(HolidaysAnswer), 422: InvalidRequest },
-      },
-    },
+    described('listHolidays', HolidaysAnswer, { querystring: HolidaysQuery }),
     async ({ query: { place, year: written } }) => {
       const year = written === undefined ? new Date(nowMs()).getUTCFullYear() : Number(written);
       const holidays = holidaysOf(place, [year]);

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import Type from 'typebox';
+import type { TSchema } from 'typebox';
 import type { FoundIncident } from '../../../history/port/incident-port.ts';
 import type { Incident } from '../../../records/incident.ts';
 import type { Sql } from '../../../store/database/database.ts';
@@ -14,7 +14,7 @@ import {
 import { operationsOf } from '../../operations/operations.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
 import { countOf, cursorOf, cursorText, flagOf, matchOf, queryTime } from '../../wire/query-values.ts';
-import { answers, bodyAnswers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
+import { described } from '../../wire/schema/answer-schemas.ts';
 import { AcknowledgeRequest, MuteRequest } from '../../wire/schema/event-schema.ts';
 import {
   INCIDENTS_PAGE,
@@ -24,12 +24,11 @@ import {
   IncidentsQuery,
   VerdictRequest,
 } from '../../wire/schema/incident-schema.ts';
+import { ById } from '../../wire/schema/query-fields.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';
 import { muteProblems } from './event-routes.ts';
-
-const IncidentId = Type.Object({ id: Type.String() });
 
 /** Related events, with the feedback of people. */
 export function addIncidentRoutes(app: App, services: AppServices): void {
@@ -48,14 +47,7 @@ function addIncidentLists(app: App, services: AppServices): void {
   const { operations, store, nowMs } = services;
   app.get(
     '/v1/incidents',
-    {
-      schema: {
-        operationId: 'listIncidents',
-        summary: 'Lists incidents, open ones first, then newest first',
-        querystring: IncidentsQuery,
-        response: { ...answers(IncidentsAnswer), 404: Detail, 422: InvalidRequest },
-      },
-    },
+    described('listIncidents', IncidentsAnswer, { querystring: IncidentsQuery }, 404),
     async ({ query }) => {
       const { detector = null, kind = null } = query;
       const { reader } = operationsOf(operations);
@@ -76,14 +68,7 @@ function addIncidentLists(app: App, services: AppServices): void {
   );
   app.get(
     '/v1/incidents/:id',
-    {
-      schema: {
-        operationId: 'getIncident',
-        summary: 'Returns one incident with its events, where it may have begun, and what was like it before',
-        params: IncidentId,
-        response: { ...answers(IncidentDetailAnswer), 404: Detail },
-      },
-    },
+    described('getIncident', IncidentDetailAnswer, { params: ById }, 404),
     async ({ params: { id } }) => {
       const found = await foundIncident(services, id);
       const { reader, changes } = operationsOf(operations);
@@ -115,77 +100,43 @@ function reviewer({ store, nowMs, ...services }: AppServices) {
   };
 }
 
-const REVIEW_SCHEMA = { params: IncidentId, response: { ...bodyAnswers(IncidentReview), 404: Detail } };
+const reviewing = <B extends TSchema>(operationId: string, body: B) =>
+  described(operationId, IncidentReview, { params: ById, body }, 404);
 
 function addIncidentReviews(app: App, services: AppServices): void {
   const { operations, nowMs } = services;
   const answer = reviewer(services);
   const whole = (found: FoundIncident) => reviewedIncident(operationsOf(operations).reader, wholeIncident(found));
-  app.post(
-    '/v1/incidents/:id/acknowledge',
-    {
-      schema: {
-        ...REVIEW_SCHEMA,
-        operationId: 'acknowledgeIncident',
-        summary: 'Acknowledges an incident with all of its events',
-        body: AcknowledgeRequest,
-      },
-    },
-    async (request) => {
-      const { acknowledged = true, note = null } = request.body;
-      return answer(request, request.params.id, async (found, act) => {
-        const reviewed = await whole(found);
-        return (sql) => acknowledgeIncident(sql, reviewed, acknowledged ? { ...act, note } : null);
-      });
-    },
-  );
-  app.post(
-    '/v1/incidents/:id/mute',
-    {
-      schema: {
-        ...REVIEW_SCHEMA,
-        operationId: 'muteIncident',
-        summary: 'Mutes an incident with all of its events until a time',
-        body: MuteRequest,
-      },
-    },
-    async (request) => {
-      const { until, reason = '' } = request.body;
-      const problems = muteProblems(request.body, nowMs());
-      if (problems.length > 0) throw invalidRequest(problems);
-      return answer(request, request.params.id, async (found, act) => {
-        const reviewed = await whole(found);
-        return (sql) => muteIncident(sql, reviewed, until === null ? null : { ...act, untilMs: until, reason });
-      });
-    },
-  );
+  app.post('/v1/incidents/:id/acknowledge', reviewing('acknowledgeIncident', AcknowledgeRequest), async (request) => {
+    const { acknowledged = true, note = null } = request.body;
+    return answer(request, request.params.id, async (found, act) => {
+      const reviewed = await whole(found);
+      return (sql) => acknowledgeIncident(sql, reviewed, acknowledged ? { ...act, note } : null);
+    });
+  });
+  app.post('/v1/incidents/:id/mute', reviewing('muteIncident', MuteRequest), async (request) => {
+    const { until, reason = '' } = request.body;
+    const problems = muteProblems(request.body, nowMs());
+    if (problems.length > 0) throw invalidRequest(problems);
+    return answer(request, request.params.id, async (found, act) => {
+      const reviewed = await whole(found);
+      return (sql) => muteIncident(sql, reviewed, until === null ? null : { ...act, untilMs: until, reason });
+    });
+  });
 }
 
 function addVerdicts(app: App, services: AppServices): void {
   const answer = reviewer(services);
-  app.post(
-    '/v1/incidents/:id/verdict',
-    {
-      schema: {
-        ...REVIEW_SCHEMA,
-        operationId: 'judgeIncident',
-        summary: 'Reports that an event does not belong to an incident, or where it began',
-        body: VerdictRequest,
-      },
-    },
-    async (request) => {
-      const { verdict, subject, given = true, note = null } = request.body;
-      return answer(request, request.params.id, async (found, act) => {
-        if (verdict === 'not-related' && !(await isMember(services, found.incident, subject))) {
-          throw invalidRequest([
-            fieldProblem(['body', 'subject'], 'subject must be the id of an event of the incident'),
-          ]);
-        }
-        const incident = wholeIncident(found);
-        return (sql) => giveVerdict(sql, incident, { verdict, subject }, given ? { ...act, note } : null);
-      });
-    },
-  );
+  app.post('/v1/incidents/:id/verdict', reviewing('judgeIncident', VerdictRequest), async (request) => {
+    const { verdict, subject, given = true, note = null } = request.body;
+    return answer(request, request.params.id, async (found, act) => {
+      if (verdict === 'not-related' && !(await isMember(services, found.incident, subject))) {
+        throw invalidRequest([fieldProblem(['body', 'subject'], 'subject must be the id of an event of the incident')]);
+      }
+      const incident = wholeIncident(found);
+      return (sql) => giveVerdict(sql, incident, { verdict, subject }, given ? { ...act, note } : null);
+    });
+  });
 }
 
 /** Not all events of a large incident are listed with it. */

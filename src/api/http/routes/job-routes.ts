@@ -2,37 +2,31 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createZstdDecompress, zstdDecompress } from 'node:zlib';
-import type { FastifyReply } from 'fastify';
-import Type, { type TSchema } from 'typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
 import { JOB_STATUSES, type JobStatus } from '../../../store/job-status.ts';
-import type { AnsweredJob, InFlightCount, JobRecord } from '../../../store/jobs.ts';
+import type { InFlightCount, JobRecord } from '../../../store/jobs.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { encodeEnvelope } from '../../jobs/envelope.ts';
+import type { JobQueue } from '../../jobs/job-queue.ts';
 import type { JobModels } from '../../jobs/job-table.ts';
 import { checkModelQuota } from '../../models/prepared-model.ts';
 import { TASK_WORK } from '../../tasks/task-work.ts';
 import { HttpProblem } from '../../wire/problem.ts';
 import { pageOf, pageToken } from '../../wire/query-values.ts';
-import { answers, Detail, InvalidRequest, seriesAnswers } from '../../wire/schema/answer-schemas.ts';
-import { ExplainAnswer } from '../../wire/schema/explain-schema.ts';
-import { FinetuneAnswer, type FinetuneBody } from '../../wire/schema/finetune-schema.ts';
-import { CrossValidationAnswer, ForecastAnswer } from '../../wire/schema/forecast-schema.ts';
+import { described } from '../../wire/schema/answer-schemas.ts';
+import type { FinetuneBody } from '../../wire/schema/finetune-schema.ts';
 import { Jobs, JobsQuery, OpenJobsByTask } from '../../wire/schema/job-list-schema.ts';
 import {
-  CrossValidationJob,
-  DetectionJob,
-  ExplainJob,
-  FinetuneJob,
-  ForecastJob,
+  describedJob,
   JOB_SECONDS_MAX,
-  JobAccepted,
+  JOB_TASKS,
   type JobBody,
   JobCancelled,
+  type JobTask,
   jobAnswer,
-  SimulateJob,
 } from '../../wire/schema/job-schema.ts';
-import { OnlineDetectionAnswer } from '../../wire/schema/online-detection-schema.ts';
-import { SimulateAnswer } from '../../wire/schema/simulate-schema.ts';
+import { ById } from '../../wire/schema/query-fields.ts';
 import { JOB_NAMES, type JobName, type TaskName } from '../../wire/task-names.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
@@ -42,27 +36,9 @@ import { requestModels } from '../exchange/request-models.ts';
 import { callerOf, noteAdmitted } from '../exchange/require-key.ts';
 import { warn } from '../exchange/send-answer.ts';
 
-/** A task with its request and answer schemas. */
-interface JobTask {
-  readonly name: TaskName;
-  readonly request: TSchema;
-  readonly answer: TSchema;
-}
-
-const JOB_TASKS: readonly JobTask[] = [
-  { name: 'anomaly_detection', request: DetectionJob, answer: OnlineDetectionAnswer },
-  { name: 'forecast', request: ForecastJob, answer: ForecastAnswer },
-  { name: 'cross_validation', request: CrossValidationJob, answer: CrossValidationAnswer },
-  { name: 'finetune', request: FinetuneJob, answer: FinetuneAnswer },
-  { name: 'explain', request: ExplainJob, answer: ExplainAnswer },
-  { name: 'simulate', request: SimulateJob, answer: SimulateAnswer },
-];
-
 const JobHeaders = idempotencyHeaders('the id of the first job, while that is kept');
 
-const JobId = Type.Object({ id: Type.String() });
-const { 200: _, ...REFUSALS } = seriesAnswers(Detail);
-export const jobNotFound = () => new HttpProblem(404, 'Job not found');
+const jobNotFound = () => new HttpProblem(404, 'Job not found');
 
 /** Asynchronous endpoints. */
 export function addJobRoutes(app: App, services: AppServices): void {
@@ -75,15 +51,7 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
   const operation = name.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase());
   app.post(
     `/v2/${name}/async`,
-    {
-      schema: {
-        operationId: `submit${operation}Job`,
-        summary: `Submits a job: ${name}`,
-        body: request,
-        headers: JobHeaders,
-        response: { 202: JobAccepted, ...REFUSALS },
-      },
-    },
+    describedJob(`submit${operation}Job`, { body: request, headers: JobHeaders }),
     async (request, reply) => {
       const { job_options: options } = request.body as JobBody;
       const timeoutSeconds = options?.timeout_seconds ?? JOB_SECONDS_MAX;
@@ -107,22 +75,8 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
       return reply.code(202).send({ job_id: id });
     },
   );
-  app.get(
-    `/v2/${name}/jobs/:id`,
-    {
-      schema: {
-        operationId: `get${operation}Job`,
-        summary: 'Returns status and result of a job, until a week after it ended',
-        params: JobId,
-        response: { ...answers(jobAnswer(answer)), 404: Detail },
-      },
-    },
-    async (request, reply) => {
-      const job = await jobs.find(callerOf(request).key.owner, request.params.id);
-      if (job === null || job.task !== name) throw jobNotFound();
-      return sendJob(reply, job);
-    },
-  );
+  const schema = described(`get${operation}Job`, jobAnswer(answer), { params: ById }, 404);
+  app.get(`/v2/${name}/jobs/:id`, schema, async (request, reply) => sendJob(jobs, { request, reply }, name));
 }
 
 /** The id is generated once, so that every attempt of the job uses the same. */
@@ -135,46 +89,20 @@ function modelsOfJob(task: TaskName, body: FinetuneBody, { key, requestId }: Cal
 const OPEN_STATUSES: readonly JobStatus[] = ['pending', 'running'];
 
 function addOverview(app: App, { jobs }: AppServices): void {
-  app.get(
-    '/v2/async/jobs',
-    {
-      schema: {
-        operationId: 'listJobs',
-        summary: 'Lists the jobs of all tasks by status, newest first',
-        querystring: JobsQuery,
-        response: { ...answers(Jobs), 422: InvalidRequest },
-      },
-    },
-    async (request) => {
-      const { status = [] } = request.query;
-      const statuses = status.length === 0 ? OPEN_STATUSES : JOB_STATUSES.filter((one) => status.includes(one));
-      const filter = ` of ${statuses}`;
-      const page = await jobs.page(callerOf(request).key.owner, { statuses, ...pageOf(request.query, filter) });
-      const token = page.next === null ? null : pageToken(page.next, filter);
-      return { jobs: page.jobs.map(listed), next_page_token: token };
-    },
-  );
-  app.get(
-    '/v2/async/jobs/status',
-    {
-      schema: {
-        operationId: 'countOpenJobs',
-        summary: 'Counts pending and running jobs by task',
-        response: { ...answers(OpenJobsByTask) },
-      },
-    },
-    async (request) => byTask(await jobs.inFlight(callerOf(request).key.owner)),
+  app.get('/v2/async/jobs', described('listJobs', Jobs, { querystring: JobsQuery }), async (request) => {
+    const { status = [] } = request.query;
+    const statuses = status.length === 0 ? OPEN_STATUSES : JOB_STATUSES.filter((one) => status.includes(one));
+    const filter = ` of ${statuses}`;
+    const page = await jobs.page(callerOf(request).key.owner, { statuses, ...pageOf(request.query, filter) });
+    const token = page.next === null ? null : pageToken(page.next, filter);
+    return { jobs: page.jobs.map(listed), next_page_token: token };
+  });
+  app.get('/v2/async/jobs/status', described('countOpenJobs', OpenJobsByTask), async (request) =>
+    byTask(await jobs.inFlight(callerOf(request).key.owner)),
   );
   app.post(
     '/v2/async/jobs/:id/cancel',
-    {
-      schema: {
-        operationId: 'cancelJob',
-        summary: 'Cancels a pending or running job',
-        params: JobId,
-        response: { ...answers(JobCancelled), 403: Detail, 404: Detail },
-      },
-    },
+    described('cancelJob', JobCancelled, { params: ById }, 403, 404),
     async (request) => {
       const { id } = request.params;
       if (!(await jobs.cancel(callerOf(request), id))) throw jobNotFound();
@@ -196,11 +124,18 @@ function byTask(counts: readonly InFlightCount[]) {
   return Object.fromEntries(entries) as Record<JobName, { readonly pending: number; readonly running: number }>;
 }
 
+interface JobExchange {
+  readonly request: FastifyRequest<{ Params: Static<typeof ById> }>;
+  readonly reply: FastifyReply;
+}
+
 /** Larger results (compressed size) are streamed. */
 const WHOLE_BYTES_MAX = 64 * 1024;
 
-/** Sends a job. Its result is stored as the JSON that is sent. A handler returns what this returns. */
-export async function sendJob(reply: FastifyReply, job: AnsweredJob): Promise<FastifyReply> {
+/** Sends the job of a path. Its result is stored as the JSON that is sent. A handler returns what this returns. */
+export async function sendJob(jobs: JobQueue, { request, reply }: JobExchange, task: JobName): Promise<FastifyReply> {
+  const job = await jobs.find(callerOf(request).key.owner, request.params.id);
+  if (job?.task !== task) throw jobNotFound();
   const { id, status, error, result, progress } = job;
   reply.type('application/json; charset=utf-8');
   const start = `{"job_id":${JSON.stringify(id)},"status":${JSON.stringify(status)},"result":`;

@@ -2,7 +2,7 @@ import { LiveReaders, READERS_OF_OWNER_MAX } from '../../operations/live-readers
 import { operationsOf } from '../../operations/operations.ts';
 import { overloaded, tooManyCalls } from '../../wire/problem.ts';
 import { countOf, matchOf } from '../../wire/query-values.ts';
-import { Detail, InvalidRequest, mediaAnswers } from '../../wire/schema/answer-schemas.ts';
+import { describedMedia } from '../../wire/schema/answer-schemas.ts';
 import { LIVE_SERIES, LiveQuery } from '../../wire/schema/history-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
@@ -28,15 +28,7 @@ export function addLiveRoute(app: App, { operations, keys }: Pick<AppServices, '
   app.addHook('preClose', async () => readers?.close());
   app.get(
     '/v1/live',
-    {
-      schema: {
-        operationId: 'readLive',
-        summary: 'Sends scores and events as they arrive',
-        description: DESCRIPTION,
-        querystring: LiveQuery,
-        response: { ...mediaAnswers('text/event-stream'), 404: Detail, 422: InvalidRequest },
-      },
-    },
+    describedMedia('readLive', 'text/event-stream', { description: DESCRIPTION, querystring: LiveQuery }, 404),
     async (request, reply) => {
       const { query } = request;
       const match = matchOf(query.match, operationsOf(operations));

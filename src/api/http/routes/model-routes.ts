@@ -7,44 +7,23 @@ import {
   unknownModel,
 } from '../../models/served-models.ts';
 import { fieldProblem, invalidRequest } from '../../wire/problem.ts';
-import { answers, bodyAnswers, Detail, InvalidRequest, Models } from '../../wire/schema/answer-schemas.ts';
+import { described, Models } from '../../wire/schema/answer-schemas.ts';
 import { ModelParams, ModelParamsQuery } from '../../wire/schema/model-params-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';
 
 export function addModelRoutes(app: App, { models }: AppServices): void {
-  app.get(
-    '/v2/models',
-    {
-      schema: {
-        operationId: 'listModels',
-        summary: 'Lists the models that the key may use',
-        response: answers(Models),
-      },
-    },
-    async (request) => ({ models: modelsOfKey(models, callerOf(request).key).names.map((name) => ({ name })) }),
-  );
-  const summary = 'Returns the input size and the horizon of a model at a frequency';
-  const response = { ...answers(ModelParams), 403: Detail, 422: InvalidRequest };
+  app.get('/v2/models', described('listModels', Models), async (request) => ({
+    models: modelsOfKey(models, callerOf(request).key).names.map((name) => ({ name })),
+  }));
   app.get(
     '/model_params',
-    {
-      schema: { operationId: 'getModelParams', summary, querystring: ModelParamsQuery, response },
-    },
+    described('getModelParams', ModelParams, { querystring: ModelParamsQuery }, 403),
     async (request) => paramsOf(modelsOfKey(models, callerOf(request).key), request.query, 'query'),
   );
-  app.post(
-    '/model_params',
-    {
-      schema: {
-        operationId: 'queryModelParams',
-        summary,
-        body: ModelParamsQuery,
-        response: bodyAnswers(ModelParams),
-      },
-    },
-    async (request) => paramsOf(modelsOfKey(models, callerOf(request).key), request.body, 'body'),
+  app.post('/model_params', described('queryModelParams', ModelParams, { body: ModelParamsQuery }), async (request) =>
+    paramsOf(modelsOfKey(models, callerOf(request).key), request.body, 'body'),
   );
 }
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import Type from 'typebox';
 import { patternProblem } from '../../../records/series/series-pattern.ts';
 import { addMute, endedMutes, endMute, holdingMutes, MUTES_MAX, type MuteRecord } from '../../../store/mutes.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts';
-import { answers, bodyAnswers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
+import { described } from '../../wire/schema/answer-schemas.ts';
 import { MuteAnswer, MutesAnswer, MutesQuery, NewMuteRequest } from '../../wire/schema/operations/mute-schema.ts';
+import { ById } from '../../wire/schema/query-fields.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';
@@ -12,58 +12,25 @@ import { muteProblems } from './event-routes.ts';
 
 /** Series and detectors that people have muted until a time. */
 export function addMuteRoutes(app: App, { store, nowMs }: Pick<AppServices, 'store' | 'nowMs'>): void {
-  app.get(
-    '/v1/mutes',
-    {
-      schema: {
-        operationId: 'listMutes',
-        summary: 'Lists mutes of series and detectors, the next end first',
-        querystring: MutesQuery,
-        response: { ...answers(MutesAnswer), 422: InvalidRequest },
-      },
-    },
-    async ({ query }) => {
-      const list = query.ended === 'true' ? endedMutes : holdingMutes;
-      return { mutes: (await list(store, nowMs())).map(shownMute) };
-    },
-  );
-  app.post(
-    '/v1/mutes',
-    {
-      schema: {
-        operationId: 'addMute',
-        summary: 'Mutes series, detectors or both until a time; the same mute again is the one that holds',
-        body: NewMuteRequest,
-        response: { ...bodyAnswers(MuteAnswer), 409: Detail },
-      },
-    },
-    async (request) => {
-      const { match = null, detector = null, until: untilMs, reason } = request.body;
-      const problems = [...choiceProblems(match, detector), ...muteProblems(request.body, nowMs())];
-      if (problems.length > 0) throw invalidRequest(problems);
-      const by = callerOf(request).key.name;
-      const given = { id: randomUUID(), match, detector, atMs: nowMs(), by, untilMs, reason };
-      const mute = await store.transaction((sql) => addMute(sql, given));
-      if (mute === null) throw new HttpProblem(409, `${MUTES_MAX} mutes hold already: end one first`);
-      return shownMute(mute);
-    },
-  );
-  app.delete(
-    '/v1/mutes/:id',
-    {
-      schema: {
-        operationId: 'endMute',
-        summary: 'Ends a mute before its time',
-        params: Type.Object({ id: Type.String() }),
-        response: { ...answers(MuteAnswer), 404: Detail },
-      },
-    },
-    async (request) => {
-      const mute = await endMute(store, request.params.id, { atMs: nowMs(), by: callerOf(request).key.name });
-      if (mute === null) throw new HttpProblem(404, 'There is no such mute, or it has ended');
-      return shownMute(mute);
-    },
-  );
+  app.get('/v1/mutes', described('listMutes', MutesAnswer, { querystring: MutesQuery }), async ({ query }) => {
+    const list = query.ended === 'true' ? endedMutes : holdingMutes;
+    return { mutes: (await list(store, nowMs())).map(shownMute) };
+  });
+  app.post('/v1/mutes', described('addMute', MuteAnswer, { body: NewMuteRequest }, 409), async (request) => {
+    const { match = null, detector = null, until: untilMs, reason } = request.body;
+    const problems = [...choiceProblems(match, detector), ...muteProblems(request.body, nowMs())];
+    if (problems.length > 0) throw invalidRequest(problems);
+    const by = callerOf(request).key.name;
+    const given = { id: randomUUID(), match, detector, atMs: nowMs(), by, untilMs, reason };
+    const mute = await store.transaction((sql) => addMute(sql, given));
+    if (mute === null) throw new HttpProblem(409, `${MUTES_MAX} mutes hold already: end one first`);
+    return shownMute(mute);
+  });
+  app.delete('/v1/mutes/:id', described('endMute', MuteAnswer, { params: ById }, 404), async (request) => {
+    const mute = await endMute(store, request.params.id, { atMs: nowMs(), by: callerOf(request).key.name });
+    if (mute === null) throw new HttpProblem(404, 'There is no such mute, or it has ended');
+    return shownMute(mute);
+  });
 }
 
 function choiceProblems(match: string | null, detector: string | null) {

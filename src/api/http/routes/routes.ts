@@ -68,12 +68,8 @@ const Health = Type.Object({
 });
 
 export function addHealthRoute(app: App): void {
-  app.get(
-    '/health',
-    { schema: { operationId: 'getHealth', summary: 'Answers while the service runs', response: { 200: Health } } },
-    async () => {
-      const message = 'ready for queries and writes';
-      return { name: 'tidewatch', message, status: 'pass' as const, checks: [], version: INFLUX_VERSION };
-    },
-  );
+  app.get('/health', { schema: { operationId: 'getHealth', response: { 200: Health } } }, async () => {
+    const message = 'ready for queries and writes';
+    return { name: 'tidewatch', message, status: 'pass' as const, checks: [], version: INFLUX_VERSION };
+  });
 }

@@ -1,6 +1,6 @@
 import { listSent, type SentAlert } from '../../../store/sent-alerts.ts';
 import { countOf, cursorOf, cursorText } from '../../wire/query-values.ts';
-import { answers, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
+import { described } from '../../wire/schema/answer-schemas.ts';
 import { SENT_PAGE, SentAnswer, SentQuery } from '../../wire/schema/operations/sent-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
@@ -9,14 +9,7 @@ import type { App } from '../exchange/fastify-app.ts';
 export function addSentRoute(app: App, { store }: Pick<AppServices, 'store'>): void {
   app.get(
     '/v1/sent',
-    {
-      schema: {
-        operationId: 'listSent',
-        summary: 'Lists what receivers of alerts were sent, newest first, with the outcome',
-        querystring: SentQuery,
-        response: { ...answers(SentAnswer), 422: InvalidRequest },
-      },
-    },
+    described('listSent', SentAnswer, { querystring: SentQuery }),
     async ({ query: { event, incident, receiver = null, limit, cursor } }) => {
       const subjectIds = [event, incident].filter((id) => id !== undefined);
       const [before = null] = (cursorOf(cursor, ['number']) ?? []) as readonly number[];

@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import Type from 'typebox';
 import { operationsOf } from '../../operations/operations.ts';
 import { shownSeries } from '../../operations/shown-records.ts';
 import { HttpProblem } from '../../wire/problem.ts';
 import { countOf, cursorOf, cursorText, matchOf, queryTime } from '../../wire/query-values.ts';
-import { answers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
+import { described } from '../../wire/schema/answer-schemas.ts';
 import {
   GROUPS_PAGE,
   GroupsAnswer,
@@ -18,24 +17,16 @@ import {
   SeriesQuery,
   SeriesScoresAnswer,
 } from '../../wire/schema/history-schema.ts';
+import { ById } from '../../wire/schema/query-fields.ts';
 import { jsonPieces } from '../../wire/wire-answer.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
-
-const REFUSALS = { 404: Detail, 422: InvalidRequest };
 
 /** Series, their scores, and groups. */
 export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'operations'>): void {
   app.get(
     '/v1/series',
-    {
-      schema: {
-        operationId: 'listSeries',
-        summary: 'Lists the scored series with their newest score, worst first',
-        querystring: SeriesQuery,
-        response: { ...answers(SeriesPageAnswer), ...REFUSALS },
-      },
-    },
+    described('listSeries', SeriesPageAnswer, { querystring: SeriesQuery }, 404),
     async ({ query }) => {
       const { detector = null, group = null, search = null, sort = 'grade' } = query;
       const known = operationsOf(operations);
@@ -59,15 +50,7 @@ export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'ope
   );
   app.get(
     '/v1/series/:id/scores',
-    {
-      schema: {
-        operationId: 'getScores',
-        summary: 'Returns the scores of a series in columns, downsampled where they are many',
-        params: Type.Object({ id: Type.String() }),
-        querystring: ScoresQuery,
-        response: { ...answers(SeriesScoresAnswer), ...REFUSALS },
-      },
-    },
+    described('getScores', SeriesScoresAnswer, { params: ById, querystring: ScoresQuery }, 404),
     async ({ params, query }, reply) => {
       const wanted = { series: params.id, fromMs: queryTime(query.from), toMs: queryTime(query.to) };
       const pointsMax = countOf(query.points, SCORE_POINTS);
@@ -82,14 +65,7 @@ export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'ope
   );
   app.get(
     '/v1/groups',
-    {
-      schema: {
-        operationId: 'listGroups',
-        summary: 'Lists the groups that are scored together, worst first',
-        querystring: GroupsQuery,
-        response: { ...answers(GroupsAnswer), ...REFUSALS },
-      },
-    },
+    described('listGroups', GroupsAnswer, { querystring: GroupsQuery }, 404),
     async ({ query: { detector = null, match, limit } }) => {
       const selection = { detector, match: matchOf(match), limit: countOf(limit, GROUPS_PAGE) };
       const rows = await operationsOf(operations).reader.listGroups(selection);

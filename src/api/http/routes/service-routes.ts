@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import type { KeptDeadLetter } from '../../../history/port/history-port.ts';
 import type { DeadLetterRecord } from '../../../records/dead-letter.ts';
 import { noteRedriven, redrivenLetters } from '../../../store/event-reviews.ts';
@@ -7,8 +6,9 @@ import { freshnessReader } from '../../operations/freshness.ts';
 import { NO_HISTORY, noStream, type Operations, operationsOf } from '../../operations/operations.ts';
 import { HttpProblem } from '../../wire/problem.ts';
 import { countOf, cursorOf, cursorText } from '../../wire/query-values.ts';
-import { answers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
+import { described } from '../../wire/schema/answer-schemas.ts';
 import { Freshness } from '../../wire/schema/operations/freshness-schema.ts';
+import { ById } from '../../wire/schema/query-fields.ts';
 import {
   DEAD_LETTERS_PAGE,
   DeadLettersAnswer,
@@ -25,50 +25,32 @@ const LETTER_ID = /^(\d{1,10})-(\d{1,15})$/;
 /** State of the service, for operators. */
 export function addServiceRoutes(app: App, services: AppServices): void {
   const { operations, store, jobs } = services;
-  app.get(
-    '/v1/service',
-    {
-      schema: {
-        operationId: 'getService',
-        summary: 'Returns the state of history, workers, jobs and models',
-        response: answers(ServiceState),
-      },
-    },
-    async (request) => {
-      const { owner } = callerOf(request).key;
-      const [{ history, deadLetters }, workers, open, tuned] = await Promise.all([
-        historyState(operations),
-        operations === null ? null : workersState(operations),
-        jobs.inFlight(owner),
-        listFinetunedModels(store, owner),
-      ]);
-      const count = (status: string) =>
-        open.filter((each) => each.status === status).reduce((sum, each) => sum + each.jobs, 0);
-      return {
-        history,
-        workers,
-        dead_letters: deadLetters.map(({ reason, letters, newestMs }) => ({ reason, letters, newest_at: newestMs })),
-        jobs: { pending: count('pending'), running: count('running') },
-        tuned_models: tuned.length,
-      };
-    },
-  );
+  app.get('/v1/service', described('getService', ServiceState), async (request) => {
+    const { owner } = callerOf(request).key;
+    const [{ history, deadLetters }, workers, open, tuned] = await Promise.all([
+      historyState(operations),
+      operations === null ? null : workersState(operations),
+      jobs.inFlight(owner),
+      listFinetunedModels(store, owner),
+    ]);
+    const count = (status: string) =>
+      open.filter((each) => each.status === status).reduce((sum, each) => sum + each.jobs, 0);
+    return {
+      history,
+      workers,
+      dead_letters: deadLetters.map(({ reason, letters, newestMs }) => ({ reason, letters, newest_at: newestMs })),
+      jobs: { pending: count('pending'), running: count('running') },
+      tuned_models: tuned.length,
+    };
+  });
   addFreshness(app, services);
   addDeadLetters(app, services);
 }
 
 function addFreshness(app: App, { operations, nowMs }: AppServices): void {
   const read = operations === null ? null : freshnessReader(operations, nowMs);
-  app.get(
-    '/v1/freshness',
-    {
-      schema: {
-        operationId: 'getFreshness',
-        summary: 'Returns the freshness of the scores, and the series by their state',
-        response: { ...answers(Freshness), 404: Detail },
-      },
-    },
-    async () => (read === null ? Promise.reject(noStream()) : read()),
+  app.get('/v1/freshness', described('getFreshness', Freshness, {}, 404), async () =>
+    read === null ? Promise.reject(noStream()) : read(),
   );
 }
 
@@ -112,14 +94,7 @@ async function workersState({ cluster }: Operations) {
 function addDeadLetters(app: App, { operations, store, nowMs }: AppServices): void {
   app.get(
     '/v1/dead-letters',
-    {
-      schema: {
-        operationId: 'listDeadLetters',
-        summary: 'Lists records that could not be scored, newest first',
-        querystring: DeadLettersQuery,
-        response: { ...answers(DeadLettersAnswer), 404: Detail, 422: InvalidRequest },
-      },
-    },
+    described('listDeadLetters', DeadLettersAnswer, { querystring: DeadLettersQuery }, 404),
     async ({ query: { reason = null, limit, cursor } }) => {
       const selection = {
         reason,
@@ -135,14 +110,7 @@ function addDeadLetters(app: App, { operations, store, nowMs }: AppServices): vo
   );
   app.post(
     '/v1/dead-letters/:id/redrive',
-    {
-      schema: {
-        operationId: 'redriveDeadLetter',
-        summary: 'Writes the record of a dead letter to its input topic again',
-        params: Type.Object({ id: Type.String() }),
-        response: { ...answers(Redriven), 404: Detail, 409: Detail },
-      },
-    },
+    described('redriveDeadLetter', Redriven, { params: ById }, 404, 409),
     async (request) => {
       const { id } = request.params;
       const { reader, cluster } = operationsOf(operations);

@@ -1,68 +1,38 @@
 import type { FastifyRequest } from 'fastify';
-import Type from 'typebox';
 import { type ConsoleSession, endSessions, listSessions } from '../../../store/console-sessions.ts';
 import { hasRole } from '../../../store/key-role.ts';
 import { audit } from '../../accounts/audit-log.ts';
 import { HttpProblem } from '../../wire/problem.ts';
-import { answers, Detail, InvalidRequest } from '../../wire/schema/answer-schemas.ts';
+import { described } from '../../wire/schema/answer-schemas.ts';
+import { ById } from '../../wire/schema/query-fields.ts';
 import { Sessions, SessionsEnded, SessionsQuery } from '../../wire/schema/session-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import { requestSessionId } from '../exchange/console-session.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';
 
-const refusals = { 403: Detail, 422: InvalidRequest };
 const ENDED_OF_ALL = '*';
 
 /** Sessions of the console: those of the key, and of all keys for admins. */
 export function addSessionRoutes(app: App, services: AppServices): void {
   const { store, nowMs } = services;
-  app.get(
-    '/v1/sessions',
-    {
-      schema: {
-        operationId: 'listSessions',
-        summary: 'Lists the sessions of the console that are open',
-        querystring: SessionsQuery,
-        response: { ...answers(Sessions), ...refusals },
-      },
-    },
-    async (request) => {
-      const current = requestSessionId(request);
-      const sessions = await listSessions(store, { keyId: keyOfScope(request, request.query.of), nowMs: nowMs() });
-      return { sessions: sessions.map((session) => shownSession(session, current)) };
-    },
-  );
+  app.get('/v1/sessions', described('listSessions', Sessions, { querystring: SessionsQuery }, 403), async (request) => {
+    const current = requestSessionId(request);
+    const sessions = await listSessions(store, { keyId: keyOfScope(request, request.query.of), nowMs: nowMs() });
+    return { sessions: sessions.map((session) => shownSession(session, current)) };
+  });
   app.delete(
     '/v1/sessions',
-    {
-      schema: {
-        operationId: 'endSessions',
-        summary: 'Ends the sessions of the console, that of this request as well',
-        querystring: SessionsQuery,
-        response: { ...answers(SessionsEnded), ...refusals },
-      },
-    },
+    described('endSessions', SessionsEnded, { querystring: SessionsQuery }, 403),
     async (request) => ({ ended: await ended(services, request, { keyId: keyOfScope(request, request.query.of) }) }),
   );
-  app.delete(
-    '/v1/sessions/:id',
-    {
-      schema: {
-        operationId: 'endSession',
-        summary: 'Ends one session of the console: of this key, or for admins of any key',
-        params: Type.Object({ id: Type.String() }),
-        response: { ...answers(SessionsEnded), 404: Detail },
-      },
-    },
-    async (request) => {
-      const { key } = callerOf(request);
-      const keyId = hasRole(key.role, 'admin') ? null : key.id;
-      const count = await ended(services, request, { keyId, id: request.params.id });
-      if (count === 0) throw new HttpProblem(404, 'There is no such session');
-      return { ended: count };
-    },
-  );
+  app.delete('/v1/sessions/:id', described('endSession', SessionsEnded, { params: ById }, 404), async (request) => {
+    const { key } = callerOf(request);
+    const keyId = hasRole(key.role, 'admin') ? null : key.id;
+    const count = await ended(services, request, { keyId, id: request.params.id });
+    if (count === 0) throw new HttpProblem(404, 'There is no such session');
+    return { ended: count };
+  });
 }
 
 /** The key whose sessions are meant; null: of all keys. Throws an HttpProblem 403 where that needs an admin. */

@@ -11,7 +11,7 @@ import {
   onlineDetectionWork,
   simulateWork,
 } from '../../tasks/task-work.ts';
-import { seriesAnswers } from '../../wire/schema/answer-schemas.ts';
+import { described } from '../../wire/schema/answer-schemas.ts';
 import { ExplainAnswer, ExplainRequest } from '../../wire/schema/explain-schema.ts';
 import * as forecast from '../../wire/schema/forecast-schema.ts';
 import * as inSample from '../../wire/schema/in-sample-schema.ts';
@@ -24,7 +24,6 @@ import { answerWith } from '../exchange/send-answer.ts';
 
 interface TaskRoute<B extends TSchema> {
   readonly operationId: string;
-  readonly summary: string;
   readonly body: B;
   readonly answer: TSchema;
   readonly work: (body: Static<B>, models: ServedModels) => Work;
@@ -56,10 +55,10 @@ function withWholeHistory(
 
 /** Detection, forecasts and explanations that are answered at once. */
 export function addTaskRoutes(app: App, services: AppServices): void {
-  const add = <B extends TSchema>(path: string, { body, answer, work, meant, deprecated, ...named }: TaskRoute<B>) => {
-    const shown = deprecated === undefined ? named : { ...named, deprecated: true };
-    const schema = { ...shown, body, response: seriesAnswers(answer) };
-    app.post(path, { schema }, async (request, reply) => {
+  const add = <B extends TSchema>(path: string, route: TaskRoute<B>) => {
+    const { operationId, body, answer, work, meant, deprecated } = route;
+    const taken = { body, ...(deprecated !== undefined && { deprecated: true }) };
+    app.post(path, described(operationId, answer, taken, 404), async (request, reply) => {
       if (deprecated !== undefined) reply.headers(deprecated);
       const given = request.body as Static<B>;
       const made = work(meant?.(given, request.headers) ?? given, await requestModels(services, request));
@@ -68,21 +67,18 @@ export function addTaskRoutes(app: App, services: AppServices): void {
   };
   add('/v2/online_anomaly_detection', {
     operationId: 'detectOnline',
-    summary: 'Detects anomalies at the end of each series by forecasts from the values before it',
     body: OnlineDetectionRequest,
     answer: OnlineDetectionAnswer,
     work: onlineDetectionWork,
   });
   add('/v2/anomaly_detection', {
     operationId: 'detectInSample',
-    summary: 'Detects anomalies in whole histories by in-sample forecasts and their residuals',
     body: inSample.InSampleDetectionRequest,
     answer: inSample.InSampleDetectionAnswer,
     work: inSampleDetectionWork,
   });
   add('/v2/historic_forecast', {
     operationId: 'forecastHistoric',
-    summary: 'Forecasts whole histories in-sample; use /v2/cross_validation',
     body: inSample.HistoricForecastRequest,
     answer: inSample.HistoricForecastAnswer,
     work: historicForecastWork,
@@ -90,14 +86,12 @@ export function addTaskRoutes(app: App, services: AppServices): void {
   });
   add('/v2/forecast', {
     operationId: 'forecast',
-    summary: 'Forecasts the next values of each series',
     body: forecast.ForecastRequest,
     answer: forecast.ForecastAnswer,
     work: forecastWork,
   });
   add('/v2/cross_validation', {
     operationId: 'crossValidate',
-    summary: 'Forecasts windows at the end of each series from the values before each window',
     body: forecast.CrossValidationRequest,
     answer: forecast.CrossValidationAnswer,
     work: crossValidationWork,
@@ -105,14 +99,12 @@ export function addTaskRoutes(app: App, services: AppServices): void {
   });
   add('/v2/explain', {
     operationId: 'explain',
-    summary: 'Weighs features by how relevant their past is to the next values of the series',
     body: ExplainRequest,
     answer: ExplainAnswer,
     work: explainWork,
   });
   add('/v2/simulate', {
     operationId: 'simulate',
-    summary: 'Simulates paths of the next values, correlated in time, and between series where that is requested',
     body: SimulateRequest,
     answer: SimulateAnswer,
     work: simulateWork,

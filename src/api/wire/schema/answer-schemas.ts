@@ -39,27 +39,48 @@ export function answers<T extends TSchema>(success: T) {
   return { 200: success, 401: InvalidKey, 429: TooManyRequests, 503: Detail };
 }
 
-/** Answers of endpoints that answer in another media type than JSON. */
-export function mediaAnswers(mediaType: string) {
-  return { ...answers(Detail), 200: { content: { [mediaType]: { schema: Type.String() } } } };
-}
-
 /** Answers of endpoints with a body. */
 export function bodyAnswers<T extends TSchema>(success: T) {
-  return {
-    200: success,
-    400: Detail,
-    401: InvalidKey,
-    403: Detail,
-    413: Detail,
-    415: Detail,
-    422: InvalidRequest,
-    429: TooManyRequests,
-    503: Detail,
-  };
+  return { ...answers(success), 400: Detail, 403: Detail, 413: Detail, 415: Detail, 422: InvalidRequest };
 }
 
 /** Answers of endpoints with a body of series. */
 export function seriesAnswers<T extends TSchema>(success: T) {
   return { ...bodyAnswers(success), 404: Detail };
+}
+
+/** What an endpoint takes; its summary is in `openapi-summaries.ts`. */
+export interface Taken {
+  readonly params?: TSchema;
+  readonly querystring?: TSchema;
+  readonly headers?: TSchema;
+  readonly body?: TSchema;
+  readonly description?: string;
+  readonly deprecated?: boolean;
+}
+
+const REFUSALS = { 403: Detail, 404: Detail, 409: Detail, 422: InvalidRequest };
+type Refusal = keyof typeof REFUSALS;
+
+/**
+ * Describes an endpoint with a key. The refusals of a query or body follow from what it takes.
+ * @param also further statuses that it answers
+ */
+export function described<T extends TSchema, S extends Taken>(
+  operationId: string,
+  success: T,
+  taken: S = {} as S,
+  ...also: readonly Refusal[]
+) {
+  const usual = taken.body === undefined ? answers(success) : bodyAnswers(success);
+  const own = taken.querystring === undefined ? also : [...also, 422 as const];
+  const refusals = Object.fromEntries(own.map((status) => [status, REFUSALS[status]])) as typeof REFUSALS;
+  return { schema: { ...taken, operationId, response: { ...usual, ...refusals } } };
+}
+
+/** Describes an endpoint that answers in another media type than JSON. */
+export function describedMedia<S extends Taken>(operationId: string, mediaType: string, taken: S, ...also: Refusal[]) {
+  const { schema } = described(operationId, Detail, taken, ...also);
+  const answer = { content: { [mediaType]: { schema: Type.String() } } };
+  return { schema: { ...schema, response: { ...schema.response, 200: answer } } };
 }

@@ -1,10 +1,12 @@
 import Type, { type TSchema } from 'typebox';
-import { ExplainRequest } from './explain-schema.ts';
-import { FinetuneRequest } from './finetune-schema.ts';
-import { CrossValidationRequest, ForecastRequest } from './forecast-schema.ts';
+import type { TaskName } from '../task-names.ts';
+import { seriesAnswers, type Taken } from './answer-schemas.ts';
+import { ExplainAnswer, ExplainRequest } from './explain-schema.ts';
+import { FinetuneAnswer, FinetuneRequest } from './finetune-schema.ts';
+import { CrossValidationAnswer, CrossValidationRequest, ForecastAnswer, ForecastRequest } from './forecast-schema.ts';
 import { JobStatusField } from './job-list-schema.ts';
-import { OnlineDetectionRequest } from './online-detection-schema.ts';
-import { SimulateRequest } from './simulate-schema.ts';
+import { OnlineDetectionAnswer, OnlineDetectionRequest } from './online-detection-schema.ts';
+import { SimulateAnswer, SimulateRequest } from './simulate-schema.ts';
 
 /** Maximum and default time limit of a job. */
 export const JOB_SECONDS_MAX = 300;
@@ -38,12 +40,35 @@ export const FinetuneJob = Type.Object({ ...FinetuneRequest.properties, ...Optio
 export const ExplainJob = Type.Object({ ...ExplainRequest.properties, ...Options });
 export const SimulateJob = Type.Object({ ...SimulateRequest.properties, ...Options });
 
+/** A task with its request and answer schemas. */
+export interface JobTask {
+  readonly name: TaskName;
+  readonly request: TSchema;
+  readonly answer: TSchema;
+}
+
+export const JOB_TASKS: readonly JobTask[] = [
+  { name: 'anomaly_detection', request: DetectionJob, answer: OnlineDetectionAnswer },
+  { name: 'forecast', request: ForecastJob, answer: ForecastAnswer },
+  { name: 'cross_validation', request: CrossValidationJob, answer: CrossValidationAnswer },
+  { name: 'finetune', request: FinetuneJob, answer: FinetuneAnswer },
+  { name: 'explain', request: ExplainJob, answer: ExplainAnswer },
+  { name: 'simulate', request: SimulateJob, answer: SimulateAnswer },
+];
+
 /** Fields of every job request. */
 export interface JobBody {
   readonly job_options?: JobOptions | null;
 }
 
 export const JobAccepted = Type.Object({ job_id: Type.String() });
+const { 200: _, ...REFUSALS } = seriesAnswers(JobAccepted);
+
+/** Describes an endpoint that submits a job. */
+export function describedJob<S extends Taken>(operationId: string, taken: S) {
+  return { schema: { ...taken, operationId, response: { 202: JobAccepted, ...REFUSALS } } };
+}
+
 export const JobCancelled = Type.Object({ job_id: Type.String(), status: Type.Literal('cancelled') });
 
 /** @param result the answer of the task */

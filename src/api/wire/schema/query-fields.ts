@@ -42,3 +42,6 @@ export const NullableText = (description: string) =>
 
 export const NullableTime = (description: string) =>
   Type.Unsafe<number | null>({ type: ['integer', 'null'], description });
+
+/** The path of one of several. */
+export const ById = Type.Object({ id: Type.String() });

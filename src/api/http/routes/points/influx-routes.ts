@@ -32,50 +32,27 @@ export function addInfluxRoutes(app: App, receive: ReceiveBody): void {
   const answers = pointAnswers();
   app.post(
     '/api/v2/write',
-    {
-      schema: {
-        operationId: 'writeLineProtocol',
-        summary: 'InfluxDB line protocol, as Telegraf and clients of InfluxDB 2 write it; org and bucket are ignored',
-        querystring: Write2,
-        response: answers,
-      },
-    },
+    { schema: { operationId: 'writeLineProtocol', querystring: Write2, response: answers } },
     async (request, reply) => sendEmpty(reply, await receive(request, 'line-protocol', request.query.precision)),
   );
-  app.post(
-    '/write',
-    {
-      schema: {
-        operationId: 'writeLineProtocol1',
-        summary: 'InfluxDB line protocol, as clients of InfluxDB 1 write it',
-        querystring: Write1,
-        response: answers,
-      },
-    },
-    async (request, reply) => {
-      const precision = precisionOf(request.query.precision);
-      return sendEmpty(reply, await receive(request, 'line-protocol', precision));
-    },
-  );
-  const query = {
-    summary: 'Answers what clients of InfluxDB 1 ask before they write: CREATE DATABASE, SHOW DATABASES',
-    querystring: Query,
-  };
+  const schema = { operationId: 'writeLineProtocol1', querystring: Write1, response: answers };
+  app.post('/write', { schema }, async (request, reply) => {
+    const precision = precisionOf(request.query.precision);
+    return sendEmpty(reply, await receive(request, 'line-protocol', precision));
+  });
   const answer = (request: FastifyRequest<{ Querystring: Type.Static<typeof Query> }>) => {
     const form = new URLSearchParams(Buffer.isBuffer(request.body) ? String(request.body) : '');
     return resultOf(request.query.q ?? form.get('q') ?? '', request.query.db ?? form.get('db') ?? undefined);
   };
-  app.get('/query', { schema: { operationId: 'queryInflux', ...query } }, async (request) => answer(request));
+  app.get('/query', { schema: { operationId: 'queryInflux', querystring: Query } }, async (request) => answer(request));
   app.post(
     '/query',
-    { schema: { operationId: 'queryInfluxByPost', ...query, response: answers } },
+    { schema: { operationId: 'queryInfluxByPost', querystring: Query, response: answers } },
     async (request, reply) => reply.type('application/json').send(JSON.stringify(answer(request)) as never),
   );
-  app.get(
-    '/ping',
-    { schema: { operationId: 'ping', summary: 'Answers clients of InfluxDB while the service runs' } },
-    async (_request, reply) =>
-      reply.code(204).headers({ 'x-influxdb-version': INFLUX_VERSION, 'x-influxdb-build': 'OSS' }).send(),
+  const versions = { 'x-influxdb-version': INFLUX_VERSION, 'x-influxdb-build': 'OSS' };
+  app.get('/ping', { schema: { operationId: 'ping' } }, async (_request, reply) =>
+    reply.code(204).headers(versions).send(),
   );
 }
 

@@ -26,9 +26,7 @@ export function addPointRoutes(app: App, services: PointServices): void {
 
   app.post(
     '/api/v1/write',
-    {
-      schema: { operationId: 'remoteWrite', summary: 'Prometheus remote write, 1.0 and 2.0', response: pointAnswers() },
-    },
+    { schema: { operationId: 'remoteWrite', response: pointAnswers() } },
     async (request, reply) => {
       const type = mediaTypeOf(request);
       if (/[/+]json$/.test(type?.essence ?? '')) {
@@ -45,13 +43,7 @@ export function addPointRoutes(app: App, services: PointServices): void {
   addInfluxRoutes(app, receive);
   app.post(
     '/v1/observations',
-    {
-      schema: {
-        operationId: 'writeObservations',
-        summary: 'Observations as JSON lines, each a record of the input topic',
-        response: LINES_ANSWERS,
-      },
-    },
+    { schema: { operationId: 'writeObservations', response: LINES_ANSWERS } },
     async (request) => {
       const outcome = await receive(request, 'json-lines');
       const received = receivedOf(outcome);
@@ -60,10 +52,8 @@ export function addPointRoutes(app: App, services: PointServices): void {
       return { accepted, unwatched, refused, reasons: [...reasons] };
     },
   );
-  app.post(
-    '/v1/metrics',
-    { schema: { operationId: 'writeOtlp', summary: 'OpenTelemetry metrics (OTLP/HTTP)', response: pointAnswers() } },
-    async (request, reply) => sendOtlp(request, reply, receive),
+  app.post('/v1/metrics', { schema: { operationId: 'writeOtlp', response: pointAnswers() } }, async (request, reply) =>
+    sendOtlp(request, reply, receive),
   );
 }
 
