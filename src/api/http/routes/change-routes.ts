@@ -8,13 +8,13 @@ import { fieldProblem, HttpProblem, invalidRequest } from '../../wire/problem.ts
 import { countOf, queryTime } from '../../wire/query-values.ts';
 import { described } from '../../wire/schema/answer-schemas.ts';
 import {
-  CHANGES_PAGE,
   ChangeRequest,
   ChangesAnswer,
   ChangesQuery,
   ChangeTakenBack,
   DeploymentAnswer,
 } from '../../wire/schema/operations/change-schema.ts';
+import { PAGE } from '../../wire/schema/query-fields.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 
@@ -38,7 +38,7 @@ export function addChangeRoutes(app: App, { operations, nowMs }: AppServices): v
       const asked = operationsOf(operations);
       const { fromMs, toMs, subjects } = await concerned(asked, query);
       const found = asked.changes.known.between(queryTime(query.from) ?? fromMs, queryTime(query.to) ?? toMs, subjects);
-      return { changes: found.slice(0, countOf(query.limit, CHANGES_PAGE)).map(shown), total: found.length };
+      return { changes: found.slice(0, countOf(query.limit, PAGE)).map(shown), total: found.length };
     },
   );
   app.delete(

@@ -21,7 +21,6 @@ import { described, describedMedia } from '../../wire/schema/answer-schemas.ts';
 import {
   AcknowledgeRequest,
   AnomalyEventAnswer,
-  EVENTS_PAGE,
   EventReview,
   EventsAnswer,
   EventsQuery,
@@ -29,7 +28,7 @@ import {
   LabelsQuery,
   MuteRequest,
 } from '../../wire/schema/event-schema.ts';
-import { ById } from '../../wire/schema/query-fields.ts';
+import { ById, PAGE } from '../../wire/schema/query-fields.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';
@@ -57,7 +56,7 @@ function addEventLists(app: App, { operations, store, nowMs }: AppServices): voi
       open: flagOf(query.open),
       fromMs: queryTime(query.from),
       toMs: queryTime(query.to),
-      limit: countOf(query.limit, EVENTS_PAGE),
+      limit: countOf(query.limit, PAGE),
       after: cursorOf(query.cursor, ['number', 'number', 'string']),
     });
     const reviewed = await reviewedEvents({ sql: store, reader }, events, nowMs());

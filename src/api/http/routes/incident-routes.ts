@@ -17,14 +17,13 @@ import { countOf, cursorOf, cursorText, flagOf, matchOf, queryTime } from '../..
 import { described } from '../../wire/schema/answer-schemas.ts';
 import { AcknowledgeRequest, MuteRequest } from '../../wire/schema/event-schema.ts';
 import {
-  INCIDENTS_PAGE,
   IncidentDetailAnswer,
   IncidentReview,
   IncidentsAnswer,
   IncidentsQuery,
   VerdictRequest,
 } from '../../wire/schema/incident-schema.ts';
-import { ById } from '../../wire/schema/query-fields.ts';
+import { ById, PAGE } from '../../wire/schema/query-fields.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';
@@ -59,7 +58,7 @@ function addIncidentLists(app: App, services: AppServices): void {
         kind,
         fromMs: queryTime(query.from),
         toMs: queryTime(query.to),
-        limit: countOf(query.limit, INCIDENTS_PAGE),
+        limit: countOf(query.limit, PAGE),
         after: cursorOf(query.cursor, ['number', 'number', 'string']),
       });
       const shown = await reviewedIncidents({ sql: store, reader }, incidents, nowMs());

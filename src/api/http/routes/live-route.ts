@@ -3,7 +3,8 @@ import { operationsOf } from '../../operations/operations.ts';
 import { overloaded, tooManyCalls } from '../../wire/problem.ts';
 import { countOf, matchOf } from '../../wire/query-values.ts';
 import { describedMedia } from '../../wire/schema/answer-schemas.ts';
-import { LIVE_SERIES, LiveQuery } from '../../wire/schema/history-schema.ts';
+import { LiveQuery } from '../../wire/schema/history-schema.ts';
+import { PAGE } from '../../wire/schema/query-fields.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf, isStillAdmitted } from '../exchange/require-key.ts';
@@ -40,7 +41,7 @@ export function addLiveRoute(app: App, { operations, keys }: Pick<AppServices, '
       if (request.method === 'HEAD') return reply.headers(HEADERS).send('');
       reply.hijack();
       reply.raw.writeHead(200, HEADERS);
-      const selection = { series: query.series ?? null, match, limit: countOf(query.limit, LIVE_SERIES) };
+      const selection = { series: query.series ?? null, match, limit: countOf(query.limit, PAGE) };
       const reader = { owner, isAdmitted: () => isStillAdmitted(request, { keys }) };
       readers.add(reply.raw, reader, selection);
       return reply;

@@ -14,7 +14,6 @@ import { addIncidentRoutes } from './incident-routes.ts';
 import { addJobRoutes } from './job-routes.ts';
 import { addLiveRoute } from './live-route.ts';
 import { addMcpRoute } from './mcp-route.ts';
-import { addModelRoutes } from './model-routes.ts';
 import { addMuteRoutes } from './mute-routes.ts';
 import { INFLUX_VERSION } from './points/influx-routes.ts';
 import { addPointRoutes } from './points/point-routes.ts';
@@ -38,7 +37,6 @@ export function addRoutes(app: App, services: AppServices): void {
   addAccountRoutes(app, services);
   addAdminRoutes(app, services);
   addSessionRoutes(app, services);
-  addModelRoutes(app, services);
   addTaskRoutes(app, services);
   addFinetuningRoutes(app, services);
   addJobRoutes(app, services);

@@ -1,7 +1,8 @@
 import { listSent, type SentAlert } from '../../../store/sent-alerts.ts';
 import { countOf, cursorOf, cursorText } from '../../wire/query-values.ts';
 import { described } from '../../wire/schema/answer-schemas.ts';
-import { SENT_PAGE, SentAnswer, SentQuery } from '../../wire/schema/operations/sent-schema.ts';
+import { SentAnswer, SentQuery } from '../../wire/schema/operations/sent-schema.ts';
+import { PAGE } from '../../wire/schema/query-fields.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 
@@ -13,7 +14,7 @@ export function addSentRoute(app: App, { store }: Pick<AppServices, 'store'>): v
     async ({ query: { event, incident, receiver = null, limit, cursor } }) => {
       const subjectIds = [event, incident].filter((id) => id !== undefined);
       const [before = null] = (cursorOf(cursor, ['number']) ?? []) as readonly number[];
-      const { sent, next } = await listSent(store, { subjectIds, receiver, limit: countOf(limit, SENT_PAGE), before });
+      const { sent, next } = await listSent(store, { subjectIds, receiver, limit: countOf(limit, PAGE), before });
       return { sent: sent.map(shownSent), next_cursor: cursorText(next === null ? null : [next]) };
     },
   );

@@ -6,18 +6,16 @@ import { HttpProblem } from '../../wire/problem.ts';
 import { countOf, cursorOf, cursorText, matchOf, queryTime } from '../../wire/query-values.ts';
 import { described } from '../../wire/schema/answer-schemas.ts';
 import {
-  GROUPS_PAGE,
   GroupsAnswer,
   GroupsQuery,
   RECENT,
   SCORE_POINTS,
   ScoresQuery,
-  SERIES_PAGE,
   SeriesPageAnswer,
   SeriesQuery,
   SeriesScoresAnswer,
 } from '../../wire/schema/history-schema.ts';
-import { ById } from '../../wire/schema/query-fields.ts';
+import { ById, PAGE } from '../../wire/schema/query-fields.ts';
 import { jsonPieces } from '../../wire/wire-answer.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
@@ -38,7 +36,7 @@ export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'ope
         sort,
         alarm: query.alarm === 'true',
         recent: countOf(query.recent, RECENT),
-        limit: countOf(query.limit, SERIES_PAGE),
+        limit: countOf(query.limit, PAGE),
         after: cursorOf(query.cursor, sort === 'name' ? ['string'] : ['number', 'string']),
       });
       const listed = series.map((row) => {
@@ -67,7 +65,7 @@ export function addSeriesRoutes(app: App, { operations }: Pick<AppServices, 'ope
     '/v1/groups',
     described('listGroups', GroupsAnswer, { querystring: GroupsQuery }, 404),
     async ({ query: { detector = null, match, limit } }) => {
-      const selection = { detector, match: matchOf(match), limit: countOf(limit, GROUPS_PAGE) };
+      const selection = { detector, match: matchOf(match), limit: countOf(limit, PAGE) };
       const rows = await operationsOf(operations).reader.listGroups(selection);
       return { groups: [...rows] };
     },

@@ -8,14 +8,8 @@ import { HttpProblem } from '../../wire/problem.ts';
 import { countOf, cursorOf, cursorText } from '../../wire/query-values.ts';
 import { described } from '../../wire/schema/answer-schemas.ts';
 import { Freshness } from '../../wire/schema/operations/freshness-schema.ts';
-import { ById } from '../../wire/schema/query-fields.ts';
-import {
-  DEAD_LETTERS_PAGE,
-  DeadLettersAnswer,
-  DeadLettersQuery,
-  Redriven,
-  ServiceState,
-} from '../../wire/schema/service-schema.ts';
+import { ById, PAGE } from '../../wire/schema/query-fields.ts';
+import { DeadLettersAnswer, DeadLettersQuery, Redriven, ServiceState } from '../../wire/schema/service-schema.ts';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
 import { callerOf } from '../exchange/require-key.ts';
@@ -98,7 +92,7 @@ function addDeadLetters(app: App, { operations, store, nowMs }: AppServices): vo
     async ({ query: { reason = null, limit, cursor } }) => {
       const selection = {
         reason,
-        limit: countOf(limit, DEAD_LETTERS_PAGE),
+        limit: countOf(limit, PAGE),
         after: cursorOf(cursor, ['number', 'number', 'number']),
       };
       const [{ letters, next }, redriven] = await Promise.all([

@@ -1,10 +1,11 @@
 import Type, { type TSchema } from 'typebox';
+import { nullable } from './query-fields.ts';
 
 /** The body of errors, and of a successful key check. */
 export const Detail = Type.Object({ detail: Type.String() });
 
 const InvalidKey = Type.Object({
-  data: Type.Union([Type.Object({}), Type.Null()], { description: 'Null.' }),
+  data: nullable(Type.Object({}), 'Null.'),
   message: Type.String(),
   details: Type.String(),
   code: Type.String({ description: 'A12' }),

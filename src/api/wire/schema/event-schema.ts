@@ -1,3 +1,4 @@
+import { pageQuery } from './query-fields.ts';
 import Type from 'typebox';
 import { EVENT_DIRECTIONS, EVENT_KINDS, EVENT_TYPES } from '../../../records/anomaly-event.ts';
 import {
@@ -5,17 +6,13 @@ import {
   NullableNumber,
   NullableText,
   NullableTime,
-  QueryCount,
-  QueryCursor,
+  nullable,
   QueryFlag,
   QueryMatch,
   QueryText,
   QueryTime,
   TIME_MS_LATEST,
 } from './query-fields.ts';
-
-/** Events on one page. */
-export const EVENTS_PAGE = { fallback: 100, max: 1_000 } as const;
 
 export const EventsQuery = Type.Object({
   open: QueryFlag('`true`: only open events; `false`: only closed ones.'),
@@ -28,8 +25,7 @@ export const EventsQuery = Type.Object({
   incident: QueryText('Only events of this incident.'),
   from: QueryTime('Only events that had not ended before.'),
   to: QueryTime('Only events that started before.'),
-  limit: QueryCount(`Events per page, at most ${EVENTS_PAGE.max}. Default: ${EVENTS_PAGE.fallback}.`, EVENTS_PAGE),
-  cursor: QueryCursor,
+  ...pageQuery('Events'),
 });
 
 const NOTE_LENGTH_MAX = 2_000;
@@ -57,9 +53,6 @@ const EventLabel = Type.Object({
   note: NullableText('Note of the reviewer.'),
 });
 
-export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
-  Type.Union([schema, Type.Null()], { description });
-
 /** The review of an event by people. */
 const Review = {
   acknowledged: nullable(Acknowledged, 'Who has seen the event; null while nobody has.'),
@@ -81,9 +74,10 @@ export const AnomalyEventAnswer = Type.Object({
   closeReason: NullableText(
     'Why the event ended. `new_level`: values stay where they went, and forecasts follow them.',
   ),
-  seriesCount: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'Of a pause of the detector in a partition, how many series have stopped; otherwise null.',
-  }),
+  seriesCount: nullable(
+    Type.Integer(),
+    'Of a pause of the detector in a partition, how many series have stopped; otherwise null.',
+  ),
   seriesLabels: Type.Record(Type.String(), Type.String(), {
     description: 'Labels of the series, or what the series of the group have in common; empty where they have none.',
   }),

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { RELEVANCE_METHODS } from '../../../forecasting/relevance/relevance-weights.ts';
+import { nullable } from './query-fields.ts';
 import { HistoryFields } from './series-schema.ts';
 
 const { y, sizes, categorical_exog } = HistoryFields;
@@ -33,7 +34,5 @@ export const ExplainAnswer = Type.Object({
     description: 'One for each feature; they add up to 1. Equal where no feature is relevant.',
   }),
   method: Type.Enum([...RELEVANCE_METHODS]),
-  feature_names: Type.Union([Type.Array(Type.String()), Type.Null()], {
-    description: 'Null: requests have no names of features.',
-  }),
+  feature_names: nullable(Type.Array(Type.String()), 'Null: requests have no names of features.'),
 });

@@ -1,3 +1,5 @@
+import { pageQuery } from './query-fields.ts';
+import { PAGE } from './query-fields.ts';
 import Type from 'typebox';
 import type { UnreviewedEvent } from './event-schema.ts';
 import type { UnreviewedIncident } from './incident-schema.ts';
@@ -7,15 +9,12 @@ import {
   NullableText,
   NullableTime,
   QueryCount,
-  QueryCursor,
   QueryFlag,
   QueryMatch,
   QueryText,
   QueryTime,
 } from './query-fields.ts';
 
-/** Series on one page. */
-export const SERIES_PAGE = { fallback: 100, max: 1_000 } as const;
 /** Points of one answer; longer ranges are downsampled. */
 export const SCORE_POINTS = { fallback: 1_000, max: 20_000 } as const;
 /** Newest values of each listed series. */
@@ -29,8 +28,7 @@ export const SeriesQuery = Type.Object({
   alarm: QueryFlag('`true`: only series whose newest observation is an alarm.'),
   sort: Type.Optional(Type.Enum(['grade', 'name'], { description: '`grade` (default): worst first. `name`: by id.' })),
   recent: QueryCount(`Newest values to return with each series, at most ${RECENT.max}. Default: none.`, RECENT),
-  limit: QueryCount(`Series per page, at most ${SERIES_PAGE.max}. Default: ${SERIES_PAGE.fallback}.`, SERIES_PAGE),
-  cursor: QueryCursor,
+  ...pageQuery('Series'),
 });
 
 const SeriesId = Type.String({ description: 'The series.' });
@@ -111,13 +109,10 @@ export const SeriesScoresAnswer = Type.Object({
 });
 export type SeriesScoresAnswer = Type.Static<typeof SeriesScoresAnswer>;
 
-/** Groups of one answer. */
-export const GROUPS_PAGE = { fallback: 100, max: 1_000 } as const;
-
 export const GroupsQuery = Type.Object({
   detector: QueryText('Only groups of this detector.'),
   match: QueryMatch,
-  limit: QueryCount('Groups, at most 1000, worst first. Default: 100.', GROUPS_PAGE),
+  limit: QueryCount('Groups, at most 1000, worst first. Default: 100.', PAGE),
 });
 
 export const GroupsAnswer = Type.Object({
@@ -134,13 +129,10 @@ export const GroupsAnswer = Type.Object({
   ),
 });
 
-/** Series of one live message. */
-export const LIVE_SERIES = { fallback: 100, max: 1_000 } as const;
-
 export const LiveQuery = Type.Object({
   series: QueryText('Every observation of this series is sent too, as `series`.'),
   match: QueryMatch,
-  limit: QueryCount('Series of one `score` message, worst first, at most 1000. Default: 100.', LIVE_SERIES),
+  limit: QueryCount('Series of one `score` message, worst first, at most 1000. Default: 100.', PAGE),
 });
 
 /** Messages of GET /v1/live by their names. */

@@ -1,3 +1,4 @@
+import { pageQuery } from './query-fields.ts';
 import Type from 'typebox';
 import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../../records/anomaly-event.ts';
 import { INCIDENT_KINDS, INCIDENT_TYPES } from '../../../records/incident.ts';
@@ -8,16 +9,11 @@ import {
   NullableNumber,
   NullableText,
   NullableTime,
-  QueryCount,
-  QueryCursor,
   QueryFlag,
   QueryMatch,
   QueryText,
   QueryTime,
 } from './query-fields.ts';
-
-/** Incidents on one page. */
-export const INCIDENTS_PAGE = { fallback: 100, max: 1_000 } as const;
 
 export const IncidentsQuery = Type.Object({
   open: QueryFlag('`true`: only open incidents; `false`: only closed ones.'),
@@ -27,11 +23,7 @@ export const IncidentsQuery = Type.Object({
   kind: Type.Optional(Type.Enum([...INCIDENT_KINDS], { description: 'Only incidents of this kind.' })),
   from: QueryTime('Only incidents that had not ended before.'),
   to: QueryTime('Only incidents that started before.'),
-  limit: QueryCount(
-    `Incidents per page, at most ${INCIDENTS_PAGE.max}. Default: ${INCIDENTS_PAGE.fallback}.`,
-    INCIDENTS_PAGE,
-  ),
-  cursor: QueryCursor,
+  ...pageQuery('Incidents'),
 });
 
 const Origin = Type.Object({

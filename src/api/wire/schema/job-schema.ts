@@ -6,6 +6,7 @@ import { FinetuneAnswer, FinetuneRequest } from './finetune-schema.ts';
 import { CrossValidationAnswer, CrossValidationRequest, ForecastAnswer, ForecastRequest } from './forecast-schema.ts';
 import { JobStatusField } from './job-list-schema.ts';
 import { OnlineDetectionAnswer, OnlineDetectionRequest } from './online-detection-schema.ts';
+import { nullable } from './query-fields.ts';
 import { SimulateAnswer, SimulateRequest } from './simulate-schema.ts';
 
 /** Maximum and default time limit of a job. */
@@ -76,14 +77,14 @@ export function jobAnswer<T extends TSchema>(result: T) {
   return Type.Object({
     job_id: Type.String(),
     status: JobStatusField,
-    result: Type.Union([result, Type.Null()], { description: 'The answer of the task, once the job has succeeded.' }),
+    result: nullable(result, 'The answer of the task, once the job has succeeded.'),
     error: Type.Unsafe<string | null>({
       type: ['string', 'null'],
       description: 'The reason, once the job has failed, or once its result is no longer kept.',
     }),
-    progress: Type.Union([Type.Object({ step: Type.Integer(), steps: Type.Integer() }), Type.Null()], {
-      description:
-        'Completed and total steps of the current fine-tuning, or series of a what-if, every few seconds; else null.',
-    }),
+    progress: nullable(
+      Type.Object({ step: Type.Integer(), steps: Type.Integer() }),
+      'Completed and total steps of the current fine-tuning, or series of a what-if, every few seconds; else null.',
+    ),
   });
 }

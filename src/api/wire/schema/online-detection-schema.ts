@@ -3,6 +3,7 @@ import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../../records/anomaly-event.ts
 import { type ChosenHolidays, HOLIDAY_TYPES, PLACE } from '../../../time/holidays/holiday-list.ts';
 import { WEEKDAYS_OF_ISO } from '../../../time/local-times.ts';
 import type { SpecialDates } from '../../../time/special-days.ts';
+import { nullable } from './query-fields.ts';
 import * as fields from './series-schema.ts';
 import { TokenFields } from './token-schema.ts';
 
@@ -142,9 +143,10 @@ const NumberOrNull = (description: string) => Type.Union([Type.Number(), Type.Nu
 
 const DetectionEvents = Type.Array(
   Type.Object({
-    series: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
-      description: 'Index of the series in `sizes`; null for all of them together (`multivariate`).',
-    }),
+    series: nullable(
+      Type.Integer({ minimum: 0 }),
+      'Index of the series in `sizes`; null for all of them together (`multivariate`).',
+    ),
     kind: Type.Enum(EVENT_KINDS),
     direction: Type.Enum(EVENT_DIRECTIONS),
     open: Type.Boolean({ description: 'It is open at the end of the history.' }),
@@ -159,7 +161,7 @@ const DetectionEvents = Type.Array(
     value: NumberOrNull('At the peak; of the most unusual series where all are scored together.'),
     expected: NumberOrNull('Forecast of that value.'),
     summary: Type.String({ description: 'One sentence: what was seen, and what was expected.' }),
-    unusual: Type.Union([Type.String(), Type.Null()], { description: 'How rare the peak is; null where it is not.' }),
+    unusual: nullable(Type.String(), 'How rare the peak is; null where it is not.'),
     members: Type.Array(Type.Object({ series: Type.Integer({ minimum: 0 }), share: Type.Number() }), {
       description: 'Of `multivariate`, the largest share first; otherwise empty.',
     }),

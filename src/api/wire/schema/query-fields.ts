@@ -25,6 +25,9 @@ export const QueryFlag = (description: string) => Type.Optional(Type.Enum(['true
 export const QueryCount = (description: string, { max }: { readonly max: keyof typeof UP_TO }) =>
   Type.Optional(Type.String({ pattern: UP_TO[max], description }));
 
+/** Rows of one page. */
+export const PAGE = { fallback: 100, max: 1_000 } as const;
+
 export const QueryCursor = Type.Optional(
   Type.String({ maxLength: 4_096, description: '`next_cursor` of the previous page.' }),
 );
@@ -45,3 +48,12 @@ export const NullableTime = (description: string) =>
 
 /** The path of one of several. */
 export const ById = Type.Object({ id: Type.String() });
+
+export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+
+/** A list in pages. @param rows what it lists */
+export const pageQuery = (rows: string) => ({
+  limit: QueryCount(`${rows} per page, at most ${PAGE.max}. Default: ${PAGE.fallback}.`, PAGE),
+  cursor: QueryCursor,
+});

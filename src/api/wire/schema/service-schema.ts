@@ -1,7 +1,6 @@
+import { pageQuery } from './query-fields.ts';
 import Type from 'typebox';
-import { NextCursor, NullableText, NullableTime, QueryCount, QueryCursor, QueryText } from './query-fields.ts';
-
-export const DEAD_LETTERS_PAGE = { fallback: 100, max: 1_000 } as const;
+import { NextCursor, NullableText, NullableTime, nullable, QueryText } from './query-fields.ts';
 
 const Place = { topic: Type.String(), partition: Type.Integer() };
 
@@ -27,24 +26,21 @@ export const ServiceState = Type.Object({
       }),
     ),
   }),
-  workers: Type.Union(
-    [
-      Type.Object({
-        group: Type.String({ description: 'The consumer group.' }),
-        members: Type.Integer(),
-        partitions: Type.Array(
-          Type.Object({
-            ...Place,
-            next_offset: NullableTime('Up to where it is scored; null before the first commit.'),
-            end_offset: Type.Integer(),
-            lag: NullableTime('Observations that are not scored yet.'),
-            owner: NullableText('The member that scores it.'),
-          }),
-        ),
-      }),
-      Type.Null(),
-    ],
-    { description: 'The consumer group of the workers; null where it cannot be asked.' },
+  workers: nullable(
+    Type.Object({
+      group: Type.String({ description: 'The consumer group.' }),
+      members: Type.Integer(),
+      partitions: Type.Array(
+        Type.Object({
+          ...Place,
+          next_offset: NullableTime('Up to where it is scored; null before the first commit.'),
+          end_offset: Type.Integer(),
+          lag: NullableTime('Observations that are not scored yet.'),
+          owner: NullableText('The member that scores it.'),
+        }),
+      ),
+    }),
+    'The consumer group of the workers; null where it cannot be asked.',
   ),
   dead_letters: Type.Array(Type.Object({ reason: Type.String(), letters: Type.Integer(), newest_at: Type.Integer() }), {
     description: 'Dead letters that are kept, by reason.',
@@ -56,11 +52,7 @@ export type ServiceState = Type.Static<typeof ServiceState>;
 
 export const DeadLettersQuery = Type.Object({
   reason: QueryText('Only letters of this reason.'),
-  limit: QueryCount(
-    `Letters per page, at most ${DEAD_LETTERS_PAGE.max}. Default: ${DEAD_LETTERS_PAGE.fallback}.`,
-    DEAD_LETTERS_PAGE,
-  ),
-  cursor: QueryCursor,
+  ...pageQuery('Letters'),
 });
 
 const AtMs = Type.Integer({ description: 'When it was written, milliseconds since 1970 (UTC).' });

@@ -1,9 +1,7 @@
+import { PAGE } from '../query-fields.ts';
 import Type from 'typebox';
 import { CHANGE_TIME_MS, CHANGE_LIMITS as LIMITS } from '../../../../records/changes/change-limits.ts';
 import { NullableText, NullableTime, QueryCount, QueryText, QueryTime } from '../query-fields.ts';
-
-/** Changes of one answer. */
-export const CHANGES_PAGE = { fallback: 100, max: 1_000 } as const;
 
 const Time = (description: string) => Type.Integer({ minimum: 0, maximum: CHANGE_TIME_MS.max, description });
 const Labels = Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: LIMITS.labelCharactersMax }), {
@@ -66,7 +64,7 @@ export const ChangesQuery = Type.Object({
   series: QueryText('Only changes that concern this series.'),
   event: QueryText('Only changes that concern this event.'),
   incident: QueryText('Only changes that concern an event of this incident.'),
-  limit: QueryCount(`Changes, at most ${CHANGES_PAGE.max}. Default: ${CHANGES_PAGE.fallback}.`, CHANGES_PAGE),
+  limit: QueryCount(`Changes, at most ${PAGE.max}. Default: ${PAGE.fallback}.`, PAGE),
 });
 
 export const ChangesAnswer = Type.Object({

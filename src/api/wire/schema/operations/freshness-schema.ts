@@ -1,21 +1,19 @@
 import Type from 'typebox';
-import { NullableTime } from '../query-fields.ts';
+import { NullableTime, nullable } from '../query-fields.ts';
 
 /** Freshness of the scores. A part that is unknown now is null. */
 export const Freshness = Type.Object({
   at: Type.Integer({ description: 'When this was read.' }),
-  problem: Type.Union(
-    [
-      Type.Object({
-        reason: Type.String(),
-        since: Type.Integer({ description: 'If the input has stopped, the event time of its newest observation.' }),
-        due: Type.Union([Type.String(), Type.Null()], {
-          description: 'The step that is due if a live input has stopped; null if Kafka or the history fails.',
-        }),
-      }),
-      Type.Null(),
-    ],
-    { description: 'Why nothing new is read now; null while all is well.' },
+  problem: nullable(
+    Type.Object({
+      reason: Type.String(),
+      since: Type.Integer({ description: 'If the input has stopped, the event time of its newest observation.' }),
+      due: nullable(
+        Type.String(),
+        'The step that is due if a live input has stopped; null if Kafka or the history fails.',
+      ),
+    }),
+    'Why nothing new is read now; null while all is well.',
   ),
   other_clusters: Type.Array(Type.String(), {
     description: 'Ids of Kafka clusters whose histories are in the same DATA_DIR. They are not shown.',
@@ -31,37 +29,28 @@ export const Freshness = Type.Object({
     },
     { description: 'Series that are kept, by the state of their newest score.' },
   ),
-  workers: Type.Union(
-    [
-      Type.Object({
-        members: Type.Integer({ description: 'Members of the consumer group.' }),
-        lag: Type.Integer({ description: 'Observations that are not scored yet.' }),
-        stalled_since: NullableTime('Since when observations wait and none is scored.'),
-      }),
-      Type.Null(),
-    ],
-    { description: 'The consumer group of the workers; null where it cannot be asked.' },
+  workers: nullable(
+    Type.Object({
+      members: Type.Integer({ description: 'Members of the consumer group.' }),
+      lag: Type.Integer({ description: 'Observations that are not scored yet.' }),
+      stalled_since: NullableTime('Since when observations wait and none is scored.'),
+    }),
+    'The consumer group of the workers; null where it cannot be asked.',
   ),
-  incidents: Type.Union(
-    [
-      Type.Object({
-        open: Type.Integer({ description: 'Open incidents.' }),
-        stalled_since: NullableTime('Since when open events are in no incident, and none is made.'),
-      }),
-      Type.Null(),
-    ],
-    { description: 'What the process that makes incidents does; null where none was ever made.' },
+  incidents: nullable(
+    Type.Object({
+      open: Type.Integer({ description: 'Open incidents.' }),
+      stalled_since: NullableTime('Since when open events are in no incident, and none is made.'),
+    }),
+    'What the process that makes incidents does; null where none was ever made.',
   ),
-  unwatched: Type.Union(
-    [
-      Type.Object({
-        records: Type.Integer(),
-        of: Type.Integer({ description: 'Newest records that were looked at.' }),
-        examples: Type.Array(Type.String(), { description: 'Some of their series.' }),
-      }),
-      Type.Null(),
-    ],
-    { description: 'Records of series that no detector watches; null where there are none.' },
+  unwatched: nullable(
+    Type.Object({
+      records: Type.Integer(),
+      of: Type.Integer({ description: 'Newest records that were looked at.' }),
+      examples: Type.Array(Type.String(), { description: 'Some of their series.' }),
+    }),
+    'Records of series that no detector watches; null where there are none.',
   ),
 });
 export type Freshness = Type.Static<typeof Freshness>;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { NullableText, QueryFlag, TIME_MS_LATEST } from '../query-fields.ts';
+import { NullableText, nullable, QueryFlag, TIME_MS_LATEST } from '../query-fields.ts';
 
 const PATTERN_LENGTH_MAX = 4_096;
 const Pattern = (description: string) =>
@@ -37,9 +37,10 @@ export const MuteAnswer = Type.Object({
   by: Type.String({ description: 'Name of the key that set it.' }),
   until: Type.Integer({ description: 'When it ends.' }),
   reason: Type.String(),
-  ended: Type.Union([Type.Object({ at: Type.Integer(), by: Type.String() }), Type.Null()], {
-    description: 'Who ended it before its time, and when; null: nobody.',
-  }),
+  ended: nullable(
+    Type.Object({ at: Type.Integer(), by: Type.String() }),
+    'Who ended it before its time, and when; null: nobody.',
+  ),
 });
 export type MuteAnswer = Type.Static<typeof MuteAnswer>;
 

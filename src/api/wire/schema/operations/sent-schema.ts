@@ -1,15 +1,12 @@
+import { pageQuery } from '../query-fields.ts';
 import Type from 'typebox';
-import { NextCursor, NullableText, QueryCount, QueryCursor, QueryText } from '../query-fields.ts';
-
-/** Entries on one page. */
-export const SENT_PAGE = { fallback: 100, max: 1_000 } as const;
+import { NextCursor, NullableText, QueryText } from '../query-fields.ts';
 
 export const SentQuery = Type.Object({
   event: QueryText('Only what was sent about this event.'),
   incident: QueryText('Only what was sent about this incident; with `event` about either.'),
   receiver: QueryText('Only what this receiver was sent.'),
-  limit: QueryCount(`Entries per page, at most ${SENT_PAGE.max}. Default: ${SENT_PAGE.fallback}.`, SENT_PAGE),
-  cursor: QueryCursor,
+  ...pageQuery('Entries'),
 });
 
 export const SentAnswer = Type.Object({
