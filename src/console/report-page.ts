@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ReportData } from '../api/wire/schema/backtest-schema.ts';
+import type { ReportData } from '../api/wire/schema/operations/backtest-schema.ts';
 import { linkModules } from './link-modules.ts';
 import { consoleStyle, ICON, VERSION_META } from './page-style.ts';
 import { embedded, withReport } from './view/report-file.ts';

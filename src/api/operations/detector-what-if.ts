@@ -11,7 +11,7 @@ import {
   WHAT_IF_EVENTS_MAX,
   WHAT_IF_SERIES_MAX,
   type WhatIfJobBody,
-} from '../wire/schema/what-if-schema.ts';
+} from '../wire/schema/operations/what-if-schema.ts';
 import type { Backtests, KeptValues, ScoredAlternative, ScoringDetector, ScoringTurn } from './backtests.ts';
 import { comparedRaised, differingFirst } from './compared-raised.ts';
 import { EVENTS_OF_INCIDENT } from './events-of-incident.ts';

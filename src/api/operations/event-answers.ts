@@ -5,7 +5,7 @@ import { mutingOf } from '../../records/series/muted-series.ts';
 import { type EventReviewRecord, reviewsOf } from '../../store/event-reviews.ts';
 import type { IncidentReviewRecord } from '../../store/incident-reviews.ts';
 import { holdingMutes } from '../../store/mutes.ts';
-import type { EventAnswer } from '../wire/schema/event-schema.ts';
+import type { EventAnswer } from '../wire/schema/operations/event-schema.ts';
 import { passedReviews, type ReviewSources } from './passed-reviews.ts';
 import { shownEvent } from './shown-records.ts';
 

@@ -10,7 +10,7 @@ import {
   type VerdictRecord,
   type WholeIncident,
 } from '../../store/incident-reviews.ts';
-import type { IncidentAnswer, IncidentDetailAnswer } from '../wire/schema/incident-schema.ts';
+import type { IncidentAnswer, IncidentDetailAnswer } from '../wire/schema/operations/incident-schema.ts';
 import { withChanges } from './concerned.ts';
 import { shownActs } from './event-answers.ts';
 import { EVENTS_OF_INCIDENT } from './events-of-incident.ts';

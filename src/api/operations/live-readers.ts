@@ -4,7 +4,7 @@ import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import type { Incident } from '../../records/incident.ts';
 import { choosesSubject } from '../../records/series/muted-series.ts';
 import { type SeriesPattern, seriesPattern } from '../../records/series/series-pattern.ts';
-import type { LiveMessages } from '../wire/schema/history-schema.ts';
+import type { LiveMessages } from '../wire/schema/operations/history-schema.ts';
 import { shownEvent, shownIncident, shownSeries } from './shown-records.ts';
 
 /** Connections that read at once, and those of one owner. */

@@ -1,9 +1,9 @@
 import type { KeptFields } from '../../history/port/history-port.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import type { Incident } from '../../records/incident.ts';
-import type { EventAnswer, UnreviewedEvent } from '../wire/schema/event-schema.ts';
-import type { SeriesNow } from '../wire/schema/history-schema.ts';
-import type { IncidentAnswer, UnreviewedIncident } from '../wire/schema/incident-schema.ts';
+import type { EventAnswer, UnreviewedEvent } from '../wire/schema/operations/event-schema.ts';
+import type { SeriesNow } from '../wire/schema/operations/history-schema.ts';
+import type { IncidentAnswer, UnreviewedIncident } from '../wire/schema/operations/incident-schema.ts';
 
 /** An event by the names of its record. Those that were kept by earlier versions lack some fields. */
 export function shownEvent(event: AnomalyEvent): UnreviewedEvent {

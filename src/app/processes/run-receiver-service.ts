@@ -1,4 +1,4 @@
-import { KeyRing } from '../../api/accounts/key-ring.ts';
+import { KeyRing } from '../../api/accounts/keys/key-ring.ts';
 import { startOtlpServer } from '../../api/grpc/otlp-server.ts';
 import { startReceiverServer } from '../../api/http/server.ts';
 import { BodyBudget } from '../../api/wire/body/body-budget.ts';

@@ -1,5 +1,5 @@
 import { render } from 'preact';
-import type { ReportData } from '../../api/wire/schema/backtest-schema.ts';
+import type { ReportData } from '../../api/wire/schema/operations/backtest-schema.ts';
 import { reportSource } from '../view/report-source.ts';
 import { html } from './element/html.ts';
 import { Shell } from './shell.ts';

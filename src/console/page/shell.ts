@@ -1,9 +1,9 @@
 import { useEffect, useErrorBoundary, useMemo, useRef } from 'preact/hooks';
-import type { ReportData } from '../../api/wire/schema/backtest-schema.ts';
+import type { ReportData } from '../../api/wire/schema/operations/backtest-schema.ts';
 import { type ConsoleSource, chosenMatch } from '../view/console-source.ts';
-import { counted } from '../view/number-words.ts';
+import { counted } from '../view/words/number-words.ts';
 import { type Route, routeTo } from '../view/route.ts';
-import { showTimesIn } from '../view/time-words.ts';
+import { showTimesIn } from '../view/words/time-words.ts';
 import {
   type Console,
   useFreshness,

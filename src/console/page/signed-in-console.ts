@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
-import type { ReportData } from '../../api/wire/schema/backtest-schema.ts';
+import type { ReportData } from '../../api/wire/schema/operations/backtest-schema.ts';
 import type { ConsoleSource } from '../view/console-source.ts';
 import { REPORT_FILE, withReport } from '../view/report-file.ts';
 import { reportSource } from '../view/report-source.ts';

@@ -1,10 +1,10 @@
-import type { EventAnswer, EventsAnswer } from '../../api/wire/schema/event-schema.ts';
-import type { LiveMessages, SeriesPageAnswer, SeriesScoresAnswer } from '../../api/wire/schema/history-schema.ts';
-import type { IncidentDetailAnswer, IncidentsAnswer } from '../../api/wire/schema/incident-schema.ts';
+import type { EventAnswer, EventsAnswer } from '../../api/wire/schema/operations/event-schema.ts';
+import type { LiveMessages, SeriesPageAnswer, SeriesScoresAnswer } from '../../api/wire/schema/operations/history-schema.ts';
+import type { IncidentDetailAnswer, IncidentsAnswer } from '../../api/wire/schema/operations/incident-schema.ts';
 import type { ShownChange } from '../../api/wire/schema/operations/change-schema.ts';
 import type { Freshness } from '../../api/wire/schema/operations/freshness-schema.ts';
 import type { SentAnswer } from '../../api/wire/schema/operations/sent-schema.ts';
-import type { ShownScores, ShownSeries } from './shown-scores.ts';
+import type { ShownScores, ShownSeries } from './scores/shown-scores.ts';
 
 export interface EventQuery {
   readonly open?: boolean;

@@ -1,5 +1,5 @@
-import type { EventAnswer } from '../../api/wire/schema/event-schema.ts';
-import { kindName, subjectName } from './event-words.ts';
+import type { EventAnswer } from '../../api/wire/schema/operations/event-schema.ts';
+import { kindName, subjectName } from './words/event-words.ts';
 
 /** Columns that a list of events is sorted by, and what of an event is compared. */
 const COMPARED = {

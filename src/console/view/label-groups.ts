@@ -1,6 +1,6 @@
-import type { EventAnswer } from '../../api/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../api/wire/schema/operations/event-schema.ts';
 import { shownLabels } from '../../records/series/series-id.ts';
-import type { ShownSeries } from './shown-scores.ts';
+import type { ShownSeries } from './scores/shown-scores.ts';
 
 /** Grouping of a list: a detector, or labels by their names. */
 export interface Labelled {

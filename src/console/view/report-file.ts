@@ -1,4 +1,4 @@
-import type { ReportData } from '../../api/wire/schema/backtest-schema.ts';
+import type { ReportData } from '../../api/wire/schema/operations/backtest-schema.ts';
 
 /** Address of the page of a report without its data. */
 export const REPORT_FILE = '/console/report.html';

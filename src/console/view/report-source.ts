@@ -1,9 +1,9 @@
-import type { ReportData, ReportSeries } from '../../api/wire/schema/backtest-schema.ts';
+import type { ReportData, ReportSeries } from '../../api/wire/schema/operations/backtest-schema.ts';
 import { seriesPattern } from '../../records/series/series-pattern.ts';
-import { bucketed } from './bucketed-scores.ts';
+import { bucketed } from './scores/bucketed-scores.ts';
 import { type ConsoleSource, SourceFailure } from './console-source.ts';
-import { addressedSeries } from './event-words.ts';
-import type { ShownScores, ShownSeries } from './shown-scores.ts';
+import { addressedSeries } from './words/event-words.ts';
+import type { ShownScores, ShownSeries } from './scores/shown-scores.ts';
 
 const PAGE_ROWS = 100;
 

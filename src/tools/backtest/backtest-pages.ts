@@ -1,5 +1,5 @@
 import { NO_REVIEW, shownEvent } from '../../api/operations/shown-records.ts';
-import type { ReportData, ReportSeries } from '../../api/wire/schema/backtest-schema.ts';
+import type { ReportData, ReportSeries } from '../../api/wire/schema/operations/backtest-schema.ts';
 import type { DetectorConfig } from '../../config/config.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';

@@ -1,6 +1,6 @@
 import type { Envelope } from '../../api/jobs/envelope.ts';
 import { backtestTokens, OBSERVATIONS_MAX } from '../../api/operations/scoring-price.ts';
-import type { BacktestAnswer } from '../../api/wire/schema/backtest-schema.ts';
+import type { BacktestAnswer } from '../../api/wire/schema/operations/backtest-schema.ts';
 import { type PastObservation, scoreHistory } from '../../engine/commit/score-history.ts';
 import { loadDetector } from '../../engine/detector-models.ts';
 import { inferFrequency } from '../../time/infer-frequency.ts';

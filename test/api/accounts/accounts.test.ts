@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { KEY_CACHED_MS } from '../../../src/api/accounts/key-ring.ts';
+import { KEY_CACHED_MS } from '../../../src/api/accounts/keys/key-ring.ts';
 import type { App } from '../../../src/api/http/exchange/fastify-app.ts';
 import type { QuantileForecaster } from '../../../src/forecasting/forecaster.ts';
 import { grantCredits, type NewApiKey, revokeApiKey } from '../../../src/store/api-keys.ts';

@@ -1,8 +1,8 @@
 /** To an identity provider, and back. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LoginResult } from '../../../src/api/accounts/identity-provider.ts';
-import { LOGIN_MS_MAX } from '../../../src/api/http/routes/login-routes.ts';
+import type { LoginResult } from '../../../src/api/accounts/sign-in/identity-provider.ts';
+import { LOGIN_MS_MAX } from '../../../src/api/http/routes/access/login-routes.ts';
 import { consoleFiles } from '../../../src/console/page-files.ts';
 import { AUTHORIZED, startApp } from '../../fixture/http/http-service.ts';
 

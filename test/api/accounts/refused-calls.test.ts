@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { UNKNOWN_SECRETS_MAX } from '../../../src/api/accounts/unknown-secrets.ts';
+import { UNKNOWN_SECRETS_MAX } from '../../../src/api/accounts/keys/unknown-secrets.ts';
 import { consoleFiles } from '../../../src/console/page-files.ts';
 import type { NewApiKey } from '../../../src/store/api-keys.ts';
 import type { Database } from '../../../src/store/database/database.ts';

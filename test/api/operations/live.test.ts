@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { test } from 'node:test';
-import { KEY_CACHED_MS } from '../../../src/api/accounts/key-ring.ts';
+import { KEY_CACHED_MS } from '../../../src/api/accounts/keys/key-ring.ts';
 import { READERS_OF_OWNER_MAX } from '../../../src/api/operations/live-readers.ts';
 import { consoleFiles } from '../../../src/console/page-files.ts';
 import { fakeOperations } from '../../fixture/history/fake-operations.ts';

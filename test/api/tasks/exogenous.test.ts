@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Check } from 'typebox/value';
-import { CrossValidationAnswer, ForecastAnswer } from '../../../src/api/wire/schema/forecast-schema.ts';
+import { CrossValidationAnswer, ForecastAnswer } from '../../../src/api/wire/schema/tasks/forecast-schema.ts';
 import { ask } from '../../fixture/http/ask.ts';
 import { startApp } from '../../fixture/http/http-service.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Check } from 'typebox/value';
-import { HolidaysAnswer } from '../../../src/api/wire/schema/holiday-schema.ts';
+import { HolidaysAnswer } from '../../../src/api/wire/schema/operations/holiday-schema.ts';
 import { AUTHORIZED, startApp } from '../../fixture/http/http-service.ts';
 
 const app = await startApp(undefined, { key: { role: 'viewer' } });

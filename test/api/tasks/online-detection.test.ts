@@ -4,7 +4,7 @@ import { Check } from 'typebox/value';
 import { detectOnline } from '../../../src/api/tasks/online-detection/online-detection-run.ts';
 import { BodyBudget } from '../../../src/api/wire/body/body-budget.ts';
 import type { FieldProblem } from '../../../src/api/wire/problem.ts';
-import { OnlineDetectionAnswer } from '../../../src/api/wire/schema/online-detection-schema.ts';
+import { OnlineDetectionAnswer } from '../../../src/api/wire/schema/tasks/online-detection-schema.ts';
 import { ServiceError } from '../../../src/ops/service-error.ts';
 import { ask as post } from '../../fixture/http/ask.ts';
 import { AUTHORIZED, quantileForecaster, startApp } from '../../fixture/http/http-service.ts';

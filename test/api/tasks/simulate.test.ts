@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Check } from 'typebox/value';
-import { SimulateAnswer } from '../../../src/api/wire/schema/simulate-schema.ts';
+import { SimulateAnswer } from '../../../src/api/wire/schema/tasks/simulate-schema.ts';
 import { ask } from '../../fixture/http/ask.ts';
 import { startApp } from '../../fixture/http/http-service.ts';
 import { seededRandom } from '../../fixture/seeded-random.ts';

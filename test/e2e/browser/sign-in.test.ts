@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { IdentityProvider } from '../../../src/api/accounts/identity-provider.ts';
+import { IdentityProvider } from '../../../src/api/accounts/sign-in/identity-provider.ts';
 import { COMPANY, type ConsoleService, startConsole } from '../../fixture/console/console-service.ts';
 import { openPage } from '../../fixture/console/opened-page.ts';
 import { goTo } from '../../fixture/console/page-steps.ts';

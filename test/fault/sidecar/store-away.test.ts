@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { KEY_CACHED_MS } from '../../../src/api/accounts/key-ring.ts';
+import { KEY_CACHED_MS } from '../../../src/api/accounts/keys/key-ring.ts';
 import { Calls } from '../../../src/api/accounts/metering.ts';
 import { createLogger } from '../../../src/ops/logger.ts';
 import type { Database, Sql } from '../../../src/store/database/database.ts';

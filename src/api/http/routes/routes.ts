@@ -1,28 +1,28 @@
 import Type from 'typebox';
 import type { AppServices } from '../exchange/app-services.ts';
 import type { App } from '../exchange/fastify-app.ts';
-import { addAccountRoutes } from './account-routes.ts';
-import { addAdminRoutes } from './admin-routes.ts';
-import { addBacktestRoute } from './backtest-route.ts';
-import { addChangeRoutes } from './change-routes.ts';
-import { addConsoleRoutes } from './console-routes.ts';
-import { addDetectorRoutes } from './detector-routes.ts';
-import { addEventRoutes } from './event-routes.ts';
-import { addFinetuningRoutes } from './finetuning-routes.ts';
-import { addHolidayRoute } from './holiday-route.ts';
-import { addIncidentRoutes } from './incident-routes.ts';
-import { addJobRoutes } from './job-routes.ts';
-import { addLiveRoute } from './live-route.ts';
+import { addAccountRoutes } from './access/account-routes.ts';
+import { addAdminRoutes } from './access/admin-routes.ts';
+import { addBacktestRoute } from './tasks/backtest-route.ts';
+import { addChangeRoutes } from './operations/change-routes.ts';
+import { addConsoleRoutes } from './access/console-routes.ts';
+import { addDetectorRoutes } from './operations/detector-routes.ts';
+import { addEventRoutes } from './operations/event-routes.ts';
+import { addFinetuningRoutes } from './tasks/finetuning-routes.ts';
+import { addHolidayRoute } from './operations/holiday-route.ts';
+import { addIncidentRoutes } from './operations/incident-routes.ts';
+import { addJobRoutes } from './tasks/job-routes.ts';
+import { addLiveRoute } from './operations/live-route.ts';
 import { addMcpRoute } from './mcp-route.ts';
-import { addMuteRoutes } from './mute-routes.ts';
+import { addMuteRoutes } from './operations/mute-routes.ts';
 import { INFLUX_VERSION } from './points/influx-routes.ts';
 import { addPointRoutes } from './points/point-routes.ts';
-import { addSentRoute } from './sent-route.ts';
-import { addSeriesRoutes } from './series-routes.ts';
-import { addServiceRoutes } from './service-routes.ts';
-import { addSessionRoutes } from './session-routes.ts';
-import { addTaskRoutes } from './task-routes.ts';
-import { addWhatIfRoute } from './what-if-route.ts';
+import { addSentRoute } from './operations/sent-route.ts';
+import { addSeriesRoutes } from './operations/series-routes.ts';
+import { addServiceRoutes } from './operations/service-routes.ts';
+import { addSessionRoutes } from './access/session-routes.ts';
+import { addTaskRoutes } from './tasks/task-routes.ts';
+import { addWhatIfRoute } from './tasks/what-if-route.ts';
 
 /** Adds every endpoint. */
 export function addRoutes(app: App, services: AppServices): void {

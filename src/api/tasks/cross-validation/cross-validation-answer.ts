@@ -1,6 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import type { Static } from 'typebox';
-import type { CrossValidationAnswer } from '../../wire/schema/forecast-schema.ts';
+import type { CrossValidationAnswer } from '../../wire/schema/tasks/forecast-schema.ts';
 import type { WireNumbers } from '../../wire/wire-answer.ts';
 import { forecastAnswer } from '../forecast/forecast-answer.ts';
 import { historicForecastAnswer } from '../in-sample/in-sample-answer.ts';

@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { type RelevanceMethod, relevanceWeights } from '../../../forecasting/relevance/relevance-weights.ts';
 import { type TokenCount, tokensOf } from '../../accounts/token-count.ts';
 import { BodyProblems } from '../../wire/problem.ts';
-import type { ExplainAnswer, ExplainBody } from '../../wire/schema/explain-schema.ts';
+import type { ExplainAnswer, ExplainBody } from '../../wire/schema/tasks/explain-schema.ts';
 import { checkFeatures } from '../series/request-limits.ts';
 import { explainedSeries, RequestSeries } from '../series/request-series.ts';
 import { checkSeries } from '../series/series-checks.ts';

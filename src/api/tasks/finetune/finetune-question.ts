@@ -1,6 +1,6 @@
 import { tokensOf } from '../../accounts/token-count.ts';
 import type { ServedModels } from '../../models/served-models.ts';
-import type { FinetuneBody } from '../../wire/schema/finetune-schema.ts';
+import type { FinetuneBody } from '../../wire/schema/tasks/finetune-schema.ts';
 import { checkTuningSteps } from '../series/request-limits.ts';
 import { RequestReader, type SeriesQuestion } from '../series/request-reader.ts';
 

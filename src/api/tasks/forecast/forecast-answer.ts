@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import { intervalsOfQuantiles } from '../../wire/interval-keys.ts';
-import type { ForecastAnswer } from '../../wire/schema/forecast-schema.ts';
+import type { ForecastAnswer } from '../../wire/schema/tasks/forecast-schema.ts';
 import { joined } from '../../wire/wire-answer.ts';
 import { exogenousFields } from '../series/exogenous-fields.ts';
 import type { ForecastQuestion } from './forecast-question.ts';

@@ -5,8 +5,8 @@ import { aggregationOf, type FrequencyProfile } from '../../models/frequency-pro
 import { inputSettings, type ServedModels } from '../../models/served-models.ts';
 import { distinctLevels, probabilitiesOf } from '../../wire/interval-keys.ts';
 import type { BodyProblems } from '../../wire/problem.ts';
-import type { CrossValidationBody, ForecastBody } from '../../wire/schema/forecast-schema.ts';
-import type { ContributionKind } from '../../wire/schema/series-schema.ts';
+import type { CrossValidationBody, ForecastBody } from '../../wire/schema/tasks/forecast-schema.ts';
+import type { ContributionKind } from '../../wire/schema/tasks/series-schema.ts';
 import type { WireLevel } from '../../wire/wire-types.ts';
 import { readContributions } from '../series/attribution.ts';
 import { checkAnswerSize, checkIntervals, checkTuningSteps } from '../series/request-limits.ts';

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { flagResiduals } from '../../../detection/calibration/threshold.ts';
 import { intervalsOfDeviations } from '../../wire/interval-keys.ts';
-import type { HistoricForecastAnswer, InSampleDetectionAnswer } from '../../wire/schema/in-sample-schema.ts';
+import type { HistoricForecastAnswer, InSampleDetectionAnswer } from '../../wire/schema/tasks/in-sample-schema.ts';
 import { flagsOf, joined } from '../../wire/wire-answer.ts';
 import { exogenousFields } from '../series/exogenous-fields.ts';
 import type { InSampleQuestion } from './in-sample-question.ts';

@@ -3,8 +3,8 @@ import { OUTPUTS_OF_DETECTION, outputsOfLevels, tokensOf } from '../../accounts/
 import { inSampleContext, inSampleHorizon } from '../../models/frequency-profile.ts';
 import type { ServedModels } from '../../models/served-models.ts';
 import { DEFAULT_LEVEL, distinctLevels } from '../../wire/interval-keys.ts';
-import type { HistoricForecastRequest, InSampleDetectionRequest } from '../../wire/schema/in-sample-schema.ts';
-import type { ContributionKind } from '../../wire/schema/series-schema.ts';
+import type { HistoricForecastRequest, InSampleDetectionRequest } from '../../wire/schema/tasks/in-sample-schema.ts';
+import type { ContributionKind } from '../../wire/schema/tasks/series-schema.ts';
 import type { WireLevel } from '../../wire/wire-types.ts';
 import { readContributions } from '../series/attribution.ts';
 import { checkTuningSteps } from '../series/request-limits.ts';

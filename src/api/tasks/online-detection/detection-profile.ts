@@ -5,7 +5,7 @@ import { type ChosenHolidays, daysOff, isPlace, PLACE_EXPECTED } from '../../../
 import { UTC_CALENDAR, zoneOffsets } from '../../../time/local-calendar.ts';
 import { isTimeZone } from '../../../time/local-times.ts';
 import { FIRST_YEAR, isDate, LAST_YEAR, repeatedDates, specialDaysOf } from '../../../time/special-days.ts';
-import type { OnlineDetectionBody } from '../../wire/schema/online-detection-schema.ts';
+import type { OnlineDetectionBody } from '../../wire/schema/tasks/online-detection-schema.ts';
 import type { RequestReader } from '../series/request-reader.ts';
 
 type ProfileRequest = Pick<OnlineDetectionBody, 'model_parameters' | 'threshold_method'> & {

@@ -5,7 +5,7 @@ import { type Frequency, meanStepMs } from '../../../time/frequency.ts';
 import { OUTPUTS_OF_DETECTION, tokensOf } from '../../accounts/token-count.ts';
 import type { ServedModels } from '../../models/served-models.ts';
 import { DEFAULT_LEVEL } from '../../wire/interval-keys.ts';
-import type { OnlineDetectionBody } from '../../wire/schema/online-detection-schema.ts';
+import type { OnlineDetectionBody } from '../../wire/schema/tasks/online-detection-schema.ts';
 import type { WireLevel } from '../../wire/wire-types.ts';
 import { checkLengths, checkTuningSteps, type ModelLoad } from '../series/request-limits.ts';
 import { horizonWarning, RequestReader, type SeriesQuestion } from '../series/request-reader.ts';

@@ -2,7 +2,7 @@ import { setImmediate as pause } from 'node:timers/promises';
 import type { ExogenousForecast } from '../../../forecasting/exogenous/exogenous-forecast.ts';
 import { relevanceWeights } from '../../../forecasting/relevance/relevance-weights.ts';
 import type { BodyProblems } from '../../wire/problem.ts';
-import type { ContributionKind } from '../../wire/schema/series-schema.ts';
+import type { ContributionKind } from '../../wire/schema/tasks/series-schema.ts';
 import { checkFeatures } from './request-limits.ts';
 import { explainedSeries, type RequestSeries } from './request-series.ts';
 

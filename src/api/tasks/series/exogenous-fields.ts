@@ -1,5 +1,5 @@
 import { EFFECT_ROWS_MIN } from '../../../forecasting/exogenous/exogenous-fit.ts';
-import type { ContributionKind } from '../../wire/schema/series-schema.ts';
+import type { ContributionKind } from '../../wire/schema/tasks/series-schema.ts';
 import { joined, type WireNumbers } from '../../wire/wire-answer.ts';
 import type { ForecastEffect } from './attribution.ts';
 import type { SeriesQuestion } from './request-reader.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../models/served-models.ts';
 import type { Tuning } from '../../models/tuned-models.ts';
 import { BodyProblems } from '../../wire/problem.ts';
-import type { SeriesBody } from '../../wire/schema/series-schema.ts';
+import type { SeriesBody } from '../../wire/schema/tasks/series-schema.ts';
 import { parseTimestamp, seriesOffsets } from './alignment.ts';
 import { checkLoad, type ModelLoad } from './request-limits.ts';
 import { RequestSeries } from './request-series.ts';

@@ -1,6 +1,6 @@
 import type { ExogenousVariable } from '../../../forecasting/exogenous/design.ts';
 import type { ExplainedSeries } from '../../../forecasting/relevance/explained-series.ts';
-import type { SeriesBody } from '../../wire/schema/series-schema.ts';
+import type { SeriesBody } from '../../wire/schema/tasks/series-schema.ts';
 
 interface RequestVariable extends ExogenousVariable {
   readonly values: Float64Array;

@@ -1,6 +1,6 @@
 import { CATEGORIES_MAX } from '../../../forecasting/exogenous/design.ts';
 import type { BodyProblems } from '../../wire/problem.ts';
-import type { SeriesBody } from '../../wire/schema/series-schema.ts';
+import type { SeriesBody } from '../../wire/schema/tasks/series-schema.ts';
 
 /** Limits the time of the regression. A numeric variable makes one column, a category one column per frequent value. */
 const COLUMNS_MAX = 200;

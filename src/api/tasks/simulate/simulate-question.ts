@@ -2,7 +2,7 @@ import { marginalProbabilities } from '../../../forecasting/simulation/marginal-
 import { tokensOf } from '../../accounts/token-count.ts';
 import type { ServedModels } from '../../models/served-models.ts';
 import { type BodyProblems, fieldProblem, invalidRequest } from '../../wire/problem.ts';
-import { PATHS_DEFAULT, SEED_MAX, SEED_MIN, type SimulateBody } from '../../wire/schema/simulate-schema.ts';
+import { PATHS_DEFAULT, SEED_MAX, SEED_MIN, type SimulateBody } from '../../wire/schema/tasks/simulate-schema.ts';
 import type { WireLiteral } from '../../wire/wire-types.ts';
 import { checkFuture, type ForecastQuestion, forecastsOfOne, horizonSettings } from '../forecast/forecast-question.ts';
 import { checkIntervals, checkLengths, checkPaths } from '../series/request-limits.ts';

@@ -10,7 +10,7 @@ import {
 import { equiprobableValues } from '../../../forecasting/simulation/marginal-quantiles.ts';
 import { randomNumbers } from '../../../forecasting/simulation/random-numbers.ts';
 import { dealWindows, pathOrder } from '../../../forecasting/simulation/schaake-shuffle.ts';
-import type { SimulateAnswer } from '../../wire/schema/simulate-schema.ts';
+import type { SimulateAnswer } from '../../wire/schema/tasks/simulate-schema.ts';
 import { forecastPoints } from '../forecast/forecast-run.ts';
 import { pathHistory, type SimulateQuestion } from './simulate-question.ts';
 

@@ -1,12 +1,12 @@
 import type { TObject } from 'typebox';
 import { CreditRequest, NewKeyRequest, RoleRequest } from '../schema/admin-schema.ts';
-import { BacktestRequest } from '../schema/backtest-schema.ts';
-import { AcknowledgeRequest, LabelRequest, MuteRequest } from '../schema/event-schema.ts';
-import { ExplainRequest } from '../schema/explain-schema.ts';
-import { FinetuneRequest } from '../schema/finetune-schema.ts';
-import { CrossValidationRequest, ForecastRequest } from '../schema/forecast-schema.ts';
-import { HistoricForecastRequest, InSampleDetectionRequest } from '../schema/in-sample-schema.ts';
-import { VerdictRequest } from '../schema/incident-schema.ts';
+import { BacktestRequest } from '../schema/operations/backtest-schema.ts';
+import { AcknowledgeRequest, LabelRequest, MuteRequest } from '../schema/operations/event-schema.ts';
+import { ExplainRequest } from '../schema/tasks/explain-schema.ts';
+import { FinetuneRequest } from '../schema/tasks/finetune-schema.ts';
+import { CrossValidationRequest, ForecastRequest } from '../schema/tasks/forecast-schema.ts';
+import { HistoricForecastRequest, InSampleDetectionRequest } from '../schema/tasks/in-sample-schema.ts';
+import { VerdictRequest } from '../schema/operations/incident-schema.ts';
 import {
   CrossValidationJob,
   DetectionJob,
@@ -14,15 +14,15 @@ import {
   FinetuneJob,
   ForecastJob,
   SimulateJob,
-} from '../schema/job-schema.ts';
-import { ModelParamsQuery } from '../schema/model-params-schema.ts';
-import { OnlineDetectionRequest } from '../schema/online-detection-schema.ts';
+} from '../schema/tasks/job-schema.ts';
+import { ModelParamsQuery } from '../schema/tasks/model-params-schema.ts';
+import { OnlineDetectionRequest } from '../schema/tasks/online-detection-schema.ts';
 import { ChangeRequest } from '../schema/operations/change-schema.ts';
 import { DetectorsRequest } from '../schema/operations/detectors-schema.ts';
 import { NewMuteRequest } from '../schema/operations/mute-schema.ts';
 import { schemaCheck } from '../schema/schema-problems.ts';
-import { SimulateRequest } from '../schema/simulate-schema.ts';
-import { WhatIfJobRequest } from '../schema/what-if-schema.ts';
+import { SimulateRequest } from '../schema/tasks/simulate-schema.ts';
+import { WhatIfJobRequest } from '../schema/operations/what-if-schema.ts';
 import type { BodyRules, FieldShape, NamedFields } from './wire-body.ts';
 
 /** All body schemas. Their names are known to the parser thread. */

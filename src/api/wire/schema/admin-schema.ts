@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { KEY_ROLES } from '../../../store/key-role.ts';
 import { UsageAnswer } from './answer-schemas.ts';
 import { UP_TO } from './integer-texts.ts';
-import { pageFields } from './job-list-schema.ts';
+import { pageFields } from './tasks/job-list-schema.ts';
 
 const NAME_LENGTH_MAX = 100;
 const NAME = `^[^\\x00-\\x1f\\x7f]{1,${NAME_LENGTH_MAX}}$`;

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ConsoleSource } from '../../view/console-source.ts';
-import { withGaps } from '../../view/gaps.ts';
-import { NO_SCORES, type ShownScores } from '../../view/shown-scores.ts';
-import type { TimeRange } from '../../view/time-range.ts';
+import { withGaps } from '../../view/scores/gaps.ts';
+import { NO_SCORES, type ShownScores } from '../../view/scores/shown-scores.ts';
+import type { TimeRange } from '../../view/scores/time-range.ts';
 import { html, type Shown } from '../element/html.ts';
 import { inTurn, SparkDrawing } from './event-sparkline.ts';
 

@@ -1,5 +1,5 @@
 import { quantityTexts } from '../../../records/quantity-text.ts';
-import { momentText, zonedText } from '../../view/time-words.ts';
+import { momentText, zonedText } from '../../view/words/time-words.ts';
 import type { ChartData } from './score-chart.ts';
 
 /** The chart in a sentence, for those who do not see it. */

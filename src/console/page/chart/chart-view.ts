@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { panned, type TimeRange, zoomed } from '../../view/time-range.ts';
+import { panned, type TimeRange, zoomed } from '../../view/scores/time-range.ts';
 import { useWidth } from '../element/hooks.ts';
 import { html, type Shown } from '../element/html.ts';
 import { chartText } from './chart-text.ts';

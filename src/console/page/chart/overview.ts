@@ -1,7 +1,7 @@
-import type { EventAnswer } from '../../../api/wire/schema/event-schema.ts';
-import type { ShownScores } from '../../view/shown-scores.ts';
-import { sparklineOf } from '../../view/sparkline.ts';
-import type { TimeRange } from '../../view/time-range.ts';
+import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
+import type { ShownScores } from '../../view/scores/shown-scores.ts';
+import { sparklineOf } from '../../view/scores/sparkline.ts';
+import type { TimeRange } from '../../view/scores/time-range.ts';
 import { html, type Shown } from '../element/html.ts';
 
 const WIDTH = 1_000;

@@ -1,10 +1,10 @@
 import './known-language.ts';
 import uPlot from 'uplot';
-import type { EventAnswer } from '../../../api/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
 import { axisTexts } from '../../../records/quantity-text.ts';
 import { urgency } from '../../../records/urgency.ts';
-import type { ShownScores } from '../../view/shown-scores.ts';
-import { panned, type TimeRange, zoomed } from '../../view/time-range.ts';
+import type { ShownScores } from '../../view/scores/shown-scores.ts';
+import { panned, type TimeRange, zoomed } from '../../view/scores/time-range.ts';
 import { type DrawnChange, drawChangeLines } from './change-lines.ts';
 import { type Palette, readPalette } from './palette.ts';
 import { shownDate, timeLabels } from './time-axis.ts';

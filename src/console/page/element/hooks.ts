@@ -1,8 +1,8 @@
 /** State that several pages share. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { ReportData } from '../../../api/wire/schema/backtest-schema.ts';
+import type { ReportData } from '../../../api/wire/schema/operations/backtest-schema.ts';
 import type { ConsoleSource } from '../../view/console-source.ts';
-import { type ShownFreshness, shownFreshness } from '../../view/freshness-words.ts';
+import { type ShownFreshness, shownFreshness } from '../../view/words/freshness-words.ts';
 import { parseRoute, type Route, routeTo } from '../../view/route.ts';
 import { livePause, type PauseState } from '../source/live-pause.ts';
 import type { OpenEvents, OpenEventsState } from '../source/open-events.ts';

@@ -1,5 +1,5 @@
-import { elapsedText } from '../../view/number-words.ts';
-import { timeText, zonedText } from '../../view/time-words.ts';
+import { elapsedText } from '../../view/words/number-words.ts';
+import { timeText, zonedText } from '../../view/words/time-words.ts';
 import { html, type Shown } from './html.ts';
 
 /** `since 12:00, 55 min`. */

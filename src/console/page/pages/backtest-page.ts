@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { BacktestAnswer } from '../../../api/wire/schema/backtest-schema.ts';
-import { counted } from '../../view/number-words.ts';
+import type { BacktestAnswer } from '../../../api/wire/schema/operations/backtest-schema.ts';
+import { counted } from '../../view/words/number-words.ts';
 import type { Console } from '../element/hooks.ts';
 import { classes, html, type Shown, typedIn } from '../element/html.ts';
 import { Failure } from '../element/page-states.ts';

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { MuteAnswer, MutesAnswer } from '../../../api/wire/schema/operations/mute-schema.ts';
 import type { ListedNames } from '../../../records/series/listed-names.ts';
-import { HOUR_MS, MUTE_TIMES } from '../../view/mute-words.ts';
-import { counted } from '../../view/number-words.ts';
+import { HOUR_MS, MUTE_TIMES } from '../../view/words/mute-words.ts';
+import { counted } from '../../view/words/number-words.ts';
 import { type Route, routeTo } from '../../view/route.ts';
-import { zonedText } from '../../view/time-words.ts';
+import { zonedText } from '../../view/words/time-words.ts';
 import { type Console, useAct, useLoaded } from '../element/hooks.ts';
 import { html, type Shown, typedIn } from '../element/html.ts';
 import { Empty, Failure, Loading } from '../element/page-states.ts';

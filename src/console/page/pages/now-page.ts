@@ -1,11 +1,11 @@
 import { useMemo } from 'preact/hooks';
-import type { EventAnswer } from '../../../api/wire/schema/event-schema.ts';
-import { addressOf, isMuted, subjectName, worstFirst } from '../../view/event-words.ts';
-import { incidentsStalled, namedOrigins, worstIncidentsFirst } from '../../view/incident-words.ts';
+import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
+import { addressOf, isMuted, subjectName, worstFirst } from '../../view/words/event-words.ts';
+import { incidentsStalled, namedOrigins, worstIncidentsFirst } from '../../view/words/incident-words.ts';
 import { groupsBy, labelledEvent } from '../../view/label-groups.ts';
-import { counted } from '../../view/number-words.ts';
+import { counted } from '../../view/words/number-words.ts';
 import { parseRoute, type Route, routeTo } from '../../view/route.ts';
-import { behindText, timeText, zonedText } from '../../view/time-words.ts';
+import { behindText, timeText, zonedText } from '../../view/words/time-words.ts';
 import { GroupChoice, GroupName } from '../element/grouped.ts';
 import { type Console, useFreshness, useLoaded, useNow, useOpenEvents } from '../element/hooks.ts';
 import { html, type Shown } from '../element/html.ts';

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { SentAnswer } from '../../../api/wire/schema/operations/sent-schema.ts';
 import type { ListedNames } from '../../../records/series/listed-names.ts';
 import { type Route, routeTo } from '../../view/route.ts';
-import { zonedText } from '../../view/time-words.ts';
+import { zonedText } from '../../view/words/time-words.ts';
 import { type Console, useLoaded } from '../element/hooks.ts';
 import { html, type Shown } from '../element/html.ts';
 import { Empty, Failure, Loading } from '../element/page-states.ts';

@@ -1,7 +1,7 @@
-import { isOfDetector } from '../../view/event-words.ts';
-import { counted } from '../../view/number-words.ts';
+import { isOfDetector } from '../../view/words/event-words.ts';
+import { counted } from '../../view/words/number-words.ts';
 import { routeTo } from '../../view/route.ts';
-import { zonedText } from '../../view/time-words.ts';
+import { zonedText } from '../../view/words/time-words.ts';
 import { type Console, useLoaded } from '../element/hooks.ts';
 import { html, type Shown } from '../element/html.ts';
 import { Empty, Failure, Loading } from '../element/page-states.ts';

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { before, COMPARED_WITH, comparedValues } from '../../view/compared.ts';
+import { before, COMPARED_WITH, comparedValues } from '../../view/scores/compared.ts';
 import type { ConsoleSource } from '../../view/console-source.ts';
-import type { ShownScores } from '../../view/shown-scores.ts';
+import type { ShownScores } from '../../view/scores/shown-scores.ts';
 import type { SeriesHistoryState } from './series-history.ts';
 
 const POINTS = 2_400;

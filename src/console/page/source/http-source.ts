@@ -1,6 +1,6 @@
-import type { EventAnswer, EventsAnswer } from '../../../api/wire/schema/event-schema.ts';
-import type { LiveMessages, SeriesPageAnswer, SeriesScoresAnswer } from '../../../api/wire/schema/history-schema.ts';
-import type { IncidentDetailAnswer, IncidentsAnswer } from '../../../api/wire/schema/incident-schema.ts';
+import type { EventAnswer, EventsAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
+import type { LiveMessages, SeriesPageAnswer, SeriesScoresAnswer } from '../../../api/wire/schema/operations/history-schema.ts';
+import type { IncidentDetailAnswer, IncidentsAnswer } from '../../../api/wire/schema/operations/incident-schema.ts';
 import type { ChangesAnswer } from '../../../api/wire/schema/operations/change-schema.ts';
 import type { DetectorsAnswer } from '../../../api/wire/schema/operations/detectors-schema.ts';
 import type { Freshness } from '../../../api/wire/schema/operations/freshness-schema.ts';

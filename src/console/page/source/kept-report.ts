@@ -1,4 +1,4 @@
-import type { ReportData } from '../../../api/wire/schema/backtest-schema.ts';
+import type { ReportData } from '../../../api/wire/schema/operations/backtest-schema.ts';
 
 /** A backtest that is shown, and for whom. */
 interface KeptReport {

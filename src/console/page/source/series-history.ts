@@ -1,12 +1,12 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { EventAnswer } from '../../../api/wire/schema/event-schema.ts';
-import type { SeriesNow } from '../../../api/wire/schema/history-schema.ts';
+import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
+import type { SeriesNow } from '../../../api/wire/schema/operations/history-schema.ts';
 import type { ConsoleSource, ShownPast } from '../../view/console-source.ts';
-import { withGaps } from '../../view/gaps.ts';
+import { withGaps } from '../../view/scores/gaps.ts';
 import { parseRoute, rangeOf, withRange } from '../../view/route.ts';
-import { withArrived } from '../../view/score-buffer.ts';
-import { NO_SCORES, type ShownScores } from '../../view/shown-scores.ts';
-import { following, panned, type TimeRange } from '../../view/time-range.ts';
+import { withArrived } from '../../view/scores/score-buffer.ts';
+import { NO_SCORES, type ShownScores } from '../../view/scores/shown-scores.ts';
+import { following, panned, type TimeRange } from '../../view/scores/time-range.ts';
 
 const WHOLE_POINTS = 1_200;
 const POINTS = 2_400;

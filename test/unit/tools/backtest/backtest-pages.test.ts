@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Value from 'typebox/value';
 import { backtestTokens } from '../../../../src/api/operations/scoring-price.ts';
-import { BacktestAnswer } from '../../../../src/api/wire/schema/backtest-schema.ts';
+import { BacktestAnswer } from '../../../../src/api/wire/schema/operations/backtest-schema.ts';
 import { BacktestPages } from '../../../../src/tools/backtest/backtest-pages.ts';
 import { anomalyEvent } from '../../../fixture/stream/anomaly-event.ts';
 import { scoreRecord } from '../../../fixture/stream/score-record.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { DetectorsAnswer } from '../../../../api/wire/schema/operations/detectors-schema.ts';
-import { zonedText } from '../../../view/time-words.ts';
+import { zonedText } from '../../../view/words/time-words.ts';
 import type { Console } from '../../element/hooks.ts';
 import { html, type Shown, typedIn } from '../../element/html.ts';
 import { SaveDetectors } from './save-detectors.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import { quantityTexts } from '../../../../records/quantity-text.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import {
@@ -10,11 +10,11 @@ import {
   kindMeaning,
   kindName,
   whyFlagged,
-} from '../../../view/event-words.ts';
-import { type MuteScope, muteScopes } from '../../../view/mute-words.ts';
-import { numberText, percentText } from '../../../view/number-words.ts';
+} from '../../../view/words/event-words.ts';
+import { type MuteScope, muteScopes } from '../../../view/words/mute-words.ts';
+import { numberText, percentText } from '../../../view/words/number-words.ts';
 import { parseRoute, routeTo } from '../../../view/route.ts';
-import { zonedText } from '../../../view/time-words.ts';
+import { zonedText } from '../../../view/words/time-words.ts';
 import { type Console, useAct } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';

@@ -1,4 +1,4 @@
-import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import type { ListedNames } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import {
@@ -10,8 +10,8 @@ import {
   kindName,
   subjectName,
   widthsOut,
-} from '../../../view/event-words.ts';
-import { numberText } from '../../../view/number-words.ts';
+} from '../../../view/words/event-words.ts';
+import { numberText } from '../../../view/words/number-words.ts';
 import { EventSparkline } from '../../chart/event-sparkline.ts';
 import type { Console } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';

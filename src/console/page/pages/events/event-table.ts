@@ -1,4 +1,4 @@
-import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import { type EventColumn, nextOrder, parseOrder, sortedEvents } from '../../../view/event-order.ts';
 import {
@@ -9,11 +9,11 @@ import {
   kindName,
   lengthText,
   subjectName,
-} from '../../../view/event-words.ts';
+} from '../../../view/words/event-words.ts';
 import { groupsBy, labelledEvent } from '../../../view/label-groups.ts';
-import { numberText } from '../../../view/number-words.ts';
+import { numberText } from '../../../view/words/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
-import { timeText, zonedText } from '../../../view/time-words.ts';
+import { timeText, zonedText } from '../../../view/words/time-words.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
 import { Meanings } from '../../element/meanings.ts';

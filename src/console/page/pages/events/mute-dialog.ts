@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { HOUR_MS, MUTE_TIMES, type MuteScope } from '../../../view/mute-words.ts';
+import { HOUR_MS, MUTE_TIMES, type MuteScope } from '../../../view/words/mute-words.ts';
 import { html, type Shown, typedIn } from '../../element/html.ts';
 
 interface MuteDialogProps {

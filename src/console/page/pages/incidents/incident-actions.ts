@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import type { IncidentDetailAnswer } from '../../../../api/wire/schema/incident-schema.ts';
-import { isIncidentMuted } from '../../../view/incident-words.ts';
-import { zonedText } from '../../../view/time-words.ts';
+import type { IncidentDetailAnswer } from '../../../../api/wire/schema/operations/incident-schema.ts';
+import { isIncidentMuted } from '../../../view/words/incident-words.ts';
+import { zonedText } from '../../../view/words/time-words.ts';
 import { type Console, useAct } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';

@@ -1,5 +1,5 @@
-import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
-import type { IncidentAnswer } from '../../../../api/wire/schema/incident-schema.ts';
+import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
+import type { IncidentAnswer } from '../../../../api/wire/schema/operations/incident-schema.ts';
 import type { ListedNames } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import {
@@ -9,8 +9,8 @@ import {
   incidentName,
   incidentSize,
   isIncidentMuted,
-} from '../../../view/incident-words.ts';
-import { numberText } from '../../../view/number-words.ts';
+} from '../../../view/words/incident-words.ts';
+import { numberText } from '../../../view/words/number-words.ts';
 import { EventSparkline } from '../../chart/event-sparkline.ts';
 import type { Console } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';

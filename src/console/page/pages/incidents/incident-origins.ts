@@ -1,7 +1,7 @@
-import type { IncidentDetailAnswer } from '../../../../api/wire/schema/incident-schema.ts';
+import type { IncidentDetailAnswer } from '../../../../api/wire/schema/operations/incident-schema.ts';
 import { isOriginKnown } from '../../../../records/incident.ts';
-import { originName } from '../../../view/incident-words.ts';
-import { counted } from '../../../view/number-words.ts';
+import { originName } from '../../../view/words/incident-words.ts';
+import { counted } from '../../../view/words/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
 import type { Console } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';

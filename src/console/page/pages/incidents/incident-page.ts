@@ -1,4 +1,4 @@
-import type { IncidentDetailAnswer } from '../../../../api/wire/schema/incident-schema.ts';
+import type { IncidentDetailAnswer } from '../../../../api/wire/schema/operations/incident-schema.ts';
 import type { ShownChange } from '../../../../api/wire/schema/operations/change-schema.ts';
 import { visibleId } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
@@ -8,10 +8,10 @@ import {
   incidentName,
   incidentSize,
   namedOrigins,
-} from '../../../view/incident-words.ts';
-import { counted, elapsedText } from '../../../view/number-words.ts';
+} from '../../../view/words/incident-words.ts';
+import { counted, elapsedText } from '../../../view/words/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
-import { timeText, withShownClock, zonedText } from '../../../view/time-words.ts';
+import { timeText, withShownClock, zonedText } from '../../../view/words/time-words.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Failure, Loading } from '../../element/page-states.ts';

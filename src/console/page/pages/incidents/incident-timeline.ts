@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
-import type { IncidentDetailAnswer } from '../../../../api/wire/schema/incident-schema.ts';
+import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
+import type { IncidentDetailAnswer } from '../../../../api/wire/schema/operations/incident-schema.ts';
 import type { ShownChange } from '../../../../api/wire/schema/operations/change-schema.ts';
 import type { ListedNames } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
-import { addressOf, farOutText, kindName, subjectName } from '../../../view/event-words.ts';
-import { onsetText } from '../../../view/incident-words.ts';
-import { timeText, zonedText } from '../../../view/time-words.ts';
+import { addressOf, farOutText, kindName, subjectName } from '../../../view/words/event-words.ts';
+import { onsetText } from '../../../view/words/incident-words.ts';
+import { timeText, zonedText } from '../../../view/words/time-words.ts';
 import { AlignedChart } from '../../chart/aligned-chart.ts';
 import type { Console } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';

@@ -1,4 +1,4 @@
-import type { IncidentAnswer } from '../../../../api/wire/schema/incident-schema.ts';
+import type { IncidentAnswer } from '../../../../api/wire/schema/operations/incident-schema.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import {
   INCIDENT_KIND_WORDS,
@@ -6,10 +6,10 @@ import {
   incidentName,
   isIncidentMuted,
   namedOrigins,
-} from '../../../view/incident-words.ts';
-import { counted, elapsedText, numberText } from '../../../view/number-words.ts';
+} from '../../../view/words/incident-words.ts';
+import { counted, elapsedText, numberText } from '../../../view/words/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
-import { timeText, zonedText } from '../../../view/time-words.ts';
+import { timeText, zonedText } from '../../../view/words/time-words.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
 import { html, type Shown, typedIn } from '../../element/html.ts';
 import { Empty, Failure, Loading } from '../../element/page-states.ts';

@@ -1,6 +1,6 @@
-import { COMPARED_WITH } from '../../../view/compared.ts';
-import type { TimeRange } from '../../../view/time-range.ts';
-import { momentOf, momentText, zoneOfTimes } from '../../../view/time-words.ts';
+import { COMPARED_WITH } from '../../../view/scores/compared.ts';
+import type { TimeRange } from '../../../view/scores/time-range.ts';
+import { momentOf, momentText, zoneOfTimes } from '../../../view/words/time-words.ts';
 import type { ValueAxis } from '../../chart/score-chart.ts';
 import { html, type Shown, typedIn } from '../../element/html.ts';
 

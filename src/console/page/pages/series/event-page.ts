@@ -1,11 +1,11 @@
 import { useMemo } from 'preact/hooks';
-import type { EventAnswer } from '../../../../api/wire/schema/event-schema.ts';
+import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import { visibleId } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
-import { addressOf, kindName, subjectName, worstFirst } from '../../../view/event-words.ts';
-import { counted, elapsedText } from '../../../view/number-words.ts';
+import { addressOf, kindName, subjectName, worstFirst } from '../../../view/words/event-words.ts';
+import { counted, elapsedText } from '../../../view/words/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
-import { timeText } from '../../../view/time-words.ts';
+import { timeText } from '../../../view/words/time-words.ts';
 import { EventSparkline } from '../../chart/event-sparkline.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';

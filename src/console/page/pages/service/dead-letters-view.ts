@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import type { DeadLettersAnswer, ServiceState } from '../../../../api/wire/schema/service-schema.ts';
-import { counted } from '../../../view/number-words.ts';
-import { zonedText } from '../../../view/time-words.ts';
+import type { DeadLettersAnswer, ServiceState } from '../../../../api/wire/schema/operations/service-schema.ts';
+import { counted } from '../../../view/words/number-words.ts';
+import { zonedText } from '../../../view/words/time-words.ts';
 import { type Console, useAct, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';

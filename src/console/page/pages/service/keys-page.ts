@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Keys, KeyUsageAnswer, NewKeyAnswer } from '../../../../api/wire/schema/admin-schema.ts';
-import { countText } from '../../../view/number-words.ts';
+import { countText } from '../../../view/words/number-words.ts';
 import { type Console, useAct, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';

@@ -1,9 +1,9 @@
-import type { Jobs } from '../../../../api/wire/schema/job-list-schema.ts';
-import type { ServiceState } from '../../../../api/wire/schema/service-schema.ts';
-import type { FinetunedModels } from '../../../../api/wire/schema/tuned-model-schema.ts';
-import { counted, countText, numberText } from '../../../view/number-words.ts';
+import type { Jobs } from '../../../../api/wire/schema/tasks/job-list-schema.ts';
+import type { ServiceState } from '../../../../api/wire/schema/operations/service-schema.ts';
+import type { FinetunedModels } from '../../../../api/wire/schema/tasks/tuned-model-schema.ts';
+import { counted, countText, numberText } from '../../../view/words/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
-import { momentText } from '../../../view/time-words.ts';
+import { momentText } from '../../../view/words/time-words.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure, Loading } from '../../element/page-states.ts';

@@ -1,5 +1,5 @@
 import type { Sessions } from '../../../../api/wire/schema/session-schema.ts';
-import { zonedText } from '../../../view/time-words.ts';
+import { zonedText } from '../../../view/words/time-words.ts';
 import { type Console, useAct, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Failure } from '../../element/page-states.ts';

@@ -1,0 +1,137 @@
+import { Readable } from 'node:stream';
+import type { FastifyRequest } from 'fastify';
+import type Type from 'typebox';
+import type { TSchema } from 'typebox';
+import type { Sql } from '../../../../store/database/database.ts';
+import {
+  acknowledgeEvent,
+  type EventReviewRecord,
+  labelEvent,
+  labelledReviews,
+  muteEvent,
+  type ReviewAct,
+  type ReviewedEvent,
+} from '../../../../store/event-reviews.ts';
+import { labelRows, reviewedEvents, shownReview } from '../../../operations/event-answers.ts';
+import { reviewedEvent } from '../../../operations/incident-answers.ts';
+import { type Operations, operationsOf } from '../../../operations/operations.ts';
+import { fieldProblem, HttpProblem, invalidRequest } from '../../../wire/problem.ts';
+import { countOf, cursorOf, cursorText, flagOf, matchOf, queryTime } from '../../../wire/query-values.ts';
+import { described, describedMedia } from '../../../wire/schema/answer-schemas.ts';
+import {
+  AcknowledgeRequest,
+  AnomalyEventAnswer,
+  EventReview,
+  EventsAnswer,
+  EventsQuery,
+  LabelRequest,
+  LabelsQuery,
+  MuteRequest,
+} from '../../../wire/schema/operations/event-schema.ts';
+import { ById, PAGE } from '../../../wire/schema/query-fields.ts';
+import type { AppServices } from '../../exchange/app-services.ts';
+import type { App } from '../../exchange/fastify-app.ts';
+import { callerOf } from '../../exchange/require-key.ts';
+
+const notFound = () => new HttpProblem(404, 'There is no such event');
+
+/** Events, and their reviews by people. */
+export function addEventRoutes(app: App, services: AppServices): void {
+  addEventLists(app, services);
+  addReviews(app, services);
+  addLabels(app, services);
+}
+
+function addEventLists(app: App, { operations, store, nowMs }: AppServices): void {
+  app.get('/v1/events', described('listEvents', EventsAnswer, { querystring: EventsQuery }, 404), async ({ query }) => {
+    const { series = null, group = null, detector = null, kind = null, incident = null } = query;
+    const { reader } = operationsOf(operations);
+    const { events, totalOpen, next } = await reader.listEvents({
+      series,
+      group,
+      match: matchOf(query.match),
+      detector,
+      kind,
+      incident,
+      open: flagOf(query.open),
+      fromMs: queryTime(query.from),
+      toMs: queryTime(query.to),
+      limit: countOf(query.limit, PAGE),
+      after: cursorOf(query.cursor, ['number', 'number', 'string']),
+    });
+    const reviewed = await reviewedEvents({ sql: store, reader }, events, nowMs());
+    const wanted = flagOf(query.acknowledged);
+    const shown = reviewed.filter((event) => wanted === null || (event.acknowledged !== null) === wanted);
+    return { events: shown, total_open: totalOpen, next_cursor: cursorText(next) };
+  });
+  app.get(
+    '/v1/events/:id',
+    described('getEvent', AnomalyEventAnswer, { params: ById }, 404),
+    async ({ params: { id } }) => {
+      const { reader } = operationsOf(operations);
+      const event = await reader.findEvent(id);
+      if (event === null) throw notFound();
+      return (await reviewedEvents({ sql: store, reader }, [event], nowMs()))[0];
+    },
+  );
+}
+
+type Reviewing = (sql: Sql, event: ReviewedEvent, act: ReviewAct) => Promise<EventReviewRecord>;
+
+function addReviews(app: App, services: AppServices): void {
+  const { operations, store, nowMs } = services;
+  const answer = async (request: FastifyRequest, id: string, reviewing: Reviewing) => {
+    const event = await eventToReview(operationsOf(operations), id);
+    const act = { atMs: nowMs(), by: callerOf(request).key.name };
+    const review = await store.transaction((sql) => reviewing(sql, event, act));
+    return { eventId: id, ...shownReview(review, nowMs()) };
+  };
+  const acts = <B extends TSchema>(operationId: string, body: B) =>
+    described(operationId, EventReview, { params: ById, body }, 404);
+  app.post('/v1/events/:id/acknowledge', acts('acknowledgeEvent', AcknowledgeRequest), async (request) => {
+    const { acknowledged = true, note = null } = request.body;
+    return answer(request, request.params.id, (sql, event, act) =>
+      acknowledgeEvent(sql, event, acknowledged ? { ...act, note } : null),
+    );
+  });
+  app.post('/v1/events/:id/mute', acts('muteEvent', MuteRequest), async (request) => {
+    const { until, reason = '' } = request.body;
+    const problems = muteProblems(request.body, nowMs());
+    if (problems.length > 0) throw invalidRequest(problems);
+    return answer(request, request.params.id, (sql, event, act) =>
+      muteEvent(sql, event, until === null ? null : { ...act, untilMs: until, reason }),
+    );
+  });
+  app.post('/v1/events/:id/label', acts('labelEvent', LabelRequest), async (request) => {
+    const { real, note = null } = request.body;
+    return answer(request, request.params.id, (sql, event, act) =>
+      labelEvent(sql, event, real === null ? null : { ...act, real, note }),
+    );
+  });
+}
+
+/** Problems of a mute. */
+export function muteProblems({ until, reason = '' }: Type.Static<typeof MuteRequest>, nowMs: number) {
+  return [
+    ...(until !== null && until <= nowMs ? [fieldProblem(['body', 'until'], 'until must be in the future')] : []),
+    ...(until !== null && reason === '' ? [fieldProblem(['body', 'reason'], 'a mute needs a reason')] : []),
+  ];
+}
+
+async function eventToReview({ reader }: Operations, id: string): Promise<ReviewedEvent> {
+  const event = await reader.findEvent(id);
+  if (event === null) throw notFound();
+  return reviewedEvent(event);
+}
+
+function addLabels(app: App, { store }: AppServices): void {
+  app.get(
+    '/v1/labels',
+    describedMedia('exportLabels', 'text/csv', { querystring: LabelsQuery }),
+    async ({ query }, reply) => {
+      const range = { fromMs: queryTime(query.from) ?? 0, toMs: queryTime(query.to) ?? Number.MAX_SAFE_INTEGER };
+      const rows = labelRows(await labelledReviews(store, range));
+      return reply.type('text/csv; charset=utf-8').send(Readable.from(rows) as never);
+    },
+  );
+}

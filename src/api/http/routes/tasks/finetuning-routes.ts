@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import type { Sql } from '../../../../store/database/database.ts';
+import { type FinetunedModelRecord, findFinetunedModel, listFinetunedModels } from '../../../../store/finetuned-models.ts';
+import { audit } from '../../../accounts/audit-log.ts';
+import { checkModelQuota, type PreparedModel, prepareTuned } from '../../../models/prepared-model.ts';
+import { noSuchModel } from '../../../models/tuned-models.ts';
+import { finetuneWork } from '../../../tasks/task-work.ts';
+import { answers, Detail, described } from '../../../wire/schema/answer-schemas.ts';
+import { FinetuneAnswer, type FinetuneBody, FinetuneRequest } from '../../../wire/schema/tasks/finetune-schema.ts';
+import { ById } from '../../../wire/schema/query-fields.ts';
+import { FinetunedModel, FinetunedModels } from '../../../wire/schema/tasks/tuned-model-schema.ts';
+import type { AppServices } from '../../exchange/app-services.ts';
+import type { App } from '../../exchange/fastify-app.ts';
+import { idempotencyHeaders, idempotencyOf } from '../../exchange/idempotency.ts';
+import { requestModels } from '../../exchange/request-models.ts';
+import { callerOf, noteAdmitted } from '../../exchange/require-key.ts';
+import { answerWith } from '../../exchange/send-answer.ts';
+import { keepingAnswer, oncePerKey } from './repeatable-finetune.ts';
+
+const FinetuneHeaders = idempotencyHeaders('the answer to the first one, for a day');
+
+/** Fine-tuning, and the stored fine-tuned models. */
+export function addFinetuningRoutes(app: App, services: AppServices): void {
+  app.post(
+    '/v2/finetune',
+    described('finetune', FinetuneAnswer, { body: FinetuneRequest, headers: FinetuneHeaders }, 404, 409),
+    async (request, reply) => {
+      const { store, nowMs } = services;
+      const { owner } = callerOf(request).key;
+      const repetition = { store, owner, idempotency: idempotencyOf(request), nowMs };
+      return oncePerKey(
+        repetition,
+        (answer) => {
+          noteAdmitted(request);
+          return reply.send(answer as Type.Static<typeof FinetuneAnswer>);
+        },
+        async () => {
+          const work = await keptTuning(services, request);
+          return answerWith({ services, request, reply }, keepingAnswer(work, repetition));
+        },
+      );
+    },
+  );
+  addKeptModels(app, services);
+}
+
+/** The work of a fine-tuning whose model is stored when it is charged. Throws an HttpProblem. */
+async function keptTuning(services: AppServices, request: FastifyRequest & { readonly body: FinetuneBody }) {
+  const { key, requestId } = callerOf(request);
+  const id = request.body.output_model_id ?? randomUUID();
+  const owner = { owner: key.owner, keyId: key.id, requestId, id };
+  let prepared: PreparedModel | null = null;
+  const work = finetuneWork(request.body, await requestModels(services, request), async (tuned) => {
+    prepared = await prepareTuned(services, tuned, owner);
+    return id;
+  });
+  await checkModelQuota(services, key.owner, id);
+  const effect = {
+    commit: async (sql: Sql) => prepared?.commit(sql),
+    discard: async () => prepared?.discard(),
+  };
+  return { ...work, effect };
+}
+
+function addKeptModels(app: App, { store, finetuned, logger, nowMs }: AppServices): void {
+  app.get('/v2/finetuned_models', described('listFinetunedModels', FinetunedModels), async (request) => {
+    return { finetuned_models: (await listFinetunedModels(store, callerOf(request).key.owner)).map(shown) };
+  });
+  app.get(
+    '/v2/finetuned_models/:id',
+    described('getFinetunedModel', FinetunedModel, { params: ById }, 404),
+    async (request) => {
+      const record = await findFinetunedModel(store, callerOf(request).key.owner, request.params.id);
+      if (record === null) throw noSuchModel();
+      return shown(record);
+    },
+  );
+  const response = { 204: Type.Null(), 401: answers(Detail)[401], 403: Detail, 404: Detail };
+  const deleting = { params: ById, operationId: 'deleteFinetunedModel', response };
+  app.delete('/v2/finetuned_models/:id', { schema: deleting }, async (request, reply) => {
+    const { id } = request.params;
+    const caller = callerOf(request);
+    const event = { happenedAtMs: nowMs(), action: 'model-deleted', subject: id } as const;
+    const deleted = await finetuned.kept.delete(caller.key.owner, id, (sql) =>
+      audit(sql, logger, { actor: caller, event }),
+    );
+    if (!deleted) throw noSuchModel();
+    return reply.code(204).send(null);
+  });
+}
+
+function shown({ id, createdAtMs, createdBy, baseModelId, steps, depth, loss, named, freq }: FinetunedModelRecord) {
+  return {
+    id,
+    created_at: new Date(createdAtMs).toISOString(),
+    created_by: createdBy,
+    base_model_id: baseModelId ?? 'None',
+    steps,
+    depth,
+    loss,
+    model: named,
+    freq,
+  };
+}

@@ -1,0 +1,153 @@
+import { pageQuery } from '../query-fields.ts';
+import Type from 'typebox';
+import { EVENT_DIRECTIONS, EVENT_KINDS, EVENT_TYPES } from '../../../../records/anomaly-event.ts';
+import {
+  NextCursor,
+  NullableNumber,
+  NullableText,
+  NullableTime,
+  nullable,
+  QueryFlag,
+  QueryMatch,
+  QueryText,
+  QueryTime,
+  TIME_MS_LATEST,
+} from '../query-fields.ts';
+
+export const EventsQuery = Type.Object({
+  open: QueryFlag('`true`: only open events; `false`: only closed ones.'),
+  acknowledged: QueryFlag('`true`: only acknowledged events; `false`: only others.'),
+  series: QueryText('Only events of this series, or with it as a member.'),
+  group: QueryText('Only events of this group.'),
+  match: QueryMatch,
+  detector: QueryText('Only events of this detector.'),
+  kind: Type.Optional(Type.Enum([...EVENT_KINDS], { description: 'Only events of this kind.' })),
+  incident: QueryText('Only events of this incident.'),
+  from: QueryTime('Only events that had not ended before.'),
+  to: QueryTime('Only events that started before.'),
+  ...pageQuery('Events'),
+});
+
+const NOTE_LENGTH_MAX = 2_000;
+export const Note = (description: string) => Type.Optional(Type.String({ maxLength: NOTE_LENGTH_MAX, description }));
+
+export const Acknowledged = Type.Object({
+  at: Type.Integer(),
+  by: Type.String({ description: 'Name of the key.' }),
+  note: NullableText('Note of the reviewer.'),
+});
+export const Muted = Type.Object({
+  at: Type.Integer(),
+  by: Type.String(),
+  until: Type.Integer({ description: 'End of the mute.' }),
+  reason: Type.String(),
+});
+const EventMuted = Type.Object({
+  ...Muted.properties,
+  mute_id: NullableText('The mute of its series or detector; null where the event or its incident is muted.'),
+});
+const EventLabel = Type.Object({
+  at: Type.Integer(),
+  by: Type.String(),
+  real: Type.Boolean({ description: 'Whether the event was real.' }),
+  note: NullableText('Note of the reviewer.'),
+});
+
+/** The review of an event by people. */
+const Review = {
+  acknowledged: nullable(Acknowledged, 'Who has seen the event; null while nobody has.'),
+  muted: nullable(EventMuted, 'Until when, and why, the event is muted; null where it is not.'),
+  label: nullable(EventLabel, 'Whether it was real; null without a label.'),
+};
+
+/** An event as it is in the topic, newest revision, with its review by people. */
+export const AnomalyEventAnswer = Type.Object({
+  eventId: Type.String(),
+  series: NullableText('The series; null where the event is of a group, or of a whole detector.'),
+  group: NullableText('The group; null for a single series, or a whole detector.'),
+  startedAtMs: Type.Integer({
+    description: 'The first row that deviates: milliseconds since 1970 (UTC), as all times of an event.',
+  }),
+  peakAtMs: Type.Integer(),
+  updatedAtMs: Type.Integer(),
+  endedAtMs: NullableTime('The return to normal, or to a new level that forecasts follow; null while it is open.'),
+  closeReason: NullableText(
+    'Why the event ended. `new_level`: values stay where they went, and forecasts follow them.',
+  ),
+  seriesCount: nullable(
+    Type.Integer(),
+    'Of a pause of the detector in a partition, how many series have stopped; otherwise null.',
+  ),
+  seriesLabels: Type.Record(Type.String(), Type.String(), {
+    description: 'Labels of the series, or what the series of the group have in common; empty where they have none.',
+  }),
+  firstAlarmAtMs: Type.Integer({ description: 'The first alarm; of a silence, when it was noticed.' }),
+  lastAlarmAtMs: Type.Integer({ description: 'The last alarm of the event by now, without those of the way back.' }),
+  type: Type.Enum([...EVENT_TYPES]),
+  revision: Type.Integer(),
+  detector: Type.String(),
+  kind: Type.Enum([...EVENT_KINDS]),
+  direction: Type.Enum([...EVENT_DIRECTIONS]),
+  severity: NullableNumber('The highest of its alarms.'),
+  grade: NullableNumber('The highest of its alarms.'),
+  value: NullableNumber('At the peak.'),
+  expected: NullableNumber('At the peak.'),
+  lo: NullableNumber('At the peak.'),
+  hi: NullableNumber('At the peak.'),
+  alarms: Type.Integer({ description: 'Alarms up to the last one.' }),
+  observations: Type.Integer({ description: 'Time steps since the start, as far as they deviate.' }),
+  summary: Type.String({ description: 'One sentence.' }),
+  unusual: NullableText('What else is unusual about it.'),
+  members: Type.Array(
+    Type.Object({
+      series: Type.String(),
+      share: Type.Number({ description: 'Share of the event, 0 to 1.' }),
+    }),
+    { description: 'Members of a group by their share; empty for a single series.' },
+  ),
+  labels: Type.Record(Type.String(), Type.String(), { description: 'Labels of the detector.' }),
+  unit: NullableText('Unit of the values, such as `bytes`; null where the detector names none.'),
+  recoveringSinceMs: NullableTime('Of an open event: the first value that is back; null while none is.'),
+  threshold: NullableNumber('Grade that a row must exceed alone for an alarm, as the event began.'),
+  incidentId: NullableText('The incident that it is part of; null while none is known.'),
+  ...Review,
+});
+export type EventAnswer = Type.Static<typeof AnomalyEventAnswer>;
+/** An event without reviews: a message of GET /v1/live. */
+export type UnreviewedEvent = Omit<EventAnswer, keyof typeof Review | 'incidentId'>;
+
+export const EventsAnswer = Type.Object({
+  events: Type.Array(AnomalyEventAnswer, { description: 'Open ones first, then newest first.' }),
+  total_open: Type.Integer({ description: 'Open events, whatever the filters.' }),
+  next_cursor: NextCursor,
+});
+export type EventsAnswer = Type.Static<typeof EventsAnswer>;
+
+export const EventReview = Type.Object({
+  eventId: Type.String(),
+  ...Review,
+});
+
+export const AcknowledgeRequest = Type.Object({
+  acknowledged: Type.Optional(Type.Boolean({ description: 'false takes it back. Default: true.' })),
+  note: Note('A remark.'),
+});
+
+export const MuteRequest = Type.Object({
+  until: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    maximum: TIME_MS_LATEST,
+    description: 'End of the mute, milliseconds since 1970 (UTC); null ends it now.',
+  }),
+  reason: Note('Why. Needed unless the mute ends.'),
+});
+
+export const LabelRequest = Type.Object({
+  real: Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], description: 'null takes the label back.' }),
+  note: Note('A remark.'),
+});
+
+export const LabelsQuery = Type.Object({
+  from: QueryTime('Only events that started then or later.'),
+  to: QueryTime('Only events that started before.'),
+});

@@ -1,0 +1,154 @@
+import { pageQuery } from '../query-fields.ts';
+import { PAGE } from '../query-fields.ts';
+import Type from 'typebox';
+import type { UnreviewedEvent } from './event-schema.ts';
+import type { UnreviewedIncident } from './incident-schema.ts';
+import {
+  NextCursor,
+  NullableNumber,
+  NullableText,
+  NullableTime,
+  QueryCount,
+  QueryFlag,
+  QueryMatch,
+  QueryText,
+  QueryTime,
+} from '../query-fields.ts';
+
+/** Points of one answer; longer ranges are downsampled. */
+export const SCORE_POINTS = { fallback: 1_000, max: 20_000 } as const;
+/** Newest values of each listed series. */
+export const RECENT = { fallback: 0, max: 120 } as const;
+
+export const SeriesQuery = Type.Object({
+  detector: QueryText('Only series of this detector.'),
+  group: QueryText('Only the members of this group.'),
+  match: QueryMatch,
+  search: QueryText('Only series whose id contains this text, whatever its case.'),
+  alarm: QueryFlag('`true`: only series whose newest observation is an alarm.'),
+  sort: Type.Optional(Type.Enum(['grade', 'name'], { description: '`grade` (default): worst first. `name`: by id.' })),
+  recent: QueryCount(`Newest values to return with each series, at most ${RECENT.max}. Default: none.`, RECENT),
+  ...pageQuery('Series'),
+});
+
+const SeriesId = Type.String({ description: 'The series.' });
+const GroupId = Type.String({ description: 'The group.' });
+const NewestMs = Type.Integer({ description: 'Event time of the newest observation, milliseconds since 1970 (UTC).' });
+const AnomalyScore = NullableNumber('Standard deviations from the forecast.');
+
+/** The newest score of a series. */
+export const SeriesNow = Type.Object({
+  series: SeriesId,
+  detector: Type.String(),
+  group: NullableText('The group that the series is scored with.'),
+  timestampMs: NewestMs,
+  value: NullableNumber('The newest value.'),
+  forecast: NullableNumber('What was expected.'),
+  lo: NullableNumber('Lower bound of the interval.'),
+  hi: NullableNumber('Upper bound of the interval.'),
+  anomalyScore: AnomalyScore,
+  grade: NullableNumber('How unusual, 0 to 1.'),
+  severity: NullableNumber('How much is going on, unbounded.'),
+  alarm: Type.Boolean({ description: 'The newest observation is an alarm.' }),
+  anomaly: Type.Boolean({ description: 'The newest observation lies outside its interval.' }),
+  state: Type.String({
+    description: '`warming-up`, `not-forecasted`, `calibrating`, `scored`, or `silent` where the series has stopped.',
+  }),
+  ended: Type.Optional(
+    Type.Boolean({ description: 'Whether observations stopped long ago, though those of other series continue.' }),
+  ),
+  recent: Type.Optional(
+    Type.Array(NullableNumber('A value.'), { description: 'The newest values, oldest first, where `recent` asks.' }),
+  ),
+});
+export type SeriesNow = Type.Static<typeof SeriesNow>;
+
+export const SeriesPageAnswer = Type.Object({
+  series: Type.Array(SeriesNow),
+  total: Type.Integer({ description: 'Series that match, on all pages.' }),
+  next_cursor: NextCursor,
+});
+export type SeriesPageAnswer = Type.Static<typeof SeriesPageAnswer>;
+
+export const ScoresQuery = Type.Object({
+  from: QueryTime('First event time. Default: the oldest that is kept.'),
+  to: QueryTime('End of the range, exclusive. Default: after the newest.'),
+  points: QueryCount(
+    `Points at most, up to ${SCORE_POINTS.max}; a range of more observations is downsampled. ` +
+      `Default: ${SCORE_POINTS.fallback}.`,
+    SCORE_POINTS,
+  ),
+});
+
+const Column = (description: string) => Type.Array(NullableNumber('null where there is none.'), { description });
+
+const Timestamps = Type.Array(Type.Number(), { description: 'Event time; of a bucket its begin.' });
+const AnomalyScores = Column('Standard deviations from the forecast; of a bucket the one furthest from 0.');
+
+/** Columns of equal length, oldest first. */
+export const SeriesScoresAnswer = Type.Object({
+  series: Type.String(),
+  detector: Type.String(),
+  group: NullableText('The group that the series is scored with.'),
+  from: Type.Integer({ description: 'First event time of the range.' }),
+  to: Type.Integer({ description: 'End of the range, exclusive.' }),
+  bucket_ms: NullableTime('Width of a bucket where the range was downsampled; null: one point per observation.'),
+  timestampMs: Timestamps,
+  value: Column('The value; of a bucket the mean.'),
+  value_min: Column('Smallest value of a bucket.'),
+  value_max: Column('Largest value of a bucket.'),
+  forecast: Column('What was expected; of a bucket the mean.'),
+  lo: Column('Lower bound of the interval; of a bucket the mean.'),
+  hi: Column('Upper bound of the interval; of a bucket the mean.'),
+  anomalyScore: AnomalyScores,
+  grade: Column('Grade; of a bucket the worst.'),
+  severity: Column('Severity; of a bucket the worst.'),
+  alarms: Type.Array(Type.Number(), { description: 'Alarms: 0 or 1, of a bucket their number.' }),
+  anomalies: Type.Array(Type.Number(), { description: 'Observations outside their interval.' }),
+  observations: Type.Array(Type.Number(), { description: 'Observations: 1, of a bucket their number.' }),
+});
+export type SeriesScoresAnswer = Type.Static<typeof SeriesScoresAnswer>;
+
+export const GroupsQuery = Type.Object({
+  detector: QueryText('Only groups of this detector.'),
+  match: QueryMatch,
+  limit: QueryCount('Groups, at most 1000, worst first. Default: 100.', PAGE),
+});
+
+export const GroupsAnswer = Type.Object({
+  groups: Type.Array(
+    Type.Object({
+      group: GroupId,
+      detector: Type.String(),
+      members: Type.Integer({ description: 'Series of the group.' }),
+      timestampMs: NewestMs,
+      grade: NullableNumber('The worst grade of its members now.'),
+      severity: NullableNumber('The worst severity of its members now.'),
+      alarms: Type.Integer({ description: 'Members whose newest observation is an alarm.' }),
+    }),
+  ),
+});
+
+export const LiveQuery = Type.Object({
+  series: QueryText('Every observation of this series is sent too, as `series`.'),
+  match: QueryMatch,
+  limit: QueryCount('Series of one `score` message, worst first, at most 1000. Default: 100.', PAGE),
+});
+
+/** Messages of GET /v1/live by their names. */
+export interface LiveMessages {
+  /** Once a second: the worst of the series that were observed. */
+  readonly score: {
+    readonly at: number;
+    readonly observations: number;
+    readonly alarms: number;
+    readonly series_observed: number;
+    readonly series: readonly SeriesNow[];
+  };
+  /** Every score of the series that is followed. */
+  readonly series: { readonly series: string | null; readonly scores: readonly SeriesNow[] };
+  readonly event: UnreviewedEvent;
+  readonly incident: UnreviewedIncident;
+  /** Why the connection ends. */
+  readonly notice: { readonly reason: string; readonly detail: string };
+}
