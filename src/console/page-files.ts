@@ -14,11 +14,6 @@ interface PageFile {
   readonly immutable: boolean;
 }
 
-interface ConsoleFiles {
-  readonly files: readonly PageFile[];
-  readonly policy: string;
-}
-
 const CONSOLE_PATH = '/console';
 
 /**
@@ -42,7 +37,7 @@ const POLICY = [
 const ENTRY = new URL('./page/live-console.ts', import.meta.url);
 
 /** Reads, strips and links the page once, when the service starts. */
-export function consoleFiles(): ConsoleFiles {
+export function consoleFiles(): { readonly files: readonly PageFile[]; readonly policy: string } {
   const style = consoleStyle();
   const plain = linkModules(ENTRY, (name) => name);
   const version = createHash('sha256');

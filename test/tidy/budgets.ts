@@ -9,12 +9,12 @@ const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_800
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_910,
-  api: 14_960,
+  api: 14_510,
   app: 6_080,
   checkpoint: 2_260,
   codecs: 5_040,
   config: 3_590,
-  console: 7_050,
+  console: 6_960,
   demo: 1_350,
   detection: 7_730,
   engine: 9_710,
@@ -41,14 +41,10 @@ const FLOORS_MAX = 10;
 const FILES_MAX = 15;
 /** Folders with more source files. Later changes lower and remove them. */
 const LARGER_FOLDERS: Readonly<Record<string, number>> = {
-  'api/accounts': 16,
-  'api/http/routes': 24,
-  'api/wire/schema': 25,
   'app/commands': 25,
   checkpoint: 23,
   'codecs/points': 17,
   config: 24,
-  'console/view': 22,
   'engine/unit': 21,
   forecasting: 17,
   'kafka/cluster': 22,

@@ -125,17 +125,20 @@ const FOLDER_DIRECTIONS = directionsOf(`
   alerts/state: message routes
   console: page view
   console/page: page/element page/pages page/pages/detectors page/pages/events page/pages/incidents page/pages/series
-    page/pages/service page/source view
-  console/page/chart: page/element view
-  console/page/element: page/source view
+    page/pages/service page/source view view/words
+  console/page/chart: page/element view view/scores view/words
+  console/page/element: page/source view view/words
   console/page/pages: page/element page/pages/events page/pages/incidents page/pages/series page/source view
-  console/page/pages/detectors: page/element page/source view
-  console/page/pages/events: page/chart page/element view
-  console/page/pages/incidents: page/chart page/element page/pages/events view
-  console/page/pages/series: page/chart page/element page/pages/events page/source view
-  console/page/pages/service: page/element page/source view
-  console/page/source: view
-  console/view:
+    view/words
+  console/page/pages/detectors: page/element page/source view view/words
+  console/page/pages/events: page/chart page/element page/source view view/words
+  console/page/pages/incidents: page/chart page/element page/pages/events page/source view view/words
+  console/page/pages/series: page/chart page/element page/pages/events page/source view view/scores view/words
+  console/page/pages/service: page/element page/source view view/words
+  console/page/source: view view/scores view/words
+  console/view: view/scores view/words
+  console/view/scores:
+  console/view/words: view
   kafka: batch cluster fetch produce
   kafka/admin: cluster fetch membership
   kafka/batch:
@@ -144,30 +147,37 @@ const FOLDER_DIRECTIONS = directionsOf(`
   kafka/membership: cluster
   kafka/produce: batch cluster
   api/accounts: wire
+  api/accounts/keys: wire
+  api/accounts/sign-in:
   api/grpc: accounts http http/exchange http/routes/points wire wire/body
   api/http: accounts http/exchange http/routes http/routes/points wire wire/body wire/schema wire/schema/operations
-  api/http/exchange: accounts jobs models operations wire wire/body
-  api/http/routes: accounts http/exchange http/routes/points jobs mcp models operations tasks wire wire/schema
-    wire/schema/operations
+    wire/schema/tasks
+  api/http/exchange: accounts accounts/keys accounts/sign-in jobs models operations wire wire/body
+  api/http/routes: http/exchange http/routes/access http/routes/operations http/routes/points http/routes/tasks mcp
+  api/http/routes/access: accounts accounts/sign-in http/exchange models wire wire/schema wire/schema/tasks
+  api/http/routes/operations: accounts http/exchange operations wire wire/schema wire/schema/operations
   api/http/routes/points: http/exchange wire wire/schema
+  api/http/routes/tasks: accounts http/exchange jobs models operations tasks wire wire/schema wire/schema/operations
+    wire/schema/tasks
   api/jobs: accounts models operations tasks wire wire/body
   api/mcp: wire/schema
   api/models: accounts wire
-  api/operations: accounts wire wire/schema wire/schema/operations
+  api/operations: accounts wire wire/schema/operations
   api/tasks: accounts models tasks/cross-validation tasks/explain tasks/finetune tasks/forecast tasks/in-sample
-    tasks/online-detection tasks/simulate wire wire/schema
-  api/tasks/cross-validation: accounts models tasks/forecast tasks/in-sample tasks/series wire wire/schema
-  api/tasks/explain: accounts tasks/series wire wire/schema
-  api/tasks/finetune: accounts models tasks/series wire/schema
-  api/tasks/forecast: accounts models tasks/series wire wire/schema
-  api/tasks/in-sample: accounts models tasks/series wire wire/schema
-  api/tasks/online-detection: accounts models tasks/series wire wire/schema
-  api/tasks/series: accounts models wire wire/schema
-  api/tasks/simulate: accounts models tasks/forecast tasks/series wire wire/schema
+    tasks/online-detection tasks/simulate wire wire/schema/tasks
+  api/tasks/cross-validation: accounts models tasks/forecast tasks/in-sample tasks/series wire wire/schema/tasks
+  api/tasks/explain: accounts tasks/series wire wire/schema/tasks
+  api/tasks/finetune: accounts models tasks/series wire/schema/tasks
+  api/tasks/forecast: accounts models tasks/series wire wire/schema/tasks
+  api/tasks/in-sample: accounts models tasks/series wire wire/schema/tasks
+  api/tasks/online-detection: accounts models tasks/series wire wire/schema/tasks
+  api/tasks/series: accounts models wire wire/schema/tasks
+  api/tasks/simulate: accounts models tasks/forecast tasks/series wire wire/schema/tasks
   api/wire:
-  api/wire/body: wire wire/schema wire/schema/operations
-  api/wire/schema: wire
-  api/wire/schema/operations: wire/schema
+  api/wire/body: wire wire/schema wire/schema/operations wire/schema/tasks
+  api/wire/schema: wire wire/schema/tasks
+  api/wire/schema/operations: wire/schema wire/schema/tasks
+  api/wire/schema/tasks: wire wire/schema
   config: keys schema
   config/keys: schema
   config/schema:

@@ -78,7 +78,7 @@ const SUMMARIES: Readonly<Record<string, string>> = {
 const JOB = /^(submit|get)(\w+)Job$/;
 
 /** The summary of an operation; those of the jobs of tasks are the same for all tasks. */
-export function summaryOf(operationId: string): string {
+export function operationSummary(operationId: string): string {
   const [, act, task = ''] = JOB.exec(operationId) ?? [];
   const ofJobs = act === 'get' ? 'Returns status and result of a job, until a week after it ended' : submits(task);
   const summary = SUMMARIES[operationId] ?? (act === undefined ? undefined : ofJobs);

@@ -1,7 +1,7 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import { withComponents } from './openapi-components.ts';
 import { exampleOf } from './openapi-examples.ts';
-import { summaryOf } from './openapi-summaries.ts';
+import { operationSummary } from './openapi-summaries.ts';
 
 /** The parts of openapi.json that do not come from routes. Tags are shown in this order. */
 const DOCUMENT = {
@@ -61,7 +61,7 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
   openapi: DOCUMENT,
   transform({ schema, url, route }) {
     if (schema === undefined || schema.hide === true) return { schema: schema ?? {}, url };
-    const summary = summaryOf(schema.operationId ?? url);
+    const summary = operationSummary(schema.operationId ?? url);
     const tag = TAGS.find(([pattern]) => pattern.test(url))?.[1] ?? 'Service';
     const example = schema.body === undefined ? null : exampleOf(url);
     const body = example === null ? {} : { body: { ...(schema.body as object), examples: [example] } };

@@ -5,19 +5,13 @@ import type { TokenCount } from '../accounts/token-count.ts';
 import type { NewlyTuned } from '../models/prepared-model.ts';
 import type { JobName, TaskName } from '../wire/task-names.ts';
 
-/** Fine-tuned weights and their pretrained base. */
-interface NamedWeights {
-  readonly model: string;
-  readonly weights: TunedWeights;
-}
-
 /** A claimed job. */
 export interface JobRun<Task extends JobName = TaskName> {
   readonly task: Task;
   /** The request body: JSON, compressed with zstd. */
   readonly request: Uint8Array;
   /** The fine-tuned model that the request references. */
-  readonly named?: NamedWeights | null;
+  readonly named?: { readonly model: string; readonly weights: TunedWeights } | null;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** Receives the progress of fine-tuning (of several, that of the current one) and of a what-if. */

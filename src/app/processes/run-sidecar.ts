@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
-import { IdentityProvider } from '../../api/accounts/sign-in/identity-provider.ts';
 import { KeyRing } from '../../api/accounts/keys/key-ring.ts';
 import { Calls } from '../../api/accounts/metering.ts';
 import { RetentionSweeper } from '../../api/accounts/retention-sweeper.ts';
 import { countTokens } from '../../api/accounts/service-metrics.ts';
+import { IdentityProvider } from '../../api/accounts/sign-in/identity-provider.ts';
 import { SIGN_IN_MS_MAX, SignInCode } from '../../api/accounts/sign-in/sign-in-code.ts';
 import { startHttpServer } from '../../api/http/server.ts';
 import { JOB_LIMITS } from '../../api/jobs/job-limits.ts';

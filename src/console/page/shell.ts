@@ -1,8 +1,8 @@
 import { useEffect, useErrorBoundary, useMemo, useRef } from 'preact/hooks';
 import type { ReportData } from '../../api/wire/schema/operations/backtest-schema.ts';
 import { type ConsoleSource, chosenMatch } from '../view/console-source.ts';
-import { counted } from '../view/words/number-words.ts';
 import { type Route, routeTo } from '../view/route.ts';
+import { counted } from '../view/words/number-words.ts';
 import { showTimesIn } from '../view/words/time-words.ts';
 import {
   type Console,
@@ -172,12 +172,7 @@ function PageFrame({ page, app, route }: { readonly page: Page; readonly app: Co
   return html`<${page} app=${app} route=${route} />`;
 }
 
-interface LeaveButtonProps {
-  readonly session: Session | null;
-  readonly onLeave: () => void;
-}
-
-function LeaveButton({ session, onLeave }: LeaveButtonProps): Shown {
+function LeaveButton({ session, onLeave }: { readonly session: Session | null; readonly onLeave: () => void }): Shown {
   const who = session === null ? '' : `Signed in with the key ${session.name} (${session.role})`;
   return html`<button type="button" class="plain" onClick=${onLeave} title=${who}>
     <${Icon} name="leave" /><span>${session === null ? 'Back to the service' : 'Sign out'}</span></button>`;

@@ -1,8 +1,12 @@
-import type { EventAnswer, EventsAnswer } from '../../api/wire/schema/operations/event-schema.ts';
-import type { LiveMessages, SeriesPageAnswer, SeriesScoresAnswer } from '../../api/wire/schema/operations/history-schema.ts';
-import type { IncidentDetailAnswer, IncidentsAnswer } from '../../api/wire/schema/operations/incident-schema.ts';
 import type { ShownChange } from '../../api/wire/schema/operations/change-schema.ts';
+import type { EventAnswer, EventsAnswer } from '../../api/wire/schema/operations/event-schema.ts';
 import type { Freshness } from '../../api/wire/schema/operations/freshness-schema.ts';
+import type {
+  LiveMessages,
+  SeriesPageAnswer,
+  SeriesScoresAnswer,
+} from '../../api/wire/schema/operations/history-schema.ts';
+import type { IncidentDetailAnswer, IncidentsAnswer } from '../../api/wire/schema/operations/incident-schema.ts';
 import type { SentAnswer } from '../../api/wire/schema/operations/sent-schema.ts';
 import type { ShownScores, ShownSeries } from './scores/shown-scores.ts';
 
@@ -32,13 +36,6 @@ interface ChangeQuery {
   readonly limit?: number;
 }
 
-/** Feedback of a person on an event or origin of an incident. */
-interface GivenVerdict {
-  readonly verdict: 'not-related' | 'origin';
-  readonly subject: string;
-  readonly given: boolean;
-}
-
 /** Messages about an event and its incident; without both about all. */
 interface SentWanted {
   readonly event?: string;
@@ -46,14 +43,6 @@ interface SentWanted {
   readonly receiver?: string;
   readonly limit?: number;
   readonly cursor?: string;
-}
-
-/** Series, detectors or both that are to be muted. */
-export interface GivenMute {
-  readonly match?: string;
-  readonly detector?: string;
-  readonly until: number;
-  readonly reason: string;
 }
 
 export interface SeriesListQuery {
@@ -121,17 +110,9 @@ export interface ConsoleSource {
   scores(series: string, range: ScoresQueryRange): Promise<ShownPast>;
   /** Events that `match` chooses, empty: all; and all scores of a series. Returns how to stop. */
   watch(selection: { readonly series: string | null; readonly match: string }, handlers: LiveHandlers): () => void;
-  acknowledge(id: string, acknowledged: boolean): Promise<void>;
-  mute(id: string, until: number | null, reason: string): Promise<void>;
-  label(id: string, real: boolean | null): Promise<void>;
   incidents(query: IncidentQuery): Promise<IncidentsAnswer>;
   incident(id: string): Promise<IncidentDetailAnswer>;
-  /** With all of its events, as muting. */
-  acknowledgeIncident(id: string, acknowledged: boolean): Promise<void>;
-  muteIncident(id: string, until: number | null, reason: string): Promise<void>;
   changes(query: ChangeQuery): Promise<readonly ShownChange[]>;
-  judge(id: string, verdict: GivenVerdict): Promise<void>;
-  addMute(mute: GivenMute): Promise<void>;
   /** Messages to receivers of alerts, newest first. */
   sent(query: SentWanted): Promise<SentAnswer>;
 }

@@ -1,13 +1,13 @@
 import type { ReportData, ReportSeries } from '../../api/wire/schema/operations/backtest-schema.ts';
 import { seriesPattern } from '../../records/series/series-pattern.ts';
-import { bucketed } from './scores/bucketed-scores.ts';
 import { type ConsoleSource, SourceFailure } from './console-source.ts';
-import { addressedSeries } from './words/event-words.ts';
+import { bucketed } from './scores/bucketed-scores.ts';
 import type { ShownScores, ShownSeries } from './scores/shown-scores.ts';
+import { addressedSeries } from './words/event-words.ts';
 
 const PAGE_ROWS = 100;
 
-/** A report as a source of pages: the same pages, over the data inside it. Nobody acts on a report. */
+/** A report as a source of pages: the same pages, over the data inside it. */
 export function reportSource({ series: saved, events, units = {} }: ReportData): ConsoleSource {
   const series = saved.map((one) => ({ ...one, scores: shownScores(one.scores) }));
   const byId = new Map(series.map((one) => [one.series, one]));
@@ -16,7 +16,6 @@ export function reportSource({ series: saved, events, units = {} }: ReportData):
     (a, b) => Number(a.endedAtMs !== null) - Number(b.endedAtMs !== null) || b.startedAtMs - a.startedAtMs,
   );
   const open = events.filter(({ endedAtMs }) => endedAtMs === null).length;
-  const refuse = () => Promise.reject(new SourceFailure(0, 'A saved report cannot be changed.'));
   return {
     kind: 'report',
     nowMs: () => end,
@@ -63,16 +62,9 @@ export function reportSource({ series: saved, events, units = {} }: ReportData):
       return { detector, group, ...bucketed(scores, { from, to, points }) };
     },
     watch: () => () => {},
-    acknowledge: refuse,
-    mute: refuse,
-    label: refuse,
     incidents: async () => ({ incidents: [], total_open: 0, next_cursor: null }),
-    incident: refuse,
+    incident: () => Promise.reject(new SourceFailure(404, 'A saved report has no incidents.')),
     changes: async () => [],
-    acknowledgeIncident: refuse,
-    muteIncident: refuse,
-    judge: refuse,
-    addMute: refuse,
     sent: async () => ({ sent: [], next_cursor: null }),
   };
 }

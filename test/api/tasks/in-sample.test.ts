@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Check } from 'typebox/value';
-import { HistoricForecastAnswer, InSampleDetectionAnswer } from '../../../src/api/wire/schema/tasks/in-sample-schema.ts';
+import {
+  HistoricForecastAnswer,
+  InSampleDetectionAnswer,
+} from '../../../src/api/wire/schema/tasks/in-sample-schema.ts';
 import { ask } from '../../fixture/http/ask.ts';
 import { AUTHORIZED, startApp } from '../../fixture/http/http-service.ts';
 

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { Check } from 'typebox/value';
 import { CrossValidationAnswer, ForecastAnswer } from '../../../src/api/wire/schema/tasks/forecast-schema.ts';
-import { HistoricForecastAnswer, InSampleDetectionAnswer } from '../../../src/api/wire/schema/tasks/in-sample-schema.ts';
+import {
+  HistoricForecastAnswer,
+  InSampleDetectionAnswer,
+} from '../../../src/api/wire/schema/tasks/in-sample-schema.ts';
 import { OnlineDetectionAnswer } from '../../../src/api/wire/schema/tasks/online-detection-schema.ts';
 import { fc } from '../../fixture/fast-check.ts';
 import { ask } from '../../fixture/http/ask.ts';

@@ -10,11 +10,6 @@ export const KEY_CACHED_MS = 2_000;
 /** Cached keys. The cache is cleared when it is full. */
 const KEYS_MAX = 10_000;
 
-interface CachedKey {
-  readonly key: ApiKey;
-  readonly readMs: number;
-}
-
 /**
  * Looks up API keys by their secrets, with a short cache, and by sessions of the console. An address that has tried too
  * many unknown secrets is refused further ones, but never a valid one.
@@ -22,7 +17,7 @@ interface CachedKey {
 export class KeyRing {
   readonly #sql: Sql;
   readonly #nowMs: () => number;
-  readonly #cached = new Map<string, CachedKey>();
+  readonly #cached = new Map<string, { readonly key: ApiKey; readonly readMs: number }>();
   readonly #unknown = new UnknownSecrets();
   readonly #knownKeys: KnownDigests;
   readonly #knownSessions: KnownDigests;

@@ -1,10 +1,10 @@
 import type { Metrics } from '../../../ops/metrics.ts';
 import type { ReceivePoints } from '../../../records/received-points.ts';
-import type { IdentityProvider } from '../../accounts/sign-in/identity-provider.ts';
 import type { KeyRing } from '../../accounts/keys/key-ring.ts';
 import type { Calls } from '../../accounts/metering.ts';
 import type { OwnerSlots } from '../../accounts/owner-slots.ts';
 import type { RefusedCalls } from '../../accounts/refused-calls.ts';
+import type { IdentityProvider } from '../../accounts/sign-in/identity-provider.ts';
 import type { SignInCode } from '../../accounts/sign-in/sign-in-code.ts';
 import type { JobQueue } from '../../jobs/job-queue.ts';
 import type { ServedModels } from '../../models/served-models.ts';

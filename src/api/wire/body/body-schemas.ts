@@ -1,12 +1,17 @@
 import type { TObject } from 'typebox';
 import { CreditRequest, NewKeyRequest, RoleRequest } from '../schema/admin-schema.ts';
 import { BacktestRequest } from '../schema/operations/backtest-schema.ts';
+import { ChangeRequest } from '../schema/operations/change-schema.ts';
+import { DetectorsRequest } from '../schema/operations/detectors-schema.ts';
 import { AcknowledgeRequest, LabelRequest, MuteRequest } from '../schema/operations/event-schema.ts';
+import { VerdictRequest } from '../schema/operations/incident-schema.ts';
+import { NewMuteRequest } from '../schema/operations/mute-schema.ts';
+import { WhatIfJobRequest } from '../schema/operations/what-if-schema.ts';
+import { schemaCheck } from '../schema/schema-problems.ts';
 import { ExplainRequest } from '../schema/tasks/explain-schema.ts';
 import { FinetuneRequest } from '../schema/tasks/finetune-schema.ts';
 import { CrossValidationRequest, ForecastRequest } from '../schema/tasks/forecast-schema.ts';
 import { HistoricForecastRequest, InSampleDetectionRequest } from '../schema/tasks/in-sample-schema.ts';
-import { VerdictRequest } from '../schema/operations/incident-schema.ts';
 import {
   CrossValidationJob,
   DetectionJob,
@@ -17,12 +22,7 @@ import {
 } from '../schema/tasks/job-schema.ts';
 import { ModelParamsQuery } from '../schema/tasks/model-params-schema.ts';
 import { OnlineDetectionRequest } from '../schema/tasks/online-detection-schema.ts';
-import { ChangeRequest } from '../schema/operations/change-schema.ts';
-import { DetectorsRequest } from '../schema/operations/detectors-schema.ts';
-import { NewMuteRequest } from '../schema/operations/mute-schema.ts';
-import { schemaCheck } from '../schema/schema-problems.ts';
 import { SimulateRequest } from '../schema/tasks/simulate-schema.ts';
-import { WhatIfJobRequest } from '../schema/operations/what-if-schema.ts';
 import type { BodyRules, FieldShape, NamedFields } from './wire-body.ts';
 
 /** All body schemas. Their names are known to the parser thread. */

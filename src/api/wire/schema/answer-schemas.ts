@@ -50,7 +50,7 @@ export function seriesAnswers<T extends TSchema>(success: T) {
   return { ...bodyAnswers(success), 404: Detail };
 }
 
-/** What an endpoint takes; its summary is in `openapi-summaries.ts`. */
+/** Input of an endpoint; its summary is in `openapi-summaries.ts`. */
 export interface Taken {
   readonly params?: TSchema;
   readonly querystring?: TSchema;

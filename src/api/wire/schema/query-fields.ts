@@ -28,7 +28,7 @@ export const QueryCount = (description: string, { max }: { readonly max: keyof t
 /** Rows of one page. */
 export const PAGE = { fallback: 100, max: 1_000 } as const;
 
-export const QueryCursor = Type.Optional(
+const QueryCursor = Type.Optional(
   Type.String({ maxLength: 4_096, description: '`next_cursor` of the previous page.' }),
 );
 

@@ -1,8 +1,8 @@
 import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
 import { eventUrgency } from '../../../records/urgency.ts';
+import { timelineLanes } from '../../view/scores/timeline-lanes.ts';
 import { addressOf, kindName, subjectName } from '../../view/words/event-words.ts';
 import { timeText, zonedText } from '../../view/words/time-words.ts';
-import { timelineLanes } from '../../view/scores/timeline-lanes.ts';
 import { classes, html, type Shown } from '../element/html.ts';
 
 const LANES_MAX = 12;

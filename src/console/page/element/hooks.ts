@@ -2,8 +2,8 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ReportData } from '../../../api/wire/schema/operations/backtest-schema.ts';
 import type { ConsoleSource } from '../../view/console-source.ts';
-import { type ShownFreshness, shownFreshness } from '../../view/words/freshness-words.ts';
 import { parseRoute, type Route, routeTo } from '../../view/route.ts';
+import { type ShownFreshness, shownFreshness } from '../../view/words/freshness-words.ts';
 import { livePause, type PauseState } from '../source/live-pause.ts';
 import type { OpenEvents, OpenEventsState } from '../source/open-events.ts';
 

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { MuteAnswer, MutesAnswer } from '../../../api/wire/schema/operations/mute-schema.ts';
 import type { ListedNames } from '../../../records/series/listed-names.ts';
+import { type Route, routeTo } from '../../view/route.ts';
 import { HOUR_MS, MUTE_TIMES } from '../../view/words/mute-words.ts';
 import { counted } from '../../view/words/number-words.ts';
-import { type Route, routeTo } from '../../view/route.ts';
 import { zonedText } from '../../view/words/time-words.ts';
 import { type Console, useAct, useLoaded } from '../element/hooks.ts';
 import { html, type Shown, typedIn } from '../element/html.ts';

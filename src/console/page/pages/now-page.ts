@@ -1,10 +1,10 @@
 import { useMemo } from 'preact/hooks';
 import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
-import { addressOf, isMuted, subjectName, worstFirst } from '../../view/words/event-words.ts';
-import { incidentsStalled, namedOrigins, worstIncidentsFirst } from '../../view/words/incident-words.ts';
 import { groupsBy, labelledEvent } from '../../view/label-groups.ts';
-import { counted } from '../../view/words/number-words.ts';
 import { parseRoute, type Route, routeTo } from '../../view/route.ts';
+import { addressOf, isMuted, subjectName, worstFirst } from '../../view/words/event-words.ts';
+import { incidentsStalled, namedOrigins } from '../../view/words/incident-words.ts';
+import { counted } from '../../view/words/number-words.ts';
 import { behindText, timeText, zonedText } from '../../view/words/time-words.ts';
 import { GroupChoice, GroupName } from '../element/grouped.ts';
 import { type Console, useFreshness, useLoaded, useNow, useOpenEvents } from '../element/hooks.ts';
@@ -30,7 +30,7 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
   const nowMs = useNow(app.source);
   const freshness = useFreshness(app);
   const sorted = useMemo(() => worstFirst(events ?? [], nowMs), [events, Math.floor(nowMs / 10_000)]);
-  const shownIncidents = worstIncidentsFirst(incidents, nowMs).slice(0, LINES_MAX);
+  const shownIncidents = worstFirst(incidents, nowMs).slice(0, LINES_MAX);
   const shownIds = new Set(shownIncidents.map(({ incidentId }) => incidentId));
   const alone = sorted.filter(({ incidentId }) => incidentId === null || !shownIds.has(incidentId));
   const shownEvents = alone.slice(0, LINES_MAX);

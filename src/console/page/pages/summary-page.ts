@@ -1,6 +1,6 @@
+import { routeTo } from '../../view/route.ts';
 import { isOfDetector } from '../../view/words/event-words.ts';
 import { counted } from '../../view/words/number-words.ts';
-import { routeTo } from '../../view/route.ts';
 import { zonedText } from '../../view/words/time-words.ts';
 import { type Console, useLoaded } from '../element/hooks.ts';
 import { html, type Shown } from '../element/html.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { before, COMPARED_WITH, comparedValues } from '../../view/scores/compared.ts';
 import type { ConsoleSource } from '../../view/console-source.ts';
+import { before, COMPARED_WITH, comparedValues } from '../../view/scores/compared.ts';
 import type { ShownScores } from '../../view/scores/shown-scores.ts';
 import type { SeriesHistoryState } from './series-history.ts';
 

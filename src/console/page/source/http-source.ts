@@ -1,9 +1,13 @@
-import type { EventAnswer, EventsAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
-import type { LiveMessages, SeriesPageAnswer, SeriesScoresAnswer } from '../../../api/wire/schema/operations/history-schema.ts';
-import type { IncidentDetailAnswer, IncidentsAnswer } from '../../../api/wire/schema/operations/incident-schema.ts';
 import type { ChangesAnswer } from '../../../api/wire/schema/operations/change-schema.ts';
 import type { DetectorsAnswer } from '../../../api/wire/schema/operations/detectors-schema.ts';
+import type { EventAnswer, EventsAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
 import type { Freshness } from '../../../api/wire/schema/operations/freshness-schema.ts';
+import type {
+  LiveMessages,
+  SeriesPageAnswer,
+  SeriesScoresAnswer,
+} from '../../../api/wire/schema/operations/history-schema.ts';
+import type { IncidentDetailAnswer, IncidentsAnswer } from '../../../api/wire/schema/operations/incident-schema.ts';
 import type { SentAnswer } from '../../../api/wire/schema/operations/sent-schema.ts';
 import type {
   ConsoleSource,
@@ -15,15 +19,11 @@ import type {
 } from '../../view/console-source.ts';
 import { type PageClock, pageNow } from '../../view/page-clock.ts';
 import { livePause } from './live-pause.ts';
-import { getJson, postJson } from './service-calls.ts';
+import { getJson } from './service-calls.ts';
 
 export function httpSource(): ConsoleSource {
   let clock: PageClock | null = null;
   let hasStream = true;
-  const review = (id: string, what: string, body: object) =>
-    postJson(`/v1/events/${encodeURIComponent(id)}/${what}`, body);
-  const reviewIncident = (id: string, what: string, body: object) =>
-    postJson(`/v1/incidents/${encodeURIComponent(id)}/${what}`, body);
   return {
     kind: 'service',
     nowMs: () => (clock === null ? Date.now() : pageNow(clock, Date.now())),
@@ -54,31 +54,10 @@ export function httpSource(): ConsoleSource {
     scores: (series, range: ScoresQueryRange) =>
       getJson<SeriesScoresAnswer>(`/v1/series/${encodeURIComponent(series)}/scores`, range),
     watch: (selection, handlers) => watchService(selection, handlers),
-    async acknowledge(id, acknowledged) {
-      await review(id, 'acknowledge', { acknowledged });
-    },
-    async mute(id, until, reason) {
-      await review(id, 'mute', until === null ? { until } : { until, reason });
-    },
     incidents: (query) => getJson<IncidentsAnswer>('/v1/incidents', query),
     incident: (id) => getJson<IncidentDetailAnswer>(`/v1/incidents/${encodeURIComponent(id)}`),
     changes: async (query) => (await getJson<ChangesAnswer>('/v1/changes', query)).changes,
-    async acknowledgeIncident(id, acknowledged) {
-      await reviewIncident(id, 'acknowledge', { acknowledged });
-    },
-    async muteIncident(id, until, reason) {
-      await reviewIncident(id, 'mute', until === null ? { until } : { until, reason });
-    },
-    async judge(id, verdict) {
-      await reviewIncident(id, 'verdict', verdict);
-    },
-    async addMute(mute) {
-      await postJson('/v1/mutes', mute);
-    },
     sent: (query) => getJson<SentAnswer>('/v1/sent', query),
-    async label(id, real) {
-      await review(id, 'label', { real });
-    },
   };
 }
 

@@ -1,10 +1,10 @@
 import type { EventAnswer, UnreviewedEvent } from '../../../api/wire/schema/operations/event-schema.ts';
-import type { IncidentAnswer, UnreviewedIncident } from '../../../api/wire/schema/operations/incident-schema.ts';
 import type { Freshness } from '../../../api/wire/schema/operations/freshness-schema.ts';
+import type { IncidentAnswer, UnreviewedIncident } from '../../../api/wire/schema/operations/incident-schema.ts';
 import { patternProblem } from '../../../records/series/series-pattern.ts';
 import type { ConsoleSource, SourceFailure } from '../../view/console-source.ts';
-import { withIncident, withRevision } from '../../view/words/incident-words.ts';
 import type { ShownSeries } from '../../view/scores/shown-scores.ts';
+import { withIncident, withRevision } from '../../view/words/incident-words.ts';
 import { livePause } from './live-pause.ts';
 
 export interface OpenEventsState {

@@ -26,6 +26,10 @@ export async function postJson<T>(path: string, body: object, method = 'POST'): 
   return (await call(path, { method, headers, body: JSON.stringify(body) })) as T;
 }
 
+/** Reviews an event or incident. Throws a SourceFailure. */
+export const review = (of: 'events' | 'incidents', id: string, what: string, body: object) =>
+  postJson(`/v1/${of}/${encodeURIComponent(id)}/${what}`, body);
+
 export interface Session {
   readonly name: string;
   readonly role: 'viewer' | 'operator' | 'admin';
@@ -41,14 +45,8 @@ export async function signIn(key: string): Promise<Session> {
   return ((await call(SESSION_PATH, init)) as { session: Session }).session;
 }
 
-/** The session of this browser, and the host where people sign in; null without. */
-interface SignedIn {
-  readonly session: Session | null;
-  readonly provider?: string;
-}
-
 /** Throws a SourceFailure. */
-export function currentSession(): Promise<SignedIn> {
+export function currentSession(): Promise<{ readonly session: Session | null; readonly provider?: string }> {
   return getJson(SESSION_PATH);
 }
 

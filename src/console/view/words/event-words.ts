@@ -1,7 +1,7 @@
 import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
 import { quantityText, quantityTexts } from '../../../records/quantity-text.ts';
-import { counted, elapsedText, numberText, percentText } from './number-words.ts';
 import { routeTo } from '../route.ts';
+import { counted, elapsedText, numberText, percentText } from './number-words.ts';
 import { withShownClock } from './time-words.ts';
 
 /** Meaning of each kind. */
@@ -112,18 +112,32 @@ function beyondText(kind: EventAnswer['kind'], widths: number): string {
 
 /** Begins large and ends with a stop. */
 function sentenceOf(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '..'}`;
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
 
+type Reviewed = Pick<EventAnswer, 'acknowledged' | 'endedAtMs'> & { readonly muted: { readonly until: number } | null };
+type Ranked = Omit<Reviewed, 'endedAtMs'> & Pick<EventAnswer, 'severity' | 'startedAtMs'>;
+
 /** Worst first: what nobody has taken on, then by severity, then the newest. */
-export function worstFirst(events: readonly EventAnswer[], nowMs: number): EventAnswer[] {
-  const rank = (event: EventAnswer) => (isMuted(event, nowMs) ? 2 : event.acknowledged !== null ? 1 : 0);
-  return [...events].sort(
+export function worstFirst<T extends Ranked>(all: readonly T[], nowMs: number): T[] {
+  const rank = (each: T) => (isMuted(each, nowMs) ? 2 : each.acknowledged !== null ? 1 : 0);
+  return all.toSorted(
     (a, b) => rank(a) - rank(b) || (b.severity ?? 0) - (a.severity ?? 0) || b.startedAtMs - a.startedAtMs,
   );
 }
 
-export const isMuted = ({ muted }: EventAnswer, nowMs: number) => muted !== null && muted.until > nowMs;
+export const isMuted = ({ muted }: Pick<Reviewed, 'muted'>, nowMs: number) => muted !== null && muted.until > nowMs;
+
+/** The state of an event or incident in a list. @param verdict of people on it; null without one */
+export function stateText(of: Reviewed, nowMs: number, verdict: string | null): string {
+  const parts = [
+    of.endedAtMs === null ? 'open' : 'ended',
+    of.acknowledged === null ? null : `acknowledged by ${of.acknowledged.by}`,
+    isMuted(of, nowMs) ? 'muted' : null,
+    verdict,
+  ];
+  return parts.filter((part) => part !== null).join(', ');
+}
 
 /** The host of `web-1/cpu`: what other series of the same machine or service begin with. */
 export function hostOf(series: string): string | null {

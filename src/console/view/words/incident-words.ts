@@ -1,9 +1,9 @@
 import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
-import type { IncidentAnswer, UnreviewedIncident } from '../../../api/wire/schema/operations/incident-schema.ts';
 import type { Freshness } from '../../../api/wire/schema/operations/freshness-schema.ts';
+import type { IncidentAnswer, UnreviewedIncident } from '../../../api/wire/schema/operations/incident-schema.ts';
 import { isOriginKnown } from '../../../records/incident.ts';
-import { counted, elapsedText } from './number-words.ts';
 import { routeTo } from '../route.ts';
+import { counted, elapsedText } from './number-words.ts';
 import { timeText } from './time-words.ts';
 
 type ShownOrigin = IncidentAnswer['origins'][number];
@@ -42,17 +42,6 @@ export function affectedText({ kind, seriesCount }: Pick<Sized, 'kind' | 'series
 /** `7 events of 5 series`. */
 export function incidentSize(sized: Sized): string {
   return `${counted(sized.eventCount, 'event')} of ${affectedText(sized)}`;
-}
-
-export const isIncidentMuted = ({ muted }: Pick<IncidentAnswer, 'muted'>, nowMs: number) =>
-  muted !== null && muted.until > nowMs;
-
-/** Acknowledged and muted ones come last. */
-export function worstIncidentsFirst(incidents: readonly IncidentAnswer[], nowMs: number): readonly IncidentAnswer[] {
-  const rank = (each: IncidentAnswer) => (isIncidentMuted(each, nowMs) ? 2 : each.acknowledged !== null ? 1 : 0);
-  return incidents.toSorted(
-    (a, b) => rank(a) - rank(b) || (b.severity ?? 0) - (a.severity ?? 0) || b.startedAtMs - a.startedAtMs,
-  );
 }
 
 /** Open incidents after a revision. One event alone is shown as an event. */

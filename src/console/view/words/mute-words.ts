@@ -1,6 +1,5 @@
 import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
 import { canonicalId } from '../../../records/series/series-id.ts';
-import type { GivenMute } from '../console-source.ts';
 import { labelledEvent } from '../label-groups.ts';
 
 export const HOUR_MS = 3_600_000;
@@ -14,7 +13,7 @@ export const MUTE_TIMES: readonly (readonly [string, number])[] = [
 export interface MuteScope {
   readonly name: string;
   /** null: the event alone. */
-  readonly mute: Pick<GivenMute, 'match' | 'detector'> | null;
+  readonly mute: { readonly match?: string; readonly detector?: string } | null;
 }
 
 /** Scopes of a mute from an event: itself, its series or group, each label of its series, its detector. */

@@ -4,7 +4,12 @@ import type { FoundIncident } from '../../../../history/port/incident-port.ts';
 import type { Incident } from '../../../../records/incident.ts';
 import type { Sql } from '../../../../store/database/database.ts';
 import type { ReviewAct } from '../../../../store/event-reviews.ts';
-import { acknowledgeIncident, giveVerdict, muteIncident, type WholeIncident } from '../../../../store/incident-reviews.ts';
+import {
+  acknowledgeIncident,
+  giveVerdict,
+  muteIncident,
+  type WholeIncident,
+} from '../../../../store/incident-reviews.ts';
 import {
   incidentDetail,
   reviewedIncident,

@@ -8,8 +8,13 @@ import { HttpProblem } from '../../../wire/problem.ts';
 import { countOf, cursorOf, cursorText } from '../../../wire/query-values.ts';
 import { described } from '../../../wire/schema/answer-schemas.ts';
 import { Freshness } from '../../../wire/schema/operations/freshness-schema.ts';
+import {
+  DeadLettersAnswer,
+  DeadLettersQuery,
+  Redriven,
+  ServiceState,
+} from '../../../wire/schema/operations/service-schema.ts';
 import { ById, PAGE } from '../../../wire/schema/query-fields.ts';
-import { DeadLettersAnswer, DeadLettersQuery, Redriven, ServiceState } from '../../../wire/schema/operations/service-schema.ts';
 import type { AppServices } from '../../exchange/app-services.ts';
 import type { App } from '../../exchange/fastify-app.ts';
 import { callerOf } from '../../exchange/require-key.ts';

@@ -2,14 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Sql } from '../../../../store/database/database.ts';
-import { type FinetunedModelRecord, findFinetunedModel, listFinetunedModels } from '../../../../store/finetuned-models.ts';
+import {
+  type FinetunedModelRecord,
+  findFinetunedModel,
+  listFinetunedModels,
+} from '../../../../store/finetuned-models.ts';
 import { audit } from '../../../accounts/audit-log.ts';
 import { checkModelQuota, type PreparedModel, prepareTuned } from '../../../models/prepared-model.ts';
 import { noSuchModel } from '../../../models/tuned-models.ts';
 import { finetuneWork } from '../../../tasks/task-work.ts';
 import { answers, Detail, described } from '../../../wire/schema/answer-schemas.ts';
-import { FinetuneAnswer, type FinetuneBody, FinetuneRequest } from '../../../wire/schema/tasks/finetune-schema.ts';
 import { ById } from '../../../wire/schema/query-fields.ts';
+import { FinetuneAnswer, type FinetuneBody, FinetuneRequest } from '../../../wire/schema/tasks/finetune-schema.ts';
 import { FinetunedModel, FinetunedModels } from '../../../wire/schema/tasks/tuned-model-schema.ts';
 import type { AppServices } from '../../exchange/app-services.ts';
 import type { App } from '../../exchange/fastify-app.ts';

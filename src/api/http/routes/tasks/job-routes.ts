@@ -15,6 +15,7 @@ import { TASK_WORK } from '../../../tasks/task-work.ts';
 import { HttpProblem } from '../../../wire/problem.ts';
 import { pageOf, pageToken } from '../../../wire/query-values.ts';
 import { described } from '../../../wire/schema/answer-schemas.ts';
+import { ById } from '../../../wire/schema/query-fields.ts';
 import type { FinetuneBody } from '../../../wire/schema/tasks/finetune-schema.ts';
 import { Jobs, JobsQuery, OpenJobsByTask } from '../../../wire/schema/tasks/job-list-schema.ts';
 import {
@@ -26,7 +27,6 @@ import {
   type JobTask,
   jobAnswer,
 } from '../../../wire/schema/tasks/job-schema.ts';
-import { ById } from '../../../wire/schema/query-fields.ts';
 import { JOB_NAMES, type JobName, type TaskName } from '../../../wire/task-names.ts';
 import type { AppServices } from '../../exchange/app-services.ts';
 import type { App } from '../../exchange/fastify-app.ts';

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { AGGREGATES, COUNTER_READINGS } from '../../../../detection/calibration/points.ts';
-import { AnomalyEventAnswer } from './event-schema.ts';
-import { SeriesScoresAnswer } from './history-schema.ts';
 import { NullableText } from '../query-fields.ts';
 import { TokenFields } from '../tasks/token-schema.ts';
+import { AnomalyEventAnswer } from './event-schema.ts';
+import { SeriesScoresAnswer } from './history-schema.ts';
 
 /** Characters of one file. */
 const CSV_LENGTH_MAX = 32 * 1024 * 1024;

@@ -1,7 +1,6 @@
-import { PAGE } from '../query-fields.ts';
 import Type from 'typebox';
 import { CHANGE_TIME_MS, CHANGE_LIMITS as LIMITS } from '../../../../records/changes/change-limits.ts';
-import { NullableText, NullableTime, QueryCount, QueryText, QueryTime } from '../query-fields.ts';
+import { NullableText, NullableTime, PAGE, QueryCount, QueryText, QueryTime } from '../query-fields.ts';
 
 const Time = (description: string) => Type.Integer({ minimum: 0, maximum: CHANGE_TIME_MS.max, description });
 const Labels = Type.Record(Type.String(), Type.String({ minLength: 1, maxLength: LIMITS.labelCharactersMax }), {

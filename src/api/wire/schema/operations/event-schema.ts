@@ -1,4 +1,3 @@
-import { pageQuery } from '../query-fields.ts';
 import Type from 'typebox';
 import { EVENT_DIRECTIONS, EVENT_KINDS, EVENT_TYPES } from '../../../../records/anomaly-event.ts';
 import {
@@ -7,6 +6,7 @@ import {
   NullableText,
   NullableTime,
   nullable,
+  pageQuery,
   QueryFlag,
   QueryMatch,
   QueryText,

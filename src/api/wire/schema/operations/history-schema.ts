@@ -1,19 +1,19 @@
-import { pageQuery } from '../query-fields.ts';
-import { PAGE } from '../query-fields.ts';
 import Type from 'typebox';
-import type { UnreviewedEvent } from './event-schema.ts';
-import type { UnreviewedIncident } from './incident-schema.ts';
 import {
   NextCursor,
   NullableNumber,
   NullableText,
   NullableTime,
+  PAGE,
+  pageQuery,
   QueryCount,
   QueryFlag,
   QueryMatch,
   QueryText,
   QueryTime,
 } from '../query-fields.ts';
+import type { UnreviewedEvent } from './event-schema.ts';
+import type { UnreviewedIncident } from './incident-schema.ts';
 
 /** Points of one answer; longer ranges are downsampled. */
 export const SCORE_POINTS = { fallback: 1_000, max: 20_000 } as const;

@@ -1,19 +1,20 @@
-import { pageQuery } from '../query-fields.ts';
 import Type from 'typebox';
 import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../../../records/anomaly-event.ts';
 import { INCIDENT_KINDS, INCIDENT_TYPES } from '../../../../records/incident.ts';
 import { INCIDENT_VERDICTS } from '../../../../store/incident-reviews.ts';
-import { Acknowledged, Muted, Note, nullable } from './event-schema.ts';
 import {
   NextCursor,
   NullableNumber,
   NullableText,
   NullableTime,
+  nullable,
+  pageQuery,
   QueryFlag,
   QueryMatch,
   QueryText,
   QueryTime,
 } from '../query-fields.ts';
+import { Acknowledged, Muted, Note } from './event-schema.ts';
 
 export const IncidentsQuery = Type.Object({
   open: QueryFlag('`true`: only open incidents; `false`: only closed ones.'),

@@ -1,6 +1,5 @@
-import { pageQuery } from '../query-fields.ts';
 import Type from 'typebox';
-import { NextCursor, NullableText, QueryText } from '../query-fields.ts';
+import { NextCursor, NullableText, pageQuery, QueryText } from '../query-fields.ts';
 
 export const SentQuery = Type.Object({
   event: QueryText('Only what was sent about this event.'),

@@ -1,6 +1,5 @@
-import { pageQuery } from '../query-fields.ts';
 import Type from 'typebox';
-import { NextCursor, NullableText, NullableTime, nullable, QueryText } from '../query-fields.ts';
+import { NextCursor, NullableText, NullableTime, nullable, pageQuery, QueryText } from '../query-fields.ts';
 
 const Place = { topic: Type.String(), partition: Type.Integer() };
 

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { AnomalyEventAnswer } from './event-schema.ts';
 import { NullableNumber, NullableText, NullableTime } from '../query-fields.ts';
 import { TokenFields } from '../tasks/token-schema.ts';
+import { AnomalyEventAnswer } from './event-schema.ts';
 
 const Changes = {
   false_alarms: Type.Optional(

@@ -1,12 +1,12 @@
 import Type, { type TSchema } from 'typebox';
 import type { TaskName } from '../../task-names.ts';
 import { seriesAnswers, type Taken } from '../answer-schemas.ts';
+import { nullable } from '../query-fields.ts';
 import { ExplainAnswer, ExplainRequest } from './explain-schema.ts';
 import { FinetuneAnswer, FinetuneRequest } from './finetune-schema.ts';
 import { CrossValidationAnswer, CrossValidationRequest, ForecastAnswer, ForecastRequest } from './forecast-schema.ts';
 import { JobStatusField } from './job-list-schema.ts';
 import { OnlineDetectionAnswer, OnlineDetectionRequest } from './online-detection-schema.ts';
-import { nullable } from '../query-fields.ts';
 import { SimulateAnswer, SimulateRequest } from './simulate-schema.ts';
 
 /** Maximum and default time limit of a job. */

@@ -1,6 +1,6 @@
 import type { DetectorsAnswer } from '../../../../api/wire/schema/operations/detectors-schema.ts';
-import { counted, rateText } from '../../../view/words/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
+import { counted, rateText } from '../../../view/words/number-words.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Meanings } from '../../element/meanings.ts';

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { DetectorsAnswer } from '../../../../api/wire/schema/operations/detectors-schema.ts';
 import type { DetectorWhatIf } from '../../../../api/wire/schema/operations/what-if-schema.ts';
+import { routeTo } from '../../../view/route.ts';
 import { kindName } from '../../../view/words/event-words.ts';
 import { counted, rateText } from '../../../view/words/number-words.ts';
-import { routeTo } from '../../../view/route.ts';
 import { timeText, zonedText } from '../../../view/words/time-words.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';

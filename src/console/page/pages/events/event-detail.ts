@@ -1,7 +1,7 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import { quantityTexts } from '../../../../records/quantity-text.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
+import { routeTo } from '../../../view/route.ts';
 import {
   closeText,
   isMuted,
@@ -11,18 +11,16 @@ import {
   kindName,
   whyFlagged,
 } from '../../../view/words/event-words.ts';
-import { type MuteScope, muteScopes } from '../../../view/words/mute-words.ts';
+import { muteScopes } from '../../../view/words/mute-words.ts';
 import { numberText, percentText } from '../../../view/words/number-words.ts';
-import { parseRoute, routeTo } from '../../../view/route.ts';
 import { zonedText } from '../../../view/words/time-words.ts';
-import { type Console, useAct } from '../../element/hooks.ts';
+import type { Console } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
 import { Meanings } from '../../element/meanings.ts';
-import { Failure } from '../../element/page-states.ts';
 import { Name, SharedName, useNames } from '../../element/series-name.ts';
 import { Guidance, linked } from './guidance.ts';
-import { MuteDialog } from './mute-dialog.ts';
+import { ReviewActions } from './review-actions.ts';
 
 interface EventDetailProps {
   readonly app: Console;
@@ -66,8 +64,9 @@ export function EventDetail({ app, event, nowMs, onChanged }: EventDetailProps):
     }
     ${
       app.source.kind === 'service' &&
-      html`<${EventActions} app=${app} event=${event} nowMs=${nowMs}
-      onChanged=${onChanged} />`
+      html`<${ReviewActions} app=${app} of="events" id=${event.eventId} acknowledged=${event.acknowledged}
+        muted=${isMuted(event, nowMs) ? event.muted : null} label=${event.label} scopes=${muteScopes(event)}
+        onChanged=${onChanged} />`
     }
   </article>`;
 }
@@ -81,60 +80,4 @@ function MemberShares({ event }: { readonly event: EventAnswer }): Shown {
         <${Name} id=${series} names=${names} /><span class="figure">${percentText(share)}</span>
         <meter min="0" max="1" value=${share} aria-hidden="true" /></a></li>`,
     )}</ul>`;
-}
-
-function EventActions({ app, event, nowMs, onChanged }: EventDetailProps): Shown {
-  // A link of an alert offers an act: it is done by whoever is signed in and presses the button.
-  const { do: offered } = parseRoute(location.hash).query;
-  const [muting, setMuting] = useState(offered === 'mute' && app.mayOperate);
-  const acknowledging = useRef<HTMLButtonElement>(null);
-  useEffect(() => {
-    if (offered === 'acknowledge') acknowledging.current?.focus();
-  }, []);
-  const { eventId: id, acknowledged, label } = event;
-  const muted = isMuted(event, nowMs) ? event.muted : null;
-  const { act, failure } = useAct(async () => {
-    onChanged();
-    await app.openEvents.refresh();
-  });
-  const mute = (ms: number, reason: string, scope: MuteScope | undefined) => {
-    const [until, chosen] = [Date.now() + ms, scope?.mute ?? null];
-    return act(() =>
-      chosen === null ? app.source.mute(id, until, reason) : app.source.addMute({ ...chosen, until, reason }),
-    );
-  };
-  const notes = [
-    acknowledged === null ? null : `Acknowledged by ${acknowledged.by}.`,
-    muted === null ? null : `Muted until ${zonedText(muted.until)}${muted.reason && `: ${muted.reason}`}.`,
-  ].filter((text) => text !== null);
-  const answer = (
-    given: boolean,
-    text: string,
-  ) => html`<button type="button" class="small text" aria-pressed=${label?.real === given}
-    onClick=${() => act(() => app.source.label(id, label?.real === given ? null : given))}>${text}</button>`;
-  return html`<footer>
-    ${notes.length > 0 && html`<p class="aside">${notes.join(' ')}</p>`}
-    ${
-      app.mayOperate
-        ? html`<div class="buttons">
-          <span role="group" aria-label="Was it real?"
-            class="answers">Was it real? ${answer(true, 'Yes')}${answer(false, 'No')}</span>
-          <button type="button" ref=${acknowledging} aria-pressed=${acknowledged !== null}
-            class=${offered === 'acknowledge' && acknowledged === null ? 'small text primary' : 'small text'}
-            onClick=${() => act(() => app.source.acknowledge(id, acknowledged === null))}>
-            <${Icon} name="check" />${acknowledged === null ? 'Acknowledge' : 'Acknowledged'}</button>
-          ${
-            (muted?.mute_id ?? null) !== null
-              ? html`<a href=${routeTo('mutes')}>Mutes</a>`
-              : html`<button type="button" class="small text"
-            onClick=${() => (muted !== null ? act(() => app.source.mute(id, null, '')) : setMuting(true))}>
-            <${Icon} name=${muted !== null ? 'bell' : 'mute'} />${muted !== null ? 'Unmute' : 'Mute'}</button>`
-          }
-        </div>`
-        : html`<p
-          class="aside">Read-only access. Acknowledging, muting and feedback require a key with the role operator.</p>`
-    }
-    ${failure !== null && html`<${Failure} text=${failure} />`}
-    ${muting && html`<${MuteDialog} scopes=${muteScopes(event)} onClose=${() => setMuting(false)} onMute=${mute} />`}
-  </footer>`;
 }

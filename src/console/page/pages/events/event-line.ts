@@ -18,6 +18,7 @@ import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
 import { CopyId, Name } from '../../element/series-name.ts';
 import { Since } from '../../element/since.ts';
+import { Acknowledge } from './review-actions.ts';
 
 interface EventLineProps {
   readonly app: Console;
@@ -34,10 +35,6 @@ export function EventLine({ app, event, names, nowMs }: EventLineProps): Shown {
   const muted = isMuted(event, nowMs);
   const widths = widthsOut(event);
   const quiet = muted || acknowledged !== null;
-  const acknowledge = async () => {
-    await app.source.acknowledge(id, acknowledged === null);
-    await app.openEvents.refresh();
-  };
   return html`<li class=${classes('line', `urgency-${eventUrgency(event)}`, quiet && 'quiet')}>
     <a class="line-link" href=${addressOf(event)}>
       <span class="kind" title=${kindMeaning(kind)}><${Icon} name=${kind} /><span>${kindName(kind)}</span></span>
@@ -55,15 +52,7 @@ export function EventLine({ app, event, names, nowMs }: EventLineProps): Shown {
           : `severity ${numberText(severity)}`
       }</span></span>
     <${Since} atMs=${startedAtMs} nowMs=${nowMs} />
-    <span class="act"><${CopyId} id=${subject} names=${names} />${
-      muted
-        ? html`<span class="mark" title=${event.muted?.reason ?? ''}><${Icon} name="mute" />muted</span>`
-        : app.mayOperate
-          ? html`<button type="button" class="small" aria-pressed=${acknowledged !== null}
-            onClick=${acknowledge}
-              title=${acknowledged === null ? 'Acknowledge it' : `Acknowledged by ${acknowledged.by}`}>
-              <${Icon} name="check" /><span class="sr">Acknowledge the event of ${name}</span></button>`
-          : acknowledged !== null && html`<span class="mark"><${Icon} name="check" />${acknowledged.by}</span>`
-    }</span>
+    <span class="act"><${CopyId} id=${subject} names=${names} /><${Acknowledge} app=${app} of="events" id=${id}
+      acknowledged=${acknowledged} muted=${muted ? event.muted : null} name=${name} /></span>
   </li>`;
 }

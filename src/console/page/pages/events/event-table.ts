@@ -1,18 +1,18 @@
 import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import { type EventColumn, nextOrder, parseOrder, sortedEvents } from '../../../view/event-order.ts';
+import { groupsBy, labelledEvent } from '../../../view/label-groups.ts';
+import { type Route, routeTo } from '../../../view/route.ts';
 import {
   addressOf,
   farOutText,
-  isMuted,
   kindMeaning,
   kindName,
   lengthText,
+  stateText,
   subjectName,
 } from '../../../view/words/event-words.ts';
-import { groupsBy, labelledEvent } from '../../../view/label-groups.ts';
 import { numberText } from '../../../view/words/number-words.ts';
-import { type Route, routeTo } from '../../../view/route.ts';
 import { timeText, zonedText } from '../../../view/words/time-words.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
@@ -65,22 +65,14 @@ export function EventTable({ events, nowMs, query }: EventTableProps): Shown {
     },
     { title: 'Severity', sort: sort('severity'), isFigure: true, cell: ({ severity }) => numberText(severity) },
     { title: 'Length', sort: sort('length'), isFigure: true, cell: (event) => lengthText(event, nowMs) },
-    { title: 'State', cell: (event) => stateText(event, nowMs) },
+    {
+      title: 'State',
+      cell: (event) => stateText(event, nowMs, event.label && (event.label.real ? 'real' : 'false alarm')),
+    },
   ];
   return html`<${SharedName} names=${names} />
     <${Table} name="Events" columns=${columns} keyOf=${({ eventId }: EventAnswer) => eventId}
       groups=${groupsBy(sortedEvents(events, order), query.by ?? '', labelledEvent)}
       rowClass=${(event: EventAnswer) => `urgency-${eventUrgency(event)}`} />
     <${Meanings} of=${['out', 'grade', 'severity']} />`;
-}
-
-function stateText(event: EventAnswer, nowMs: number): string {
-  const { endedAtMs, acknowledged, label } = event;
-  const parts = [
-    endedAtMs === null ? 'open' : 'ended',
-    acknowledged === null ? null : `acknowledged by ${acknowledged.by}`,
-    isMuted(event, nowMs) ? 'muted' : null,
-    label === null ? null : label.real ? 'real' : 'false alarm',
-  ];
-  return parts.filter((part) => part !== null).join(', ');
 }

@@ -1,10 +1,10 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import { chosenMatch } from '../../../view/console-source.ts';
-import { KINDS, kindName } from '../../../view/words/event-words.ts';
 import { labelledEvent } from '../../../view/label-groups.ts';
-import { counted } from '../../../view/words/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
+import { KINDS, kindName } from '../../../view/words/event-words.ts';
+import { counted } from '../../../view/words/number-words.ts';
 import { EventTimeline } from '../../chart/event-timeline.ts';
 import { GroupChoice } from '../../element/grouped.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';

@@ -2,13 +2,13 @@ import type { EventAnswer } from '../../../../api/wire/schema/operations/event-s
 import type { IncidentAnswer } from '../../../../api/wire/schema/operations/incident-schema.ts';
 import type { ListedNames } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
+import { isMuted } from '../../../view/words/event-words.ts';
 import {
   affectedText,
   INCIDENT_KIND_WORDS,
   incidentAddress,
   incidentName,
   incidentSize,
-  isIncidentMuted,
 } from '../../../view/words/incident-words.ts';
 import { numberText } from '../../../view/words/number-words.ts';
 import { EventSparkline } from '../../chart/event-sparkline.ts';
@@ -17,6 +17,7 @@ import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
 import { Name } from '../../element/series-name.ts';
 import { Since } from '../../element/since.ts';
+import { Acknowledge } from '../events/review-actions.ts';
 
 interface IncidentEntryProps {
   readonly app: Console;
@@ -35,14 +36,10 @@ function eventOf({ incidentId, origins }: IncidentAnswer, events: readonly Event
 /** An open incident in one line: its likely origin, size, age, and a drawing of that series. */
 export function IncidentEntry({ app, incident, events, names, nowMs }: IncidentEntryProps): Shown {
   const { incidentId: id, kind, summary, startedAtMs, severity, acknowledged } = incident;
-  const muted = isIncidentMuted(incident, nowMs);
+  const muted = isMuted(incident, nowMs);
   const [word, meaning] = INCIDENT_KIND_WORDS[kind];
   const name = incidentName(incident);
   const shown = eventOf(incident, events);
-  const acknowledge = async () => {
-    await app.source.acknowledgeIncident(id, acknowledged === null);
-    await app.openEvents.refresh();
-  };
   const urgency = `urgency-${eventUrgency(incident)}`;
   return html`<li class=${classes('line', 'incident', urgency, (muted || acknowledged !== null) && 'quiet')}>
     <a class="line-link" href=${incidentAddress(incident)}>
@@ -54,14 +51,7 @@ export function IncidentEntry({ app, incident, events, names, nowMs }: IncidentE
     ${shown === undefined ? html`<span />` : html`<${EventSparkline} source=${app.source} event=${shown} />`}
     <span class="far"><strong>${affectedText(incident)}</strong><span>severity ${numberText(severity)}</span></span>
     <${Since} atMs=${startedAtMs} nowMs=${nowMs} />
-    <span class="act">${
-      muted
-        ? html`<span class="mark" title=${incident.muted?.reason ?? ''}><${Icon} name="mute" />muted</span>`
-        : app.mayOperate
-          ? html`<button type="button" class="small" aria-pressed=${acknowledged !== null} onClick=${acknowledge}
-              title=${acknowledged === null ? 'Acknowledge it with its events' : `Acknowledged by ${acknowledged.by}`}>
-              <${Icon} name="check" /><span class="sr">Acknowledge the incident of ${names.of(name)}</span></button>`
-          : acknowledged !== null && html`<span class="mark"><${Icon} name="check" />${acknowledged.by}</span>`
-    }</span>
+    <span class="act"><${Acknowledge} app=${app} of="incidents" id=${id} acknowledged=${acknowledged}
+      muted=${muted ? incident.muted : null} name=${names.of(name)} /></span>
   </li>`;
 }

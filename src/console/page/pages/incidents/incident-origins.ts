@@ -1,12 +1,13 @@
 import type { IncidentDetailAnswer } from '../../../../api/wire/schema/operations/incident-schema.ts';
 import { isOriginKnown } from '../../../../records/incident.ts';
+import { routeTo } from '../../../view/route.ts';
 import { originName } from '../../../view/words/incident-words.ts';
 import { counted } from '../../../view/words/number-words.ts';
-import { routeTo } from '../../../view/route.ts';
 import type { Console } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
 import { CopyId, Name, SharedName, useNames } from '../../element/series-name.ts';
+import { review } from '../../source/service-calls.ts';
 
 interface IncidentOriginsProps {
   readonly app: Console;
@@ -32,7 +33,8 @@ export function IncidentOrigins({ app, incident, onChanged }: IncidentOriginsPro
       const given = verdicts.find(({ verdict, subject }) => verdict === 'origin' && subject === name);
       const before = confirmed.find(({ subject }) => subject === name)?.incidents ?? 0;
       const judge = async () => {
-        await app.source.judge(incidentId, { verdict: 'origin', subject: name, given: given === undefined });
+        const body = { verdict: 'origin', subject: name, given: given === undefined };
+        await review('incidents', incidentId, 'verdict', body);
         onChanged();
       };
       return html`<li key=${name}>

@@ -1,7 +1,9 @@
-import type { IncidentDetailAnswer } from '../../../../api/wire/schema/operations/incident-schema.ts';
 import type { ShownChange } from '../../../../api/wire/schema/operations/change-schema.ts';
+import type { IncidentDetailAnswer } from '../../../../api/wire/schema/operations/incident-schema.ts';
 import { visibleId } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
+import { type Route, routeTo } from '../../../view/route.ts';
+import { isMuted } from '../../../view/words/event-words.ts';
 import {
   INCIDENT_KIND_WORDS,
   incidentAddress,
@@ -10,7 +12,6 @@ import {
   namedOrigins,
 } from '../../../view/words/incident-words.ts';
 import { counted, elapsedText } from '../../../view/words/number-words.ts';
-import { type Route, routeTo } from '../../../view/route.ts';
 import { timeText, withShownClock, zonedText } from '../../../view/words/time-words.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
@@ -18,8 +19,8 @@ import { Failure, Loading } from '../../element/page-states.ts';
 import { Name, SharedName, useNames } from '../../element/series-name.ts';
 import { ChangeList } from '../events/change-list.ts';
 import { Guidance } from '../events/guidance.ts';
+import { ReviewActions } from '../events/review-actions.ts';
 import { SentOf } from '../events/sent-list.ts';
-import { IncidentActions } from './incident-actions.ts';
 import { IncidentOrigins } from './incident-origins.ts';
 import { IncidentTimeline } from './incident-timeline.ts';
 
@@ -88,7 +89,8 @@ function Facts({ app, incident, nowMs, onChanged }: FactsProps): Shown {
     <${Guidance} of=${incident.events.map(({ labels }) => labels)} />
     <p class="aside">${`${meaning[0].toUpperCase()}${meaning.slice(1)}.${usual}`}</p>
     <dl class="facts">${facts.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
-    <${IncidentActions} app=${app} incident=${incident} nowMs=${nowMs} onChanged=${onChanged} />
+    <${ReviewActions} app=${app} of="incidents" id=${incident.incidentId} acknowledged=${incident.acknowledged}
+      muted=${isMuted(incident, nowMs) ? incident.muted : null} onChanged=${onChanged} />
   </article>`;
 }
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
+import type { ShownChange } from '../../../../api/wire/schema/operations/change-schema.ts';
 import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import type { IncidentDetailAnswer } from '../../../../api/wire/schema/operations/incident-schema.ts';
-import type { ShownChange } from '../../../../api/wire/schema/operations/change-schema.ts';
 import type { ListedNames } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import { addressOf, farOutText, kindName, subjectName } from '../../../view/words/event-words.ts';
@@ -12,6 +12,7 @@ import type { Console } from '../../element/hooks.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';
 import { Name, SharedName, useNames } from '../../element/series-name.ts';
+import { review } from '../../source/service-calls.ts';
 
 const ROWS = 20;
 const MARKS = [0, 0.25, 0.5, 0.75, 1];
@@ -81,7 +82,8 @@ function Onset({ app, incident, named, names, event, range, marks, onChanged }: 
   const series = named.series ?? event?.members[0]?.series ?? null;
   const given = incident.verdicts.some(({ verdict, subject }) => verdict === 'not-related' && subject === eventId);
   const judge = async () => {
-    await app.source.judge(incident.incidentId, { verdict: 'not-related', subject: eventId, given: !given });
+    const verdict = { verdict: 'not-related', subject: eventId, given: !given };
+    await review('incidents', incident.incidentId, 'verdict', verdict);
     onChanged();
   };
   const name = subjectName(named);

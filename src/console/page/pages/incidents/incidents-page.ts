@@ -1,14 +1,14 @@
 import type { IncidentAnswer } from '../../../../api/wire/schema/operations/incident-schema.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
+import { type Route, routeTo } from '../../../view/route.ts';
+import { stateText } from '../../../view/words/event-words.ts';
 import {
   INCIDENT_KIND_WORDS,
   incidentAddress,
   incidentName,
-  isIncidentMuted,
   namedOrigins,
 } from '../../../view/words/incident-words.ts';
 import { counted, elapsedText, numberText } from '../../../view/words/number-words.ts';
-import { type Route, routeTo } from '../../../view/route.ts';
 import { timeText, zonedText } from '../../../view/words/time-words.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
 import { html, type Shown, typedIn } from '../../element/html.ts';
@@ -96,22 +96,16 @@ function IncidentTable({ incidents, nowMs }: IncidentTableProps): Shown {
       isFigure: true,
       cell: ({ startedAtMs, endedAtMs }) => elapsedText((endedAtMs ?? nowMs) - startedAtMs),
     },
-    { title: 'State', cell: (incident) => stateText(incident, nowMs) },
+    {
+      title: 'State',
+      cell: (incident) => {
+        const origin = incident.verdicts.find(({ verdict }) => verdict === 'origin');
+        return stateText(incident, nowMs, origin === undefined ? null : `root cause: ${origin.subject}`);
+      },
+    },
   ];
   return html`<${SharedName} names=${names} />
     <${Table} name="Incidents" columns=${columns} rows=${incidents}
       keyOf=${({ incidentId }: IncidentAnswer) => incidentId}
       rowClass=${(incident: IncidentAnswer) => `urgency-${eventUrgency(incident)}`} />`;
-}
-
-function stateText(incident: IncidentAnswer, nowMs: number): string {
-  const { endedAtMs, acknowledged, verdicts } = incident;
-  const origin = verdicts.find(({ verdict }) => verdict === 'origin');
-  const parts = [
-    endedAtMs === null ? 'open' : 'ended',
-    acknowledged === null ? null : `acknowledged by ${acknowledged.by}`,
-    isIncidentMuted(incident, nowMs) ? 'muted' : null,
-    origin === undefined ? null : `root cause: ${origin.subject}`,
-  ];
-  return parts.filter((part) => part !== null).join(', ');
 }

@@ -1,5 +1,5 @@
-import { hostOf } from '../../../view/words/event-words.ts';
 import type { ShownSeries } from '../../../view/scores/shown-scores.ts';
+import { hostOf } from '../../../view/words/event-words.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { SharedName, useNames } from '../../element/series-name.ts';

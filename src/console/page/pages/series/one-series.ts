@@ -1,9 +1,9 @@
 import { useMemo } from 'preact/hooks';
 import { quantityTexts } from '../../../../records/quantity-text.ts';
 import { visibleId } from '../../../../records/series/listed-names.ts';
-import { worstFirst } from '../../../view/words/event-words.ts';
 import { routeTo } from '../../../view/route.ts';
 import type { ShownScores } from '../../../view/scores/shown-scores.ts';
+import { worstFirst } from '../../../view/words/event-words.ts';
 import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';
 import { CopyId } from '../../element/series-name.ts';

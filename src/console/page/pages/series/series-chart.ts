@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import type { ShownChange } from '../../../../api/wire/schema/operations/change-schema.ts';
+import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import { quantityTexts } from '../../../../records/quantity-text.ts';
-import { COMPARED_WITH } from '../../../view/scores/compared.ts';
 import type { ConsoleSource } from '../../../view/console-source.ts';
+import { COMPARED_WITH } from '../../../view/scores/compared.ts';
 import { scoresCsv } from '../../../view/scores/scores-csv.ts';
 import type { ShownScores } from '../../../view/scores/shown-scores.ts';
 import { zoomed } from '../../../view/scores/time-range.ts';

@@ -1,7 +1,7 @@
 import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
-import { addressOf, kindName, lengthText } from '../../../view/words/event-words.ts';
 import { routeTo } from '../../../view/route.ts';
+import { addressOf, kindName, lengthText } from '../../../view/words/event-words.ts';
 import { timeText } from '../../../view/words/time-words.ts';
 import { classes, html, type Shown } from '../../element/html.ts';
 import { Icon } from '../../element/icons.ts';

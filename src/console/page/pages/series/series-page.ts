@@ -1,9 +1,9 @@
 import { useRef, useState } from 'preact/hooks';
 import { type ListedSeries, type SeriesListQuery, searchedSeries } from '../../../view/console-source.ts';
 import { groupsBy, labelledSeries } from '../../../view/label-groups.ts';
-import { counted } from '../../../view/words/number-words.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import type { ShownSeries } from '../../../view/scores/shown-scores.ts';
+import { counted } from '../../../view/words/number-words.ts';
 import { GroupChoice, GroupName } from '../../element/grouped.ts';
 import { type Console, useLoaded, useTyped } from '../../element/hooks.ts';
 import { html, type Shown, typedIn } from '../../element/html.ts';

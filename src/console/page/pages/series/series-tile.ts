@@ -9,13 +9,8 @@ import { classes, html, type Shown } from '../../element/html.ts';
 import { CopyId, Name } from '../../element/series-name.ts';
 import { useUnit } from '../../element/units.ts';
 
-interface SeriesTileProps {
-  readonly row: ShownSeries;
-  readonly names: ListedNames;
-}
-
 /** A series with its newest values, as a link to its page. */
-export function SeriesTile({ row, names }: SeriesTileProps): Shown {
+export function SeriesTile({ row, names }: { readonly row: ShownSeries; readonly names: ListedNames }): Shown {
   const { series, value, grade, recent = [], state, ended = false, timestampMs } = row;
   const unit = useUnit(row.detector);
   const graded = grade === null ? 'grade –' : `grade ${grade.toFixed(2)}`;

@@ -1,8 +1,8 @@
-import type { Jobs } from '../../../../api/wire/schema/tasks/job-list-schema.ts';
 import type { ServiceState } from '../../../../api/wire/schema/operations/service-schema.ts';
+import type { Jobs } from '../../../../api/wire/schema/tasks/job-list-schema.ts';
 import type { FinetunedModels } from '../../../../api/wire/schema/tasks/tuned-model-schema.ts';
-import { counted, countText, numberText } from '../../../view/words/number-words.ts';
 import { routeTo } from '../../../view/route.ts';
+import { counted, countText, numberText } from '../../../view/words/number-words.ts';
 import { momentText } from '../../../view/words/time-words.ts';
 import { type Console, useLoaded } from '../../element/hooks.ts';
 import { html, type Shown } from '../../element/html.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import Type from 'typebox';
-import { pageFields } from '../../../../../src/api/wire/schema/tasks/job-list-schema.ts';
 import { QueryCount, QueryTime } from '../../../../../src/api/wire/schema/query-fields.ts';
 import { schemaCheck } from '../../../../../src/api/wire/schema/schema-problems.ts';
+import { pageFields } from '../../../../../src/api/wire/schema/tasks/job-list-schema.ts';
 
 const check = schemaCheck(
   Type.Object({

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { shownIncident } from '../../../../../src/api/operations/shown-records.ts';
-import type { IncidentAnswer } from '../../../../../src/api/wire/schema/operations/incident-schema.ts';
 import type { Freshness } from '../../../../../src/api/wire/schema/operations/freshness-schema.ts';
+import type { IncidentAnswer } from '../../../../../src/api/wire/schema/operations/incident-schema.ts';
 import {
   incidentName,
   incidentSize,
@@ -10,7 +10,6 @@ import {
   onsetText,
   withIncident,
   withRevision,
-  worstIncidentsFirst,
 } from '../../../../../src/console/view/words/incident-words.ts';
 import { seen } from '../../../../fixture/console/seen-event.ts';
 import { incident } from '../../../../fixture/incidents/incident.ts';
@@ -52,17 +51,6 @@ test('a revision names the incident of its events, and a merged one passes them 
     withIncident(events, revision({ incidentId: 'i', ...changes })).map(({ incidentId }) => incidentId);
   assert.deepEqual(ids({}), ['i', 'i', null]);
   assert.deepEqual(ids({ type: 'merged', mergedInto: 'j', events: [] }), [null, 'j', null]);
-});
-
-test('incidents that somebody looks after come last, the severest of the others first', () => {
-  const muted = { at: 1, by: 'ann', until: 1_000, reason: 'known' };
-  const [quiet, seenBy] = [
-    answer({ incidentId: 'muted', muted }),
-    answer({ acknowledged: { at: 1, by: 'b', note: null } }),
-  ];
-  const [low, high] = [answer({ incidentId: 'low', severity: 1 }), answer({ incidentId: 'high', severity: 2 })];
-  assert.deepEqual(worstIncidentsFirst([quiet, seenBy, low, high], 500), [high, low, seenBy, quiet]);
-  assert.equal(worstIncidentsFirst([quiet, low], 2_000)[0], quiet, 'the mute has ended');
 });
 
 test('a stall of incidents is shown with its start, if events wait for one', () => {
