@@ -1,11 +1,10 @@
 import { type Forecaster, hasQuantiles, type QuantileForecaster } from '../forecasting/forecaster.ts';
 import type { Logger } from '../ops/logger.ts';
 import { forgetPartition, type Metrics } from '../ops/metrics.ts';
-import type { Tally } from './commit/tally.ts';
+import type { MisplacedSeries, Tally } from './commit/tally.ts';
 import type { EngineReports } from './engine-reports.ts';
 import { FindingReport } from './report-findings.ts';
 import type { WorkerReports } from './stream-worker.ts';
-import type { MisplacedSeries } from './unit/misplaced-series.ts';
 
 /** Series that may be in several partitions and are named in the log; further ones are in the metric alone. */
 const MISPLACED_LOGGED = 1_000;

@@ -3,7 +3,7 @@ import { meanStepMs } from '../../time/frequency.ts';
 import { sameGrid } from '../unit/loaded-detector.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';
 import type { Scorable } from '../unit/scorable.ts';
-import { silenceMs } from '../unit/silence-records.ts';
+import { silenceMs } from '../unit/silence.ts';
 import { isOutdated, type OutdatedState } from './outdated-state.ts';
 
 /** It never moves back, so that a restore watches as a worker that was not interrupted. */

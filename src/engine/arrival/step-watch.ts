@@ -1,11 +1,13 @@
 import { KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
 import type { PointsOfSeries } from '../../checkpoint/open-step-state.ts';
-import { whyLate } from '../unit/lateness.ts';
+import { whyFull } from '../group/group-room.ts';
 import { OPEN_POINTS_MAX, type OpenSteps } from '../unit/open-steps.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';
+import { refuse, refuseLate } from '../unit/refused-observations.ts';
 import type { Scorable } from '../unit/scorable.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
 import { DeadlineWatch, type UnderWatch } from './deadline-watch.ts';
+import type { ReadyObservation } from './timestamp-guard.ts';
 import type { Watermark } from './watermark.ts';
 
 /** A series with open steps. */
@@ -35,8 +37,11 @@ export class StepWatch {
     const outcome = steps.add(observation, watermark.ms, closed);
     if (outcome === 'duplicate') sink.counters.duplicate(unit.loaded, 0);
     else if (outcome === 'conflict') sink.counters.suspect('conflicts', unit.loaded, observation.series);
-    else if (outcome === 'late') sink.outputs.deadLetter(observation.record, whyLate(observation, unit.loaded));
-    else if (outcome !== 'taken') refuse(outcome, unit, observation, sink);
+    else if (outcome === 'late') refuseLate(observation, unit.loaded, sink);
+    else if (outcome !== 'taken') {
+      const detail = whyRefused(outcome, unit.group);
+      refuse(observation, { reason: outcome, detail }, { loaded: unit.loaded, sink });
+    }
     steps.report(observation.series, unit.loaded, sink);
     if (steps.opened !== null) this.#add(unit, steps, steps.opened);
     steps.opened = null;
@@ -47,13 +52,13 @@ export class StepWatch {
     return this.#watch.isDue(watermarkMs);
   }
 
-  /** Gives what the steps come to that close by an event time of the partition. */
-  closeDue(watermarkMs: number, dispatch: (unit: Scorable, observation: ReceivedObservation) => void): void {
-    for (const { unit, steps, points } of this.#watch.popDue(watermarkMs)) {
+  /** Returns what the steps come to that close by an event time of the partition. */
+  closeDue(watermarkMs: number): ReadyObservation[] {
+    return this.#watch.popDue(watermarkMs).flatMap(({ unit, steps, points }) => {
       // Another unit may have taken them over. One that was forgotten has none that are open.
-      if (steps.all.get(points.series) !== points) continue;
-      for (const observation of steps.close(points)) dispatch(unit, observation);
-    }
+      if (steps.all.get(points.series) !== points) return [];
+      return steps.close(points).map((observation) => ({ unit, observation }));
+    });
   }
 
   keepOnly(isHeld: (unit: Scorable) => boolean): void {
@@ -70,13 +75,7 @@ export class StepWatch {
   }
 }
 
-function refuse(
-  reason: 'step-full' | 'group-full',
-  { loaded, group }: Scorable,
-  { record, series }: ReceivedObservation,
-  sink: ScoreSink,
-): void {
-  const full = `${OPEN_POINTS_MAX} points wait in the open steps of ${group === null ? 'its series' : 'its group'}`;
-  const detail = reason === 'step-full' ? full : `group ${JSON.stringify(group)} has as many members as it may have`;
-  sink.outputs.deadLetter(record, { reason, detail, series, detector: loaded.config.name });
+function whyRefused(reason: 'step-full' | 'group-full', group: string | null): string {
+  if (reason === 'group-full') return whyFull(group);
+  return `${OPEN_POINTS_MAX} points wait in the open steps of ${group === null ? 'its series' : 'its group'}`;
 }

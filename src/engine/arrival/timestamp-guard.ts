@@ -1,8 +1,10 @@
 import { type Frequency, gridPosition, meanStepMs } from '../../time/frequency.ts';
+import type { LoadedDetector } from '../unit/loaded-detector.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';
+import { refuse } from '../unit/refused-observations.ts';
 import type { Scorable } from '../unit/scorable.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
-import { silenceMs } from '../unit/silence-records.ts';
+import { silenceMs } from '../unit/silence.ts';
 import { DeadlineWatch } from './deadline-watch.ts';
 import { idleDeadline } from './idle-limit.ts';
 import type { OutdatedState } from './outdated-state.ts';
@@ -17,12 +19,10 @@ const JUMP_STEPS_MIN = 12;
 /** Records of a series that jump ahead of each other: the oldest of more of them is taken to be right. */
 const JUMPS_HELD = 2;
 
-/** Hands an observation to its unit. */
-export type DispatchObservation = (unit: Scorable, observation: ReceivedObservation) => void;
-
-interface GateOutlets {
-  readonly dispatch: DispatchObservation;
-  readonly sink: ScoreSink;
+/** An observation that waits for no other one any more, and its unit. */
+export interface ReadyObservation {
+  readonly unit: Scorable;
+  readonly observation: ReceivedObservation;
 }
 
 /**
@@ -45,8 +45,9 @@ export class TimestampGuard {
   #corroboratedFromMs = Number.POSITIVE_INFINITY;
   /** Records so far that were the newest of their series, or group. */
   advances = 0;
-  /** Called with each of them; null: nobody waits for one. */
-  onAdvance: ((unit: Scorable, timestampMs: number) => void) | null = null;
+  /** Detectors and times of those since the list was taken; null: nobody waits for one. */
+  advanced: { readonly loaded: LoadedDetector; readonly timestampMs: number }[] | null = null;
+  #ready: ReadyObservation[] = [];
 
   /** @param all the units and outdated states of the partition */
   constructor(all: () => Iterable<Scorable | OutdatedState>) {
@@ -54,25 +55,28 @@ export class TimestampGuard {
     this.idle = new DeadlineWatch(2, idleDeadline, all);
   }
 
-  accept(unit: Scorable, observation: ReceivedObservation, outlets: GateOutlets): void {
+  /** Returns what is ready with an observation, in order: itself, and others that waited for its time. */
+  accept(unit: Scorable, observation: ReceivedObservation, sink: ScoreSink): readonly ReadyObservation[] {
+    this.#ready = [];
     const { series, timestampMs } = observation;
-    const { dispatch, sink } = outlets;
-    // Sent twice, it would agree with itself.
     const { unconfirmed } = unit.waiting;
-    if (unconfirmed.length > 0 && unconfirmed.some((one) => one.series === series && one.timestampMs === timestampMs)) {
-      sink.counters.duplicate(unit.loaded, 0);
-      return;
+    if (unconfirmed.length > 0) {
+      // Sent twice, it would agree with itself.
+      if (unconfirmed.some((one) => one.series === series && one.timestampMs === timestampMs)) {
+        sink.counters.duplicate(unit.loaded, 0);
+        return this.#ready;
+      }
+      if (timestampMs > unit.arrivedMs && this.#resolvePending(unit, observation, sink)) return this.#ready;
     }
-    if (unconfirmed.length > 0 && timestampMs > unit.arrivedMs && this.#resolvePending(unit, observation, outlets))
-      return;
-    if (!isJump(unit, timestampMs) || this.#isReached(unit, timestampMs)) this.#pass(unit, observation, dispatch);
-    else if (this.#passAgreeing(unit, timestampMs, dispatch)) this.#pass(unit, observation, dispatch);
+    if (!isJump(unit, timestampMs) || this.#isReached(unit, timestampMs)) this.#pass(unit, observation);
+    else if (this.#passAgreeing(unit, timestampMs)) this.#pass(unit, observation);
     else if (unit.waiting.awaitConfirmation(observation)) this.#hold(unit, observation);
-    else refuse(unit, observation, sink);
+    else refuseTime(unit, observation, sink);
+    return this.#ready;
   }
 
   /** The next record of a series confirms or refutes those that wait. Returns whether it has passed with them. */
-  #resolvePending(unit: Scorable, observation: ReceivedObservation, { dispatch, sink }: GateOutlets): boolean {
+  #resolvePending(unit: Scorable, observation: ReceivedObservation, sink: ScoreSink): boolean {
     const { series, timestampMs } = observation;
     const own = unit.waiting.unconfirmed.filter((held) => held.series === series);
     const jumps = isJump(unit, timestampMs);
@@ -81,33 +85,32 @@ export class TimestampGuard {
       held.timestampMs > timestampMs && !agree(unit, held.timestampMs, timestampMs);
     for (const held of own.filter((held) => !jumps || ahead(held))) {
       this.#release(unit, held);
-      refuse(unit, held, sink);
+      refuseTime(unit, held, sink);
     }
     const left = jumps ? own.filter((held) => !ahead(held)) : [];
     const confirmed = agreed ? left : left.slice(0, Math.max(0, left.length + 1 - JUMPS_HELD));
     for (const held of confirmed) this.#release(unit, held);
     const passing = agreed ? [...confirmed, observation].sort((a, b) => a.timestampMs - b.timestampMs) : confirmed;
-    for (const one of passing) this.#pass(unit, one, dispatch);
+    for (const one of passing) this.#pass(unit, one);
     return agreed;
   }
 
-  /** Nothing older is waited for: the unit is silent, or the input has ended. */
-  flush(unit: Scorable, dispatch: DispatchObservation): void {
-    for (const observation of unit.waiting.drainOutOfOrder()) dispatch(unit, observation);
-    for (const observation of unit.waiting.steps?.close(null) ?? []) dispatch(unit, observation);
+  /** Returns what a unit holds for older records: none is waited for, since it is silent, or the input has ended. */
+  flush({ waiting }: Scorable): readonly ReceivedObservation[] {
+    return [...waiting.drainOutOfOrder(), ...(waiting.steps?.close(null) ?? [])];
   }
 
   /** Makes dead letters of the records that a unit holds: its state is given up, or the input has ended. */
   refuseHeld(unit: Scorable, sink: ScoreSink): void {
-    for (const { record, series } of unit.waiting.drainOutOfOrder()) {
-      const detail = 'its series was forgotten, or started over, while it waited for older records';
-      sink.outputs.deadLetter(record, { reason: 'late', detail, series, detector: unit.loaded.config.name });
+    const { waiting, loaded } = unit;
+    for (const observation of this.flush(unit)) {
+      const { points } = observation;
+      const meanwhile =
+        points === undefined ? 'it waited for older records' : `the step of its ${points} points was open`;
+      const detail = `its series was forgotten, or started over, while ${meanwhile}`;
+      refuse(observation, { reason: 'late', detail }, { loaded, sink });
     }
-    for (const { record, series, points } of unit.waiting.steps?.close(null) ?? []) {
-      const detail = `its series was forgotten, or started over, while the step of its ${points} points was open`;
-      sink.outputs.deadLetter(record, { reason: 'late', detail, series, detector: unit.loaded.config.name });
-    }
-    for (const observation of unit.waiting.drainUnconfirmed()) refuse(unit, observation, sink);
+    for (const observation of waiting.drainUnconfirmed()) refuseTime(unit, observation, sink);
     this.#holding.delete(unit);
   }
 
@@ -135,53 +138,58 @@ export class TimestampGuard {
     this.steps.keepOnly(isHeld);
   }
 
-  #pass(unit: Scorable, observation: ReceivedObservation, dispatch: DispatchObservation): void {
+  #pass(unit: Scorable, observation: ReceivedObservation): void {
     const { timestampMs } = observation;
     const { silenceAfter, latenessMs } = unit.loaded.config.settings;
     if (!(timestampMs <= unit.arrivedMs)) {
       const isFirst = Number.isNaN(unit.arrivedMs);
       unit.arrivedMs = timestampMs;
       this.advances++;
-      this.onAdvance?.(unit, timestampMs);
+      this.advanced?.push({ loaded: unit.loaded, timestampMs });
       this.watermark.reach(timestampMs);
       // Before what is newer: others of a group may wait for them.
-      if (this.steps.isDue(this.watermark.ms)) this.steps.closeDue(this.watermark.ms, dispatch);
+      if (this.steps.isDue(this.watermark.ms)) this.#ready.push(...this.steps.closeDue(this.watermark.ms));
       noteSeen(unit, timestampMs, this.watermark.ms);
       if (silenceAfter !== null) this.silent.watch(unit);
       if (isFirst) this.idle.watch(unit);
     }
     // Records may still wait under a lateness that is none any more. Points wait in their time steps.
     const { waiting } = unit;
-    if (latenessMs === 0 && waiting.outOfOrder.length === 0) dispatch(unit, observation);
-    else if (waiting.steps?.aggregates) dispatch(unit, observation);
-    else for (const one of waiting.reorder(observation, unit.arrivedMs - latenessMs)) dispatch(unit, one);
-    // It is known now that the member is not silent any more.
-    if (unit.group !== null && silenceAfter !== null) this.silent.watch(unit);
-    if (this.watermark.ms >= this.#corroboratedFromMs) this.#releaseCorroborated(dispatch);
+    const isReady = (latenessMs === 0 && waiting.outOfOrder.length === 0) || waiting.steps?.aggregates;
+    if (isReady) this.#ready.push({ unit, observation });
+    else
+      for (const one of waiting.reorder(observation, unit.arrivedMs - latenessMs))
+        this.#ready.push({ unit, observation: one });
+    if (this.watermark.ms >= this.#corroboratedFromMs) this.#releaseCorroborated();
+  }
+
+  /** After what is ready was scored: it is known then that a member of a group is not silent any more. */
+  rewatch(unit: Scorable): void {
+    if (unit.group !== null && unit.loaded.config.settings.silenceAfter !== null) this.silent.watch(unit);
   }
 
   /** Looks at all that is held, so only when there may be something: many series may have wrong times for long. */
-  #releaseCorroborated(dispatch: DispatchObservation): void {
+  #releaseCorroborated(): void {
     this.#corroboratedFromMs = Number.POSITIVE_INFINITY;
     for (const unit of [...this.#holding]) {
       for (const observation of unit.waiting.unconfirmed) {
         if (this.#isReached(unit, observation.timestampMs)) {
           this.#release(unit, observation);
-          this.#pass(unit, observation, dispatch);
+          this.#pass(unit, observation);
         } else this.#awaitCorroboration(unit, observation);
       }
     }
   }
 
   /** Records of others that wait and agree with this time confirm it, and are confirmed by it. */
-  #passAgreeing(unit: Scorable, timestampMs: number, dispatch: DispatchObservation): boolean {
+  #passAgreeing(unit: Scorable, timestampMs: number): boolean {
     let found = false;
     for (const other of [...this.#holding]) {
       for (const observation of other.waiting.unconfirmed) {
         if (!agree(unit, observation.timestampMs, timestampMs)) continue;
         found = true;
         this.#release(other, observation);
-        this.#pass(other, observation, dispatch);
+        this.#pass(other, observation);
       }
     }
     return found;
@@ -234,13 +242,8 @@ function agree(unit: Scorable, aMs: number, bMs: number): boolean {
   return Math.abs(gridPosition(freqOf(unit), aMs, bMs)) <= AGREEMENT_STEPS;
 }
 
-function refuse(unit: Scorable, { record, series, timestampMs }: ReceivedObservation, sink: ScoreSink): void {
-  const { name, settings } = unit.loaded.config;
-  const ahead = `more than ${Math.max(settings.detectionSize, JUMP_STEPS_MIN)} steps ahead of its series`;
-  sink.outputs.deadLetter(record, {
-    reason: 'time-unconfirmed',
-    detail: `${new Date(timestampMs).toISOString()} is ${ahead}, and no other record agreed with it`,
-    series,
-    detector: name,
-  });
+function refuseTime({ loaded }: Scorable, observation: ReceivedObservation, sink: ScoreSink): void {
+  const ahead = `more than ${Math.max(loaded.config.settings.detectionSize, JUMP_STEPS_MIN)} steps ahead of its series`;
+  const detail = `${new Date(observation.timestampMs).toISOString()} is ${ahead}, and no other record agreed with it`;
+  refuse(observation, { reason: 'time-unconfirmed', detail }, { loaded, sink });
 }

@@ -35,6 +35,6 @@ export class QuietPartition {
 
   async report(state: PartitionState, pending: PendingCommit, signal: AbortSignal): Promise<void> {
     const quietMs = this.#nowMs() - this.#lastSeenMs;
-    this.#nextMs = await state.reportQuiet(quietMs, { offset: pending.nextOffset, sink: pending, signal });
+    this.#nextMs = await state.reportQuiet(quietMs, { offset: pending.nextOffset, sink: pending }, signal);
   }
 }

@@ -2,7 +2,6 @@ import type { GroupState } from '../../checkpoint/group-state.ts';
 import { openStateBytesMax } from '../../checkpoint/series-state.ts';
 import type { LoadedDetector } from '../unit/loaded-detector.ts';
 import { OPEN_POINTS_MAX } from '../unit/open-steps.ts';
-import type { DeadLetterCause } from '../unit/score-sink.ts';
 
 /** Most members of a group; fewer where windows are long. Observations of a further one go to the dead letters. */
 const GROUP_MEMBERS_MAX = 1_000;
@@ -51,6 +50,6 @@ function haveRoom(series: ReadonlySet<string>, { layout, config }: LoadedDetecto
   return series.size <= GROUP_MEMBERS_MAX && bytes + pointBytes <= GROUP_STATE_BYTES_MAX;
 }
 
-export function whyFull(group: string): DeadLetterCause {
-  return { reason: 'group-full', detail: `group ${JSON.stringify(group)} has as many members as it may have` };
+export function whyFull(group: string | null): string {
+  return `group ${JSON.stringify(group)} has as many members as it may have`;
 }

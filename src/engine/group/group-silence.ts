@@ -7,7 +7,7 @@ import { type Frequency, gridPosition, gridTime, meanStepMs } from '../../time/f
 import type { LoadedDetector } from '../unit/loaded-detector.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
-import { isNewsSilent, isShortLived, silenceMs, silenceRecord } from '../unit/silence-records.ts';
+import { isNewsSilent, isShortLived, publishSilence, silenceMs } from '../unit/silence.ts';
 import type { UnitEvents } from '../unit/unit-events.ts';
 
 /** Names of members that are silent, or left so. Of more of them the oldest is forgotten. */
@@ -77,12 +77,11 @@ export class GroupSilence implements SilentMembers {
       const value = seen?.value ?? detector.rings.scalar(SCALARS.resolution);
       const lastOffset = seen?.offset ?? member.newestOffset;
       const timestampMs = Math.round(gridTime(freq, group.originMs, position + silenceAfter!));
-      const input = { ...group.place, offset: lastOffset };
-      const next = { position: position + 1, timestampMs };
-      const silence = { state: 'silent', cause, series, loaded, detector, input, ...next } as const;
-      sink.outputs.silence({ ...silenceRecord(silence, value), group: group.group }, record.offset);
+      const next = { position: position + 1, timestampMs, lastOffset };
+      const silence = { ...next, state: 'silent', cause, series, detector, value } as const;
+      publishSilence(group, silence, { foundAt: record.offset, sink });
       const allSilent = members.every((one) => this.names.has(one.series));
-      events.fallSilent({ ...next, offset: record.offset, lastOffset, member: series, allSilent }, sink);
+      events.fallSilent({ ...next, offset: record.offset, member: series, allSilent }, sink);
     }
     if (Number.isFinite(watermarkMs)) this.#lookedMs = watermarkMs;
     return members.length > 0 && members.every(({ series }) => this.names.has(series));
@@ -93,12 +92,10 @@ export class GroupSilence implements SilentMembers {
     // What waited for older records, or for its time step, does not show that it is back.
     if (!((this.names.get(member.series) ?? Number.POSITIVE_INFINITY) < at.timestampMs)) return;
     this.names.delete(member.series);
-    const { loaded, place } = group;
     const { series, detector } = member;
-    const { timestampMs, value, offset, position } = at;
-    const input = { ...place, offset };
-    const silence = { state: 'returned', cause: null, series, timestampMs, loaded, detector, input, position } as const;
-    sink.outputs.silence({ ...silenceRecord(silence, value), group: group.group }, offset);
+    const { offset, timestampMs, value, position } = at;
+    const silence = { state: 'returned', cause: null, series, detector, lastOffset: offset } as const;
+    publishSilence(group, { ...silence, timestampMs, value, position }, { foundAt: offset, sink });
   }
 
   /** After a time step: the event ends with the last silent member, which has returned or left the group. */

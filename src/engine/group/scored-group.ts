@@ -20,14 +20,13 @@ import type { SeriesDetector } from '../../detection/series/series-detector.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import type { RestartReason } from '../../records/score-record.ts';
 import { isOther } from '../unit/dropped-points.ts';
-import { whyLate } from '../unit/lateness.ts';
 import { type LoadedDetector, phaseOf } from '../unit/loaded-detector.ts';
 import { OpenSteps } from '../unit/open-steps.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';
+import { isScorable, refuse, refuseLate, refuseValue } from '../unit/refused-observations.ts';
 import type { Scorable, ScorableOptions } from '../unit/scorable.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
 import { UnitEvents } from '../unit/unit-events.ts';
-import { isScorable, refuseValue } from '../unit/unusable-values.ts';
 import { WaitingArrivals } from '../unit/waiting-arrivals.ts';
 import { depart } from './departed-members.ts';
 import { groupPhase, positionInGroup } from './group-grid.ts';
@@ -153,7 +152,7 @@ export class ScoredGroup implements Scorable, GroupState {
     const apart = this.waiting.steps?.apartFromBase(observation) ?? 'next';
     if (position === newest || apart === 'duplicate') this.#repeated(observation, position, sink);
     else if (position < newest || position < this.detector.positions || apart === 'late') {
-      sink.outputs.deadLetter(observation.record, whyLate(observation, this.loaded));
+      refuseLate(observation, this.loaded, sink);
       waitForLate(this, { series: observation.series, position, newest }, this.loaded);
     } else {
       const { steps } = this.waiting;
@@ -279,8 +278,7 @@ export class ScoredGroup implements Scorable, GroupState {
 
   #keep(position: number, observation: ReceivedObservation, sink: ScoreSink): void {
     if (!hasRoomFor(this, observation.series, this.loaded)) {
-      const { record, series } = observation;
-      sink.outputs.deadLetter(record, { ...whyFull(this.group), series, detector: this.loaded.config.name });
+      refuse(observation, { reason: 'group-full', detail: whyFull(this.group) }, { loaded: this.loaded, sink });
       return;
     }
     makeRoom(this, observation.series, this.loaded);

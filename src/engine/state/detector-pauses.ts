@@ -10,7 +10,7 @@ import type { TimestampGuard } from '../arrival/timestamp-guard.ts';
 import type { LoadedDetector } from '../unit/loaded-detector.ts';
 import type { Scorable } from '../unit/scorable.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
-import { silenceMs } from '../unit/silence-records.ts';
+import { silenceMs } from '../unit/silence.ts';
 import { detectorSubject } from '../unit/unit-events.ts';
 import type { Outlet, PartitionUnits } from './partition-units.ts';
 
@@ -18,6 +18,8 @@ import type { Outlet, PartitionUnits } from './partition-units.ts';
 const UNITS_MIN = 2;
 /** At least so many steps without any record of a detector, while event time continues, are a pause. */
 const QUIET_STEPS_MIN = 1.5;
+
+const NONE: readonly never[] = [];
 
 type Held = Scorable | OutdatedState;
 
@@ -37,8 +39,6 @@ export class DetectorPauses {
   /** Detectors that have no pause although all have stopped, until one of their series sends again. */
   readonly #alone = new Set<string>();
   readonly #removed = new Set<string>();
-  /** First records that came for detectors in a pause. */
-  #returns: { readonly loaded: LoadedDetector; readonly timestampMs: number }[] = [];
 
   constructor(place: InputPlace, units: PartitionUnits, guard: TimestampGuard) {
     this.#place = place;
@@ -100,14 +100,15 @@ export class DetectorPauses {
     return true;
   }
 
-  get hasReturned(): boolean {
-    return this.#returns.length > 0;
-  }
-
   /** Ends the pauses of detectors that a record came for. */
   endReturned({ offset, sink }: Outlet): void {
-    for (const { loaded, timestampMs } of this.#returns.splice(0)) {
+    const advanced = this.#guard.advanced ?? NONE;
+    if (advanced.length === 0) return;
+    this.#guard.advanced = [];
+    const openBefore = this.#open.size;
+    for (const { loaded, timestampMs } of advanced) {
       const { name, settings } = loaded.config;
+      this.#alone.delete(name);
       const event = this.#open.get(name);
       if (event === undefined) continue;
       this.#open.delete(name);
@@ -122,7 +123,8 @@ export class DetectorPauses {
       const sinceMs = Math.max(timestampMs, this.#guard.watermark.ms);
       for (const one of this.#units.ofDetector(name)) this.#awaitFrom(sinceMs, one, sink);
     }
-    this.#changed(sink);
+    if (this.#open.size < openBefore) this.#changed(sink);
+    else this.#listen();
   }
 
   /** Ends the pauses of detectors that have no series here any more. */
@@ -185,17 +187,8 @@ export class DetectorPauses {
     this.#listen();
   }
 
-  /** With each record only while there is something to wait for. */
+  /** Times of records are collected only while there is something to wait for. */
   #listen(): void {
-    this.#guard.onAdvance =
-      this.#open.size + this.#alone.size === 0
-        ? null
-        : ({ loaded }, timestampMs) => this.#advanced(loaded, timestampMs);
-  }
-
-  #advanced(loaded: LoadedDetector, timestampMs: number): void {
-    const { name } = loaded.config;
-    if (this.#alone.delete(name)) this.#listen();
-    if (this.#open.has(name)) this.#returns.push({ loaded, timestampMs });
+    this.#guard.advanced = this.#open.size + this.#alone.size === 0 ? null : (this.#guard.advanced ?? []);
   }
 }

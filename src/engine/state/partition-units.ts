@@ -11,7 +11,7 @@ import type { ReceivedObservation, RoutedObservation } from '../unit/received-ob
 import type { Scorable } from '../unit/scorable.ts';
 import type { DeadLetterCause, ForgottenReason, ScoreSink } from '../unit/score-sink.ts';
 import { ScoredSeries } from '../unit/scored-series.ts';
-import { isShortLived } from '../unit/silence-records.ts';
+import { isShortLived } from '../unit/silence.ts';
 import { Backfills } from './backfills.ts';
 import { DetectorContexts } from './detector-contexts.ts';
 import { dropQueued, keepProfiles, keepsPast, migrateQueue, migrateUnit, queuedIn } from './migrate-unit.ts';

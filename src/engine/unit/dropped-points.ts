@@ -1,35 +1,23 @@
-import type { SeriesDetector } from '../../detection/series/series-detector.ts';
 import { gridTime, meanStepMs } from '../../time/frequency.ts';
-import { whyLate } from './lateness.ts';
-import type { LoadedDetector } from './loaded-detector.ts';
-import type { OpenSteps } from './open-steps.ts';
 import type { ReceivedObservation } from './received-observation.ts';
+import { refuseLate } from './refused-observations.ts';
 import type { ScoreSink } from './score-sink.ts';
-
-/** A series with the place of its newest row. */
-interface PlacedSeries {
-  readonly key: string;
-  readonly loaded: LoadedDetector;
-  readonly steps: OpenSteps | null;
-  readonly takenMs: number;
-  readonly originMs: number;
-  readonly detector: SeriesDetector;
-}
+import type { ScoredSeries } from './scored-series.ts';
 
 /** Drops what repeats the point that a counter continues from, or is older, where that has no value, and so no row. */
-export function dropBeforeBase(unit: PlacedSeries, observation: ReceivedObservation, sink: ScoreSink): boolean {
+export function dropBeforeBase(unit: ScoredSeries, observation: ReceivedObservation, sink: ScoreSink): boolean {
   const { key, loaded, steps, takenMs } = unit;
   const base = steps?.baseOf(key) ?? null;
   if (steps === null || base === null || base.timestampMs <= takenMs) return false;
   const apart = steps.apartFromBase(observation);
-  if (apart === 'late') sink.outputs.deadLetter(observation.record, whyLate(observation, loaded));
+  if (apart === 'late') refuseLate(observation, loaded, sink);
   else if (apart === 'duplicate') dropRepeated(unit, observation, { apartMs: 0, sink });
   return apart !== 'next';
 }
 
 /** Drops a point whose time step is taken. */
 export function dropRepeated(
-  unit: PlacedSeries,
+  unit: ScoredSeries,
   observation: ReceivedObservation,
   { apartMs, sink }: { readonly apartMs: number; readonly sink: ScoreSink },
 ): void {
@@ -41,7 +29,7 @@ export function dropRepeated(
 
 /** It has the time of the newest observation, and another value. */
 function isConflict(
-  { key, loaded, steps, takenMs, originMs, detector }: PlacedSeries,
+  { key, loaded, steps, takenMs, originMs, detector }: ScoredSeries,
   { timestampMs, value }: ReceivedObservation,
 ): boolean {
   if (steps !== null) return isOther(steps.baseOf(key), { timestampMs, value });

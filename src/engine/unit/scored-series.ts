@@ -11,28 +11,29 @@ import {
 import type { StateReader, StateWriter } from '../../checkpoint/state-bytes.ts';
 import type { Detection } from '../../detection/alarm/detection.ts';
 import { contextValues } from '../../detection/series/context-values.ts';
+import { earlierValue } from '../../detection/series/earlier-value.ts';
 import { SeriesDetector } from '../../detection/series/series-detector.ts';
 import { inputAt } from '../../records/input-place.ts';
 import type { RestartReason } from '../../records/score-record.ts';
 import { gridTime } from '../../time/frequency.ts';
 import { followPhase, placeOnGrid } from '../../time/grid-placement.ts';
 import { dropBeforeBase, dropRepeated } from './dropped-points.ts';
-import { followRow } from './followed-row.ts';
-import { whyLate } from './lateness.ts';
 import { learn, learnedOf } from './learned-profile.ts';
 import { phaseOf } from './loaded-detector.ts';
 import { PackedSeries, type SeriesPast } from './packed-series.ts';
 import type { ReceivedObservation } from './received-observation.ts';
+import { isScorable, refuseLate, refuseValue } from './refused-observations.ts';
 import type { Scorable, ScorableOptions } from './scorable.ts';
 import type { ReplaySink, ScoreSink } from './score-sink.ts';
-import { seriesScore } from './series-score.ts';
-import { fallSilent, returnFromSilence } from './series-silence.ts';
-import { isNewsSilent } from './silence-records.ts';
+import { scoreOfRow } from './series-score.ts';
+import { fallSilent, isNewsSilent, returnFromSilence } from './silence.ts';
 import { type EventOwner, UnitEvents } from './unit-events.ts';
-import { isScorable, refuseValue } from './unusable-values.ts';
 import { type ArrivalOwner, WaitingArrivals } from './waiting-arrivals.ts';
 
-type Row = Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> & { readonly missing: number };
+type Row = Pick<ReceivedObservation, 'record' | 'timestampMs' | 'value'> & {
+  /** Rows that lie between it and the observation that filled it in. */
+  readonly missing: number;
+};
 
 /** A series that is scored alone. It exists from its first observation on. What it keeps is packed: PackedSeries. */
 export class ScoredSeries extends PackedSeries implements Scorable, SeriesState, EventOwner, ArrivalOwner {
@@ -109,7 +110,7 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
         this.noteNewest(observation);
         return true;
       case 'late':
-        sink.outputs.deadLetter(observation.record, whyLate(observation, this.loaded));
+        refuseLate(observation, this.loaded, sink);
         return true;
       case 'restart':
         sink.lifecycle.restarted('gap');
@@ -258,18 +259,38 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
   /** A step without an observation. */
   private pass(row: Row, sink: ScoreSink): void {
     const detection = this.detect(Number.NaN, sink);
-    if (this.events.wants(false, Number.NaN)) followRow(this, { ...row, detection }, sink);
+    if (this.events.wants(false, Number.NaN)) this.track(row, detection, sink);
   }
 
   private publish(detection: Detection, observation: ReceivedObservation, sink: ScoreSink): void {
     const { record, timestampMs, value } = observation;
     if (this.silent) returnFromSilence(this, observation, sink);
-    const { key: series, loaded, restartUnreported: restarted } = this;
+    const { key: series, restartUnreported: restarted } = this;
     const input = inputAt(this.place, record.offset);
-    const score = seriesScore(detection, { series, loaded, timestampMs, value, restarted, input });
+    const accumulatedScore = Number.NaN;
+    const own = { series, group: null, timestampMs, value, cause: null, restarted, input, accumulatedScore };
+    const score = scoreOfRow(detection, own, this.loaded);
     sink.outputs.score(score, record.key, record.headers);
     this.restartUnreported = false;
     if (!this.events.wants(detection.alarm, value)) return;
-    followRow(this, { record, timestampMs, value, detection, missing: 0 }, sink);
+    this.track({ record, timestampMs, value, missing: 0 }, detection, sink);
+  }
+
+  /** A row that may change its events. */
+  private track({ record, timestampMs, value, missing }: Row, detection: Detection, sink: ScoreSink): void {
+    const { key: series, detector, events } = this;
+    const { position, forecast: expected, lo, hi, unusual } = detection;
+    const { rings, origin } = detector;
+    const earlier = (before: number) => earlierValue(detector, before);
+    const seen = { series, value, expected, lo, hi, sharp: unusual?.sharp ?? 0, rings, origin, earlier };
+    const row = {
+      position,
+      timestampMs: timestampMs - Math.round(missing * events.stepMs),
+      offset: record.offset,
+      verdict: detection,
+      seen: Number.isNaN(value) ? [] : [seen],
+      keptOf: () => detector,
+    };
+    events.track(row, record.key, sink);
   }
 }

@@ -2,43 +2,45 @@ import type { Detection } from '../../detection/alarm/detection.ts';
 import { numberOrNull, type ScoreRecord } from '../../records/score-record.ts';
 import type { LoadedDetector } from './loaded-detector.ts';
 
-/** A detection, or the row of a series that is silent. */
-type ScoredRow = Omit<Detection, 'state' | 'unusual' | 'threshold' | 'season' | 'elevated' | 'outsideProfile'> &
+/** A detection, the row of a member with the verdict on its group, or the row of a series that is silent. */
+export type ScoredRow = Omit<Detection, 'state' | 'unusual' | 'threshold' | 'season' | 'elevated' | 'outsideProfile'> &
   Pick<ScoreRecord, 'state'>;
 
-/** Fields of an observation that its detection lacks. */
-interface ScoredObservation extends Pick<ScoreRecord, 'series' | 'timestampMs' | 'value' | 'restarted' | 'input'> {
-  readonly loaded: LoadedDetector;
+/** Fields of an observation that its row lacks. */
+interface ScoredObservation
+  extends Pick<ScoreRecord, 'series' | 'group' | 'timestampMs' | 'value' | 'cause' | 'restarted' | 'input'> {
+  /** NaN for a series that is scored alone. */
+  readonly accumulatedScore: number;
 }
 
-/** The score of one observation of a series that is scored alone. */
-export function seriesScore(
-  detection: ScoredRow,
-  { loaded, series, timestampMs, value, restarted, input }: ScoredObservation,
+/** The score of one observation. */
+export function scoreOfRow(
+  row: ScoredRow,
+  { series, group, timestampMs, value, cause, restarted, input, accumulatedScore }: ScoredObservation,
+  { config, modelDigest }: LoadedDetector,
 ): ScoreRecord {
-  const { config, modelDigest } = loaded;
-  const { windowStart } = detection;
+  const { windowStart } = row;
   return {
     series,
     detector: config.name,
     model: config.model,
     modelDigest,
-    group: null,
+    group,
     timestampMs,
     value,
-    forecast: numberOrNull(detection.forecast),
-    lo: numberOrNull(detection.lo),
-    hi: numberOrNull(detection.hi),
+    forecast: numberOrNull(row.forecast),
+    lo: numberOrNull(row.lo),
+    hi: numberOrNull(row.hi),
     level: config.settings.level,
-    anomalyScore: numberOrNull(detection.score),
-    accumulatedAnomalyScore: null,
-    anomaly: detection.anomaly,
-    grade: numberOrNull(detection.grade),
-    severity: numberOrNull(detection.severity),
-    alarm: detection.alarm,
-    state: detection.state,
-    cause: null,
-    position: detection.position,
+    anomalyScore: numberOrNull(row.score),
+    accumulatedAnomalyScore: numberOrNull(accumulatedScore),
+    anomaly: row.anomaly,
+    grade: numberOrNull(row.grade),
+    severity: numberOrNull(row.severity),
+    alarm: row.alarm,
+    state: row.state,
+    cause,
+    position: row.position,
     window: { start: Math.max(0, windowStart), end: windowStart + config.settings.detectionSize },
     restarted,
     input,

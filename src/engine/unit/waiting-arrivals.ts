@@ -1,6 +1,5 @@
 import { NO_RECORDS, type QueuedRecord, type WaitingRecords } from '../../checkpoint/arrival-state.ts';
 import type { ActiveReplicas } from '../../checkpoint/replica-state.ts';
-import { nextActiveReplicas } from './active-replicas.ts';
 import type { OpenSteps } from './open-steps.ts';
 import type { ReceivedObservation } from './received-observation.ts';
 
@@ -10,6 +9,11 @@ const UNCONFIRMED_BYTES_MAX = 8_192;
 /** Records of a unit that wait for older ones, and their bytes; the oldest of more of them does not wait. */
 const OUT_OF_ORDER_MAX = 128;
 const OUT_OF_ORDER_BYTES_MAX = 131_072;
+
+/** A replica is away when its newest point is further back than so many of the distances of its points. */
+const AWAY_SPACINGS = 1.5;
+/** The distance follows shorter ones by this factor a point: one long distance does not make two replicas alternate. */
+const SPACING_DECAY = 0.9;
 
 type ReceivedList = readonly ReceivedObservation[];
 
@@ -210,6 +214,27 @@ export class WaitingArrivals implements WaitingRecords {
       forBackfill: forBackfill?.map(moved) ?? null,
     });
   }
+}
+
+/**
+ * Several replicas send the same series, and the points of one count at a time, by event time: those of another one
+ * count once it is away, and from then on. null where a point is of one that does not count.
+ * @param stepMs the longest distance, and the first one
+ */
+function nextActiveReplicas(
+  active: ActiveReplicas | null,
+  { series, group, timestampMs, extras }: ReceivedObservation,
+  stepMs: number,
+): ActiveReplicas | null {
+  const key = group === null ? '' : series;
+  const { replica = '' } = extras ?? {};
+  const current = active?.get(key) ?? { replica, newestMs: timestampMs, spacingMs: stepMs };
+  const apartMs = timestampMs - current.newestMs;
+  if (current.replica !== replica && !(apartMs > AWAY_SPACINGS * current.spacingMs)) return null;
+  const isOwn = current.replica === replica && apartMs > 0;
+  const spacingMs = isOwn ? Math.min(stepMs, Math.max(apartMs, current.spacingMs * SPACING_DECAY)) : current.spacingMs;
+  const next = { replica, newestMs: Math.max(timestampMs, current.newestMs), spacingMs };
+  return (active ?? new Map()).set(key, next);
 }
 
 /** From which record on, `from` or later, they are few enough bytes for one record of the changelog. */
