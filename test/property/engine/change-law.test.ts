@@ -10,7 +10,7 @@ import {
   realTimes,
   replayedRun,
 } from '../../fixture/stream/disturbed-run.ts';
-import { detectorConfig, observationRecord, streamSettings } from '../../fixture/stream/stream-run.ts';
+import { detectorConfig, groupDetector, observationRecord, streamSettings } from '../../fixture/stream/stream-run.ts';
 import { windowShapes } from '../../fixture/stream/window-shapes.ts';
 
 const settings: fc.Arbitrary<StreamDetectionSettings> = fc
@@ -31,12 +31,7 @@ const settings: fc.Arbitrary<StreamDetectionSettings> = fc
   );
 
 const detectorsOf = (chosen: StreamDetectionSettings, name = 'alone', groups = 'together') => [
-  detectorConfig({
-    name: groups,
-    series: ['m*'],
-    group: 'group',
-    settings: { ...chosen, thresholdMethod: 'multivariate' },
-  }),
+  groupDetector(chosen, { name: groups, series: ['m*'] }),
   detectorConfig({ name, settings: chosen }),
 ];
 

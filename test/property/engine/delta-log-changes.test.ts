@@ -8,6 +8,7 @@ import { fc } from '../../fixture/fast-check.ts';
 import type { MemoryBroker } from '../../fixture/stream/memory-log.ts';
 import {
   detectorConfig,
+  groupDetector,
   observationRecord,
   streamRun,
   streamSettings,
@@ -23,10 +24,7 @@ const DETECTORS: Readonly<Record<string, DetectorConfig>> = {
     settings: streamSettings({ h: 4, stepSize: 4, detectionSize: 16, calibrationSize: 'all' }),
   }),
   'reordered records': detectorConfig({ settings: streamSettings({ latenessMs: 180_000, detectionSize: 8 }) }),
-  groups: detectorConfig({
-    group: 'group',
-    settings: streamSettings({ thresholdMethod: 'multivariate', calibrationSize: 28, gapLimit: 4, grace: 2 }),
-  }),
+  groups: groupDetector({ calibrationSize: 28, gapLimit: 4, grace: 2 }),
 };
 const SERIES = ['a', 'b', 'c'];
 

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type DetectorConfig, settingsDigest } from '../../../src/config/config.ts';
+import type { DetectorConfig } from '../../../src/config/config.ts';
 import { repartition, whyNotMoved } from '../../../src/engine/offline/repartition.ts';
 import { restoreForTools } from '../../../src/engine/offline/state-tools.ts';
-import { loadedDetector } from '../../../src/engine/unit/loaded-detector.ts';
 import { keyPartitioner } from '../../../src/kafka/produce/key-partition.ts';
 import type { ScoreRecord } from '../../../src/records/score-record.ts';
 import { fc } from '../../fixture/fast-check.ts';
-import { arithmeticForecaster } from '../../fixture/models/arithmetic-forecaster.ts';
 import { MemoryBroker } from '../../fixture/stream/memory-log.ts';
 import {
   detectorConfig,
+  groupDetector,
+  loadArithmetic,
   observationRecord,
   streamRun,
   streamSettings,
@@ -18,12 +18,7 @@ import {
 } from '../../fixture/stream/stream-run.ts';
 
 const configs = [
-  detectorConfig({
-    name: 'racks',
-    series: ['rack-*'],
-    group: 'group',
-    settings: streamSettings({ thresholdMethod: 'multivariate', calibrationSize: 28, gapLimit: 5, grace: 2 }),
-  }),
+  groupDetector({ calibrationSize: 28, gapLimit: 5, grace: 2 }, { name: 'racks', series: ['rack-*'] }),
   detectorConfig({ settings: streamSettings({ gapLimit: 16, calibrationSize: 28, latenessMs: 120_000 }) }),
 ];
 /** Under these settings every state is calibrated again from its values. */
@@ -33,9 +28,7 @@ const quiet = (chosen: readonly DetectorConfig[]) =>
   chosen.map((config) => ({ ...config, settings: { ...config.settings, alarmRate: null } }));
 
 function lookupOf(chosen: readonly DetectorConfig[]) {
-  const [racks, others] = chosen.map((config) =>
-    loadedDetector(config, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, settingsDigest(config)),
-  );
+  const [racks, others] = chosen.map((config) => loadArithmetic(config));
   return {
     detectorOf: (series: string) => (series.startsWith('rack-') ? racks : others),
     detectorNamed: new Map([racks, others].map((one) => [one.config.name, one])),

@@ -4,6 +4,7 @@ import type { ScoreRecord } from '../../../src/records/score-record.ts';
 import { fc } from '../../fixture/fast-check.ts';
 import {
   detectorConfig,
+  groupDetector,
   observationRecord,
   START_MS,
   STEP_MS,
@@ -23,12 +24,7 @@ const SILENCE_AFTER = 4;
 function detectorsOf(shape: { h: number; stepSize: number; detectionSize: number }) {
   const common = { ...shape, context: 32, gapLimit: 40, calibrationSize: 7 * shape.detectionSize };
   return [
-    detectorConfig({
-      name: 'grouped',
-      series: ['m*'],
-      group: 'group',
-      settings: streamSettings({ ...common, thresholdMethod: 'multivariate' }),
-    }),
+    groupDetector(common, { name: 'grouped', series: ['m*'] }),
     detectorConfig({ settings: streamSettings({ ...common, silenceAfter: SILENCE_AFTER }) }),
   ];
 }

@@ -6,9 +6,9 @@ import { seededRandom } from '../../fixture/seeded-random.ts';
 import { MemoryBroker } from '../../fixture/stream/memory-log.ts';
 import {
   detectorConfig,
+  groupDetector,
   observationRecord,
   streamRun,
-  streamSettings,
   TOPICS,
 } from '../../fixture/stream/stream-run.ts';
 import { virtualTime } from '../../fixture/virtual-time.ts';
@@ -23,15 +23,7 @@ const SETTLED_MS_MAX = 120_000;
 const SEEDS = Number(process.env.SIMULATION_SEEDS ?? 100);
 
 /** The last two series are a group, of which both are needed to score a step. */
-const DETECTORS = [
-  detectorConfig({
-    name: 'grouped',
-    series: ['s2', 's3'],
-    group: 'group',
-    settings: streamSettings({ thresholdMethod: 'multivariate', calibrationSize: 28 }),
-  }),
-  detectorConfig(),
-];
+const DETECTORS = [groupDetector({ calibrationSize: 28 }, { name: 'grouped', series: ['s2', 's3'] }), detectorConfig()];
 
 const INPUT = Array.from({ length: STEPS * SERIES }, (_, i) => {
   const [step, which] = [Math.floor(i / SERIES), i % SERIES];

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type DetectorConfig, settingsDigest } from '../../../src/config/config.ts';
+import type { DetectorConfig } from '../../../src/config/config.ts';
 import { resetSeries, restoreForTools } from '../../../src/engine/offline/state-tools.ts';
-import { loadedDetector } from '../../../src/engine/unit/loaded-detector.ts';
-import { arithmeticForecaster } from '../../fixture/models/arithmetic-forecaster.ts';
 import {
   detectorConfig,
-  observationRecord,
+  type Fed,
+  lines,
+  loadArithmetic,
   streamRun,
   streamSettings,
   TOPICS,
@@ -14,23 +14,12 @@ import {
 
 const KEPT = detectorConfig({ name: 'kept', series: ['kept*'] });
 const before = [KEPT, detectorConfig({ name: 'other', series: ['other*'] })];
-const after = [
-  KEPT,
-  detectorConfig({
-    name: 'other',
-    series: ['other*'],
-    settings: streamSettings({ detectionSize: 6, calibrationSize: 42 }),
-  }),
-];
-const loaded = (configs: readonly DetectorConfig[]) =>
-  configs.map((config) =>
-    loadedDetector(config, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, settingsDigest(config)),
-  );
+const after = [KEPT, { ...before[1], settings: streamSettings({ detectionSize: 6, calibrationSize: 42 }) }];
+const loaded = (configs: readonly DetectorConfig[]) => configs.map((config) => loadArithmetic(config));
 
 function appended(run: ReturnType<typeof streamRun>, from: number, to: number): void {
-  for (let step = from; step < to; step++) {
-    for (const series of ['kept', 'other']) run.broker.appendRecord(0, observationRecord(series, step, (step * 7) % 5));
-  }
+  const at = (step: number) => ['kept', 'other'].map((series): Fed => [series, step, (step * 7) % 5]);
+  run.feed(Array.from({ length: to - from }, (_, i) => at(from + i)).flat());
 }
 
 async function changedAt(step: number) {
@@ -48,10 +37,8 @@ async function changedAt(step: number) {
 test('detectors that change in a running worker: a series that is not concerned does not notice', async () => {
   const run = await changedAt(60);
   const undisturbed = streamRun({ detectors: before });
-  const worker = await undisturbed.start();
   appended(undisturbed, 0, 100);
-  await undisturbed.settled();
-  await worker.stop();
+  await undisturbed.scoreAll();
   const of = (scores: ReturnType<typeof run.scores>) => scores.filter(({ series }) => series === 'kept');
   assert.deepEqual(of(run.scores()), of(undisturbed.scores()));
 });
@@ -78,13 +65,7 @@ test('the changelog records by which version each partition is scored, and from 
     .read(TOPICS.changelog, 0)
     .filter(({ key }) => key?.toString() === 'detectors')
     .map(({ value }) => JSON.parse(value!.toString()));
-  assert.deepEqual(
-    versions.map(({ version, first_offset }) => [version, first_offset]),
-    [
-      [0, 0],
-      [1, 120],
-    ],
-  );
+  assert.deepEqual(lines(versions, 'version', 'first_offset'), ['0 0', '1 120']);
 });
 
 for (const version of [0, 0.5]) {
@@ -115,18 +96,7 @@ test('a reset of everything in a partition forgets its version: workers may scor
   assert.equal(await resetSeries(found, { glob: '*', topics: TOPICS }), 2);
   await log.close();
   const again = streamRun({ detectors: before, broker: run.broker });
-  const worker = await again.start();
   appended(again, 100, 101);
-  await again.settled();
-  await worker.stop();
-  assert.deepEqual(
-    again
-      .scores()
-      .slice(200)
-      .map(({ position, restarted }) => [position, restarted]),
-    [
-      [0, false],
-      [0, false],
-    ],
-  );
+  await again.scoreAll();
+  assert.deepEqual(lines(again.scores().slice(200), 'position', 'restarted'), ['0 false', '0 false']);
 });

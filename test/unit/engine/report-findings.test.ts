@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict';
-import { type DetectorConfig, settingsDigest } from '../../../src/config/config.ts';
+import type { DetectorConfig } from '../../../src/config/config.ts';
 import { UNKNOWN_LETTERS_MAX } from '../../../src/engine/commit/score-records.ts';
 import { metricReports } from '../../../src/engine/metric-reports.ts';
-import { loadedDetector } from '../../../src/engine/unit/loaded-detector.ts';
 import { createLogger } from '../../../src/ops/logger.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
 import { decodeFindings } from '../../../src/records/diagnostics/offset-metadata.ts';
 import { parseFrequency } from '../../../src/time/frequency.ts';
-import { arithmeticForecaster } from '../../fixture/models/arithmetic-forecaster.ts';
-import {
-  detectorConfig,
-  observationRecord,
-  STEP_MS,
-  streamRun,
-  streamSettings,
-} from '../../fixture/stream/stream-run.ts';
+import { detectorConfig, loadArithmetic, STEP_MS, streamRun, streamSettings } from '../../fixture/stream/stream-run.ts';
 import { virtualTest as test } from '../../fixture/virtual-time.ts';
 
 /** A worker whose findings are reported; steps of the input are minutes. */
@@ -28,9 +20,7 @@ async function reported(detectors: readonly DetectorConfig[], partitions = 1) {
   const worker = await run.start({}, reports);
   const feed = async (series: readonly string[], from: number, to: number, every = 1) => {
     for (let step = from; step < to; step += every) {
-      series.forEach((one, i) => {
-        run.broker.appendRecord(i % partitions, observationRecord(one, step, Math.sin(step)));
-      });
+      for (const [i, one] of series.entries()) run.feed([[one, step, Math.sin(step)]], i % partitions);
     }
     await run.settled();
   };
@@ -81,7 +71,7 @@ test('the members of a group are counted apart', async () => {
   const grouped = detectorConfig({ group: 'group', settings: streamSettings(settings) });
   const { run, worker, found } = await reported([grouped]);
   for (let step = 0; step < 400; step += 5) {
-    for (const member of names(3)) run.broker.appendRecord(0, observationRecord(member, step, Math.sin(step), 'g'));
+    run.feed(names(3).map((member) => [member, step, Math.sin(step), 'g']));
   }
   await run.settled();
   assert.deepEqual(found(), []);
@@ -93,8 +83,7 @@ test('a flood of series that no detector watches any more is one line of the log
   const { run, worker, reports, feed, found } = await reported([all]);
   await feed(names(50), 0, 5);
   const few = frequent('min', { name: 'all', series: ['other-*'] });
-  const bind = (config: DetectorConfig) =>
-    loadedDetector(config, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, settingsDigest(config));
+  const bind = (config: DetectorConfig) => loadArithmetic(config);
   worker.changeDetectors([bind(few)], 1);
   reports.findings.detectorsSet([few]);
   await feed(names(50), 5, 245);

@@ -7,9 +7,25 @@ import { COMMIT_BYTES_MAX } from '../../../src/engine/strategy/partition-strateg
 import type { Worker, WorkerReports } from '../../../src/engine/stream-worker.ts';
 import { ServiceError } from '../../../src/ops/service-error.ts';
 import { arithmeticForecaster } from '../../fixture/models/arithmetic-forecaster.ts';
-import { ignoredReports, observationRecord, streamRun } from '../../fixture/stream/stream-run.ts';
+import { type Fed, ignoredReports, lines, type StreamRun, streamRun } from '../../fixture/stream/stream-run.ts';
 import { until } from '../../fixture/until.ts';
 import { virtualTest as test } from '../../fixture/virtual-time.ts';
+
+type Session = Awaited<ReturnType<StreamLog['openPartition']>>;
+
+/** A log of the broker whose sessions are changed as they are opened. */
+function logOf({ broker }: Pick<StreamRun, 'broker'>, changed: (session: Session) => Partial<Session>): StreamLog {
+  const log = broker.openLog();
+  const openPartition: StreamLog['openPartition'] = async (...given) => {
+    const session = await log.openPartition(...given);
+    return { ...session, ...changed(session) };
+  };
+  return { ...log, openPartition };
+}
+
+async function ready(...workers: Worker[]): Promise<void> {
+  while (workers.some((worker) => worker.notReady().length > 0)) await sleep(1);
+}
 
 test('a worker that has joined reports the connection, although it was never lost', async () => {
   const said: (Error | null)[] = [];
@@ -28,19 +44,19 @@ test('readiness names a partition that makes no progress, until it does or is re
     return log.subscribe(handlers);
   };
   const worker = await start({ log: { ...log, subscribe } });
-  while (worker.notReady().length > 0) await sleep(1);
+  await ready(worker);
   stall(1, new Error('it has no leader'));
   assert.deepEqual(worker.notReady(), ['partition 1 makes no progress: it has no leader']);
   stall(1, null);
   assert.deepEqual(worker.notReady(), []);
   stall(1, new Error('it has no leader'));
   const other = await start();
-  while (worker.notReady().length > 0) await sleep(1);
+  await ready(worker);
   await Promise.all([worker.stop(), other.stop()]);
 });
 
 test('readiness names a transaction that makes no progress, with the reason, until one succeeds', async () => {
-  const { broker, start, settled } = streamRun();
+  const { broker, start, settled, feed } = streamRun();
   const log = broker.openLog();
   const hold = Promise.withResolvers<void>();
   let retried: (error: Error) => void = () => assert.fail('no session');
@@ -52,8 +68,8 @@ test('readiness names a transaction that makes no progress, with the reason, unt
   const reported: (string | null)[] = [];
   const stalled: EngineReports['stalled'] = (_partition, error) => void reported.push(error?.message ?? null);
   const worker = await start({ log: { ...log, openPartition } }, { stalled });
-  await until('it is ready', () => worker.notReady().length === 0);
-  broker.append(0, Buffer.from('s'), observationRecord('s', 0, 1).value);
+  await ready(worker);
+  feed([['s', 0, 1]]);
   await until('it is not ready', () => worker.notReady().length > 0);
   const silent = 'its transaction has had no answer for 3 s';
   assert.deepEqual(worker.notReady(), [`partition 0 makes no progress: ${silent}`]);
@@ -61,14 +77,14 @@ test('readiness names a transaction that makes no progress, with the reason, unt
   assert.deepEqual(worker.notReady(), ['partition 0 makes no progress: Partition 0 of topic scores has no leader']);
   hold.resolve();
   await settled();
-  await until('it is ready again', () => worker.notReady().length === 0);
+  await ready(worker);
   assert.deepEqual(reported, [silent, null]);
   await worker.stop();
 });
 
 test('a worker ends when its topic gets more partitions, since series move away from their state', async () => {
-  const { broker, start, scores } = streamRun({ partitions: 2 });
-  broker.append(1, Buffer.from('s'), observationRecord('s', 0, 1).value);
+  const { broker, start, scores, feed } = streamRun({ partitions: 2 });
+  feed([['s', 0, 1]], 1);
   const log: StreamLog = { ...broker.openLog(), partitionCount: async () => 1 };
   const worker = await start({ log });
   const failure = await worker.finished;
@@ -78,11 +94,9 @@ test('a worker ends when its topic gets more partitions, since series move away 
 });
 
 test('a worker refuses state that was made with another partition count', async () => {
-  const { broker, start, settled } = streamRun();
-  broker.append(0, Buffer.from('s'), observationRecord('s', 0, 1).value);
-  const learns = await start();
-  await settled();
-  await learns.stop();
+  const { broker, start, scoreAll, feed } = streamRun();
+  feed([['s', 0, 1]]);
+  await scoreAll();
   const log: StreamLog = { ...broker.openLog(), partitionCount: async () => 2 };
   const worker = await start({ log });
   const failure = await worker.finished;
@@ -93,15 +107,13 @@ test('a worker refuses state that was made with another partition count', async 
 
 test('a worker that is stopping ignores further assignments', async () => {
   const { broker, start } = streamRun();
-  const log = broker.openLog();
   let opened = 0;
-  const openPartition: StreamLog['openPartition'] = async (...partition) => {
+  const log = logOf({ broker }, ({ close }) => {
     opened++;
-    const session = await log.openPartition(...partition);
-    return { ...session, close: () => sleep(20).then(session.close) };
-  };
-  const worker = await start({ log: { ...log, openPartition } });
-  while (worker.notReady().length > 0) await sleep(1);
+    return { close: () => sleep(20).then(close) };
+  });
+  const worker = await start({ log });
+  await ready(worker);
   const stopped = worker.stop();
   broker.rebalance();
   await stopped;
@@ -110,42 +122,37 @@ test('a worker that is stopping ignores further assignments', async () => {
 });
 
 test('a worker that is stopped during a restore does not read the changelog to its end', async () => {
-  const { broker, start } = streamRun();
-  const log = broker.openLog();
+  const run = streamRun();
   const { promise: reading, resolve: onReading } = Promise.withResolvers<void>();
-  const openPartition: StreamLog['openPartition'] = async (...partition) => {
-    const session = await log.openPartition(...partition);
+  const log = logOf(run, () => {
     const { promise: closed, reject } = Promise.withResolvers<never>();
     const readChangelog = () => {
       onReading();
       return closed;
     };
     const close = async () => reject(new ServiceError('broker-unavailable', 'The connection was closed on our side'));
-    return { ...session, readChangelog, close };
-  };
-  const worker = await start({ log: { ...log, openPartition } });
+    return { readChangelog, close };
+  });
+  const worker = await run.start({ log });
   await reading;
   const stopped = worker.stop().then(() => 'stopped');
   assert.equal(await Promise.race([stopped, sleep(30_000, 'still reading', { ref: false })]), 'stopped');
 });
 
 test('readiness names the reason why a restore failed, until it succeeds', async () => {
-  const { broker, start } = streamRun();
-  const log = broker.openLog();
+  const run = streamRun();
   let hangs = true;
-  const openPartition: StreamLog['openPartition'] = async (...partition) => {
-    const session = await log.openPartition(...partition);
-    const readChangelog: typeof session.readChangelog = async (onRecord) => {
+  const log = logOf(run, (session) => ({
+    async readChangelog(onRecord) {
       if (hangs) throw new ServiceError('broker-unavailable', 'A transaction hangs', { retryable: true });
       await session.readChangelog(onRecord);
-    };
-    return { ...session, readChangelog };
-  };
-  const worker = await start({ log: { ...log, openPartition } });
+    },
+  }));
+  const worker = await run.start({ log });
   const reason = 'partition 0 is being restored after a failure: A transaction hangs';
   while (worker.notReady()[0] !== reason) await sleep(1);
   hangs = false;
-  while (worker.notReady().length > 0) await sleep(1);
+  await ready(worker);
   await worker.stop();
 });
 
@@ -163,7 +170,7 @@ test('readiness names the reason why a partition cannot be taken over while that
     worker.notReady().includes('partition 0 is being restored after a failure: A coordinator is away'),
   );
   allow();
-  await until('it is restored', () => worker.notReady().length === 0);
+  await ready(worker);
   await worker.stop();
 });
 
@@ -188,20 +195,19 @@ test('the bytes of records bound transactions and queues, not only their number'
 });
 
 test('a task that was fenced by mistake opens a session again', async () => {
-  const { broker, start, scores } = streamRun();
+  const { broker, start, scores, feed } = streamRun();
   const retries: string[] = [];
   const worker = await start({}, { retrying: (_, error) => void retries.push((error as ServiceError).code) });
-  while (worker.notReady().length > 0) await sleep(1);
+  await ready(worker);
   await broker.openLog().openPartition(0);
-  const { key, value } = observationRecord('s', 0, 1);
-  broker.append(0, key, value);
+  feed([['s', 0, 1]]);
   while (scores().length < 1) await sleep(1);
   assert.deepEqual(retries, ['fenced']);
   await worker.stop();
 });
 
 test('a zombie fences nobody: it opens sessions only after the group has confirmed its partitions', async () => {
-  const { broker, start, settled, scores } = streamRun({ partitions: 2 });
+  const { broker, start, settled, scores, feed } = streamRun({ partitions: 2 });
   const opened: string[] = [];
   const retries: string[] = [];
   const begin = async (name: string) => {
@@ -215,12 +221,8 @@ test('a zombie fences nobody: it opens sessions only after the group has confirm
   };
   const append = () => {
     for (const partition of [0, 1]) {
-      const { key, value } = observationRecord(`s${partition}`, broker.read('observations', partition).length, 1);
-      broker.append(partition, key, value);
+      feed([[`s${partition}`, broker.read('observations', partition).length, 1]], partition);
     }
-  };
-  const ready = async (...workers: Worker[]) => {
-    while (workers.some((worker) => worker.notReady().length > 0)) await sleep(1);
   };
   const zombie = await begin('zombie');
   await ready(zombie);
@@ -249,13 +251,10 @@ test('a zombie fences nobody: it opens sessions only after the group has confirm
 
 test('a rolling restart of the workers restores each moved partition once, the others never', async () => {
   const partitions = 9;
-  const { broker, start, settled, scores } = streamRun({ partitions });
+  const { start, settled, scores, feed } = streamRun({ partitions });
   let step = 0;
   const append = () => {
-    for (let partition = 0; partition < partitions; partition++) {
-      const { key, value } = observationRecord(`s${partition}`, step, 1);
-      broker.append(partition, key, value);
-    }
+    for (let partition = 0; partition < partitions; partition++) feed([[`s${partition}`, step, 1]], partition);
     step++;
   };
   const restores: number[] = [];
@@ -268,57 +267,45 @@ test('a rolling restart of the workers restores each moved partition once, the o
     };
     return start({}, { assigned, restored: (partition) => void restores.push(partition) });
   };
-  const ready = async () => {
-    for (const worker of workers) while (worker.notReady().length > 0) await sleep(1);
+  const appended = async () => {
+    await ready(...workers);
     append();
     await settled();
   };
   const workers = [await begin(), await begin(), await begin()];
-  await ready();
+  await appended();
   restores.length = 0;
   moves = 0;
   for (let turn = 0; turn < workers.length; turn++) {
     const leaving = workers.shift()!;
     append();
     await leaving.stop();
-    await ready();
+    await appended();
     workers.push(await begin());
-    await ready();
+    await appended();
   }
   assert.equal(restores.length, moves);
   // Each worker hands its three partitions over, and its successor takes three.
   assert.equal(moves, 3 * (3 + 3));
   for (let partition = 0; partition < partitions; partition++) {
-    const positions = scores(partition).map(({ position }) => position);
-    assert.deepEqual(
-      positions,
-      Array.from({ length: step }, (_, position) => position),
-    );
+    assert.deepEqual(lines(scores(partition), 'position'), [...Array(step).keys()].map(String));
   }
   await Promise.all(workers.map((worker) => worker.stop()));
 });
 
 test('a restore reads the changelog once', async () => {
-  const { broker, start, settled } = streamRun();
-  for (let step = 0; step < 40; step++) {
-    const { key, value } = observationRecord('s', step, step % 3);
-    broker.append(0, key, value);
-  }
-  const first = await start();
-  await settled();
-  await first.stop();
-  const log = broker.openLog();
+  const run = streamRun();
+  run.feed(Array.from({ length: 40 }, (_, step): Fed => ['s', step, step % 3]));
+  await run.scoreAll();
   let reads = 0;
-  const openPartition: StreamLog['openPartition'] = async (...partition) => {
-    const session = await log.openPartition(...partition);
-    const readChangelog: typeof session.readChangelog = (...given) => {
+  const log = logOf(run, ({ readChangelog }) => ({
+    readChangelog(...given) {
       reads++;
-      return session.readChangelog(...given);
-    };
-    return { ...session, readChangelog };
-  };
-  const second = await start({ log: { ...log, openPartition } });
-  while (second.notReady().length > 0) await sleep(1);
+      return readChangelog(...given);
+    },
+  }));
+  const second = await run.start({ log });
+  await ready(second);
   await second.stop();
   assert.equal(reads, 1);
 });
@@ -341,17 +328,15 @@ async function streamThatWaits({ together = false } = {}) {
   };
   // Long enough that the records below are scored before the next transaction is due.
   const run = streamRun({ forecaster: holding, limits: { commitIntervalMs: 200 } });
-  const append = (series: string, step: number) => {
-    const { key, value } = observationRecord(series, step, step % 3);
-    return run.broker.append(0, key, value);
-  };
+  const append = (series: string, step: number) => run.feed([[series, step, step % 3]]);
   const worker = await run.start();
   let step = 0;
   for (; requested === 0; step++) {
     append('waits', step);
     await run.settled();
   }
-  const other = append('other', step);
+  const other = run.broker.read('observations', 0).length;
+  append('other', step);
   if (!together) await sleep(5);
   append('waits', step);
   const release = (error?: Error) => {
@@ -369,10 +354,8 @@ async function everyRecordIsScored(waiting: Awaited<ReturnType<typeof streamThat
   assert.equal(scores().length, expected - 1);
   release();
   await settled();
-  assert.deepEqual(
-    scores().map(({ input }) => input.offset),
-    Array.from({ length: expected }, (_, offset) => offset),
-  );
+  const offsets = lines(scores(), ({ input }) => input.offset);
+  assert.deepEqual(offsets, [...Array(expected).keys()].map(String));
   await worker.stop();
 }
 

@@ -1,54 +1,19 @@
 import assert from 'node:assert/strict';
 import { publishDetectors } from '../../../../src/app/processes/operations/publish-detectors.ts';
 import { asAdmin } from '../../../../src/kafka/admin/admin-client.ts';
-import type { ScoreRecord } from '../../../../src/records/score-record.ts';
 import { kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
 import { detectorsFile, kafkaStream } from '../../../fixture/kafka/kafka-stream.ts';
 import { QUICK_DETECTOR, sines, waves } from '../../../fixture/stream/scored-stream.ts';
 import { observationRecord } from '../../../fixture/stream/stream-run.ts';
 
 const SERIES = ['kept-1', 'changed-1', 'changed-2'];
-const STEPS = 40;
 
-function detectors(changedDetectionSize: number, level = 95): string[] {
+function detectors(changedDetectionSize: number): string[] {
   return [
-    `{ name: kept, series: "kept-*", freq: min, h: 8, detection_size: 8, level: ${level}, context: 64 }`,
+    `{ name: kept, series: "kept-*", freq: min, h: 8, detection_size: 8, context: 64 }`,
     `{ name: changed, series: "changed-*", freq: min, h: 8, detection_size: ${changedDetectionSize}, context: 64 }`,
   ];
 }
-
-kafkaTest(
-  'only the series of a detector whose settings changed calibrate again, on the values they kept, marked once',
-  async () => {
-    const stream = await kafkaStream(1, []);
-    const run = async (file: readonly string[], from: number, to: number, restarts: number) => {
-      await stream.feed(sines(SERIES, from, to));
-      const worker = await stream.startWorker({}, detectorsFile(stream.topics, file));
-      await stream.scored(SERIES.length * to);
-      await worker.counts('tidewatch_series_restarts_total', restarts, 'settings-changed');
-      await worker.stop();
-    };
-    await run(detectors(8), 0, STEPS, 0);
-    // The level is no part of what was learned.
-    await run(detectors(16, 90), STEPS, 2 * STEPS, 2);
-    await run(detectors(16, 90), 2 * STEPS, 2 * STEPS + 8, 0);
-
-    const bySeries = Map.groupBy(await stream.scores(), ({ series }) => series);
-    const positions = (scores: readonly ScoreRecord[]) => scores.map(({ position }) => position);
-    const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
-    assert.deepEqual(positions(bySeries.get('kept-1')!), numbers(2 * STEPS + 8));
-    assert.ok(bySeries.get('kept-1')!.every(({ restarted }) => !restarted));
-    for (const series of ['changed-1', 'changed-2']) {
-      const scores = bySeries.get(series)!;
-      assert.deepEqual(positions(scores), numbers(2 * STEPS + 8));
-      assert.deepEqual(
-        scores.flatMap(({ restarted }, i) => (restarted ? [i] : [])),
-        [STEPS],
-      );
-      assert.deepEqual(scores[STEPS].window, { start: 32, end: 48 });
-    }
-  },
-);
 
 for (const [which, topicsOf] of [
   ['the input topic alone', ({ observations }) => [observations]],

@@ -106,7 +106,6 @@ nabTest('every row of the benchmark becomes one score, or is a duplicate, late o
 
   const bySeries = Map.groupBy(scores, ({ series }) => series);
   for (const series of FILES) await assertWindowsAsDefined(bySeries.get(series)!);
-  reportHits(bySeries, t);
 });
 
 /** Row by row from all files, as if the series were alive at the same time. */
@@ -146,22 +145,4 @@ async function assertWindowsAsDefined(scores: readonly ScoreRecord[]): Promise<v
       assertClose(score.severity, expected!.severity[k], ROUNDING, `severity of ${what}`);
     }
   }
-}
-
-function reportHits(bySeries: ReadonlyMap<string, readonly ScoreRecord[]>, t: TestContext): void {
-  const windows: Record<string, [string, string][]> = JSON.parse(
-    readFileSync(new URL('labels/combined_windows.json', NAB), 'utf8'),
-  );
-  let labelled = 0;
-  let hit = 0;
-  let flagged = 0;
-  for (const [series, scores] of bySeries) {
-    const flags = scores.filter(({ anomaly }) => anomaly).map(({ timestampMs }) => timestampMs);
-    flagged += flags.length;
-    for (const [start, end] of windows[`${series}.csv`].map((window) => window.map((time) => Date.parse(`${time}Z`)))) {
-      labelled++;
-      if (flags.some((ms) => ms >= start! && ms <= end!)) hit++;
-    }
-  }
-  t.diagnostic(`${hit} of ${labelled} labelled windows were hit, by ${flagged} flags`);
 }

@@ -4,7 +4,9 @@ import type { DetectorConfig } from '../../../../src/config/config.ts';
 import { bothWays, inStream, type TimedValue } from '../../../fixture/stream/both-ways.ts';
 import {
   detectorConfig,
-  observationRecord,
+  type Fed,
+  groupDetector,
+  lines,
   STEP_MS,
   type StreamRun,
   streamRun,
@@ -24,14 +26,7 @@ function steps(from: number, to: number, isThere: (step: number) => boolean = ()
   ]);
 }
 
-function forgotten(run: StreamRun) {
-  const sum = { idle: 0, 'series-max': 0 };
-  for (const tally of run.tallies) {
-    sum.idle += tally.forgotten.idle;
-    sum['series-max'] += tally.forgotten['series-max'];
-  }
-  return sum;
-}
+const forgotten = (run: StreamRun) => run.total((tally) => tally.forgotten.idle);
 
 /** How many series, groups and stale states a worker restores. */
 async function restoredUnits(detectors: readonly DetectorConfig[], from: StreamRun): Promise<number> {
@@ -59,21 +54,13 @@ test('a series without an observation for idle_limit is forgotten in state and c
   for (const { scores } of Object.values(await bothWays(observations, detector))) {
     const own = scores.filter(({ series }) => series === 'gone');
     const returned = own.findIndex(({ value }, i) => i > 0 && own[i - 1].state === 'silent' && value !== null);
-    assert.deepEqual(
-      own.slice(returned, returned + 2).map(({ position, restarted, state }) => [position, restarted, state]),
-      [
-        [0, false, 'warming-up'],
-        [1, false, 'warming-up'],
-      ],
-    );
+    const first = lines(own.slice(returned, returned + 2), 'position', 'restarted', 'state');
+    assert.deepEqual(first, ['0 false warming-up', '1 false warming-up']);
   }
   const run = streamRun({ detectors: [detector] });
-  await inStream(
-    steps(0, 30 + IDLE + 1, (step) => step < 30),
-    detector,
-    run,
-  );
-  assert.deepEqual([forgotten(run).idle, await restoredUnits([detector], run)], [1, 2]);
+  const stopped = steps(0, 30 + IDLE + 1, (step) => step < 30);
+  await inStream(stopped, detector, run);
+  assert.deepEqual([forgotten(run), await restoredUnits([detector], run)], [1, 2]);
 });
 
 test('a series that falls silent, or is forgotten, before it is calibrated has ended young; others have not', async () => {
@@ -87,40 +74,25 @@ test('a series that falls silent, or is forgotten, before it is calibrated has e
   assert.deepEqual(await young(brief, 5), ['gone']);
   assert.deepEqual(await young(brief, null), ['gone']);
   assert.deepEqual(await young(brief.slice(0, 20 * 3 + 3 * 2), null), []);
-  assert.deepEqual(
-    await young(
-      steps(0, 300, (step) => step < 200),
-      5,
-    ),
-    [],
-  );
+  const calibrated = steps(0, 300, (step) => step < 200);
+  assert.deepEqual(await young(calibrated, 5), []);
 });
 
 test('up to the limit a series continues where it was', async () => {
   const run = streamRun({ detectors: [detector] });
   const last = 29;
-  const { scores } = await inStream(
-    steps(0, 100, (step) => step <= last || step >= last + IDLE),
-    detector,
-    run,
-  );
-  assert.equal(forgotten(run).idle, 0);
+  const paused = steps(0, 100, (step) => step <= last || step >= last + IDLE);
+  const { scores } = await inStream(paused, detector, run);
+  assert.equal(forgotten(run), 0);
   const own = scores.filter(({ series, state }) => series === 'gone' && state !== 'silent' && state !== 'returned');
   assert.equal(own[last + 1].position, last + IDLE);
 });
 
 test('the open event of a forgotten series is closed', async () => {
-  const { events } = await inStream(
-    steps(0, 120, (step) => step < 30),
-    detector,
-  );
-  assert.deepEqual(
-    events.filter(({ series }) => series === 'gone').map(({ type, kind, closeReason }) => [type, kind, closeReason]),
-    [
-      ['opened', 'silence', null],
-      ['closed', 'silence', 'evicted'],
-    ],
-  );
+  const stopped = steps(0, 120, (step) => step < 30);
+  const { events } = await inStream(stopped, detector);
+  const own = events.filter(({ series }) => series === 'gone');
+  assert.deepEqual(lines(own, 'type', 'kind', 'closeReason'), ['opened silence null', 'closed silence evicted']);
 });
 
 test('a series that catches up, further behind than the limit, is not forgotten while its records come', async () => {
@@ -130,7 +102,7 @@ test('a series that catches up, further behind than the limit, is not forgotten 
     const behind = Array.from({ length: 100 }, (_, step): TimedValue => ['gone', step, step % 4]);
     const run = streamRun({ detectors: [patient] });
     const { scores } = await inStream([...ahead, ...behind, ...steps(200, 230, () => false)], patient, run);
-    assert.deepEqual([forgotten(run).idle, scores.at(-1)?.series], [0, 'b']);
+    assert.deepEqual([forgotten(run), scores.at(-1)?.series], [0, 'b']);
     const own = scores.filter(({ series, state }) => series === 'gone' && state !== 'silent');
     assert.equal(own.at(-1)?.position, 99);
   }
@@ -139,43 +111,28 @@ test('a series that catches up, further behind than the limit, is not forgotten 
 test('records that wait for older ones are scored before their series is forgotten', async () => {
   const patient = detectorConfig({ settings: { ...settings, silenceAfter: null, latenessMs: 20 * STEP_MS } });
   const run = streamRun({ detectors: [patient] });
-  const { scores, refused } = await inStream(
-    steps(0, 120, (step) => step < 30),
-    patient,
-    run,
-  );
+  const stopped = steps(0, 120, (step) => step < 30);
+  const { scores, refused } = await inStream(stopped, patient, run);
   assert.equal(scores.filter(({ series }) => series === 'gone').length, 30);
-  assert.deepEqual([refused, forgotten(run).idle], [{}, 1]);
+  assert.deepEqual([refused, forgotten(run)], [{}, 1]);
 });
 
 test('a group that is gone is forgotten, after the steps that wait for a member are scored', async () => {
-  const grouped = detectorConfig({
-    name: 'grouped',
-    series: ['m*'],
-    group: 'group',
-    settings: streamSettings({
-      thresholdMethod: 'multivariate',
-      calibrationSize: 28,
-      grace: 3,
-      idleMs: IDLE * STEP_MS,
-    }),
-  });
+  const grouped = groupDetector(
+    { calibrationSize: 28, grace: 3, idleMs: IDLE * STEP_MS },
+    { name: 'grouped', series: ['m*'] },
+  );
   const run = streamRun({ detectors: [grouped, detectorConfig({ settings })] });
-  const worker = await run.start();
-  const feed = (series: string, step: number, group?: string) => {
-    run.broker.appendRecord(0, observationRecord(series, step, step % 5, group));
-  };
   for (let step = 0; step < 100; step++) {
-    if (step < 40) feed('m1', step, 'g');
+    const member = (series: string): Fed => [series, step, step % 5, 'g'];
+    if (step < 40) run.feed([member('m1')]);
     // The last two steps wait for it.
-    if (step < 38) feed('m2', step, 'g');
-    feed('a', step);
-    feed('b', step);
+    if (step < 38) run.feed([member('m2')]);
+    run.feed(steps(step, step + 1, () => false));
   }
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll();
   assert.equal(run.scores().filter(({ group }) => group === 'g').length, 78);
-  assert.deepEqual([forgotten(run).idle, await restoredUnits([grouped, detectorConfig({ settings })], run)], [1, 2]);
+  assert.deepEqual([forgotten(run), await restoredUnits([grouped, detectorConfig({ settings })], run)], [1, 2]);
 });
 
 test('states of earlier settings are forgotten after the same time', async () => {
@@ -183,12 +140,9 @@ test('states of earlier settings are forgotten after the same time', async () =>
   const run = streamRun({ detectors: [detector] });
   await inStream(steps(0, 30), detector, run);
   const next = streamRun({ detectors: [changed], broker: run.broker });
-  await inStream(
-    steps(30, 100, () => false),
-    changed,
-    next,
-  );
-  assert.equal(forgotten(next).idle, 1);
+  const others = steps(30, 100, () => false);
+  await inStream(others, changed, next);
+  assert.equal(forgotten(next), 1);
   assert.equal(await restoredUnits([changed], next), 2);
 });
 
@@ -197,33 +151,18 @@ test('states of earlier settings count for the limit of series, and are evicted 
   const counts: number[] = [];
   let run: StreamRun | null = null;
   for (let change = 0; change < 5; change++) {
-    const grouped = detectorConfig({
-      name: `name-${change}`,
-      group: 'group',
-      settings: streamSettings({ thresholdMethod: 'multivariate', calibrationSize: 28 }),
-    });
+    const grouped = groupDetector({ calibrationSize: 28 }, { name: `name-${change}` });
     run = streamRun({ detectors: [grouped], limits: { seriesMax }, ...(run && { broker: run.broker }) });
-    const worker = await run.start();
-    for (let series = 0; series < seriesMax; series++) {
-      run.broker.appendRecord(0, observationRecord(`s${series}`, change, 1, `g${series}`));
-    }
-    await run.settled();
-    await worker.stop();
+    run.feed(Array.from({ length: seriesMax }, (_, i): Fed => [`s${i}`, change, 1, `g${i}`]));
+    await run.scoreAll();
     counts.push(await restoredUnits([grouped], run));
   }
-  assert.ok(
-    counts.every((count) => count <= seriesMax),
-    `${counts}`,
-  );
-  assert.ok(
-    counts.every((count) => count > seriesMax * 0.9),
-    `${counts}`,
-  );
+  assert.ok(Math.max(...counts) <= seriesMax && Math.min(...counts) > seriesMax * 0.9, `${counts}`);
 });
 
 test('a pause of the whole partition, longer than the limit, makes no series gone', async () => {
   const run = streamRun({ detectors: [detector] });
   const { scores } = await inStream([...steps(0, 30), ...steps(30 + 2 * IDLE, 60 + 2 * IDLE)], detector, run);
-  assert.equal(forgotten(run).idle, 0);
+  assert.equal(forgotten(run), 0);
   assert.ok(scores.filter(({ series }) => series === 'gone').every(({ position }, i) => i === 0 || position > 0));
 });

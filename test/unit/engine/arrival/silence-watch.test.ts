@@ -6,9 +6,10 @@ import { parseFrequency } from '../../../../src/time/frequency.ts';
 import { bothWays, inStream, type TimedValue } from '../../../fixture/stream/both-ways.ts';
 import {
   detectorConfig,
-  observationRecord,
+  lines,
   START_MS,
   STEP_MS,
+  stepOf,
   streamRun,
   streamSettings,
 } from '../../../fixture/stream/stream-run.ts';
@@ -25,18 +26,19 @@ function steps(from: number, to: number, isThere: (step: number) => boolean = ()
   ]);
 }
 
-const said = (scores: readonly ScoreRecord[]) =>
-  scores.flatMap(({ series, state, cause, timestampMs }) =>
-    state === 'silent' || state === 'returned' ? [[series, state, cause, (timestampMs - START_MS) / STEP_MS]] : [],
+const said = (scores: readonly ScoreRecord[], step = ({ timestampMs }: ScoreRecord) => stepOf(timestampMs)) =>
+  lines(
+    scores.filter(({ state }) => state === 'silent' || state === 'returned'),
+    'series',
+    'state',
+    'cause',
+    step,
   );
 
 test('a series that stops is reported silent exactly once, and reported when it returns', async () => {
   const observations = steps(0, 90, (step) => step < 30 || step >= 60);
   for (const { scores } of Object.values(await bothWays(observations, detector))) {
-    assert.deepEqual(said(scores), [
-      ['stops', 'silent', 'event-time', 34],
-      ['stops', 'returned', null, 60],
-    ]);
+    assert.deepEqual(said(scores), ['stops silent event-time 34', 'stops returned null 60']);
     assert.equal(scores.length, observations.length + 2);
   }
 });
@@ -50,16 +52,13 @@ test('a series that catches up, far behind the others, is not silent while its r
   }
   const left = steps(0, 60, () => false);
   const { scores } = await inStream([...left, ...behind.slice(0, 20), ...steps(60, 80, () => false)], detector);
-  assert.deepEqual(said(scores), [['stops', 'silent', 'event-time', 24]]);
+  assert.deepEqual(said(scores), ['stops silent event-time 24']);
 });
 
 test('an outage of a whole partition silences nobody when it ends, but who does not return with the others', async () => {
   const observations = [...steps(0, 30), ...steps(54, 80, () => false)];
   for (const { scores } of Object.values(await bothWays([...observations, ...steps(80, 90)], detector))) {
-    assert.deepEqual(said(scores), [
-      ['stops', 'silent', 'event-time', 34],
-      ['stops', 'returned', null, 80],
-    ]);
+    assert.deepEqual(said(scores), ['stops silent event-time 34', 'stops returned null 80']);
   }
   for (const { scores } of Object.values(await bothWays([...steps(0, 30), ...steps(54, 60)], detector))) {
     assert.deepEqual(said(scores), []);
@@ -74,34 +73,23 @@ test('silence is found by the record that shows it, and reported before its scor
   const at = scores.findIndex(({ state }) => state === 'silent');
   assert.deepEqual([scores[at - 1].series, scores[at - 1].timestampMs], ['a', START_MS + 35 * STEP_MS]);
   assert.deepEqual([scores[at + 1].series, scores[at + 1].timestampMs], ['b', START_MS + 35 * STEP_MS]);
-  assert.deepEqual(
-    [scores[at].value, scores[at].position, scores[at].input.offset],
-    [29 % 4, 30, observationsBefore(30) - 3],
-  );
+  assert.deepEqual([scores[at].value, scores[at].position, scores[at].input.offset], [29 % 4, 30, 3 * 29]);
 });
-
-function observationsBefore(step: number): number {
-  return 3 * step;
-}
 
 test('a silence is an event that is opened, and closed when the series returns; an alarm before it is closed', async () => {
   const run = streamRun({ detectors: [detector] });
-  const worker = await run.start();
-  for (const [series, step] of steps(0, 90, (at) => at < 30 || at >= 60)) {
-    run.broker.appendRecord(0, observationRecord(series, step, series === 'stops' && step === 29 ? 900 : step % 4));
-  }
-  await run.settled();
-  await worker.stop();
-  const events = run.events().filter(({ series }) => series === 'stops');
-  assert.deepEqual(
-    events.slice(0, 4).map(({ type, kind, closeReason }) => [type, kind, closeReason]),
-    [
-      ['opened', 'spike', null],
-      ['closed', 'spike', 'silent'],
-      ['opened', 'silence', null],
-      ['closed', 'silence', 'returned'],
-    ],
+  const observations = steps(0, 90, (at) => at < 30 || at >= 60);
+  run.feed(
+    observations.map(([series, step, value]) => [series, step, series === 'stops' && step === 29 ? 900 : value]),
   );
+  await run.scoreAll();
+  const events = run.events().filter(({ series }) => series === 'stops');
+  assert.deepEqual(lines(events.slice(0, 4), 'type', 'kind', 'closeReason'), [
+    'opened spike null',
+    'closed spike silent',
+    'opened silence null',
+    'closed silence returned',
+  ]);
   const [, , opened, closed] = events;
   assert.equal(closed.eventId, opened.eventId);
   assert.deepEqual([opened.startedAtMs, closed.endedAtMs], [START_MS + 30 * STEP_MS, START_MS + 60 * STEP_MS]);
@@ -120,19 +108,15 @@ test('a series with gaps of that length in its context is irregular: its silence
     detector,
   );
   // The first gaps are news.
-  assert.ok(said(scores).every(([, , , step]) => (step as number) < 60));
+  assert.ok(said(scores).every((line) => Number(line.split(' ').at(-1)) < 60));
 });
 
 test('a restart neither repeats nor loses a report', async () => {
   const run = streamRun({ detectors: [detector] });
   const observations = steps(0, 90, (step) => step < 30 || step >= 60);
   for (let sent = 0; sent < observations.length; sent += 7) {
-    const worker = await run.start();
-    for (const observation of observations.slice(sent, sent + 7)) {
-      run.broker.appendRecord(0, observationRecord(...observation));
-    }
-    await run.settled();
-    await worker.stop();
+    run.feed(observations.slice(sent, sent + 7));
+    await run.scoreAll();
   }
   const { scores } = await inStream(observations, detector);
   assert.deepEqual(run.scores(), scores);
@@ -201,13 +185,7 @@ test('in a partition without any record the clock decides, once, and a restart d
   append(30);
   await run.settled();
   await second.stop();
-  const records = run.scores().filter(({ state }) => state === 'silent' || state === 'returned');
-  assert.deepEqual(
-    records.map(({ state, cause, timestampMs }) => [state, cause, (timestampMs - START_MS) / 20]),
-    [
-      ['silent', 'clock', 24],
-      ['returned', null, 30],
-    ],
-  );
+  const quickStep = ({ timestampMs }: ScoreRecord) => (timestampMs - START_MS) / QUICK_MS;
+  assert.deepEqual(said(run.scores(), quickStep), ['s silent clock 24', 's returned null 30']);
   assert.equal(run.broker.committedOffset(0), 21);
 });

@@ -6,6 +6,7 @@ import { bothWays, inStream, type TimedValue } from '../../../fixture/stream/bot
 import type { MemoryBroker } from '../../../fixture/stream/memory-log.ts';
 import {
   detectorConfig,
+  lines,
   observationRecord,
   streamRun,
   streamSettings,
@@ -18,6 +19,10 @@ const detector = detectorConfig({ settings: streamSettings({ context: 2_000, gap
 
 const steps = (from: number, to: number, series = 's'): TimedValue[] =>
   Array.from({ length: to - from }, (_, i) => [series, from + i, (from + i) % 4]);
+
+/** Step by step, of two series. */
+const both = (from: number, to: number): TimedValue[] =>
+  steps(from, to).flatMap(([, ...rest]) => ['a', 'b'].map((series) => [series, ...rest] as const));
 
 const scoredSteps = (scores: readonly { series: string; position: number }[], series = 's') =>
   scores.filter((score) => score.series === series).map(({ position }) => position);
@@ -53,11 +58,6 @@ test('a jump to where another series has been waits for nothing', async () => {
 });
 
 test('after an outage of all series, the first records of two series confirm each other', async () => {
-  const both = (from: number, to: number) =>
-    steps(from, to).flatMap(([, ...rest]): TimedValue[] => [
-      ['a', ...rest],
-      ['b', ...rest],
-    ]);
   const { scores, refused } = await inStream([...both(0, 60), ...both(300, 301)], detector);
   assert.deepEqual(refused, {});
   assert.deepEqual([scoredSteps(scores, 'a').at(-1), scoredSteps(scores, 'b').at(-1)], [300, 300]);
@@ -79,24 +79,13 @@ test('single records between long gaps are all scored except the last two, which
 
 test('a record that is held survives a restart, and is scored when the next record agrees with it', async () => {
   const run = streamRun({ detectors: [detector] });
-  const append = (observations: readonly TimedValue[]) => {
-    for (const observation of observations) run.broker.appendRecord(0, observationRecord(...observation));
-  };
-  append([...steps(0, 60), ['s', 300, 7]]);
+  run.feed([...steps(0, 60), ['s', 300, 7]]);
   await run.scoreAll();
   assert.equal(run.scores().length, 60);
-  append([['s', 301, 8]]);
+  run.feed([['s', 301, 8]]);
   await run.scoreAll();
-  assert.deepEqual(
-    run
-      .scores()
-      .slice(60)
-      .map(({ position, value, input }) => [position, value, input.offset]),
-    [
-      [300, 7, 60],
-      [301, 8, 61],
-    ],
-  );
+  const held = lines(run.scores().slice(60), 'position', 'value', ({ input }) => input.offset);
+  assert.deepEqual(held, ['300 7 60', '301 8 61']);
 });
 
 test('records that arrive out of order within allowed_lateness are scored as if they had come in order', async () => {
@@ -110,10 +99,7 @@ test('records that arrive out of order within allowed_lateness are scored as if 
   const byTime = (scores: readonly ScoreRecord[]) => [...scores].sort((a, b) => a.timestampMs - b.timestampMs);
   assert.deepEqual(places(byTime(stream.scores)), places(ordered.scores).slice(0, stream.scores.length));
   assert.ok(stream.scores.length >= 192, 'the newest wait');
-  assert.deepEqual(
-    places(byTime(backtest.scores)),
-    places(ordered.scores).map((score) => score),
-  );
+  assert.deepEqual(places(byTime(backtest.scores)), places(ordered.scores));
 });
 
 test('records that wait for older ones never make a state that is too large for the broker', async () => {
@@ -156,9 +142,8 @@ test('records that wait become dead letters where their series starts over on an
   const detectors = [detectorConfig({ settings: streamSettings({ freq: parseFrequency('2min')! }) })];
   const second = streamRun({ detectors, broker: run.broker });
   await inStream(steps(60, 62), detectors[0], second);
-  const letters = second.deadLetters().map(({ reason, input }) => [input.offset, reason]);
-  const late = [55, 56, 57, 58, 59].map((offset) => [offset, 'late']);
-  assert.deepEqual(letters, [...late, [60, 'time-unconfirmed']]);
+  const late = [55, 56, 57, 58, 59].map((offset) => `late ${offset}`);
+  assert.deepEqual(second.letters('offset'), [...late, 'time-unconfirmed 60']);
 });
 
 test('after a change of settings, what waits is known to a restart: a pause of all then forgets nobody', async () => {
@@ -183,18 +168,9 @@ test('after a change of settings, what waits is known to a restart: a pause of a
 });
 
 test('a member of a group with one wrong timestamp does not move the group', async () => {
-  const settings = streamSettings({
-    thresholdMethod: 'multivariate',
-    calibrationSize: 28,
-    context: 2_000,
-    gapLimit: 2_000,
-  });
+  const size = { calibrationSize: 28, context: 2_000, gapLimit: 2_000 };
+  const settings = streamSettings({ thresholdMethod: 'multivariate', ...size });
   const group = detectorConfig({ group: 'group', settings });
-  const both = (from: number, to: number) =>
-    steps(from, to).flatMap(([, ...rest]): TimedValue[] => [
-      ['a', ...rest],
-      ['b', ...rest],
-    ]);
   const observations: TimedValue[] = [...both(0, 60), ['a', 60 + HOURS_23, 1], ...both(60, 90)];
   for (const { scores, refused } of Object.values(await bothWays(observations, group))) {
     assert.deepEqual(refused, { 'time-unconfirmed': 1 });

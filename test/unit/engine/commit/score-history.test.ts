@@ -4,13 +4,12 @@ import { compileObservationWriter } from '../../../../src/codecs/observations/ob
 import type { DetectorConfig } from '../../../../src/config/config.ts';
 import { type PastObservation, scoreHistory } from '../../../../src/engine/commit/score-history.ts';
 import type { Tally } from '../../../../src/engine/commit/tally.ts';
-import { loadedDetector } from '../../../../src/engine/unit/loaded-detector.ts';
 import type { ScoreRecord } from '../../../../src/records/score-record.ts';
 import { readObservations } from '../../../../src/tools/csv/observations.ts';
 import { pullObservations } from '../../../../src/tools/csv/pull.ts';
-import { arithmeticForecaster } from '../../../fixture/models/arithmetic-forecaster.ts';
 import {
   detectorConfig,
+  loadArithmetic,
   START_MS,
   STEP_MS,
   streamConfig,
@@ -46,7 +45,7 @@ async function streamed(history: readonly PastObservation[], detector: DetectorC
 
 async function backtested(history: readonly PastObservation[], detector: DetectorConfig) {
   const scores: ScoreRecord[] = [];
-  const loaded = loadedDetector(detector, { forecaster: arithmeticForecaster(), digest: 'arithmetic' }, 'any');
+  const loaded = loadArithmetic(detector);
   const onScores = (some: readonly ScoreRecord[]) => void scores.push(...some);
   const options = { source: 'file.csv', detectors: [loaded], group: GROUP, onScores };
   const tally = await scoreHistory(history, options, new AbortController().signal);

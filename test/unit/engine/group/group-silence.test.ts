@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import type { ScoreRecord } from '../../../../src/records/score-record.ts';
 import { parseFrequency } from '../../../../src/time/frequency.ts';
 import {
   detectorConfig,
-  observationRecord,
+  lines,
   START_MS,
-  STEP_MS,
+  stepOf,
   streamRun,
   streamSettings,
 } from '../../../fixture/stream/stream-run.ts';
@@ -30,10 +31,9 @@ async function scored(
   const run = streamRun({ detectors: watching });
   let worker = await run.start();
   for (let step = 0; step < 90; step++) {
-    for (const series of MEMBERS.filter((one) => sends(one, step))) {
-      run.broker.appendRecord(0, observationRecord(series, step, (step * 7 + series.charCodeAt(0)) % 5, 'g'));
-    }
-    run.broker.appendRecord(0, observationRecord('other', step, step % 3));
+    const there = MEMBERS.filter((one) => sends(one, step));
+    run.feed(there.map((series) => [series, step, (step * 7 + series.charCodeAt(0)) % 5, 'g']));
+    run.feed([['other', step, step % 3]]);
     if (!restartAt.includes(step)) continue;
     await run.settled();
     await worker.stop();
@@ -46,41 +46,29 @@ async function scored(
 
 type Run = Awaited<ReturnType<typeof scored>>;
 
-const stepOf = (timestampMs: number) => (timestampMs - START_MS) / STEP_MS;
-const said = (run: Run) =>
-  run
-    .scores()
-    .filter(({ state }) => state === 'silent' || state === 'returned')
-    .map(({ state, series, group, position, timestampMs, cause }) => [
-      state,
-      series,
-      group,
-      position,
-      stepOf(timestampMs),
-      cause,
-    ]);
+const said = (run: Run, ...fields: Parameters<typeof lines<ScoreRecord>>[1][]) =>
+  lines(
+    run.scores().filter(({ state }) => state === 'silent' || state === 'returned'),
+    'state',
+    'series',
+    ...fields,
+  );
+const step = ({ timestampMs }: ScoreRecord) => stepOf(timestampMs);
 const silences = (run: Run) =>
-  run
-    .events()
-    .filter(({ kind }) => kind === 'silence')
-    .map(({ type, series, group, closeReason, members }) => [
-      type,
-      series,
-      group,
-      closeReason,
-      members.map((one) => one.series),
-    ]);
+  lines(
+    run.events().filter(({ kind }) => kind === 'silence'),
+    'type',
+    'series',
+    'group',
+    'closeReason',
+    ({ members }) => members.map((one) => one.series),
+  );
 
 test('a member that stops is reported silent once, and back once; it is an event of its group', async () => {
   const run = await scored((series, step) => series !== 'b' || step < 30 || step >= 50);
-  assert.deepEqual(said(run), [
-    ['silent', 'b', 'g', 30, 33, 'event-time'],
-    ['returned', 'b', 'g', 50, 50, null],
-  ]);
-  assert.deepEqual(silences(run), [
-    ['opened', null, 'g', null, ['b']],
-    ['closed', null, 'g', 'returned', ['b']],
-  ]);
+  const rows = said(run, 'group', 'position', step, 'cause');
+  assert.deepEqual(rows, ['silent b g 30 33 event-time', 'returned b g 50 50 null']);
+  assert.deepEqual(silences(run), ['opened null g null b', 'closed null g returned b']);
   const silent = run.scores().find(({ state }) => state === 'silent');
   const last = run.scores().find(({ series, position }) => series === 'b' && position === 29);
   assert.deepEqual([silent?.value, silent?.input], [last?.value, last?.input]);
@@ -88,15 +76,9 @@ test('a member that stops is reported silent once, and back once; it is an event
 
 test('a group that stops is silent member by member, and one event until the last one is back', async () => {
   const run = await scored((series, step) => step < 30 || step >= (series === 'c' ? 70 : 50));
-  const names = (state: string) =>
-    said(run)
-      .filter(([one]) => one === state)
-      .map(([, series]) => series);
+  const names = (state: string) => said(run).flatMap((line) => (line.startsWith(state) ? line.at(-1) : []));
   assert.deepEqual([names('silent'), names('returned').sort()], [MEMBERS, MEMBERS]);
-  assert.deepEqual(silences(run), [
-    ['opened', null, 'g', null, ['a']],
-    ['closed', null, 'g', 'returned', MEMBERS],
-  ]);
+  assert.deepEqual(silences(run), ['opened null g null a', 'closed null g returned a,b,c']);
   const closed = run.events().find(({ kind, type }) => kind === 'silence' && type === 'closed');
   assert.ok(stepOf(closed!.updatedAtMs) >= 70);
 });
@@ -114,13 +96,7 @@ test('restarts repeat no report', async () => {
 test('a member that left the group is still reported back', async () => {
   const short = [detectors[0], { ...detectors[1], settings: { ...detectors[1].settings, gapLimit: 10 } }];
   const run = await scored((series, step) => series !== 'b' || step < 30 || step >= 60, { watching: short });
-  assert.deepEqual(
-    said(run).map(([state, series]) => [state, series]),
-    [
-      ['silent', 'b'],
-      ['returned', 'b'],
-    ],
-  );
+  assert.deepEqual(said(run), ['silent b', 'returned b']);
 });
 
 test('a group that starts over after a gap is back from its silence, and its event is closed as returned', async () => {
@@ -128,32 +104,22 @@ test('a group that starts over after a gap is back from its silence, and its eve
     watching: [detectors[0], { ...detectors[1], settings: { ...detectors[1].settings, gapLimit: 10 } }],
   });
   assert.ok(run.scores().some(({ series, position, restarted }) => series === 'a' && position === 0 && restarted));
-  assert.deepEqual(
-    silences(run).map(([type, , , closeReason]) => [type, closeReason]),
-    [
-      ['opened', null],
-      ['closed', 'returned'],
-    ],
-  );
+  const ends = run.events().filter(({ kind }) => kind === 'silence');
+  assert.deepEqual(lines(ends, 'type', 'closeReason'), ['opened null', 'closed returned']);
 });
 
 test('a group that catches up, far behind the others, is not silent while its records come', async () => {
   const run = streamRun({ detectors });
-  const feed = (series: string, step: number, group?: string) => {
-    run.broker.appendRecord(0, observationRecord(series, step, step % 5, group));
-  };
-  for (let step = 0; step < 120; step++) feed('other', step);
-  for (let step = 0; step < 60; step++) for (const series of MEMBERS) feed(series, step, 'g');
+  const steps = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+  run.feed(steps(0, 120).map((at) => ['other', at, at % 5]));
+  run.feed(steps(0, 60).flatMap((at) => MEMBERS.map((series) => [series, at, at % 5, 'g'] as const)));
   const worker = await run.start();
   await run.settled();
   assert.deepEqual(said(run), []);
-  for (let step = 120; step < 130; step++) feed('other', step);
+  run.feed(steps(120, 130).map((at) => ['other', at, at % 5]));
   await run.settled();
   await worker.stop();
-  assert.deepEqual(
-    said(run).map(([state, series, , , step]) => [state, series, step]),
-    MEMBERS.map((series) => ['silent', series, 63]),
-  );
+  assert.deepEqual(said(run, step), ['silent a 63', 'silent b 63', 'silent c 63']);
 });
 
 test('in a partition without any record the clock reports silent members once, also after a restart', async () => {
@@ -180,17 +146,10 @@ test('in a partition without any record the clock reports silent members once, a
   feed(30, 34, MEMBERS);
   await run.settled();
   await second.stop();
-  assert.deepEqual(
-    said(run).map(([state, series, , position, , cause]) => [state, series, position, cause]),
-    [
-      ['silent', 'a', 23, 'clock'],
-      ['silent', 'b', 23, 'clock'],
-      ['silent', 'c', 20, 'clock'],
-      ...MEMBERS.map((series) => ['returned', series, 30, null]),
-    ],
-  );
-  assert.deepEqual(silences(run), [
-    ['opened', null, 'g', null, ['c']],
-    ['closed', null, 'g', 'returned', MEMBERS],
+  const silent = ['silent a 23 clock', 'silent b 23 clock', 'silent c 20 clock'];
+  assert.deepEqual(said(run, 'position', 'cause'), [
+    ...silent,
+    ...MEMBERS.map((series) => `returned ${series} 30 null`),
   ]);
+  assert.deepEqual(silences(run), ['opened null g null c', 'closed null g returned a,b,c']);
 });

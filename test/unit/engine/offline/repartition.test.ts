@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { settingsDigest } from '../../../../src/config/config.ts';
 import { repartition, whyNotMoved } from '../../../../src/engine/offline/repartition.ts';
 import { restoreForTools } from '../../../../src/engine/offline/state-tools.ts';
-import { detectorsOfInput, loadedDetector } from '../../../../src/engine/unit/loaded-detector.ts';
+import { detectorsOfInput } from '../../../../src/engine/unit/loaded-detector.ts';
 import { keyPartitioner } from '../../../../src/kafka/produce/key-partition.ts';
-import { arithmeticForecaster } from '../../../fixture/models/arithmetic-forecaster.ts';
 import {
   detectorConfig,
+  loadArithmetic,
   observationRecord,
   streamConfig,
   streamRun,
@@ -29,11 +28,7 @@ test('the labels of a series move with its state to another partition, where a t
   await run.settled();
   await worker.stop();
 
-  const loaded = loadedDetector(
-    config,
-    { forecaster: arithmeticForecaster(), digest: 'arithmetic' },
-    settingsDigest(config),
-  );
+  const loaded = loadArithmetic(config);
   const lookup = { ...detectorsOfInput([loaded], input), detectorNamed: new Map([[config.name, loaded]]) };
   const source = await restoreForTools(await run.broker.openLog().openPartition(0), TOPICS.observations, lookup);
   const [before, after] = [keyPartitioner(1), keyPartitioner(2)];

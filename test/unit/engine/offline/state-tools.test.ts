@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { settingsDigest } from '../../../../src/config/config.ts';
 import {
   inspectSeries,
   keptObservations,
   resetSeries,
   restoreForTools,
 } from '../../../../src/engine/offline/state-tools.ts';
-import { loadedDetector } from '../../../../src/engine/unit/loaded-detector.ts';
-import { arithmeticForecaster } from '../../../fixture/models/arithmetic-forecaster.ts';
 import {
   detectorConfig,
+  loadArithmetic,
   observationRecord,
   START_MS,
   STEP_MS,
@@ -19,11 +17,7 @@ import {
 } from '../../../fixture/stream/stream-run.ts';
 
 const config = detectorConfig();
-const loaded = loadedDetector(
-  config,
-  { forecaster: arithmeticForecaster(), digest: 'arithmetic' },
-  settingsDigest(config),
-);
+const loaded = loadArithmetic(config);
 const lookup = { detectorOf: () => loaded, detectorNamed: new Map([[config.name, loaded]]) };
 
 async function scored() {

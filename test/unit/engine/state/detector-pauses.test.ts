@@ -5,11 +5,13 @@ import type { AnomalyEvent } from '../../../../src/records/anomaly-event.ts';
 import { parseFrequency } from '../../../../src/time/frequency.ts';
 import {
   detectorConfig,
-  observationRecord,
+  type Fed,
+  groupDetector,
+  lines,
   resumed,
   START_MS,
-  STEP_MS,
   type StreamRun,
+  stepOf,
   streamRun,
   streamSettings,
   TOPICS,
@@ -25,11 +27,12 @@ const DB = ['db-1', 'db-2', 'db-3'];
 
 type Sends = (series: string, step: number) => boolean;
 
-function append(run: StreamRun, step: number, series: readonly string[], group?: string): void {
-  for (const one of series) {
-    run.broker.appendRecord(0, observationRecord(one, step, (step * 7 + one.length) % 5, group));
-  }
-}
+const at = (step: number, series: readonly string[], group?: string) =>
+  series.map((one): Fed => [one, step, (step * 7 + one.length) % 5, group]);
+
+/** Each of the steps from `from` to `to`. */
+const each = (from: number, to: number, of: (step: number) => readonly Fed[]) =>
+  Array.from({ length: to - from }, (_, i) => of(from + i)).flat();
 
 /** Steps `from` to `to` of all series that send one. The worker restarts after some. */
 async function scored(
@@ -43,10 +46,11 @@ async function scored(
   const run = streamRun({ detectors });
   let worker = await run.start();
   for (let step = 0; step < to; step++) {
-    append(
-      run,
-      step,
-      [...DB, ...WEB].filter((series) => sends(series, step)),
+    run.feed(
+      at(
+        step,
+        [...DB, ...WEB].filter((series) => sends(series, step)),
+      ),
     );
     if (!restartAfter.includes(step)) continue;
     await run.settled();
@@ -58,23 +62,20 @@ async function scored(
   return run;
 }
 
-const stepOf = (timestampMs: number | null) => (timestampMs === null ? null : (timestampMs - START_MS) / STEP_MS);
-const shown = ({ type, detector, series, seriesCount, closeReason, startedAtMs, endedAtMs }: AnomalyEvent) => {
-  return [type, detector, series, seriesCount, closeReason, stepOf(startedAtMs), stepOf(endedAtMs)];
+const shown = (run: StreamRun) => {
+  const times = ({ startedAtMs, endedAtMs }: AnomalyEvent) =>
+    endedAtMs === null ? stepOf(startedAtMs) : `${stepOf(startedAtMs)}-${stepOf(endedAtMs)}`;
+  return lines(silences(run), 'type', 'detector', 'series', 'seriesCount', 'closeReason', times);
 };
 const silences = (run: StreamRun) => run.events().filter(({ kind }) => kind === 'silence');
-const silentScores = (run: StreamRun) =>
-  run.scores().flatMap(({ series, state }) => (state === 'silent' || state === 'returned' ? [[series, state]] : []));
+const silentScores = (run: StreamRun) => run.scores().filter(({ state }) => state === 'silent' || state === 'returned');
 
 const isWeb = (series: string) => series.startsWith('web');
 const webPauses: Sends = (series, step) => !isWeb(series) || step < 20 || step >= 40;
 
 test('a detector whose series all stop while others continue is one event, with their number', async () => {
   const run = await scored(webPauses);
-  assert.deepEqual(silences(run).map(shown), [
-    ['opened', 'web', null, 40, null, 20, null],
-    ['closed', 'web', null, 40, 'returned', 20, 40],
-  ]);
+  assert.deepEqual(shown(run), ['opened web null 40 null 20', 'closed web null 40 returned 20-40']);
   assert.deepEqual(silentScores(run), []);
   const [opened, closed] = silences(run);
   assert.equal(closed.eventId, opened.eventId);
@@ -90,9 +91,7 @@ test('where only some stop, each has a silence of its own', async () => {
   const stops = ['web-3', 'web-7', 'db-1'];
   const run = await scored((series, step) => !stops.includes(series) || step < 20 || step >= 40);
   assert.deepEqual(
-    silences(run)
-      .map(({ type, series, seriesCount }) => `${type} ${series} ${seriesCount}`)
-      .sort(),
+    lines(silences(run), 'type', 'series', 'seriesCount').sort(),
     stops.flatMap((series) => [`closed ${series} null`, `opened ${series} null`]).sort(),
   );
   assert.equal(silentScores(run).length, 6);
@@ -102,13 +101,8 @@ test('a series that does not return with the others has a silence of its own, so
   const sends: Sends = (series, step) => webPauses(series, step) && (series !== 'web-3' || step < 20 || step >= 50);
   const run = await scored(sends);
   assert.deepEqual(
-    silences(run).map((event) => [event.type, event.series, stepOf(event.updatedAtMs)]),
-    [
-      ['opened', null, 24],
-      ['closed', null, 40],
-      ['opened', 'web-3', 24],
-      ['closed', 'web-3', 50],
-    ],
+    lines(silences(run), 'type', 'series', ({ updatedAtMs }) => stepOf(updatedAtMs)),
+    ['opened null 24', 'closed null 40', 'opened web-3 24', 'closed web-3 50'],
   );
   const silent = run.scores().findIndex(({ state }) => state === 'silent');
   assert.equal(stepOf(run.scores()[silent - 1].timestampMs), 46);
@@ -118,30 +112,18 @@ test('a series that was silent before the pause keeps its own silence', async ()
   const run = await scored(
     (series, step) => webPauses(series, step) && (series !== 'web-3' || step < 10 || step >= 50),
   );
-  assert.deepEqual(
-    silences(run).map(({ type, series, seriesCount }) => [type, series, seriesCount]),
-    [
-      ['opened', 'web-3', null],
-      ['opened', null, 39],
-      ['closed', null, 39],
-      ['closed', 'web-3', null],
-    ],
-  );
+  const said = lines(silences(run), 'type', 'series', 'seriesCount');
+  assert.deepEqual(said, ['opened web-3 null', 'opened null 39', 'closed null 39', 'closed web-3 null']);
 });
 
 test('records that continue where they stopped end the pause, and nobody is silent while they catch up', async () => {
   const run = streamRun({ detectors: [web, db] });
-  const worker = await run.start();
-  for (let step = 0; step < 20; step++) append(run, step, [...DB, ...WEB]);
-  for (let step = 20; step < 40; step++) append(run, step, DB);
-  for (let step = 20; step < 40; step++) append(run, step, WEB);
-  for (let step = 40; step < 50; step++) append(run, step, [...DB, ...WEB]);
-  await run.settled();
-  await worker.stop();
-  assert.deepEqual(silences(run).map(shown), [
-    ['opened', 'web', null, 40, null, 20, null],
-    ['closed', 'web', null, 40, 'returned', 20, 24],
-  ]);
+  run.feed(each(0, 20, (step) => at(step, [...DB, ...WEB])));
+  run.feed(each(20, 40, (step) => at(step, DB)));
+  run.feed(each(20, 40, (step) => at(step, WEB)));
+  run.feed(each(40, 50, (step) => at(step, [...DB, ...WEB])));
+  await run.scoreAll();
+  assert.deepEqual(shown(run), ['opened web null 40 null 20', 'closed web null 40 returned 20-24']);
   assert.deepEqual(silentScores(run), []);
 });
 
@@ -150,36 +132,17 @@ test('a detector of one series, or one group, has the silence of that one', asyn
   const run = await scored((series, step) => !isWeb(series) || (series === 'web-3' && (step < 20 || step >= 40)), {
     detectors: [one, db],
   });
-  assert.deepEqual(
-    silences(run).map(({ type, series, seriesCount }) => [type, series, seriesCount]),
-    [
-      ['opened', 'web-3', null],
-      ['closed', 'web-3', null],
-    ],
-  );
+  const said = lines(silences(run), 'type', 'series', 'seriesCount');
+  assert.deepEqual(said, ['opened web-3 null', 'closed web-3 null']);
 });
 
 test('of groups that all stop, the pause counts the members', async () => {
-  const groups = detectorConfig({
-    name: 'web',
-    series: ['web-*'],
-    group: 'group',
-    settings: { ...settings, thresholdMethod: 'multivariate' },
-  });
+  const groups = groupDetector(settings, { name: 'web', series: ['web-*'] });
   const run = streamRun({ detectors: [groups, db] });
-  const worker = await run.start();
-  for (let step = 0; step < 60; step++) {
-    append(run, step, DB);
-    if (step >= 20 && step < 40) continue;
-    append(run, step, WEB.slice(0, 5), 'g1');
-    append(run, step, WEB.slice(5, 8), 'g2');
-  }
-  await run.settled();
-  await worker.stop();
-  assert.deepEqual(silences(run).map(shown), [
-    ['opened', 'web', null, 8, null, 20, null],
-    ['closed', 'web', null, 8, 'returned', 20, 40],
-  ]);
+  const ofGroups = (step: number) => [...at(step, WEB.slice(0, 5), 'g1'), ...at(step, WEB.slice(5, 8), 'g2')];
+  run.feed(each(0, 60, (step) => [...at(step, DB), ...(step >= 20 && step < 40 ? [] : ofGroups(step))]));
+  await run.scoreAll();
+  assert.deepEqual(shown(run), ['opened web null 8 null 20', 'closed web null 8 returned 20-40']);
   assert.deepEqual(silentScores(run), []);
 });
 
@@ -195,28 +158,14 @@ test('a pause of a detector that was removed is closed; settings that change lea
   const paused = await scored((series, step) => !isWeb(series) || step < 20, { to: 30 });
   const { broker } = paused;
   const gone = await resumed(streamRun({ detectors: [db], broker }), { detectors: [db] });
-  assert.deepEqual(
-    silences(gone).map(({ type, closeReason }) => [type, closeReason]),
-    [
-      ['opened', null],
-      ['closed', 'detector_removed'],
-    ],
-  );
+  assert.deepEqual(lines(silences(gone), 'type', 'closeReason'), ['opened null', 'closed detector_removed']);
   const again = await scored((series, step) => !isWeb(series) || step < 20, { to: 30 });
   const detectors = [{ ...web, settings: { ...settings, level: 90 } }, db];
   const changed = await resumed(again, { detectors });
   assert.equal(silences(changed).length, 1);
-  const worker = await changed.start();
-  for (let step = 30; step < 50; step++) append(changed, step, [...DB, ...WEB]);
-  await changed.settled();
-  await worker.stop();
-  assert.deepEqual(
-    silences(changed).map(({ type, closeReason }) => [type, closeReason]),
-    [
-      ['opened', null],
-      ['closed', 'returned'],
-    ],
-  );
+  changed.feed(each(30, 50, (step) => at(step, [...DB, ...WEB])));
+  await changed.scoreAll();
+  assert.deepEqual(lines(silences(changed), 'type', 'closeReason'), ['opened null', 'closed returned']);
   assert.deepEqual(silentScores(changed), []);
 });
 
@@ -241,12 +190,7 @@ test('a feeder that stops is one event of each detector, opened and closed once:
   for (let step = 60; step < 64; step++) send(step);
   await run.settled();
   await second.stop();
-  const said = silences(run).map(({ type, detector, series, seriesCount }) => [type, detector, series, seriesCount]);
-  assert.deepEqual(said.slice(0, 4).sort(), [
-    ['closed', 'db', null, 3],
-    ['closed', 'web', null, 40],
-    ['opened', 'db', null, 3],
-    ['opened', 'web', null, 40],
-  ]);
+  const said = lines(silences(run), 'type', 'detector', 'series', 'seriesCount').slice(0, 4).sort();
+  assert.deepEqual(said, ['closed db null 3', 'closed web null 40', 'opened db null 3', 'opened web null 40']);
   assert.deepEqual(silentScores(run), []);
 });

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { settingsDigest } from '../../../../src/config/config.ts';
 import { PartitionState } from '../../../../src/engine/state/partition-state.ts';
-import { loadedDetector } from '../../../../src/engine/unit/loaded-detector.ts';
-import { arithmeticForecaster } from '../../../fixture/models/arithmetic-forecaster.ts';
 import { recordingSink } from '../../../fixture/stream/recording-sink.ts';
-import { detectorConfig, START_MS } from '../../../fixture/stream/stream-run.ts';
+import { detectorConfig, loadArithmetic, START_MS } from '../../../fixture/stream/stream-run.ts';
 
 const config = detectorConfig();
-const model = { forecaster: arithmeticForecaster(), digest: 'arithmetic' };
-const loaded = loadedDetector(config, model, settingsDigest(config));
+const loaded = loadArithmetic(config);
 
 function observation(series: string, offset: number) {
   const record = { partition: 0, offset, timestampMs: 0, key: null, value: null };

@@ -5,7 +5,8 @@ import type { StreamDetectionSettings } from '../../../../src/detection/calibrat
 import { parseFrequency } from '../../../../src/time/frequency.ts';
 import {
   detectorConfig,
-  observationRecord,
+  type Fed,
+  groupDetector,
   resumed,
   STEP_MS,
   type StreamRun,
@@ -18,24 +19,16 @@ import { until } from '../../../fixture/until.ts';
 const other = detectorConfig({ name: 'other', series: ['other'] });
 const detectorsOf = (settings: Partial<StreamDetectionSettings>): DetectorConfig[] => [
   other,
-  detectorConfig({
-    name: 'together',
-    series: ['m*'],
-    group: 'group',
-    settings: streamSettings({ ...settings, thresholdMethod: 'multivariate' }),
-  }),
+  groupDetector(settings, { name: 'together', series: ['m*'] }),
   detectorConfig({ settings: streamSettings(settings) }),
 ];
 
 const LATENESS = { latenessMs: 300_000 };
 const WATCHED = ['alone', 'm1', 'm2'];
 
-function append({ broker }: StreamRun, series: readonly string[], steps: readonly number[]): void {
-  for (const step of steps) {
-    for (const id of series) {
-      broker.appendRecord(0, observationRecord(id, step, step % 4, id.startsWith('m') ? 'group' : undefined));
-    }
-  }
+function append(run: StreamRun, series: readonly string[], steps: readonly number[]): void {
+  const at = (step: number) => series.map((id): Fed => [id, step, step % 4, id.startsWith('m') ? 'group' : undefined]);
+  run.feed(steps.flatMap(at));
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
@@ -80,9 +73,9 @@ test('a series or group of which nothing is continued is forgotten after its idl
   append(first, ['other'], [1]);
   await resumed(first, { detectors });
   append(first, ['other'], range(2, 20));
-  const { tallies } = await resumed(first, { detectors });
+  const run = await resumed(first, { detectors });
   assert.equal(
-    tallies.reduce((sum, { forgotten }) => sum + forgotten.idle, 0),
+    run.total(({ forgotten }) => forgotten.idle),
     2,
   );
 });
@@ -130,9 +123,6 @@ for (const restarts of [false, true]) {
 
   test(`a wrong time behind such a record is found${when}`, async () => {
     const run = await waitingOnAnotherGrid(restarts, [700, 62]);
-    assert.deepEqual(
-      run.deadLetters().map(({ reason, series }) => [reason, series]),
-      [['time-unconfirmed', 'last']],
-    );
+    assert.deepEqual(run.letters('series'), ['time-unconfirmed last']);
   });
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { planResume } from '../../../../src/engine/state/resume-position.ts';
-
-import { observationRecord, type StreamRun, streamRun, TOPICS } from '../../../fixture/stream/stream-run.ts';
+import { type Fed, lines, type StreamRun, streamRun, TOPICS } from '../../../fixture/stream/stream-run.ts';
 import { virtualTest as test } from '../../../fixture/virtual-time.ts';
 
 const stored = { nextOffset: 10, topicId: 'a', watermark: null };
@@ -40,16 +39,11 @@ test('another topic id starts over at the oldest record; an unknown one does not
 
 const WINDOW = 4;
 
-function append({ broker }: StreamRun, series: string, fromStep: number, toStep: number): void {
-  for (let step = fromStep; step < toStep; step++) broker.appendRecord(0, observationRecord(series, step, step % 3));
+function append(run: StreamRun, series: string, from: number, to: number): void {
+  run.feed(Array.from({ length: to - from }, (_, i): Fed => [series, from + i, (from + i) % 3]));
 }
 
-async function scoreAll(run: StreamRun, events = {}): Promise<void> {
-  const worker = await run.start({}, events);
-  while (worker.notReady().length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
-  await run.settled();
-  await worker.stop();
-}
+const restarts = (run: StreamRun) => run.total(({ restarted }) => restarted['topic-recreated'] ?? 0);
 
 for (const [what, offset] of [
   ['lost', null],
@@ -58,31 +52,28 @@ for (const [what, offset] of [
   test(`a group offset that is ${what} floods nothing as late: the state's position wins`, async () => {
     const run = streamRun();
     append(run, 's', 0, 20);
-    await scoreAll(run);
+    await run.scoreAll();
     run.broker.moveOffset(0, offset);
     append(run, 's', 20, 24);
     const resumed: unknown[] = [];
-    await scoreAll(run, { resumedFromState: (_: number, resume: unknown) => resumed.push(resume) });
+    await run.scoreAll({}, { resumedFromState: (_: number, resume: unknown) => resumed.push(resume) });
     assert.deepEqual(resumed, [{ offset: 20, committedOffset: offset }]);
     assert.deepEqual(run.deadLetters(), []);
-    assert.deepEqual(
-      run.scores().map(({ position }) => position),
-      Array.from({ length: 24 }, (_, i) => i),
-    );
+    assert.deepEqual(lines(run.scores(), 'position'), [...Array(24).keys()].map(String));
   });
 }
 
 test('a group offset that was moved ahead of the state is reported in the log, a metric and one dead letter, once', async () => {
   const run = streamRun();
   append(run, 's', 0, 20);
-  await scoreAll(run);
+  await run.scoreAll();
   append(run, 's', 20, 28);
   run.broker.moveOffset(0, 23);
   const skipped: unknown[] = [];
   const events = { recordsSkipped: (_: number, range: unknown) => skipped.push(range) };
-  await scoreAll(run, events);
+  await run.scoreAll({}, events);
   append(run, 's', 28, 30);
-  await scoreAll(run, events);
+  await run.scoreAll({}, events);
   assert.deepEqual(skipped, [{ first: 20, last: 22, reason: 'records-skipped' }]);
   assert.deepEqual(
     run.deadLetters().map(({ reason, input }) => [reason, input]),
@@ -93,44 +84,26 @@ test('a group offset that was moved ahead of the state is reported in the log, a
     [...Array(20).keys(), 23, 24, 25, 26, 27, 28, 29].map((offset) => [offset, offset]),
     'the steps between are missing values of the series',
   );
-  const count = (of: 'skippedOffsets' | 'skippedRanges') => run.tallies.reduce((sum, tally) => sum + tally[of], 0);
-  assert.deepEqual([count('skippedRanges'), count('skippedOffsets')], [1, 3]);
+  assert.deepEqual([run.total('skippedRanges'), run.total('skippedOffsets')], [1, 3]);
 });
 
 test('a topic recreated while no worker runs starts over and reports it, also after a further restore', async () => {
   const run = streamRun();
   append(run, 's', 0, 20);
   append(run, 'other', 0, 20);
-  await scoreAll(run);
+  await run.scoreAll();
   run.broker.recreateInput();
   append(run, 's', 30, 32);
   const recreated: number[] = [];
-  await scoreAll(run, { topicRecreated: (_: number, units: number) => recreated.push(units) });
+  await run.scoreAll({}, { topicRecreated: (_: number, units: number) => recreated.push(units) });
   assert.deepEqual(recreated, [2]);
-  assert.deepEqual(
-    run.deadLetters().map(({ reason, input }) => [reason, input.offset]),
-    [['topic-recreated', 40]],
-  );
+  assert.deepEqual(run.letters('offset'), ['topic-recreated 40']);
   append(run, 'other', 30, 31);
   append(run, 's', 32, 33);
-  await scoreAll(run);
-  assert.deepEqual(
-    run
-      .scores()
-      .slice(40)
-      .map(({ series, position, restarted }) => [series, position, restarted]),
-    [
-      ['s', 0, true],
-      ['s', 1, false],
-      ['other', 0, true],
-      ['s', 2, false],
-    ],
-  );
-  const tallies = run.tallies.map(({ restarted }) => restarted['topic-recreated'] ?? 0);
-  assert.equal(
-    tallies.reduce((sum, restarts) => sum + restarts, 0),
-    2,
-  );
+  await run.scoreAll();
+  const after = lines(run.scores().slice(40), 'series', 'position', 'restarted');
+  assert.deepEqual(after, ['s 0 true', 's 1 false', 'other 0 true', 's 2 false']);
+  assert.equal(restarts(run), 2);
   const newest = new Map(run.broker.read(TOPICS.changelog, 0).map(({ key, value }) => [String(key), value]));
   const windows = [...newest].filter(([key, value]) => key.startsWith('w/') && value !== null);
   assert.deepEqual(windows, [], 'closed windows of the old topic are deleted');
@@ -151,18 +124,14 @@ test('a changelog recreated under a worker has a part of the state: its series s
     [28, 30],
   ]) {
     for (const series of ['s', 'other']) append(run, series, start, end);
-    await scoreAll(run, { topicRecreated: (_: number, units: number) => recreated.push(units) });
+    await run.scoreAll({}, { topicRecreated: (_: number, units: number) => recreated.push(units) });
   }
   assert.deepEqual(recreated, [1]);
   assert.deepEqual(run.deadLetters(), []);
   const positions = (name: string) => run.scores().flatMap(({ series, position }) => (series === name ? position : []));
   assert.deepEqual(positions('s'), [...Array(26).keys(), 0, 1, 2, 3]);
   assert.deepEqual(positions('other'), [...Array(20).keys(), 0, 1, 2, 3]);
-  const restarts = run.tallies.map(({ restarted }) => restarted['topic-recreated'] ?? 0);
-  assert.equal(
-    restarts.reduce((sum, count) => sum + count, 0),
-    1,
-  );
+  assert.equal(restarts(run), 1);
 });
 
 test('a topic recreated under a worker: what was read of the old one is committed, then the state starts over', async () => {
@@ -187,8 +156,5 @@ test('a topic recreated under a worker: what was read of the old one is committe
   await worker.stop();
   const [last] = run.scores().slice(12);
   assert.deepEqual([last.position, last.restarted, last.input.offset], [0, true, 0]);
-  assert.deepEqual(
-    run.deadLetters().map(({ reason }) => reason),
-    ['topic-recreated'],
-  );
+  assert.deepEqual(lines(run.deadLetters(), 'reason'), ['topic-recreated']);
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { WarmObservation } from '../../../../src/engine/warm-start.ts';
 import {
   detectorConfig,
+  lines,
   observationRecord,
   START_MS,
   STEP_MS,
@@ -29,57 +30,35 @@ async function scored(
   } = {},
 ) {
   const stream = streamConfig([detector]);
-  const worker = await run.start({
-    stream: { ...stream, input: { ...stream.input, idTemplate: template } },
-    warmStart,
-  });
   for (const [series, step] of records) {
     const { value } = observationRecord(series, step, step % 4);
     run.broker.append(0, Buffer.from('k'), value);
   }
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll({ stream: { ...stream, input: { ...stream.input, idTemplate: template } }, warmStart });
 }
 
 const from = (series: string, start: number, end: number) =>
   Array.from({ length: end - start }, (_, i) => [series, start + i] as const);
-const refused = (run: StreamRun) => run.deadLetters().map(({ reason, series }) => `${reason} ${series}`);
+const positions = (run: StreamRun) => lines(run.scores(), 'series', 'position');
 
 test('series are scored under the ids of the template, and chosen by their labels', async () => {
   const run = streamRun({ detectors: [web] });
   await scored(run, [...from(A, 0, 3), ...from('up{job="db"}', 0, 1)]);
-  assert.deepEqual(
-    run.scores().map(({ series }) => series),
-    ['web-1/up', 'web-1/up', 'web-1/up'],
-  );
-  assert.deepEqual(refused(run), ['series-unknown db/up']);
+  assert.deepEqual(positions(run), ['web-1/up 0', 'web-1/up 1', 'web-1/up 2']);
+  assert.deepEqual(run.letters('series'), ['series-unknown db/up']);
 });
 
 test('a series whose id another one has is refused, also after a restart, until that one is forgotten', async () => {
   const idle = detectorConfig({ settings: { ...settings, idleMs: 50 * 60_000 }, series: ['*'] });
   const run = streamRun({ detectors: [idle] });
   await scored(run, [...from(A, 0, 3), [B, 3], [A, 4]], { detector: idle });
-  assert.deepEqual(refused(run), ['series-collides web-1/up']);
-  await scored(
-    run,
-    [
-      [B, 5],
-      [A, 6],
-    ],
-    { detector: idle },
-  );
-  assert.deepEqual(refused(run), ['series-collides web-1/up', 'series-collides web-1/up']);
+  assert.deepEqual(run.letters('series'), ['series-collides web-1/up']);
+  await scored(run, [...from(B, 5, 6), [A, 6]], { detector: idle });
+  assert.deepEqual(run.letters('series'), ['series-collides web-1/up', 'series-collides web-1/up']);
   await scored(run, [...from(OTHER, 6, 80), ...from(B, 80, 82)], { detector: idle });
-  assert.equal(refused(run).length, 2);
-  await scored(
-    run,
-    [
-      [A, 83],
-      [B, 84],
-    ],
-    { detector: idle },
-  );
-  assert.deepEqual(refused(run).slice(2), ['series-collides web-1/up']);
+  assert.equal(run.letters('series').length, 2);
+  await scored(run, [...from(A, 83, 84), [B, 84]], { detector: idle });
+  assert.deepEqual(run.letters('series').slice(2), ['series-collides web-1/up']);
 });
 
 test('an event has the labels that the template does not show, also after a restart', async () => {
@@ -98,9 +77,15 @@ test('ids that are made otherwise are those of new series', async () => {
   await scored(run, from(A, 0, 3), { template: null });
   await scored(run, from(A, 3, 6));
   await scored(run, from(A, 6, 9), { template: null });
-  const ids = run.scores().map(({ series, position }) => `${series} ${position}`);
-  assert.deepEqual(ids.slice(0, 6), [`${A} 0`, `${A} 1`, `${A} 2`, 'web-1/up 0', 'web-1/up 1', 'web-1/up 2']);
-  assert.deepEqual(refused(run), []);
+  assert.deepEqual(positions(run).slice(0, 6), [
+    `${A} 0`,
+    `${A} 1`,
+    `${A} 2`,
+    'web-1/up 0',
+    'web-1/up 1',
+    'web-1/up 2',
+  ]);
+  assert.deepEqual(run.letters('series'), []);
 });
 
 test('a series begins with a history under its labels, which were refused where a template makes ids', async () => {
@@ -109,12 +94,9 @@ test('a series begins with a history under its labels, which were refused where 
     return { series: 'web-1/up', source: A, group: null, timestampMs: START_MS + step * STEP_MS, value: step % 4 };
   });
   await scored(run, from(A, 20, 22), { warmStart: { source: 'file', observationsOf: () => history } });
-  assert.deepEqual(
-    run.scores().map(({ series, position }) => `${series} ${position}`),
-    ['web-1/up 20', 'web-1/up 21'],
-  );
+  assert.deepEqual(positions(run), ['web-1/up 20', 'web-1/up 21']);
   await scored(run, [[B, 22], ...from(OTHER, 22, 60)]);
-  assert.deepEqual(refused(run), ['series-collides web-1/up']);
+  assert.deepEqual(run.letters('series'), ['series-collides web-1/up']);
   const [silence] = run.events().filter(({ kind }) => kind === 'silence');
   assert.deepEqual(silence.seriesLabels, { __name__: 'up', instance: 'a', job: 'web-1' });
 });

@@ -7,7 +7,6 @@ import { UTC_CALENDAR } from '../../../../src/time/local-calendar.ts';
 import { MemoryBroker } from '../../../fixture/stream/memory-log.ts';
 import {
   detectorConfig,
-  observationRecord,
   START_MS,
   STEP_MS,
   streamRun,
@@ -56,20 +55,12 @@ async function alarmsOf(parts: readonly Part[], isGrouped = false): Promise<numb
     for (hour = fromHour; hour < toHour; hour++) {
       for (const [series, scale] of isGrouped ? MEMBERS : [['office', 1] as const]) {
         if (only?.includes(series) === false) continue;
-        const { key, value } = observationRecord(
-          series,
-          hour * HOUR_STEPS,
-          scale * valueAt(hour),
-          isGrouped ? 'g' : undefined,
-        );
-        broker.append(0, key, value);
+        run.feed([[series, hour * HOUR_STEPS, scale * valueAt(hour), isGrouped ? 'g' : undefined]]);
       }
     }
     const chosen = settingsOf({ ...settings, ...(isGrouped && { thresholdMethod: 'multivariate' as const }) });
     run = streamRun({ detectors: [detectorConfig({ settings: chosen, group: isGrouped ? 'group' : null })], broker });
-    const worker = await run.start(warmStart === undefined ? {} : { warmStart });
-    await run.settled();
-    await worker.stop();
+    await run.scoreAll(warmStart === undefined ? {} : { warmStart });
   }
   const alarms = run.scores().filter(({ alarm }) => alarm);
   return alarms
@@ -77,11 +68,17 @@ async function alarmsOf(parts: readonly Part[], isGrouped = false): Promise<numb
     .filter((at) => at >= 0 && at < 24);
 }
 
+const isNoticed = (alarms: readonly number[]) =>
+  assert.ok(
+    alarms.some((at) => at >= 8 && at < 12),
+    `alarms at ${alarms}`,
+  );
+
 const END = 24 * QUIET_DAY + 18;
 const LEARNED = { toHour: 24 * 21 };
 
 test('a day like a Sunday raises an alarm by the long memory alone', async () => {
-  assert.ok((await alarmsOf([LEARNED, { toHour: END }])).some((at) => at >= 8 && at < 12));
+  isNoticed(await alarmsOf([LEARNED, { toHour: END }]));
   assert.deepEqual(await alarmsOf([LEARNED, { toHour: END, settings: { profile: null } }]), []);
 });
 
@@ -92,17 +89,13 @@ for (const [what, settings] of [
 ] as const) {
   test(`the long memory continues under ${what}`, async () => {
     for (const isGrouped of [false, true]) {
-      const alarms = await alarmsOf([LEARNED, { toHour: END, settings }], isGrouped);
-      assert.ok(
-        alarms.some((at) => at >= 8 && at < 12),
-        `alarms at ${alarms}`,
-      );
+      isNoticed(await alarmsOf([LEARNED, { toHour: END, settings }], isGrouped));
     }
   });
 }
 
 test('a day like a Sunday raises an alarm of a group by the long memories of its members alone', async () => {
-  assert.ok((await alarmsOf([LEARNED, { toHour: END }], true)).some((at) => at >= 8 && at < 12));
+  isNoticed(await alarmsOf([LEARNED, { toHour: END }], true));
   assert.deepEqual(await alarmsOf([LEARNED, { toHour: END, settings: { profile: null } }], true), []);
 });
 
@@ -111,23 +104,13 @@ test('the long memories of a group learn of the values that it begins with where
   const alarms = await alarmsOf([{ toHour: 24 * 7 }, { toHour: END - 24, settings }, { toHour: END }], true);
   assert.deepEqual(alarms, [], 'two days are no weeks');
   const more = { context: 600 };
-  const kept = await alarmsOf(
-    [
-      { toHour: END - 24, settings: { ...settings, ...more } },
-      { toHour: END, settings: more },
-    ],
-    true,
-  );
-  assert.ok(kept.some((at) => at >= 8 && at < 12));
+  const first = { toHour: END - 24, settings: { ...settings, ...more } };
+  isNoticed(await alarmsOf([first, { toHour: END, settings: more }], true));
 });
 
 test('the long memory outlasts a gap after which a series, or a group, starts over', async () => {
   for (const isGrouped of [false, true]) {
-    const alarms = await alarmsOf([{ toHour: 24 * 19 }, { fromHour: 24 * 21, toHour: END }], isGrouped);
-    assert.ok(
-      alarms.some((at) => at >= 8 && at < 12),
-      `alarms at ${alarms}`,
-    );
+    isNoticed(await alarmsOf([{ toHour: 24 * 19 }, { fromHour: 24 * 21, toHour: END }], isGrouped));
   }
 });
 
@@ -138,19 +121,13 @@ for (const [what, before, settings] of [
   [', also where it leaves by other settings', { context: 64, gapLimit: 44 }, { context: 64, gapLimit: 32 }],
 ] as const) {
   test(`a member that left its group and returns has its long memory again${what}`, async () => {
-    const alarms = await alarmsOf(
-      [
-        { toHour: 24 * 19, settings: before },
-        { toHour: 24 * 21 - 5, only: ['branch'], settings: before },
-        { toHour: 24 * 21, only: ['branch'], settings },
-        { toHour: END, only: ['office'], settings },
-      ],
-      true,
-    );
-    assert.ok(
-      alarms.some((at) => at >= 8 && at < 12),
-      `alarms at ${alarms}`,
-    );
+    const parts = [
+      { toHour: 24 * 19, settings: before },
+      { toHour: 24 * 21 - 5, only: ['branch'], settings: before },
+      { toHour: 24 * 21, only: ['branch'], settings },
+      { toHour: END, only: ['office'], settings },
+    ];
+    isNoticed(await alarmsOf(parts, true));
   });
 }
 
@@ -168,6 +145,5 @@ test('a warm start fills the long memory', async () => {
     return { series: 'office', group: null, timestampMs: START_MS + hour * HOUR_MS, value: valueAt(hour) };
   });
   const warmStart: WarmStart = { source: 'history', observationsOf: () => observations };
-  const alarms = await alarmsOf([{ fromHour: 24 * 21, toHour: END, warmStart }]);
-  assert.ok(alarms.some((at) => at >= 8 && at < 12));
+  isNoticed(await alarmsOf([{ fromHour: 24 * 21, toHour: END, warmStart }]));
 });

@@ -1,18 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loadedDetector, phaseOf } from '../../../../src/engine/unit/loaded-detector.ts';
+import { phaseOf } from '../../../../src/engine/unit/loaded-detector.ts';
 import { recordPartitioner } from '../../../../src/kafka/produce/key-partition.ts';
-import { arithmeticForecaster } from '../../../fixture/models/arithmetic-forecaster.ts';
 import { bothWays, type TimedValue } from '../../../fixture/stream/both-ways.ts';
-import { detectorConfig, streamSettings } from '../../../fixture/stream/stream-run.ts';
+import { detectorConfig, loadArithmetic, streamSettings } from '../../../fixture/stream/stream-run.ts';
 
 const settings = streamSettings({ h: 24, stepSize: 24, detectionSize: 24, calibrationSize: 288 });
-const loadedOf = (isSpread: boolean) =>
-  loadedDetector(
-    detectorConfig({ settings, isSpread }),
-    { forecaster: arithmeticForecaster(), digest: 'arithmetic' },
-    'any',
-  );
+const loadedOf = (isSpread: boolean) => loadArithmetic(detectorConfig({ settings, isSpread }));
 
 test('the series of each partition close their first windows at all steps alike', () => {
   const partitionOf = recordPartitioner();

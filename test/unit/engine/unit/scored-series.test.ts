@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { arithmeticForecaster } from '../../../fixture/models/arithmetic-forecaster.ts';
 import {
   detectorConfig,
-  observationRecord,
+  type Fed,
+  lines,
   START_MS,
   STEP_MS,
   streamRun,
@@ -11,35 +12,29 @@ import {
   TOPICS,
 } from '../../../fixture/stream/stream-run.ts';
 
-async function scoreAll(records: readonly ReturnType<typeof observationRecord>[], options = {}) {
+async function scoreAll(observations: readonly Fed[], options = {}) {
   const run = streamRun(options);
-  for (const { key, value } of records) run.broker.append(0, key, value);
+  run.feed(observations);
   await run.scoreAll();
   return run;
 }
 
-const steps = (from: number, to: number, value = (step: number) => step % 4) =>
-  Array.from({ length: to - from }, (_, i) => observationRecord('s', from + i, value(from + i)));
+const steps = (from: number, to: number, value = (step: number) => step % 4): Fed[] =>
+  Array.from({ length: to - from }, (_, i) => ['s', from + i, value(from + i)]);
 
 test('an observation older than the newest one is late: a dead letter that changes nothing', async () => {
-  const run = await scoreAll([...steps(0, 30), observationRecord('s', 12, 99), ...steps(30, 40)]);
+  const run = await scoreAll([...steps(0, 30), ['s', 12, 99], ...steps(30, 40)]);
   const undisturbed = await scoreAll(steps(0, 40));
-  assert.deepEqual(
-    run.deadLetters().map(({ reason, input }) => [reason, input.offset]),
-    [['late', 30]],
-  );
+  assert.deepEqual(run.letters('offset'), ['late 30']);
   const comparable = (scores: ReturnType<typeof run.scores>) => scores.map(({ input: _, ...score }) => score);
   assert.deepEqual(comparable(run.scores()), comparable(undisturbed.scores()));
 });
 
 test('the newest time step again is a duplicate: dropped, counted, no dead letter', async () => {
-  const run = await scoreAll([...steps(0, 30), observationRecord('s', 29, 99), ...steps(30, 40)]);
+  const run = await scoreAll([...steps(0, 30), ['s', 29, 99], ...steps(30, 40)]);
   assert.equal(run.deadLetters().length, 0);
   assert.equal(run.scores().length, 40);
-  assert.equal(
-    run.tallies.reduce((sum, { duplicates }) => sum + duplicates, 0),
-    1,
-  );
+  assert.equal(run.total('duplicates'), 1);
 });
 
 test('missing steps up to the gap limit are filled with missing values and publish nothing', async () => {
@@ -48,10 +43,7 @@ test('missing steps up to the gap limit are filled with missing values and publi
     run.scores().map(({ position }) => position),
     [...Array(30).keys(), 36, 37, 38, 39],
   );
-  assert.equal(
-    run.tallies.reduce((sum, { gapsFilled }) => sum + gapsFilled, 0),
-    6,
-  );
+  assert.equal(run.total('gapsFilled'), 6);
   assert.ok(run.scores().every(({ restarted }) => !restarted));
 });
 
@@ -69,15 +61,8 @@ test('after a gap only forecasts are made that cover a value which arrived', asy
 
 test('beyond the gap limit the series starts over at position 0, and its first score is marked', async () => {
   const run = await scoreAll([...steps(0, 30), ...steps(37, 40)]);
-  const after = run.scores().slice(30);
-  assert.deepEqual(
-    after.map(({ position, restarted, state }) => [position, restarted, state]),
-    [
-      [0, true, 'warming-up'],
-      [1, false, 'warming-up'],
-      [2, false, 'warming-up'],
-    ],
-  );
+  const after = lines(run.scores().slice(30), 'position', 'restarted', 'state');
+  assert.deepEqual(after, ['0 true warming-up', '1 false warming-up', '2 false warming-up']);
 });
 
 test('a score names its input record and how it was scored', async () => {
@@ -118,43 +103,24 @@ test('a score names its input record and how it was scored', async () => {
 test('series whose settings changed begin with the values they kept, marked as restarted; others continue', async () => {
   const detectors = [detectorConfig({ name: 'a', series: ['a*'] }), detectorConfig({ name: 'b', series: ['b*'] })];
   const run = streamRun({ detectors });
-  const append = (from: number, to: number) => {
-    for (let step = from; step < to; step++) {
-      for (const series of ['a1', 'b1']) run.broker.appendRecord(0, observationRecord(series, step, step % 3));
-    }
-  };
-  append(0, 30);
+  const both = (from: number, to: number) =>
+    steps(from, to).flatMap(([, step]) => ['a1', 'b1'].map((series): Fed => [series, step, step % 3]));
+  run.feed(both(0, 30));
   await run.scoreAll();
-  const changed = [
-    detectors[0],
-    detectorConfig({ name: 'b', series: ['b*'], settings: streamSettings({ gapLimit: 5 }) }),
-  ];
+  const changed = [detectors[0], { ...detectors[1], settings: streamSettings({ gapLimit: 5 }) }];
   const second = streamRun({ detectors: changed, broker: run.broker });
   const changes: number[] = [];
-  const again = await second.start({}, { settingsChanged: (_partition, units) => void changes.push(units) });
-  append(30, 33);
-  await second.settled();
-  await again.stop();
+  second.feed(both(30, 33));
+  await second.scoreAll({}, { settingsChanged: (_partition, units) => void changes.push(units) });
   assert.deepEqual(changes, [1]);
-  const after = (series: string) =>
-    second
-      .scores()
-      .filter((score) => score.series === series)
-      .slice(30)
-      .map(({ position, restarted }) => [position, restarted]);
-  assert.deepEqual(after('a1'), [
-    [30, false],
-    [31, false],
-    [32, false],
-  ]);
-  assert.deepEqual(after('b1'), [
-    [30, true],
-    [31, false],
-    [32, false],
-  ]);
-  const sum = (counts: readonly number[]) => counts.reduce((a, b) => a + b);
-  assert.equal(sum(second.tallies.map(({ restarted }) => restarted['settings-changed'] ?? 0)), 1);
-  assert.equal(sum(second.tallies.map(({ backfilled }) => backfilled)), 1);
+  const after = (series: string) => {
+    const own = second.scores().filter((score) => score.series === series);
+    return lines(own.slice(30), 'position', 'restarted');
+  };
+  assert.deepEqual(after('a1'), ['30 false', '31 false', '32 false']);
+  assert.deepEqual(after('b1'), ['30 true', '31 false', '32 false']);
+  const restarts = second.total(({ restarted }) => restarted['settings-changed'] ?? 0);
+  assert.deepEqual([restarts, second.total('backfilled')], [1, 1]);
   const windows = new Map(
     run.broker.read(TOPICS.changelog, 0).map(({ key, value }) => [key!.toString(), value] as const),
   );
@@ -165,22 +131,13 @@ test('series whose settings changed begin with the values they kept, marked as r
 
 test('beyond the limit the longest idle series are evicted, and start over when they return', async () => {
   const series = Array.from({ length: 20 }, (_, i) => `s${i}`);
-  const records = [
-    ...series.map((id) => observationRecord(id, 0, 1)),
-    observationRecord('s0', 1, 1),
-    observationRecord('new', 1, 1),
-    observationRecord('s1', 1, 1),
-    observationRecord('s0', 2, 1),
+  const then: Fed[] = [
+    ['s0', 1, 1],
+    ['new', 1, 1],
+    ['s1', 1, 1],
+    ['s0', 2, 1],
   ];
-  const run = await scoreAll(records, { limits: { seriesMax: 20 } });
-  const positions = run
-    .scores()
-    .slice(20)
-    .map(({ series: id, position }) => [id, position]);
-  assert.deepEqual(positions, [
-    ['s0', 1],
-    ['new', 0],
-    ['s1', 0],
-    ['s0', 2],
-  ]);
+  const run = await scoreAll([...series.map((id): Fed => [id, 0, 1]), ...then], { limits: { seriesMax: 20 } });
+  const positions = lines(run.scores().slice(20), 'series', 'position');
+  assert.deepEqual(positions, ['s0 1', 'new 0', 's1 0', 's0 2']);
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import test from 'node:test';
-import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { crc32c } from '../../../../src/kafka/batch/crc32c.ts';
 import { decodeRecords, endOffset } from '../../../../src/kafka/batch/record-batch-decoder.ts';
 import { encodeRecordBatch, recordBytesMax } from '../../../../src/kafka/batch/record-batch-encoder.ts';
@@ -122,21 +121,6 @@ test('a record never takes more bytes than its bound', () => {
   );
 });
 
-test('the checksum is CRC-32C, at any length and start', () => {
-  assert.equal(crc32c(Buffer.from('123456789')), 0xe3069283);
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 100 }), fc.nat(20), (array, skipped) => {
-      const start = Math.min(skipped, array.length);
-      let crc = 0xffffffff;
-      for (const byte of array.subarray(start)) {
-        crc ^= byte;
-        for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f63b78 : 0);
-      }
-      assert.equal(crc32c(array, start), ~crc >>> 0);
-    }),
-  );
-});
-
 /** With the checksum of what it holds now. */
 function sealed(batch: Buffer): Buffer {
   batch.writeUInt32BE(crc32c(batch, 21), 17);
@@ -219,19 +203,6 @@ test('batches with log append time have the time of the broker', () => {
   decodeRecords(sealed(batch), { fromOffset: 0, aborted: [] }, (_offset, timestampMs) => times.push(timestampMs));
   assert.deepEqual(times, [123_456, 123_456]);
 });
-
-for (const [name, codec, compress] of [
-  ['gzip', 1, gzipSync],
-  ['zstd', 4, zstdCompressSync],
-] as const) {
-  test(`records compressed with ${name} are read`, () => {
-    const plain = batchAt(5, ['a', 'b']);
-    const packed = Buffer.concat([plain.subarray(0, HEADER_BYTES), compress(plain.subarray(HEADER_BYTES))]);
-    packed.writeInt32BE(packed.length - 12, 8);
-    packed[22] = codec;
-    assert.deepEqual(decoded(sealed(packed)), ['5:a', '6:b']);
-  });
-}
 
 test('the bytes of the headers of a record that was read are written as they were', () => {
   fc.assert(
