@@ -9,7 +9,7 @@ import { changeOptions } from '../../config/topic-options.ts';
 import { topicsInUse } from '../../engine/topics/changelog-name.ts';
 import { keptTimes, keptTimesText } from '../../engine/topics/kept-times.ts';
 import { checkRepartition, ensureRepartition } from '../../engine/topics/repartition-topics.ts';
-import { checkTopics, ensureChangesTopic, ensureTopics } from '../../engine/topics/topic-admin.ts';
+import { checkTopics, ensureSingleTopic, ensureTopics } from '../../engine/topics/topic-admin.ts';
 import { describeCluster } from '../../kafka/admin/describe-cluster.ts';
 import type { KafkaConnection } from '../../kafka/cluster/connection.ts';
 import { ServiceError } from '../../ops/service-error.ts';
@@ -62,7 +62,7 @@ export const topicsCommand: RunnableCommand = {
     for (const topic of Object.values(topics).filter((each) => !made.includes(each))) print(`found ${topic}`);
     for (const topic of made) print(`made ${topic}`);
     const { changesTopic } = loaded.config;
-    const hasChanges = await ensureChangesTopic(connection, { topic: changesTopic, like: topics.events });
+    const hasChanges = await ensureSingleTopic(connection, 'changes', { topic: changesTopic, like: topics.events });
     if (hasChanges) print(`made ${changesTopic}`);
     if (repartition !== null) await checkRepartition(connection, repartition);
     const count = await checkTopics(connection, topics);

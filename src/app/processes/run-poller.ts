@@ -4,7 +4,7 @@ import type { LoadedConfig } from '../../config/config.ts';
 import { topicNameOf } from '../../config/topic-name.ts';
 import { createKafkaLog } from '../../engine/log/kafka-log.ts';
 import { type KeptTimes, keptTimes, keptTimesText } from '../../engine/topics/kept-times.ts';
-import { ensureStateTopic } from '../../engine/topics/topic-admin.ts';
+import { ensureSingleTopic } from '../../engine/topics/topic-admin.ts';
 import { keyPartitioner } from '../../kafka/produce/key-partition.ts';
 import type { Logger } from '../../ops/logger.ts';
 import type { Metrics } from '../../ops/metrics.ts';
@@ -28,7 +28,7 @@ export async function runPoller(options: RunPollerOptions) {
   const connection = { config: kafka };
   const inputTopic = stream.topics.observations;
   const positionsTopic = `${topicNameOf(stream.groupId, 220)}-positions`;
-  await ensureStateTopic(connection, { topic: positionsTopic, like: inputTopic });
+  await ensureSingleTopic(connection, 'state', { topic: positionsTopic, like: inputTopic });
   const common = { ...connection, sessionMs: config.worker.sessionMs };
   const log = createKafkaLog({
     ...common,

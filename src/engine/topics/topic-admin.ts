@@ -37,75 +37,53 @@ export function ensureTopics(
   creation: TopicCreation,
 ): Promise<readonly string[]> {
   return asAdmin(connection, 'topics were made', async (admin) => {
-    const existing = new Set(await admin.listTopics());
-    const missing = allTopics(topics).filter((topic) => !existing.has(topic));
-    if (missing.length === 0) return [];
-    const plans = missing.map((topic) => planTopic(topics, topic, creation));
-    await makeTopics(admin, plans);
+    const missing = await missingTopics(admin, topics);
+    if (missing.length > 0)
+      await makeTopics(
+        admin,
+        missing.map((topic) => planTopic(topics, topic, creation)),
+      );
     return missing;
   });
 }
 
-/**
- * Creates a compacted topic of one partition where it is missing, with as many copies as `like` has. Throws a
- * ServiceError, also where it exists and is not like that.
- */
-export function ensureStateTopic(
-  connection: KafkaConnection,
-  { topic, like }: { readonly topic: string; readonly like: string },
-): Promise<void> {
-  return asAdmin(connection, `topic ${topic} was made`, async (admin) => {
-    await ensureSingle(admin, { topic, like, config: CHANGELOG_CONFIG });
-    await refuseLossyChangelog(admin, topic);
-  });
-}
+/** Topics of one partition, by what they hold. */
+const SINGLE_CONFIGS: Readonly<Record<'state' | 'output' | 'changes', Readonly<Record<string, string>>>> = {
+  state: CHANGELOG_CONFIG,
+  output: {},
+  // The newest record of each known change. They are deleted later than any reader keeps them.
+  changes: { 'cleanup.policy': 'compact,delete', 'retention.ms': String(CHANGES_KEPT_MS) },
+};
 
 /**
  * Creates a topic of one partition where it is missing, with as many copies as `like` has. Throws a ServiceError, also
- * where it exists with more partitions.
+ * where it exists with more partitions, or would lose state. Returns whether it was made.
  */
-export function ensureOutputTopic(
+export function ensureSingleTopic(
   connection: KafkaConnection,
+  holds: keyof typeof SINGLE_CONFIGS,
   { topic, like }: { readonly topic: string; readonly like: string },
 ): Promise<boolean> {
-  return asAdmin(connection, `topic ${topic} was made`, (admin) => ensureSingle(admin, { topic, like, config: {} }));
+  return asAdmin(connection, `topic ${topic} was made`, async (admin) => {
+    const existing = new Set(await admin.listTopics());
+    if (!existing.has(like)) throw new ServiceError('topic-mismatch', `Topic ${like} is missing: ${MAKE_TOPICS}`);
+    if (!existing.has(topic)) {
+      const { topics } = await admin.fetchTopicMetadata({ topics: [like] });
+      const replicationFactor = topics[0].partitions[0].replicas.length;
+      const configEntries = entriesOf(SINGLE_CONFIGS[holds]);
+      await makeTopics(admin, [{ topic, numPartitions: 1, replicationFactor, configEntries }]);
+    }
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
+    if (topics[0].partitions.length !== 1) {
+      throw new ServiceError('topic-mismatch', `Topic ${topic} must have one partition`);
+    }
+    if (holds === 'state') await refuseLossyChangelog(admin, topic);
+    return !existing.has(topic);
+  });
 }
 
-/** Deleted so long after they were written, which is longer than any reader keeps them. */
-const CHANGES_CONFIG: Readonly<Record<string, string>> = {
-  'cleanup.policy': 'compact,delete',
-  'retention.ms': String(CHANGES_KEPT_MS),
-};
-
-/** As `ensureOutputTopic`, for known changes: the newest record of each id, for a time. */
-export function ensureChangesTopic(
-  connection: KafkaConnection,
-  { topic, like }: { readonly topic: string; readonly like: string },
-): Promise<boolean> {
-  return asAdmin(connection, `topic ${topic} was made`, (admin) =>
-    ensureSingle(admin, { topic, like, config: CHANGES_CONFIG }),
-  );
-}
-
-/** Returns whether it was made. */
-async function ensureSingle(
-  admin: Admin,
-  { topic, like, config }: { topic: string; like: string; config: Readonly<Record<string, string>> },
-): Promise<boolean> {
-  const existing = new Set(await admin.listTopics());
-  if (!existing.has(like)) throw new ServiceError('topic-mismatch', `Topic ${like} is missing: ${MAKE_TOPICS}`);
-  if (!existing.has(topic)) {
-    const { topics } = await admin.fetchTopicMetadata({ topics: [like] });
-    const replicationFactor = topics[0].partitions[0].replicas.length;
-    const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }));
-    await makeTopics(admin, [{ topic, numPartitions: 1, replicationFactor, configEntries }]);
-  }
-  const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
-  if (topics[0].partitions.length !== 1) {
-    throw new ServiceError('topic-mismatch', `Topic ${topic} must have one partition`);
-  }
-  return !existing.has(topic);
-}
+const entriesOf = (config: Readonly<Record<string, string>>) =>
+  Object.entries(config).map(([name, value]) => ({ name, value }));
 
 const MAKE_TOPICS = 'make it with the command "topics", or name another one in the detectors file';
 
@@ -120,7 +98,7 @@ function planTopic(topics: Topics, topic: string, creation: TopicCreation): Topi
     topic,
     numPartitions: topic === topics.deadLetters ? 1 : creation.partitions,
     replicationFactor: creation.replicationFactor,
-    configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
+    configEntries: entriesOf(config),
   };
 }
 
@@ -147,8 +125,7 @@ export function requireTopics(connection: KafkaConnection, topics: Topics): Prom
 }
 
 async function refuseMissing(admin: Admin, topics: Topics): Promise<void> {
-  const existing = new Set(await admin.listTopics());
-  const missing = allTopics(topics).filter((topic) => !existing.has(topic));
+  const missing = await missingTopics(admin, topics);
   if (missing.length === 0) return;
   throw new ServiceError(
     'topic-mismatch',
@@ -205,6 +182,11 @@ async function configOf(admin: Admin, topic: string, name: string): Promise<stri
     includeSynonyms: false,
   });
   return resources[0]?.configEntries.find(({ configName }) => configName === name)?.configValue;
+}
+
+async function missingTopics(admin: Admin, topics: Topics): Promise<readonly string[]> {
+  const existing = new Set(await admin.listTopics());
+  return allTopics(topics).filter((topic) => !existing.has(topic));
 }
 
 function allTopics(topics: Topics): string[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ensureOutputTopic } from '../../../src/engine/topics/topic-admin.ts';
+import { ensureSingleTopic } from '../../../src/engine/topics/topic-admin.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import type { Incident } from '../../../src/records/incident.ts';
 import { openSignedIn } from '../../fixture/console/opened-page.ts';
@@ -84,7 +84,7 @@ kafkaTest('an incident is shown live, first of all, and its page has origins, on
   };
   const detectors = [{ name: 'metrics', series: '*', freq: 'min', h: 4, detection_size: 4 }];
   await writeFile(DETECTORS, JSON.stringify({ topics: named, detectors }));
-  await ensureOutputTopic(connection, { topic: INCIDENTS_TOPIC, like: topics.events });
+  await ensureSingleTopic(connection, 'output', { topic: INCIDENTS_TOPIC, like: topics.events });
   await produceRecords(connection, topics.scores, scores());
   await produceRecords(connection, topics.events, events);
   const brokers = connection.config.brokers.join();

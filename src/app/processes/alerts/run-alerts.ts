@@ -10,7 +10,7 @@ import type { ConfigResult, KafkaConfig, LoadedConfig } from '../../../config/co
 import { readNamedFile } from '../../../config/schema/named-file.ts';
 import { processSecrets } from '../../../config/schema/read-settings.ts';
 import { topicNameOf } from '../../../config/topic-name.ts';
-import { ensureOutputTopic, ensureStateTopic } from '../../../engine/topics/topic-admin.ts';
+import { ensureSingleTopic } from '../../../engine/topics/topic-admin.ts';
 import type { Logger } from '../../../ops/logger.ts';
 import { collectAlerts, type Metrics } from '../../../ops/metrics.ts';
 import { followChanges } from '../changes/follow-changes.ts';
@@ -52,9 +52,9 @@ export async function runAlerts(options: RunAlertsOptions): Promise<AlertService
   const connection = loggedConnection(kafka, logger);
   const { events: eventsTopic } = stream.topics;
   const stateTopic = stateTopicOf(routes, config);
-  await ensureStateTopic(connection, { topic: stateTopic, like: eventsTopic });
+  await ensureSingleTopic(connection, 'state', { topic: stateTopic, like: eventsTopic });
   if (routes.routes.some(({ on }) => on === 'incidents')) {
-    await ensureOutputTopic(connection, { topic: incidents.topic, like: eventsTopic });
+    await ensureSingleTopic(connection, 'output', { topic: incidents.topic, like: eventsTopic });
   }
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
   const unreadable = (what: string) => (place: object, reason: string) =>

@@ -1,5 +1,5 @@
 import type { KafkaConfig } from '../../../config/config.ts';
-import { ensureChangesTopic } from '../../../engine/topics/topic-admin.ts';
+import { ensureSingleTopic } from '../../../engine/topics/topic-admin.ts';
 import { type BulkProducer, openBulkProducer } from '../../../kafka/produce/bulk-producer.ts';
 import type { Deployment } from '../../../records/deployment.ts';
 
@@ -42,7 +42,7 @@ export class ChangeWriter {
 
   async #open(): Promise<BulkProducer> {
     const connection = { config: this.#kafka() };
-    await ensureChangesTopic(connection, this.#place);
+    await ensureSingleTopic(connection, 'changes', this.#place);
     return openBulkProducer(connection, this.#place.topic);
   }
 }

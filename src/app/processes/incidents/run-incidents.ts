@@ -3,7 +3,7 @@ import { connectRegistry } from '../../../codecs/formats/registry.ts';
 import { createIncidentEncoder } from '../../../codecs/incident-codec.ts';
 import type { KafkaConfig, LoadedConfig } from '../../../config/config.ts';
 import { topicNameOf } from '../../../config/topic-name.ts';
-import { ensureOutputTopic, ensureStateTopic } from '../../../engine/topics/topic-admin.ts';
+import { ensureSingleTopic } from '../../../engine/topics/topic-admin.ts';
 import { IncidentRun, type IncidentRunOptions } from '../../../incidents/incident-run.ts';
 import type { IncidentStateOptions } from '../../../incidents/incident-state.ts';
 import { Dependencies } from '../../../incidents/membership/dependencies.ts';
@@ -37,8 +37,8 @@ export async function runIncidents(options: RunIncidentsOptions): Promise<Single
   const connection = loggedConnection(kafka, logger);
   const { events: eventsTopic } = stream.topics;
   const stateTopic = topicNameOf(incidentsGroup(config));
-  await ensureStateTopic(connection, { topic: stateTopic, like: eventsTopic });
-  await ensureOutputTopic(connection, { topic: incidentsTopic, like: eventsTopic });
+  await ensureSingleTopic(connection, 'state', { topic: stateTopic, like: eventsTopic });
+  await ensureSingleTopic(connection, 'output', { topic: incidentsTopic, like: eventsTopic });
   const registry = registryConfig === null ? null : await connectRegistry(registryConfig);
   const log = createKafkaSingletonLog({
     ...connection,

@@ -1,5 +1,5 @@
 import type { KafkaConfig } from '../../../config/config.ts';
-import { ensureStateTopic } from '../../../engine/topics/topic-admin.ts';
+import { ensureSingleTopic } from '../../../engine/topics/topic-admin.ts';
 import { produceRecords } from '../../../kafka/produce/bulk-producer.ts';
 import type { DetectorVersion } from '../../../store/detector-versions.ts';
 
@@ -16,7 +16,7 @@ interface DetectorsTopic {
 /** Writes a version of the detectors file where workers read it. Throws a ServiceError. */
 export async function publishDetectors({ kafka, topic, like }: DetectorsTopic, next: DetectorVersion): Promise<void> {
   const connection = { config: kafka };
-  await ensureStateTopic(connection, { topic, like });
+  await ensureSingleTopic(connection, 'state', { topic, like });
   const [key, value] = [Buffer.from(DETECTORS_KEY), Buffer.from(JSON.stringify(next))];
   await produceRecords(connection, topic, [{ partition: 0, key, value }]);
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { newestSaved } from '../../../../src/app/processes/newest-detectors.ts';
 import { encodeDeadLetter } from '../../../../src/codecs/dead-letter-json.ts';
-import { ensureOutputTopic } from '../../../../src/engine/topics/topic-admin.ts';
+import { ensureSingleTopic } from '../../../../src/engine/topics/topic-admin.ts';
 import { openBulkProducer, produceRecords } from '../../../../src/kafka/produce/bulk-producer.ts';
 import { freshFolder } from '../../../fixture/fresh-folder.ts';
 import { anomalyEvent } from '../../../fixture/history/kept-records.ts';
@@ -94,7 +94,7 @@ kafkaTest('a server that is killed again and again keeps every score, event and 
     if (before === 0) {
       // Nobody makes incidents yet: their topic may be missing.
       await until('operators see it', () => isKept(served));
-      await ensureOutputTopic(connection, { topic: env.INCIDENTS_TOPIC, like: events });
+      await ensureSingleTopic(connection, 'output', { topic: env.INCIDENTS_TOPIC, like: events });
       await produceRecords(connection, env.INCIDENTS_TOPIC, incidents);
     }
     served.command.kill();
