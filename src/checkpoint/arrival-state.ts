@@ -1,10 +1,8 @@
 import type { RecordHeaders } from '../kafka/batch/records.ts';
 import type { PointExtras } from '../records/point-extras.ts';
 import type { SilenceCause } from '../records/score-record.ts';
-import { readExtras, writeExtras } from './extras-state.ts';
 import { type OpenStepsState, readOpenSteps, writeOpenSteps } from './open-step-state.ts';
-import { readHeaders, writeHeaders } from './record-headers.ts';
-import { type ActiveReplicas, readReplicas, writeReplicas } from './replica-state.ts';
+import { readExtras, readHeaders, writeExtras, writeHeaders } from './record-extras.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
 /** A record whose time waits for confirmation, with the bytes of its dead letter. */
@@ -34,7 +32,18 @@ export interface QueuedRecord extends HeldRecord {
   readonly silence?: FoundSilence | undefined;
 }
 
-/** Times of the records of a unit. */
+/** The replica of a series that counts. */
+interface ReplicaTurn {
+  readonly replica: string;
+  /** Event time of its newest point. */
+  readonly newestMs: number;
+  /** Distance of its points. */
+  readonly spacingMs: number;
+}
+
+/** The series of a group by their ids; one that is scored alone has the empty id. */
+export type ActiveReplicas = Map<string, ReplicaTurn>;
+
 export interface ArrivalState {
   /** Newest event time of any record whose time is confirmed; NaN before the first. */
   readonly arrivedMs: number;
@@ -49,7 +58,6 @@ export interface ArrivalState {
   readonly restartUnreported?: boolean;
 }
 
-/** Records that were not taken so far. */
 export interface WaitingRecords {
   /** For another one that agrees with their time, in the order of their offsets. */
   readonly unconfirmed: readonly HeldRecord[];
@@ -167,4 +175,23 @@ function readQueue(reader: StateReader): readonly QueuedRecord[] {
     const cause = CAUSES[reader.u8()];
     return cause === null ? record : { ...record, silence: { cause, lastOffset: reader.number() } };
   });
+}
+
+/** @param arrivedMs newest event time of the unit */
+function writeReplicas(writer: StateWriter, turns: ActiveReplicas, arrivedMs: number): void {
+  writer.number(turns.size);
+  for (const [series, { replica, newestMs, spacingMs }] of turns) {
+    writer.text(series);
+    writer.text(replica);
+    writer.number(arrivedMs - newestMs);
+    writer.number(spacingMs);
+  }
+}
+
+function readReplicas(reader: StateReader, arrivedMs: number): ActiveReplicas {
+  const read = Array.from({ length: reader.number() }, () => {
+    const [series, replica] = [reader.text(), reader.text()];
+    return [series, { replica, newestMs: arrivedMs - reader.number(), spacingMs: reader.number() }] as const;
+  });
+  return new Map(read);
 }

@@ -25,9 +25,7 @@ export interface DeltaLogEntry {
   readonly key: string;
   /** The record with the newest whole open state; null before the first. Its changes are in later ones. */
   deltaLogRecord: DeltaLogRecord | null;
-  /** Bytes of the whole open state. */
   openStateBytes: number;
-  /** Bytes of the changes since then. */
   changeBytes: number;
   writeOpenState(writer: StateWriter): void;
   /** Changes that `writeOpenState` leaves out: they are written behind it, as they are. */
@@ -46,7 +44,7 @@ export interface OutdatedEntry extends DeltaLogEntry {
 }
 
 /** The open event of a state that cannot be continued. */
-export interface OrphanEvents {
+interface OrphanEvents {
   readonly state: EventState;
   readonly reason: CloseReason;
 }

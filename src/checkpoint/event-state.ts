@@ -14,7 +14,6 @@ export interface EventState extends KeptTracker {
   readonly silence: OpenEvent | null;
 }
 
-/** The events of a unit, as far as they are kept. */
 export interface KeptEvents {
   state(): EventState | null;
   resume(state: EventState | null): void;

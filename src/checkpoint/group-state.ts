@@ -12,8 +12,13 @@ import {
   readObservation,
   writeObservation,
 } from './pending-steps.ts';
-import { readProfile, writeProfile } from './profile-state.ts';
-import { readDetectorChange, readDetectorState, writeDetectorChange, writeDetectorState } from './series-state.ts';
+import { readProfile, writeProfile } from './series/profile-state.ts';
+import {
+  readDetectorChange,
+  readDetectorState,
+  writeDetectorChange,
+  writeDetectorState,
+} from './series/series-state.ts';
 import { CHANGE_ENTRY, GROUP_ENTRY, STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.ts';
 
 /** Earlier formats know of no members that left. */
@@ -28,7 +33,6 @@ export interface Member extends ChangelogSeries {
   newestOffset: number;
 }
 
-/** A member that left the group. */
 export interface DepartedMember {
   /** Its long memory. */
   readonly profile: ProfileState;
@@ -44,7 +48,6 @@ export interface SilentMembers {
   floorMs: number;
 }
 
-/** The state of a group that is kept in the changelog. */
 export interface GroupState extends ArrivalState {
   readonly key: string;
   /** Digest of the detector that the group is bound to. */
@@ -69,7 +72,6 @@ export interface GroupState extends ArrivalState {
   newest: number;
   newestOffset: number;
   restarted: RestartReason | null;
-  /** Takes up what was kept of the times of its records. */
   resumeArrivals(arrivals: ArrivalState): void;
   /** Adds a member from the changelog. The state of its detector is read next. */
   resumeMember(series: string, startOffset: number, newest: number): Member;

@@ -1,14 +1,12 @@
 import type { CounterPoint } from '../detection/calibration/counter-change.ts';
 import type { PointExtras } from '../records/point-extras.ts';
-import { readExtras, writeExtras } from './extras-state.ts';
-import { type PassedHeaders, readHeaders, writeHeaders } from './record-headers.ts';
+import { type PassedHeaders, readExtras, readHeaders, writeExtras, writeHeaders } from './record-extras.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
 /** A time step that takes points, with the place of the newest record among them. */
 export interface OpenStep {
   readonly startMs: number;
   readonly endMs: number;
-  /** Input offset. */
   offset: number;
   /** Timestamp of the record itself. */
   recordMs: number;
@@ -16,7 +14,6 @@ export interface OpenStep {
   headers: PassedHeaders;
 }
 
-/** The kept points of one series. */
 export interface PointsOfSeries {
   readonly series: string;
   /** Newest event time of its points; -Infinity before the first. */

@@ -1,5 +1,5 @@
 import type { RecordHeaders } from '../kafka/batch/records.ts';
-import { readHeaders, writeHeaders } from './record-headers.ts';
+import { readHeaders, writeHeaders } from './record-extras.ts';
 import type { StateReader, StateWriter } from './state-bytes.ts';
 
 /** The observations of a time step that is not scored yet, by series, in the order of their input offsets. */
@@ -11,7 +11,6 @@ export interface PendingStep {
 export interface PendingObservation {
   readonly timestampMs: number;
   readonly value: number;
-  /** Input offset. */
   readonly offset: number;
   /** Those of its record that pass on to its score. */
   readonly headers?: RecordHeaders;
@@ -27,7 +26,6 @@ interface AddedObservation extends NamedObservation {
   readonly position: number;
 }
 
-/** Changes of a group since its state was written. */
 export class GroupChanges {
   /** Its positions then; -1: it must be written whole. */
   written = -1;

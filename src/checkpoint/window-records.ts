@@ -15,7 +15,6 @@ export class WindowRecords {
   #bytes = 0;
   /** True if they were too large to be kept. */
   overflowed = false;
-  /** True if there were any. */
   any = false;
 
   /** @param bytesMax a budget of its own; left out: that of the process */

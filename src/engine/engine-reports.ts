@@ -38,7 +38,6 @@ export interface EngineReports {
     partition: number,
     restore: { readonly units: number; readonly seconds: number; readonly backfills: number },
   ): void;
-  /** The present memory use of the partition. */
   holding(
     partition: number,
     held: {

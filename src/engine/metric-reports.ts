@@ -10,7 +10,6 @@ import type { WorkerReports } from './stream-worker.ts';
 const MISPLACED_LOGGED = 1_000;
 
 interface MetricReports extends EngineReports, WorkerReports {
-  /** Findings on the input of the worker. */
   readonly findings: FindingReport;
 }
 

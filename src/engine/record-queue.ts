@@ -1,6 +1,5 @@
 import type { InputRecord } from './log/log.ts';
 
-/** The records of a partition that wait to be scored. */
 export class RecordQueue {
   #batches: (readonly InputRecord[])[] = [];
   /** Number of records of the first batch that were taken already. */
@@ -9,7 +8,6 @@ export class RecordQueue {
   /** Bytes of keys and values. */
   bytes = 0;
 
-  /** Time of the oldest record; null if there is none. */
   get headMs(): number | null {
     return this.#batches[0]?.[this.#taken].timestampMs ?? null;
   }

@@ -10,7 +10,6 @@ export class FindingReport {
   readonly #logger: Logger;
   readonly #byPartition = new Map<number, readonly Finding[]>();
   #ofSettings: readonly Finding[] = [];
-  /** By detector. */
   #frequencies: ReadonlyMap<string, string> = new Map();
   #present = new Map<string, Finding>();
 

@@ -31,7 +31,6 @@ export interface WorkerOptions {
   readonly limits: WorkerLimits;
   /** In the order of the detectors file. */
   readonly detectors: readonly LoadedDetector[];
-  /** Version of the detectors. */
   readonly version?: number;
   readonly encodeScore: EncodeScore;
   readonly encodeEvent: EncodeEvent;

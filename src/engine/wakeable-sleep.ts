@@ -1,8 +1,6 @@
-/** Sleeps until it is woken. */
 export class WakeableSleep {
   #wake: () => void = () => {};
 
-  /** Ends the present sleep, where there is one. */
   wake(): void {
     this.#wake();
   }

@@ -1,6 +1,5 @@
-import { closedWindowKeys, closedWindowRecord } from '../checkpoint/series-state.ts';
-import type { WatermarkState } from '../checkpoint/stored-position.ts';
-import { encodeWarmStarts, WARM_STARTS_KEY } from '../checkpoint/warm-starts.ts';
+import { encodeWarmStarts, WARM_STARTS_KEY, type WatermarkState } from '../checkpoint/partition-records.ts';
+import { closedWindowKeys, closedWindowRecord } from '../checkpoint/series/series-state.ts';
 import { hasValue } from '../codecs/formats/wire-header.ts';
 import type { WorkerLimits } from '../config/config.ts';
 import { meanStepMs } from '../time/frequency.ts';

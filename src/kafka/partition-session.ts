@@ -1,7 +1,6 @@
 import { ServiceError } from '../ops/service-error.ts';
 import type { Compression } from './batch/compressed-batch.ts';
 import type { InputRecord, OutputRecord } from './batch/records.ts';
-import type { Cluster } from './cluster/cluster.ts';
 import type { ClusterLink, KafkaConnection } from './cluster/connection.ts';
 import { Coordinator, GROUP_COORDINATOR } from './cluster/coordinator.ts';
 import { explainFailure, protocolErrorType } from './cluster/failure.ts';
@@ -12,6 +11,7 @@ import type { LeaderEpochs } from './fetch/leader-epochs.ts';
 import { readPartition, settledRange, stableRange } from './fetch/partition-reader.ts';
 import { type CommittedOffset, fetchCommittedOffset } from './produce/committed-offset.ts';
 import { fenceTransactionalProducer, type TransactionalProducer } from './produce/transactional-producer.ts';
+import type { Cluster } from './protocol/cluster.ts';
 
 const UNTIL_BROKER_IS_BACK: Backoff = { initialMs: 100, delayMsMax: 1_000, totalMsMax: Number.POSITIVE_INFINITY };
 

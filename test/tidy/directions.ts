@@ -102,6 +102,8 @@ const FOLDER_DIRECTIONS = directionsOf(`
   tools/csv:
   tools/suggest:
   tools/terminal:
+  checkpoint: series
+  checkpoint/series: .
   engine: commit log state strategy unit
   engine/arrival: group unit
   engine/commit: log state unit
@@ -139,13 +141,14 @@ const FOLDER_DIRECTIONS = directionsOf(`
   console/view: view/scores view/words
   console/view/scores:
   console/view/words: view
-  kafka: batch cluster fetch produce
+  kafka: batch cluster fetch produce protocol
   kafka/admin: cluster fetch membership
   kafka/batch:
-  kafka/cluster: batch
-  kafka/fetch: batch cluster
-  kafka/membership: cluster
-  kafka/produce: batch cluster
+  kafka/cluster: protocol
+  kafka/fetch: batch cluster protocol
+  kafka/membership: cluster protocol
+  kafka/produce: batch cluster protocol
+  kafka/protocol: batch
   api/accounts: wire
   api/accounts/keys: wire
   api/accounts/sign-in:

@@ -1,6 +1,6 @@
 import type { DeltaLogRecord, OutdatedEntry } from '../../checkpoint/delta-log.ts';
 import { type OpenState, openStateSize } from '../../checkpoint/open-states.ts';
-import { closedWindowKeys } from '../../checkpoint/series-state.ts';
+import { closedWindowKeys } from '../../checkpoint/series/series-state.ts';
 import type { StateWriter } from '../../checkpoint/state-bytes.ts';
 import type { ScoredGroup } from '../group/scored-group.ts';
 import type { LoadedDetector } from '../unit/loaded-detector.ts';
@@ -99,8 +99,8 @@ export function outdatedUnit(
   return outdated;
 }
 
-/** Copies records that arrived since to the old state, which keeps them until the new one replaces it. */
-function copyArrivals(from: Scorable, to: Scorable): void {
+/** To a unit that continues another one, or back: the old state keeps what arrived until the new one replaces it. */
+export function copyArrivals(from: Scorable, to: Scorable): void {
   const { newestOffset, arrivedMs, lastSeenMs, silent } = from;
   Object.assign(to, { newestOffset, arrivedMs, lastSeenMs, silent });
   to.waiting.inherit(from.waiting);

@@ -7,10 +7,14 @@ import { refuse, refuseLate } from '../unit/refused-observations.ts';
 import type { Scorable } from '../unit/scorable.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
 import { DeadlineWatch, type UnderWatch } from './deadline-watch.ts';
-import type { ReadyObservation } from './timestamp-guard.ts';
 import type { Watermark } from './watermark.ts';
 
-/** A series with open steps. */
+/** An observation that waits for no other one any more, and its unit. */
+export interface ReadyObservation {
+  readonly unit: Scorable;
+  readonly observation: ReceivedObservation;
+}
+
 interface WatchedSteps extends UnderWatch {
   readonly unit: Scorable;
   readonly steps: OpenSteps;

@@ -9,7 +9,7 @@ import { DeadlineWatch } from './deadline-watch.ts';
 import { idleDeadline } from './idle-limit.ts';
 import type { OutdatedState } from './outdated-state.ts';
 import { silenceDeadline } from './silence-watch.ts';
-import { StepWatch } from './step-watch.ts';
+import { type ReadyObservation, StepWatch } from './step-watch.ts';
 import { Watermark } from './watermark.ts';
 
 /** Two times agree when they are at most so many steps apart. */
@@ -18,12 +18,6 @@ const AGREEMENT_STEPS = 3;
 const JUMP_STEPS_MIN = 12;
 /** Records of a series that jump ahead of each other: the oldest of more of them is taken to be right. */
 const JUMPS_HELD = 2;
-
-/** An observation that waits for no other one any more, and its unit. */
-export interface ReadyObservation {
-  readonly unit: Scorable;
-  readonly observation: ReceivedObservation;
-}
 
 /**
  * Precedes the units of a partition and sees records in the order of their offsets, by their times alone. A record

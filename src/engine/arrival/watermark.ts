@@ -1,4 +1,4 @@
-import type { WatermarkState } from '../../checkpoint/stored-position.ts';
+import type { WatermarkState } from '../../checkpoint/partition-records.ts';
 
 /**
  * The event time of a partition: the newest time that two records reached, so that one record with a wrong time does

@@ -1,8 +1,14 @@
 import type { ChangelogSeries } from '../../checkpoint/changelog-series.ts';
 import type { DeltaLog, DeltaLogEntry, DeltaLogWrite } from '../../checkpoint/delta-log.ts';
-import { encodePauses, type OpenPauses, PAUSES_KEY } from '../../checkpoint/open-pauses.ts';
-import { closedWindowRecord } from '../../checkpoint/series-state.ts';
-import { encodePosition, POSITION_KEY, type StoredPosition } from '../../checkpoint/stored-position.ts';
+import {
+  encodePauses,
+  encodePosition,
+  type OpenPauses,
+  PAUSES_KEY,
+  POSITION_KEY,
+  type StoredPosition,
+} from '../../checkpoint/partition-records.ts';
+import { closedWindowRecord } from '../../checkpoint/series/series-state.ts';
 import type { OutputRecord } from '../log/log.ts';
 import type { StateWrites } from '../unit/score-sink.ts';
 

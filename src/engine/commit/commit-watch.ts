@@ -28,7 +28,6 @@ export class CommitWatch {
     this.#retried = error;
   }
 
-  /** Runs a commit. */
   async watch(nextOffset: number, commit: () => Promise<void>): Promise<void> {
     if (this.#stalledAt === null) this.#retried = null;
     this.#timer = setTimeout(() => {

@@ -1,5 +1,5 @@
 import type { DeltaLog } from '../../checkpoint/delta-log.ts';
-import type { WatermarkState } from '../../checkpoint/stored-position.ts';
+import type { WatermarkState } from '../../checkpoint/partition-records.ts';
 import { deadLetterHeaders, encodeDeadLetter } from '../../codecs/dead-letter-json.ts';
 import type { EncodeEvent } from '../../codecs/event-codec.ts';
 import type { PointRecords } from '../../codecs/points/point-records.ts';

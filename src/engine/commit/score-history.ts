@@ -7,7 +7,6 @@ import { extrasFor, type LoadedDetector, matchDetectors } from '../unit/loaded-d
 import { NO_STATE, type ScoreOutputs, type ScoreSink } from '../unit/score-sink.ts';
 import { type Tally, TallyCounts } from './tally.ts';
 
-/** One observation of a history. */
 export interface PastObservation {
   readonly series: string;
   readonly timestampMs: number;

@@ -23,12 +23,10 @@ export interface MisplacedSeries {
   readonly detail: string;
 }
 
-/** Observations counted by outcome. */
 export interface Tally {
   readonly scored: Record<ScoreState, number>;
   readonly events: Record<EventType, number>;
   readonly deadLetters: Partial<Record<DeadLetterReason, number>>;
-  /** The first of each reason. */
   readonly firstLetters: Map<DeadLetterReason, { readonly offset: number; readonly detail: string }>;
   readonly restarted: Partial<Record<RestartReason, number>>;
   readonly forgotten: Record<ForgottenReason, number>;

@@ -1,5 +1,5 @@
 import type { GroupState } from '../../checkpoint/group-state.ts';
-import { openStateBytesMax } from '../../checkpoint/series-state.ts';
+import { openStateBytesMax } from '../../checkpoint/series/series-state.ts';
 import type { LoadedDetector } from '../unit/loaded-detector.ts';
 import { OPEN_POINTS_MAX } from '../unit/open-steps.ts';
 

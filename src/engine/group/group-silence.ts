@@ -13,7 +13,6 @@ import type { UnitEvents } from '../unit/unit-events.ts';
 /** Names of members that are silent, or left so. Of more of them the oldest is forgotten. */
 const SILENT_MAX = 1_000;
 
-/** A group whose members may fall silent. */
 export interface SilentGroup extends GroupState {
   readonly group: string;
   readonly loaded: LoadedDetector;
@@ -145,7 +144,6 @@ export function newestMsOf(group: SilentGroup, series: string): number {
 /** Newest position of a member. */
 interface Standing {
   readonly member: Member;
-  /** Its newest one. */
   readonly position: number;
   /** Its observation there; null where that was scored. */
   readonly seen: Pick<PendingObservation, 'timestampMs' | 'value' | 'offset'> | null;

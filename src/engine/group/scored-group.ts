@@ -11,7 +11,7 @@ import {
   writeGroupState,
 } from '../../checkpoint/group-state.ts';
 import { GroupChanges, keepPending, type PendingStep } from '../../checkpoint/pending-steps.ts';
-import { closedWindowKeys } from '../../checkpoint/series-state.ts';
+import { closedWindowKeys } from '../../checkpoint/series/series-state.ts';
 import type { StateReader, StateWriter } from '../../checkpoint/state-bytes.ts';
 import type { SeriesMemory } from '../../detection/memory/series-memory.ts';
 import { emptyProfile, type ProfileState } from '../../detection/profile/profile-layout.ts';
@@ -19,11 +19,10 @@ import { type GroupDetection, GroupDetector } from '../../detection/series/group
 import type { SeriesDetector } from '../../detection/series/series-detector.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import type { RestartReason } from '../../records/score-record.ts';
-import { isOther } from '../unit/dropped-points.ts';
 import { type LoadedDetector, phaseOf } from '../unit/loaded-detector.ts';
 import { OpenSteps } from '../unit/open-steps.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';
-import { isScorable, refuse, refuseLate, refuseValue } from '../unit/refused-observations.ts';
+import { isOther, isScorable, refuse, refuseLate, refuseValue } from '../unit/refused-observations.ts';
 import type { Scorable, ScorableOptions } from '../unit/scorable.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
 import { UnitEvents } from '../unit/unit-events.ts';

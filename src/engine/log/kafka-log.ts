@@ -1,7 +1,6 @@
 import type { Topics } from '../../config/config.ts';
 import type { Compression } from '../../kafka/batch/compressed-batch.ts';
-import { type KafkaConnection, linkCluster } from '../../kafka/cluster/connection.ts';
-import { explainFailure } from '../../kafka/cluster/failure.ts';
+import { type KafkaConnection, linkCluster, withCluster } from '../../kafka/cluster/connection.ts';
 import { QuotaDelays } from '../../kafka/cluster/quota-delays.ts';
 import { SharedLink } from '../../kafka/cluster/shared-link.ts';
 import type { FetchReport } from '../../kafka/fetch/fetch-handlers.ts';
@@ -10,6 +9,7 @@ import { type DeliveredHeaders, NO_HEADERS } from '../../kafka/fetch/input-recor
 import { LeaderEpochs } from '../../kafka/fetch/leader-epochs.ts';
 import { GroupMembership } from '../../kafka/membership/group-membership.ts';
 import { type CommitReport, openPartitionSession } from '../../kafka/partition-session.ts';
+import type { Cluster } from '../../kafka/protocol/cluster.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import type { PartitionSession, StreamLog, Subscription, SubscriptionHandlers } from './log.ts';
 
@@ -51,14 +51,11 @@ export function createKafkaLog(given: KafkaLogOptions): StreamLog {
 
   return {
     delayedBy,
-    partitionCount: async () => {
-      try {
-        const link = await linkCluster(options, [topics.observations]);
-        link.destroy();
-        return link.cluster.findTopicPartitionMetadata(topics.observations).length;
-      } catch (error) {
-        throw explainFailure(error, `the partitions of ${topics.observations} were counted`);
-      }
+    partitionCount: () => {
+      const { observations } = topics;
+      const doing = `the partitions of ${observations} were counted`;
+      const count = (cluster: Cluster) => cluster.findTopicPartitionMetadata(observations).length;
+      return withCluster(options, { topics: [observations], doing }, count);
     },
     subscribe: async (handlers) => {
       closing.signal.throwIfAborted();

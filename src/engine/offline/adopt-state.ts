@@ -1,4 +1,9 @@
-import { decodePosition, encodePosition, POSITION_KEY, type StoredPosition } from '../../checkpoint/stored-position.ts';
+import {
+  decodePosition,
+  encodePosition,
+  POSITION_KEY,
+  type StoredPosition,
+} from '../../checkpoint/partition-records.ts';
 import type { Topics } from '../../config/config.ts';
 import type { PartitionSession } from '../log/log.ts';
 

@@ -1,10 +1,14 @@
 import { KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
 import { DeltaLog, type DeltaLogEntry } from '../../checkpoint/delta-log.ts';
-import { encodeVersion, VERSION_KEY } from '../../checkpoint/detectors-version.ts';
 import { encodeSettings, settingsKey } from '../../checkpoint/known-settings.ts';
-import { closedWindowKeys, relocatedWindow } from '../../checkpoint/series-state.ts';
-import type { WatermarkState } from '../../checkpoint/stored-position.ts';
-import { encodeWarmStarts, WARM_STARTS_KEY } from '../../checkpoint/warm-starts.ts';
+import {
+  encodeVersion,
+  encodeWarmStarts,
+  VERSION_KEY,
+  WARM_STARTS_KEY,
+  type WatermarkState,
+} from '../../checkpoint/partition-records.ts';
+import { closedWindowKeys, relocatedWindow } from '../../checkpoint/series/series-state.ts';
 import type { Topics } from '../../config/config.ts';
 import { type InputPlace, offsetElsewhere } from '../../records/input-place.ts';
 import type { OutdatedState } from '../arrival/outdated-state.ts';
@@ -43,7 +47,6 @@ interface Move extends Resident {
   readonly to: number;
 }
 
-/** All that moves. */
 interface Journey {
   readonly sources: readonly RestoredPartition[];
   /** Place where the partitions of the input continue. */

@@ -1,6 +1,6 @@
 import { type ChangelogSeries, KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
-import { VERSION_KEY } from '../../checkpoint/detectors-version.ts';
-import { closedWindowKeys } from '../../checkpoint/series-state.ts';
+import { VERSION_KEY } from '../../checkpoint/partition-records.ts';
+import { closedWindowKeys } from '../../checkpoint/series/series-state.ts';
 import type { Topics } from '../../config/config.ts';
 import { keptValue } from '../../detection/memory/kept-value.ts';
 import { contextValues } from '../../detection/series/context-values.ts';
@@ -33,7 +33,6 @@ export async function restoreForTools(
   return { session, state, restored: await restorePartition(session, state, detectors) };
 }
 
-/** One line of an inspection. */
 interface InspectedSeries {
   readonly series: string;
   readonly detector: string;

@@ -1,4 +1,4 @@
-import type { OpenPauses } from '../../checkpoint/open-pauses.ts';
+import type { OpenPauses } from '../../checkpoint/partition-records.ts';
 import { conclude, revise } from '../../detection/event/event-revision.ts';
 import type { OpenEvent } from '../../detection/event/open/open-event.ts';
 import { concludeSilence, silenceEvent } from '../../detection/event/silence-event.ts';

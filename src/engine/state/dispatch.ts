@@ -1,6 +1,7 @@
 import { meanStepMs } from '../../time/frequency.ts';
 import { isOutdated } from '../arrival/outdated-state.ts';
-import type { ReadyObservation, TimestampGuard } from '../arrival/timestamp-guard.ts';
+import type { ReadyObservation } from '../arrival/step-watch.ts';
+import type { TimestampGuard } from '../arrival/timestamp-guard.ts';
 import type { ReceivedObservation } from '../unit/received-observation.ts';
 import { isScorable, refuseValue } from '../unit/refused-observations.ts';
 import type { Scorable } from '../unit/scorable.ts';
@@ -16,7 +17,7 @@ interface DispatchOptions {
   readonly signal: AbortSignal;
 }
 
-/** Hands the observations of one batch to their units. A unit that waits for a forecast keeps those that come meanwhile. */
+/** Hands observations of a batch to their units. One that waits for a forecast keeps those that come meanwhile. */
 export class Dispatch {
   readonly #options: DispatchOptions;
   readonly sink: ScoreSink;
@@ -61,7 +62,7 @@ export class Dispatch {
     else if (!this.#options.units.backfills.queue(unit, observation)) this.takeOut(unit);
   }
 
-  /** What waits for the backfill of a unit is scored at once. */
+  /** Scores at once what waits for the backfill of a unit. */
   takeOut(unit: Scorable): void {
     if (unit.waiting.forBackfill === null) return;
     this.#options.units.backfills.takeOut(unit, this.sink);

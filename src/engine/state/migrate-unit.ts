@@ -1,3 +1,4 @@
+import { copyArrivals } from '../arrival/outdated-state.ts';
 import { continuedDeparted, depart } from '../group/departed-members.ts';
 import { ScoredGroup } from '../group/scored-group.ts';
 import { type LoadedDetector, sameGrid } from '../unit/loaded-detector.ts';
@@ -12,11 +13,7 @@ import { ScoredSeries } from '../unit/scored-series.ts';
 export function migrateUnit(old: ScoredSeries | ScoredGroup, unit: Scorable): boolean {
   if (!keepsPast(old, unit.loaded) || old instanceof ScoredGroup || !(unit instanceof ScoredSeries)) return false;
   unit.continueFrom(old.past()!);
-  unit.newestOffset = old.newestOffset;
-  unit.arrivedMs = old.arrivedMs;
-  unit.lastSeenMs = old.lastSeenMs;
-  unit.waiting.inherit(old.waiting);
-  unit.silent = old.silent;
+  copyArrivals(old, unit);
   return true;
 }
 

@@ -33,7 +33,7 @@ export class OverdueUnits {
     if (idle.isDue(watermark.ms)) await this.#forgetIdle(move, dispatch);
   }
 
-  /** Reports that units are silent: they have no record at the event time of the partition, although one is long due. */
+  /** Reports units as silent: they have no record at the event time of the partition, although one is long due. */
   async #reportSilent(move: WatermarkMove, dispatch: Dispatch): Promise<void> {
     const { silent, watermark } = this.#guard;
     const { offset } = move;

@@ -49,7 +49,6 @@ export class PartitionState {
     return this.all.units;
   }
 
-  /** Open states that cannot be continued, until an observation of their series arrives. */
   get outdated(): ReadonlyMap<string, OutdatedState> {
     return this.all.outdated;
   }
@@ -119,7 +118,6 @@ export class PartitionState {
     await dispatch.resume();
   }
 
-  /** See `OverdueUnits`. */
   reportQuiet(quietMs: number, { offset, sink }: Outlet, signal: AbortSignal): Promise<number | null> {
     return this.#overdue.reportQuiet(quietMs, offset, this.#dispatch(sink, signal));
   }
@@ -145,7 +143,6 @@ export class PartitionState {
     return unit === undefined ? null : this.#forecasts.underWay(unit);
   }
 
-  /** Memory of its series. */
   get bytes(): number {
     return this.all.bytes;
   }

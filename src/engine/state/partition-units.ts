@@ -1,6 +1,6 @@
 import { groupKey, KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
 import type { DeltaLogWrite } from '../../checkpoint/delta-log.ts';
-import { closedWindowKeys } from '../../checkpoint/series-state.ts';
+import { closedWindowKeys } from '../../checkpoint/series/series-state.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import { isOutdated, type OutdatedState } from '../arrival/outdated-state.ts';
 import type { TimestampGuard } from '../arrival/timestamp-guard.ts';
@@ -144,7 +144,6 @@ export class PartitionUnits {
     return keys.map((key) => ({ key, value: null }));
   }
 
-  /** The unit of an observation. */
   of(observation: RoutedObservation, sink: ScoreSink): Scorable {
     const key = unitKeyOf(observation);
     const known = this.units.get(key);
@@ -279,7 +278,6 @@ export class PartitionUnits {
     this.#memories.releasePrevious(outdated.previous);
   }
 
-  /** Memory of its series. */
   get bytes(): number {
     return this.#memories.bytes;
   }

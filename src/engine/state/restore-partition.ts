@@ -1,9 +1,7 @@
 import { type ChangelogSeries, KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
 import { DeltaLog, type DeltaLogEntry, type DeltaLogWrite } from '../../checkpoint/delta-log.ts';
-import { decodeVersion, encodeVersion, type StoredVersion, VERSION_KEY } from '../../checkpoint/detectors-version.ts';
 import { readEventState } from '../../checkpoint/event-state.ts';
 import { decodeSettings, digestOfKey, encodeSettings, settingsKey } from '../../checkpoint/known-settings.ts';
-import { decodePauses, type OpenPauses, PAUSES_KEY } from '../../checkpoint/open-pauses.ts';
 import {
   changeReader,
   type DeltaLogRecords,
@@ -15,7 +13,21 @@ import {
   openStateSize,
   withoutEvents,
 } from '../../checkpoint/open-states.ts';
-import { readClosedWindow } from '../../checkpoint/series-state.ts';
+import {
+  decodePauses,
+  decodePosition,
+  decodeVersion,
+  decodeWarmStarts,
+  encodeVersion,
+  type OpenPauses,
+  PAUSES_KEY,
+  POSITION_KEY,
+  type StoredPosition,
+  type StoredVersion,
+  VERSION_KEY,
+  WARM_STARTS_KEY,
+} from '../../checkpoint/partition-records.ts';
+import { readClosedWindow } from '../../checkpoint/series/series-state.ts';
 import {
   assertStateFormat,
   formatOfEntry,
@@ -24,8 +36,6 @@ import {
   STATE_FORMAT_MIN,
   StateReader,
 } from '../../checkpoint/state-bytes.ts';
-import { decodePosition, POSITION_KEY, type StoredPosition } from '../../checkpoint/stored-position.ts';
-import { decodeWarmStarts, WARM_STARTS_KEY } from '../../checkpoint/warm-starts.ts';
 import { WindowRecords } from '../../checkpoint/window-records.ts';
 import type { StreamDetectionSettings } from '../../detection/calibration/settings.ts';
 import { ServiceError } from '../../ops/service-error.ts';
@@ -33,14 +43,14 @@ import type { InputPlace } from '../../records/input-place.ts';
 import { idleLimitOf } from '../arrival/idle-limit.ts';
 import type { PartitionSession } from '../log/log.ts';
 import { isGrouped, type LoadedDetector, previousDetector } from '../unit/loaded-detector.ts';
-import { keepPrevious, orphanOf } from './keep-previous.ts';
 import {
   abandonOpenState,
   abandonReasonOf,
   keepOutdated,
+  keepPrevious,
   SETTINGS_CHANGED,
   TOPIC_RECREATED,
-} from './outdated-bytes.ts';
+} from './keep-outdated.ts';
 import type { PartitionState } from './partition-state.ts';
 import { planResume, type Resume } from './resume-position.ts';
 
@@ -55,7 +65,6 @@ export interface Restored {
   readonly warmStarts: readonly string[];
 }
 
-/** Detectors by series and by name. */
 export interface DetectorLookup {
   readonly detectorOf: (series: string) => LoadedDetector | null;
   /** The id that a series is scored under, by the id of its name and labels; left out: that one. */
@@ -221,7 +230,8 @@ function restoreOpenState(
     const kept = withoutEvents(openState);
     const past = previous.get(digest);
     if (past !== undefined) return keepPrevious(kept, { past, events, detectorOf, named: loaded, group }, state);
-    const orphan = orphanOf(events, loaded === null ? 'detector_removed' : 'settings_changed');
+    const reason = loaded === null ? 'detector_removed' : 'settings_changed';
+    const orphan = events && ({ state: events, reason } as const);
     return keepOutdated(kept, { reason: 'settings-changed', orphan, idleMs }, state);
   }
   const unit = state.all.create(key, group, loaded);

@@ -1,4 +1,4 @@
-import type { StoredPosition } from '../../checkpoint/stored-position.ts';
+import type { StoredPosition } from '../../checkpoint/partition-records.ts';
 import type { PartitionSession, SkippedRange } from '../log/log.ts';
 
 /** Position of a partition in the log when it is taken over. */

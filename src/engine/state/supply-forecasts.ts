@@ -39,7 +39,6 @@ export async function supplyBatch(
   }
 }
 
-/** Gives a detector the forecast of its row. */
 type Supply = (detector: SeriesDetector, row: number) => void;
 
 async function medianForecasts(forecaster: Forecaster, batch: ForecastBatch, signal: AbortSignal): Promise<Supply> {
@@ -62,7 +61,6 @@ function quantileForecasts(forecaster: QuantileForecaster) {
 }
 
 interface DueOptions {
-  /** Most rows of a batch. */
   readonly rowsMax: number;
   /** Detectors that have requested theirs. */
   readonly except: ReadonlyMap<SeriesDetector, unknown>;

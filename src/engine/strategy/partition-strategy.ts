@@ -29,7 +29,6 @@ export interface StrategyOptions extends FirstCommitOptions, DecodingOptions, De
   readonly backfillPace: WorkerPace;
 }
 
-/** Options of a strategy, for one opening of its partition. */
 export interface StrategyContext {
   readonly signal: AbortSignal;
   /** Called when forecasts have arrived. */
@@ -38,13 +37,11 @@ export interface StrategyContext {
   readonly whyFailed: (offset: number) => string | null;
 }
 
-/** The input records of a transaction that was tried. */
 export interface TriedRecords {
   readonly records: number;
   readonly nextOffset: number;
 }
 
-/** A transaction that a strategy has filled. */
 export interface FilledTransaction extends TriedRecords {
   readonly outputs: readonly OutputRecord[];
   /** Kept with the input offset. */
@@ -115,7 +112,6 @@ export abstract class PartitionStrategy {
     return restored;
   }
 
-  /** Records of the next transaction. */
   get records(): number {
     return this.pending.records;
   }
@@ -125,12 +121,10 @@ export abstract class PartitionStrategy {
     return COMMIT_BYTES_MAX - this.bytes;
   }
 
-  /** True if the next transaction has anything to write. */
   get isDue(): boolean {
     return this.pending.isDue;
   }
 
-  /** Present memory use. */
   get held() {
     const { state } = this;
     return { units: state.units.size, deltaLogBytes: this.#restored.deltaLog.bytes, stateBytes: state.bytes };

@@ -26,7 +26,6 @@ const INCREASE_STEPS_MAX = 1.5;
 /** A point that is nearer to the one before it than this share of a step repeats it: no difference is one of a step. */
 const REPEAT_SHARE = 1 / 8;
 
-/** Outcome of a point. */
 type TakenPoint = 'taken' | 'duplicate' | 'conflict' | 'late' | 'step-full' | 'group-full';
 
 /**
@@ -48,7 +47,6 @@ export class OpenSteps implements OpenStepsState {
   readonly #partition: number;
   /** The group of the series; null for one that is scored alone. */
   readonly #group: string | null;
-  /** Points in open steps. */
   points = 0;
   /** The series of the newest step that was opened. */
   opened: PointsOfSeries | null = null;

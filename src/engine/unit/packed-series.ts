@@ -1,4 +1,4 @@
-import type { ActiveReplicas } from '../../checkpoint/replica-state.ts';
+import type { ActiveReplicas } from '../../checkpoint/arrival-state.ts';
 import type { ProfileState } from '../../detection/profile/profile-layout.ts';
 import { SeriesDetector } from '../../detection/series/series-detector.ts';
 import type { InputPlace } from '../../records/input-place.ts';

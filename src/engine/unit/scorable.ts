@@ -19,7 +19,6 @@ export interface DetectorContext {
   readonly place: InputPlace;
 }
 
-/** Options of a unit. */
 export interface ScorableOptions {
   readonly key: string;
   readonly context: DetectorContext;
@@ -72,6 +71,5 @@ export interface Scorable extends DeltaLogEntry {
   readChange(reader: StateReader): void;
   /** Its series: one, or the members of the group. */
   changelogSeries(): readonly ChangelogSeries[];
-  /** Frees the memory of its series. */
   release(): void;
 }

@@ -1,6 +1,6 @@
 import type { ChangelogSeries } from '../../checkpoint/changelog-series.ts';
 import type { DeltaLogEntry, DeltaLogWrite } from '../../checkpoint/delta-log.ts';
-import type { OpenPauses } from '../../checkpoint/open-pauses.ts';
+import type { OpenPauses } from '../../checkpoint/partition-records.ts';
 import type { RecordHeaders } from '../../kafka/batch/records.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import type { DeadLetterReason } from '../../records/dead-letter.ts';
@@ -49,9 +49,7 @@ export interface StateWrites {
   windowsDeleted(keys: readonly Buffer[]): void;
   /** The open state of a series or group changed in this batch. */
   touched(unit: DeltaLogEntry): void;
-  /** The state of a series or group is to be deleted. */
   evicted(unit: DeltaLogEntry): void;
-  /** The pauses of detectors that are open now. */
   pausesChanged(pauses: OpenPauses): void;
 }
 

@@ -7,7 +7,7 @@ import {
   type SeriesState,
   writeSeriesChange,
   writeSeriesState,
-} from '../../checkpoint/series-entry.ts';
+} from '../../checkpoint/series/series-entry.ts';
 import type { StateReader, StateWriter } from '../../checkpoint/state-bytes.ts';
 import type { Detection } from '../../detection/alarm/detection.ts';
 import { contextValues } from '../../detection/series/context-values.ts';
@@ -17,12 +17,11 @@ import { inputAt } from '../../records/input-place.ts';
 import type { RestartReason } from '../../records/score-record.ts';
 import { gridTime } from '../../time/frequency.ts';
 import { followPhase, placeOnGrid } from '../../time/grid-placement.ts';
-import { dropBeforeBase, dropRepeated } from './dropped-points.ts';
 import { learn, learnedOf } from './learned-profile.ts';
 import { phaseOf } from './loaded-detector.ts';
 import { PackedSeries, type SeriesPast } from './packed-series.ts';
 import type { ReceivedObservation } from './received-observation.ts';
-import { isScorable, refuseLate, refuseValue } from './refused-observations.ts';
+import { dropBeforeBase, dropRepeated, isScorable, refuseLate, refuseValue } from './refused-observations.ts';
 import type { Scorable, ScorableOptions } from './scorable.ts';
 import type { ReplaySink, ScoreSink } from './score-sink.ts';
 import { scoreOfRow } from './series-score.ts';

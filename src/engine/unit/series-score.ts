@@ -3,7 +3,7 @@ import { numberOrNull, type ScoreRecord } from '../../records/score-record.ts';
 import type { LoadedDetector } from './loaded-detector.ts';
 
 /** A detection, the row of a member with the verdict on its group, or the row of a series that is silent. */
-export type ScoredRow = Omit<Detection, 'state' | 'unusual' | 'threshold' | 'season' | 'elevated' | 'outsideProfile'> &
+type ScoredRow = Omit<Detection, 'state' | 'unusual' | 'threshold' | 'season' | 'elevated' | 'outsideProfile'> &
   Pick<ScoreRecord, 'state'>;
 
 /** Fields of an observation that its row lacks. */

@@ -91,7 +91,6 @@ export function publishSilence(
   sink.outputs.silence(scoreOfRow(row, observation, loaded), foundAt);
 }
 
-/** A series that is scored alone. */
 interface SilentSeries extends SilentUnit {
   readonly key: string;
   readonly detector: SeriesDetector;

@@ -104,7 +104,6 @@ export class UnitEvents {
     publish(events, revise(events.silence, 'opened', at.timestampMs), { offset: at.offset, sink });
   }
 
-  /** True if an event reports that nothing is sent. */
   get isSilent(): boolean {
     return (this.#owner.heldEvents?.silence ?? null) !== null;
   }
@@ -143,7 +142,6 @@ function noEvents(): HeldEvents {
   return { tracker: null, key: null, silence: null, newestOffset: -1 };
 }
 
-/** Ends the event of unusual values. */
 function closeUnusual(
   events: HeldEvents,
   reason: CloseReason,

@@ -1,5 +1,9 @@
-import { NO_RECORDS, type QueuedRecord, type WaitingRecords } from '../../checkpoint/arrival-state.ts';
-import type { ActiveReplicas } from '../../checkpoint/replica-state.ts';
+import {
+  type ActiveReplicas,
+  NO_RECORDS,
+  type QueuedRecord,
+  type WaitingRecords,
+} from '../../checkpoint/arrival-state.ts';
 import type { OpenSteps } from './open-steps.ts';
 import type { ReceivedObservation } from './received-observation.ts';
 

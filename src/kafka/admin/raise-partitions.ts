@@ -1,5 +1,4 @@
-import { type KafkaConnection, linkCluster } from '../cluster/connection.ts';
-import { explainFailure } from '../cluster/failure.ts';
+import { type KafkaConnection, withCluster } from '../cluster/connection.ts';
 import { isLeaderChange } from '../cluster/leader.ts';
 import { type Backoff, retryWithBackoff } from '../cluster/retry.ts';
 import { readPartition, stableRange } from '../fetch/partition-reader.ts';
@@ -38,19 +37,15 @@ export function raisePartitions(connection: KafkaConnection, topics: readonly st
 const NOT_YET = new Error('the new partitions are not known yet');
 
 /** Reads the keys of a partition's committed records from an offset on, or all of them. */
-export async function readKeys(
+export function readKeys(
   connection: KafkaConnection,
   { topic, partition, from }: { readonly topic: string; readonly partition: number; readonly from: number | null },
   onKey: (key: Buffer | null) => void,
 ): Promise<void> {
-  const link = await linkCluster(connection, [topic]);
-  try {
-    const { start, end } = await stableRange(link.cluster, topic, partition);
+  const doing = `partition ${partition} of ${topic} was read`;
+  return withCluster(connection, { topics: [topic], doing }, async (cluster) => {
+    const { start, end } = await stableRange(cluster, topic, partition);
     const range = { topic, partition, from: Math.max(start, from ?? start), end };
-    await readPartition(link.cluster, range, (_offset, _ms, key) => onKey(key));
-  } catch (error) {
-    throw explainFailure(error, `partition ${partition} of ${topic} was read`);
-  } finally {
-    link.destroy();
-  }
+    await readPartition(cluster, range, (_offset, _ms, key) => onKey(key));
+  });
 }

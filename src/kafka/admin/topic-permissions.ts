@@ -1,5 +1,4 @@
-import { type KafkaConnection, linkCluster } from '../cluster/connection.ts';
-import { explainFailure } from '../cluster/failure.ts';
+import { type KafkaConnection, withCluster } from '../cluster/connection.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 
 const TOPIC_AUTHORIZATION_FAILED = 29;
@@ -13,21 +12,14 @@ type TopicUse = readonly [topic: string, operation: keyof typeof BITS];
  * Throws a ServiceError `configuration` that names the first permission that the user does not have. Brokers before
  * Kafka 2.8 do not answer: there the first request that needs it fails.
  */
-export async function requirePermissions(connection: KafkaConnection, uses: readonly TopicUse[]): Promise<void> {
+export function requirePermissions(connection: KafkaConnection, uses: readonly TopicUse[]): Promise<void> {
   const names = [...new Set(uses.map(([topic]) => topic))];
-  try {
-    const link = await linkCluster(connection, names);
-    try {
-      const described = link.cluster.brokerPool.metadata?.topicMetadata ?? [];
-      for (const [topic, operation] of uses) {
-        const { operations = 0 } = described.find((each) => each.topic === topic) ?? {};
-        if (operations <= 0 || (operations & BITS[operation]) !== 0) continue;
-        throw errorFromCode(TOPIC_AUTHORIZATION_FAILED, operation, 'topic', topic);
-      }
-    } finally {
-      link.destroy();
+  return withCluster(connection, { topics: names, doing: 'permissions were checked' }, ({ brokerPool }) => {
+    const described = brokerPool.metadata?.topicMetadata ?? [];
+    for (const [topic, operation] of uses) {
+      const { operations = 0 } = described.find((each) => each.topic === topic) ?? {};
+      if (operations <= 0 || (operations & BITS[operation]) !== 0) continue;
+      throw errorFromCode(TOPIC_AUTHORIZATION_FAILED, operation, 'topic', topic);
     }
-  } catch (error) {
-    throw explainFailure(error, 'permissions were checked');
-  }
+  });
 }

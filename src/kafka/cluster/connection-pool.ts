@@ -1,4 +1,9 @@
-import type { BrokerConnection, BrokerConnections, ConnectionPair, ProtocolRequest } from './broker-connection.ts';
+import type {
+  BrokerConnection,
+  BrokerConnections,
+  ConnectionPair,
+  ProtocolRequest,
+} from '../protocol/broker-connection.ts';
 
 /** A broker works on one request of a connection at a time, so each request in flight has a connection of its own. */
 const CONNECTIONS = 8;

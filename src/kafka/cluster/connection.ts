@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KafkaConfig, SaslConfig } from '../../config/config.ts';
-import type { SocketFactory } from './broker-connection.ts';
-import type { Broker, Cluster } from './cluster.ts';
+import type { SocketFactory } from '../protocol/broker-connection.ts';
+import type { Broker, Cluster } from '../protocol/cluster.ts';
 import { SharedConnections } from './connection-pool.ts';
+import { explainFailure } from './failure.ts';
 import { likelyAliveFirst, nameOf } from './given-up.ts';
 import { type Admin, createAdmin, createKafkajsLogger, defaultSocketFactory, KafkaCluster } from './kafkajs.ts';
 import { oauthLogin } from './oauth-login.ts';
@@ -57,6 +58,23 @@ export async function linkCluster(
     throw error;
   }
   return { cluster, dropBroker: ({ connectionPool }) => sockets.drop(connectionPool), destroy };
+}
+
+/** Does something with connections of its own. Throws a ServiceError. */
+export async function withCluster<T>(
+  connection: KafkaConnection,
+  { topics, doing }: { readonly topics: readonly string[]; readonly doing: string },
+  work: (cluster: Cluster) => Promise<T> | T,
+): Promise<T> {
+  let link: ClusterLink | null = null;
+  try {
+    link = await linkCluster(connection, topics);
+    return await work(link.cluster);
+  } catch (error) {
+    throw explainFailure(error, doing);
+  } finally {
+    link?.destroy();
+  }
 }
 
 /** kafkajs's client for administration. `destroy` closes its connections at once. */

@@ -1,4 +1,4 @@
-import type { Broker, Cluster } from './cluster.ts';
+import type { Broker, Cluster } from '../protocol/cluster.ts';
 import { isConnectionFailure, protocolErrorType } from './failure.ts';
 import { type Backoff, type RetryOptions, retryWithBackoff } from './retry.ts';
 
@@ -46,9 +46,7 @@ interface CoordinatorOptions {
   readonly type: typeof GROUP_COORDINATOR | typeof TRANSACTION_COORDINATOR;
   /** Group id or transactional id. */
   readonly id: string;
-  /** Ends the retries. */
   readonly signal?: AbortSignal | undefined;
-  /** Receives each error that is retried. */
   readonly onRetry?: RetryOptions['onRetry'];
 }
 

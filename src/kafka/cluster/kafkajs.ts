@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import kafkajs, { type Admin, type LogEntry, type logCreator, type RetryOptions } from 'kafkajs';
-import { fetchVersions } from './api-versions.ts';
+import { fetchVersions } from '../protocol/api-versions.ts';
 import type {
   BrokerConnection,
   BrokerConnections,
@@ -9,11 +9,11 @@ import type {
   ConnectionPair,
   ProtocolRequest,
   SocketFactory,
-} from './broker-connection.ts';
-import type { Broker, Cluster, Permission } from './cluster.ts';
+} from '../protocol/broker-connection.ts';
+import type { Broker, Cluster, Permission } from '../protocol/cluster.ts';
+import { fetchMetadata } from '../protocol/metadata-request.ts';
+import { frameRequest, writeTogether } from '../protocol/request-frame.ts';
 import { addressNamed } from './given-up.ts';
-import { fetchMetadata } from './metadata-request.ts';
-import { frameRequest, writeTogether } from './request-frame.ts';
 
 /**
  * All that is used of kafkajs (2.2.4, pinned), which nothing else imports: sockets, handshake and SASL; the cluster
@@ -117,7 +117,6 @@ const KafkajsConnection = load('kafkajs/src/network/connection.js') as new (
 /** ApiVersions, SaslHandshake and SaslAuthenticate. */
 const BEFORE_LOGIN = new Set([18, 17, 36]);
 
-/** One connection to a broker. */
 class Connection extends KafkajsConnection {
   readonly #onThrottled: (ms: number) => void;
   #connecting: Promise<boolean> | null = null;

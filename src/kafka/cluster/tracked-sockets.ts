@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { SocketFactory } from './broker-connection.ts';
+import type { SocketFactory } from '../protocol/broker-connection.ts';
 import { type BrokerAddress, isRefused } from './given-up.ts';
 
 /** A connection that waits for the peer: to be opened, or for an answer. */

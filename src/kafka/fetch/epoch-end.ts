@@ -1,8 +1,8 @@
-import type { Cluster } from '../cluster/cluster.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { leaderOf } from '../cluster/leader.ts';
-import { byTopic, i16, i32, i64, struct } from '../cluster/protocol-fields.ts';
-import { sendRequest } from '../cluster/protocol-request.ts';
+import type { Cluster } from '../protocol/cluster.ts';
+import { byTopic, i16, i32, i64, struct } from '../protocol/protocol-fields.ts';
+import { sendRequest } from '../protocol/protocol-request.ts';
 
 export interface EpochRequest {
   readonly topic: string;

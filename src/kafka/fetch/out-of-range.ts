@@ -1,6 +1,6 @@
 import type { SkippedRange } from '../batch/records.ts';
-import type { Cluster } from '../cluster/cluster.ts';
 import { refreshLeaders, topicIdOf } from '../cluster/leader.ts';
+import type { Cluster } from '../protocol/cluster.ts';
 import { type EpochRequest, fetchEpochEnd } from './epoch-end.ts';
 import { stableRange } from './partition-reader.ts';
 

@@ -1,9 +1,9 @@
 import { ServiceError } from '../../ops/service-error.ts';
 import { decodeRecords, endOffset, type RecordSink } from '../batch/record-batch-decoder.ts';
-import type { Cluster } from '../cluster/cluster.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { isLeaderChange, leaderEpochOf, leaderOf, retryOnLeaderChange } from '../cluster/leader.ts';
 import { type Backoff, retryWithBackoff } from '../cluster/retry.ts';
+import type { Cluster } from '../protocol/cluster.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
 
 const LIMITS: FetchLimits = { waitMsMax: 200, partitionBytesMax: 8 * 1024 * 1024, responseBytesMax: 8 * 1024 * 1024 };

@@ -1,17 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeRecords, endOffset } from '../batch/record-batch-decoder.ts';
 import type { RecordHeaders } from '../batch/records.ts';
-import type { Cluster } from '../cluster/cluster.ts';
-import { type ClusterLink, type KafkaConnection, linkCluster } from '../cluster/connection.ts';
+import { type ClusterLink, type KafkaConnection, linkCluster, withCluster } from '../cluster/connection.ts';
 import { explainFailure } from '../cluster/failure.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { leaderEpochOf, leaderOf, refreshLeaders } from '../cluster/leader.ts';
+import type { Cluster } from '../protocol/cluster.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
 import { isRecreated } from './out-of-range.ts';
 import { type PartitionRange, readPartition, stableRange } from './partition-reader.ts';
 import { beginAnew, locate, type MovingPlace, placeNow, startPlace, type TailPlace, truncate } from './tail-place.ts';
 
-/** A committed record of any topic. */
 export interface TopicRecord {
   readonly partition: number;
   readonly offset: number;
@@ -30,7 +29,6 @@ const OFFSET_OUT_OF_RANGE = 1;
 const RANGE_OFFSETS = 50_000;
 
 export interface TopicTail {
-  /** Place where it began. */
   readonly begin: TailPlace;
   /** No records are delivered afterwards. */
   stop(): Promise<void>;
@@ -55,19 +53,24 @@ interface TailHandlers {
   onConnection?(error: Error | null): void;
 }
 
+const doingOf = (topic: string) => `topic ${topic} was read`;
+
 /** Follows the committed records of a topic, without a group. Throws a ServiceError when the topic cannot be opened. */
 export async function tailTopic(
   connection: KafkaConnection,
   { topic, from }: TailOptions,
   handlers: TailHandlers,
 ): Promise<TopicTail> {
-  let link = await explained(topic, () => linkCluster(connection, [topic]));
+  const explain = (error: unknown) => explainFailure(error, doingOf(topic));
+  let link = await linkCluster(connection, [topic]).catch((error: unknown) => {
+    throw explain(error);
+  });
   let stopped = false;
   let lost = false;
   let failures = 0;
-  const place = await explained(topic, () => startPlace(link.cluster, topic, from)).catch((error: unknown) => {
+  const place = await startPlace(link.cluster, topic, from).catch((error: unknown) => {
     link.destroy();
-    throw error;
+    throw explain(error);
   });
 
   const follow = async () => {
@@ -117,24 +120,19 @@ interface NewestRecords {
 }
 
 /** Reads the newest committed records of a partition, `recordsMax` at most. */
-export async function readTail(
+export function readTail(
   connection: KafkaConnection,
   { topic, partition, recordsMax }: NewestRecords,
 ): Promise<TopicRecord[]> {
-  return explained(topic, async () => {
-    const link = await linkCluster(connection, [topic]);
-    try {
-      const { start, end } = await stableRange(link.cluster, topic, partition);
-      // Transaction markers and compacted records have offsets too. Widen the range until there are enough records.
-      for (let span = recordsMax + 16; ; span *= 4) {
-        const from = Math.max(start, end - span);
-        const records = await readRange(link.cluster, { topic, partition, from, end });
-        if (from === start || records.length >= recordsMax) {
-          return records.slice(Math.max(0, records.length - recordsMax));
-        }
+  return withCluster(connection, { topics: [topic], doing: doingOf(topic) }, async (cluster) => {
+    const { start, end } = await stableRange(cluster, topic, partition);
+    // Transaction markers and compacted records have offsets too. Widen the range until there are enough records.
+    for (let span = recordsMax + 16; ; span *= 4) {
+      const from = Math.max(start, end - span);
+      const records = await readRange(cluster, { topic, partition, from, end });
+      if (from === start || records.length >= recordsMax) {
+        return records.slice(Math.max(0, records.length - recordsMax));
       }
-    } finally {
-      link.destroy();
     }
   });
 }
@@ -143,24 +141,19 @@ export async function readTail(
  * Reads every committed record that a topic has now, partition by partition. `onRecords` receives the number of its
  * partitions as well. Throws a ServiceError.
  */
-export async function readWholeTopic(
+export function readWholeTopic(
   connection: KafkaConnection,
   topic: string,
   onRecords: (records: readonly TopicRecord[], partitions: number) => Promise<void>,
 ): Promise<void> {
-  await explained(topic, async () => {
-    const link = await linkCluster(connection, [topic]);
-    try {
-      const partitions = link.cluster.findTopicPartitionMetadata(topic);
-      for (const { partitionId: partition } of partitions) {
-        const { start, end } = await stableRange(link.cluster, topic, partition);
-        for (let from = start; from < end; from += RANGE_OFFSETS) {
-          const range = { topic, partition, from, end: Math.min(end, from + RANGE_OFFSETS) };
-          await onRecords(await readRange(link.cluster, range), partitions.length);
-        }
+  return withCluster(connection, { topics: [topic], doing: doingOf(topic) }, async (cluster) => {
+    const partitions = cluster.findTopicPartitionMetadata(topic);
+    for (const { partitionId: partition } of partitions) {
+      const { start, end } = await stableRange(cluster, topic, partition);
+      for (let from = start; from < end; from += RANGE_OFFSETS) {
+        const range = { topic, partition, from, end: Math.min(end, from + RANGE_OFFSETS) };
+        await onRecords(await readRange(cluster, range), partitions.length);
       }
-    } finally {
-      link.destroy();
     }
   });
 }
@@ -176,7 +169,6 @@ async function readRange(cluster: Cluster, range: PartitionRange): Promise<Topic
 
 interface FetchedRecords {
   readonly records: readonly TopicRecord[];
-  /** A position was moved. */
   readonly moved: boolean;
   /** Reason why a partition could not be read. Records of the others are delivered: their positions moved. */
   readonly failure: Error | null;
@@ -255,12 +247,4 @@ function isRefreshed(cluster: Cluster): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function explained<T>(topic: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw explainFailure(error, `topic ${topic} was read`);
-  }
 }

@@ -1,4 +1,4 @@
-import { array, bytes, decodeFields, encodeFields, i16, i32, string, struct } from '../cluster/protocol-fields.ts';
+import { array, bytes, decodeFields, encodeFields, i16, i32, string, struct } from '../protocol/protocol-fields.ts';
 import type { JoinedMember, MemberAssignment } from './group-requests.ts';
 import type { GroupMember } from './sticky-assignment.ts';
 

@@ -1,8 +1,8 @@
-import { OFFSET_FETCH } from '../cluster/api-versions.ts';
-import type { Broker } from '../cluster/cluster.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
-import { byTopic, i8, i16, i32, i64, string, struct } from '../cluster/protocol-fields.ts';
-import { sendRequest } from '../cluster/protocol-request.ts';
+import { OFFSET_FETCH } from '../protocol/api-versions.ts';
+import type { Broker } from '../protocol/cluster.ts';
+import { byTopic, i8, i16, i32, i64, string, struct } from '../protocol/protocol-fields.ts';
+import { sendRequest } from '../protocol/protocol-request.ts';
 import type { ProducerIdentity, TransactionProtocol } from './transaction-requests.ts';
 
 /** A partition as a consumer group sees it. */

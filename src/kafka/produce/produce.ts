@@ -1,14 +1,13 @@
-import type { Broker, Cluster } from '../cluster/cluster.ts';
 import { retryWhileCompleted } from '../cluster/coordinator.ts';
 import { isConnectionFailure, protocolErrorType } from '../cluster/failure.ts';
 import { errorFromCode } from '../cluster/kafkajs.ts';
 import { isLeaderChange, leaderOf, retryOnLeaderChange } from '../cluster/leader.ts';
-import { array, byTopic, bytes, i16, i32, i64, since, string, struct } from '../cluster/protocol-fields.ts';
-import { sendRequest } from '../cluster/protocol-request.ts';
 import type { RetryOptions } from '../cluster/retry.ts';
+import type { Broker, Cluster } from '../protocol/cluster.ts';
+import { array, byTopic, bytes, i16, i32, i64, since, string, struct } from '../protocol/protocol-fields.ts';
+import { sendRequest } from '../protocol/protocol-request.ts';
 import type { TransactionProtocol } from './transaction-requests.ts';
 
-/** An encoded record batch for a partition. */
 export interface PartitionBatch {
   readonly topic: string;
   readonly partition: number;
@@ -18,9 +17,7 @@ export interface PartitionBatch {
 interface ProduceOptions {
   /** null outside of transactions. */
   readonly transaction: { readonly id: string; readonly protocol: TransactionProtocol } | null;
-  /** Ends the retries. */
   readonly signal?: AbortSignal | undefined;
-  /** Receives each error that is retried. */
   readonly onRetry?: RetryOptions['onRetry'];
 }
 

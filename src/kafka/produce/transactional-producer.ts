@@ -1,10 +1,10 @@
 import { type Compression, compressBatch } from '../batch/compressed-batch.ts';
 import { encodeRecordBatch } from '../batch/record-batch-encoder.ts';
 import type { OutputRecord } from '../batch/records.ts';
-import type { Cluster } from '../cluster/cluster.ts';
 import { Coordinator, GROUP_COORDINATOR, TRANSACTION_COORDINATOR } from '../cluster/coordinator.ts';
 import { isConnectionFailure } from '../cluster/failure.ts';
 import type { RetryOptions } from '../cluster/retry.ts';
+import type { Cluster } from '../protocol/cluster.ts';
 import { commitInTransaction, type MovedOffset } from './committed-offset.ts';
 import { type PartitionBatch, produceBatches } from './produce.ts';
 import { type PlannedBatch, planRounds } from './transaction-plan.ts';
@@ -45,9 +45,7 @@ export interface TransactionalProducer {
 }
 
 interface ProducerOptions {
-  /** Ends the retries. */
   readonly signal?: AbortSignal | undefined;
-  /** Receives each error that is retried. */
   readonly onRetry?: RetryOptions['onRetry'];
   /** Without it nothing is compressed. */
   readonly compressionOf?: (topic: string) => Compression;

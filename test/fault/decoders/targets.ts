@@ -1,11 +1,13 @@
 /** What reads bytes of others: each takes any bytes, and returns what it made of them, in a few words. */
 
 import { readRoutesFile } from '../../../src/alerts/routes/routes-file.ts';
-import { decodeVersion } from '../../../src/checkpoint/detectors-version.ts';
 import { decodeSettings } from '../../../src/checkpoint/known-settings.ts';
-import { decodePauses } from '../../../src/checkpoint/open-pauses.ts';
-import { decodePosition } from '../../../src/checkpoint/stored-position.ts';
-import { decodeWarmStarts } from '../../../src/checkpoint/warm-starts.ts';
+import {
+  decodePauses,
+  decodePosition,
+  decodeVersion,
+  decodeWarmStarts,
+} from '../../../src/checkpoint/partition-records.ts';
 import { createRecordDecoder } from '../../../src/codecs/observations/record-decoder.ts';
 import { createRecordSplitter } from '../../../src/codecs/points/record-splitter.ts';
 import { readDetectorsFile } from '../../../src/config/detectors-file.ts';

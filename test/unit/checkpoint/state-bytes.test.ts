@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeVersion } from '../../../src/checkpoint/detectors-version.ts';
 import { decodeSettings } from '../../../src/checkpoint/known-settings.ts';
-import { decodePauses } from '../../../src/checkpoint/open-pauses.ts';
+import {
+  decodePauses,
+  decodePosition,
+  decodeVersion,
+  decodeWarmStarts,
+} from '../../../src/checkpoint/partition-records.ts';
 import { readStored, StateReader, StateWriter } from '../../../src/checkpoint/state-bytes.ts';
-import { decodePosition } from '../../../src/checkpoint/stored-position.ts';
-import { decodeWarmStarts } from '../../../src/checkpoint/warm-starts.ts';
 import { ServiceError } from '../../../src/ops/service-error.ts';
 import { fc } from '../../fixture/fast-check.ts';
 

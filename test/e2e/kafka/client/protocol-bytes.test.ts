@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../../../src/config/cache-folder.ts';
 import { kafkaClassPath } from '../../../../src/demo/local-kafka/java-artifacts.ts';
-import { fetchVersions } from '../../../../src/kafka/cluster/api-versions.ts';
-import type { Broker, Cluster } from '../../../../src/kafka/cluster/cluster.ts';
 import { commitInTransaction } from '../../../../src/kafka/produce/committed-offset.ts';
 import { produceBatches } from '../../../../src/kafka/produce/produce.ts';
 import {
@@ -15,6 +13,8 @@ import {
   initProducer,
   type TransactionProtocol,
 } from '../../../../src/kafka/produce/transaction-requests.ts';
+import { fetchVersions } from '../../../../src/kafka/protocol/api-versions.ts';
+import type { Broker, Cluster } from '../../../../src/kafka/protocol/cluster.ts';
 import { fakeBroker } from '../../../fixture/kafka/fake-broker.ts';
 import { kafkaTest } from '../../../fixture/kafka/kafka.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { linkCluster } from '../../../../src/kafka/cluster/connection.ts';
-import { array, type Field, i8, i16, i32, string, struct } from '../../../../src/kafka/cluster/protocol-fields.ts';
-import { sendRequest } from '../../../../src/kafka/cluster/protocol-request.ts';
+import { array, type Field, i8, i16, i32, string, struct } from '../../../../src/kafka/protocol/protocol-fields.ts';
+import { sendRequest } from '../../../../src/kafka/protocol/protocol-request.ts';
 import { kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
 import { kafkaStream } from '../../../fixture/kafka/kafka-stream.ts';
 import { assertScoredOnce, QUICK_DETECTOR, waves } from '../../../fixture/stream/scored-stream.ts';

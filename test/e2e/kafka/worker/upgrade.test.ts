@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { POSITION_KEY } from '../../../../src/checkpoint/stored-position.ts';
+import { POSITION_KEY } from '../../../../src/checkpoint/partition-records.ts';
 import { createKafkaLog } from '../../../../src/engine/log/kafka-log.ts';
 import type { OutputRecord } from '../../../../src/engine/log/log.ts';
 import { produceRecords } from '../../../../src/kafka/produce/bulk-producer.ts';

@@ -15,7 +15,7 @@ const stepsOf = (members: readonly string[], from: number, to: number): Fed[] =>
 
 const both = (from: number, to: number) => stepsOf(['a', 'b'], from, to);
 /** Observations that are named by member and step. */
-const named = (text: string) => text.split(' ').map((at) => observation(at[0]!, Number(at.slice(1))));
+const named = (text: string) => text.split(' ').map((at) => observation(at[0], Number(at.slice(1))));
 
 async function scoreAll(...parts: (string | readonly Fed[])[]) {
   const run = streamRun({ detectors });

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import { decodePosition, POSITION_KEY } from '../../../../src/checkpoint/stored-position.ts';
+import { decodePosition, POSITION_KEY } from '../../../../src/checkpoint/partition-records.ts';
 import {
   detectorConfig,
-  observationRecord,
+  type Fed,
+  lines,
   resumed,
   START_MS,
   STEP_MS,
@@ -27,10 +28,8 @@ const after = [other, detectorConfig({ settings: streamSettings({ context: 64, g
 /** The first round is made at once, and the next one after many seconds. */
 const SLOW = { backfillForecastsPerSMax: 1 };
 
-function append({ broker }: StreamRun, steps: readonly number[], series: readonly string[] = SERIES): void {
-  for (const step of steps) {
-    for (const id of series) broker.appendRecord(0, observationRecord(id, step, ((step * 7) % 11) + id.length));
-  }
+function append(run: StreamRun, steps: readonly number[], series: readonly string[] = SERIES): void {
+  run.feed(steps.flatMap((step) => series.map((id): Fed => [id, step, ((step * 7) % 11) + id.length])));
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
@@ -75,19 +74,10 @@ test('while a fleet waits for its backfill another series is scored; a worker th
   const second = await resumed(first, { detectors: after });
   const scores = bySeries(second, 60);
   for (const id of FLEET) {
-    assert.deepEqual(
-      scores.get(id)?.map(({ position, restarted, state }) => [position, restarted, state]),
-      [
-        [60, true, 'scored'],
-        [61, false, 'scored'],
-        [62, false, 'scored'],
-      ],
-    );
+    const own = lines(scores.get(id)!, 'position', 'restarted', 'state');
+    assert.deepEqual(own, ['60 true scored', '61 false scored', '62 false scored']);
   }
-  assert.equal(
-    second.tallies.reduce((sum, { backfilled }) => sum + backfilled, 0),
-    FLEET.length,
-  );
+  assert.equal(second.total('backfilled'), FLEET.length);
 });
 
 test('the event time of the partition is in every commit, also in one of a backfill alone', async () => {
@@ -117,8 +107,8 @@ test('records that wait as their detector is removed become dead letters', async
   append(first, [61], ['other']);
   const run = await resumed(first, { detectors: [other] });
   assert.deepEqual(
-    run.deadLetters().map(({ reason, series }) => [reason, series]),
-    FLEET.map((id) => ['series-unknown', id]),
+    run.letters('series'),
+    FLEET.map((id) => `series-unknown ${id}`),
   );
   assert.equal((await resumed(first, { detectors: [other] })).deadLetters().length, FLEET.length);
 });
@@ -128,13 +118,6 @@ test('records that wait continue without a backfill where the settings are the o
   append(first, [61]);
   const run = await resumed(first, { detectors: before });
   for (const id of FLEET) {
-    const scores = bySeries(run, 60).get(id);
-    assert.deepEqual(
-      scores?.map(({ position, restarted }) => [position, restarted]),
-      [
-        [60, false],
-        [61, false],
-      ],
-    );
+    assert.deepEqual(lines(bySeries(run, 60).get(id)!, 'position', 'restarted'), ['60 false', '61 false']);
   }
 });

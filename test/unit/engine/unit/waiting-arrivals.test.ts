@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { StreamDetectionSettings } from '../../../../src/detection/calibration/settings.ts';
 import type { ReceivedObservation } from '../../../../src/engine/unit/received-observation.ts';
 import { type ArrivalOwner, WaitingArrivals } from '../../../../src/engine/unit/waiting-arrivals.ts';
+import { recordMapping } from '../../../fixture/stream/record-mapping.ts';
+import {
+  detectorConfig,
+  START_MS,
+  STEP_MS,
+  type StreamRun,
+  streamConfig,
+  streamRun,
+  streamSettings,
+} from '../../../fixture/stream/stream-run.ts';
 
 function arrival(timestampMs: number, bytes = 10): ReceivedObservation {
   const record = { partition: 0, offset: timestampMs, timestampMs, key: null, value: Buffer.alloc(bytes) };
@@ -73,4 +84,101 @@ test('a unit holds nothing where nothing waits any more, and where nothing waite
   waiting.drainOutOfOrder();
   assert.deepEqual(timesOf(waiting.endForecast()), [1]);
   assert.equal(owner.heldArrivals, null);
+});
+
+interface Sent {
+  readonly replica: string;
+  readonly ms: number;
+  readonly value: number;
+}
+
+/** A counter that rises by 100 a second, scraped every 15 s by a, and 240 ms later by b; answers take 20 to 300 ms. */
+function scrapes(from: number, to: number, absent: (replica: string, scrape: number) => boolean): Sent[] {
+  return Array.from({ length: to - from }, (_, i) => from + i).flatMap((scrape) =>
+    [0, 240].flatMap((offset): Sent[] => {
+      const replica = offset === 0 ? 'a' : 'b';
+      if (absent(replica, scrape)) return [];
+      const ms = scrape * 15_000 + offset;
+      // At times the later scrape is answered first.
+      const delayMs = scrape % 20 === 7 ? (offset === 0 ? 300 : 20) : 20 + ((scrape * 7_919 + offset) % 281);
+      const answeredMs = ms + delayMs;
+      return [{ replica, ms, value: answeredMs / 10 }];
+    }),
+  );
+}
+
+const STEPS = 60;
+/** Scrapes a step. */
+const SCRAPES = STEP_MS / 15_000;
+
+/** Values by step, of records that one worker scores, or several one after the other. */
+async function ratesOf(
+  sent: readonly Sent[],
+  {
+    settings = {},
+    workers = 1,
+    ...input
+  }: {
+    settings?: Partial<StreamDetectionSettings>;
+    workers?: number;
+    replicaLabel?: string;
+    dropLabels?: string[];
+  },
+): Promise<{ readonly values: readonly number[]; readonly findings: readonly string[]; readonly run: StreamRun }> {
+  const detectors = [detectorConfig({ settings: streamSettings({ as: 'rate', aggregate: 'mean', ...settings }) })];
+  const stream = { ...streamConfig(detectors), input: recordMapping({ futureMsMax: STEP_MS, ...input }) };
+  let run = streamRun({ detectors });
+  for (let part = 0; part < workers; part++) {
+    for (const { replica, ms, value } of sent.slice(
+      (part * sent.length) / workers,
+      ((part + 1) * sent.length) / workers,
+    )) {
+      const record = { series: `s{replica="${replica}"}`, timestamp: START_MS + ms, value };
+      run.broker.appendRecord(0, { key: Buffer.from('s'), value: Buffer.from(JSON.stringify(record)) });
+    }
+    run = streamRun({ detectors, broker: run.broker });
+    await run.scoreAll({ stream });
+  }
+  const findings = run.tallies.flatMap(({ input: { suspects } }) => [...suspects.keys()]);
+  return { values: run.scores().map(({ value }) => value), findings, run };
+}
+
+const worst = (values: readonly number[]) => Math.max(...values.map((value) => Math.abs(value - 100)));
+
+test('one replica counts at a time: no rate is that of the moment between two of them', async () => {
+  const sent = scrapes(0, STEPS * SCRAPES, () => false);
+  const mixed = await ratesOf(sent, { dropLabels: ['replica'] });
+  assert.ok(worst(mixed.values) > 100, 'both together are not what is shown');
+  const { values, findings, run } = await ratesOf(sent, { replicaLabel: 'replica' });
+  assert.equal(values.length, STEPS - 1);
+  assert.ok(worst(values) <= 1, `${worst(values)}`);
+  assert.deepEqual(findings, []);
+  assert.deepEqual(run.deadLetters(), []);
+});
+
+test('the other replica counts while one is away, and continues when it returns', async () => {
+  const isAway = (replica: string, scrape: number) => replica === 'a' && scrape >= 60 && scrape < 120;
+  const sent = scrapes(0, STEPS * SCRAPES, isAway);
+  const { values } = await ratesOf(sent, { replicaLabel: 'replica' });
+  assert.equal(values.length, STEPS - 1);
+  assert.ok(worst(values) <= 1, `${worst(values)}`);
+});
+
+test('workers that take over continue with the replica that counts', async () => {
+  const sent = scrapes(0, STEPS * SCRAPES, (replica, scrape) => replica === 'b' && scrape % 17 === 0);
+  const whole = await ratesOf(sent, { replicaLabel: 'replica' });
+  const parts = await ratesOf(sent, { replicaLabel: 'replica', workers: 6 });
+  assert.deepEqual(parts.values, whole.values);
+});
+
+const PLAIN = { as: undefined, aggregate: undefined } as unknown as Partial<StreamDetectionSettings>;
+
+test('gauges have the values of one replica, and no duplicates are found', async () => {
+  const sent = scrapes(0, STEPS * SCRAPES, () => false).filter(({ ms }) => ms % STEP_MS < 1_000);
+  const ofA = sent.filter(({ replica }) => replica === 'a').map(({ value }) => value);
+  const { values, findings, run } = await ratesOf(sent, { replicaLabel: 'replica', settings: PLAIN });
+  assert.deepEqual(values, ofA);
+  assert.deepEqual(findings, []);
+  const duplicates = run.tallies.reduce((sum, tally) => sum + tally.duplicates, 0);
+  assert.equal(duplicates, ofA.length);
 });

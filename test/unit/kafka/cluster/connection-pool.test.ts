@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConnectionPair, ProtocolRequest } from '../../../../src/kafka/cluster/broker-connection.ts';
 import { SharedConnections } from '../../../../src/kafka/cluster/connection-pool.ts';
+import type { ConnectionPair, ProtocolRequest } from '../../../../src/kafka/protocol/broker-connection.ts';
 
 const FETCH = 1;
 const API_VERSIONS = 18;

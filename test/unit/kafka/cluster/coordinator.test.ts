@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Broker, Cluster } from '../../../../src/kafka/cluster/cluster.ts';
 import { Coordinator, TRANSACTION_COORDINATOR } from '../../../../src/kafka/cluster/coordinator.ts';
 import { errorFromCode } from '../../../../src/kafka/cluster/kafkajs.ts';
+import type { Broker, Cluster } from '../../../../src/kafka/protocol/cluster.ts';
 
 const COORDINATOR_LOADING = 14;
 const COORDINATOR_NOT_AVAILABLE = 15;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from '../../../../src/kafka/cluster/cluster.ts';
 import { isRefused, likelyAliveFirst } from '../../../../src/kafka/cluster/given-up.ts';
 import { watchSilentBrokers } from '../../../../src/kafka/cluster/silent-brokers.ts';
 import type { TrackedSockets } from '../../../../src/kafka/cluster/tracked-sockets.ts';
+import type { Cluster } from '../../../../src/kafka/protocol/cluster.ts';
 import { until } from '../../../fixture/until.ts';
 import { virtualTest as test } from '../../../fixture/virtual-time.ts';
 

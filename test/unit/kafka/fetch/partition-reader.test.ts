@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { encodeRecordBatch } from '../../../../src/kafka/batch/record-batch-encoder.ts';
-import type { Cluster } from '../../../../src/kafka/cluster/cluster.ts';
 import type { FetchedTopic } from '../../../../src/kafka/fetch/fetch.ts';
 import { readPartition } from '../../../../src/kafka/fetch/partition-reader.ts';
+import type { Cluster } from '../../../../src/kafka/protocol/cluster.ts';
 
 const noIdentity = { producerId: -1, producerEpoch: 0, firstSequence: 0, transactional: false };
 const NOTHING = Buffer.alloc(0);

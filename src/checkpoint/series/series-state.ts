@@ -1,14 +1,13 @@
-import { bfloatBits, ofBfloatBits } from '../detection/calibration/bfloat16.ts';
-import type { ResidualSums } from '../detection/calibration/calibration.ts';
-import { forecastedPositions, isCutoff } from '../detection/calibration/cutoff-grid.ts';
-import { SINCE } from '../detection/memory/extreme-blocks.ts';
-import { SCALARS_MAX, type SeriesLayout } from '../detection/memory/series-memory.ts';
-import type { SeriesDetector } from '../detection/series/series-detector.ts';
-import { type ChangelogSeries, readPhasedPositions, writePhasedPositions } from './changelog-series.ts';
+import { bfloatBits, ofBfloatBits } from '../../detection/calibration/bfloat16.ts';
+import type { ResidualSums } from '../../detection/calibration/calibration.ts';
+import { forecastedPositions, isCutoff } from '../../detection/calibration/cutoff-grid.ts';
+import { SINCE } from '../../detection/memory/extreme-blocks.ts';
+import { SCALARS_MAX, type SeriesLayout } from '../../detection/memory/series-memory.ts';
+import type { SeriesDetector } from '../../detection/series/series-detector.ts';
+import { type ChangelogSeries, readPhasedPositions, writePhasedPositions } from '../changelog-series.ts';
+import { STATE_FORMAT, type StateReader, StateWriter } from '../state-bytes.ts';
 import { profileBytesMax, readProfile, readProfileChange, writeProfile, writeProfileChange } from './profile-state.ts';
-import { readScalarChange, readValues, writeScalarChange, writeValues } from './scalar-change.ts';
-import { valueOfFormat } from './scalar-formats.ts';
-import { STATE_FORMAT, type StateReader, StateWriter } from './state-bytes.ts';
+import { readScalarChange, readValues, valueOfFormat, writeScalarChange, writeValues } from './scalar-change.ts';
 
 /** Earlier formats have residuals as float32. They are rounded as they are read. */
 const BFLOAT_FORMAT = 6;
@@ -106,7 +105,6 @@ function readDistances(reader: StateReader, { positions, rings }: SeriesDetector
   for (let position = from; position < positions; position++) rings.keepDistance(position, reader.f32());
 }
 
-/** A range of the sums of forecasts. */
 interface SumRange {
   readonly from: number;
   readonly to: number;

@@ -6,21 +6,21 @@ import {
   readProfileChange,
   writeProfile,
   writeProfileChange,
-} from '../../../src/checkpoint/profile-state.ts';
-import { StateReader, StateWriter } from '../../../src/checkpoint/state-bytes.ts';
-import { NO_VERDICT } from '../../../src/detection/alarm/alarm.ts';
+} from '../../../../src/checkpoint/series/profile-state.ts';
+import { StateReader, StateWriter } from '../../../../src/checkpoint/state-bytes.ts';
+import { NO_VERDICT } from '../../../../src/detection/alarm/alarm.ts';
 import {
   PROFILE_DOUBLES,
   PROFILE_FLOATS,
   type ProfileState,
   profileLayout,
   startProfile,
-} from '../../../src/detection/profile/profile-layout.ts';
-import { judgeSeason } from '../../../src/detection/profile/season-alarm.ts';
-import { observeSeason } from '../../../src/detection/profile/season-verdict.ts';
-import { UTC_CALENDAR } from '../../../src/time/local-calendar.ts';
-import { fc } from '../../fixture/fast-check.ts';
-import { whiteNoise } from '../../fixture/stream/backtest.ts';
+} from '../../../../src/detection/profile/profile-layout.ts';
+import { judgeSeason } from '../../../../src/detection/profile/season-alarm.ts';
+import { observeSeason } from '../../../../src/detection/profile/season-verdict.ts';
+import { UTC_CALENDAR } from '../../../../src/time/local-calendar.ts';
+import { fc } from '../../../fixture/fast-check.ts';
+import { whiteNoise } from '../../../fixture/stream/backtest.ts';
 
 const STEP_MS = 1_200_000;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { i8, i32, since } from '../../../../src/kafka/cluster/protocol-fields.ts';
-import { sendRequest } from '../../../../src/kafka/cluster/protocol-request.ts';
+import { i8, i32, since } from '../../../../src/kafka/protocol/protocol-fields.ts';
+import { sendRequest } from '../../../../src/kafka/protocol/protocol-request.ts';
 import { ServiceError } from '../../../../src/ops/service-error.ts';
 import { fakeBroker } from '../../../fixture/kafka/fake-broker.ts';
 

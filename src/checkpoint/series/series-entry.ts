@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { type ArrivalState, readArrivals, writeArrivals } from './arrival-state.ts';
-import type { ChangelogSeries } from './changelog-series.ts';
-import { type KeptEvents, readEventState, writeEventState } from './event-state.ts';
+import { type ArrivalState, readArrivals, writeArrivals } from '../arrival-state.ts';
+import type { ChangelogSeries } from '../changelog-series.ts';
+import { type KeptEvents, readEventState, writeEventState } from '../event-state.ts';
+import { CHANGE_ENTRY, SERIES_ENTRY, STATE_FORMAT, type StateReader, type StateWriter } from '../state-bytes.ts';
 import {
   isChangeOf,
   readDetectorChange,
@@ -9,9 +10,7 @@ import {
   writeDetectorChange,
   writeDetectorState,
 } from './series-state.ts';
-import { CHANGE_ENTRY, SERIES_ENTRY, STATE_FORMAT, type StateReader, type StateWriter } from './state-bytes.ts';
 
-/** The state of a series that is kept in the changelog. */
 export interface SeriesState extends ArrivalState, ChangelogSeries {
   readonly events: KeptEvents;
   startOffset: number;

@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { valueOfFormat } from '../../../../src/checkpoint/series/scalar-change.ts';
 import {
   isChangeOf,
   readDetectorChange,
   readDetectorState,
   writeDetectorChange,
   writeDetectorState,
-} from '../../../src/checkpoint/series-state.ts';
-import { StateReader, StateWriter } from '../../../src/checkpoint/state-bytes.ts';
-import type { StreamDetectionSettings } from '../../../src/detection/calibration/settings.ts';
-import { SeriesMemory, seriesLayout } from '../../../src/detection/memory/series-memory.ts';
-import { SeriesDetector } from '../../../src/detection/series/series-detector.ts';
-import { UTC_CALENDAR } from '../../../src/time/local-calendar.ts';
-import { fc } from '../../fixture/fast-check.ts';
-import { streamSettings } from '../../fixture/stream/stream-run.ts';
+} from '../../../../src/checkpoint/series/series-state.ts';
+import { StateReader, StateWriter } from '../../../../src/checkpoint/state-bytes.ts';
+import { RESOLUTION_STATE, STEPS_COUNTED } from '../../../../src/detection/calibration/resolution.ts';
+import type { StreamDetectionSettings } from '../../../../src/detection/calibration/settings.ts';
+import { SCALARS, SeriesMemory, seriesLayout } from '../../../../src/detection/memory/series-memory.ts';
+import { SeriesDetector } from '../../../../src/detection/series/series-detector.ts';
+import { UTC_CALENDAR } from '../../../../src/time/local-calendar.ts';
+import { fc } from '../../../fixture/fast-check.ts';
+import { streamSettings } from '../../../fixture/stream/stream-run.ts';
 
 const profile = { calendar: UTC_CALENDAR, stepMs: 60_000 };
 const MEMORIES: readonly Partial<StreamDetectionSettings>[] = [
@@ -73,4 +75,11 @@ test('a state with its changes is the state that was changed, byte for byte, in 
       },
     ),
   );
+});
+
+test('a series that made as many steps as an earlier format counts has made enough of them', () => {
+  const steps = SCALARS.resolution + RESOLUTION_STATE.at.steps;
+  assert.deepEqual([valueOfFormat(5, steps, 8), valueOfFormat(5, steps, 7)], [STEPS_COUNTED, 7]);
+  assert.equal(valueOfFormat(6, steps, 8), 8);
+  assert.equal(valueOfFormat(5, steps + 1, 8), 8);
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import test from 'node:test';
-import type { EncodedRequest } from '../../../../src/kafka/cluster/broker-connection.ts';
-import { frameRequest } from '../../../../src/kafka/cluster/request-frame.ts';
+import type { EncodedRequest } from '../../../../src/kafka/protocol/broker-connection.ts';
+import { frameRequest } from '../../../../src/kafka/protocol/request-frame.ts';
 
 /** kafkajs's own. */
 const frame = createRequire(import.meta.url)('kafkajs/src/protocol/request.js') as (of: {

@@ -20,7 +20,7 @@ import {
   struct,
   tagged,
   uuid,
-} from '../../../../src/kafka/cluster/protocol-fields.ts';
+} from '../../../../src/kafka/protocol/protocol-fields.ts';
 
 const COMPACT = { version: 1, isCompact: true };
 const PLAIN = { version: 0, isCompact: false };

@@ -1,4 +1,4 @@
-import type { SeriesLayout } from '../detection/memory/series-memory.ts';
+import type { SeriesLayout } from '../../detection/memory/series-memory.ts';
 import {
   CLOSED_MORE,
   PROFILE_DOUBLES,
@@ -8,8 +8,8 @@ import {
   ROW_DOUBLES,
   ROW_FLOATS,
   slotPlaces,
-} from '../detection/profile/profile-layout.ts';
-import type { StateReader, StateWriter } from './state-bytes.ts';
+} from '../../detection/profile/profile-layout.ts';
+import type { StateReader, StateWriter } from '../state-bytes.ts';
 
 /** Changes of earlier formats have all numbers, whatever closed. */
 const ROWS_FORMAT = 6;

@@ -124,7 +124,6 @@ export function first<T>(fields: StructFields<T>): Pick<Field<T | null>, 'read'>
   return { read: (reader) => (reader.length(i32) > 0 ? readFields(reader, fields) : null) };
 }
 
-/** The encoding of a version. */
 export interface Encoding {
   readonly version: number;
   readonly isCompact: boolean;

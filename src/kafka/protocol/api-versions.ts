@@ -5,7 +5,6 @@ import { OLDEST_KAFKA, sendEncoded } from './protocol-request.ts';
 
 /** Versions of the requests that a broker knows, by api key, and levels of the features of its cluster. */
 interface KnownVersions {
-  /** Kafka's error code; 0 is none. */
   readonly errorCode: number;
   readonly versions: NonNullable<Broker['versions']>;
   readonly features: ReadonlyMap<string, number>;

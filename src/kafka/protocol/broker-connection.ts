@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 
-/** Opens a socket to a broker. */
 export type SocketFactory = (to: {
   readonly host: string;
   readonly port: number;
@@ -9,7 +8,6 @@ export type SocketFactory = (to: {
   onConnect(): void;
 }) => Socket;
 
-/** The body of a request. */
 export interface EncodedRequest {
   readonly buffer: Buffer;
   readonly headroom?: Headroom;
@@ -37,7 +35,6 @@ export interface ProtocolRequest<Data> {
   readonly requestTimeout?: number;
 }
 
-/** One connection to a broker. */
 export interface BrokerConnection {
   readonly socket?: Socket;
   isConnected(): boolean;
@@ -56,7 +53,6 @@ export interface BrokerPlace {
   readonly rack?: unknown;
 }
 
-/** The connections to a broker. */
 export interface BrokerConnections {
   readonly host: string;
   readonly port: number;

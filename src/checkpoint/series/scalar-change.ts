@@ -1,10 +1,10 @@
-import { ALARM_STATE } from '../detection/alarm/alarm.ts';
-import { PRECISION_STATE } from '../detection/calibration/precision.ts';
-import { RESOLUTION_STATE } from '../detection/calibration/resolution.ts';
-import { SCALARS, SCALARS_MAX } from '../detection/memory/series-memory.ts';
-import { SEED_PERIOD } from '../detection/memory/shape-lags.ts';
-import type { SeriesDetector } from '../detection/series/series-detector.ts';
-import type { StateReader, StateWriter } from './state-bytes.ts';
+import { ALARM_STATE } from '../../detection/alarm/alarm.ts';
+import { PRECISION_STATE } from '../../detection/calibration/precision.ts';
+import { RESOLUTION_STATE, STEPS_COUNTED } from '../../detection/calibration/resolution.ts';
+import { SCALARS, SCALARS_MAX } from '../../detection/memory/series-memory.ts';
+import { SEED_PERIOD } from '../../detection/memory/shape-lags.ts';
+import type { SeriesDetector } from '../../detection/series/series-detector.ts';
+import type { StateReader, StateWriter } from '../state-bytes.ts';
 
 const TERMS = SCALARS.termRows - SCALARS.termSquares;
 const PREVIOUS = SCALARS.alarm + ALARM_STATE.at.previous;
@@ -80,4 +80,13 @@ export function readScalarChange(
 function wasSeeded({ positions, rings: { contextStart } }: SeriesDetector, written: number): boolean {
   const seeded = Math.ceil(written / SEED_PERIOD) * SEED_PERIOD;
   return seeded < positions || (contextStart >= written && contextStart < positions);
+}
+
+const STEPS = SCALARS.resolution + RESOLUTION_STATE.at.steps;
+/** Formats before 6 count the steps of a series no further. */
+const STEPS_BEFORE_FORMAT_6 = 8;
+
+/** The value of a scalar of a state of some format. A series that made as many steps as it could count made enough. */
+export function valueOfFormat(format: number, scalar: number, value: number): number {
+  return format < 6 && scalar === STEPS && value >= STEPS_BEFORE_FORMAT_6 ? STEPS_COUNTED : value;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fetchVersions } from '../../../../src/kafka/cluster/api-versions.ts';
+import { fetchVersions } from '../../../../src/kafka/protocol/api-versions.ts';
 import { ServiceError } from '../../../../src/ops/service-error.ts';
 import { fakeBroker, type SentRequest } from '../../../fixture/kafka/fake-broker.ts';
 
