@@ -141,7 +141,7 @@ export class DeltaLog {
     }
     writes.push(this.#closeRecord(record));
     for (const slot of freed) {
-      if (this.#freeSlots.includes(slot)) writes.push({ key: journalKey(slot), value: null });
+      if (this.#freeSlots.includes(slot)) writes.push({ key: deltaLogKey(slot), value: null });
     }
     return writes;
   }
@@ -209,10 +209,10 @@ export class DeltaLog {
     record.bytes = value.length;
     this.#records.push(record);
     this.#bytes += value.length;
-    return { key: journalKey(record.slot), value };
+    return { key: deltaLogKey(record.slot), value };
   }
 }
 
-function journalKey(slot: number): Buffer {
+function deltaLogKey(slot: number): Buffer {
   return Buffer.from(`j/${slot}`);
 }

@@ -34,7 +34,7 @@ export interface Member extends ChangelogSeries {
 }
 
 export interface DepartedMember {
-  /** Its long memory. */
+  /** Its seasonal profile. */
   readonly profile: ProfileState;
   /** Event time of its newest observation. */
   readonly atMs: number;
@@ -75,7 +75,7 @@ export interface GroupState extends ArrivalState {
   resumeArrivals(arrivals: ArrivalState): void;
   /** Adds a member from the changelog. The state of its detector is read next. */
   resumeMember(series: string, startOffset: number, newest: number): Member;
-  /** Adds a departed member from the changelog. Its long memory is read next; null: there is none any more. */
+  /** Adds a departed member from the changelog. Its seasonal profile is read next; null: there is none any more. */
   resumeDeparted(series: string, atMs: number): ProfileState | null;
 }
 

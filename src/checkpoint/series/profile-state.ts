@@ -18,7 +18,7 @@ const ROWS_FORMAT = 6;
 const DAYS_FORMAT = 7;
 const FLOATS_BEFORE_DAYS = PROFILE_FLOATS.at.todaySlots;
 
-/** Parts of the long memory in a change: numbers of rows, all of them with the slot that closed, or everything. */
+/** Parts of the seasonal profile in a change: numbers of rows, all of them with the slot that closed, or everything. */
 const ROWS = 0;
 const ONE_SLOT = 1;
 const EVERYTHING = CLOSED_MORE;
@@ -30,7 +30,7 @@ export function profileBytesMax({ profile, halves }: Pick<SeriesLayout, 'profile
   return profile === null ? 1 : 1 + 9 * (PROFILE_DOUBLES.count + PROFILE_FLOATS.count) + 2 * halves;
 }
 
-/** Writes the long memory whole: slots of a day, 0 if there is none, then its numbers and its slots. */
+/** Writes the seasonal profile whole: slots of a day, 0 if there is none, then its numbers and its slots. */
 export function writeProfile(writer: StateWriter, state: ProfileState | null): void {
   writer.u8(state?.layout.daySlots ?? 0);
   if (state === null) return;
@@ -46,7 +46,7 @@ export function readProfile(reader: StateReader, state: ProfileState | null): vo
   readSlots(reader, taken, slotPlaces(daySlots).count);
 }
 
-/** Writes what changed in the long memory since it was last written. */
+/** Writes what changed in the seasonal profile since it was last written. */
 export function writeProfileChange(writer: StateWriter, state: ProfileState | null): void {
   writer.u8(state?.layout.daySlots ?? 0);
   if (state === null) return;

@@ -1,6 +1,6 @@
 import type { OutdatedEntry } from '../../checkpoint/delta-log.ts';
 import { conclude } from '../../detection/event/event-revision.ts';
-import type { InputRecord, SkippedRange } from '../log/log.ts';
+import { recordOfSkipped } from '../../kafka/fetch/input-records.ts';
 import type { PartitionState } from '../state/partition-state.ts';
 import { PARTITION_COUNT_KEY, type Restored } from '../state/restore-partition.ts';
 import type { ScoreSink } from '../unit/score-sink.ts';
@@ -8,8 +8,6 @@ import { keyOf } from '../unit/unit-events.ts';
 import { type CommitFormat, PendingCommit } from './pending-commit.ts';
 import { whySkipped } from './score-records.ts';
 
-/** Kafka's value for a record without a timestamp. */
-const NO_TIMESTAMP = -1;
 /** Offset of outputs that no record caused: they precede all records. */
 const BEFORE_RECORDS = -1;
 
@@ -37,16 +35,11 @@ export function firstCommit(options: FirstCommitOptions, { state, restored, offs
   // The open states keep only their keys, so that each series reports it when it returns, also after further restores.
   if (from === 'start-over') for (const outdated of state.outdated.values()) pending.state.touched(outdated);
   if (skipped !== null) {
-    const record = skippedRecord(place.partition, offset, skipped);
+    const record = recordOfSkipped(place.partition, offset, skipped);
     pending.deadLetter(record, whySkipped(skipped));
     pending.consumed([record]);
   }
   return pending;
-}
-
-/** Represents offsets that are not read, where reading continues at `nextOffset`. */
-function skippedRecord(partition: number, nextOffset: number, skipped: SkippedRange): InputRecord {
-  return { partition, offset: nextOffset - 1, timestampMs: NO_TIMESTAMP, key: null, value: null, skipped };
 }
 
 /**

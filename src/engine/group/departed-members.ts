@@ -22,7 +22,7 @@ export function depart(
   if (profile !== null) departed.set(series, { profile, atMs: gridTime(freq, originMs, newest) });
 }
 
-/** A series joins: where it was a member before, its long memory continues. */
+/** A series joins: where it was a member before, its seasonal profile continues. */
 export function rejoin(departed: Departed, series: string, detector: SeriesDetector): void {
   const known = departed.get(series);
   departed.delete(series);
@@ -40,7 +40,7 @@ export function forgetDeparted(departed: Departed, nowMs: number, { idleMs }: St
   }
 }
 
-/** The same for a group under other settings; none where these have no long memory. */
+/** The same for a group under other settings; none where these have no seasonal profile. */
 export function continuedDeparted(departed: Departed, layout: ProfileLayout | null): Map<string, DepartedMember> {
   const continued = new Map<string, DepartedMember>();
   if (layout === null) return continued;

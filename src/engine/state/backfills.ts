@@ -55,7 +55,7 @@ export class Backfills {
   #active: Backfill[] = [];
   #round: Promise<void> | null = null;
   readonly #forecasts = new RequestedForecasts();
-  /** A round with a unit that was taken out. */
+  /** A round with a unit that was drained. */
   #detached: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
   #continuing = 0;
@@ -112,7 +112,7 @@ export class Backfills {
   }
 
   /** A unit is calibrated now: the caller offers the records that wait, and supplies forecasts. */
-  takeOut(unit: Scorable, sink: ScoreSink): void {
+  drain(unit: Scorable, sink: ScoreSink): void {
     const backfill = this.#all.get(unit)!;
     this.#complete(backfill, sink);
     if (this.#active.includes(backfill)) this.#detached = this.#round;
@@ -121,7 +121,7 @@ export class Backfills {
     this.#forget(backfill);
   }
 
-  /** Waits until no forecasts are on their way to a unit that was taken out: they must not mix with its next ones. */
+  /** Waits until no forecasts are on their way to a unit that was drained: they must not mix with its next ones. */
   async settled(): Promise<void> {
     await this.#detached;
     this.#detached = null;

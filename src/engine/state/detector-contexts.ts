@@ -6,7 +6,7 @@ import type { DetectorContext, Scorable } from '../unit/scorable.ts';
 /** Memory for the series of a partition: slabs by detector, since settings decide how much a series takes. */
 export class DetectorContexts {
   readonly #place: InputPlace;
-  readonly #homes = new Map<LoadedDetector, DetectorContext>();
+  readonly #contexts = new Map<LoadedDetector, DetectorContext>();
   /** Number of units each detector of the past has. */
   readonly #previous = new Map<LoadedDetector, number>();
 
@@ -15,10 +15,10 @@ export class DetectorContexts {
   }
 
   contextOf(loaded: LoadedDetector): DetectorContext {
-    let context = this.#homes.get(loaded);
+    let context = this.#contexts.get(loaded);
     if (context === undefined) {
       context = { loaded, memory: new SeriesMemory(loaded.layout), place: this.#place };
-      this.#homes.set(loaded, context);
+      this.#contexts.set(loaded, context);
     }
     return context;
   }
@@ -36,12 +36,12 @@ export class DetectorContexts {
     this.#previous.set(previous.loaded, left);
     if (left > 0) return;
     this.#previous.delete(previous.loaded);
-    this.#homes.delete(previous.loaded);
+    this.#contexts.delete(previous.loaded);
   }
 
   get bytes(): number {
     let bytes = 0;
-    for (const { memory } of this.#homes.values()) bytes += memory.bytes;
+    for (const { memory } of this.#contexts.values()) bytes += memory.bytes;
     return bytes;
   }
 }

@@ -59,20 +59,20 @@ export class Dispatch {
       }
     }
     if (waiting.forBackfill === null) this.#offer(unit, observation);
-    else if (!this.#options.units.backfills.queue(unit, observation)) this.takeOut(unit);
+    else if (!this.#options.units.backfills.queue(unit, observation)) this.drainBackfill(unit);
   }
 
   /** Scores at once what waits for the backfill of a unit. */
-  takeOut(unit: Scorable): void {
+  drainBackfill(unit: Scorable): void {
     if (unit.waiting.forBackfill === null) return;
-    this.#options.units.backfills.takeOut(unit, this.sink);
+    this.#options.units.backfills.drain(unit, this.sink);
     this.#blocked.push(unit);
   }
 
   /** Before units are evicted, what waits for their backfill is scored: as if it had not waited. */
-  async takeOutIdle(): Promise<void> {
+  async drainIdle(): Promise<void> {
     await this.resume();
-    for (const one of this.#options.units.longestIdle()) if (!isOutdated(one)) this.takeOut(one);
+    for (const one of this.#options.units.longestIdle()) if (!isOutdated(one)) this.drainBackfill(one);
     await this.resume();
   }
 

@@ -72,7 +72,7 @@ export class OverdueUnits {
       return isOutdated(one) || !this.#hasPaused(one, one.loaded.config.settings.idleMs, move, dispatch);
     });
     const units = due.filter((one): one is Scorable => !isOutdated(one));
-    for (const unit of units) dispatch.takeOut(unit);
+    for (const unit of units) dispatch.drainBackfill(unit);
     for (const unit of units) this.#flush(unit, dispatch);
     await dispatch.resume();
     for (const unit of units) dispatch.finish(unit);
@@ -96,7 +96,7 @@ export class OverdueUnits {
   async #beginsPause(loaded: LoadedDetector, offset: number, dispatch: Dispatch): Promise<boolean> {
     if (!this.#pauses.mayBegin(loaded)) return false;
     const { name } = loaded.config;
-    for (const one of this.#units.ofDetector(name)) if (!isOutdated(one)) dispatch.takeOut(one);
+    for (const one of this.#units.ofDetector(name)) if (!isOutdated(one)) dispatch.drainBackfill(one);
     await dispatch.resume();
     if (!this.#pauses.begin(loaded, { offset, sink: dispatch.sink })) return false;
     for (const one of this.#units.ofDetector(name)) if (!isOutdated(one)) this.#flush(one, dispatch);

@@ -77,7 +77,7 @@ const isNoticed = (alarms: readonly number[]) =>
 const END = 24 * QUIET_DAY + 18;
 const LEARNED = { toHour: 24 * 21 };
 
-test('a day like a Sunday raises an alarm by the long memory alone', async () => {
+test('a day like a Sunday raises an alarm by the seasonal profile alone', async () => {
   isNoticed(await alarmsOf([LEARNED, { toHour: END }]));
   assert.deepEqual(await alarmsOf([LEARNED, { toHour: END, settings: { profile: null } }]), []);
 });
@@ -87,19 +87,19 @@ for (const [what, settings] of [
   ['another context', { context: 24 }],
   ['another clock', { profile: { calendar: { offsets: [[0, 5 * HOUR_MS]], specialDays: [] }, stepMs: HOUR_MS } }],
 ] as const) {
-  test(`the long memory continues under ${what}`, async () => {
+  test(`the seasonal profile continues under ${what}`, async () => {
     for (const isGrouped of [false, true]) {
       isNoticed(await alarmsOf([LEARNED, { toHour: END, settings }], isGrouped));
     }
   });
 }
 
-test('a day like a Sunday raises an alarm of a group by the long memories of its members alone', async () => {
+test('a day like a Sunday raises an alarm of a group by the seasonal profiles of its members alone', async () => {
   isNoticed(await alarmsOf([LEARNED, { toHour: END }], true));
   assert.deepEqual(await alarmsOf([LEARNED, { toHour: END, settings: { profile: null } }], true), []);
 });
 
-test('the long memories of a group learn of the values that it begins with where these have times', async () => {
+test('the seasonal profiles of a group learn of the values that it begins with where these have times', async () => {
   const settings = { profile: null };
   const alarms = await alarmsOf([{ toHour: 24 * 7 }, { toHour: END - 24, settings }, { toHour: END }], true);
   assert.deepEqual(alarms, [], 'two days are no weeks');
@@ -108,7 +108,7 @@ test('the long memories of a group learn of the values that it begins with where
   isNoticed(await alarmsOf([first, { toHour: END, settings: more }], true));
 });
 
-test('the long memory outlasts a gap after which a series, or a group, starts over', async () => {
+test('the seasonal profile outlasts a gap after which a series, or a group, starts over', async () => {
   for (const isGrouped of [false, true]) {
     isNoticed(await alarmsOf([{ toHour: 24 * 19 }, { fromHour: 24 * 21, toHour: END }], isGrouped));
   }
@@ -120,7 +120,7 @@ for (const [what, before, settings] of [
   [', also where its context was empty as settings changed', { context: 24, gapLimit: 44 }, { context: 32 }],
   [', also where it leaves by other settings', { context: 64, gapLimit: 44 }, { context: 64, gapLimit: 32 }],
 ] as const) {
-  test(`a member that left its group and returns has its long memory again${what}`, async () => {
+  test(`a member that left its group and returns has its seasonal profile again${what}`, async () => {
     const parts = [
       { toHour: 24 * 19, settings: before },
       { toHour: 24 * 21 - 5, only: ['branch'], settings: before },
@@ -131,7 +131,7 @@ for (const [what, before, settings] of [
   });
 }
 
-test('a member that is away for longer than its group keeps series returns without its long memory', async () => {
+test('a member that is away for longer than its group keeps series returns without its seasonal profile', async () => {
   const away = { only: ['branch'], settings: { idleMs: 33 * HOUR_MS } };
   const parts = [
     { toHour: 24 * 19, settings: away.settings },
@@ -140,7 +140,7 @@ test('a member that is away for longer than its group keeps series returns witho
   assert.deepEqual(await alarmsOf([...parts, { ...away, toHour: END, only: ['office'] }], true), []);
 });
 
-test('a warm start fills the long memory', async () => {
+test('a warm start fills the seasonal profile', async () => {
   const observations = Array.from({ length: 24 * 21 }, (_, hour) => {
     return { series: 'office', group: null, timestampMs: START_MS + hour * HOUR_MS, value: valueAt(hour) };
   });
