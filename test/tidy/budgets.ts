@@ -4,14 +4,14 @@ import { test } from 'node:test';
 import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_800, test: 75_450, words: 50_050 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_050, test: 74_500, words: 50_050 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_910,
   api: 14_510,
   app: 6_080,
-  checkpoint: 2_260,
+  checkpoint: 2_230,
   codecs: 5_040,
   config: 3_590,
   console: 6_960,
