@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployments } from '../records/changes/deployments.ts';
-import type { KeptPlace } from '../records/event-place.ts';
 import type { Incident } from '../records/incident.ts';
+import type { KeptPlace } from '../singleton/event-place.ts';
 import type { FollowRecords, RecordReading, SingletonLog, StateSession } from '../singleton/singleton-log.ts';
 import { AlertPeople, type PeopleOptions } from './alert-people.ts';
 import { LANE_BACKOFF, type LaneBackoff, type LaneHandlers, ReceiverLane } from './delivery/receiver-lane.ts';
-import { identify, type Notification } from './message/notification.ts';
-import { withDeployments } from './message/notified-changes.ts';
+import { identify, type Notification, withDeployments } from './message/notification.ts';
 import { openReceivers } from './receivers/open-receivers.ts';
 import type { Routes } from './routes/alert-route.ts';
 import { AlertState } from './state/alert-state.ts';
@@ -80,7 +79,6 @@ export class AlertRun {
     }
   }
 
-  /** Notifications that wait, by receiver. */
   waiting(): ReadonlyMap<string, number> {
     return new Map([...this.#lanes].map(([name, lane]) => [name, lane.waiting]));
   }

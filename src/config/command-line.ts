@@ -1,10 +1,9 @@
 import { parseArgs } from 'node:util';
-import { type Flags, GivenOptions, type OptionSchema, type OptionValues } from './given-options.ts';
-import type { Option } from './option.ts';
+import { type Flags, GivenOptions, type OptionSchema, type OptionValues } from './options/given-options.ts';
+import type { Option } from './options/option.ts';
 import { boolean } from './schema/kinds.ts';
 import { nearestOf, notKnown } from './schema/problems.ts';
 
-/** A command in the list of all. */
 export interface ListedCommand {
   readonly name: string;
   /** One sentence without a full stop. */
@@ -13,7 +12,6 @@ export interface ListedCommand {
   readonly example?: string;
 }
 
-/** A command, as its own `--help` describes it. */
 export interface Command {
   /** Names of the words after the command (`ACTION`); in brackets where they may be left out (`[NAME]`). */
   readonly operands?: readonly string[];

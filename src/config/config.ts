@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { StreamDetectionSettings } from '../detection/calibration/settings.ts';
 import type { EventRules } from '../detection/event/open/event-rules.ts';
-import type { Dependency } from '../records/dependency.ts';
 import { UTC_CALENDAR } from '../time/local-calendar.ts';
-import type { HttpConfig } from './http-config.ts';
 
 /** Address and login of Kafka. Secrets never reach a log. */
 export interface KafkaConfig {
@@ -144,56 +142,6 @@ export function settingsDigest({ settings }: Pick<DetectorConfig, 'settings'>): 
   return createHash('sha256').update(canonical).digest('hex').slice(0, 16);
 }
 
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-
-export interface WorkerLimits {
-  readonly commitIntervalMs: number;
-  /** Input records of one partition in one transaction. */
-  readonly commitRecordsMax: number;
-  /** Transactions a second of all partitions of a worker; above it the interval between transactions stretches. */
-  readonly transactionsPerSMax: number;
-  /** Forecasts a second of the backfills after a change of settings, of all partitions of a worker together. */
-  readonly backfillForecastsPerSMax: number;
-  /** Input records of one partition waiting to be processed; above it the partition is paused. */
-  readonly queueRecordsMax: number;
-  /** Series held of one partition. The longest idle is evicted, and starts over when it returns. */
-  readonly seriesMax: number;
-  /** Memory of the process at which partitions pause; 0: no limit. */
-  readonly memoryMbMax: number;
-  readonly inferenceThreads: number;
-  readonly shutdownMsMax: number;
-  /** Time that a starting worker waits for a broker that answers; 0: none. */
-  readonly startWaitMs: number;
-  /** Session timeout of the consumer group: then the partitions of a silent worker go to others. */
-  readonly sessionMs: number;
-}
-
-/** Bounds of the history of scores and events. */
-interface HistoryConfig {
-  readonly days: number;
-  readonly gb: number;
-  /** Memory limit of DuckDB. */
-  readonly memoryMb: number;
-}
-
-/** Scores that Prometheus scrapes. */
-interface ScoresConfig {
-  /** null: nothing; 0 takes any free port. */
-  readonly port: number | null;
-  /** Series in addition to those with open events, by a glob or matchers; null: none. */
-  readonly series: string | null;
-  readonly seriesMax: number;
-}
-
-/** Receiver of value bands. Authorization and headers are secrets. */
-export interface RemoteWriteConfig {
-  readonly url: string;
-  readonly authorization: string | null;
-  readonly headers: Readonly<Record<string, string>>;
-  /** A glob or matchers of series. */
-  readonly series: string;
-}
-
 export interface OutputSettings {
   readonly format: 'json' | 'avro' | 'json-schema';
   /** Codec of the batches of scores and events. */
@@ -202,22 +150,6 @@ export interface OutputSettings {
   readonly timestamps: 'event-time' | 'processing-time';
   /** Headers of an input record that its score gets, too. */
   readonly headers: readonly string[];
-}
-
-/** A query of PromQL whose results are polled into the input topic. */
-export interface PrometheusSource {
-  /** Its position has this name, and so have series whose result has none. */
-  readonly name: string;
-  /** Without credentials, which are options of the process. */
-  readonly url: string;
-  /** The variable that holds its value, by the name of each header. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly query: string;
-  readonly stepMs: number;
-  /** Time after a step at which its values are requested. */
-  readonly delayMs: number;
-  /** Length of the history that the first request covers. */
-  readonly historyMs: number;
 }
 
 export interface StreamConfig {
@@ -232,48 +164,6 @@ export interface StreamConfig {
   readonly detectors: readonly DetectorConfig[];
 }
 
-export interface Config {
-  /** null where no brokers were named. */
-  readonly kafka: KafkaConfig | null;
-  readonly registry: RegistryConfig | null;
-  /** Headers of requests to any Prometheus, which are secrets. */
-  readonly prometheusHeaders: Readonly<Record<string, string>>;
-  /** The same of each source, by its name, with its own; read where a command requires them. */
-  readonly sourceHeaders: ReadonlyMap<string, Readonly<Record<string, string>>>;
-  readonly stream: StreamConfig;
-  readonly sources: readonly PrometheusSource[];
-  /** Hints for incidents. */
-  readonly dependsOn: readonly Dependency[];
-  readonly worker: WorkerLimits;
-  readonly http: HttpConfig;
-  /** Port of OTLP over gRPC; null: none. */
-  readonly grpcPort: number | null;
-  readonly opsHost: string;
-  /** 0 takes any free port. */
-  readonly opsPort: number;
-  /** True if the next free port is used when another program has this one: OPS_PORT is not set. */
-  readonly opsPortMoves: boolean;
-  readonly dataDir: string;
-  /** `postgres://…`; null: the store is SQLite in `dataDir`. It may hold a password. */
-  readonly storeUrl: string | null;
-  readonly history: HistoryConfig;
-  readonly scores: ScoresConfig;
-  /** null: nothing is written. */
-  readonly remoteWrite: RemoteWriteConfig | null;
-  /** null where there is none. */
-  readonly detectorsFile: string | null;
-  /** Topic of detectors that are saved over HTTP. */
-  readonly detectorsTopic: string;
-  /** Topic of deployments and other changes. */
-  readonly changesTopic: string;
-  /** An incident ends `quietMs` after its last revision; null: by its steps. */
-  readonly incidents: { readonly topic: string; readonly quietMs: number | null };
-  readonly modelsDir: string | null;
-  /** null: no alerts are sent. */
-  readonly routes: string | null;
-  readonly logLevel: LogLevel;
-}
-
 /** A detector as written: a missing context, gap limit or idle limit is null until `resolveConfig` knows the model. */
 export interface WrittenDetector extends Omit<DetectorConfig, 'settings'> {
   readonly settings: Omit<StreamDetectionSettings, 'context' | 'gapLimit' | 'idleMs'> & {
@@ -284,9 +174,8 @@ export interface WrittenDetector extends Omit<DetectorConfig, 'settings'> {
   };
 }
 
-/** The configuration before models are known. Without a detectors file it has defaults, and no detectors. */
-export interface LoadedConfig extends Omit<Config, 'stream'> {
-  readonly stream: Omit<StreamConfig, 'detectors'> & { readonly detectors: readonly WrittenDetector[] };
+export interface WrittenStream extends Omit<StreamConfig, 'detectors'> {
+  readonly detectors: readonly WrittenDetector[];
 }
 
 /** The configuration, or all its problems, one sentence each. */

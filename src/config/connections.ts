@@ -1,8 +1,8 @@
-import type { KafkaConfig, RegistryConfig, RemoteWriteConfig, SaslConfig } from './config.ts';
-import type { GivenOptions } from './given-options.ts';
-import type { HttpConfig } from './http-config.ts';
-import { identityOf } from './identity-options.ts';
-import type { options } from './options.ts';
+import type { KafkaConfig, RegistryConfig, SaslConfig } from './config.ts';
+import type { GivenOptions } from './options/given-options.ts';
+
+import { identityOf } from './options/identity-options.ts';
+import type { options } from './options/options.ts';
 
 export type Given = GivenOptions<typeof options>;
 
@@ -87,15 +87,17 @@ export function registryOf(given: Given): RegistryConfig | null {
   return username !== undefined && password !== undefined ? { url, username, password } : { url };
 }
 
-/** Headers of requests to any Prometheus. */
 export function prometheusHeadersOf(given: Given): Readonly<Record<string, string>> {
   const { prometheusAuthorization: authorization, prometheusHeaders: headers = {} } = given.values;
   const further = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   return { ...(authorization !== undefined && { authorization }), ...Object.fromEntries(further) };
 }
 
-/** Receiver of value bands; null without a URL. */
-export function remoteWriteOf(given: Given): RemoteWriteConfig | null {
+/** Receiver of value bands. Authorization and headers are secrets. */
+export type RemoteWriteConfig = NonNullable<ReturnType<typeof remoteWriteOf>>;
+
+/** null without a URL. */
+export function remoteWriteOf(given: Given) {
   const { remoteWriteUrl: url, remoteWriteAuthorization: authorization = null } = given.values;
   const { remoteWriteHeaders: headers = {}, remoteWriteSeries: series } = given.values;
   for (const secret of ['remoteWriteAuthorization', 'remoteWriteHeaders'] as const) {
@@ -105,7 +107,9 @@ export function remoteWriteOf(given: Given): RemoteWriteConfig | null {
 }
 
 /** Address, TLS, first key and limits of the HTTP service. */
-export function httpOf(given: Given): HttpConfig {
+export type HttpConfig = ReturnType<typeof httpOf>;
+
+export function httpOf(given: Given) {
   const { values } = given;
   const { httpTlsCert: certPath, httpTlsKey: keyPath } = values;
   given.bothOrNone('httpTlsCert', 'httpTlsKey');
@@ -119,6 +123,7 @@ export function httpOf(given: Given): HttpConfig {
     corsOrigins: values.httpCorsOrigins ?? [],
     connectionsMax: values.httpConnectionsMax,
     connectionsPerAddressMax: values.httpConnectionsPerAddressMax,
+    /** The configured admin key. null: one is created where the store has none. */
     apiKey: values.apiKey ?? null,
     drainMs: values.drainMs,
     jobsInFlightMax: values.jobsInFlightMax,

@@ -1,4 +1,5 @@
-import type { KafkaConfig, LoadedConfig, SaslConfig } from './config.ts';
+import type { KafkaConfig, SaslConfig } from './config.ts';
+import type { LoadedConfig } from './load.ts';
 
 const HIDDEN = '***';
 

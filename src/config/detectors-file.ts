@@ -2,19 +2,19 @@ import type { Dependency } from '../records/dependency.ts';
 import { RESOURCE_LABELS } from '../records/series/resource-labels.ts';
 import { isIdTemplate } from '../records/series/series-identity.ts';
 import { completeDetector } from './complete-detector.ts';
-import type { LoadedConfig, OutputSettings, PrometheusSource, RecordMapping, Topics, WorkerLimits } from './config.ts';
+import type { OutputSettings, RecordMapping, Topics, WrittenStream } from './config.ts';
 import { DEPENDENCIES_MAX, dependencies } from './keys/dependency-keys.ts';
 import { detectorKeys } from './keys/detector-keys.ts';
-import { workerLimits } from './options.ts';
+import type { PrometheusSource } from './keys/source-keys.ts';
+import { prometheusSource } from './keys/source-keys.ts';
+import type { WorkerLimits } from './options/options.ts';
+import { workerLimits } from './options/options.ts';
 import { holdsMany, isPointsFormat } from './rekeyed-input.ts';
 import { boolean, durationMs, oneOf, recordPath, text, textMatching, textOf, topicName } from './schema/kinds.ts';
 import type { MappingPlace } from './schema/place.ts';
 import { readSettings } from './schema/read-settings.ts';
 import { defaulted, type Key, listOf, oneOrMore, optional, required, section } from './schema/schema.ts';
 import { timeZone } from './schema/times.ts';
-import { prometheusSource } from './source-keys.ts';
-
-type WrittenStream = LoadedConfig['stream'];
 
 /** The content of a detectors file. Limits that it does not name are absent. */
 export interface DetectorsFile {

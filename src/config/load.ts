@@ -1,27 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import type { ConfigResult, LoadedConfig, LogLevel, Topics, WorkerLimits } from './config.ts';
+import type { ConfigResult, StreamConfig, Topics, WrittenStream } from './config.ts';
 import { type Given, httpOf, kafkaOf, prometheusHeadersOf, registryOf, remoteWriteOf } from './connections.ts';
 import { type DetectorsFile, noDetectorsFile, readDetectorsFile, type WrittenTopics } from './detectors-file.ts';
-import { type Environment, type Flags, GivenOptions, type OptionSources } from './given-options.ts';
-import { headerValue } from './option-kinds.ts';
-import { options, workerLimits } from './options.ts';
+import { type Environment, type Flags, GivenOptions, type OptionSources } from './options/given-options.ts';
+import type { LogLevel } from './options/option-kinds.ts';
+import { headerValue } from './options/option-kinds.ts';
+import type { WorkerLimits } from './options/options.ts';
+import { options, workerLimits } from './options/options.ts';
 import { isPointsFormat } from './rekeyed-input.ts';
 import { readNamedFile } from './schema/named-file.ts';
+import { nearestOf, notKnown } from './schema/problems.ts';
 import { topicNameOf } from './topic-name.ts';
-import { unknownVariables } from './unknown-variables.ts';
 
 /** Flags that only one command has are ignored. */
 export interface ConfigSources extends OptionSources {
   readonly processors: number;
-  /** Options that the command requires. */
   readonly requires: readonly ('brokers' | 'detectors' | 'routes' | 'remoteWriteUrl' | 'sourceHeaders')[];
   readonly fallbacks?: CommandFallbacks;
 }
 
-/** Defaults of the command. */
 export interface CommandFallbacks {
-  /** Path of a detectors file. */
   readonly detectors?: string;
   readonly logLevel?: LogLevel;
 }
@@ -45,54 +44,23 @@ function withChangelog(
   return { topics: { ...topics, changelog }, earlierChangelog: isEarlier ? null : EARLIER_CHANGELOG };
 }
 
+/** The configuration before models are known. Without a detectors file it has defaults, and no detectors. */
+export type LoadedConfig = ReturnType<typeof configOf>;
+
+/** The configuration with detectors that have the limits of their models. */
+export interface Config extends Omit<LoadedConfig, 'stream'> {
+  readonly stream: StreamConfig;
+}
+
 /**
  * Reads the configuration: flags win over environment, environment over the detectors file, the file over defaults.
  * Reports all problems at once. A wrong value is never replaced by a default.
  */
 export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
   const given = new GivenOptions(options, sources);
-  const { values, problems } = given;
-  const kafka = kafkaOf(given);
-  const registry = registryOf(given);
-  const { groupId, groupInstanceId = null } = values;
   const file = loadDetectorsFile(given, sources);
-  const config: LoadedConfig = {
-    kafka,
-    registry,
-    prometheusHeaders: prometheusHeadersOf(given),
-    sourceHeaders: sources.requires.includes('sourceHeaders')
-      ? sourceHeadersOf(file, { env: sources.env, common: prometheusHeadersOf(given), problems })
-      : new Map(),
-    stream: { groupId, groupInstanceId, ...file.stream, ...withChangelog(groupId, file.stream.topics) },
-    sources: file.sources,
-    dependsOn: file.dependsOn,
-    worker: workerLimitsOf(given, file.worker, sources.processors),
-    http: httpOf(given),
-    grpcPort: values.grpcPort === 'off' ? null : values.grpcPort,
-    opsHost: values.opsHost,
-    opsPort: values.opsPort,
-    opsPortMoves: !given.isSet('opsPort'),
-    dataDir: values.dataDir,
-    storeUrl: values.storeUrl ?? null,
-    detectorsTopic: values.detectorsTopic,
-    changesTopic: values.changesTopic,
-    incidents: { topic: values.incidentsTopic, quietMs: values.incidentQuietMs ?? null },
-    detectorsFile: values.detectors ?? sources.fallbacks?.detectors ?? null,
-    history: {
-      days: values.historyDays,
-      gb: values.historyGb,
-      memoryMb: values.historyMemoryMb,
-    },
-    scores: {
-      port: values.scoresPort ?? null,
-      series: values.scoresSeries ?? null,
-      seriesMax: values.scoresSeriesMax,
-    },
-    remoteWrite: remoteWriteOf(given),
-    modelsDir: values.modelsDir ?? null,
-    routes: values.routes ?? null,
-    logLevel: given.isSet('logLevel') ? values.logLevel : (sources.fallbacks?.logLevel ?? values.logLevel),
-  };
+  const config = configOf(given, file, sources);
+  const { problems } = given;
   const named = file.sources.flatMap(({ headers }) => Object.values(headers));
   const known = [...Object.values(options).flatMap(({ env }) => env ?? []), ...named];
   problems.push(...unknownVariables(sources.env, known));
@@ -105,6 +73,55 @@ export function loadConfig(sources: ConfigSources): ConfigResult<LoadedConfig> {
     given.missing('registryUrl', `set, as ${side}.format is ${format}`);
   }
   return problems.length === 0 ? { kind: 'config', config } : { kind: 'problems', problems };
+}
+
+function configOf(given: Given, file: DetectorsFile, { env, requires, processors, fallbacks }: ConfigSources) {
+  const { values, problems } = given;
+  const { groupId, groupInstanceId = null } = values;
+  const stream: WrittenStream = {
+    groupId,
+    groupInstanceId,
+    ...file.stream,
+    ...withChangelog(groupId, file.stream.topics),
+  };
+  return {
+    /** null where no brokers were named. */
+    kafka: kafkaOf(given),
+    registry: registryOf(given),
+    /** Headers of requests to any Prometheus, which are secrets. */
+    prometheusHeaders: prometheusHeadersOf(given),
+    /** The same of each source, by its name, with its own; read where a command requires them. */
+    sourceHeaders: requires.includes('sourceHeaders')
+      ? sourceHeadersOf(file, { env, common: prometheusHeadersOf(given), problems })
+      : new Map<string, Readonly<Record<string, string>>>(),
+    stream,
+    sources: file.sources,
+    dependsOn: file.dependsOn,
+    worker: workerLimitsOf(given, file.worker, processors),
+    http: httpOf(given),
+    grpcPort: values.grpcPort === 'off' ? null : values.grpcPort,
+    opsHost: values.opsHost,
+    opsPort: values.opsPort,
+    /** True if the next free port is used when another program has this one. */
+    opsPortMoves: !given.isSet('opsPort'),
+    dataDir: values.dataDir,
+    /** null: the store is SQLite in `dataDir`. It may hold a password. */
+    storeUrl: values.storeUrl ?? null,
+    detectorsTopic: values.detectorsTopic,
+    changesTopic: values.changesTopic,
+    incidents: { topic: values.incidentsTopic, quietMs: values.incidentQuietMs ?? null },
+    detectorsFile: values.detectors ?? fallbacks?.detectors ?? null,
+    history: { days: values.historyDays, gb: values.historyGb, memoryMb: values.historyMemoryMb },
+    scores: {
+      port: values.scoresPort ?? null,
+      series: values.scoresSeries ?? null,
+      seriesMax: values.scoresSeriesMax,
+    },
+    remoteWrite: remoteWriteOf(given),
+    modelsDir: values.modelsDir ?? null,
+    routes: values.routes ?? null,
+    logLevel: given.isSet('logLevel') ? values.logLevel : (fallbacks?.logLevel ?? values.logLevel),
+  };
 }
 
 function loadDetectorsFile(given: Given, { readFile, fallbacks }: ConfigSources): DetectorsFile {
@@ -168,4 +185,32 @@ export function loadProcessConfig(
 export function routesPath(flags: Flags): string | null {
   const sources = { flags, env: process.env, readFile: (name: string) => readFileSync(name, 'utf8') };
   return new GivenOptions({ routes: options.routes }, sources).values.routes ?? null;
+}
+
+/** This prefix is ours alone: every variable that has it must be known. */
+const OUR_PREFIX = 'TIDEWATCH_';
+/** Kubernetes sets such variables in every container for a service of our name. */
+const isServiceLink = (name: string, value: string | undefined) =>
+  /_SERVICE_(HOST|PORT)|_PORT_\d+_/.test(name) || /^(tcp|udp|sctp):\/\//.test(value ?? '');
+/** A variable that differs from a known one by at most so many letters is a typing error. */
+const SLIP_LETTERS_MAX = 2;
+
+/** Variables of earlier releases, and what replaces them. */
+const REMOVED: Readonly<Record<string, string>> = {
+  HISTORY_URL: 'each serve keeps its own history in DATA_DIR and fills it from Kafka: unset it',
+  HISTORY_URL_FILE: 'each serve keeps its own history in DATA_DIR and fills it from Kafka: unset it',
+};
+
+/** Problems of removed and misspelt variables. Kafka's tools share other prefixes: near misses alone are reported. */
+function unknownVariables(env: Environment, known: readonly string[]): readonly string[] {
+  return Object.entries(env).flatMap(([name, value]) => {
+    if (known.includes(name) || isServiceLink(name, value)) return [];
+    if (Object.hasOwn(REMOVED, name)) return [`${name} was removed: ${REMOVED[name]}`];
+    if (name.startsWith(OUR_PREFIX)) {
+      const meant = known.find((env) => env === name.slice(OUR_PREFIX.length));
+      return [notKnown(name, 'variable', meant ?? nearestOf(name, known))];
+    }
+    const nearest = /^(KAFKA|SCHEMA_REGISTRY)_/.test(name) ? nearestOf(name, known, SLIP_LETTERS_MAX) : null;
+    return nearest === null ? [] : [notKnown(name, 'variable', nearest)];
+  });
 }

@@ -1,7 +1,7 @@
 import { constants, enableCompileCache } from 'node:module';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { WITHOUT_REPORTS } from '../sandbox/without-reports.ts';
-import { cacheFolder } from './cache-folder.ts';
 
 /** Node's own variable: whoever sets it chooses the folder. */
 const FOLDER = 'NODE_COMPILE_CACHE';
@@ -29,4 +29,16 @@ function compiledFolder(): string | null {
   } catch {
     return null;
   }
+}
+
+/** Cache between runs: the jars of a local Kafka, the tools of pretraining. */
+export function cacheFolder(): string {
+  const { XDG_CACHE_HOME } = process.env;
+  return join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'tidewatch');
+}
+
+/** True if standard output is a terminal that shows colours, and NO_COLOR is not set. */
+export function stdoutTakesColour(): boolean {
+  const { NO_COLOR, TERM } = process.env;
+  return process.stdout.isTTY === true && !NO_COLOR && TERM !== 'dumb';
 }

@@ -1,6 +1,7 @@
 import type { ForecastLimits } from '../forecasting/forecaster.ts';
 import { meanStepMs } from '../time/frequency.ts';
-import type { Config, ConfigResult, DetectorConfig, LoadedConfig, WrittenDetector } from './config.ts';
+import type { ConfigResult, DetectorConfig, WrittenDetector } from './config.ts';
+import type { Config, LoadedConfig } from './load.ts';
 import { mustBe, nearestOf } from './schema/problems.ts';
 
 /** Default of `idle_limit`: so many gaps that are just bridged, and at least a week. */

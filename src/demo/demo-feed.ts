@@ -1,7 +1,7 @@
 import { ServiceError } from '../ops/service-error.ts';
 import { INCIDENT_PERIOD } from './demo-incidents.ts';
+import { STEPS_PER_DAY, stepAt, timeOf } from './demo-plan.ts';
 import { DEMO_SERIES, demoValue } from './demo-series.ts';
-import { STEPS_PER_DAY, stepAt, timeOf } from './demo-time.ts';
 import { sentTime, stepOfSent } from './faults.ts';
 
 /** Steps that are written at once at the first start, so that the series can be calibrated. */
@@ -10,7 +10,6 @@ export const HISTORY_STEPS = 3 * STEPS_PER_DAY;
  * How long ago the history begins, and up to one period of the incidents before: at the start of a period, so that
  * every new demo shows the same. The steps after it are written faster than real time until the clock is reached. */
 const HISTORY_AGE_MS = 30 * 24 * 60 * 60_000;
-/** Steps of all series in one send. */
 const SEND_STEPS = 96;
 /** From one live step to the next: five minutes of event time in a second. */
 export const LIVE_STEP_MS = 1_000;
@@ -25,7 +24,6 @@ export interface DemoRecord {
 }
 
 export interface FeedPlan {
-  /** The first step to be written. */
   readonly start: number;
   /** Steps before this one are written at once; this one and later ones one by one. */
   readonly liveStart: number;

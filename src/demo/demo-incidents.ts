@@ -1,5 +1,4 @@
-import { DEMO_PLAN, type DemoIncidentKind } from './demo-plan.ts';
-import { STEPS_PER_DAY } from './demo-time.ts';
+import { DEMO_PLAN, type DemoIncidentKind, STEPS_PER_DAY } from './demo-plan.ts';
 
 /** Steps `start <= step < end` of a series. */
 export interface DemoIncident {

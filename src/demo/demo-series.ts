@@ -1,6 +1,13 @@
 import { type DemoIncident, disturbed, INCIDENT_PERIOD, incidentAt, type Parts } from './demo-incidents.ts';
-import { DEMO_PLAN, type DemoIncidentKind, type DemoMetric, type Shape } from './demo-plan.ts';
-import { STEPS_PER_DAY, STEPS_PER_HOUR, STEPS_PER_WEEK } from './demo-time.ts';
+import {
+  DEMO_PLAN,
+  type DemoIncidentKind,
+  type DemoMetric,
+  type Shape,
+  STEPS_PER_DAY,
+  STEPS_PER_HOUR,
+  STEPS_PER_WEEK,
+} from './demo-plan.ts';
 import { noiseAt, seedOf, wanderAt } from './hash-noise.ts';
 
 /** A metric of the demo: a function of its step alone. */
@@ -97,7 +104,6 @@ export function demoValue(series: DemoSeries, step: number): number {
   return Math.max(0, Number(value.toFixed(series.decimals)));
 }
 
-/** The incident of a series at a step; null when there is none. */
 export function incidentOf(series: DemoSeries, step: number): DemoIncident | null {
   return series.incident === null ? null : incidentAt(series.incident, series.phase, step);
 }

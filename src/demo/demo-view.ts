@@ -3,8 +3,9 @@ import type { DeadLetter } from '../records/dead-letter.ts';
 import { isFlagged, isSilence, type ScoreRecord } from '../records/score-record.ts';
 import { eventLine } from '../tools/terminal/event-text.ts';
 import { printable, type ScoreLineStyle, scoreLine, scoreLineHeader } from '../tools/terminal/score-line.ts';
-import { causeOf } from './demo-cause.ts';
-import { timeOf } from './demo-time.ts';
+import { DEMO_PLAN, STEPS_PER_HOUR, stepAt, timeOf } from './demo-plan.ts';
+import { DEMO_SERIES, incidentOf } from './demo-series.ts';
+import { faultOf } from './faults.ts';
 
 /** Lines of flagged scores shown of the history, one a series. */
 const HISTORY_LINES_MAX = 8;
@@ -54,12 +55,10 @@ export class DemoView {
     return this.#behind.size === 0;
   }
 
-  /** Lines above the first score. */
   get header(): readonly string[] {
     return ['', scoreLineHeader(this.#options.style)];
   }
 
-  /** Lines to print for these scores. */
   take(scores: readonly ScoreRecord[], nowMs: number): string[] {
     return this.live ? this.#showLive(scores, nowMs) : this.#countHistory(scores, nowMs);
   }
@@ -146,4 +145,26 @@ export class DemoView {
 
 function counted(count: number): string {
   return count.toLocaleString('en-US');
+}
+
+/** The end of an incident is as abrupt as its start: forecasts made during it expect it to continue. */
+const AFTERMATH_STEPS = 4 * STEPS_PER_HOUR;
+
+const seriesById = new Map(DEMO_SERIES.map((series) => [series.id, series]));
+
+/** The incident, or fault, that explains a flag; null where there is none and the flag is a false alarm. */
+function causeOf({ series, timestampMs }: { readonly series: string; readonly timestampMs: number }) {
+  const step = stepAt(timestampMs);
+  for (let back = 0; back <= AFTERMATH_STEPS; back++) {
+    const cause = doneAt(series, step - back);
+    if (cause !== null) return back === 0 ? cause : `after: ${cause}`;
+  }
+  return null;
+}
+
+function doneAt(id: string, step: number): string | null {
+  const series = seriesById.get(id);
+  if (series === undefined) return null;
+  const incident = incidentOf(series, step);
+  return incident === null ? (faultOf(id, step)?.cause ?? null) : DEMO_PLAN.incidents[incident.kind].cause;
 }

@@ -1,5 +1,4 @@
-import { DEMO_PLAN, type FaultKind } from './demo-plan.ts';
-import { STEP_MS, STEPS_PER_DAY, STEPS_PER_HOUR, stepAt, timeOf } from './demo-time.ts';
+import { DEMO_PLAN, type FaultKind, STEP_MS, STEPS_PER_DAY, STEPS_PER_HOUR, stepAt, timeOf } from './demo-plan.ts';
 
 /** Steps `start <= step < end` of one series, or of all. */
 export interface Fault {

@@ -1,19 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createEventDecoder } from '../codecs/event-codec.ts';
 import { connectRegistry } from '../codecs/formats/registry.ts';
+import { createRecordDecoder } from '../codecs/observations/record-decoder.ts';
 import { createScoreDecoder } from '../codecs/score-decoder.ts';
-import { stdoutTakesColour } from '../config/colour.ts';
-import type { Config, KafkaConfig, LoadedConfig } from '../config/config.ts';
+import type { KafkaConfig, StreamConfig } from '../config/config.ts';
+import type { Config, LoadedConfig } from '../config/load.ts';
+import { stdoutTakesColour } from '../config/process-environment.ts';
 import { repartitionOf } from '../config/rekeyed-input.ts';
 import { topicsInUse } from '../engine/topics/changelog-name.ts';
 import { ensureRepartition } from '../engine/topics/repartition-topics.ts';
 import { checkTopics, ensureTopics } from '../engine/topics/topic-admin.ts';
+import { detectorsOfInput } from '../engine/unit/loaded-detector.ts';
 import { readTail, type TopicRecord, tailTopic } from '../kafka/fetch/topic-tail.ts';
 import { openBulkProducer } from '../kafka/produce/bulk-producer.ts';
+import { ServiceError } from '../ops/service-error.ts';
 import type { CommandIo } from '../tools/terminal/command-io.ts';
 import { formatTime, SCORE_LINE_STYLE } from '../tools/terminal/score-line.ts';
-import { type FeedPlan, historySize, newestSteps, planFeed, TAIL_RECORDS, writeSteps } from './demo-feed.ts';
-import { timeOf } from './demo-time.ts';
+import {
+  demoRecords,
+  type FeedPlan,
+  historySize,
+  newestSteps,
+  planFeed,
+  TAIL_RECORDS,
+  writeSteps,
+} from './demo-feed.ts';
+import { STEPS_PER_DAY, stepAt, timeOf } from './demo-plan.ts';
 import { DemoView, type SeenLetter } from './demo-view.ts';
 
 /** For missing topics. The demo continues after its newest observation, so the broker must keep that one for long. */
@@ -21,7 +33,6 @@ const CREATION = { partitions: 4, replicationFactor: 1, retentionMs: 365 * 86_40
 
 export type DemoConfig = Config & { readonly kafka: KafkaConfig };
 
-/** Cluster and topics of the demo. */
 interface FedDemo extends Pick<LoadedConfig, 'stream'> {
   readonly kafka: KafkaConfig;
 }
@@ -123,4 +134,32 @@ export async function showDemo(
       await registry?.close();
     },
   };
+}
+
+/**
+ * The demo series that these detectors score. Throws ServiceError `configuration` when there are none: the detectors
+ * file was written for other streams.
+ */
+export function coveredDemoSeries({ input, detectors }: StreamConfig, nowMs: number): ReadonlySet<string> {
+  const covered = new Set<string>();
+  if (input.format === 'json' && input.values === undefined) {
+    const { detectorOf, groupSourceOf } = detectorsOfInput(
+      detectors.map((config) => ({ config })),
+      input,
+    );
+    const decoder = createRecordDecoder(input, { groupSourceOf });
+    const step = stepAt(nowMs);
+    // Within one step a series, or all of them, may have stopped, as the demo plays it.
+    for (const { key, value } of demoRecords(step + 1 - STEPS_PER_DAY, step + 1, new Map())) {
+      const decoded = decoder.decode({ value }, nowMs);
+      if (decoded.kind !== 'observation' || detectorOf(decoded.source ?? decoded.series) === null) continue;
+      if (decoded.group === null || decoded.group === key.toString()) covered.add(decoded.series);
+    }
+  }
+  if (covered.size > 0) return covered;
+  const text =
+    'start feeds series of its own, JSON records such as {"series": "web-1/cpu", "timestamp": 1767225600000, ' +
+    '"value": 0.42}, and the ' +
+    'detectors file takes none of them: leave DETECTORS away, or score your own streams with the command "worker"';
+  throw new ServiceError('configuration', text);
 }

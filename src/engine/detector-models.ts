@@ -1,4 +1,5 @@
-import { type DetectorConfig, type LoadedConfig, settingsDigest } from '../config/config.ts';
+import { type DetectorConfig, settingsDigest } from '../config/config.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import type { Forecaster } from '../forecasting/forecaster.ts';
 import type { Model, ModelCatalog } from '../models/catalog.ts';
 import type { Forecasters } from '../models/onnx-forecaster.ts';
@@ -7,8 +8,8 @@ import { weightCount } from '../models/tuning-graphs.ts';
 import { ServiceError } from '../ops/service-error.ts';
 import type { Database } from '../store/database/database.ts';
 import { openDatabase, weightsFolder } from '../store/database/open-store.ts';
-import { type FinetunedModelRecord, findFinetunedModels } from '../store/finetuned-models.ts';
-import { FinetunedWeights } from '../store/finetuned-weights.ts';
+import { type FinetunedModelRecord, findFinetunedModels } from '../store/models/finetuned-models.ts';
+import { FinetunedWeights } from '../store/models/finetuned-weights.ts';
 import { type LoadedDetector, loadedDetector } from './unit/loaded-detector.ts';
 
 /** The model of a detector, or fine-tuned weights of it. */

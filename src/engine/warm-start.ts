@@ -1,7 +1,7 @@
 import { encodeWarmStarts, WARM_STARTS_KEY, type WatermarkState } from '../checkpoint/partition-records.ts';
 import { closedWindowKeys, closedWindowRecord } from '../checkpoint/series/series-state.ts';
 import { hasValue } from '../codecs/formats/wire-header.ts';
-import type { WorkerLimits } from '../config/config.ts';
+import type { WorkerLimits } from '../config/options/options.ts';
 import { meanStepMs } from '../time/frequency.ts';
 import { type FirstCommitOptions, firstCommit, type RestoredState } from './commit/first-commit.ts';
 import { PendingCommit } from './commit/pending-commit.ts';

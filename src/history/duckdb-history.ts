@@ -69,7 +69,6 @@ export async function openDuckdb(
   }
 }
 
-/** A connection, and when its turn is over. */
 class ConnectionTurns {
   readonly connection: DuckDBConnection;
   waiting = 0;

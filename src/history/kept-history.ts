@@ -1,6 +1,5 @@
 import { appendBatch, readPositions } from './append-batch.ts';
 import { dropExcess, type HistoryBounds, PART_LIMITS, type PartLimits, partRowsMax, sealFull } from './maintain.ts';
-import type { EventSelection } from './port/event-port.ts';
 import type {
   DeadLetterSelection,
   GroupSelection,
@@ -12,13 +11,12 @@ import type {
   ScoreRange,
   SeriesSelection,
 } from './port/history-port.ts';
-import type { IncidentSelection } from './port/incident-port.ts';
+import type { EventSelection, IncidentSelection } from './port/span-port.ts';
 import { readDetectors } from './read/read-detectors.ts';
 import { readDeadLetter, readDeadLetters, readEvent, readEvents } from './read/read-events.ts';
 import { readIncident, readIncidentStanding, readIncidents, readMerged } from './read/read-incidents.ts';
-import { readPublished } from './read/read-published.ts';
 import { readScores } from './read/read-scores.ts';
-import { readGroups, readSeries, readStanding } from './read/read-series.ts';
+import { readGroups, readPublished, readSeries, readStanding } from './read/read-series.ts';
 import type { HistoryDatabase, HistorySql } from './sql/history-database.ts';
 import { SeriesIds } from './sql/series-ids.ts';
 import { makeTables } from './sql/tables.ts';

@@ -9,7 +9,6 @@ export interface HistoryBounds {
 }
 
 export interface PartLimits {
-  /** Rows at which a part is sealed. */
   readonly rowsMax: number;
   /** A part is sealed after this time, so that scores are dropped day by day. */
   readonly ageMsMax: number;
@@ -24,12 +23,10 @@ const GB = 1e9;
 const SHARE_OF_SIZE = 0.1;
 /** About what a score takes on disk. */
 const SCORE_BYTES = 30;
-/** Dead letters that are kept. */
 const LETTERS_MAX = 100_000;
 /** Events that are kept, and incidents. */
 const EVENTS_MAX = 1_000_000;
 
-/** Rows at which a part is sealed. */
 export function partRowsMax({ gb }: HistoryBounds, { rowsMax }: PartLimits): number {
   return Math.min(rowsMax, Math.max(1_000, (gb * GB * SHARE_OF_SIZE) / SCORE_BYTES));
 }

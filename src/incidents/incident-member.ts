@@ -1,5 +1,5 @@
 import type { AnomalyEvent, EventDirection, EventKind } from '../records/anomaly-event.ts';
-import { seenTexts } from '../records/seen-text.ts';
+import { seenTexts } from '../records/text/seen-text.ts';
 import { STRENGTH_MAX, strengthOf } from './origins/rank-origins.ts';
 
 /** Stored part of an event of an open incident. */

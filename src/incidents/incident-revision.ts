@@ -1,6 +1,5 @@
-import type { Incident, IncidentEvent } from '../records/incident.ts';
+import { type Incident, type IncidentEvent, isOriginKnown } from '../records/incident.ts';
 import type { IncidentMember } from './incident-member.ts';
-import { incidentSummary } from './incident-summary.ts';
 import type { Dependencies } from './membership/dependencies.ts';
 import type { FleetPast } from './membership/fleet-past.ts';
 import { partsOf } from './membership/series-parts.ts';
@@ -95,4 +94,27 @@ function ledBy(member: IncidentMember, members: readonly IncidentMember[], past:
     if (before.both >= LED_MIN && before.led > (led?.count ?? 0)) led = { count: before.led, of: before.both };
   }
   return led;
+}
+
+type IncidentFacts = Pick<Incident, 'kind' | 'seriesCount' | 'usualCount' | 'origins'>;
+
+/** Returns one sentence with what happened and the likely origin. */
+function incidentSummary({ kind, seriesCount, usualCount, origins }: IncidentFacts): string {
+  const first = origins[0];
+  const known = isOriginKnown(origins) ? `likely origin ${first.common ?? first.series}` : 'origin unknown';
+  const began = first === undefined ? '' : `; ${known}`;
+  switch (kind) {
+    case 'pause':
+      return `The input stopped: ${counted(seriesCount, 'detector')} without a value`;
+    case 'simultaneous':
+      return `${counted(seriesCount, 'series')} at once; usually ${usualCount ?? 0}${began}`;
+    case 'related':
+      return `${seriesCount} related series${began}`;
+    case 'single':
+      return `One event of ${first?.series ?? 'a series'}`;
+  }
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${count === 1 || what === 'series' ? what : `${what}s`}`;
 }

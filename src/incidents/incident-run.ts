@@ -1,6 +1,6 @@
 import type { AnomalyEvent } from '../records/anomaly-event.ts';
-import type { EventPlace } from '../records/event-place.ts';
 import type { Incident } from '../records/incident.ts';
+import type { EventPlace } from '../singleton/event-place.ts';
 import type { RecordReading, SingletonLog, StateSession } from '../singleton/singleton-log.ts';
 import type { SingletonRun } from '../singleton/singleton-service.ts';
 import { IncidentState, type IncidentStateOptions } from './incident-state.ts';
@@ -13,9 +13,7 @@ export interface IncidentRunOptions extends IncidentStateOptions {
   readonly encode: (incident: Incident) => Buffer;
   readonly nowMs: () => number;
   readonly onConnection: (error: Error | null) => void;
-  /** An event was read. */
   readonly observed: (event: AnomalyEvent) => void;
-  /** A revision was committed. */
   readonly written: (incident: Incident) => void;
 }
 

@@ -1,8 +1,8 @@
 import type { AnomalyEvent } from '../records/anomaly-event.ts';
-import { Entries, type StateChanges, takeChanges } from '../records/entries.ts';
-import { KeptPlace } from '../records/event-place.ts';
 import type { Incident, IncidentKind, IncidentOrigin } from '../records/incident.ts';
 import { INCIDENT_KINDS } from '../records/incident.ts';
+import { Entries, type StateChanges, takeChanges } from '../singleton/entries.ts';
+import { KeptPlace } from '../singleton/event-place.ts';
 import { KeptFormat } from '../singleton/kept-format.ts';
 import { type IncidentMember, memberOf, refreshed } from './incident-member.ts';
 import { incidentEvent, incidentRevision } from './incident-revision.ts';

@@ -1,4 +1,4 @@
-import { Entries, type StateChanges } from '../records/entries.ts';
+import { Entries, type StateChanges } from '../singleton/entries.ts';
 import type { IncidentMember } from './incident-member.ts';
 
 /** The events of an incident, with their first and last onset. */
@@ -8,7 +8,6 @@ interface MemberGroup {
   toMs: number;
 }
 
-/** Events of open incidents, and the incident of each. */
 export class OpenMembers {
   readonly #members: Entries<IncidentMember>;
   readonly #groups = new Map<string, MemberGroup>();
@@ -64,7 +63,6 @@ export class OpenMembers {
     group.toMs = Math.max(group.toMs, atMs);
   }
 
-  /** First and last onset of an incident. */
   onsetsOf(incidentId: string): Readonly<Pick<MemberGroup, 'fromMs' | 'toMs'>> {
     return this.#groups.get(incidentId)!;
   }

@@ -90,7 +90,6 @@ function makersOf(registry: Registry) {
   return { counter, gauge, histogram };
 }
 
-/** Metrics of input records, transactions and state. */
 function recordMetrics({ counter, gauge, histogram }: ReturnType<typeof makersOf>) {
   return {
     // Input records.
@@ -149,7 +148,6 @@ export function collectIncidents(
   gauge('incident_open_events', 'Events of open incidents', (read) => read?.events ?? 0);
 }
 
-/** Gauges that are read at each scrape. */
 function readGauges<F>(registry: Registry, read: () => F) {
   return (name: string, help: string, of: (figures: F) => number) =>
     new Gauge({
@@ -189,7 +187,6 @@ export const SCORE_GAUGES = {
   leftOut: named('scores_left_out', 'Series, and open events, beyond the limit of a scrape'),
 };
 
-/** Open alerts, dead letters and waiting notifications. */
 export interface AlertGauges {
   readonly open: number;
   readonly deadLetters: number;

@@ -14,7 +14,6 @@ interface OpsServerOptions {
   readonly port: number;
   /** Ports above `port` that are tried while one is taken by another program. */
   readonly furtherPorts?: readonly number[];
-  /** The settings of both. */
   readonly settings?: string;
   readonly metrics: { readonly registry: Pick<Metrics['registry'], 'contentType' | 'metrics'> };
   /** Reasons why the service is not ready, one sentence each; empty when it is. Called at every probe. */

@@ -6,7 +6,6 @@ type ServiceErrorCode =
   | 'kept-by-newer'
   /** A required external program is not installed. */
   | 'missing-tool'
-  /** Kafka is unreachable. */
   | 'broker-unavailable'
   /** A newer owner fenced this one. */
   | 'fenced'
@@ -29,7 +28,6 @@ type ServiceErrorCode =
   | 'store-unavailable'
   /** The history is starting, or its database is unavailable. */
   | 'history-unavailable'
-  /** A queue is full. */
   | 'overloaded'
   /** A component ended unexpectedly. */
   | 'internal';

@@ -20,7 +20,6 @@ export type EventType = (typeof EVENT_TYPES)[number];
 export const EVENT_DIRECTIONS = ['up', 'down', 'both'] as const;
 export type EventDirection = (typeof EVENT_DIRECTIONS)[number];
 
-/** Why an event was closed. */
 export const CLOSE_REASONS = [
   /** No alarm for a detection window, and the severity has fallen. */
   'recovered',

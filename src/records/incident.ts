@@ -18,7 +18,6 @@ export const INCIDENT_KINDS = [
 ] as const;
 export type IncidentKind = (typeof INCIDENT_KINDS)[number];
 
-/** An event as its incident names it. */
 export interface IncidentEvent {
   readonly eventId: string;
   readonly detector: string;

@@ -1,4 +1,3 @@
-/** A partition of the input topic. */
 export interface InputPlace {
   readonly topic: string;
   readonly partition: number;

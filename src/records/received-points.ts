@@ -17,7 +17,6 @@ export type ReceiveOutcome =
       readonly accepted: number;
       /** Points of series that no detector watches. */
       readonly unwatched: number;
-      /** Points without a value. */
       readonly missing: number;
       /** Native histograms among them, and the points that they became. */
       readonly histograms?: { readonly count: number; readonly points: number };

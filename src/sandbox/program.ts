@@ -18,7 +18,6 @@ export type SandboxWork = (input: Uint8Array, context: WorkContext) => Promise<U
  */
 export type Sandboxed = (setup: Uint8Array) => Promise<SandboxWork>;
 
-/** A program and its setup. */
 export interface SandboxProgram {
   /** The module that exports `sandboxed`. */
   readonly entry: URL;

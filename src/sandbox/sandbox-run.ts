@@ -38,7 +38,6 @@ export const SANDBOX_LIMITS: SandboxLimits = {
 export interface SandboxRun {
   /** Time limit of the work, without the start of the child. Then the child is killed. */
   readonly timeoutMs: number;
-  /** Stops the work. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (bytes: Buffer) => void;
 }

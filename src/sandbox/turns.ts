@@ -21,12 +21,10 @@ export class OwnerQueues {
     }
   }
 
-  /** Owners whose work waits. */
   owners(): IterableIterator<string> {
     return this.#waiting.keys();
   }
 
-  /** Begins the next work of the owner; false if none waits. */
   begin(owner: string): boolean {
     const [next] = this.#waiting.get(owner) ?? [];
     if (next === undefined) return false;

@@ -1,5 +1,5 @@
 import { ServiceError } from '../ops/service-error.ts';
-import { Entries, type StateChanges } from '../records/entries.ts';
+import { Entries, type StateChanges } from './entries.ts';
 
 /** Format of a stored state. State of a newer version is refused, whichever of its entries comes first. */
 export class KeptFormat {

@@ -1,5 +1,5 @@
 import type { AnomalyEvent } from '../records/anomaly-event.ts';
-import type { EventPlace } from '../records/event-place.ts';
+import type { EventPlace } from './event-place.ts';
 
 /**
  * Source of events, and storage of the state that follows from them. One process at a time is active. The next one
@@ -33,12 +33,10 @@ export interface RecordHandlers<T> {
 }
 
 export interface RecordReading {
-  /** Place of the first record. */
   readonly begin: EventPlace;
   stop(): Promise<void>;
 }
 
-/** A record that follows from the events. */
 export interface FollowingRecord {
   readonly key: string;
   readonly value: Buffer;

@@ -1,6 +1,5 @@
 import type { Sql } from './database/database.ts';
 
-/** A detectors file as it was saved. */
 export interface DetectorVersion {
   readonly version: number;
   readonly savedAtMs: number;

@@ -1,12 +1,11 @@
 import type { Database } from './database/database.ts';
-import { addUsage, type UsageIncrease } from './usage.ts';
+import { ROWS_AT_ONCE, untilDone } from './database/in-batches.ts';
+import { addUsage, type UsageIncrease } from './ledger/usage.ts';
 
 const DAY_MS = 86_400_000;
 /** More than a year, so that a month can be compared with that of the year before. */
 export const AUDIT_DAYS = 400;
 export const USAGE_DAYS = 400;
-/** Rows per statement. Other statements run in between. */
-export const ROWS_AT_ONCE = 1_000;
 /** The minute that holds the condensed usage of a key. */
 const CONDENSED_AT = 0;
 
@@ -49,13 +48,4 @@ export function condenseUsage(database: Database, nowMs: number): Promise<number
 function sumOf(minutes: readonly Minute[]): Required<UsageIncrease> {
   const sum = (name: keyof UsageIncrease) => minutes.reduce((all, minute) => all + minute[name], 0);
   return { calls: sum('calls'), requests: sum('requests'), tokens: sum('tokens'), charged: sum('charged') };
-}
-
-/** Repeats until a batch is not full. */
-export async function untilDone(some: () => Promise<number>): Promise<number> {
-  for (let all = 0; ; ) {
-    const rows = await some();
-    all += rows;
-    if (rows < ROWS_AT_ONCE) return all;
-  }
 }

@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { createEventEncoder } from '../../src/codecs/event-codec.ts';
 import { createScoreEncoder } from '../../src/codecs/score-encoder.ts';
-import type { KafkaConfig, Topics, WorkerLimits } from '../../src/config/config.ts';
-import { workerLimits } from '../../src/config/options.ts';
+import type { KafkaConfig, Topics } from '../../src/config/config.ts';
+import type { WorkerLimits } from '../../src/config/options/options.ts';
+import { workerLimits } from '../../src/config/options/options.ts';
 import { createKafkaLog } from '../../src/engine/log/kafka-log.ts';
 
 export interface BenchWorker {
@@ -27,5 +28,8 @@ export async function benchWorker({ kafka, topics, groupId, limits: own = {} }: 
 }
 
 const DEFAULTS = Object.fromEntries(
-  Object.entries(workerLimits).map(([name, { fallback }]) => [name, fallback ?? availableParallelism()]),
+  Object.entries(workerLimits).map(([name, limit]) => [
+    name,
+    'fallback' in limit ? limit.fallback : availableParallelism(),
+  ]),
 ) as unknown as WorkerLimits;

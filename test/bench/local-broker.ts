@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cacheFolder } from '../../src/config/cache-folder.ts';
 import type { Topics } from '../../src/config/config.ts';
+import { cacheFolder } from '../../src/config/process-environment.ts';
 import { startKafka } from '../../src/demo/local-kafka/kafka-broker.ts';
 import { ensureTopics } from '../../src/engine/topics/topic-admin.ts';
 import type { KafkaConnection } from '../../src/kafka/cluster/connection.ts';

@@ -1,4 +1,4 @@
-import { options } from '../../src/config/options.ts';
+import { options } from '../../src/config/options/options.ts';
 import { fileSchema } from './file-schemas.ts';
 
 const object = (properties: object) => ({ type: 'object', additionalProperties: false, properties });

@@ -1,5 +1,5 @@
-import { identityOptions } from '../../src/config/identity-options.ts';
-import type { Option } from '../../src/config/option.ts';
+import { identityOptions } from '../../src/config/options/identity-options.ts';
+import type { Option } from '../../src/config/options/option.ts';
 import {
   alertOptions,
   historyOptions,
@@ -14,9 +14,9 @@ import {
   streamOptions,
   workerLimits,
   workerOptions,
-} from '../../src/config/options.ts';
-import { remoteWriteOptions, scoresOptions } from '../../src/config/prometheus-options.ts';
-import { changeOptions, detectorsOptions, incidentOptions } from '../../src/config/topic-options.ts';
+} from '../../src/config/options/options.ts';
+import { remoteWriteOptions, scoresOptions } from '../../src/config/options/prometheus-options.ts';
+import { changeOptions, detectorsOptions, incidentOptions } from '../../src/config/options/topic-options.ts';
 import { read } from '../tidy/project.ts';
 
 const PAGE = 'deploy/book/settings.md';

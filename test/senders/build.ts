@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { copyFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '../../src/config/cache-folder.ts';
+import { cacheFolder } from '../../src/config/process-environment.ts';
 import { DEPENDENCY_PLUGIN, fetchOnce, maven } from '../../src/demo/local-kafka/java-artifacts.ts';
 import type { Sender } from './senders.ts';
 

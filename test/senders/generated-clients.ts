@@ -8,7 +8,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '../../src/config/cache-folder.ts';
+import { cacheFolder } from '../../src/config/process-environment.ts';
 import { DEPENDENCY_PLUGIN, fetchOnce, maven } from '../../src/demo/local-kafka/java-artifacts.ts';
 import { withBroker } from '../bench/local-broker.ts';
 import { startedCommand } from '../bench/started-command.ts';

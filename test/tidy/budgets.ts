@@ -4,34 +4,34 @@ import { test } from 'node:test';
 import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_050, test: 74_500, words: 50_050 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_700, test: 74_450, words: 50_050 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
-  alerts: 3_910,
-  api: 14_510,
-  app: 6_080,
+  alerts: 3_890,
+  api: 14_500,
+  app: 6_030,
   checkpoint: 2_230,
   codecs: 5_040,
-  config: 3_590,
+  config: 3_440,
   console: 6_960,
   demo: 1_350,
   detection: 7_730,
   engine: 9_590,
   forecasting: 2_650,
-  history: 2_380,
-  incidents: 1_920,
+  history: 2_360,
+  incidents: 1_910,
   kafka: 6_270,
   main: 210,
   models: 2_990,
-  ops: 490,
+  ops: 480,
   pipelines: 1_190,
-  records: 2_710,
+  records: 2_600,
   sandbox: 690,
-  singleton: 220,
-  store: 2_980,
+  singleton: 310,
+  store: 2_930,
   time: 1_090,
-  tools: 3_370,
+  tools: 3_360,
 };
 
 const ROOMS_MAX = 24;
@@ -41,13 +41,9 @@ const FLOORS_MAX = 10;
 const FILES_MAX = 15;
 /** Folders with more source files. Later changes lower and remove them. */
 const LARGER_FOLDERS: Readonly<Record<string, number>> = {
-  'app/commands': 25,
   'codecs/points': 17,
-  config: 24,
   forecasting: 17,
   models: 18,
-  records: 17,
-  store: 23,
 };
 
 const beyond = (what: string, count: number, most: number) =>

@@ -83,14 +83,16 @@ test('every allowed direction between rooms is used', () => {
  * room itself. A room that stands here has all its folders here.
  */
 const FOLDER_DIRECTIONS = directionsOf(`
-  app/commands: processes processes/alerts processes/history processes/incidents processes/operations
-    processes/prometheus
+  app/commands: processes processes/operations
+  app/commands/files: commands processes
+  app/commands/services: commands processes processes/alerts processes/history processes/incidents
+    processes/operations processes/prometheus
   app/processes:
   app/processes/alerts: processes processes/changes processes/singleton
   app/processes/changes:
   app/processes/history:
   app/processes/incidents: processes processes/singleton
-  app/processes/operations: processes/changes processes/history
+  app/processes/operations: processes processes/changes processes/history
   app/processes/prometheus: processes
   app/processes/singleton:
   demo:
@@ -181,8 +183,9 @@ const FOLDER_DIRECTIONS = directionsOf(`
   api/wire/schema: wire wire/schema/tasks
   api/wire/schema/operations: wire/schema wire/schema/tasks
   api/wire/schema/tasks: wire wire/schema
-  config: keys schema
-  config/keys: schema
+  config: keys options schema
+  config/keys: options schema
+  config/options: schema
   config/schema:
   incidents: membership origins
   incidents/membership:
@@ -205,11 +208,17 @@ const FOLDER_DIRECTIONS = directionsOf(`
   models:
   models/tuning: .
   records:
-  records/changes: . series
+  records/changes: . series text
   records/diagnostics: series
   records/series:
-  store: database
+  records/text:
+  store: database ledger
   store/database: schema
+  store/jobs: database ledger
+  store/keys: database jobs
+  store/ledger: database
+  store/models: database
+  store/reviews: database
   store/schema:
   forecasting:
   forecasting/exogenous: .

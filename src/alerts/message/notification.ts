@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { EventType } from '../../records/anomaly-event.ts';
+import { CHANGES_NOTIFIED_MAX } from '../../records/changes/change-limits.ts';
+import { changeText } from '../../records/changes/deployment.ts';
+import type { Deployments } from '../../records/changes/deployments.ts';
 import { eventUrgency, type Urgency } from '../../records/urgency.ts';
 import { dedupKeyOf, recordOf, type Subject } from './subject.ts';
 
@@ -79,4 +82,23 @@ export function typeOf({ notices }: Pick<Notification, 'notices'>): EventType {
   const types = new Set(notices.map(({ type }) => type));
   if (types.has('opened')) return 'opened';
   return types.has('updated') ? 'updated' : 'closed';
+}
+
+/** Adds the deployments before each event and incident, as known when the message is queued. */
+export function withDeployments(notification: Notification, changes: Deployments): Notification {
+  const notices = notification.notices.map((notice) => ({ ...notice, changes: changesText(notice, changes) }));
+  return { ...notification, notices };
+}
+
+/** `12 min after deploy web 4.2 (https://...); 1 h after ...`, the latest first; empty without any. */
+function changesText(subject: Subject, changes: Deployments): string {
+  const found =
+    'event' in subject
+      ? changes.before([subject.event], subject.event.startedAtMs, subject.event.firstAlarmAtMs)
+      : changes.before(subject.incident.events, subject.incident.startedAtMs);
+  const { startedAtMs } = 'event' in subject ? subject.event : subject.incident;
+  return found
+    .slice(0, CHANGES_NOTIFIED_MAX)
+    .map((change) => `${changeText(change, startedAtMs)}${change.link === null ? '' : ` (${change.link})`}`)
+    .join('; ');
 }

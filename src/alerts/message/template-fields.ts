@@ -1,8 +1,8 @@
 import { type AnomalyEvent, guidanceOf } from '../../records/anomaly-event.ts';
 import { type IncidentOrigin, isOriginKnown } from '../../records/incident.ts';
-import { quantityTexts } from '../../records/quantity-text.ts';
 import { type ListedNames, listedNames } from '../../records/series/listed-names.ts';
-import { stretchText } from '../../records/stretch-text.ts';
+import { quantityTexts } from '../../records/text/quantity-text.ts';
+import { stretchText } from '../../records/text/stretch-text.ts';
 import { eventUrgency } from '../../records/urgency.ts';
 import { type Notice, type Notification, typeOf } from './notification.ts';
 import { fieldText } from './plain-text.ts';
@@ -110,7 +110,6 @@ export function labelField(name: string) {
 export interface FieldScope {
   readonly notification: Notification;
   readonly notice: Notice;
-  /** Public address of the console. */
   readonly consoleUrl: string | null;
 }
 
@@ -164,7 +163,6 @@ function eventPlace({ series, group, detector }: Pick<AnomalyEvent, 'series' | '
   return series ?? group ?? `detector ${detector}`;
 }
 
-/** The values of an event, with its unit. */
 function quantitiesOf({ value, expected, lo, hi, unit = null }: AnomalyEvent) {
   const values = [value, expected, lo, hi];
   const texts = unit === null ? values.map(numberText) : quantityTexts(values, unit);
@@ -197,7 +195,6 @@ function goesOnText(record: AnomalyEvent | NotifiedIncident): string {
   return updatedAtMs === startedAtMs ? 'just began' : `ongoing for ${lasted}`;
 }
 
-/** Returns a candidate for the origin with its evidence. */
 export function originText(origin: IncidentOrigin | undefined): string {
   if (origin === undefined) return '';
   const { series, common, evidence } = origin;

@@ -2,7 +2,6 @@ import type { Notification } from './notification.ts';
 import { oneLineWithEnds } from './plain-text.ts';
 import { type ParsedTemplate, parseTemplate, renderTemplate, type Template } from './template.ts';
 
-/** Templates of a receiver, and the address of the console. */
 export interface Wording {
   /** Public address of the console; null: messages have no links. */
   readonly consoleUrl: string | null;
@@ -40,7 +39,6 @@ const DEFAULT_TEXT =
   '{{#link}}{{link}}\n{{/link}}' +
   '{{#acknowledgeLink}}acknowledge: {{acknowledgeLink}}\nmute: {{muteLink}}\n{{/acknowledgeLink}}{{/events}}';
 
-/** Wording of receivers without templates of their own. */
 export const DEFAULT_WORDING: Wording = { consoleUrl: null, title: known(DEFAULT_TITLE), text: known(DEFAULT_TEXT) };
 
 function known(source: string): Template {

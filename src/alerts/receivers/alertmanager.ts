@@ -8,8 +8,7 @@ import { originText, placeOf } from '../message/template-fields.ts';
 import { type Worded, wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
 import type { AlertmanagerTarget, ReceiverSettings } from '../routes/alert-route.ts';
-import { postAlert } from './http-receiver.ts';
-import { ACCEPTED, type Send } from './receiver.ts';
+import { ACCEPTED, postAlert, type Send } from './receiver.ts';
 
 const ALERTS_PATH = '/api/v2/alerts';
 const ORIGINS_SENT_MAX = 3;

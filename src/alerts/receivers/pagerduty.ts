@@ -6,8 +6,7 @@ import { originText, placeOf } from '../message/template-fields.ts';
 import { wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
 import type { PagerDutyTarget, ReceiverSettings } from '../routes/alert-route.ts';
-import { postAlert } from './http-receiver.ts';
-import { ACCEPTED, type Send } from './receiver.ts';
+import { ACCEPTED, postAlert, type Send } from './receiver.ts';
 
 const SUMMARY_CHARACTERS_MAX = 1_024;
 const SOURCE_CHARACTERS_MAX = 255;

@@ -1,4 +1,5 @@
 import type { Notification } from '../message/notification.ts';
+import { type HttpPoster, isAcceptance, type PostAnswer } from '../network/http-post.ts';
 
 export type DeliveryOutcome =
   | { readonly kind: 'accepted' }
@@ -30,3 +31,40 @@ export interface Receiver {
 }
 
 export const ACCEPTED: DeliveryOutcome = { kind: 'accepted' };
+
+/** Statuses other than 5xx after which a repetition may help: time-out, too early, too many requests. */
+const PASSING = new Set([408, 425, 429]);
+
+interface JsonPost {
+  readonly poster: HttpPoster;
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Posts JSON, and classifies the answer. Only 2xx is an acceptance. */
+export async function postAlert({ poster, headers = {}, ...request }: JsonPost): Promise<DeliveryOutcome> {
+  return judge(await poster.post({ ...request, headers: { 'content-type': 'application/json', ...headers } }));
+}
+
+function judge(answer: PostAnswer): DeliveryOutcome {
+  switch (answer.kind) {
+    case 'address-refused':
+      return { kind: 'refused', reason: 'address-refused', detail: answer.detail };
+    case 'unreachable':
+      return { kind: 'failed', detail: answer.detail, retryAfterMs: null };
+    case 'answer': {
+      const { status, excerpt, retryAfterMs } = answer;
+      if (isAcceptance(status)) return ACCEPTED;
+      const shown = excerpt.trim();
+      const detail = `status ${status}${shown === '' ? '' : `: ${shown}`}`;
+      if (status >= 300 && status < 400) {
+        return { kind: 'refused', reason: 'refused', detail: `status ${status}: redirects are not followed` };
+      }
+      if (status >= 500 || PASSING.has(status)) return { kind: 'failed', detail, retryAfterMs };
+      return { kind: 'refused', reason: 'refused', detail };
+    }
+  }
+}

@@ -4,8 +4,7 @@ import { consoleLink, dedupKeyOf } from '../message/subject.ts';
 import { type Worded, type Wording, wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
 import type { ReceiverSettings, SlackTarget } from '../routes/alert-route.ts';
-import { postAlert } from './http-receiver.ts';
-import type { Send } from './receiver.ts';
+import { postAlert, type Send } from './receiver.ts';
 
 const HEADER_CHARACTERS_MAX = 150;
 const SECTION_CHARACTERS_MAX = 3_000;

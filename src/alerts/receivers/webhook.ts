@@ -4,8 +4,7 @@ import { consoleLink, dedupKeyOf } from '../message/subject.ts';
 import { type Worded, type Wording, wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
 import type { ReceiverSettings, WebhookTarget } from '../routes/alert-route.ts';
-import { postAlert } from './http-receiver.ts';
-import type { Send } from './receiver.ts';
+import { postAlert, type Send } from './receiver.ts';
 
 /** A webhook of Standard Webhooks: signed, with an id that a repetition shares. */
 export function sendToWebhook(

@@ -88,7 +88,6 @@ export interface WebhookTarget {
   readonly url: string;
   /** Base64, after `whsec_` or not; null: not signed. */
   readonly secret: string | null;
-  /** Value of the header `authorization`. */
   readonly authorization: string | null;
 }
 

@@ -1,4 +1,4 @@
-import { headerValue, httpUrl } from '../../config/option-kinds.ts';
+import { headerValue, httpUrl } from '../../config/options/option-kinds.ts';
 import { durationMs, entryName, integerFrom, oneOf, text, textMatching, textOf } from '../../config/schema/kinds.ts';
 import type { MappingPlace } from '../../config/schema/place.ts';
 import { byName, defaulted, oneOrMore, optional, required, type Setting, section } from '../../config/schema/schema.ts';

@@ -1,9 +1,8 @@
-import { Entries, type StateChanges } from '../../records/entries.ts';
+import { Entries, type StateChanges } from '../../singleton/entries.ts';
 import type { AlertGroup } from './alert.ts';
 
 /** A message whose time has come. */
 export interface DueGroup extends AlertGroup {
-  /** Keys of its alerts. */
   readonly alerts: readonly string[];
 }
 

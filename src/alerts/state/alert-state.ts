@@ -1,7 +1,7 @@
 import type { AnomalyEvent, EventType } from '../../records/anomaly-event.ts';
-import { Entries, type StateChanges, takeChanges } from '../../records/entries.ts';
-import { KeptPlace } from '../../records/event-place.ts';
 import type { Incident } from '../../records/incident.ts';
+import { Entries, type StateChanges, takeChanges } from '../../singleton/entries.ts';
+import { KeptPlace } from '../../singleton/event-place.ts';
 import { KeptFormat } from '../../singleton/kept-format.ts';
 import { identify, type Notice, openingOf } from '../message/notification.ts';
 import { asOpen, dedupKeyOf, hasEnded, recordOf, type Subject, subjectOf } from '../message/subject.ts';
@@ -30,7 +30,6 @@ const ALERTS_MAX = 100_000;
 /** Format of the stored state. Since 2 it has incidents, since 3 repeated ends and notified receivers. */
 const FORMAT = 3;
 
-/** Revisions of an alert in one message. */
 interface AlertUpdate {
   readonly key: string;
   readonly types: readonly EventType[];
@@ -47,7 +46,6 @@ export class AlertState {
   readonly #alerts = new Entries<Alert>('alert/', this.#changes);
   readonly #recentEnds: RecentEnds;
   readonly #groups = new AlertGroups(this.#changes);
-  /** End of each cool-down. */
   readonly #coolDowns = new Entries<number>('cool-down/', this.#changes);
   /** Positions in the topics of events and incidents. */
   readonly place = new KeptPlace(this.#changes);
@@ -174,7 +172,6 @@ export class AlertState {
     return this.outbox.redeliver(open, nowMs);
   }
 
-  /** Handles a further revision of a known alert. */
   #follow(key: string, subject: Subject, nowMs: number): void {
     const known = this.#alerts.get(key);
     if (known === undefined || recordOf(subject).revision <= recordOf(known).revision) return;

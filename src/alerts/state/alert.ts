@@ -30,9 +30,7 @@ export interface AlertGroup {
 export type Suppression =
   | 'muted'
   | 'cool-down'
-  /** Older than the age limit. */
   | 'age'
-  /** The limit of open alerts is reached. */
   | 'full'
   /** Larger than the limit of one alert. */
   | 'too-large';

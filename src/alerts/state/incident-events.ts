@@ -1,7 +1,7 @@
-import { Entries, type StateChanges } from '../../records/entries.ts';
 import type { Incident, IncidentEvent } from '../../records/incident.ts';
 import { choosesSubject } from '../../records/series/muted-series.ts';
 import type { SeriesPattern } from '../../records/series/series-pattern.ts';
+import { Entries, type StateChanges } from '../../singleton/entries.ts';
 import type { NotifiedIncident } from '../message/subject.ts';
 import type { AlertRoute } from '../routes/alert-route.ts';
 import { isMeant, type MatchedEvent } from '../routes/match-event.ts';

@@ -1,4 +1,4 @@
-import { Entries, type StateChanges } from '../../records/entries.ts';
+import { Entries, type StateChanges } from '../../singleton/entries.ts';
 import { type AlertDeadLetter, type AlertDeath, identify, type Notification } from '../message/notification.ts';
 import { dedupKeyOf } from '../message/subject.ts';
 

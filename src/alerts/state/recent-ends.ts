@@ -1,4 +1,4 @@
-import { Entries, type StateChanges } from '../../records/entries.ts';
+import { Entries, type StateChanges } from '../../singleton/entries.ts';
 import type { Notice, Opening } from '../message/notification.ts';
 import { type Subject, subjectOf } from '../message/subject.ts';
 import { needsRepetition, type ReceiverSettings } from '../routes/alert-route.ts';
@@ -21,7 +21,6 @@ export function closedNotice(subject: Subject, opening: Opening, closedAtMs: num
   return { type: 'closed', ...subjectOf(subject), opening, closedAtMs };
 }
 
-/** Ends that are repeated to receivers that need it. */
 export class RecentEnds {
   readonly #repeating: ReadonlySet<string>;
   readonly #ends: Entries<RecentEnd>;

@@ -1,7 +1,7 @@
 import type { Logger } from '../../ops/logger.ts';
-import type { ApiKey } from '../../store/api-keys.ts';
-import { type AuditAction, recordAudit } from '../../store/audit.ts';
 import type { Sql } from '../../store/database/database.ts';
+import type { ApiKey } from '../../store/keys/api-keys.ts';
+import { type AuditAction, recordAudit } from '../../store/keys/audit.ts';
 
 /** The key that acted, in which request. */
 interface AuditActor {

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../store/api-keys.ts';
+import type { ApiKey } from '../../store/keys/api-keys.ts';
 
 /** The key of a request, and the id of that request. */
 export interface Caller {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { runForOwner } from '../../models/request-owner.ts';
 import type { Logger } from '../../ops/logger.ts';
-import { isUnlimited } from '../../store/api-keys.ts';
+import type { Database, Sql } from '../../store/database/database.ts';
+import { isUnlimited } from '../../store/keys/api-keys.ts';
 import {
   type AdmittedCall,
   beginCall,
@@ -11,8 +12,7 @@ import {
   type KeyStanding,
   releaseExpiredHolds,
   renewHolds,
-} from '../../store/credits.ts';
-import type { Database, Sql } from '../../store/database/database.ts';
+} from '../../store/ledger/credits.ts';
 import { creditsExhausted, type HttpProblem, invalidKey, tooManyCalls } from '../wire/problem.ts';
 import type { Caller } from './caller.ts';
 import { minuteUsedUp } from './refused-calls.ts';

@@ -1,4 +1,4 @@
-import type { KeyStanding } from '../../store/credits.ts';
+import type { KeyStanding } from '../../store/ledger/credits.ts';
 
 const MINUTE_S = 60;
 

@@ -1,7 +1,7 @@
 import type { Logger } from '../../ops/logger.ts';
-import type { ApiKey } from '../../store/api-keys.ts';
 import type { Sql } from '../../store/database/database.ts';
-import { addUsage, MINUTE_MS, minuteOf } from '../../store/usage.ts';
+import type { ApiKey } from '../../store/keys/api-keys.ts';
+import { addUsage, MINUTE_MS, minuteOf } from '../../store/ledger/usage.ts';
 import { type HttpProblem, tooManyCalls } from '../wire/problem.ts';
 import { rateLimitHeaders } from './rate-limit.ts';
 

@@ -1,8 +1,8 @@
 import type { Logger } from '../../ops/logger.ts';
 import type { Database } from '../../store/database/database.ts';
-import type { FinetunedWeights } from '../../store/finetuned-weights.ts';
-import { pruneAnswers } from '../../store/idempotent-answers.ts';
-import { pruneJobs } from '../../store/job-retention.ts';
+import { pruneAnswers } from '../../store/jobs/idempotent-answers.ts';
+import { pruneJobs } from '../../store/jobs/job-retention.ts';
+import type { FinetunedWeights } from '../../store/models/finetuned-weights.ts';
 import { condenseUsage, pruneAudit } from '../../store/retention.ts';
 
 /** Interval of the sweep; the first one runs after one interval. */

@@ -7,7 +7,7 @@ import {
   type ServerInterceptor,
   status,
 } from '@grpc/grpc-js';
-import { hasRole } from '../../store/key-role.ts';
+import { hasRole } from '../../store/keys/key-role.ts';
 import { OpenCounts } from '../accounts/open-counts.ts';
 import type { AppServices } from '../http/exchange/app-services.ts';
 import { CLIENT_GONE } from '../http/exchange/client-gone.ts';

@@ -1,4 +1,4 @@
-import type { InFlightLimits } from '../../store/jobs.ts';
+import type { InFlightLimits } from '../../store/jobs/jobs.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from '../../ops/logger.ts';
-import { endCall } from '../../store/credits.ts';
 import type { Database } from '../../store/database/database.ts';
-import { cancelJob } from '../../store/job-cancel.ts';
+import { cancelJob } from '../../store/jobs/job-cancel.ts';
 import {
   type AnsweredJob,
   countInFlight,
@@ -14,7 +13,8 @@ import {
   type JobPage,
   listJobs,
   submitJob,
-} from '../../store/jobs.ts';
+} from '../../store/jobs/jobs.ts';
+import { endCall } from '../../store/ledger/credits.ts';
 import { audit } from '../accounts/audit-log.ts';
 import type { Caller } from '../accounts/caller.ts';
 import { admit } from '../accounts/metering.ts';

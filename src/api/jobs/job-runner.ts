@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '../../ops/logger.ts';
 import { ServiceError } from '../../ops/service-error.ts';
-import { endCall } from '../../store/credits.ts';
 import type { Database } from '../../store/database/database.ts';
-import { claimJob } from '../../store/job-claim.ts';
+import { claimJob } from '../../store/jobs/job-claim.ts';
 import {
   type ClaimedJob,
   endJob,
@@ -12,7 +11,8 @@ import {
   extendLease,
   type JobProgress,
   releaseJob,
-} from '../../store/jobs.ts';
+} from '../../store/jobs/jobs.ts';
+import { endCall } from '../../store/ledger/credits.ts';
 import { tokenSum } from '../accounts/token-count.ts';
 import { HttpProblem } from '../wire/problem.ts';
 import type { JobName } from '../wire/task-names.ts';

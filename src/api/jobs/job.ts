@@ -1,5 +1,5 @@
 import type { TunedWeights } from '../../models/tuned-weights.ts';
-import type { JobProgress } from '../../store/jobs.ts';
+import type { JobProgress } from '../../store/jobs/jobs.ts';
 import type { CallEffect } from '../accounts/metering.ts';
 import type { TokenCount } from '../accounts/token-count.ts';
 import type { NewlyTuned } from '../models/prepared-model.ts';

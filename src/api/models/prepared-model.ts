@@ -5,7 +5,7 @@ import {
   FINETUNED_MODELS_MAX,
   type FinetunedModelRecord,
   findFinetunedModel,
-} from '../../store/finetuned-models.ts';
+} from '../../store/models/finetuned-models.ts';
 import { audit } from '../accounts/audit-log.ts';
 import { fieldProblem, type HttpProblem, invalidRequest } from '../wire/problem.ts';
 import type { FinetunedServices } from './tuned-models.ts';

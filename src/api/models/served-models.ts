@@ -7,7 +7,7 @@ import type { Forecasters } from '../../models/onnx-forecaster.ts';
 import type { TunedWeights } from '../../models/tuned-weights.ts';
 import type { TuningRequest } from '../../models/tuning/tuning-bytes.ts';
 import { weightCount } from '../../models/tuning-graphs.ts';
-import type { KeyLimits } from '../../store/api-keys.ts';
+import type { KeyLimits } from '../../store/keys/api-keys.ts';
 import { HttpProblem } from '../wire/problem.ts';
 import { aggregationOf, type FrequencyProfile, forecastContext, seasonalHorizon } from './frequency-profile.ts';
 

@@ -1,8 +1,8 @@
 import type { HistoryReader } from '../../history/port/history-port.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import { CHANGES_NOTIFIED_MAX } from '../../records/changes/change-limits.ts';
+import { changeText, type Deployment } from '../../records/changes/deployment.ts';
 import type { ConcernedSubject, Deployments } from '../../records/changes/deployments.ts';
-import { changeText, type Deployment } from '../../records/deployment.ts';
 import type { Incident, IncidentOrigin } from '../../records/incident.ts';
 import { EVENTS_OF_INCIDENT } from './events-of-incident.ts';
 

@@ -1,9 +1,9 @@
-import type { EventRows } from '../../history/port/event-port.ts';
 import type { HistoryReader, SeriesSelection } from '../../history/port/history-port.ts';
+import type { EventRows } from '../../history/port/span-port.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import { patternProblem } from '../../records/series/series-pattern.ts';
 import type { Sql } from '../../store/database/database.ts';
-import { labelledReviews } from '../../store/event-reviews.ts';
+import { labelledReviews } from '../../store/reviews/event-reviews.ts';
 import type { TokenCount } from '../accounts/token-count.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../wire/problem.ts';
 import {

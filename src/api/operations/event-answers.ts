@@ -1,10 +1,10 @@
-import type { KnownEvent } from '../../history/port/event-port.ts';
+import type { KnownEvent } from '../../history/port/span-port.ts';
 import { type AnomalyEvent, withEventDefaults } from '../../records/anomaly-event.ts';
-import { spreadsheetField } from '../../records/csv-field.ts';
 import { mutingOf } from '../../records/series/muted-series.ts';
-import { type EventReviewRecord, reviewsOf } from '../../store/event-reviews.ts';
-import type { IncidentReviewRecord } from '../../store/incident-reviews.ts';
-import { holdingMutes } from '../../store/mutes.ts';
+import { spreadsheetField } from '../../records/text/csv-field.ts';
+import { type EventReviewRecord, reviewsOf } from '../../store/reviews/event-reviews.ts';
+import type { IncidentReviewRecord } from '../../store/reviews/incident-reviews.ts';
+import { holdingMutes } from '../../store/reviews/mutes.ts';
 import type { EventAnswer } from '../wire/schema/operations/event-schema.ts';
 import { passedReviews, type ReviewSources } from './passed-reviews.ts';
 import { shownEvent } from './shown-records.ts';

@@ -1,15 +1,14 @@
-import type { KnownEvent } from '../../history/port/event-port.ts';
 import type { HistoryReader } from '../../history/port/history-port.ts';
-import type { FoundIncident } from '../../history/port/incident-port.ts';
+import type { FoundIncident, KnownEvent } from '../../history/port/span-port.ts';
 import type { Deployments } from '../../records/changes/deployments.ts';
 import type { Incident } from '../../records/incident.ts';
-import type { ReviewedEvent } from '../../store/event-reviews.ts';
+import type { ReviewedEvent } from '../../store/reviews/event-reviews.ts';
 import {
   countOrigins,
   type ReviewedIncident,
   type VerdictRecord,
   type WholeIncident,
-} from '../../store/incident-reviews.ts';
+} from '../../store/reviews/incident-reviews.ts';
 import type { IncidentAnswer, IncidentDetailAnswer } from '../wire/schema/operations/incident-schema.ts';
 import { withChanges } from './concerned.ts';
 import { shownActs } from './event-answers.ts';

@@ -1,5 +1,5 @@
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
-import type { EventReviewRecord } from '../../store/event-reviews.ts';
+import type { EventReviewRecord } from '../../store/reviews/event-reviews.ts';
 
 /** Feedback on an event. */
 export interface LabelledEvent {

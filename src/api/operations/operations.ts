@@ -1,6 +1,6 @@
 import type { HistoryFeed, HistoryProblem, HistoryReader, HistoryState } from '../../history/port/history-port.ts';
+import type { Deployment } from '../../records/changes/deployment.ts';
 import type { Deployments } from '../../records/changes/deployments.ts';
-import type { Deployment } from '../../records/deployment.ts';
 import type { Finding } from '../../records/diagnostics/finding.ts';
 import type { DetectorVersion } from '../../store/detector-versions.ts';
 import { HttpProblem } from '../wire/problem.ts';

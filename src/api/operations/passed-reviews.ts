@@ -5,7 +5,7 @@ import {
   incidentReviewsOf,
   type VerdictRecord,
   verdictsOf,
-} from '../../store/incident-reviews.ts';
+} from '../../store/reviews/incident-reviews.ts';
 
 /** Sources of incidents and their reviews. */
 export interface ReviewSources {

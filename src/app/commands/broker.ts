@@ -1,29 +1,25 @@
 import { join } from 'node:path';
-import { cacheFolder } from '../../config/cache-folder.ts';
-import { readFlags } from '../../config/command-line.ts';
-import { loadProcessConfig } from '../../config/load.ts';
-import { commandFlag, withDefault } from '../../config/option.ts';
-import { processOptions } from '../../config/options.ts';
+import { commandFlag, withDefault } from '../../config/options/option.ts';
+import { processOptions } from '../../config/options/options.ts';
+import { cacheFolder } from '../../config/process-environment.ts';
 import { integerFrom } from '../../config/schema/kinds.ts';
 import { startKafka } from '../../demo/local-kafka/kafka-broker.ts';
 import { makeFolder } from '../../store/database/make-folder.ts';
 import { aborted, DONE, FAILED } from '../../tools/terminal/command-io.ts';
-import { printProblems, problemsIn, type RunnableCommand } from './command.ts';
+import { command } from './command.ts';
 
-const ownFlags = {
+const own = {
   port: withDefault(commandFlag('port', integerFrom(1, 65_535), 'port of the broker on the loopback interface'), 9092),
 };
 
 /** A local Kafka for development, without a container. */
-export const brokerCommand: RunnableCommand = {
-  options: [ownFlags.port, processOptions.dataDir],
-  async run(_operands, flags, io) {
-    const loaded = loadProcessConfig(flags, []);
-    const read = readFlags(flags, ownFlags);
-    if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
-    const dataDir = join(loaded.config.dataDir, 'kafka');
+export const brokerCommand = command({
+  own,
+  settings: { dataDir: processOptions.dataDir },
+  async run({ values, config }, io) {
+    const dataDir = join(config.dataDir, 'kafka');
     makeFolder(dataDir);
-    const options = { cacheDir: cacheFolder(), dataDir, port: read.values.port, stop: io.stop };
+    const options = { cacheDir: cacheFolder(), dataDir, port: values.port, stop: io.stop };
     const broker = await startKafka(options).catch((error: unknown) => {
       if (io.stop.aborted) return null;
       throw error;
@@ -38,4 +34,4 @@ export const brokerCommand: RunnableCommand = {
     if (lost) io.err(`Kafka ended unexpectedly; ${join(dataDir, 'broker.log')} may have the reason`);
     return lost ? FAILED : DONE;
   },
-};
+});

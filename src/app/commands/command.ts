@@ -1,7 +1,8 @@
-import type { Command } from '../../config/command-line.ts';
-import type { ConfigResult, StreamConfig } from '../../config/config.ts';
-import type { Flags } from '../../config/given-options.ts';
-import { commandFlag, withDefault } from '../../config/option.ts';
+import { type Command, readFlags } from '../../config/command-line.ts';
+import type { ConfigResult, KafkaConfig, StreamConfig } from '../../config/config.ts';
+import { type ConfigSources, type LoadedConfig, loadProcessConfig } from '../../config/load.ts';
+import type { Flags, OptionSchema, OptionValues } from '../../config/options/given-options.ts';
+import { commandFlag, withDefault } from '../../config/options/option.ts';
 import { boolean } from '../../config/schema/kinds.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import type { CsvPull } from '../../tools/csv/pull.ts';
@@ -15,6 +16,43 @@ export interface RunnableCommand extends Command {
   run(operands: readonly string[], flags: Flags, io: CommandIo): Promise<ExitCode>;
 }
 
+type Need = ConfigSources['requires'][number];
+
+/** The configuration of a command that requires some options. */
+type LoadedWith<N extends Need> = LoadedConfig & ('brokers' extends N ? { readonly kafka: KafkaConfig } : unknown);
+
+interface CommandInput<O, N extends Need> {
+  readonly operands: readonly string[];
+  readonly flags: Flags;
+  /** Values of the flags in `own`. */
+  readonly values: OptionValues<O>;
+  readonly config: LoadedWith<N>;
+}
+
+interface CommandDefinition<O extends OptionSchema, N extends Need> extends Pick<Command, 'operands'> {
+  readonly own: O;
+  readonly settings: OptionSchema;
+  readonly requires?: readonly N[];
+  run(input: CommandInput<O, N>, io: CommandIo): Promise<ExitCode>;
+}
+
+/** A command that runs with its flags and its configuration. All problems of both are printed together. */
+export function command<O extends OptionSchema, N extends Need = never>(
+  definition: CommandDefinition<O, N>,
+): RunnableCommand {
+  const { operands = [], own, settings, requires = [], run } = definition;
+  return {
+    operands,
+    options: [...Object.values(own), ...Object.values(settings)],
+    async run(operands, flags, io) {
+      const loaded = loadProcessConfig(flags, requires);
+      const read = readFlags(flags, own);
+      if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
+      return run({ operands, flags, values: read.values, config: loaded.config as LoadedWith<N> }, io);
+    },
+  };
+}
+
 type Result = { readonly kind: string; readonly problems?: readonly string[] } | null;
 
 /** The problems of several results, in their order. */
@@ -22,7 +60,6 @@ export function problemsIn(...results: readonly Result[]): readonly string[] {
   return results.flatMap((result) => result?.problems ?? []);
 }
 
-/** Prints every problem of the configuration. */
 export function printProblems(problems: readonly string[], io: CommandIo): ExitCode {
   io.err(problemsText(problems));
   return WRONG_USE;

@@ -1,10 +1,11 @@
-import { alignedLines, readFlags } from '../../config/command-line.ts';
-import type { OptionValues } from '../../config/given-options.ts';
+import { alignedLines } from '../../config/command-line.ts';
 import { detectorKinds } from '../../config/keys/detector-keys.ts';
-import { loadProcessConfig } from '../../config/load.ts';
-import { commandFlag } from '../../config/option.ts';
-import { processOptions, storeOptions } from '../../config/options.ts';
+import type { OptionValues } from '../../config/options/given-options.ts';
+import { commandFlag } from '../../config/options/option.ts';
+import { processOptions, storeOptions } from '../../config/options/options.ts';
 import { commaList, durationMs, integerFrom, oneOf, text } from '../../config/schema/kinds.ts';
+import type { Database } from '../../store/database/database.ts';
+import { openDatabase } from '../../store/database/open-store.ts';
 import {
   type ApiKey,
   changeRole,
@@ -15,20 +16,18 @@ import {
   matchApiKeys,
   OPERATOR,
   revokeApiKey,
-} from '../../store/api-keys.ts';
-import type { Database } from '../../store/database/database.ts';
-import { openDatabase } from '../../store/database/open-store.ts';
-import { KEY_ROLES, type KeyRole } from '../../store/key-role.ts';
-import { makeKeyId, makeKeySecret } from '../../store/key-secret.ts';
+} from '../../store/keys/api-keys.ts';
+import { KEY_ROLES, type KeyRole } from '../../store/keys/key-role.ts';
+import { makeKeyId, makeKeySecret } from '../../store/keys/key-secret.ts';
 import { type CommandIo, DONE, type ExitCode, WRONG_USE } from '../../tools/terminal/command-io.ts';
-import { jsonFlag, printProblems, problemsIn, type RunnableCommand } from './command.ts';
+import { command, jsonFlag } from './command.ts';
 
 const TOKENS_MAX = 1_000_000_000_000;
 const LIMIT_MAX = 1_000_000;
 
 const modelNames = commaList('names of models', (name) => detectorKinds.model.parse(name) !== undefined);
 
-const ownFlags = {
+const own = {
   name: commandFlag('name', text, 'create: whom or what the key is for'),
   owner: commandFlag('owner', text, 'create: keys of one owner share models and jobs (default: the key is its own)'),
   role: commandFlag('role', oneOf(...KEY_ROLES), 'create, role: viewer, operator or admin (default: operator)'),
@@ -44,28 +43,26 @@ const ownFlags = {
   json: jsonFlag,
 };
 
-type OwnFlags = OptionValues<typeof ownFlags>;
+type OwnFlags = OptionValues<typeof own>;
 
 /** API keys of the HTTP service. A running service applies every change within seconds. */
-export const keysCommand: RunnableCommand = {
+export const keysCommand = command({
   operands: ['ACTION', '[KEY]'],
-  options: [...Object.values(ownFlags), processOptions.dataDir, ...Object.values(storeOptions)],
-  async run([action, named], flags, io) {
-    const loaded = loadProcessConfig(flags, []);
-    const read = readFlags(flags, ownFlags);
-    if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
-    const problem = usageProblem(action, named, read.values);
+  own,
+  settings: { dataDir: processOptions.dataDir, ...storeOptions },
+  async run({ operands: [action, named], values, config: { dataDir, storeUrl: url } }, io) {
+    const problem = usageProblem(action, named, values);
     if (problem !== null) {
       io.err(problem);
       return WRONG_USE;
     }
-    const database = await openDatabase({ dataDir: loaded.config.dataDir, url: loaded.config.storeUrl });
+    const database = await openDatabase({ dataDir, url });
     try {
-      if (action === 'create') return await create(database, read.values, io);
-      if (action === 'list') return await list(database, read.values, io);
+      if (action === 'create') return await create(database, values, io);
+      if (action === 'list') return await list(database, values, io);
       const key = await findOneKey(database, named, io);
       if (key === null) return WRONG_USE;
-      const { credits, role } = read.values;
+      const { credits, role } = values;
       if (action === 'revoke') return await revoke(database, key, io);
       if (action === 'role') return await giveRole(database, key, { role: role!, io });
       return await credit(database, key, { credits, io });
@@ -73,7 +70,7 @@ export const keysCommand: RunnableCommand = {
       await database.close();
     }
   },
-};
+});
 
 function usageProblem(action: string, named: string | undefined, values: OwnFlags): string | null {
   const { credits, role, json: _, ...others } = values;

@@ -1,11 +1,9 @@
-import { readFlags } from '../../config/command-line.ts';
-import type { LoadedConfig } from '../../config/config.ts';
-import { loadProcessConfig } from '../../config/load.ts';
-import { commandFlag, withDefault } from '../../config/option.ts';
-import { kafkaOptions, streamOptions } from '../../config/options.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { commandFlag, withDefault } from '../../config/options/option.ts';
+import { kafkaOptions, streamOptions } from '../../config/options/options.ts';
+import { changeOptions } from '../../config/options/topic-options.ts';
 import { repartitionOf } from '../../config/rekeyed-input.ts';
 import { integerFrom } from '../../config/schema/kinds.ts';
-import { changeOptions } from '../../config/topic-options.ts';
 import { topicsInUse } from '../../engine/topics/changelog-name.ts';
 import { keptTimes, keptTimesText } from '../../engine/topics/kept-times.ts';
 import { checkRepartition, ensureRepartition } from '../../engine/topics/repartition-topics.ts';
@@ -17,11 +15,11 @@ import { findingText } from '../../records/diagnostics/finding.ts';
 import { shadowedGlobs } from '../../records/diagnostics/shadowed-globs.ts';
 import { DONE } from '../../tools/terminal/command-io.ts';
 import { readFindings } from '../processes/operations/input-findings.ts';
-import { jsonFlag, printProblems, problemsIn, type RunnableCommand } from './command.ts';
+import { command, jsonFlag } from './command.ts';
 
 const DAY_MS = 86_400_000;
 
-const ownFlags = {
+const own = {
   partitions: withDefault(
     commandFlag('partitions', integerFrom(1, 10_000), 'partitions of all topics but dead letters'),
     8,
@@ -35,33 +33,26 @@ const ownFlags = {
 };
 
 /** Creates missing topics, and checks that all of them fit together. */
-export const topicsCommand: RunnableCommand = {
-  options: [
-    ...Object.values(ownFlags),
-    ...Object.values(kafkaOptions),
-    ...Object.values(streamOptions),
-    ...Object.values(changeOptions),
-  ],
-  async run(_operands, flags, io) {
-    const loaded = loadProcessConfig(flags, ['brokers']);
-    const read = readFlags(flags, ownFlags);
-    if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
-    const connection = { config: loaded.config.kafka! };
-    const { json } = read.values;
+export const topicsCommand = command({
+  own,
+  settings: { ...kafkaOptions, ...streamOptions, ...changeOptions },
+  requires: ['brokers'],
+  async run({ flags, values, config: { kafka, stream, changesTopic } }, io) {
+    const connection = { config: kafka };
+    const { json } = values;
     const print = json ? io.err : io.out;
     print(`On ${await describeCluster(connection)}`);
-    const topics = await topicsInUse(connection, loaded.config.stream);
-    const { partitions, replicationFactor, retentionDays } = read.values;
+    const topics = await topicsInUse(connection, stream);
+    const { partitions, replicationFactor, retentionDays } = values;
     const retentionMs = retentionDays === 0 ? null : retentionDays * DAY_MS;
     const creation = { partitions, replicationFactor, retentionMs };
-    const repartition = repartitionOf(loaded.config.stream);
+    const repartition = repartitionOf(stream);
     const { scores } = topics;
     const before =
       repartition === null ? [] : await ensureRepartition(connection, repartition, { ...creation, scores });
     const made = [...before, ...(await ensureTopics(connection, topics, creation))];
     for (const topic of Object.values(topics).filter((each) => !made.includes(each))) print(`found ${topic}`);
     for (const topic of made) print(`made ${topic}`);
-    const { changesTopic } = loaded.config;
     const hasChanges = await ensureSingleTopic(connection, 'changes', { topic: changesTopic, like: topics.events });
     if (hasChanges) print(`made ${changesTopic}`);
     if (repartition !== null) await checkRepartition(connection, repartition);
@@ -74,12 +65,12 @@ export const topicsCommand: RunnableCommand = {
       const isMade = role === 'changes' ? hasChanges : made.includes(topic);
       io.out(JSON.stringify({ role, topic, partitions: role === 'changes' ? 1 : count, made: isMade }));
     }
-    const kept = await keptTimes(connection, { ...loaded.config.stream, topics });
+    const kept = await keptTimes(connection, { ...stream, topics });
     if (kept !== null) io.err(keptTimesText(kept));
-    for (const line of await findingLines(connection, loaded.config.stream)) io.err(line);
+    for (const line of await findingLines(connection, stream)) io.err(line);
     return DONE;
   },
-};
+});
 
 /** Settings that watch nothing: of the detectors file, and as the workers found them. The command succeeds anyway. */
 async function findingLines(connection: KafkaConnection, stream: LoadedConfig['stream']): Promise<string[]> {

@@ -4,27 +4,35 @@ import { connectRegistry } from '../../codecs/formats/registry.ts';
 import type { SchemaSource } from '../../codecs/formats/schema-source.ts';
 import { createIncidentDecoder } from '../../codecs/incident-codec.ts';
 import { createScoreDecoder } from '../../codecs/score-decoder.ts';
-import { stdoutTakesColour } from '../../config/colour.ts';
-import { readFlags } from '../../config/command-line.ts';
 import type { KafkaConfig, StreamConfig } from '../../config/config.ts';
-import { loadProcessConfig } from '../../config/load.ts';
-import { commandFlag, withDefault } from '../../config/option.ts';
-import { kafkaOptions, registryOptions, streamOptions } from '../../config/options.ts';
+import { commandFlag, withDefault } from '../../config/options/option.ts';
+import { kafkaOptions, registryOptions, streamOptions } from '../../config/options/options.ts';
+import { incidentOptions } from '../../config/options/topic-options.ts';
+import { stdoutTakesColour } from '../../config/process-environment.ts';
 import { boolean, seriesText } from '../../config/schema/kinds.ts';
-import { incidentOptions } from '../../config/topic-options.ts';
 import { readWholeTopic, type TopicRecord, tailTopic } from '../../kafka/fetch/topic-tail.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import { seriesPattern } from '../../records/series/series-pattern.ts';
 import { aborted, type CommandIo, DONE, type ExitCode } from '../../tools/terminal/command-io.ts';
-import { eventLine, eventLineHeader, isAbout } from '../../tools/terminal/event-text.ts';
-import { incidentLine, incidentLineHeader } from '../../tools/terminal/incident-text.ts';
-import { SCORE_LINE_STYLE, scoreLineHeader } from '../../tools/terminal/score-line.ts';
-import { type ScoreSelection, ScoreView, type ScoreViewOptions } from '../../tools/terminal/score-view.ts';
-import { jsonFlag, printProblems, problemsIn, type RunnableCommand } from './command.ts';
+import {
+  eventLine,
+  eventLineHeader,
+  incidentLine,
+  incidentLineHeader,
+  isAbout,
+} from '../../tools/terminal/event-text.ts';
+import {
+  SCORE_LINE_STYLE,
+  type ScoreSelection,
+  ScoreView,
+  type ScoreViewOptions,
+  scoreLineHeader,
+} from '../../tools/terminal/score-line.ts';
+import { command, jsonFlag, printProblems } from './command.ts';
 
 const SUMMARY_MS = 1_000;
 
-const ownFlags = {
+const own = {
   all: withDefault(
     commandFlag(
       'all',
@@ -53,19 +61,17 @@ const ownFlags = {
 };
 
 /** Prints scores, events or incidents, as they are committed, until it is stopped. */
-export const watchCommand: RunnableCommand = {
-  options: [
-    ...Object.values(ownFlags),
-    ...Object.values(kafkaOptions),
-    ...Object.values(registryOptions),
-    streamOptions.detectors,
-    incidentOptions.incidentsTopic,
-  ],
-  async run(_operands, flags, io) {
-    const loaded = loadProcessConfig(flags, ['brokers']);
-    const read = readFlags(flags, ownFlags);
-    if (loaded.kind === 'problems' || read.kind === 'problems') return printProblems(problemsIn(loaded, read), io);
-    const { all, anomalies, events, incidents, series, fromBeginning, untilNow, json } = read.values;
+export const watchCommand = command({
+  own,
+  settings: {
+    ...kafkaOptions,
+    ...registryOptions,
+    detectors: streamOptions.detectors,
+    incidentsTopic: incidentOptions.incidentsTopic,
+  },
+  requires: ['brokers'],
+  async run({ values, config }, io) {
+    const { all, anomalies, events, incidents, series, fromBeginning, untilNow, json } = values;
     const exclusive = Object.entries({ all, anomalies, events, incidents }).filter(([, given]) => given);
     if (exclusive.length > 1) {
       return printProblems([`${exclusive.map(([name]) => `--${name}`).join(' and ')} exclude each other`], io);
@@ -73,25 +79,25 @@ export const watchCommand: RunnableCommand = {
     if (incidents && series !== undefined) {
       return printProblems(['--incidents shows incidents of any series: leave out --series'], io);
     }
-    const { stream, kafka, registry: registryConfig } = loaded.config;
+    const { stream, kafka, registry: registryConfig } = config;
     const registry = stream.output.format === 'avro' ? await connectRegistry(registryConfig!) : null;
     const units = new Map(stream.detectors.flatMap(({ name, unit }) => (unit ? [[name, unit] as const] : [])));
     const style = { ...SCORE_LINE_STYLE, colour: stdoutTakesColour(), units };
     const options = { stream, registry, series: seriesPattern([series ?? '*']), json, style };
     const selection = anomalies ? 'anomalies' : all || json ? 'all' : 'flagged';
     const watched = incidents
-      ? watchedIncidents(loaded.config.incidents.topic, options)
+      ? watchedIncidents(config.incidents.topic, options)
       : events
         ? watchedEvents(options)
         : watchedScores(selection, options);
-    if (untilNow) return printUntilNow(watched, { kafka: kafka!, json }, io).finally(() => registry?.close());
+    if (untilNow) return printUntilNow(watched, { kafka, json }, io).finally(() => registry?.close());
     const summary = setInterval(() => printIfAny(watched.summary(), io), SUMMARY_MS);
     const { promise: failed, reject: fail } = Promise.withResolvers<never>();
     failed.catch(() => {});
     try {
       const from = fromBeginning ? 'earliest' : 'latest';
       const tail = await tailTopic(
-        { config: kafka! },
+        { config: kafka },
         { topic: watched.topic, from },
         {
           onRecords: (records) => showRecords(records, watched, { io, show: ({ line }) => io.out(line) }).catch(fail),
@@ -108,9 +114,8 @@ export const watchCommand: RunnableCommand = {
       await registry?.close();
     }
   },
-};
+});
 
-/** A topic that is watched, and the lines of its records. */
 interface Watched {
   readonly topic: string;
   readonly header: string;

@@ -1,8 +1,8 @@
-import type { HttpConfig } from '../../config/http-config.ts';
+import type { HttpConfig } from '../../config/connections.ts';
 import type { Logger } from '../../ops/logger.ts';
-import { ensureFirstKey, GENERATED_KEY, isUsable } from '../../store/api-keys.ts';
 import type { Database } from '../../store/database/database.ts';
-import { makeKeyId, makeKeySecret } from '../../store/key-secret.ts';
+import { ensureFirstKey, GENERATED_KEY, isUsable } from '../../store/keys/api-keys.ts';
+import { makeKeyId, makeKeySecret } from '../../store/keys/key-secret.ts';
 
 /** The secret of a new key; null where the store has a key, or one was configured. */
 export async function firstKey(store: Database, { apiKey }: HttpConfig, logger: Logger): Promise<string | null> {

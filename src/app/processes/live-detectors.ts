@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
-import type { Config, ConfigResult, KafkaConfig, LoadedConfig } from '../../config/config.ts';
-import type { Flags } from '../../config/given-options.ts';
+import type { ConfigResult, KafkaConfig } from '../../config/config.ts';
+import type { Config, LoadedConfig } from '../../config/load.ts';
 import { type CommandFallbacks, loadProcessConfig } from '../../config/load.ts';
+import type { Flags } from '../../config/options/given-options.ts';
 import type { Logger } from '../../ops/logger.ts';
-import { newestSaved } from './newest-detectors.ts';
+import { newestSaved } from './detectors-topic.ts';
 import { type RunningWorker, resolveWithModels } from './run-worker.ts';
 
 /** Interval of looks at the file; the topic is read at every fifth. */

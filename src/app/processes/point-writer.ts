@@ -1,10 +1,11 @@
-import type { KafkaConfig, LoadedConfig } from '../../config/config.ts';
-import type { Flags } from '../../config/given-options.ts';
+import type { KafkaConfig } from '../../config/config.ts';
+import type { LoadedConfig } from '../../config/load.ts';
 import { type CommandFallbacks, loadProcessConfig } from '../../config/load.ts';
+import type { Flags } from '../../config/options/given-options.ts';
 import { detectorsOfInput } from '../../engine/unit/loaded-detector.ts';
 import type { Logger } from '../../ops/logger.ts';
 import type { PointWriter } from '../../pipelines/receive/received-records.ts';
-import { newestSaved } from './newest-detectors.ts';
+import { newestSaved } from './detectors-topic.ts';
 
 /** Interval of looks at the detectors: those that were saved, or the file. */
 const LOOK_MS = 10_000;

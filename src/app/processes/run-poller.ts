@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { compilePointRecords, type RecordsOfPoints } from '../../codecs/points/point-records.ts';
-import type { LoadedConfig } from '../../config/config.ts';
+import type { LoadedConfig } from '../../config/load.ts';
 import { topicNameOf } from '../../config/topic-name.ts';
 import { createKafkaLog } from '../../engine/log/kafka-log.ts';
 import { type KeptTimes, keptTimes, keptTimesText } from '../../engine/topics/kept-times.ts';

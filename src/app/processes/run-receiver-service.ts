@@ -3,8 +3,8 @@ import { startOtlpServer } from '../../api/grpc/otlp-server.ts';
 import { startReceiverServer } from '../../api/http/server.ts';
 import { BodyBudget } from '../../api/wire/body/body-budget.ts';
 import { BODIES_BYTES_MAX } from '../../api/wire/body/read-bytes.ts';
-import type { LoadedConfig } from '../../config/config.ts';
-import type { HttpConfig } from '../../config/http-config.ts';
+import type { HttpConfig } from '../../config/connections.ts';
+import type { LoadedConfig } from '../../config/load.ts';
 import type { Logger } from '../../ops/logger.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 import type { ReceivePoints } from '../../records/received-points.ts';
@@ -65,7 +65,6 @@ export async function runReceiverService(options: ReceiverServiceOptions): Promi
   }
 }
 
-/** Address, proxies and limits of an HTTP server. */
 export function httpPlace({ host, port, tls, trustedProxies, corsOrigins, ...limits }: HttpConfig) {
   const { connectionsMax, connectionsPerAddressMax: perAddressMax } = limits;
   return { host, port, tls, trustedProxies, corsOrigins, connectionsMax, perAddressMax };

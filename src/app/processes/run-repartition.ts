@@ -1,6 +1,7 @@
 import type { SchemaSource } from '../../codecs/formats/schema-source.ts';
 import { schemaHeadersOf } from '../../codecs/formats/wire-header.ts';
-import type { KafkaConfig, StreamConfig, WorkerLimits } from '../../config/config.ts';
+import type { KafkaConfig, StreamConfig } from '../../config/config.ts';
+import type { WorkerLimits } from '../../config/options/options.ts';
 import type { RekeyedInput } from '../../config/rekeyed-input.ts';
 import type { EngineReports } from '../../engine/engine-reports.ts';
 import { createKafkaLog } from '../../engine/log/kafka-log.ts';
@@ -28,7 +29,6 @@ interface RepartitionParts {
   readonly detectors: readonly LoadedDetector[];
   readonly version: number;
   readonly schemas: SchemaSource | null;
-  /** Partitions of the records that are scored. */
   readonly partitions: number;
   readonly metrics: Metrics;
   readonly logger: Logger;

@@ -2,7 +2,8 @@ import { createEventEncoder } from '../../codecs/event-codec.ts';
 import { connectRegistry } from '../../codecs/formats/registry.ts';
 import { schemaHeadersOf } from '../../codecs/formats/wire-header.ts';
 import { createScoreEncoder } from '../../codecs/score-encoder.ts';
-import type { Config, DetectorConfig, KafkaConfig, LoadedConfig } from '../../config/config.ts';
+import type { DetectorConfig, KafkaConfig } from '../../config/config.ts';
+import type { Config, LoadedConfig } from '../../config/load.ts';
 import { repartitionOf } from '../../config/rekeyed-input.ts';
 import { resolveConfig } from '../../config/resolve.ts';
 import {
@@ -128,7 +129,6 @@ interface StartedStream {
   readonly worker: Worker;
   readonly forecasters: Forecasters;
   readonly bind: (detector: DetectorConfig, models: DetectorModels) => LoadedDetector;
-  /** Problems of its input. */
   readonly findings: FindingReport;
   readonly inputStop: InputStopReport;
 }

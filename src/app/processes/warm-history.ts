@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { SchemaSource } from '../../codecs/formats/schema-source.ts';
-import type { KafkaConfig, StreamConfig } from '../../config/config.ts';
+import { type EncodedRecord, hasValue } from '../../codecs/formats/wire-header.ts';
+import type { Decoded } from '../../codecs/observations/decoded.ts';
+import type { GroupSourceOf } from '../../codecs/observations/mapping.ts';
+import { createRecordDecoder } from '../../codecs/observations/record-decoder.ts';
+import { createRecordSplitter } from '../../codecs/points/record-splitter.ts';
+import type { KafkaConfig, RecordMapping, StreamConfig } from '../../config/config.ts';
+import { holdsMany, scoredInput } from '../../config/rekeyed-input.ts';
 import { detectorsOfInput, extrasFor, matchDetectors } from '../../engine/unit/loaded-detector.ts';
 import type { WarmObservation, WarmStart } from '../../engine/warm-start.ts';
 import { readWholeTopic, type TopicRecord } from '../../kafka/fetch/topic-tail.ts';
@@ -11,7 +17,6 @@ import { bareIdentity, groupIdOf, seriesIdentity } from '../../records/series/se
 import { openInput } from '../../tools/csv/input.ts';
 import { type CsvReading, readObservations } from '../../tools/csv/observations.ts';
 import { pullObservations } from '../../tools/csv/pull.ts';
-import { topicDecoder } from './topic-decoder.ts';
 
 /** A history is held in memory as a whole. */
 const HISTORY_MAX = 5_000_000;
@@ -145,4 +150,43 @@ class PartitionedHistory {
   as(source: string): WarmStart {
     return { source, observationsOf: (partition) => this.#byPartition.get(partition) ?? [] };
   }
+}
+
+interface TopicDecoding {
+  readonly groupSourceOf: GroupSourceOf;
+  /** Points of other series are left out, where records hold many. */
+  readonly isWatched: (series: string) => boolean;
+  readonly schemas: SchemaSource | null;
+}
+
+/** Content of each record of a topic, in any format: an observation, many, or the reason of none. */
+type DecodeRecords = (records: readonly TopicRecord[]) => Promise<(TopicRecord & { readonly decoded: Decoded })[]>;
+
+function topicDecoder(input: RecordMapping, { groupSourceOf, isWatched, schemas }: TopicDecoding): DecodeRecords {
+  const decoder = createRecordDecoder(scoredInput(input), { groupSourceOf, schemas });
+  const splitting = {
+    groupPathOf: (series: string) => (isWatched(series) ? groupSourceOf(series) : 'unwatched'),
+    futureLimitOf: () => Number.POSITIVE_INFINITY,
+    schemas,
+  } as const;
+  const splitter = holdsMany(input) ? createRecordSplitter(input, splitting) : null;
+  const decode = (record: TopicRecord & EncodedRecord, nowMs: number) => {
+    const split = splitter?.split(record, nowMs);
+    if (split === undefined) return [{ ...record, decoded: decoder.decode(record, nowMs) }];
+    if (split.kind === 'dead-letter') return [{ ...record, decoded: split }];
+    const refused = split.reasons.map(
+      (detail): Decoded => ({ kind: 'dead-letter', reason: 'points-refused', detail, series: null }),
+    );
+    const found = split.records.map((each) => decoder.decode(each, nowMs));
+    return [...found, ...refused].map((decoded) => ({ ...record, decoded }));
+  };
+  return async (records) => {
+    const { missingSchema, loadSchemas } = splitter ?? decoder;
+    const nowMs = Date.now();
+    const valued = records.filter(hasValue);
+    const missing = new Set(valued.map((record) => missingSchema(record, nowMs)));
+    const ids = [...missing].filter((id) => id !== null);
+    if (ids.length > 0) await loadSchemas(ids, nowMs);
+    return valued.flatMap((record) => decode(record, nowMs));
+  };
 }

@@ -5,7 +5,6 @@ import { byName, oneOrMore, required, section } from '../schema/schema.ts';
 const LABELS_MAX = 16;
 const CHARACTERS_MAX = 256;
 const TEXT = new RegExp(`^[^\\x00]{1,${CHARACTERS_MAX}}$`);
-/** Hints of a file. */
 export const DEPENDENCIES_MAX = 1_000;
 const EXPECTED = `a mapping of 1 to ${LABELS_MAX} labels`;
 

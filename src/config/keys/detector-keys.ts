@@ -2,7 +2,7 @@ import { FALSE_ALARMS_EXPECTED, type FalseAlarms, parseFalseAlarms } from '../..
 import { AGGREGATES, COUNTER_READINGS } from '../../detection/calibration/points.ts';
 import { CALIBRATION_WINDOWS_MIN } from '../../detection/calibration/threshold.ts';
 import { CONTEXT_MIN } from '../../forecasting/context-length.ts';
-import { KNOWN_UNITS } from '../../records/quantity-text.ts';
+import { KNOWN_UNITS } from '../../records/text/quantity-text.ts';
 import { type Frequency, parseFrequency } from '../../time/frequency.ts';
 import {
   boolean,
@@ -75,7 +75,6 @@ export const detectorKinds = {
   as: oneOf(...COUNTER_READINGS),
 };
 
-/** The keys of a detector. */
 export const detectorKeys = {
   name: required(entryName, 'Unique; part of every score.'),
   series: required(

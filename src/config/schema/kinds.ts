@@ -36,7 +36,6 @@ export function integerFrom(min: number, max: number): Kind<number> {
   return kindOf(`an integer from ${min} to ${max}`, Type.Integer({ minimum: min, maximum: max }), itself<number>);
 }
 
-/** Any number that is finite. */
 export const number: Kind<number> = kindOf('a number', Type.Number(), itself<number>);
 
 export function numberFrom(min: number): Kind<number> {
@@ -81,7 +80,6 @@ const seriesChoice = textOf(
   { pattern: '\\S' },
 );
 
-/** A selection of series. */
 export const seriesText: Kind<string> = {
   ...seriesChoice,
   hint: (written) => patternProblem(String(written)),

@@ -14,7 +14,6 @@ interface SettingsReading {
   readonly found: LineProblem[];
 }
 
-/** Place of a value in a text of settings. */
 export class SettingsPlace {
   protected readonly reading: SettingsReading;
   readonly path: string;
@@ -61,7 +60,6 @@ export class MappingPlace extends SettingsPlace {
     return this.reading.secrets;
   }
 
-  /** Every key that is set. */
   get keys(): readonly string[] {
     return [...this.#entries.keys()];
   }

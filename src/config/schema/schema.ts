@@ -4,11 +4,9 @@ import { portablePattern } from './portable-pattern.ts';
 import { nearestOf, notKnown } from './problems.ts';
 import type { SettingsMapping, SettingsNode } from './settings-text.ts';
 
-/** Form and reader of a setting. */
 export interface Setting<T> {
   /** As problems name it: `must be EXPECTED`. */
   readonly expected: string;
-  /** Its form (JSON Schema). */
   readonly schema: TSchema;
   /** undefined where it is invalid, which was reported. */
   readonly read: (node: SettingsNode, place: SettingsPlace) => T | undefined;

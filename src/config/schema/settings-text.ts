@@ -84,7 +84,6 @@ function tokensOf(text: string): number {
   return tokens;
 }
 
-/** A problem on a line of a settings text. */
 export interface LineProblem {
   readonly line: number;
   readonly message: string;

@@ -10,7 +10,6 @@ import { oneOf, textOf } from './kinds.ts';
 import type { MappingPlace } from './place.ts';
 import { defaulted, oneOrMore, optional, type SectionFields } from './schema.ts';
 
-/** A date, or one of every year. */
 const DATE = /^(?:\d{4}-)?\d{2}-\d{2}$/;
 export const date = textOf(
   'a date such as 2026-12-24, or 12-24 for every year',

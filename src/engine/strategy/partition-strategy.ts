@@ -1,4 +1,4 @@
-import type { WorkerLimits } from '../../config/config.ts';
+import type { WorkerLimits } from '../../config/options/options.ts';
 import type { Finding } from '../../records/diagnostics/finding.ts';
 import { type FirstCommitOptions, firstCommit } from '../commit/first-commit.ts';
 import { PendingCommit } from '../commit/pending-commit.ts';

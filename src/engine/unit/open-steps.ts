@@ -9,7 +9,7 @@ import {
 } from '../../detection/calibration/counter-change.ts';
 import type { StreamDetectionSettings } from '../../detection/calibration/settings.ts';
 import { meanStepMs } from '../../time/frequency.ts';
-import { gridStepAt } from '../../time/grid-steps.ts';
+import { gridStepAt } from '../../time/grid-placement.ts';
 import { CounterHealth } from './counter-health.ts';
 import type { LoadedDetector } from './loaded-detector.ts';
 import { drainPoints, keepPoint, keepStep, noteRecord, type PointInTime, withAdded } from './points-of-steps.ts';

@@ -1,15 +1,22 @@
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import type { Incident } from '../../records/incident.ts';
 import type { ScoreRecord, ScoreState } from '../../records/score-record.ts';
-import type { EventRows, EventSelection, KnownEvent, PageKey } from './event-port.ts';
-import type { FoundIncident, IncidentRows, IncidentSelection, IncidentStanding } from './incident-port.ts';
+import type {
+  EventRows,
+  EventSelection,
+  FoundIncident,
+  IncidentRows,
+  IncidentSelection,
+  IncidentStanding,
+  KnownEvent,
+  PageKey,
+} from './span-port.ts';
 
 /** Times are event times, milliseconds since 1970 (UTC). Numbers that do not exist are null in rows, NaN in columns. */
 
 /** Scores, events, incidents and dead letters come from topics of their own; offsets are kept for each. */
 export type HistorySource = 'scores' | 'events' | 'incidents' | 'dead-letters';
 
-/** Place of a record in its topic. */
 export interface HistoryPlace {
   readonly partition: number;
   readonly offset: number;
@@ -145,7 +152,6 @@ export interface SeriesScores {
   readonly columns: ScoreColumns;
 }
 
-/** Freshness of the series that are kept. */
 export interface SeriesStanding {
   /** Series that continue, by the state of their newest score. */
   readonly states: ReadonlyMap<ScoreState, number>;
@@ -274,7 +280,6 @@ export interface LiveSecond {
   readonly incidents: readonly Incident[];
 }
 
-/** Live scores and events. */
 export interface HistoryFeed {
   /** @returns ends the subscription */
   subscribe(listener: (second: LiveSecond) => void, followed: string | null): () => void;

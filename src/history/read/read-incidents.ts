@@ -8,7 +8,7 @@ import {
   type IncidentStanding,
   MERGED_MAX,
   type SimilarIncident,
-} from '../port/incident-port.ts';
+} from '../port/span-port.ts';
 import { Conditions } from '../sql/conditions.ts';
 import type { HistorySql } from '../sql/history-database.ts';
 import { eventChosen, readSpans } from './read-spans.ts';

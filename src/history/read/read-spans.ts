@@ -1,4 +1,4 @@
-import type { PageKey, SpanSelection } from '../port/event-port.ts';
+import type { PageKey, SpanSelection } from '../port/span-port.ts';
 import type { Conditions } from '../sql/conditions.ts';
 import type { HistorySql } from '../sql/history-database.ts';
 

@@ -16,7 +16,6 @@ export type HistoryValue = string | number | null;
 
 export type ColumnType = 'int2' | 'int4' | 'int8' | 'float4' | 'float8' | 'text';
 
-/** One column of many rows. */
 export interface ColumnValues {
   readonly name: string;
   readonly type: ColumnType;

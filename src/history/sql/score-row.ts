@@ -21,7 +21,6 @@ export function stateAt(place: number): ScoreState {
   return SCORE_STATES[place] ?? 'scored';
 }
 
-/** Conditions of SQL on `flags`. */
 export const IS_ALARM = `(flags & ${ALARM}) <> 0`;
 export const IS_ANOMALY = `(flags & ${ANOMALY}) <> 0`;
 /** The place of the state in its list. */

@@ -1,4 +1,4 @@
-import { Entries, type StateChanges } from '../../records/entries.ts';
+import { Entries, type StateChanges } from '../../singleton/entries.ts';
 import { type Dependencies, NO_DEPENDENCIES } from './dependencies.ts';
 import { Nesting } from './nesting.ts';
 
@@ -25,7 +25,6 @@ const FLAT_FROM = 5_000;
 const USUAL_QUANTILE = 0.95;
 const RATES_MAX = 4;
 
-/** Part of an event that is counted. */
 interface NotedEvent {
   readonly series: string;
   readonly contexts: readonly string[];
@@ -236,11 +235,9 @@ export interface FleetRates {
   readonly epoch: number;
   /** True if there is a past to compare with. */
   readonly isKnown: boolean;
-  /** Events of all series. */
   readonly perMs: number;
   /** Share of the events that are of a level or above. */
   readonly levelShares: readonly number[];
-  /** Series that have had an event. */
   readonly series: number;
   readonly seriesOf: ReadonlyMap<string, number>;
   readonly nesting: Nesting;

@@ -5,7 +5,6 @@ import { dimensionOf } from './series-parts.ts';
  * within different parts of such a dimension has nothing to do with each other, unless other evidence exists.
  */
 export class Nesting {
-  /** Values of each dimension. */
   readonly #values = new Map<string, Set<string>>();
   /** By inner and outer dimension: the outer value of each inner one; null if the inner lies in several. */
   readonly #outer = new Map<string, Map<string, Map<string, string> | null>>();

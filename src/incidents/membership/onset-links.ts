@@ -4,7 +4,6 @@ import { stretchOf } from './onset-stretch.ts';
 import { haveParts } from './part-counts.ts';
 import { METRIC, type SeriesParts } from './series-parts.ts';
 
-/** The beginning of an event. */
 export interface Onset {
   readonly eventId: string;
   readonly series: string;
@@ -54,7 +53,6 @@ const ofSeries = (series: string) => `series\u0000${series}`;
 export class OnsetLinks {
   readonly #past: FleetPast;
   readonly #dependencies: Dependencies;
-  /** By context and level. */
   readonly #lists = new Map<string, Onset[]>();
   /** Those that began with unusually many others, by what they have in common. */
   readonly #atOnce = new Map<string, Set<string>>();
@@ -65,7 +63,6 @@ export class OnsetLinks {
     this.#dependencies = dependencies;
   }
 
-  /** Adds an onset and reports its links. */
   add(onset: Onset, link: (link: Link) => void): void {
     const rates = this.#past.ratesAt(onset.atMs);
     for (const context of [FLEET, ...this.#dependencies.extended(onset.contexts)]) {

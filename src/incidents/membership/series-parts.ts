@@ -19,7 +19,6 @@ export const NAME_SEPARATORS = ['/', '.', ':'] as const;
 const DIMENSIONS_MAX = 12;
 /** Dimensions of names without labels. No label is named so. */
 const DEPTH = 'depth ';
-/** Series that share a metric. */
 export const METRIC = '\u0000metric\u0000';
 
 /** Labels that the id of a series does not show. */
@@ -77,7 +76,6 @@ export function sharedContexts({ metric, dimensions }: SeriesParts): readonly st
   return metric === null ? contexts : [...contexts, `${METRIC}${metric}`];
 }
 
-/** The context of all series with this label. */
 export function labelContext(label: string, value: string): string {
   return contextOf(labelDimension(label, value));
 }

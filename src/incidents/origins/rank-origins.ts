@@ -4,7 +4,6 @@ import { type Dependencies, type MetHints, NO_DEPENDENCIES } from '../membership
 import { type SeriesParts, sharedContexts } from '../membership/series-parts.ts';
 import { componentsOf } from './component-split.ts';
 
-/** The event of a series in an incident. */
 export interface SeriesMove {
   readonly series: string;
   readonly parts: SeriesParts;

@@ -1,4 +1,4 @@
-import type { PrometheusSource } from '../../config/config.ts';
+import type { PrometheusSource } from '../../config/keys/source-keys.ts';
 
 /** Prometheus answers at most 11,000 steps of a series. */
 export const STEPS_MAX = 10_000;

@@ -1,6 +1,6 @@
 import type { PointRecords, RecordsOfPoints } from '../../codecs/points/point-records.ts';
 import type { DecodedPoints } from '../../codecs/points/series-points.ts';
-import type { PrometheusSource } from '../../config/config.ts';
+import type { PrometheusSource } from '../../config/keys/source-keys.ts';
 import type { OutputRecord, PartitionSession, StreamLog } from '../../engine/log/log.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import {

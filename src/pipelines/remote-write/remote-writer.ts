@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeWriteRequest, encodeWriteRequest2, type WrittenSeries } from '../../codecs/points/write-request.ts';
-import type { RemoteWriteConfig } from '../../config/config.ts';
+import type { RemoteWriteConfig } from '../../config/connections.ts';
 import { deflateSnappy } from '../../kafka/batch/snappy.ts';
 import { halvesOf, newerThan, samplesIn } from './score-series.ts';
 

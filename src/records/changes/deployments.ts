@@ -1,14 +1,13 @@
 import type { AnomalyEvent } from '../anomaly-event.ts';
-import type { Deployment } from '../deployment.ts';
 import { labelsOfId } from '../series/series-id.ts';
 import { type SeriesPattern, seriesPattern } from '../series/series-pattern.ts';
 import { CHANGE_BEFORE_MS, CHANGES_KEPT_MS, CHANGES_MAX } from './change-limits.ts';
+import type { Deployment } from './deployment.ts';
 
 /** Subject of a change: an event, an event of an incident, or a series. */
 export interface ConcernedSubject {
   readonly series: string | null;
   readonly group: string | null;
-  /** Those of its detector. */
   readonly labels?: AnomalyEvent['labels'];
   readonly seriesLabels?: AnomalyEvent['seriesLabels'];
 }

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Deployment } from '../deployment.ts';
 import { patternProblem } from '../series/series-pattern.ts';
 import { CHANGE_TIME_MS, CHANGE_LIMITS as LIMITS } from './change-limits.ts';
+import type { Deployment } from './deployment.ts';
 
 interface ChangeProblem {
   readonly field: string;
-  /** Expected value. */
   readonly expected: string;
 }
 

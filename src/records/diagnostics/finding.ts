@@ -2,7 +2,6 @@
 interface ArrivalFinding {
   readonly detector: string;
   readonly freq: string;
-  /** Observations that were judged. */
   readonly observations: number;
   /** Judged observations that were dropped, because their time step was taken. */
   readonly duplicates: number;
@@ -62,7 +61,6 @@ export const FINDING_KINDS: readonly Finding['kind'][] = [
 
 /** Findings of one place, worst first; more are left out. */
 export const FINDINGS_MAX = 16;
-/** Series that a finding names. */
 export const EXAMPLES_MAX = 3;
 
 /** The identity of a finding: its numbers change all the time. */

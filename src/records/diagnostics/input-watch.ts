@@ -1,6 +1,5 @@
 import type { Frequency } from '../../time/frequency.ts';
 import { Arrivals } from './arrivals.ts';
-import { addYoung, EndedYoung, type YoungSeries } from './ended-young.ts';
 import { EXAMPLES_MAX, FINDINGS_MAX, type Finding, type Suspicion } from './finding.ts';
 import { encodeFindings } from './offset-metadata.ts';
 import { stepAlias } from './step-alias.ts';
@@ -20,7 +19,6 @@ export const BLOCK_RECORDS = 1_000;
 /** An id that is named as an example is cut after so many characters. */
 const EXAMPLE_LENGTH_MAX = 64;
 
-/** A record that is not scored. */
 interface DroppedRecord {
   readonly reason: string;
   readonly series?: string | null;
@@ -28,9 +26,7 @@ interface DroppedRecord {
   readonly wasScored?: boolean;
 }
 
-/** Counts of records, by the detector that takes them. */
 export class InputCounts {
-  /** Late observations of each detector. */
   readonly late = new Map<string, number>();
   readonly arrivals = new Map<string, Arrivals>();
   unwatched = 0;
@@ -184,5 +180,48 @@ export class InputWatch {
     this.#judged = { findings, metadata: encodeFindings(findings) };
     if (this.#counts.records >= BLOCK_RECORDS) [this.#earlier, this.#counts] = [this.#counts, new InputCounts()];
     return this.#judged;
+  }
+}
+
+/** Counted are the series of the newest days: between one and two. */
+export const YOUNG_PERIOD_MS = 86_400_000;
+export const YOUNG_MIN = 10;
+/** Series of one detector that are remembered in a period; more are as many. */
+export const YOUNG_MAX = 1_000;
+
+/** Series that ended before they were calibrated, by detector. */
+export type YoungSeries = Map<string, Set<string>>;
+
+export function addYoung(young: YoungSeries, detector: string, series: Iterable<string>): void {
+  let known = young.get(detector);
+  if (known === undefined) {
+    known = new Set();
+    young.set(detector, known);
+  }
+  for (const one of series) if (known.size < YOUNG_MAX) known.add(one);
+}
+
+/** Series of the newest days that ended before they were calibrated. Bounded by the detectors. */
+export class EndedYoung {
+  #sinceMs = Number.NEGATIVE_INFINITY;
+  #earlier: YoungSeries = new Map();
+  #newest: YoungSeries = new Map();
+
+  /** @param clockMs event time */
+  add(young: YoungSeries, clockMs: number): void {
+    if (clockMs >= this.#sinceMs + YOUNG_PERIOD_MS) {
+      this.#earlier = clockMs >= this.#sinceMs + 2 * YOUNG_PERIOD_MS ? new Map() : this.#newest;
+      this.#newest = new Map();
+      this.#sinceMs = clockMs;
+    }
+    for (const [detector, series] of young) addYoung(this.#newest, detector, series);
+  }
+
+  findings(): Finding[] {
+    return [...new Set([...this.#earlier.keys(), ...this.#newest.keys()])].flatMap((detector): Finding[] => {
+      const series = new Set([...(this.#newest.get(detector) ?? []), ...(this.#earlier.get(detector) ?? [])]);
+      const examples = [...series].slice(0, EXAMPLES_MAX);
+      return series.size < YOUNG_MIN ? [] : [{ kind: 'young', detector, series: series.size, examples }];
+    });
   }
 }

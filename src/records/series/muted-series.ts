@@ -8,7 +8,6 @@ export interface MutedSeries {
   readonly untilMs: number;
 }
 
-/** Series, group and detector of an event. */
 interface MutableEvent {
   readonly series: string | null;
   readonly group: string | null;

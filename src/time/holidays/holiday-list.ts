@@ -17,7 +17,6 @@ export const PLACE_EXPECTED =
 export const HOLIDAY_TYPES = ['public', 'bank'] as const;
 type HolidayType = (typeof HOLIDAY_TYPES)[number];
 
-/** A date on which a place has a holiday. */
 export interface Holiday {
   /** As `2026-12-24`, in local time. */
   readonly date: string;

@@ -110,7 +110,6 @@ export class BacktestIncidents {
     return events;
   }
 
-  /** Ids of incidents that are worth reading. */
   #shown(newest: ReadonlyMap<string, Incident>, events: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
     const weighed = [...newest].flatMap(([id, incident]) => {
       const ids = events.get(id) ?? [];

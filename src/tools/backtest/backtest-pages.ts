@@ -10,7 +10,6 @@ const SCORES_MAX = 500_000;
 /** Enough for a chart; the rest would only be noise of the conversion. */
 const SIGNIFICANT = 6;
 
-/** Gathers a backtest for one page that shows it. */
 export class BacktestPages {
   readonly #series = new Map<string, ReportSeries>();
   readonly #events = new Map<string, AnomalyEvent>();

@@ -21,9 +21,9 @@ import { Sandbox } from '../../sandbox/sandbox.ts';
 import type { SandboxOutcome } from '../../sandbox/sandbox-run.ts';
 import { Turns } from '../../sandbox/turns.ts';
 import type { Database } from '../../store/database/database.ts';
-import type { FinetunedWeights } from '../../store/finetuned-weights.ts';
+import type { FinetunedWeights } from '../../store/models/finetuned-weights.ts';
 import type { ScoringAnswerHeader, ScoringHeader } from './backtest-program.ts';
-import { noDetector } from './detector-of-text.ts';
+import { noDetector } from './scoring-models.ts';
 
 export interface BacktestLimits {
   /** Files and what-ifs that are scored at once, each in a child of its own. One owner leaves one place to others. */

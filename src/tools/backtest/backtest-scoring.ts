@@ -8,9 +8,9 @@ import { csvReading } from '../csv/flags.ts';
 import { readObservations } from '../csv/observations.ts';
 import { pullObservations } from '../csv/pull.ts';
 import { BacktestPages } from './backtest-pages.ts';
-import { detectorOfText } from './detector-of-text.ts';
 import {
   boundedTexts,
+  detectorOfText,
   forecastProblems,
   type ProblemsHeader,
   problemsHeader,

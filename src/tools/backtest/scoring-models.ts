@@ -1,5 +1,9 @@
 import { SCORING_FORECASTS_MAX } from '../../api/operations/scoring-price.ts';
-import type { DetectorModels } from '../../engine/detector-models.ts';
+import type { DetectorConfig } from '../../config/config.ts';
+import { readDetectorsFile } from '../../config/detectors-file.ts';
+import { resolveDetectors } from '../../config/resolve.ts';
+import type { DetectorModel, DetectorModels } from '../../engine/detector-models.ts';
+import { matchDetectors } from '../../engine/unit/loaded-detector.ts';
 import type { Forecasters } from '../../models/onnx-forecaster.ts';
 import { shortened } from '../csv/shortened.ts';
 
@@ -38,4 +42,31 @@ export function boundedTexts(texts: readonly string[]): readonly string[] {
 
 export function problemsHeader(problems: readonly string[]): ProblemsHeader {
   return { kind: 'problems', problems: boundedTexts(problems) };
+}
+
+type DetectorOfText =
+  | { readonly kind: 'problems'; readonly problems: readonly string[] }
+  /** `index`: its place in the detectors file. */
+  | { readonly kind: 'detector'; readonly detector: DetectorConfig; readonly index: number };
+
+/** The detector of a detectors file that takes a series, with what it takes from its model. */
+export function detectorOfText(
+  text: string,
+  series: string,
+  models: ReadonlyMap<string, DetectorModel>,
+): DetectorOfText {
+  const problems: string[] = [];
+  const file = readDetectorsFile('detectors', text, problems);
+  if (file === null || problems.length > 0) return { kind: 'problems', problems };
+  const written = file.stream.detectors;
+  const found = matchDetectors(written.map((config) => ({ config })))(series)?.config;
+  if (found === undefined) return { kind: 'problems', problems: [noDetector(series)] };
+  const limits = new Map([...models].map(([name, { model }]) => [name, model.manifest]));
+  const resolved = resolveDetectors([found], limits);
+  if (resolved.kind === 'problems') return resolved;
+  return { kind: 'detector', detector: resolved.detectors[0], index: written.indexOf(found) };
+}
+
+export function noDetector(series: string): string {
+  return `no detector of the file takes the series ${series}`;
 }

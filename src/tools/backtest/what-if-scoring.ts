@@ -8,8 +8,13 @@ import { loadDetector, tunedModel } from '../../engine/detector-models.ts';
 import { shareWeights } from '../../models/tuned-weights.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import type { ScoreRecord } from '../../records/score-record.ts';
-import { detectorOfText } from './detector-of-text.ts';
-import { forecastProblems, type ProblemsHeader, problemsHeader, type ScoringModels } from './scoring-models.ts';
+import {
+  detectorOfText,
+  forecastProblems,
+  type ProblemsHeader,
+  problemsHeader,
+  type ScoringModels,
+} from './scoring-models.ts';
 
 /** Timestamps and values of each series follow, then the weights of a fine-tuned model, if any. */
 export interface WhatIfHeader {

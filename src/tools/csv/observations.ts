@@ -4,10 +4,8 @@ import { START_PATH, TEMPORALITY_PATH } from '../../codecs/observations/read-ext
 import type { TimeUnit } from '../../config/config.ts';
 import { type CsvColumns, findColumns, type WantedColumns } from './columns.ts';
 import type { CsvItem } from './csv-item.ts';
-import { DecimalMarks } from './decimal-marks.ts';
 import { inTimeOrder, type LiveReading } from './in-time-order.ts';
-import { LocalFileTimes } from './local-file-times.ts';
-import { type CsvRow, readCsvRows } from './rows.ts';
+import { type CsvRow, readCsvRows, type Separator } from './rows.ts';
 import type { TimeFormat } from './time-format.ts';
 
 export interface CsvReading extends WantedColumns {
@@ -138,4 +136,77 @@ function noTime(field: string | undefined): string {
   if (field === undefined || field === '') return 'the record has no time';
   const units = 'neither an ISO 8601 date nor a number of seconds, ms, us or ns since 1970';
   return `the time is ${JSON.stringify(field)}: ${units}; name its form, such as --time-format "%d/%m/%Y %H:%M"`;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** The times of a series by the newest rows. */
+interface SeriesTimes {
+  lastMs: number;
+  /** Rows are newest first. */
+  isDescending: boolean;
+  /** Instants that rows of the newest hour that comes twice have, by the first of both. */
+  doubled: Map<number, number>;
+}
+
+/** Resolves a time that a clock shows twice when it is set back, by the rows before it; a second row has the other. */
+class LocalFileTimes {
+  readonly #series = new Map<string, SeriesTimes>();
+
+  instantOf(time: { readonly series: string; readonly timestampMs: number; readonly laterMs?: number }): number {
+    const { series, timestampMs: firstMs, laterMs = firstMs } = time;
+    const times = this.#series.get(series) ?? { lastMs: -Infinity, isDescending: false, doubled: new Map() };
+    this.#series.set(series, times);
+    const { lastMs, isDescending, doubled } = times;
+    const taken = doubled.get(firstMs);
+    const isLater = isDescending ? laterMs < lastMs : firstMs <= lastMs;
+    times.lastMs = taken === undefined ? (isLater ? laterMs : firstMs) : firstMs + laterMs - taken;
+    if (laterMs === firstMs && firstMs !== lastMs) times.isDescending = firstMs < lastMs;
+    if (laterMs === firstMs) return firstMs;
+    if ([...doubled.keys()].some((ms) => Math.abs(ms - firstMs) > HOUR_MS)) doubled.clear();
+    if (taken === undefined) doubled.set(firstMs, times.lastMs);
+    return times.lastMs;
+  }
+}
+
+const WITH_POINT = /^[+-]?(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const WITH_COMMA = /^[+-]?(?:\d+,\d*|,\d+)(?:[eE][+-]?\d+)?$/;
+
+type ReadNumber =
+  /** With a decimal point. What is no number stays as it is, so that the refusal can quote it. */
+  { readonly kind: 'read'; readonly text: string } | { readonly kind: 'refused'; readonly reason: string };
+
+/**
+ * Reads the numbers of a file. They have a decimal point or, where commas separate nothing, a decimal comma: as the
+ * first one that has either. A number with the other mark would be read wrong by a thousand, and is refused.
+ */
+class DecimalMarks {
+  readonly #mayBeComma: boolean;
+  #mark: '.' | ',' | null = null;
+  #isNew = false;
+
+  constructor(separator: Separator) {
+    this.#mayBeComma = separator !== ',';
+  }
+
+  /** True once, after the first number with a decimal comma. */
+  takeComma(): boolean {
+    const isNew = this.#isNew;
+    this.#isNew = false;
+    return isNew;
+  }
+
+  read(field: string): ReadNumber {
+    const mark = !this.#mayBeComma ? null : WITH_COMMA.test(field) ? ',' : WITH_POINT.test(field) ? '.' : null;
+    if (mark === null) return { kind: 'read', text: field };
+    if (this.#mark === null) {
+      this.#mark = mark;
+      this.#isNew = mark === ',';
+    }
+    if (mark !== this.#mark) {
+      const before = this.#mark === ',' ? 'a decimal comma' : 'a decimal point';
+      return { kind: 'refused', reason: `the value is ${JSON.stringify(field)}, and numbers before it have ${before}` };
+    }
+    return { kind: 'read', text: field.replace(',', '.') };
+  }
 }

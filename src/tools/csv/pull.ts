@@ -1,5 +1,5 @@
 import type { CsvItem, CsvObservation } from './csv-item.ts';
-import { SEPARATORS } from './separator.ts';
+import { SEPARATORS } from './rows.ts';
 import { shortened } from './shortened.ts';
 
 export interface CsvPull {

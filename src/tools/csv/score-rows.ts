@@ -1,5 +1,5 @@
-import { csvField } from '../../records/csv-field.ts';
 import type { ScoreRecord } from '../../records/score-record.ts';
+import { csvField } from '../../records/text/csv-field.ts';
 
 const FIELDS: Readonly<Record<string, (score: ScoreRecord) => string | number | boolean | null>> = {
   series: ({ series }) => csvField(series),

@@ -3,7 +3,6 @@ import { WEEKDAYS_OF_ISO, type Weekday } from '../../time/local-times.ts';
 import { rateOf, type SeriesColumn, type SeriesColumns } from './series-columns.ts';
 import { isCounter } from './series-profile.ts';
 
-/** A day off of a place, as the list has it. */
 interface ListedDay {
   readonly date: string;
   readonly name: string;

@@ -10,7 +10,6 @@ export interface Season {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Days that a season is seen in. */
 const DAYS_MIN = 3;
 const WEEKS_MIN = 3;
 /** Newest positions that are looked at. */

@@ -41,7 +41,6 @@ function groupOf(detectors: readonly SuggestedDetector[]): SuggestedGroup | null
   return best;
 }
 
-/** Values of the labels that all members have. */
 function labelsOf({ family }: SuggestedDetector): ReadonlyMap<string, ReadonlySet<string>> {
   const members = family.members.slice(0, MEMBERS_MAX);
   const values = new Map<string, string[]>();

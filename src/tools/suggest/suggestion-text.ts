@@ -14,7 +14,6 @@ export interface SuggestedSource {
 }
 
 interface SuggestionContext {
-  /** The command that made it. */
   readonly command: string;
   readonly sources: readonly SuggestedSource[];
   /** Time zone of the people whose calendar counts, such as Europe/Berlin. */
@@ -27,7 +26,6 @@ interface SuggestionContext {
 const MODEL = 'tsmodel-1-detection';
 const NAMED_MAX = 3;
 const NAME_LENGTH_MAX = 80;
-/** Patterns of detectors that a group is suggested of. */
 const GROUP_PATTERNS_MAX = 30;
 
 /** A detectors file with the reasons as comments. It has to have a detector to be read. */

@@ -1,4 +1,5 @@
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
+import type { Incident } from '../../records/incident.ts';
 import type { SeriesPattern } from '../../records/series/series-pattern.ts';
 import { dimmed, formatGrade, formatTime, GRADE_WIDTH, marked, printable, type ScoreLineStyle } from './score-line.ts';
 
@@ -35,4 +36,31 @@ export function isAbout({ series, members, seriesCount }: AnomalyEvent, pattern:
   if (seriesCount !== null) return true;
   const ids = series === null ? members.map((member) => member.series) : [series];
   return ids.some((id) => pattern.test(id));
+}
+
+const EVENTS_WIDTH = 6;
+
+export function incidentLineHeader(): string {
+  const titles = ['  time (UTC)'.padEnd(21), 'incident'.padEnd(TYPE_WIDTH + 1), 'events'.padStart(EVENTS_WIDTH)];
+  return [...titles, 'grade'.padStart(GRADE_WIDTH), 'what'].join('  ');
+}
+
+/**
+ * One revision of an incident as a line for people: time, type, events so far, grade, summary, and the evidence for the
+ * first place where it may have begun. One that was opened begins with `!`.
+ */
+export function incidentLine(
+  { type, updatedAtMs, eventCount, grade, summary, origins, mergedInto }: Incident,
+  { colour }: Pick<ScoreLineStyle, 'colour'>,
+): string {
+  const evidence = origins[0]?.evidence ?? [];
+  const text = mergedInto === null ? [summary, ...evidence].join('; ') : `part of ${mergedInto} from now on`;
+  const line = [
+    `${type === 'opened' ? '!' : ' '} ${formatTime(updatedAtMs).padEnd(19)}`,
+    type.padEnd(TYPE_WIDTH + 1),
+    String(eventCount).padStart(EVENTS_WIDTH),
+    formatGrade(grade).padStart(GRADE_WIDTH),
+    printable(text),
+  ].join('  ');
+  return colour && type === 'opened' ? marked(line) : line;
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SignInCode } from '../../../src/api/accounts/sign-in/sign-in-code.ts';
 import { consoleFiles } from '../../../src/console/page-files.ts';
-import type { NewApiKey } from '../../../src/store/api-keys.ts';
-import { SESSION_IDLE_MS, SESSION_MS_MAX } from '../../../src/store/console-sessions.ts';
+import type { NewApiKey } from '../../../src/store/keys/api-keys.ts';
+import { SESSION_IDLE_MS, SESSION_MS_MAX } from '../../../src/store/keys/console-sessions.ts';
 import { AUTHORIZED, startApp } from '../../fixture/http/http-service.ts';
 
 const SESSION = '/console/session';

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { BodyBudget } from '../../../src/api/wire/body/body-budget.ts';
 import type { QuantileForecaster } from '../../../src/forecasting/forecaster.ts';
 import { createLogger } from '../../../src/ops/logger.ts';
-import { createApiKey } from '../../../src/store/api-keys.ts';
+import { createApiKey } from '../../../src/store/keys/api-keys.ts';
 import { AUTHORIZED, quantileForecaster, startApp } from '../../fixture/http/http-service.ts';
 import { openMemoryStore } from '../../fixture/store/memory-store.ts';
 import { newKey } from '../../fixture/store/new-key.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Backtests } from '../../../src/api/operations/backtests.ts';
-import type { NewApiKey } from '../../../src/store/api-keys.ts';
 import type { Database } from '../../../src/store/database/database.ts';
+import type { NewApiKey } from '../../../src/store/keys/api-keys.ts';
 import { fakeOperations } from '../../fixture/history/fake-operations.ts';
 import { START_MS } from '../../fixture/history/kept-records.ts';
 import { ask } from '../../fixture/http/ask.ts';

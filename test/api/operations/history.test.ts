@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SETTINGS_ALIASES_MAX } from '../../../src/config/schema/settings-text.ts';
-import type { KeyRole } from '../../../src/store/key-role.ts';
+import type { KeyRole } from '../../../src/store/keys/key-role.ts';
 import { type FakeOperations, fakeOperations } from '../../fixture/history/fake-operations.ts';
 import {
   anomalyEvent,

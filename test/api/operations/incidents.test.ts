@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Incident } from '../../../src/records/incident.ts';
-import type { KeyRole } from '../../../src/store/key-role.ts';
+import type { KeyRole } from '../../../src/store/keys/key-role.ts';
 import { fakeOperations } from '../../fixture/history/fake-operations.ts';
 import {
   anomalyEvent,

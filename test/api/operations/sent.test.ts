@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { keepSent } from '../../../src/store/sent-alerts.ts';
+import { keepSent } from '../../../src/store/reviews/sent-alerts.ts';
 import { AUTHORIZED, startApp } from '../../fixture/http/http-service.ts';
 import { openMemoryStore } from '../../fixture/store/memory-store.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Backtests, WhatIfQuestion } from '../../../src/api/operations/backtests.ts';
 import type { Operations } from '../../../src/api/operations/operations.ts';
-import type { NewApiKey } from '../../../src/store/api-keys.ts';
-import { labelEvent } from '../../../src/store/event-reviews.ts';
+import type { NewApiKey } from '../../../src/store/keys/api-keys.ts';
+import { labelled, reviewEvents } from '../../../src/store/reviews/event-reviews.ts';
 import { DETECTORS_TEXT, fakeOperations } from '../../fixture/history/fake-operations.ts';
 import { anomalyEvent, batchOf, keptScore, MINUTE_MS, START_MS } from '../../fixture/history/kept-records.ts';
 import { ask } from '../../fixture/http/ask.ts';
@@ -90,7 +90,7 @@ test('a what-if of a detector compares the events of all of its series, and mark
   ] as const) {
     const event = eventsOf(series, false)[1];
     const reviewed = { eventId: event.eventId, startedAtMs: event.startedAtMs, record: JSON.stringify(event) };
-    await labelEvent(store, reviewed, { atMs: START_MS, by: 'ann', real, note: null });
+    await reviewEvents(store, [reviewed], labelled({ atMs: START_MS, by: 'ann', real, note: null }));
   }
   const { status, body } = await submit({ after: { direction: 'down' } });
   assert.equal(status, 202);

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { zstdCompressSync } from 'node:zlib';
 import type { App } from '../../../src/api/http/exchange/fastify-app.ts';
 import type { QuantileForecaster } from '../../../src/forecasting/forecaster.ts';
-import { createApiKey } from '../../../src/store/api-keys.ts';
+import { createApiKey } from '../../../src/store/keys/api-keys.ts';
 import { ask } from '../../fixture/http/ask.ts';
 import { AUTHORIZED, quantileForecaster, startApp } from '../../fixture/http/http-service.ts';
 import { openMemoryStore } from '../../fixture/store/memory-store.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLogger } from '../../../src/ops/logger.ts';
-import { ANSWERS_KEPT_MS, pruneAnswers } from '../../../src/store/idempotent-answers.ts';
+import { ANSWERS_KEPT_MS, pruneAnswers } from '../../../src/store/jobs/idempotent-answers.ts';
 import { ask, sender } from '../../fixture/http/ask.ts';
 import { AUTHORIZED, startApp } from '../../fixture/http/http-service.ts';
 import { openMemoryStore } from '../../fixture/store/memory-store.ts';

@@ -1,10 +1,14 @@
 /** The detector that is measured, run as `backtest` runs it. Nothing else of this bench imports from `src`. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { type DetectorFlagValues, detectorFlags, detectorOfFlags } from '../../../src/app/commands/detector-flags.ts';
-import { cacheFolder } from '../../../src/config/cache-folder.ts';
+import {
+  type DetectorFlagValues,
+  detectorFlags,
+  detectorOfFlags,
+} from '../../../src/app/commands/files/detector-flags.ts';
 import { settingsDigest, type WrittenDetector } from '../../../src/config/config.ts';
 import { DETECTOR_DEFAULTS } from '../../../src/config/keys/detector-keys.ts';
+import { cacheFolder } from '../../../src/config/process-environment.ts';
 import { completedBy } from '../../../src/config/resolve.ts';
 import { byTime, type PastObservation, scoreHistory } from '../../../src/engine/commit/score-history.ts';
 import { type LoadedDetector, loadedDetector } from '../../../src/engine/unit/loaded-detector.ts';

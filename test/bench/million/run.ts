@@ -9,7 +9,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { cacheFolder } from '../../../src/config/cache-folder.ts';
+import { cacheFolder } from '../../../src/config/process-environment.ts';
 import { type LocalKafka, startKafka } from '../../../src/demo/local-kafka/kafka-broker.ts';
 import type { KafkaConnection } from '../../../src/kafka/cluster/connection.ts';
 import { faultedWorkers } from '../../fault/cluster/faulted-workers.ts';

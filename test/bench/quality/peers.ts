@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { cacheFolder } from '../../../src/config/cache-folder.ts';
+import { cacheFolder } from '../../../src/config/process-environment.ts';
 import { printedBy, pythonWith } from '../../fixture/http/python.ts';
 import { LEVELS, type TaskForecasts } from './forecasts.ts';
 import type { QualityTask } from './tasks.ts';

@@ -78,10 +78,8 @@ historyTest(
     ]);
     const first = await history.listSeries({ ...EVERY_SERIES, sort: 'grade', limit: 2 });
     const second = await history.listSeries({ ...EVERY_SERIES, sort: 'grade', limit: 2, after: first.next });
-    assert.deepEqual(
-      second.series.map(({ series }) => series),
-      ['ended'],
-    );
+    const names = second.series.map(({ series }) => series);
+    assert.deepEqual(names, ['ended']);
     assert.equal((await history.standing()).ended, 1);
   },
 );

@@ -329,10 +329,8 @@ historyTest('dead letters are listed newest first, by reason, in pages', async (
   await history.append(batchOf({ deadLetters }));
   const first = await history.listDeadLetters({ reason: null, limit: 3, after: null });
   const rest = await history.listDeadLetters({ reason: null, limit: 3, after: first.next });
-  assert.deepEqual(
-    [...first.letters, ...rest.letters].map(({ offset }) => offset),
-    [4, 3, 2, 1, 0],
-  );
+  const offsets = [...first.letters, ...rest.letters].map(({ offset }) => offset);
+  assert.deepEqual(offsets, [4, 3, 2, 1, 0]);
   assert.equal(rest.next, null);
   assert.deepEqual((await history.listDeadLetters({ reason: 'late', limit: 3, after: null })).letters, [
     deadLetters[1],

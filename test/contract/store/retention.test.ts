@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { createApiKey } from '../../../src/store/api-keys.ts';
-import { recordAudit } from '../../../src/store/audit.ts';
+import { createApiKey } from '../../../src/store/keys/api-keys.ts';
+import { recordAudit } from '../../../src/store/keys/audit.ts';
+import { addUsage, MINUTE_MS, usageOf } from '../../../src/store/ledger/usage.ts';
 import { AUDIT_DAYS, condenseUsage, pruneAudit, USAGE_DAYS } from '../../../src/store/retention.ts';
-import { addUsage, MINUTE_MS, usageOf } from '../../../src/store/usage.ts';
 import { newKey } from '../../fixture/store/new-key.ts';
 import { readAudit } from '../../fixture/store/read-audit.ts';
 import { storeTest } from '../../fixture/store/stores.ts';

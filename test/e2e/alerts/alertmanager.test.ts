@@ -54,10 +54,8 @@ test(isHere ? law : `${law} (skipped: ${whyNoAlertmanager})`, {
   assert.deepEqual(await send(notificationOf([closed])), { kind: 'accepted' });
   await until('it is resolved', () => notified().some((message) => message.status === 'resolved'));
   assert.deepEqual(await alerts(), []);
-  assert.deepEqual(
-    notified().map((message) => message.status),
-    ['firing', 'resolved'],
-  );
+  const statuses = notified().map((message) => message.status);
+  assert.deepEqual(statuses, ['firing', 'resolved']);
 });
 
 const restartLaw = 'Alertmanager resolves an event whose end it lost in a restart, once the end is repeated';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { cacheFolder } from '../../../src/config/cache-folder.ts';
+import { cacheFolder } from '../../../src/config/process-environment.ts';
 import { startHttpReceiver } from '../../fixture/alerts/http-receiver.ts';
 import { startCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { Database } from '../../../src/store/database/database.ts';
-import { keepSent } from '../../../src/store/sent-alerts.ts';
+import { keepSent } from '../../../src/store/reviews/sent-alerts.ts';
 import { type ConsoleService, PAST, startConsole } from '../../fixture/console/console-service.ts';
 import { openSignedIn } from '../../fixture/console/opened-page.ts';
 import { axeFindings, goTo, untilCount } from '../../fixture/console/page-steps.ts';

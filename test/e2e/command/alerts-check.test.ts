@@ -68,10 +68,8 @@ test('alerts --test closes what it opened where a receiver keeps it', async () =
   const { exitCode, out } = await runCommand(['alerts', '--routes', path, '--test', 'hook'], { KEY: 'k'.repeat(32) });
   assert.equal(exitCode, 0, out.join('\n'));
   const posts = pager.posts.map(({ body }) => JSON.parse(body));
-  assert.deepEqual(
-    posts.map((post) => post.event_action),
-    ['trigger', 'resolve'],
-  );
+  const actions = posts.map((post) => post.event_action);
+  assert.deepEqual(actions, ['trigger', 'resolve']);
   assert.equal(posts[0].dedup_key, posts[1].dedup_key);
 });
 

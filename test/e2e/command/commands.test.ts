@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { connectRegistry } from '../../../src/codecs/formats/registry.ts';
 import { createScoreEncoder } from '../../../src/codecs/score-encoder.ts';
-import { cacheFolder } from '../../../src/config/cache-folder.ts';
 import type { Topics } from '../../../src/config/config.ts';
+import { cacheFolder } from '../../../src/config/process-environment.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';
 import type { AnomalyEvent } from '../../../src/records/anomaly-event.ts';
 import type { ScoreRecord } from '../../../src/records/score-record.ts';
@@ -221,10 +221,8 @@ kafkaTest('scores in Avro are shown with the schema of the registry', async () =
     await watch.until(() => watch.out.length === scores.length);
     watch.interrupt();
     assert.equal(await watch.exitCode, 0);
-    assert.deepEqual(
-      watch.out.map((line) => JSON.parse(line)),
-      scores,
-    );
+    const watched = watch.out.map((line) => JSON.parse(line));
+    assert.deepEqual(watched, scores);
   } finally {
     await connected.close();
     await registry.kill();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDatabase } from '../../../src/store/database/open-store.ts';
-import { createFinetunedModel, listFinetunedModels } from '../../../src/store/finetuned-models.ts';
+import { createFinetunedModel, listFinetunedModels } from '../../../src/store/models/finetuned-models.ts';
 import { runCommand, startCommand } from '../../fixture/command.ts';
 import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { serve, statusOf, stop } from '../../fixture/http/served.ts';
@@ -113,9 +113,7 @@ test('a copy of the data folder of an idle service has every key and model', asy
   assert.equal(usage.month.requests, 1);
   await stop(restored);
   const after = await openDatabase({ dataDir: copy, url: null });
-  assert.deepEqual(
-    (await listFinetunedModels(after, 'ann')).map(({ id }) => id),
-    ['tuned'],
-  );
+  const ids = (await listFinetunedModels(after, 'ann')).map(({ id }) => id);
+  assert.deepEqual(ids, ['tuned']);
   await after.close();
 });

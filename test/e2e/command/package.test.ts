@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { cacheFolder } from '../../../src/config/cache-folder.ts';
+import { cacheFolder } from '../../../src/config/process-environment.ts';
 import { startCommand } from '../../fixture/command.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
 import { until } from '../../fixture/until.ts';
@@ -55,10 +55,8 @@ test('an installed package scores a CSV file, and the clone stays without a buil
 
 test('an installed package comes without the cloud clients of the schema registry, which are never loaded', async () => {
   const packages = await readdir(join(folder, 'node_modules'));
-  assert.deepEqual(
-    packages.filter((name) => /^@(aws-sdk|azure|google-cloud)$/.test(name)),
-    [],
-  );
+  const clouds = packages.filter((name) => /^@(aws-sdk|azure|google-cloud)$/.test(name));
+  assert.deepEqual(clouds, []);
 });
 
 test('SIGTERM to npx ends the service that it started', async (t) => {

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '../../../src/config/cache-folder.ts';
+import { cacheFolder } from '../../../src/config/process-environment.ts';
 import { freePort } from '../../../src/demo/local-kafka/free-port.ts';
 import { javaVersion, KAFKA_VERSION, kafkaClassPath } from '../../../src/demo/local-kafka/java-artifacts.ts';
 import { type JavaProcess, startJava } from '../../../src/demo/local-kafka/java-process.ts';

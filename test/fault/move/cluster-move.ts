@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { cacheFolder } from '../../../src/config/cache-folder.ts';
+import { cacheFolder } from '../../../src/config/process-environment.ts';
 import { type LocalKafka, startKafka } from '../../../src/demo/local-kafka/kafka-broker.ts';
 import { asAdmin } from '../../../src/kafka/admin/admin-client.ts';
 import { produceRecords } from '../../../src/kafka/produce/bulk-producer.ts';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '../../../src/config/cache-folder.ts';
+import { cacheFolder } from '../../../src/config/process-environment.ts';
 import { fetchOnce, KAFKA_VERSION } from '../../../src/demo/local-kafka/java-artifacts.ts';
 import { type JavaProcess, startJava } from '../../../src/demo/local-kafka/java-process.ts';
 

@@ -9,7 +9,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cacheFolder } from '../../../src/config/cache-folder.ts';
+import { cacheFolder } from '../../../src/config/process-environment.ts';
 import { startKafka } from '../../../src/demo/local-kafka/kafka-broker.ts';
 import { openBulkProducer } from '../../../src/kafka/produce/bulk-producer.ts';
 import type { ScoreRecord } from '../../../src/records/score-record.ts';

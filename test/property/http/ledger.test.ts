@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createApiKey, grantCredits } from '../../../src/store/api-keys.ts';
-import { beginCall, releaseCall, releaseExpiredHolds, renewHolds, settleCall } from '../../../src/store/credits.ts';
 import type { Database } from '../../../src/store/database/database.ts';
+import { createApiKey, grantCredits } from '../../../src/store/keys/api-keys.ts';
+import {
+  beginCall,
+  releaseCall,
+  releaseExpiredHolds,
+  renewHolds,
+  settleCall,
+} from '../../../src/store/ledger/credits.ts';
 import { fc } from '../../fixture/fast-check.ts';
 import { imbalances } from '../../fixture/store/ledger.ts';
 import { newKey } from '../../fixture/store/new-key.ts';

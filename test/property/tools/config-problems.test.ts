@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readDetectorsFile } from '../../../src/config/detectors-file.ts';
-import type { Option } from '../../../src/config/option.ts';
-import { options } from '../../../src/config/options.ts';
+import type { Option } from '../../../src/config/options/option.ts';
+import { options } from '../../../src/config/options/options.ts';
 import { load, problemsOf } from '../../fixture/configuration.ts';
 import { fc } from '../../fixture/fast-check.ts';
 

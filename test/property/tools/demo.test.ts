@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { demoRecords, newestSteps, planFeed } from '../../../src/demo/demo-feed.ts';
+import { STEPS_PER_DAY } from '../../../src/demo/demo-plan.ts';
 import { DEMO_SERIES, demoValue } from '../../../src/demo/demo-series.ts';
-import { STEPS_PER_DAY } from '../../../src/demo/demo-time.ts';
 import { noiseAt, seedOf, uniformAt } from '../../../src/demo/hash-noise.ts';
 import { fc } from '../../fixture/fast-check.ts';
 

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { posix } from 'node:path';
 import { test } from 'node:test';
-import { options } from '../../../src/config/options.ts';
+import { options } from '../../../src/config/options/options.ts';
 import { IGNORED, matches, none, programs, ROOT, read, sources, texts } from '../project.ts';
 
 const TOP_LEVEL = new Set(

@@ -313,10 +313,8 @@ test('the example file loads', () => {
   assert.deepEqual(result.kind === 'problems' ? result.problems : [], []);
   assert.equal(result.kind, 'config');
   const { detectors, input } = result.config.stream;
-  assert.deepEqual(
-    detectors.map(({ name }) => name),
-    ['load', 'cluster-errors', 'hourly'],
-  );
+  const detectorNames = detectors.map(({ name }) => name);
+  assert.deepEqual(detectorNames, ['load', 'cluster-errors', 'hourly']);
   assert.deepEqual(input.series, ['host', 'metric']);
 });
 

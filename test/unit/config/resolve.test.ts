@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LoadedConfig } from '../../../src/config/config.ts';
+import type { LoadedConfig } from '../../../src/config/load.ts';
 import { resolveConfig } from '../../../src/config/resolve.ts';
 import { load, problemsOf } from '../../fixture/configuration.ts';
 
@@ -19,10 +19,8 @@ function loaded(...more: readonly string[]): LoadedConfig {
 test('a missing context is that of the model, and a written one stays', () => {
   const result = resolveConfig(loaded('h: 24', 'h: 24, model: small', 'h: 24, context: 48'), MODELS);
   assert.equal(result.kind, 'config');
-  assert.deepEqual(
-    result.config.stream.detectors.map(({ settings }) => settings.context),
-    [512, 64, 48],
-  );
+  const contexts = result.config.stream.detectors.map(({ settings }) => settings.context);
+  assert.deepEqual(contexts, [512, 64, 48]);
 });
 
 test('a horizon, a context and a name that no model has give one sentence each', () => {

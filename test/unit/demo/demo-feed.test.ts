@@ -10,8 +10,8 @@ import {
   planFeed,
   writeSteps,
 } from '../../../src/demo/demo-feed.ts';
+import { STEP_MS, stepAt, timeOf } from '../../../src/demo/demo-plan.ts';
 import { DEMO_SERIES } from '../../../src/demo/demo-series.ts';
-import { STEP_MS, stepAt, timeOf } from '../../../src/demo/demo-time.ts';
 import { sentTime } from '../../../src/demo/faults.ts';
 import { ServiceError } from '../../../src/ops/service-error.ts';
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { INCIDENT_PERIOD } from '../../../src/demo/demo-incidents.ts';
-import { DEMO_INCIDENT_KINDS } from '../../../src/demo/demo-plan.ts';
+import { DEMO_INCIDENT_KINDS, STEPS_PER_DAY } from '../../../src/demo/demo-plan.ts';
 import { DEMO_SERIES, type DemoSeries, demoValue, incidentOf, partsAt } from '../../../src/demo/demo-series.ts';
-import { STEPS_PER_DAY } from '../../../src/demo/demo-time.ts';
 
 const START = 5_000_000;
 const period = Array.from({ length: INCIDENT_PERIOD }, (_, i) => START + i);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { timeOf } from '../../../src/demo/demo-time.ts';
+import { timeOf } from '../../../src/demo/demo-plan.ts';
 import { DemoView } from '../../../src/demo/demo-view.ts';
 import { SCORE_LINE_STYLE } from '../../../src/tools/terminal/score-line.ts';
 import { anomalyEvent } from '../../fixture/stream/anomaly-event.ts';
@@ -49,10 +49,8 @@ test('the last flagged score of each series of the history is shown, in order of
 test('on a terminal progress takes one line', () => {
   const view = demoView({ colour: true });
   const lines = [...view.take([score('a', -2)], 0), ...view.take([score('b', -2)], 2_000)];
-  assert.deepEqual(
-    lines.map((line) => line.startsWith('\u001b[1A\u001b[2K')),
-    [false, true],
-  );
+  const rewrites = lines.map((line) => line.startsWith('\u001b[1A\u001b[2K'));
+  assert.deepEqual(rewrites, [false, true]);
 });
 
 test('a demo that continues has no history to wait for', () => {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HISTORY_STEPS, planFeed } from '../../../src/demo/demo-feed.ts';
-import type { FaultKind } from '../../../src/demo/demo-plan.ts';
+import { type FaultKind, STEPS_PER_HOUR, timeOf } from '../../../src/demo/demo-plan.ts';
 import { DEMO_SERIES, incidentOf } from '../../../src/demo/demo-series.ts';
-import { STEPS_PER_HOUR, timeOf } from '../../../src/demo/demo-time.ts';
 import { type Fault, faultOf, sentTime, stepOfSent } from '../../../src/demo/faults.ts';
 
 const { start, liveStart } = planFeed(new Map(), Date.UTC(2026, 4, 1));
@@ -25,10 +24,8 @@ function faultsWithin(from: number, until: number): Fault[] {
 test('a new demo has one fault of each kind in its history, and one live within two minutes', () => {
   const kinds: FaultKind[] = ['wrong-time', 'silence', 'outage'];
   for (const faults of [faultsWithin(start, liveStart), faultsWithin(liveStart, liveStart + SEEN)]) {
-    assert.deepEqual(
-      faults.map(({ kind }) => kind),
-      kinds,
-    );
+    const found = faults.map(({ kind }) => kind);
+    assert.deepEqual(found, kinds);
   }
   assert.ok(faultsWithin(liveStart, liveStart + SEEN).every(({ end }) => end < liveStart + SEEN));
 });

@@ -100,10 +100,8 @@ test('after a change of the hints events stay in their incident, and later ones 
   for (const event of [web, db, later]) incidents.observe(closed(event), LATER);
   incidents.advance(LATER + 10 * QUIET_MS);
   const events = endedIncidents(incidents.written).map((incident) => incident.events);
-  assert.deepEqual(
-    events.map(({ length }) => length),
-    [3],
-  );
+  const counts = events.map(({ length }) => length);
+  assert.deepEqual(counts, [3]);
 });
 
 test('many hosts at once are one incident, which knows how many are usual', () => {
@@ -165,10 +163,8 @@ test('an incident is closed once all its events have ended and no more arrive', 
   incidents.advance(LATER + 10 * QUIET_MS);
   incidents.observe(closed(event), LATER + 10 * QUIET_MS);
   incidents.advance(LATER + 12 * QUIET_MS);
-  assert.deepEqual(
-    incidents.written.map(({ type }) => type),
-    ['opened', 'updated'],
-  );
+  const types = incidents.written.map(({ type }) => type);
+  assert.deepEqual(types, ['opened', 'updated']);
   assert.equal(incidents.written.at(-1)!.endedAtMs, event.startedAtMs + 5 * STEP_MS, 'nothing of it is open');
   incidents.advance(LATER + 14 * QUIET_MS);
   assert.equal(incidents.written.at(-1)!.type, 'closed');
@@ -182,10 +178,8 @@ test('ten thousand events become one incident, whose revisions name each of them
   incidents.advance(LATER);
   const named = incidents.written.map((incident) => incident.events.length);
   assert.ok(named.every((count) => count <= NAMED_MAX));
-  assert.equal(
-    named.reduce((sum, count) => sum + count, 0),
-    10_000,
-  );
+  const total = named.reduce((sum, count) => sum + count, 0);
+  assert.equal(total, 10_000);
   assert.deepEqual(incidents.written.at(-1)!.eventCount, 10_000);
   assert.equal(incidents.state.open, 1);
 });

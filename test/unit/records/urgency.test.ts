@@ -17,8 +17,6 @@ test('a grade has one urgency, wherever it is shown or sent', () => {
 });
 
 test('an event without a grade, or with a low one, is a warning', () => {
-  assert.deepEqual(
-    [null, 0.3, 0.5, 0.86, 0.9].map((grade) => eventUrgency({ grade })),
-    ['warning', 'warning', 'warning', 'error', 'critical'],
-  );
+  const urgencies = [null, 0.3, 0.5, 0.86, 0.9].map((grade) => eventUrgency({ grade }));
+  assert.deepEqual(urgencies, ['warning', 'warning', 'warning', 'error', 'critical']);
 });

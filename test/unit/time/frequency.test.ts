@@ -68,10 +68,8 @@ test('every pandas alias is read, also with a multiple or an anchor', () => {
 
 test('aliases of Polars are read: months are mo, minutes m', () => {
   const names = ['mo', '3mo', '1m', '1d', '1h', '1w', '1q', '1y'];
-  assert.deepEqual(
-    names.map((name) => readAlias(name)?.kind),
-    ['months', 'months', 'fixed', 'fixed', 'fixed', 'fixed', 'months', 'months'],
-  );
+  const kinds = names.map((name) => readAlias(name)?.kind);
+  assert.deepEqual(kinds, ['months', 'months', 'fixed', 'fixed', 'fixed', 'fixed', 'months', 'months']);
 });
 
 test('half months, business hours and steps below a millisecond have no grid', () => {

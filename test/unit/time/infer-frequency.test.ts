@@ -10,10 +10,8 @@ const aliasOf = (...series: number[][]) => inferFrequency(series)?.alias ?? null
 test('equal steps have the alias of their largest unit', () => {
   const steps = [1_000, 300_000, 5_400_000, 3_600_000, DAY, 7 * DAY, 250, 90 * 60_000];
   const aliases = ['s', '5min', '90min', 'h', 'D', 'W', '250ms', '90min'];
-  assert.deepEqual(
-    steps.map((step) => aliasOf(every(step))),
-    aliases,
-  );
+  const found = steps.map((step) => aliasOf(every(step)));
+  assert.deepEqual(found, aliases);
 });
 
 test('gaps, late and equal times do not change the step', () => {
@@ -31,17 +29,13 @@ test('jitter is tolerated, an odd step without jitter is kept', () => {
 
 test('months, quarters and years are calendar steps', () => {
   const months = (n: number) => Array.from({ length: 24 }, (_, i) => Date.UTC(2000, i * n, 1));
-  assert.deepEqual(
-    [1, 3, 12].map((n) => aliasOf(months(n))),
-    ['MS', 'QS', 'YS'],
-  );
+  const ofMonths = [1, 3, 12].map((n) => aliasOf(months(n)));
+  assert.deepEqual(ofMonths, ['MS', 'QS', 'YS']);
 });
 
 test('equal steps of 28, 30 or 365 days are days and weeks, not months or years', () => {
-  assert.deepEqual(
-    [28, 30, 91, 365].map((days) => aliasOf(every(days * DAY))),
-    ['4W', '30D', '13W', '365D'],
-  );
+  const ofDays = [28, 30, 91, 365].map((days) => aliasOf(every(days * DAY)));
+  assert.deepEqual(ofDays, ['4W', '30D', '13W', '365D']);
 });
 
 test('days without any weekend are weekdays', () => {

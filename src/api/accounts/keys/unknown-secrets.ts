@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../../../store/usage.ts';
+import { MINUTE_MS } from '../../../store/ledger/usage.ts';
 import { type HttpProblem, tooManyCalls } from '../../wire/problem.ts';
 
 /** Unknown keys and sessions of one address that are looked up in a minute. */

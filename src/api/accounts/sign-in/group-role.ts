@@ -1,4 +1,4 @@
-import { KEY_ROLES, type KeyRole } from '../../../store/key-role.ts';
+import { KEY_ROLES, type KeyRole } from '../../../store/keys/key-role.ts';
 
 /** Instead of a group: everybody whom the provider signs in. */
 const ANYBODY = '*';

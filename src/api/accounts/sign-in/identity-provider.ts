@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ClientAuth, Configuration, CustomFetch } from 'openid-client';
-import type { KeyRole } from '../../../store/key-role.ts';
-import type { Person } from '../../../store/person-keys.ts';
+import type { KeyRole } from '../../../store/keys/key-role.ts';
+import type { Person } from '../../../store/keys/person-keys.ts';
 import { groupsOf, groupsText, personName, roleOfGroups } from './group-role.ts';
 
 const USUAL_SCOPE = 'openid profile email';

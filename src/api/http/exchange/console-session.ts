@@ -1,8 +1,8 @@
 import cookie from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiKey } from '../../../store/api-keys.ts';
-import { beginSession, endSession, SESSION_MS_MAX, sessionId } from '../../../store/console-sessions.ts';
-import { makeKeySecret } from '../../../store/key-secret.ts';
+import type { ApiKey } from '../../../store/keys/api-keys.ts';
+import { beginSession, endSession, SESSION_MS_MAX, sessionId } from '../../../store/keys/console-sessions.ts';
+import { makeKeySecret } from '../../../store/keys/key-secret.ts';
 import { HttpProblem } from '../../wire/problem.ts';
 import type { AppServices } from './app-services.ts';
 import type { App } from './fastify-app.ts';

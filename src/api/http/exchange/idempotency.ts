@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { Idempotency } from '../../../store/jobs.ts';
+import type { Idempotency } from '../../../store/jobs/jobs.ts';
 import { HttpProblem } from '../../wire/problem.ts';
 
 const KEY_LENGTH_MAX = 255;

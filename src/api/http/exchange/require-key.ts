@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { ApiKey } from '../../../store/api-keys.ts';
-import { hasRole, type KeyRole } from '../../../store/key-role.ts';
+import type { ApiKey } from '../../../store/keys/api-keys.ts';
+import { hasRole, type KeyRole } from '../../../store/keys/key-role.ts';
 import type { Caller } from '../../accounts/caller.ts';
 import { OpenCounts } from '../../accounts/open-counts.ts';
 import { HttpProblem, invalidKey, tooManyCalls } from '../../wire/problem.ts';

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { KeyRole } from '../../../store/key-role.ts';
+import type { KeyRole } from '../../../store/keys/key-role.ts';
 import type { App } from './fastify-app.ts';
 
 /** Role, price and limits of a route. */

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { KeyStanding } from '../../../store/credits.ts';
+import type { KeyStanding } from '../../../store/ledger/credits.ts';
 import { charged, type Work } from '../../accounts/metering.ts';
 import { OwnerSlots } from '../../accounts/owner-slots.ts';
 import { rateLimitHeaders } from '../../accounts/rate-limit.ts';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { KEY_ROLES } from '../../../store/key-role.ts';
+import { KEY_ROLES } from '../../../store/keys/key-role.ts';
 import { UsageAnswer } from './answer-schemas.ts';
 import { UP_TO } from './integer-texts.ts';
 import { pageFields } from './tasks/job-list-schema.ts';

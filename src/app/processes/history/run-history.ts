@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import type { KafkaConfig, LoadedConfig } from '../../../config/config.ts';
+import type { KafkaConfig } from '../../../config/config.ts';
+import type { LoadedConfig } from '../../../config/load.ts';
 import type { HistoryProblem } from '../../../history/port/history-port.ts';
 import { type HistoryMessage, type HistoryQuestion, RemoteHistory } from '../../../history/remote-history.ts';
 import type { Logger } from '../../../ops/logger.ts';
@@ -12,7 +13,6 @@ const YOUNG_MB_MAX = 16;
 
 export interface RunningHistory {
   readonly remote: RemoteHistory;
-  /** null until it has begun. */
   kafka(): KafkaConfig | null;
   /** Follows the topics of a cluster from now on. */
   begin(kafka: KafkaConfig): void;

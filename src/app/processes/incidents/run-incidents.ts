@@ -1,7 +1,8 @@
 import { createEventDecoder } from '../../../codecs/event-codec.ts';
 import { connectRegistry } from '../../../codecs/formats/registry.ts';
 import { createIncidentEncoder } from '../../../codecs/incident-codec.ts';
-import type { KafkaConfig, LoadedConfig } from '../../../config/config.ts';
+import type { KafkaConfig } from '../../../config/config.ts';
+import type { LoadedConfig } from '../../../config/load.ts';
 import { topicNameOf } from '../../../config/topic-name.ts';
 import { ensureSingleTopic } from '../../../engine/topics/topic-admin.ts';
 import { IncidentRun, type IncidentRunOptions } from '../../../incidents/incident-run.ts';

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { DescribedDetector, DetectorsPort } from '../../../api/operations/operations.ts';
-import { type LoadedConfig, settingsDigest } from '../../../config/config.ts';
+import { settingsDigest } from '../../../config/config.ts';
 import { readDetectorsFile } from '../../../config/detectors-file.ts';
+import type { LoadedConfig } from '../../../config/load.ts';
 import type { LocalTimes } from '../../../time/local-times.ts';
 
 const WEEK_MS = 7 * 86_400_000;
@@ -9,7 +10,6 @@ const NAME = 'detectors';
 
 const NO_DETECTORS = '# There is no detectors file: name it with DETECTORS.\n';
 
-/** The text of the detectors file of this process. */
 export async function detectorsFileText(path: string | null): Promise<string> {
   return path === null ? NO_DETECTORS : readFile(path, 'utf8');
 }

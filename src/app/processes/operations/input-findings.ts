@@ -1,4 +1,4 @@
-import type { LoadedConfig } from '../../../config/config.ts';
+import type { LoadedConfig } from '../../../config/load.ts';
 import { scoredTopics } from '../../../config/rekeyed-input.ts';
 import { readConsumerGroup } from '../../../kafka/admin/consumer-group.ts';
 import type { KafkaConnection } from '../../../kafka/cluster/connection.ts';

@@ -1,7 +1,9 @@
 import { reasonOf } from '../../../codecs/formats/quoted.ts';
 import { connectRegistry } from '../../../codecs/formats/registry.ts';
 import { createScoreDecoder, type DecodeScore } from '../../../codecs/score-decoder.ts';
-import type { KafkaConfig, LoadedConfig, RemoteWriteConfig } from '../../../config/config.ts';
+import type { KafkaConfig } from '../../../config/config.ts';
+import type { RemoteWriteConfig } from '../../../config/connections.ts';
+import type { LoadedConfig } from '../../../config/load.ts';
 import { createKafkaLog } from '../../../engine/log/kafka-log.ts';
 import type { InputRecord } from '../../../engine/log/log.ts';
 import { readTopicEnds } from '../../../kafka/admin/consumer-group.ts';
@@ -13,8 +15,7 @@ import { LabelOwners } from '../../../pipelines/remote-write/score-labels.ts';
 import type { ScoreRecord } from '../../../records/score-record.ts';
 import { seriesPattern } from '../../../records/series/series-pattern.ts';
 import { loggedConnection } from '../logged-connection.ts';
-import { BandPartition } from './band-partition.ts';
-import { BandPartitions } from './band-partitions.ts';
+import { BandPartition, BandPartitions } from './band-partition.ts';
 import { BandReports } from './band-reports.ts';
 
 interface RemoteWriteOptions {

@@ -1,4 +1,4 @@
-import type { LoadedConfig } from '../../../config/config.ts';
+import type { LoadedConfig } from '../../../config/load.ts';
 import type { HistoryReader } from '../../../history/port/history-port.ts';
 import type { Logger } from '../../../ops/logger.ts';
 import { type OpsServer, startOpsServer } from '../../../ops/ops-server.ts';

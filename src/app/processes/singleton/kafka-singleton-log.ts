@@ -79,7 +79,6 @@ interface RecordTopic<T> {
   readonly onUnreadable: (place: { readonly partition: number; readonly offset: number }, reason: string) => void;
 }
 
-/** Follows a topic of records such as events. */
 export function followRecords<T>(connection: KafkaConnection, followed: RecordTopic<T>): FollowRecords<T> {
   const { topic, from, logger } = followed;
   return async (place, { onRecords, onConnection }) => {

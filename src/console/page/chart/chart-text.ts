@@ -1,4 +1,4 @@
-import { quantityTexts } from '../../../records/quantity-text.ts';
+import { quantityTexts } from '../../../records/text/quantity-text.ts';
 import { momentText, zonedText } from '../../view/words/time-words.ts';
 import type { ChartData } from './score-chart.ts';
 

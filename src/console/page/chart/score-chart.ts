@@ -1,7 +1,7 @@
 import './known-language.ts';
 import uPlot from 'uplot';
 import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
-import { axisTexts } from '../../../records/quantity-text.ts';
+import { axisTexts } from '../../../records/text/quantity-text.ts';
 import { urgency } from '../../../records/urgency.ts';
 import type { ShownScores } from '../../view/scores/shown-scores.ts';
 import { panned, type TimeRange, zoomed } from '../../view/scores/time-range.ts';

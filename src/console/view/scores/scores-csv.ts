@@ -1,4 +1,4 @@
-import { spreadsheetField } from '../../../records/csv-field.ts';
+import { spreadsheetField } from '../../../records/text/csv-field.ts';
 import type { ShownScores } from './shown-scores.ts';
 import type { TimeRange } from './time-range.ts';
 

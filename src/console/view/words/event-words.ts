@@ -1,5 +1,5 @@
 import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
-import { quantityText, quantityTexts } from '../../../records/quantity-text.ts';
+import { quantityText, quantityTexts } from '../../../records/text/quantity-text.ts';
 import { routeTo } from '../route.ts';
 import { counted, elapsedText, numberText, percentText } from './number-words.ts';
 import { withShownClock } from './time-words.ts';

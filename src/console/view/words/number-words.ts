@@ -1,5 +1,5 @@
 /** Numbers and durations as people read them. */
-import { quantityText } from '../../../records/quantity-text.ts';
+import { quantityText } from '../../../records/text/quantity-text.ts';
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 

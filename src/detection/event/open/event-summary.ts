@@ -1,5 +1,5 @@
 import type { AnomalyEvent, EventDirection, EventKind } from '../../../records/anomaly-event.ts';
-import { numberTexts, roundedBy, seenTexts } from '../../../records/seen-text.ts';
+import { numberTexts, roundedBy, seenTexts } from '../../../records/text/seen-text.ts';
 import { weekdayOf } from '../../../time/local-calendar.ts';
 import type { SeasonAlarm } from '../../alarm/alarm.ts';
 import type { Rarity } from '../kind/event-extremes.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '../../../../src/config/cache-folder.ts';
+import { cacheFolder } from '../../../../src/config/process-environment.ts';
 import { kafkaClassPath } from '../../../../src/demo/local-kafka/java-artifacts.ts';
 import { createKafkaLog } from '../../../../src/engine/log/kafka-log.ts';
 import { CODEC_MASK } from '../../../../src/kafka/batch/record-batch-layout.ts';

@@ -9,8 +9,8 @@ import { connectRegistry, type SchemaRegistry } from '../../../../src/codecs/for
 import { createRecordDecoder } from '../../../../src/codecs/observations/record-decoder.ts';
 import { createScoreDecoder } from '../../../../src/codecs/score-decoder.ts';
 import { createScoreEncoder } from '../../../../src/codecs/score-encoder.ts';
-import { cacheFolder } from '../../../../src/config/cache-folder.ts';
 import type { RecordFormat } from '../../../../src/config/config.ts';
+import { cacheFolder } from '../../../../src/config/process-environment.ts';
 import { freshFolder } from '../../../fixture/fresh-folder.ts';
 import { kafkaTest, whyWithoutKafka } from '../../../fixture/kafka/kafka.ts';
 import { type LocalRegistry, startSchemaRegistry } from '../../../fixture/kafka/schema-registry.ts';

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { newestSaved } from '../../../../src/app/processes/newest-detectors.ts';
+import { newestSaved } from '../../../../src/app/processes/detectors-topic.ts';
 import { encodeDeadLetter } from '../../../../src/codecs/dead-letter-json.ts';
 import { ensureSingleTopic } from '../../../../src/engine/topics/topic-admin.ts';
 import { openBulkProducer, produceRecords } from '../../../../src/kafka/produce/bulk-producer.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { publishDetectors } from '../../../../src/app/processes/operations/publish-detectors.ts';
+import { publishDetectors } from '../../../../src/app/processes/detectors-topic.ts';
 import { asAdmin } from '../../../../src/kafka/admin/admin-client.ts';
 import { kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
 import { detectorsFile, kafkaStream } from '../../../fixture/kafka/kafka-stream.ts';

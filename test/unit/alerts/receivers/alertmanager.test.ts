@@ -35,10 +35,8 @@ test('what is posted is what the published schema describes', async () => {
   const { opened } = revisionsOf(1, { labels, seriesLabels });
   const { closed } = revisionsOf(2, { series: null, group: 'checkout', unusual: 'highest in 14 days' });
   assert.equal((await send(notificationOf([opened, closed]))).kind, 'accepted');
-  assert.deepEqual(
-    manager.posts.map(({ path }) => path),
-    ['/prefix/api/v2/alerts', '/prefix/api/v2/alerts'],
-  );
+  const paths = manager.posts.map(({ path }) => path);
+  assert.deepEqual(paths, ['/prefix/api/v2/alerts', '/prefix/api/v2/alerts']);
   for (const { body } of manager.posts) assert.ok(isPostable(JSON.parse(body)), JSON.stringify(isPostable.errors));
   const [alert] = JSON.parse(manager.posts[0].body);
   assert.deepEqual(alert.labels, {

@@ -102,10 +102,8 @@ test('each address of a mail has an outcome of its own', async () => {
     refused: [{ address: 'c@example.com', detail: 'c@example.com: 550 not now' }],
     detail: 'b@example.com: 451 not now; c@example.com: 550 not now',
   });
-  assert.deepEqual(
-    mails.map(({ to }) => to),
-    [['a@example.com']],
-  );
+  const recipients = mails.map(({ to }) => to);
+  assert.deepEqual(recipients, [['a@example.com']]);
   const again = await send({ ...notification, to: ['b@example.com'] });
   assert.deepEqual(again, { kind: 'failed', detail: 'b@example.com: 451 not now', retryAfterMs: null });
   const gone = await send({ ...notification, to: ['z@example.com'] });

@@ -125,10 +125,8 @@ test('a message about an incident has its record, with a key that is that of no 
   await send(incidentNotification(told));
   await send(incidentNotification({ ...told, type: 'merged', revision: 2, mergedInto: '00ff' }));
   const bodies: readonly Body[] = hook.posts.map(({ body }) => JSON.parse(body));
-  assert.deepEqual(
-    bodies.map(({ type }) => type),
-    ['incident.opened', 'incident.closed'],
-  );
+  const types = bodies.map(({ type }) => type);
+  assert.deepEqual(types, ['incident.opened', 'incident.closed']);
   for (const body of bodies) {
     assert.ok(isBody(body), JSON.stringify(isBody.errors));
     assert.deepEqual(body.data.events, []);

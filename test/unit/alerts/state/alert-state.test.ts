@@ -77,10 +77,8 @@ test('a message has a hundred events at most', () => {
   const alerts = keptAlerts(', group_by: detector, group_wait: 30s');
   for (let number = 0; number < 250; number++) alerts.state.observe(revisionsOf(number).opened, NOON);
   alerts.state.advance(NOON + MINUTE);
-  assert.deepEqual(
-    alerts.take().map(({ notices }) => notices.length),
-    [100, 100, 50],
-  );
+  const sizes = alerts.take().map(({ notices }) => notices.length);
+  assert.deepEqual(sizes, [100, 100, 50]);
 });
 
 test('a message is as small as a record of Kafka must be, and no event is larger', () => {

@@ -34,19 +34,15 @@ test('an incident is notified after the group wait, with the events that joined 
   assert.deepEqual([saidBy([message]), more, message.group], [[`hook opened ${ONE}`], [], null]);
   const [notice] = message.notices;
   assert.ok('incident' in notice);
-  assert.deepEqual(
-    notice.incident.events.map((event) => event.eventId),
-    [1, 2, 3].map(eventId),
-  );
+  const ids = notice.incident.events.map((event) => event.eventId);
+  assert.deepEqual(ids, [1, 2, 3].map(eventId));
   assert.deepEqual(notice.incident.labels, { team: 'platform' });
   alerts.state.observeIncident(closed, NOON + MINUTE);
   alerts.state.advance(NOON + 2 * MINUTE);
   assert.deepEqual(saidBy(alerts.take()), [`hook closed ${ONE}`]);
   assert.equal(alerts.state.open, 0);
-  assert.deepEqual(
-    [...alerts.kept.keys()].filter((key) => key.includes('incident-event')),
-    [],
-  );
+  const left = [...alerts.kept.keys()].filter((key) => key.includes('incident-event'));
+  assert.deepEqual(left, []);
 });
 
 test('further revisions go to receivers that replace what they show; with updates to all, once a wait', () => {
@@ -89,10 +85,8 @@ test('an incident that is merged is closed, and the other one has its events', (
   const [closed] = alerts.take()[0].notices;
   assert.ok('incident' in closed);
   assert.deepEqual(new Set(closed.incident.events.map((event) => event.eventId)), new Set([1, 2, 5].map(eventId)));
-  assert.deepEqual(
-    [...alerts.kept.keys()].filter((key) => /incident-event|merged-incident/.test(key)),
-    [],
-  );
+  const left = [...alerts.kept.keys()].filter((key) => /incident-event|merged-incident/.test(key));
+  assert.deepEqual(left, []);
 });
 
 test('one event must match all conditions on events; severity, grade and kind of incident are those of the whole', () => {

@@ -15,10 +15,8 @@ test('what waits and what was given up are restored, in their order', () => {
   const restored = new Outbox(['hook'], new Map());
   for (const [key, json] of [...changes].reverse()) restored.restore(key, json);
   restored.restored(0);
-  assert.deepEqual(
-    restored.takeAdded().map(([key]) => key),
-    keys.slice(2),
-  );
+  const added = restored.takeAdded().map(([key]) => key);
+  assert.deepEqual(added, keys.slice(2));
   assert.deepEqual(restored.deadLetters(), outbox.deadLetters());
   restored.add(notificationOf([revisionsOf(99).opened]));
   assert.ok(restored.takeAdded()[0][0] > keys[11]);
@@ -34,10 +32,8 @@ test('a queue that is full turns what comes next into dead letters, and other re
     outbox.takeAdded().map(([, { receiver }]) => receiver),
     ['boss'],
   );
-  assert.deepEqual(
-    outbox.deadLetters().map(({ reason }) => reason),
-    ['queue-full'],
-  );
+  const reasons = outbox.deadLetters().map(({ reason }) => reason);
+  assert.deepEqual(reasons, ['queue-full']);
 });
 
 test('the oldest dead letter makes room', () => {
@@ -70,10 +66,8 @@ test('what waits for a receiver that is gone becomes a dead letter', () => {
   for (const [key, json] of changes) outbox.restore(key, json);
   outbox.restored(7);
   assert.deepEqual(outbox.takeAdded(), []);
-  assert.deepEqual(
-    outbox.deadLetters().map(({ reason, atMs }) => [reason, atMs]),
-    [['receiver-removed', 7]],
-  );
+  const deaths = outbox.deadLetters().map(({ reason, atMs }) => [reason, atMs]);
+  assert.deepEqual(deaths, [['receiver-removed', 7]]);
 });
 
 test('what one address refused is a dead letter of its own, and a restart repeats what is open', () => {
@@ -86,10 +80,8 @@ test('what one address refused is a dead letter of its own, and a restart repeat
   const restored = new Outbox(['mail'], new Map());
   for (const [entry, json] of changes) restored.restore(entry, json);
   restored.restored(0);
-  assert.deepEqual(
-    restored.takeAdded().map(([, { to }]) => to),
-    [['b']],
-  );
+  const recipients = restored.takeAdded().map(([, { to }]) => to);
+  assert.deepEqual(recipients, [['b']]);
   assert.deepEqual(
     restored.deadLetters().map(({ detail, notification }) => [detail, notification.to]),
     [
@@ -98,8 +90,6 @@ test('what one address refused is a dead letter of its own, and a restart repeat
     ],
   );
   outbox.narrowed(key, { to: [], refused: [] }, 6);
-  assert.deepEqual(
-    outbox.takeSettled().map(({ death }) => death?.detail ?? null),
-    ['c: 550', 'd: 550', null],
-  );
+  const details = outbox.takeSettled().map(({ death }) => death?.detail ?? null);
+  assert.deepEqual(details, ['c: 550', 'd: 550', null]);
 });

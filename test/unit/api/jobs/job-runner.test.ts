@@ -6,12 +6,12 @@ import { JOB_LIMITS } from '../../../../src/api/jobs/job-limits.ts';
 import { JobRunner } from '../../../../src/api/jobs/job-runner.ts';
 import { createLogger } from '../../../../src/ops/logger.ts';
 import { ServiceError } from '../../../../src/ops/service-error.ts';
-import { createApiKey } from '../../../../src/store/api-keys.ts';
 import type { Database } from '../../../../src/store/database/database.ts';
 import { openDatabase } from '../../../../src/store/database/open-store.ts';
-import { cancelJob } from '../../../../src/store/job-cancel.ts';
-import { claimJob } from '../../../../src/store/job-claim.ts';
-import { findJob, submitJob } from '../../../../src/store/jobs.ts';
+import { cancelJob } from '../../../../src/store/jobs/job-cancel.ts';
+import { claimJob } from '../../../../src/store/jobs/job-claim.ts';
+import { findJob, submitJob } from '../../../../src/store/jobs/jobs.ts';
+import { createApiKey } from '../../../../src/store/keys/api-keys.ts';
 import { freshFolder } from '../../../fixture/fresh-folder.ts';
 import { newKey } from '../../../fixture/store/new-key.ts';
 

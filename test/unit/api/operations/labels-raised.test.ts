@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { labelledEvents, labelsRaised } from '../../../../src/api/operations/labels-raised.ts';
-import type { EventReviewRecord } from '../../../../src/store/event-reviews.ts';
+import type { EventReviewRecord } from '../../../../src/store/reviews/event-reviews.ts';
 import { anomalyEvent } from '../../../fixture/history/kept-records.ts';
 
 const event = (startedAtMs: number, endedAtMs: number | null, series = 'a') =>

@@ -5,10 +5,8 @@ import { partsOf, sharedContexts } from '../../../../src/incidents/membership/se
 test('labels are dimensions, and the name of the metric is not one', () => {
   const parts = partsOf('up{host="a",job="node"}', { labels: { job: 'other', team: 'x' } });
   assert.equal(parts.metric, 'up');
-  assert.deepEqual(
-    parts.dimensions.map(({ name, value }) => `${name}: ${value}`),
-    ['host: host=a', 'job: job=node', 'team: team=x'],
-  );
+  const dimensions = parts.dimensions.map(({ name, value }) => `${name}: ${value}`);
+  assert.deepEqual(dimensions, ['host: host=a', 'job: job=node', 'team: team=x']);
 });
 
 test('a name without labels has its leading parts as dimensions, the deepest first', () => {

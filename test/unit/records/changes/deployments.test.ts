@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CHANGE_BEFORE_MS, CHANGES_KEPT_MS, CHANGES_MAX } from '../../../../src/records/changes/change-limits.ts';
+import type { Deployment } from '../../../../src/records/changes/deployment.ts';
 import { type ConcernedSubject, Deployments } from '../../../../src/records/changes/deployments.ts';
-import type { Deployment } from '../../../../src/records/deployment.ts';
 
 const NOW = Date.UTC(2026, 4, 1);
 const MINUTE = 60_000;
@@ -67,10 +67,8 @@ test('relevant changes are those of the two hours before, those that continued, 
 
 test('a change of the same id replaces the one before, and is taken back by it', () => {
   const all = known([{ text: 'deploy 1' }, { id: 'c0', text: 'deploy 2' }]);
-  assert.deepEqual(
-    all.between(...always).map(({ text }) => text),
-    ['deploy 2'],
-  );
+  const kept = all.between(...always).map(({ text }) => text);
+  assert.deepEqual(kept, ['deploy 2']);
   all.remove('c0');
   assert.deepEqual(all.between(...always), []);
 });

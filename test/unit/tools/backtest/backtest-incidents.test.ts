@@ -47,10 +47,8 @@ test('the last line of an incident has all of its events, and the origins of its
     ['one', 'related', ['one', 'two'], ['a/cpu', 'a/mem']],
   );
   assert.equal(line.startedAt, new Date(START + ONSET * STEP).toISOString());
-  assert.deepEqual(
-    line.origins.map(({ common }) => common),
-    ['a'],
-  );
+  const commons = line.origins.map(({ common }) => common);
+  assert.deepEqual(commons, ['a']);
   assert.match(line.summary, /likely origin a$/);
 });
 

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/api/operations/scoring-price.ts';
 import { HttpProblem } from '../../../../src/api/wire/problem.ts';
 import { openCatalog } from '../../../../src/models/catalog.ts';
-import { FinetunedWeights } from '../../../../src/store/finetuned-weights.ts';
+import { FinetunedWeights } from '../../../../src/store/models/finetuned-weights.ts';
 import {
   BACKTEST_LIMITS,
   type BacktestLimits,

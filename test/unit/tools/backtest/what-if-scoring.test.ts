@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import type { KeptValues, RaisedEvents, WhatIfOutcome } from '../../../../src/api/operations/backtests.ts';
 import { describeDetectors } from '../../../../src/app/processes/operations/describe-detectors.ts';
 import { openCatalog } from '../../../../src/models/catalog.ts';
-import { FinetunedWeights } from '../../../../src/store/finetuned-weights.ts';
+import { FinetunedWeights } from '../../../../src/store/models/finetuned-weights.ts';
 import { BacktestSandbox } from '../../../../src/tools/backtest/backtest-sandbox.ts';
 import { freshFolder } from '../../../fixture/fresh-folder.ts';
 import { writeModelFolder } from '../../../fixture/models/model-folder.ts';

@@ -47,8 +47,6 @@ test('a group that is suggested is a detector, once it is no comment any more', 
   const problems: string[] = [];
   const file = readDetectorsFile('d', `detectors:\n${comment.replaceAll('  # ', '  ')}`, problems);
   assert.deepEqual(problems, []);
-  assert.deepEqual(
-    file!.stream.detectors.map(({ name, by }) => [name, by]),
-    [['by-instance', ['instance']]],
-  );
+  const read = file!.stream.detectors.map(({ name, by }) => [name, by]);
+  assert.deepEqual(read, [['by-instance', ['instance']]]);
 });

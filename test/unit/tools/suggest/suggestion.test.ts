@@ -86,10 +86,8 @@ test('a series without most of its steps is sparse, and one that falls slowly is
     columns.add('tank', BEGIN + i * MIN, i % 50 < 45 ? i % 50 : 45 - 9 * ((i % 50) - 45));
   }
   const { detectors, notWatched } = suggest(columns);
-  assert.deepEqual(
-    notWatched.map(({ family, why }) => [family.name, why]),
-    [['rare', 'sparse']],
-  );
+  const reasons = notWatched.map(({ family, why }) => [family.name, why]);
+  assert.deepEqual(reasons, [['rare', 'sparse']]);
   assert.deepEqual(
     detectors.map(({ name }) => name),
     ['tank'],
@@ -145,10 +143,8 @@ test('a daily season is found, with its quietest hour', () => {
   const day = (i: number) => 10 - 5 * Math.cos(((i - 36) / 288) * 2 * Math.PI) + Math.sin(i * 12.9898);
   const { detectors } = suggestionOf({ a: { to: 288 * 14, value: day }, b: { to: 288 * 14, value: noise(1) } });
   const seasonal = detectors.filter((detector) => detector.seasonal !== null);
-  assert.deepEqual(
-    seasonal.map(({ name }) => name),
-    ['a'],
-  );
+  const names = seasonal.map(({ name }) => name);
+  assert.deepEqual(names, ['a']);
   assert.ok([2, 3].includes(seasonal[0].seasonal?.quietestHour ?? -1));
 });
 

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventLine, eventLineHeader, isAbout } from '../../../../src/tools/terminal/event-text.ts';
+import {
+  eventLine,
+  eventLineHeader,
+  incidentLine,
+  incidentLineHeader,
+  isAbout,
+} from '../../../../src/tools/terminal/event-text.ts';
 import { SCORE_LINE_STYLE } from '../../../../src/tools/terminal/score-line.ts';
+import { incident } from '../../../fixture/incidents/incident.ts';
 import { anomalyEvent } from '../../../fixture/stream/anomaly-event.ts';
 
 const plain = { ...SCORE_LINE_STYLE, seriesWidth: 12 };
@@ -42,4 +49,19 @@ test('a long id keeps its end, and no text controls the terminal', () => {
 test('on a terminal what begins is red and what ended is dim', () => {
   assert.ok(eventLine(anomalyEvent(), coloured).startsWith('\u001b[1;31m'));
   assert.ok(eventLine(anomalyEvent({ type: 'closed' }), coloured).startsWith('\u001b[2m'));
+});
+
+test('an incident that was opened begins with a mark, and shows the evidence for its first origin', () => {
+  const line = incidentLine(incident({ eventCount: 40 }), plain);
+  assert.equal(
+    line,
+    '! 2026-05-01 12:00:00  opened        40    .30  40 series at once; usually 2; likely origin db-1; ' +
+      'first to move, 41 s before the others',
+  );
+  assert.equal(incidentLineHeader().indexOf('what'), line.indexOf('40 series'));
+});
+
+test('one that was merged names where it is now, and no text controls the terminal', () => {
+  assert.match(incidentLine(incident({ type: 'merged', mergedInto: 'abc' }), plain), /part of abc from now on$/);
+  assert.ok(!incidentLine(incident({ summary: '\u001b[2J' }), plain).includes('\u001b'));
 });

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { SCORE_LINE_STYLE, scoreLine, scoreLineHeader } from '../../../../src/tools/terminal/score-line.ts';
+import { globPattern } from '../../../../src/records/series/glob.ts';
+import {
+  SCORE_LINE_STYLE,
+  type ScoreSelection,
+  ScoreView,
+  scoreLine,
+  scoreLineHeader,
+} from '../../../../src/tools/terminal/score-line.ts';
 import { scoreRecord } from '../../../fixture/stream/score-record.ts';
 
 const judged = scoreRecord({
@@ -72,4 +79,53 @@ test('a long series id is whole', () => {
 test('control characters in a series id do not reach the terminal', () => {
   const line = scoreLine({ ...judged, series: '\u001b[2Jcpu\r\n\u202e' });
   assert.doesNotMatch(line, /[\p{Cc}\p{Cf}]/u);
+});
+
+const viewOf = (selection: ScoreSelection, { series = '*', json = false } = {}) =>
+  new ScoreView({ selection, series: globPattern([series]), json, style: SCORE_LINE_STYLE });
+
+const normal = scoreRecord({ series: 'web/a', anomaly: false, alarm: false });
+const flagged = scoreRecord({ series: 'web/b', anomaly: true, alarm: true });
+const warming = scoreRecord({ series: 'db', anomaly: false, alarm: false, state: 'warming-up' });
+
+test('by default anomalies are shown, and from time to time the number of scores', () => {
+  const view = viewOf('flagged');
+  assert.deepEqual(
+    [normal, flagged, warming].map((score) => view.show(score)),
+    [null, scoreLine(flagged), null],
+  );
+  assert.equal(view.summary(), '  2 scored, 1 flagged, 1 not judged yet');
+  assert.equal(view.summary(), null);
+});
+
+test('the selection of anomalies has no summaries', () => {
+  const view = viewOf('anomalies');
+  assert.deepEqual(
+    [normal, flagged].map((score) => view.show(score)),
+    [null, scoreLine(flagged)],
+  );
+  assert.equal(view.summary(), null);
+});
+
+test('the selection of all shows every score', () => {
+  const view = viewOf('all');
+  assert.deepEqual(
+    [normal, warming].map((score) => view.show(score)),
+    [scoreLine(normal), scoreLine(warming)],
+  );
+  assert.equal(view.summary(), null);
+});
+
+test('series that do not match are neither shown nor counted', () => {
+  const view = viewOf('flagged', { series: 'web/?' });
+  assert.deepEqual(
+    [warming, flagged].map((score) => view.show(score)),
+    [null, scoreLine(flagged)],
+  );
+  assert.equal(view.summary(), '  1 scored, 1 flagged');
+});
+
+test('JSON is the record itself, one a line', () => {
+  const line = viewOf('all', { json: true }).show(flagged)!;
+  assert.deepEqual([JSON.parse(line), line.includes('\n')], [flagged, false]);
 });

@@ -1,4 +1,4 @@
-import { usageOf } from '../../../../store/usage.ts';
+import { usageOf } from '../../../../store/ledger/usage.ts';
 import { frequencyProfile } from '../../../models/frequency-profile.ts';
 import {
   DEFAULT_MODEL,

@@ -7,10 +7,10 @@ import {
   keyState,
   listApiKeys,
   revokeApiKey,
-} from '../../../../store/api-keys.ts';
-import { type NumberedAuditEntry, pageAudit } from '../../../../store/audit.ts';
-import { makeKeyId, makeKeySecret } from '../../../../store/key-secret.ts';
-import { usageByDay, usageOf } from '../../../../store/usage.ts';
+} from '../../../../store/keys/api-keys.ts';
+import { type NumberedAuditEntry, pageAudit } from '../../../../store/keys/audit.ts';
+import { makeKeyId, makeKeySecret } from '../../../../store/keys/key-secret.ts';
+import { usageByDay, usageOf } from '../../../../store/ledger/usage.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../../wire/problem.ts';
 import { pageOf, pageToken } from '../../../wire/query-values.ts';
 import {

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { type ApiKey, findKeyById, isUsable } from '../../../../store/api-keys.ts';
+import { type ApiKey, findKeyById, isUsable } from '../../../../store/keys/api-keys.ts';
 import { invalidKey } from '../../../wire/problem.ts';
 import type { AppServices, ServedPage } from '../../exchange/app-services.ts';
 import { sessionKey, startSession, stopSession } from '../../exchange/console-session.ts';

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import { keyOfPerson } from '../../../../store/person-keys.ts';
+import { keyOfPerson } from '../../../../store/keys/person-keys.ts';
 import { type LoginRefusal, messagesOf, type OpenLogin } from '../../../accounts/sign-in/identity-provider.ts';
 import { HttpProblem } from '../../../wire/problem.ts';
 import type { AppServices } from '../../exchange/app-services.ts';

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { type ConsoleSession, endSessions, listSessions } from '../../../../store/console-sessions.ts';
-import { hasRole } from '../../../../store/key-role.ts';
+import { type ConsoleSession, endSessions, listSessions } from '../../../../store/keys/console-sessions.ts';
+import { hasRole } from '../../../../store/keys/key-role.ts';
 import { audit } from '../../../accounts/audit-log.ts';
 import { HttpProblem } from '../../../wire/problem.ts';
 import { described } from '../../../wire/schema/answer-schemas.ts';

@@ -2,7 +2,7 @@ import type { DetectorRow } from '../../../../history/port/history-port.ts';
 import { type Finding, findingText } from '../../../../records/diagnostics/finding.ts';
 import { shadowedGlobs } from '../../../../records/diagnostics/shadowed-globs.ts';
 import { addDetectorVersion, type DetectorVersion, listDetectorVersions } from '../../../../store/detector-versions.ts';
-import { labelledReviews } from '../../../../store/event-reviews.ts';
+import { labelledReviews } from '../../../../store/reviews/event-reviews.ts';
 import { audit } from '../../../accounts/audit-log.ts';
 import { changedDetectors } from '../../../operations/detector-changes.ts';
 import { type LabelledEvent, labelledEvents } from '../../../operations/labels-raised.ts';

@@ -2,16 +2,16 @@ import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import type Type from 'typebox';
 import type { TSchema } from 'typebox';
-import type { Sql } from '../../../../store/database/database.ts';
 import {
-  acknowledgeEvent,
-  type EventReviewRecord,
-  labelEvent,
+  acknowledged,
+  labelled,
   labelledReviews,
-  muteEvent,
+  muted,
   type ReviewAct,
+  type ReviewColumns,
   type ReviewedEvent,
-} from '../../../../store/event-reviews.ts';
+  reviewEvents,
+} from '../../../../store/reviews/event-reviews.ts';
 import { labelRows, reviewedEvents, shownReview } from '../../../operations/event-answers.ts';
 import { reviewedEvent } from '../../../operations/incident-answers.ts';
 import { type Operations, operationsOf } from '../../../operations/operations.ts';
@@ -76,37 +76,31 @@ function addEventLists(app: App, { operations, store, nowMs }: AppServices): voi
   );
 }
 
-type Reviewing = (sql: Sql, event: ReviewedEvent, act: ReviewAct) => Promise<EventReviewRecord>;
-
 function addReviews(app: App, services: AppServices): void {
   const { operations, store, nowMs } = services;
-  const answer = async (request: FastifyRequest, id: string, reviewing: Reviewing) => {
+  const answer = async (request: FastifyRequest, id: string, columnsOf: (act: ReviewAct) => ReviewColumns) => {
     const event = await eventToReview(operationsOf(operations), id);
     const act = { atMs: nowMs(), by: callerOf(request).key.name };
-    const review = await store.transaction((sql) => reviewing(sql, event, act));
+    const [review] = await store.transaction((sql) => reviewEvents(sql, [event], columnsOf(act)));
     return { eventId: id, ...shownReview(review, nowMs()) };
   };
   const acts = <B extends TSchema>(operationId: string, body: B) =>
     described(operationId, EventReview, { params: ById, body }, 404);
   app.post('/v1/events/:id/acknowledge', acts('acknowledgeEvent', AcknowledgeRequest), async (request) => {
-    const { acknowledged = true, note = null } = request.body;
-    return answer(request, request.params.id, (sql, event, act) =>
-      acknowledgeEvent(sql, event, acknowledged ? { ...act, note } : null),
-    );
+    const { acknowledged: on = true, note = null } = request.body;
+    return answer(request, request.params.id, (act) => acknowledged(on ? { ...act, note } : null));
   });
   app.post('/v1/events/:id/mute', acts('muteEvent', MuteRequest), async (request) => {
     const { until, reason = '' } = request.body;
     const problems = muteProblems(request.body, nowMs());
     if (problems.length > 0) throw invalidRequest(problems);
-    return answer(request, request.params.id, (sql, event, act) =>
-      muteEvent(sql, event, until === null ? null : { ...act, untilMs: until, reason }),
+    return answer(request, request.params.id, (act) =>
+      muted(until === null ? null : { ...act, untilMs: until, reason }),
     );
   });
   app.post('/v1/events/:id/label', acts('labelEvent', LabelRequest), async (request) => {
     const { real, note = null } = request.body;
-    return answer(request, request.params.id, (sql, event, act) =>
-      labelEvent(sql, event, real === null ? null : { ...act, real, note }),
-    );
+    return answer(request, request.params.id, (act) => labelled(real === null ? null : { ...act, real, note }));
   });
 }
 

@@ -1,15 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { TSchema } from 'typebox';
-import type { FoundIncident } from '../../../../history/port/incident-port.ts';
+import type { FoundIncident } from '../../../../history/port/span-port.ts';
 import type { Incident } from '../../../../records/incident.ts';
 import type { Sql } from '../../../../store/database/database.ts';
-import type { ReviewAct } from '../../../../store/event-reviews.ts';
-import {
-  acknowledgeIncident,
-  giveVerdict,
-  muteIncident,
-  type WholeIncident,
-} from '../../../../store/incident-reviews.ts';
+import { acknowledged, muted, type ReviewAct } from '../../../../store/reviews/event-reviews.ts';
+import { giveVerdict, reviewIncident, type WholeIncident } from '../../../../store/reviews/incident-reviews.ts';
 import {
   incidentDetail,
   reviewedIncident,
@@ -112,10 +107,10 @@ function addIncidentReviews(app: App, services: AppServices): void {
   const answer = reviewer(services);
   const whole = (found: FoundIncident) => reviewedIncident(operationsOf(operations).reader, wholeIncident(found));
   app.post('/v1/incidents/:id/acknowledge', reviewing('acknowledgeIncident', AcknowledgeRequest), async (request) => {
-    const { acknowledged = true, note = null } = request.body;
+    const { acknowledged: on = true, note = null } = request.body;
     return answer(request, request.params.id, async (found, act) => {
       const reviewed = await whole(found);
-      return (sql) => acknowledgeIncident(sql, reviewed, acknowledged ? { ...act, note } : null);
+      return (sql) => reviewIncident(sql, reviewed, acknowledged(on ? { ...act, note } : null));
     });
   });
   app.post('/v1/incidents/:id/mute', reviewing('muteIncident', MuteRequest), async (request) => {
@@ -124,7 +119,7 @@ function addIncidentReviews(app: App, services: AppServices): void {
     if (problems.length > 0) throw invalidRequest(problems);
     return answer(request, request.params.id, async (found, act) => {
       const reviewed = await whole(found);
-      return (sql) => muteIncident(sql, reviewed, until === null ? null : { ...act, untilMs: until, reason });
+      return (sql) => reviewIncident(sql, reviewed, muted(until === null ? null : { ...act, untilMs: until, reason }));
     });
   });
 }

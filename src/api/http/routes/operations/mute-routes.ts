@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { patternProblem } from '../../../../records/series/series-pattern.ts';
-import { addMute, endedMutes, endMute, holdingMutes, MUTES_MAX, type MuteRecord } from '../../../../store/mutes.ts';
+import {
+  addMute,
+  endedMutes,
+  endMute,
+  holdingMutes,
+  MUTES_MAX,
+  type MuteRecord,
+} from '../../../../store/reviews/mutes.ts';
 import { fieldProblem, HttpProblem, invalidRequest } from '../../../wire/problem.ts';
 import { described } from '../../../wire/schema/answer-schemas.ts';
 import { MuteAnswer, MutesAnswer, MutesQuery, NewMuteRequest } from '../../../wire/schema/operations/mute-schema.ts';

@@ -1,4 +1,4 @@
-import { listSent, type SentAlert } from '../../../../store/sent-alerts.ts';
+import { listSent, type SentAlert } from '../../../../store/reviews/sent-alerts.ts';
 import { countOf, cursorOf, cursorText } from '../../../wire/query-values.ts';
 import { described } from '../../../wire/schema/answer-schemas.ts';
 import { SentAnswer, SentQuery } from '../../../wire/schema/operations/sent-schema.ts';

@@ -1,7 +1,7 @@
 import type { KeptDeadLetter } from '../../../../history/port/history-port.ts';
 import type { DeadLetterRecord } from '../../../../records/dead-letter.ts';
-import { noteRedriven, redrivenLetters } from '../../../../store/event-reviews.ts';
-import { listFinetunedModels } from '../../../../store/finetuned-models.ts';
+import { listFinetunedModels } from '../../../../store/models/finetuned-models.ts';
+import { noteRedriven, redrivenLetters } from '../../../../store/reviews/event-reviews.ts';
 import { freshnessReader } from '../../../operations/freshness.ts';
 import { NO_HISTORY, noStream, type Operations, operationsOf } from '../../../operations/operations.ts';
 import { HttpProblem } from '../../../wire/problem.ts';

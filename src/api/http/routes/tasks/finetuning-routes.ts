@@ -6,7 +6,7 @@ import {
   type FinetunedModelRecord,
   findFinetunedModel,
   listFinetunedModels,
-} from '../../../../store/finetuned-models.ts';
+} from '../../../../store/models/finetuned-models.ts';
 import { audit } from '../../../accounts/audit-log.ts';
 import { checkModelQuota, type PreparedModel, prepareTuned } from '../../../models/prepared-model.ts';
 import { noSuchModel } from '../../../models/tuned-models.ts';

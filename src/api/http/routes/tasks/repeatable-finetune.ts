@@ -1,6 +1,6 @@
 import type { Sql } from '../../../../store/database/database.ts';
-import { findAnswer, keepAnswer } from '../../../../store/idempotent-answers.ts';
-import type { Idempotency } from '../../../../store/jobs.ts';
+import { findAnswer, keepAnswer } from '../../../../store/jobs/idempotent-answers.ts';
+import type { Idempotency } from '../../../../store/jobs/jobs.ts';
 import type { CallEffect, Work } from '../../../accounts/metering.ts';
 import { otherRequest } from '../../../wire/problem.ts';
 import { stillRunning } from '../../exchange/idempotency.ts';

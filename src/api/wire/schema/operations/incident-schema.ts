@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { EVENT_DIRECTIONS, EVENT_KINDS } from '../../../../records/anomaly-event.ts';
 import { INCIDENT_KINDS, INCIDENT_TYPES } from '../../../../records/incident.ts';
-import { INCIDENT_VERDICTS } from '../../../../store/incident-reviews.ts';
+import { INCIDENT_VERDICTS } from '../../../../store/reviews/incident-reviews.ts';
 import {
   NextCursor,
   NullableNumber,

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { JOB_STATUSES } from '../../../../store/job-status.ts';
+import { JOB_STATUSES } from '../../../../store/jobs/job-status.ts';
 import { PAGE_SIZE } from '../../page-size.ts';
 import { JOB_NAMES } from '../../task-names.ts';
 import { UP_TO } from '../integer-texts.ts';

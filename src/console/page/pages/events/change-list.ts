@@ -1,5 +1,5 @@
 import type { ShownChange } from '../../../../api/wire/schema/operations/change-schema.ts';
-import { changeText } from '../../../../records/deployment.ts';
+import { changeText } from '../../../../records/changes/deployment.ts';
 import { timeText, zonedText } from '../../../view/words/time-words.ts';
 import { html, type Shown } from '../../element/html.ts';
 

@@ -1,5 +1,5 @@
 import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
-import { quantityTexts } from '../../../../records/quantity-text.ts';
+import { quantityTexts } from '../../../../records/text/quantity-text.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import { routeTo } from '../../../view/route.ts';
 import {

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
-import { quantityTexts } from '../../../../records/quantity-text.ts';
 import { visibleId } from '../../../../records/series/listed-names.ts';
+import { quantityTexts } from '../../../../records/text/quantity-text.ts';
 import { routeTo } from '../../../view/route.ts';
 import type { ShownScores } from '../../../view/scores/shown-scores.ts';
 import { worstFirst } from '../../../view/words/event-words.ts';

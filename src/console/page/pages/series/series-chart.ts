@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ShownChange } from '../../../../api/wire/schema/operations/change-schema.ts';
 import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
-import { quantityTexts } from '../../../../records/quantity-text.ts';
+import { quantityTexts } from '../../../../records/text/quantity-text.ts';
 import type { ConsoleSource } from '../../../view/console-source.ts';
 import { COMPARED_WITH } from '../../../view/scores/compared.ts';
 import { scoresCsv } from '../../../view/scores/scores-csv.ts';

@@ -1,5 +1,5 @@
-import { quantityText } from '../../../../records/quantity-text.ts';
 import type { ListedNames } from '../../../../records/series/listed-names.ts';
+import { quantityText } from '../../../../records/text/quantity-text.ts';
 import { urgency } from '../../../../records/urgency.ts';
 import { routeTo } from '../../../view/route.ts';
 import { NO_SCORES, type ShownSeries } from '../../../view/scores/shown-scores.ts';

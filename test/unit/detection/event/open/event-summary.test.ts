@@ -8,7 +8,7 @@ import {
   seasonText as textInRange,
 } from '../../../../../src/detection/event/open/event-summary.ts';
 import type { EventDirection, EventKind } from '../../../../../src/records/anomaly-event.ts';
-import { quantityTexts } from '../../../../../src/records/quantity-text.ts';
+import { quantityTexts } from '../../../../../src/records/text/quantity-text.ts';
 
 const ANY = { least: Number.NEGATIVE_INFINITY, most: Number.POSITIVE_INFINITY };
 const seasonText = (value: number, season: SeasonAlarm, unit: string | null, shown = ANY) =>

@@ -1,0 +1,77 @@
+import { completeDetector } from '../../../config/complete-detector.ts';
+import type { ConfigResult, WrittenDetector } from '../../../config/config.ts';
+import { detectorKinds } from '../../../config/keys/detector-keys.ts';
+import type { OptionValues } from '../../../config/options/given-options.ts';
+import { commandFlag } from '../../../config/options/option.ts';
+import { mustBe } from '../../../config/schema/problems.ts';
+import type { Frequency } from '../../../time/frequency.ts';
+
+const DETECTION_SIZE_DEFAULT = 24;
+/** No record is read here, so any path will do. */
+const GROUP_PATH = 'group';
+
+export const detectorFlags = {
+  freq: commandFlag('freq', detectorKinds.freq, 'step of the series: 5min, h, D ... (default: its median in the file)'),
+  aggregate: commandFlag(
+    'aggregate',
+    detectorKinds.aggregate,
+    'several points a step become one value: mean, sum, min, max, last, count, p50 or p95',
+  ),
+  as: commandFlag('as', detectorKinds.as, 'values are those of a counter: rate, or increase'),
+  h: commandFlag('h', detectorKinds.windowLength, 'observations a forecast covers (default: --detection-size)'),
+  detectionSize: commandFlag(
+    'detection-size',
+    detectorKinds.windowLength,
+    `observations of a detection window (default: --h, or ${DETECTION_SIZE_DEFAULT})`,
+  ),
+  stepSize: commandFlag('step-size', detectorKinds.windowLength, 'observations between forecasts (default: --h)'),
+  level: commandFlag('level', detectorKinds.level, 'confidence level in percent (default: 99)'),
+  thresholdMethod: commandFlag(
+    'threshold-method',
+    detectorKinds.thresholdMethod,
+    'univariate (default) or multivariate',
+  ),
+  calibration: commandFlag(
+    'calibration',
+    detectorKinds.calibration,
+    'robust (default) or plain: how residuals become an interval',
+  ),
+  calibrationSize: commandFlag(
+    'calibration-size',
+    detectorKinds.calibrationSize,
+    'observations that calibrate, or all (default: 12 x --detection-size)',
+  ),
+  falseAlarms: commandFlag(
+    'false-alarms',
+    detectorKinds.falseAlarms,
+    'accepted false alarms of a series, such as 1/week, or off (default: 1/week, between 1 in 50,000 and 1 in 1,000)',
+  ),
+  timezone: commandFlag('timezone', detectorKinds.timezone, 'clock and weekdays that series follow (default: UTC)'),
+  profile: commandFlag('profile', detectorKinds.profile, 'on (default) or off: the long memory of hours and weekdays'),
+  model: commandFlag('model', detectorKinds.model, 'a model there is (default: tsmodel-1-detection)'),
+};
+
+export type DetectorFlagValues = OptionValues<typeof detectorFlags>;
+
+/** One detector for all series, completed and checked like an entry of a detectors file. */
+export function detectorOfFlags(values: DetectorFlagValues, freq: Frequency): ConfigResult<WrittenDetector> {
+  const problems: string[] = [];
+  const { h, thresholdMethod, stepSize, level, calibration, calibrationSize, falseAlarms, model, timezone, profile } =
+    values;
+  const { aggregate, as } = values;
+  const detectionSize = values.detectionSize ?? h ?? DETECTION_SIZE_DEFAULT;
+  const group = thresholdMethod === 'multivariate' ? GROUP_PATH : undefined;
+  const alarms = { falseAlarms, timezone, profile };
+  const points = { stepSize, aggregate, as };
+  const fields = { ...points, level, thresholdMethod, group, model, calibration, calibrationSize, ...alarms };
+  const written = new Set([group && 'group', stepSize && 'step_size']);
+  const detector = completeDetector(
+    { ...fields, name: 'backtest', series: ['*'], freq, h: h ?? detectionSize, detectionSize },
+    {
+      has: (key) => written.has(key),
+      problem: (key, expected, got) => void problems.push(mustBe(`--${key.replaceAll('_', '-')}`, expected, got)),
+    },
+  );
+  if (detector === null || problems.length > 0) return { kind: 'problems', problems };
+  return { kind: 'config', config: detector };
+}

@@ -1,0 +1,31 @@
+import { integerFrom, text, topicName } from '../schema/kinds.ts';
+import { setting, withDefault } from './option.ts';
+
+/** Deployments and other changes, which people and programs report. */
+export const changeOptions = {
+  changesTopic: withDefault(
+    setting('CHANGES_TOPIC', topicName, 'topic of known changes, such as deployments: compacted, one partition'),
+    'known-changes',
+  ),
+};
+
+/** Topic of the versions of the detectors file. */
+export const detectorsOptions = {
+  detectorsTopic: withDefault(
+    setting('DETECTORS_TOPIC', text, 'topic of detectors that are saved over HTTP'),
+    'tidewatch-detectors',
+  ),
+};
+
+export const incidentOptions = {
+  incidentsTopic: withDefault(
+    setting('INCIDENTS_TOPIC', topicName, 'topic of incidents: one record as each begins, changes and ends'),
+    'anomaly-incidents',
+  ),
+  incidentQuietMs: setting(
+    'INCIDENT_QUIET_MS',
+    integerFrom(1_000, 86_400_000),
+    'an incident ends so long after the last revision of its events, once they have ended; ' +
+      'default: 60000, at least 3 steps',
+  ),
+};
