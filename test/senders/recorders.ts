@@ -110,9 +110,8 @@ export const RECORDERS: readonly Recorder[] = [
       const [command, ...args] = [...program, '-m', 'grpc_tools.protoc', `-I${STREAM}`, `--python_out=${folder}`];
       // Its `google/type` is among the packages of the interpreter.
       const { stdout } = await run(program[0], ['-c', 'import google.type as t; print(list(t.__path__)[0])']);
-      await run(command, [...args, `-I${join(stdout.trim(), '../..')}`, 'reading.proto', 'kinds.proto'], {
-        cwd: STREAM,
-      });
+      const protos = ['reading', 'kinds', 'legacy', 'edition'].map((name) => `${name}.proto`);
+      await run(command, [...args, `-I${join(stdout.trim(), '../..')}`, ...protos], { cwd: STREAM });
       const recorded = await printed([...program, join(STREAM, 'confluent_records.py')], { PYTHONPATH: folder });
       await rm(folder, { recursive: true });
       return recorded;

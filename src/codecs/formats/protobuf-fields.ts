@@ -63,10 +63,11 @@ function readingOf(field: protobuf.Field): ((read: unknown) => unknown) | null {
   return field.repeated ? (read) => (read as unknown[]).map(value) : value;
 }
 
-/** A number that the schema does not name stays a number. */
-function enumNames({ valuesById }: protobuf.Enum): (read: unknown) => unknown {
-  const values = new Map(Object.entries(valuesById).map(([id, name]) => [Number(id), new EnumValue(name, Number(id))]));
-  return (read) => values.get(read as number) ?? read;
+/** The first name of each number. A number that the schema does not name stays a number. */
+function enumNames({ values: numbers }: protobuf.Enum): (read: unknown) => unknown {
+  const named = Object.entries(numbers).map(([name, number]) => [number, new EnumValue(name, number)] as const);
+  const values = new Map<unknown, EnumValue>(named.reverse());
+  return (read) => values.get(read) ?? read;
 }
 
 function keyReader(keyType: string): ((key: string) => string) | null {

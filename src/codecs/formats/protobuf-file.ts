@@ -14,13 +14,18 @@ interface FileDescriptor {
   readonly edition: number;
   readonly dependency: readonly string[];
   readonly messageType: readonly MessageDescriptor[];
-  readonly enumType: readonly object[];
+  readonly enumType: readonly FeaturedDescriptor[];
+  readonly options?: FeaturedDescriptor['options'];
 }
 
-interface MessageDescriptor {
+interface FeaturedDescriptor {
+  readonly options?: { readonly features?: object | null; readonly mapEntry?: boolean } | null;
+}
+
+interface MessageDescriptor extends FeaturedDescriptor {
   readonly name: string;
+  readonly field: readonly { readonly type: number; readonly typeName: string }[];
   readonly nestedType: readonly MessageDescriptor[];
-  readonly options?: { readonly mapEntry?: boolean } | null;
 }
 
 interface FromDescriptor<T> {
@@ -28,6 +33,7 @@ interface FromDescriptor<T> {
 }
 
 const EDITION_2023 = 1000;
+const GROUP = 10;
 
 /**
  * Adds the types of a schema to `root`: of its text, or of a serialized descriptor in base64, which some clients
@@ -55,11 +61,15 @@ function addDescriptor(root: protobuf.Root, bytes: Buffer): AddedFile {
     FromDescriptor<protobuf.Type>,
     FromDescriptor<protobuf.Enum>,
   ];
-  for (const each of file.enumType) scope.add(enums.fromDescriptor(each, edition));
-  const messages = file.messageType.map((each) => types.fromDescriptor(each, edition));
+  // Another file of the package may have other features.
+  const inFile = <D extends FeaturedDescriptor>({ options, ...each }: D) => {
+    return { ...each, options: { ...options, features: { ...file.options?.features, ...options?.features } } };
+  };
+  for (const each of file.enumType) scope.add(enums.fromDescriptor(inFile(each), edition));
+  const messages = file.messageType.map((each) => types.fromDescriptor(inFile(each), edition));
   for (const [i, message] of messages.entries()) {
     scope.add(message);
-    restoreMaps(message, file.messageType[i]);
+    restoreNested(message, file.messageType[i]);
   }
   return { messages, imports: file.dependency };
 }
@@ -70,12 +80,14 @@ function editionOf({ syntax, edition }: FileDescriptor): string {
   throw new Error(`edition ${edition} of Protobuf is not supported`);
 }
 
-/** A descriptor has a map as a list of entries. The type of these counts among the message indexes. */
-function restoreMaps(type: protobuf.Type, { nestedType }: MessageDescriptor): void {
+/** A descriptor has a map as a list of entries, whose type counts among the message indexes, and groups as fields. */
+function restoreNested(type: protobuf.Type, { field: fields, nestedType }: MessageDescriptor): void {
+  const groups = new Set(fields.flatMap((each) => (each.type === GROUP ? [each.typeName.split('.').at(-1)] : [])));
   for (const { name, ...descriptor } of nestedType) {
     const nested = type.nested?.[name] as protobuf.Type;
     const field = type.fieldsArray.find((each) => each.type === nested.fullName);
-    if (!descriptor.options?.mapEntry || field === undefined) restoreMaps(nested, { name, ...descriptor });
+    Object.assign(nested, { group: groups.has(name) });
+    if (!descriptor.options?.mapEntry || field === undefined) restoreNested(nested, { name, ...descriptor });
     else {
       const { key, value } = nested.fields;
       type.remove(field);

@@ -190,20 +190,23 @@ function compileLabelledSeries(mapping: RecordMapping): (record: unknown) => str
   const checkedId = idCheck(mapping);
   return (record) => {
     const name = readName(record);
-    const labels = typeof name === 'string' ? readLabels(record) : name;
+    const labels = typeof name === 'string' ? readLabels(record, name) : name;
     return 'kind' in labels ? labels : checkedId(canonicalId(String(name), labels));
   };
 }
 
-/** Texts, numbers and booleans by their names, without those that are dropped; null and the empty text are none. */
+/**
+ * Texts, numbers and booleans by their names, without those that are dropped; null and the empty text are none. The
+ * name of the metric may be among them, as prometheus-kafka-adapter has it.
+ */
 export function compileLabels({
   labels: path = '',
   dropLabels = [],
-}: RecordMapping): (record: unknown) => SeriesLabels | Undecodable {
+}: RecordMapping): (record: unknown, metric: string) => SeriesLabels | Undecodable {
   const labelsAt = compileRecordPath(path);
   const dropped = new Set(dropLabels);
   const unreadable = (detail: string) => undecodable('series-unreadable', detail, null);
-  return (record) => {
+  return (record, metric) => {
     const raw = plainValue(labelsAt(record)) ?? {};
     if (typeof raw !== 'object' || Array.isArray(raw)) {
       return unreadable(`the labels at ${quoted(path)} are ${quoted(raw)}, not an object`);
@@ -211,7 +214,8 @@ export function compileLabels({
     const labels: [string, string][] = [];
     for (const [label, value] of entriesOf(raw)) {
       const text = plainLabel(value) ?? '';
-      if (label === NAME_LABEL) return unreadable(`there is a label ${NAME_LABEL}: that is the name of the metric`);
+      if (label === NAME_LABEL && text === metric) continue;
+      if (label === NAME_LABEL) return unreadable(`the label ${NAME_LABEL} is ${quoted(text)}, not ${quoted(metric)}`);
       if (typeof text === 'object') return unreadable(`the label ${quoted(label)} is ${quoted(text)}, not a text`);
       if (text !== '' && !dropped.has(label)) labels.push([label, String(text)]);
     }

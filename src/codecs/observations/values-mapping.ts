@@ -74,7 +74,7 @@ function compileIds(mapping: RecordMapping): (value: ValueOfRecord) => string | 
   const read = (record: object) => {
     const name = readName(record);
     if (typeof name !== 'string') return name;
-    const labels = readLabels === null ? null : readLabels(record);
+    const labels = readLabels === null ? null : readLabels(record, name);
     return labels !== null && 'kind' in labels ? labels : { name, labels };
   };
   return ({ record, name: field }) => {

@@ -12,8 +12,13 @@ import { bodyReader } from '../../../fixture/stream/wire-record.ts';
 const recorded = JSON.parse(
   await readFile(new URL('../../../fixture/stream/confluent-records.json', import.meta.url), 'utf8'),
 );
-const found = recorded.records.find(({ name }: { name: string }) => name === 'protobuf-kinds-prefix');
-const record = bodyReader(compileProtobuf(recorded.schemas[found.schema]))(Buffer.from(found.value, 'base64'));
+
+function recordOf(wanted: string): unknown {
+  const found = recorded.records.find(({ name }: { name: string }) => name === `protobuf-${wanted}-prefix`);
+  return bodyReader(compileProtobuf(recorded.schemas[found.schema]))(Buffer.from(found.value, 'base64'));
+}
+
+const record = recordOf('kinds');
 
 const AT_MS = 1_767_225_600_250;
 const mapping = (changes: Partial<RecordMapping>) =>
@@ -63,6 +68,16 @@ test('a message of values has also those that it leaves out because they are zer
       ['FAILED/jobs', 0],
     ],
   );
+});
+
+test('a descriptor of proto2 has its groups, and one of an edition the features of its file', () => {
+  for (const name of ['legacy', 'edition']) {
+    const decoded = compileMapping(recordMapping({ format: 'protobuf', time: 'reading.at' }))(recordOf(name), CLOCK_MS);
+    const expected = { kind: 'observation', series: 'kiln-1', group: null, timestampMs: AT_MS - 250, value: 0 };
+    assert.deepEqual(decoded, expected, name);
+  }
+  const legacy = recordMapping({ format: 'protobuf', series: ['kind'], time: 'reading.at' });
+  assert.equal(compileMapping(legacy)(recordOf('legacy'), CLOCK_MS).series, 'GAUGE', 'the first name of a number');
 });
 
 test('a type that no imported file defines is an invalid schema all the same', () => {

@@ -65,7 +65,9 @@ test('labels name a record of one value as well', () => {
   assert.equal(seriesOf(undefined), 'up');
   assert.match(seriesOf('job=a'), /not an object/);
   assert.match(seriesOf({ job: { a: 1 } }), /label "job"/);
-  assert.match(seriesOf({ __name__: 'down' }), /__name__/);
+  assert.match(seriesOf({ __name__: 'down' }), /__name__ is "down", not "up"/);
+  // As prometheus-kafka-adapter writes it.
+  assert.equal(seriesOf({ __name__: 'up', label1: 'value1' }), 'up{label1="value1"}');
   assert.match(seriesOf(Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`l${i}`, i]))), /65 labels/);
   assert.match(seriesOf({ job: 'x'.repeat(1_100) }), /has 1110 bytes, more than 1024: leave labels out/);
 });
