@@ -17,7 +17,7 @@ import {
   OPERATOR,
   revokeApiKey,
 } from '../../store/keys/api-keys.ts';
-import { KEY_ROLES, type KeyRole } from '../../store/keys/key-role.ts';
+import { KEY_ROLES } from '../../store/keys/key-role.ts';
 import { makeKeyId, makeKeySecret } from '../../store/keys/key-secret.ts';
 import { type CommandIo, DONE, type ExitCode, WRONG_USE } from '../../tools/terminal/command-io.ts';
 import { command, jsonFlag } from './command.ts';
@@ -62,10 +62,8 @@ export const keysCommand = command({
       if (action === 'list') return await list(database, values, io);
       const key = await findOneKey(database, named, io);
       if (key === null) return WRONG_USE;
-      const { credits, role } = values;
-      if (action === 'revoke') return await revoke(database, key, io);
-      if (action === 'role') return await giveRole(database, key, { role: role!, io });
-      return await credit(database, key, { credits, io });
+      io.out(await changed(database, key, action, values));
+      return DONE;
     } finally {
       await database.close();
     }
@@ -151,30 +149,17 @@ async function findOneKey(database: Database, named: string, io: CommandIo): Pro
   return null;
 }
 
-async function revoke(database: Database, { id, name }: ApiKey, io: CommandIo): Promise<ExitCode> {
-  const now = await revokeApiKey(database, id, { nowMs: Date.now(), actor: OPERATOR });
-  io.out(
-    now ? `Key ${id} (${name}) is revoked; running services refuse it within 5 s` : `Key ${id} was revoked before`,
-  );
-  return DONE;
-}
-
-async function credit(
-  database: Database,
-  { id, name }: ApiKey,
-  { credits, io }: { readonly credits: number | undefined; readonly io: CommandIo },
-): Promise<ExitCode> {
-  const left = await grantCredits(database, { id, tokens: credits! }, { nowMs: Date.now(), actor: OPERATOR });
-  io.out(`Key ${id} (${name}) has ${left} tokens left to spend`);
-  return DONE;
-}
-
-async function giveRole(
-  database: Database,
-  { id, name }: ApiKey,
-  { role, io }: { readonly role: KeyRole; readonly io: CommandIo },
-): Promise<ExitCode> {
-  await changeRole(database, { id, role }, { nowMs: Date.now(), actor: OPERATOR });
-  io.out(`Key ${id} (${name}) has the role ${role}`);
-  return DONE;
+/** Changes a key, and returns what became of it. */
+async function changed(database: Database, { id, name }: ApiKey, action: string, flags: OwnFlags): Promise<string> {
+  const by = { nowMs: Date.now(), actor: OPERATOR };
+  const key = `Key ${id} (${name})`;
+  if (action === 'role') {
+    await changeRole(database, { id, role: flags.role! }, by);
+    return `${key} has the role ${flags.role}`;
+  }
+  if (action === 'credit') {
+    return `${key} has ${await grantCredits(database, { id, tokens: flags.credits! }, by)} tokens left to spend`;
+  }
+  const isNow = await revokeApiKey(database, id, by);
+  return isNow ? `${key} is revoked; running services refuse it within 5 s` : `Key ${id} was revoked before`;
 }

@@ -152,29 +152,21 @@ function watchedScores(selection: ScoreSelection, { stream, registry, series, js
 
 function watchedEvents({ stream, registry, series: pattern, json, style }: WatchOptions): Watched {
   const decode = createEventDecoder(stream.output.format, registry);
-  return {
-    topic: stream.topics.events,
-    header: eventLineHeader(style),
-    async lineOf(value) {
-      const event = await decode(value);
-      if (!isAbout(event, pattern)) return null;
-      return { timeMs: event.updatedAtMs, line: json ? JSON.stringify(event) : eventLine(event, style) };
-    },
-    summary: () => null,
+  const lineOf = async (value: Buffer) => {
+    const event = await decode(value);
+    if (!isAbout(event, pattern)) return null;
+    return { timeMs: event.updatedAtMs, line: json ? JSON.stringify(event) : eventLine(event, style) };
   };
+  return { topic: stream.topics.events, header: eventLineHeader(style), lineOf, summary: () => null };
 }
 
 function watchedIncidents(topic: string, { stream, registry, json, style }: WatchOptions): Watched {
   const decode = createIncidentDecoder(stream.output.format, registry);
-  return {
-    topic,
-    header: incidentLineHeader(),
-    async lineOf(value) {
-      const incident = await decode(value);
-      return { timeMs: incident.updatedAtMs, line: json ? JSON.stringify(incident) : incidentLine(incident, style) };
-    },
-    summary: () => null,
+  const lineOf = async (value: Buffer) => {
+    const incident = await decode(value);
+    return { timeMs: incident.updatedAtMs, line: json ? JSON.stringify(incident) : incidentLine(incident, style) };
   };
+  return { topic, header: incidentLineHeader(), lineOf, summary: () => null };
 }
 
 /** Records that `--until-now` sorts in memory. */

@@ -60,10 +60,8 @@ function readAnyValue(reader: ProtobufReader, depth = 0): JsonValue {
     else if ((tag === lengthField(5) || tag === lengthField(6)) && depth <= DEPTH_MAX) {
       const isList = tag === lengthField(5);
       const items: { key?: string; value?: JsonValue }[] = [];
-      reader.fields(reader.end(), (inner) => {
-        if (inner !== lengthField(1)) return false;
+      reader.each(lengthField(1), reader.end(), () => {
         items.push(isList ? { value: readAnyValue(reader, depth + 1) } : readEntry(reader, depth + 1));
-        return true;
       });
       value = isList
         ? { arrayValue: { values: items.map((item) => item.value ?? {}) } }

@@ -7,80 +7,54 @@ import { fixed64Field, lengthField, ProtobufReader, varintField } from './protob
 /** Numbers of fields and their wire types as opentelemetry-proto v1 publishes them. Throws on damaged bytes. */
 export function readOtlpProtobuf(bytes: Uint8Array, reading: OtlpReading): void {
   const reader = new ProtobufReader(bytes);
-  reader.fields(bytes.length, (tag) => {
-    if (tag !== lengthField(1)) return false;
-    readResourceMetrics(reader, reading);
-    return true;
-  });
+  reader.each(lengthField(1), bytes.length, () => readResourceMetrics(reader, reading));
 }
 
-/** The resource may follow its metrics. */
 function readResourceMetrics(reader: ProtobufReader, reading: OtlpReading): void {
   const end = reader.end();
-  const begin = reader.at;
   let resource: Attributes = [];
   reading.points.pass();
-  reader.fields(end, (tag) => {
-    if (tag !== lengthField(1)) return false;
+  reader.ahead(lengthField(1), end, () => {
     const resourceEnd = reader.end();
-    const attributes = readAttributes(reader, { from: reader.at, to: resourceEnd, tag: lengthField(1) });
-    resource = reading.resourceLabels(attributes);
-    return true;
+    resource = reading.resourceLabels(
+      readAttributes(reader, { from: reader.at, to: resourceEnd, tag: lengthField(1) }),
+    );
   });
-  reader.at = begin;
-  reader.fields(end, (tag) => {
-    if (tag !== lengthField(2)) return false;
+  reader.each(lengthField(2), end, () => {
     reading.points.pass();
     readScopeMetrics(reader, reading, resource);
-    return true;
   });
 }
 
-/** The scope may follow its metrics. */
 function readScopeMetrics(reader: ProtobufReader, reading: OtlpReading, resource: Attributes): void {
   const end = reader.end();
-  const begin = reader.at;
   let source = sourceLabels(resource, { name: '', attributes: [] });
-  reader.fields(end, (tag) => {
-    if (tag !== lengthField(1)) return false;
+  reader.ahead(lengthField(1), end, () => {
     source = sourceLabels(resource, readScope(reader));
-    return true;
   });
-  reader.at = begin;
-  reader.fields(end, (tag) => {
-    if (tag !== lengthField(2)) return false;
-    readMetric(reader, reading, source);
-    return true;
-  });
+  reader.each(lengthField(2), end, () => readMetric(reader, reading, source));
 }
 
 function readScope(reader: ProtobufReader): Parameters<typeof sourceLabels>[1] {
   const end = reader.end();
   const from = reader.at;
   let name = '';
-  reader.fields(end, (tag) => {
-    if (tag !== lengthField(1)) return false;
+  reader.each(lengthField(1), end, () => {
     name = reader.string();
-    return true;
   });
   return { name, attributes: readAttributes(reader, { from, to: end, tag: lengthField(3) }) };
 }
 
 const [GAUGE, SUM, HISTOGRAM, EXPONENTIAL, SUMMARY] = [5, 7, 9, 10, 11].map(lengthField);
 
-/** The name may follow the points, and the temporality does. */
 function readMetric(reader: ProtobufReader, reading: OtlpReading, source: Attributes): void {
   const end = reader.end();
-  const begin = reader.at;
   let name = '';
-  reader.fields(end, (tag) => {
-    if (tag !== lengthField(1)) return false;
+  reader.ahead(lengthField(1), end, () => {
     name = reader.string();
-    return true;
   });
   reading.points.pass();
   const metric = new OtlpMetric(reading, { encoding: 'protobuf', name, source });
-  reader.at = begin;
   reader.fields(end, (tag) => {
     if (tag === GAUGE) readPoints(reader, () => readNumber(reader, metric, null));
     else if (tag === SUM) {
@@ -96,24 +70,19 @@ function readMetric(reader: ProtobufReader, reading: OtlpReading, source: Attrib
   });
 }
 
+/** It follows the points. */
 function temporalityOf(reader: ProtobufReader): number {
-  const begin = reader.at;
+  const { at } = reader;
   let temporality = 0;
-  reader.fields(reader.end(), (tag) => {
-    if (tag !== varintField(2)) return false;
+  reader.each(varintField(2), reader.end(), () => {
     temporality = reader.varint();
-    return true;
   });
-  reader.at = begin;
+  reader.at = at;
   return temporality;
 }
 
 function readPoints(reader: ProtobufReader, read: () => void): void {
-  reader.fields(reader.end(), (tag) => {
-    if (tag !== lengthField(1)) return false;
-    read();
-    return true;
-  });
+  reader.each(lengthField(1), reader.end(), read);
 }
 
 /** @param ofInterval null for a gauge */

@@ -139,6 +139,21 @@ export class ProtobufReader {
     this.ended(end);
   }
 
+  /** Reads the fields of one tag up to `end`; others are passed over. */
+  each(tag: number, end: number, read: () => void): void {
+    this.fields(end, (found) => {
+      if (found === tag) read();
+      return found === tag;
+    });
+  }
+
+  /** As `each`, and returns to its place: a field may follow those that need it. */
+  ahead(tag: number, end: number, read: () => void): void {
+    const { at } = this;
+    this.each(tag, end, read);
+    this.at = at;
+  }
+
   /** Called after the fields of a message: they end where it does. */
   ended(end: number): void {
     if (this.at !== end) throw new RangeError('a field is longer than its message');

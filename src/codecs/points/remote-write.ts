@@ -88,14 +88,12 @@ function readSymbols(reader: ProtobufReader, length: number): readonly string[] 
   const { at } = reader;
   const symbols: string[] = [];
   reader.at = 0;
-  reader.fields(length, (tag) => {
-    if (tag !== SYMBOL) return false;
+  reader.each(SYMBOL, length, () => {
     const from = reader.at;
     const end = reader.end();
     if (symbols.push(reader.bytesAt(from, end)) > RECORD_POINTS_MAX)
       throw new RangeError(`there are more than ${RECORD_POINTS_MAX} symbols: send fewer series at once`);
     reader.at = end;
-    return true;
   });
   reader.at = at;
   return symbols;
