@@ -5,7 +5,8 @@ export interface ReceivedPoints {
   readonly format: PointsFormat;
   /** Not compressed, except Snappy. */
   readonly bytes: Buffer;
-  readonly snappy: boolean;
+  /** null if no header names a coding. */
+  readonly snappy: boolean | null;
   /** Unit of the times of line protocol. */
   readonly precision: 'ns' | 'us' | 'ms' | 's' | 'm' | 'h';
 }

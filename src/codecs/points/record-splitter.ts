@@ -44,21 +44,12 @@ function splitterOfPoints(mapping: RecordMapping, { groupPathOf, futureLimitOf }
 }
 
 const OPENING_BRACE = 0x7b;
-/** A request of remote write 1.0 begins with its time series, of 2.0 with the empty symbol. */
-const TIME_SERIES_TAG = 0x0a;
-const EMPTY_SYMBOL = Buffer.from([0x22, 0]);
-
-/**
- * JSON of OpenTelemetry begins with a brace, which no Protobuf of it does. Remote write may come without Snappy: only a
- * block of ten bytes begins as 1.0, and one of 34 bytes whose first literal is one byte as 2.0.
- */
+/** JSON of OpenTelemetry begins with a brace, which no Protobuf of it does. */
 function bodyOf({ format, timeUnit }: RecordMapping, bytes: Buffer): PointsBody {
   const precision = timeUnit === 'iso' ? 'ns' : timeUnit;
   const otlp = bytes[0] === OPENING_BRACE ? 'otlp-json' : 'otlp-protobuf';
-  if (format !== 'prometheus')
-    return { format: format === 'otlp' ? otlp : 'line-protocol', bytes, snappy: false, precision };
-  const isPlain = bytes[0] === TIME_SERIES_TAG || bytes.subarray(0, 2).equals(EMPTY_SYMBOL);
-  return { format: 'remote-write', bytes, snappy: !isPlain, precision };
+  const pointsFormat = format === 'prometheus' ? 'remote-write' : format === 'otlp' ? otlp : 'line-protocol';
+  return { format: pointsFormat, bytes, snappy: null, precision };
 }
 
 /** A value that is a dead letter is a refused point; where the record has no series, it is one itself. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeOtlp } from '../../../../src/codecs/points/decode-points.ts';
+import { decodeOtlp, pointsDecoder } from '../../../../src/codecs/points/decode-points.ts';
 import type { PointsOfRecord } from '../../../../src/codecs/points/series-points.ts';
+import { inflateSnappy } from '../../../../src/kafka/batch/snappy.ts';
 import { emittedOtlp } from '../../../fixture/stream/emitted-metrics.ts';
 
 const valuesOf = (decoded: PointsOfRecord) => {
@@ -138,4 +139,23 @@ test('a point of JSON that has its value under another name is refused; one with
     const decoded = of(point);
     assert.equal(decoded.kind === 'points' && decoded.missing, 1);
   }
+});
+
+test('remote write without a coding is Snappy or plain', () => {
+  // As npm's prometheus-remote-write 0.5.1 sends it, without Content-Encoding, recorded on 2026-11-28.
+  const sent = Buffer.from(
+    'RpgKRAoRCghfX25hbWVfXxIFcXVldWUKCwoDam9iEgRzaG9wEhAJAAABAiQUQBCA0Oq2tzMSERIg4L8Q4KTutrcz',
+    'base64',
+  );
+  const decode = pointsDecoder({});
+  const read = (bytes: Buffer, snappy: boolean | null) =>
+    decode({ format: 'remote-write', bytes, snappy, precision: 'ns' }, 0);
+  for (const bytes of [sent, inflateSnappy(sent, 100)]) {
+    assert.deepEqual(valuesOf(read(bytes, null)), { 'queue{job="shop"}': [5, -0.5] });
+  }
+  assert.deepEqual(valuesOf(read(Buffer.alloc(0), null)), {});
+  // Metadata alone.
+  assert.deepEqual(valuesOf(read(Buffer.from([0x1a, 2, 8, 1]), null)), {});
+  const refused = read(Buffer.from('nonsense'), null);
+  assert.match(refused.kind === 'unreadable' ? refused.detail : '', /^the body is no Snappy block/);
 });

@@ -20,7 +20,8 @@ export function addPointRoutes(app: App, services: PointServices): void {
     const { receivePoints } = services;
     if (receivePoints === undefined) throw new HttpProblem(404, 'This service receives no points: run receive');
     const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const snappy = codingOf(request) === SNAPPY;
+    const coding = codingOf(request);
+    const snappy = coding === 'identity' ? null : coding === SNAPPY;
     return receivePoints({ format, bytes, snappy, precision });
   };
 
