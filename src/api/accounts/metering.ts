@@ -30,7 +30,6 @@ const UNLIMITED: KeyStanding = { minute: null, credits: null };
 export interface Work<A extends object = object> {
   /** Tokens that are held before the work. */
   readonly tokens: TokenCount;
-  /** Warning for the client about the answer. */
   readonly warning?: string | null;
   /** Computes the answer. Rejects soon after `signal` aborts. */
   run(signal: AbortSignal): Promise<A>;
@@ -167,7 +166,6 @@ export async function charged<A extends object>(
   }
 }
 
-/** A call before admission. */
 interface Admission {
   readonly caller: Caller;
   readonly tokens: TokenCount;
@@ -190,7 +188,6 @@ export async function admit(
   return { keyId, holdId, standing: begun.standing };
 }
 
-/** The answer to a refused call. */
 function refusalOf(begun: Exclude<CallBegin, { readonly kind: 'begun' }>, requestId: string): HttpProblem {
   switch (begun.kind) {
     case 'unusable':

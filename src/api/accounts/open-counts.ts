@@ -1,4 +1,3 @@
-/** Counts of open items by name. */
 export class OpenCounts {
   readonly #open = new Map<string, number>();
 

@@ -1,4 +1,3 @@
-/** The price of a request in tokens. */
 export interface TokenCount {
   readonly input_tokens: number;
   readonly output_tokens: number;

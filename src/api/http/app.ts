@@ -11,7 +11,7 @@ import { BODIES_BYTES_MAX, TRANSFER_RATE } from '../wire/body/read-bytes.ts';
 import { invalidRequest } from '../wire/problem.ts';
 import { schemaCheck } from '../wire/schema/schema-problems.ts';
 import { jsonOf } from '../wire/wire-answer.ts';
-import { CONNECTION_LIMITS, type ConnectionLimits, limitConnections } from './connection-limits.ts';
+import { CONNECTION_LIMITS, type ConnectionLimits, closeStalled, limitSockets } from './connection-limits.ts';
 import { addDocsPage } from './docs-page.ts';
 import type { AppServices, GivenServices } from './exchange/app-services.ts';
 import { CLIENT_GONE } from './exchange/client-gone.ts';
@@ -79,7 +79,6 @@ function refusedCallsOf({ store: sql, nowMs, logger }: GuardServices): RefusedCa
   return new RefusedCalls({ sql, nowMs, logger });
 }
 
-/** Services that enforce the rules of the routes. */
 type GuardServices = Pick<
   GivenServices,
   'store' | 'keys' | 'nowMs' | 'logger' | 'metrics' | 'bodies' | 'bodyThreads' | 'transferRate'
@@ -115,7 +114,8 @@ async function guardedApp(
   }).withTypeProvider<TypeBoxTypeProvider>();
 
   protectAnswers(app);
-  limitConnections(app, limits, trustedProxies);
+  limitSockets(app.server, limits, trustedProxies);
+  closeStalled(app, limits);
   app.setValidatorCompiler<TSchema>(({ schema, httpPart = 'query' }) => {
     if (httpPart === 'body') return checkPresence;
     const check = schemaCheck(schema, httpPart === 'querystring' ? 'query' : httpPart);

@@ -10,7 +10,6 @@ export interface ConnectionLimits {
   readonly perAddressMax: number;
   /** Requests of one connection that wait for their answers. With one more it is closed. */
   readonly waitingMax: number;
-  /** Time for the headers of a request. */
   readonly headersMsMax: number;
   /** Time for a whole request, headers and body. */
   readonly requestMsMax: number;
@@ -29,12 +28,6 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   stalledMsMax: 60_000,
   checkMs: 5_000,
 };
-
-/** Closes connections beyond the limits, and those whose client does not read. */
-export function limitConnections(app: App, limits: ConnectionLimits, trustedProxies: readonly string[]): void {
-  limitSockets(app.server, limits, trustedProxies);
-  closeStalled(app, limits);
-}
 
 /** Closes connections beyond the limits as they are opened: file descriptors remain for jobs and the store. */
 export function limitSockets(
@@ -59,7 +52,7 @@ export function limitSockets(
 }
 
 /** Closes connections whose clients read nothing of an answer. While a request is worked on, nothing waits. */
-function closeStalled(app: App, { stalledMsMax }: ConnectionLimits): void {
+export function closeStalled(app: App, { stalledMsMax }: ConnectionLimits): void {
   app.addHook('onRequest', async (_request, { raw }) => {
     raw.setTimeout(stalledMsMax, () => {
       if (raw.socket !== null && raw.socket.writableLength > 0) raw.socket.destroy();

@@ -2,7 +2,6 @@ import { isIPv4 } from 'node:net';
 import type { FastifyCorsOptions } from '@fastify/cors';
 import type { TlsMaterial } from './tls-files.ts';
 
-/** Settings of the web interface. */
 export interface WebSettings {
   /** null: plain HTTP. */
   readonly tls: TlsMaterial | null;

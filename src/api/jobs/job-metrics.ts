@@ -1,7 +1,6 @@
 import type { Metrics } from '../../ops/metrics.ts';
 import type { JobObserver } from './job-runner.ts';
 
-/** Counts the runs of this process. */
 export function countJobs(
   { jobs, jobAttempts, jobSeconds }: Pick<Metrics, 'jobs' | 'jobAttempts' | 'jobSeconds'>,
   settled: JobObserver['settled'],

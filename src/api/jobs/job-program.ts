@@ -12,10 +12,8 @@ import type { TaskName } from '../wire/task-names.ts';
 import { answerTask } from './answer-job.ts';
 import { decodeEnvelope, encodeEnvelope } from './envelope.ts';
 
-/** Setup of a program with the models of a catalog. */
 export interface ModelsSetup {
   readonly models: readonly Model[];
-  /** Aliases of the models. */
   readonly aliases: Readonly<Record<string, string>>;
 }
 

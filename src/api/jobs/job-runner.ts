@@ -30,7 +30,6 @@ interface RunnerParts {
   readonly observe?: JobObserver;
 }
 
-/** Observes every run of this process. */
 export interface JobObserver {
   begun(task: JobName): void;
   /** `lost`: cancelled, or taken over by another process. */
@@ -153,7 +152,10 @@ export class JobRunner {
       },
     };
     observe?.begun(task);
-    const outcome = await executor.run(run).catch(failedBy);
+    // A bug of the executor must not end the runner.
+    const failedBy = ({ stack, message }: Error) =>
+      ({ kind: 'failed', error: INTERNAL_ERROR, cause: stack ?? message }) as const;
+    const outcome: JobOutcome = await executor.run(run).catch(failedBy);
     clearInterval(heartbeat);
     this.#running.delete(job.id);
     const taken = outcome.kind !== 'stopped' && (await this.#end(job, outcome));
@@ -273,8 +275,3 @@ function endOf({ kind }: JobOutcome, taken: boolean) {
 class CancelledMeanwhile extends Error {}
 
 const nameOf = ({ id, owner }: Pick<ClaimedJob, 'id' | 'owner'>) => JSON.stringify([owner, id]);
-
-/** A bug of the executor must not end the runner. */
-function failedBy(error: Error): JobOutcome {
-  return { kind: 'failed', error: INTERNAL_ERROR, cause: error.stack ?? error.message };
-}

@@ -49,7 +49,6 @@ export function slotsOf(cores: number, memoryMb: number, jobMemoryMbMax: number)
   return Math.max(1, Math.min(cores, fitting, SLOTS_MAX));
 }
 
-/** A program that has the models of a catalog. */
 export function programWithModels(entry: URL, catalog: ModelCatalog): SandboxProgram {
   const models = catalog.names.map((name) => catalog.get(name));
   const aliases = Object.fromEntries(catalog.aliases.map((alias) => [alias, catalog.get(alias).name]));
@@ -60,7 +59,6 @@ export function programWithModels(entry: URL, catalog: ModelCatalog): SandboxPro
 
 /** Runs jobs in sandboxed child processes that have the models loaded. A child starts with its first job. */
 export class JobSandbox implements JobExecutor {
-  /** Those that run nothing. */
   readonly #free: Sandbox[];
   readonly #sandboxes: readonly Sandbox[];
   readonly #limits: SandboxLimits;

@@ -18,7 +18,6 @@ export interface JobRun<Task extends JobName = TaskName> {
   readonly onProgress?: (progress: JobProgress) => void;
 }
 
-/** The outcome of a run. */
 export type JobOutcome =
   /** `result` is the answer of the synchronous endpoint: JSON, compressed with zstd. */
   | {
@@ -35,7 +34,6 @@ export type JobOutcome =
   /** Stopped by its signal. */
   | { readonly kind: 'stopped' };
 
-/** Runs jobs. */
 export interface JobExecutor<Task extends JobName = TaskName> {
   /** Jobs that it runs at once; 1 when undefined. */
   readonly slots?: number;

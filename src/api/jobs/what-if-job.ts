@@ -16,7 +16,6 @@ export function encodeWhatIf(request: WhatIfRequestOfJob): Uint8Array {
   return Buffer.from(JSON.stringify(request));
 }
 
-/** Runs a what-if over what is kept of the stream. */
 export async function runWhatIf(
   { request, timeoutMs, signal: stop, onProgress = () => {} }: JobRun<JobName>,
   parts: DetectorWhatIfParts | null,

@@ -1,4 +1,3 @@
-/** Limits of one answer. */
 const ROWS_MAX = 200;
 const MCP_BYTES_MAX = 64 * 1_024;
 const TEXT_LENGTH_MAX = 2_000;

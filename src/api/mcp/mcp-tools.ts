@@ -145,7 +145,6 @@ export const MCP_TOOLS: readonly McpTool[] = [
   },
 ];
 
-/** The query of a list. */
 function page({ from, to, limit, ...args }: Readonly<Record<string, unknown>>, rowsMax: number) {
   return { ...args, from: ms(from), to: ms(to), limit: Math.min(Number(limit ?? PAGE_ROWS), rowsMax) };
 }

@@ -126,7 +126,6 @@ export function inSampleContext(frequency: FrequencyProfile, contextMax: number)
   return Math.min(contextMax, IN_SAMPLE_CONTEXTS[seasonalHorizon(frequency)] ?? contextMax);
 }
 
-/** Horizon of an in-sample forecast. */
 export function inSampleHorizon(frequency: FrequencyProfile): number {
   return Math.min(seasonalHorizon(frequency), IN_SAMPLE_HORIZON_MAX);
 }

@@ -22,11 +22,8 @@ export interface ServedModel {
   readonly tunable: Tunable | null;
 }
 
-/** Fine-tuning of a model. */
 export interface Tunable {
-  /** Number of weights. */
   readonly weightCount: number;
-  /** The same model with fine-tuned weights. */
   withWeights(weights: TunedWeights): ServedModel;
   /**
    * Fine-tunes the weights of this model. Throws an HttpProblem when the request exceeds the limits; rejects soon after
@@ -147,7 +144,6 @@ export function modelsOfKey(models: ServedModels, { models: allowed }: Pick<KeyL
   };
 }
 
-/** The problem of an unknown `model`. */
 export function unknownModel({ names }: ServedModels): string {
   return `no such model; known are ${names.join(', ')}`;
 }

@@ -35,7 +35,6 @@ const NO_SUCH_MODEL = 'Finetuned model not found';
 
 export const noSuchModel = () => new HttpProblem(404, NO_SUCH_MODEL);
 
-/** Services for fine-tuned models. */
 export interface FinetunedServices {
   /** The control-plane store. Its creator closes it, after the application. */
   readonly store: Database;
@@ -83,7 +82,6 @@ export function withWeights(models: ServedModels, name: string, weights: TunedWe
   throw invalidRequest([fieldProblem(['body', 'finetuned_model_id'], text)]);
 }
 
-/** Fine-tunes in a sandboxed child process. */
 export function tuneInSandbox(tuner: Tuner, observe: TuningObserver = noObserver): TuneWeights {
   return async (model, base, request, signal): Promise<TunedWeights> => {
     const outcome = await observed(observe(requestedTuning(model, request)), signal, async (onStep) => {
@@ -145,7 +143,6 @@ interface TuningScope {
   /** The part of each series that may be used for training. */
   readonly series: readonly Float64Array[];
   readonly horizon: number;
-  /** Context lengths of the forecasts. */
   readonly contexts: readonly number[];
   readonly signal: AbortSignal;
 }

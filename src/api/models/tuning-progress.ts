@@ -3,14 +3,12 @@ import type { TuningRequest } from '../../models/tuning/tuning-bytes.ts';
 import type { Logger } from '../../ops/logger.ts';
 import type { Metrics } from '../../ops/metrics.ts';
 
-/** The parameters of a fine-tuning. */
 export interface RequestedTuning extends Pick<TuningRequest, 'steps' | 'loss' | 'depth'> {
   readonly model: string;
   /** Number of training series. */
   readonly series: number;
 }
 
-/** The outcome of a fine-tuning. */
 export type TuningEnd =
   /** `unchanged`: the validation loss got significantly worse, or no step was requested. */
   | ({ readonly kind: 'tuned' | 'unchanged' } & Pick<Tuned, 'step' | 'validation'> & { readonly share: number })
@@ -20,7 +18,6 @@ export type TuningEnd =
    */
   | { readonly kind: 'too-long' | 'too-late' | 'too-large' | 'stopped' | 'refused' | 'failed' };
 
-/** Receives the progress of one fine-tuning. */
 export interface ObservedTuning {
   /** Steps completed; 0 when the fine-tuning starts. */
   stepped(step: number): void;
@@ -30,7 +27,6 @@ export interface ObservedTuning {
 /** Called for every requested fine-tuning. */
 export type TuningObserver = (requested: RequestedTuning) => ObservedTuning;
 
-/** Ignores progress. */
 export const noObserver: TuningObserver = () => ({ stepped: () => {}, ended: () => {} });
 
 export function requestedTuning(model: string, { series, steps, loss, depth }: TuningRequest): RequestedTuning {

@@ -25,7 +25,6 @@ export interface KeptValues {
   readonly values: Float64Array;
 }
 
-/** Settings by their keys. */
 export type ChangedSettings = Readonly<Record<string, string | number>>;
 
 export interface WhatIfQuestion {
@@ -42,14 +41,12 @@ export interface WhatIfQuestion {
   readonly fromMs: number | null;
 }
 
-/** The detector of a series. */
 export interface ScoringDetector {
   readonly name: string;
   /** Name of the model, as the detectors file has it. */
   readonly model: string;
   /** Name of the pretrained model: the same, or the one that a fine-tuned model was made from. */
   readonly pretrained: string;
-  /** Weights of a fine-tuned model. */
   readonly weights: Uint8Array | null;
 }
 

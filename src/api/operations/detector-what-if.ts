@@ -251,7 +251,6 @@ function summed(sum: SummedAlternative, next: ScoredAlternative): SummedAlternat
   };
 }
 
-/** Events that the stream raised in the range. */
 async function raisedByStream(
   reader: HistoryReader,
   { detector, match }: WhatIfJobBody,
@@ -278,7 +277,6 @@ function sumOf({ events, alarms, weeks, text }: ScoredAlternative) {
   };
 }
 
-/** The fields of an event that the answer has. */
 function raisedFields(event: AnomalyEvent) {
   const { kind, startedAtMs, endedAtMs, peakAtMs, severity, grade, summary } = event;
   return { kind, startedAtMs, endedAtMs, peakAtMs, severity, grade, summary };

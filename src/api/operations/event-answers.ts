@@ -38,7 +38,6 @@ export async function reviewedEvents(
   });
 }
 
-/** The review of an event by people. */
 export function shownReview(review: EventReviewRecord | null, nowMs: number) {
   const label = review?.label ?? null;
   const { acknowledged, muted } = shownActs(review, nowMs);

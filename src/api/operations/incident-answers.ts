@@ -16,7 +16,6 @@ import { EVENTS_OF_INCIDENT } from './events-of-incident.ts';
 import { type PassedReviews, passedReviews, type ReviewSources } from './passed-reviews.ts';
 import { shownMembers, shownOrigins } from './shown-records.ts';
 
-/** Incidents with their reviews. */
 export async function reviewedIncidents(
   reviewing: ReviewSources,
   incidents: readonly Incident[],
@@ -56,7 +55,6 @@ export async function incidentDetail(
   };
 }
 
-/** The answer to a review of an incident. */
 export async function shownIncidentReview(reviewing: ReviewSources, incidentId: string, nowMs: number) {
   const passed = await passedReviews(reviewing, [incidentId]);
   return { incidentId, ...shownPassed(passed.get(incidentId)!, nowMs) };

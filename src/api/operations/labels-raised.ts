@@ -1,7 +1,6 @@
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import type { EventReviewRecord } from '../../store/reviews/event-reviews.ts';
 
-/** Feedback on an event. */
 export interface LabelledEvent {
   readonly event: AnomalyEvent;
   readonly real: boolean;

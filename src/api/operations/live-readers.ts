@@ -26,7 +26,6 @@ interface LiveSelection {
   readonly limit: number;
 }
 
-/** Who reads. */
 interface LiveReader {
   readonly owner: string;
   /** True if its key or session may still read. A rejection leaves the answer to the next check. */

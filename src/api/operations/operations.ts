@@ -42,7 +42,6 @@ interface WorkerPartition {
   readonly owner: string | null;
 }
 
-/** Reads and writes of the cluster. */
 interface ClusterPort {
   /** Ends of the partitions that the history reads. */
   historyEnds(): Promise<

@@ -7,7 +7,6 @@ import {
   verdictsOf,
 } from '../../store/reviews/incident-reviews.ts';
 
-/** Sources of incidents and their reviews. */
 export interface ReviewSources {
   readonly sql: Sql;
   readonly reader: Pick<HistoryReader, 'mergedInto'>;

@@ -17,7 +17,6 @@ export function shownEvent(event: AnomalyEvent): UnreviewedEvent {
   };
 }
 
-/** Reviews of an event without any. */
 export const NO_REVIEW: Pick<EventAnswer, 'acknowledged' | 'muted' | 'label' | 'incidentId'> = {
   incidentId: null,
   acknowledged: null,

@@ -1,7 +1,7 @@
 import { twoSidedThreshold } from '../../detection/calibration/threshold.ts';
 import { intervalBounds } from '../../forecasting/quantiles.ts';
+import type { WireLevel } from './wire-answer.ts';
 import { joined, type WireNumbers } from './wire-answer.ts';
-import type { WireLevel } from './wire-types.ts';
 
 export const DEFAULT_LEVEL: WireLevel = { value: 99, text: '99' };
 
@@ -12,7 +12,6 @@ export function intervalKeys({ text }: WireLevel): { readonly lo: string; readon
 
 type WireIntervals = Record<string, WireNumbers>;
 
-/** Removes duplicate levels. */
 export function distinctLevels(levels: readonly WireLevel[] | null | undefined): WireLevel[] {
   return [...new Map((levels ?? []).map((level) => [level.text, level])).values()];
 }

@@ -1,6 +1,5 @@
 import { ServiceError } from '../../ops/service-error.ts';
 
-/** One invalid field. */
 export interface FieldProblem {
   /** Its location: `["body", "series", "sizes", 3]`. */
   readonly loc: readonly (string | number)[];
@@ -66,7 +65,6 @@ export function tooManyCalls(
   });
 }
 
-/** Maximum number of reported problems. */
 export const PROBLEMS_MAX = 100;
 
 /** Texts of a problem are cut here: names of fields, and messages of parsers, repeat what was sent. */
@@ -117,7 +115,6 @@ export function otherRequest(): HttpProblem {
   return invalidRequest([fieldProblem(['header', 'idempotency-key'], text)]);
 }
 
-/** `Retry-After` in seconds. */
 const RETRY_AFTER_S = 2;
 
 export function overloaded(detail: string): HttpProblem {

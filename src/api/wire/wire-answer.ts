@@ -49,7 +49,6 @@ export function numbersIn(value: unknown): number {
   return Object.values(value).reduce((sum: number, item) => sum + numbersIn(item), 0);
 }
 
-/** Concatenates. */
 export function joined(parts: readonly Float64Array[]): WireNumbers {
   const whole = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -66,3 +65,12 @@ export function flagsOf(parts: readonly (readonly boolean[])[]): WireFlags {
   for (const part of parts) for (const flag of part) whole[at++] = flag ? 1 : 0;
   return whole;
 }
+
+/** A number, with the literal of the client. */
+export interface WireLiteral {
+  readonly value: number;
+  readonly text: string;
+}
+
+/** A confidence level in percent. */
+export type WireLevel = WireLiteral;

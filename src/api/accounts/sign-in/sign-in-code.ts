@@ -10,7 +10,6 @@ export const SIGN_IN_MS_MAX = 15 * 60_000;
 export class SignInCode {
   #pending: { readonly digest: string; readonly keyId: string; readonly endsAtMs: number } | null = null;
 
-  /** A code for a session of this key. */
   make(keyId: string, nowMs: number): string {
     const code = makeKeySecret();
     this.#pending = { digest: textOf(code), keyId, endsAtMs: nowMs + SIGN_IN_MS_MAX };

@@ -29,7 +29,6 @@ export interface ServedPage {
   readonly policy: string;
 }
 
-/** The services that routes depend on. */
 export interface AppServices extends FinetunedServices {
   readonly keys: KeyRing;
   readonly calls: Calls;
@@ -51,9 +50,7 @@ export interface AppServices extends FinetunedServices {
   /** Identity provider where people sign in; absent: none. */
   readonly identity?: Pick<IdentityProvider, 'host' | 'begin' | 'finish'>;
   readonly metrics: Pick<Metrics, 'httpRequests' | 'httpRequestSeconds'>;
-  /** Memory budget of all request bodies. */
   readonly bodies?: BodyBudget;
-  /** Reads large bodies. */
   readonly bodyThreads?: BodyThreads;
   /** The slowest sender of a body that is waited for. */
   readonly transferRate?: TransferRate;

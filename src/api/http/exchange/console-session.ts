@@ -11,7 +11,6 @@ const COOKIE = 'tidewatch-session';
 
 type SessionServices = Pick<AppServices, 'keys' | 'store' | 'nowMs'>;
 
-/** Parses the cookies of requests. */
 export async function readCookies(app: App): Promise<void> {
   await app.register(cookie);
 }

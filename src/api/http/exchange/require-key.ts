@@ -84,7 +84,6 @@ export function roleNeeded(needed: KeyRole, role: KeyRole): HttpProblem {
   return new HttpProblem(403, `This needs a key with the role ${needed}; this key has the role ${role}`);
 }
 
-/** The caller of a request to a secured endpoint. */
 export function callerOf(request: FastifyRequest): Caller {
   return callers.get(request)!;
 }

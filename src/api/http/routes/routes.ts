@@ -24,7 +24,6 @@ import { addJobRoutes } from './tasks/job-routes.ts';
 import { addTaskRoutes } from './tasks/task-routes.ts';
 import { addWhatIfRoute } from './tasks/what-if-route.ts';
 
-/** Adds every endpoint. */
 export function addRoutes(app: App, services: AppServices): void {
   addHealthRoute(app);
   // Written once: anybody may request it.

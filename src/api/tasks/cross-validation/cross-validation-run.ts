@@ -1,7 +1,13 @@
 import { setImmediate as pause } from 'node:timers/promises';
+import type { Static } from 'typebox';
 import { modelParams, type ServedModel } from '../../models/served-models.ts';
 import { tuneForRequest } from '../../models/tuned-models.ts';
-import { forecastPoints, type PointForecasts, type RequestPoint } from '../forecast/forecast-run.ts';
+import type { CrossValidationAnswer } from '../../wire/schema/tasks/forecast-schema.ts';
+import type { WireNumbers } from '../../wire/wire-answer.ts';
+import { forecastAnswer, forecastPoints, type PointForecasts, type RequestPoint } from '../forecast/forecast-run.ts';
+import type { InSampleQuestion } from '../in-sample/in-sample-question.ts';
+import type { CalibratedForecast } from '../in-sample/in-sample-run.ts';
+import { historicForecastAnswer } from '../in-sample/in-sample-run.ts';
 import type { WindowsQuestion } from './cross-validation-question.ts';
 
 /** Points that are handled before other requests have a turn. */
@@ -12,7 +18,6 @@ export interface WindowForecasts extends PointForecasts {
   readonly points: readonly RequestPoint[];
 }
 
-/** Forecasts windows at the end of each series. */
 export async function runWindows(question: WindowsQuestion, signal: AbortSignal): Promise<WindowForecasts> {
   const { series, backs, pastOnly } = question;
   const points: RequestPoint[] = [];
@@ -45,4 +50,33 @@ async function tuneByWindow(question: WindowsQuestion, signal: AbortSignal): Pro
     tuned.push(await tuneForRequest(tuning, model, { series: past, horizon: settings.h, contexts, signal }));
   }
   return tuned;
+}
+
+/** Rows are series-major, windows in time order, `h` rows each. */
+export async function windowsAnswer(question: WindowsQuestion, results: WindowForecasts) {
+  const { series, backs, settings } = question;
+  return {
+    ...forecastAnswer(question, results),
+    sizes: series.sizes.map(() => backs.length * settings.h),
+    idxs: await positionsOf(question, results),
+  } satisfies Static<typeof CrossValidationAnswer>;
+}
+
+async function positionsOf({ series: { sizes }, settings: { h } }: WindowsQuestion, { points }: WindowForecasts) {
+  const starts = sizes.map(() => 0);
+  for (let i = 1; i < sizes.length; i++) starts[i] = starts[i - 1] + sizes[i - 1];
+  const positions: WireNumbers = new Float64Array(points.length * h);
+  const turn = Math.max(1, Math.floor((POINTS_PER_TURN * 10) / h));
+  for (const [i, { series, cutoff }] of points.entries()) {
+    const first = starts[series] + cutoff;
+    for (let k = 0; k < h; k++) positions[i * h + k] = first + k;
+    if (i % turn === turn - 1) await pause();
+  }
+  return positions;
+}
+
+/** Every value of the history is a row. */
+export function wholeHistoryAnswer(question: InSampleQuestion, forecasts: readonly CalibratedForecast[]) {
+  const fields = historicForecastAnswer(question, forecasts);
+  return { ...fields, idxs: fields.mean.map((_, position) => position) } satisfies Static<typeof CrossValidationAnswer>;
 }

@@ -8,11 +8,9 @@ import { checkFeatures } from '../series/request-limits.ts';
 import { explainedSeries, RequestSeries } from '../series/request-series.ts';
 import { checkSeries } from '../series/series-checks.ts';
 
-/** A checked request for the relevance of features. */
 interface ExplainQuestion {
   readonly series: RequestSeries;
   readonly method: RelevanceMethod;
-  /** The price of the answer. */
   readonly tokens: TokenCount;
 }
 

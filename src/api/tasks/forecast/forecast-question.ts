@@ -7,12 +7,11 @@ import { distinctLevels, probabilitiesOf } from '../../wire/interval-keys.ts';
 import type { BodyProblems } from '../../wire/problem.ts';
 import type { CrossValidationBody, ForecastBody } from '../../wire/schema/tasks/forecast-schema.ts';
 import type { ContributionKind } from '../../wire/schema/tasks/series-schema.ts';
-import type { WireLevel } from '../../wire/wire-types.ts';
+import type { WireLevel } from '../../wire/wire-answer.ts';
 import { readContributions } from '../series/attribution.ts';
 import { checkAnswerSize, checkIntervals, checkTuningSteps } from '../series/request-limits.ts';
 import { horizonWarning, RequestReader, type SeriesQuestion } from '../series/request-reader.ts';
 
-/** A checked request for forecasts at cutoffs. */
 export interface ForecastQuestion extends SeriesQuestion {
   readonly settings: MultiResolutionSettings;
   readonly levels: readonly WireLevel[];
@@ -50,7 +49,6 @@ export function horizonFields(
   return { levels, settings, warning: horizonWarning(h, read) };
 }
 
-/** The settings of forecasts of a horizon. */
 export function horizonSettings(
   h: number,
   probabilities: readonly number[],

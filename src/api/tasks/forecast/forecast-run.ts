@@ -1,4 +1,5 @@
 import { setImmediate as pause } from 'node:timers/promises';
+import type { Static } from 'typebox';
 import { forecastCalibrated, type HorizonForecast } from '../../../forecasting/calibrated-forecasts.ts';
 import type { ExogenousVariable } from '../../../forecasting/exogenous/design.ts';
 import { forecastWithExogenous } from '../../../forecasting/exogenous/exogenous-forecast.ts';
@@ -8,7 +9,11 @@ import { forecastMultiResolution, lookbackLength } from '../../../forecasting/mu
 import { inSampleHorizon } from '../../models/frequency-profile.ts';
 import { modelParams, type ServedModel } from '../../models/served-models.ts';
 import { tuneForRequest } from '../../models/tuned-models.ts';
+import { intervalsOfQuantiles } from '../../wire/interval-keys.ts';
+import type { ForecastAnswer } from '../../wire/schema/tasks/forecast-schema.ts';
+import { joined } from '../../wire/wire-answer.ts';
 import { attribute, type ForecastEffect } from '../series/attribution.ts';
+import { exogenousFields } from '../series/exogenous-fields.ts';
 import type { ForecastQuestion } from './forecast-question.ts';
 
 /** A cutoff in one of the series of a request. */
@@ -30,7 +35,6 @@ interface FutureVariables {
   startOf(point: RequestPoint): number;
 }
 
-/** Forecasts the next values of each series. */
 export async function runForecast(question: ForecastQuestion, signal: AbortSignal): Promise<PointForecasts> {
   const { series, model, frequency, tuning, settings } = question;
   const { h } = settings;
@@ -136,4 +140,14 @@ async function byModel<P, F>(
     });
   }
   return made;
+}
+
+export function forecastAnswer(question: ForecastQuestion, { forecasts, effects }: PointForecasts) {
+  const mean = joined(forecasts.map((forecast) => forecast.mean));
+  return {
+    ...question.tokens,
+    mean,
+    intervals: intervalsOfQuantiles(question.levels, forecasts),
+    ...exogenousFields(effects, mean, question),
+  } satisfies Static<typeof ForecastAnswer>;
 }

@@ -5,7 +5,7 @@ import type { ServedModels } from '../../models/served-models.ts';
 import { DEFAULT_LEVEL, distinctLevels } from '../../wire/interval-keys.ts';
 import type { HistoricForecastRequest, InSampleDetectionRequest } from '../../wire/schema/tasks/in-sample-schema.ts';
 import type { ContributionKind } from '../../wire/schema/tasks/series-schema.ts';
-import type { WireLevel } from '../../wire/wire-types.ts';
+import type { WireLevel } from '../../wire/wire-answer.ts';
 import { readContributions } from '../series/attribution.ts';
 import { checkTuningSteps } from '../series/request-limits.ts';
 import { RequestReader, type SeriesQuestion, type SeriesRequest } from '../series/request-reader.ts';

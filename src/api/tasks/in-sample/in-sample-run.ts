@@ -1,7 +1,13 @@
+import type { Static } from 'typebox';
 import { type Calibration, calibrate, deviationAt } from '../../../detection/calibration/calibration.ts';
+import { flagResiduals } from '../../../detection/calibration/threshold.ts';
 import { forecastInSample, type InSampleForecast } from '../../../forecasting/in-sample.ts';
 import { contextsOf, tuneForRequest } from '../../models/tuned-models.ts';
+import { intervalsOfDeviations } from '../../wire/interval-keys.ts';
+import type { HistoricForecastAnswer, InSampleDetectionAnswer } from '../../wire/schema/tasks/in-sample-schema.ts';
+import { flagsOf, joined } from '../../wire/wire-answer.ts';
 import { attribute, type ForecastEffect } from '../series/attribution.ts';
+import { exogenousFields } from '../series/exogenous-fields.ts';
 import { inParts, type RequestPart } from '../series/request-parts.ts';
 import { fitSeriesEffects } from '../series/series-effects.ts';
 import type { InSampleQuestion } from './in-sample-question.ts';
@@ -9,13 +15,11 @@ import type { InSampleQuestion } from './in-sample-question.ts';
 /** The in-sample forecast of a series with the calibration of its residuals. */
 export interface CalibratedForecast extends InSampleForecast {
   readonly calibration: Calibration;
-  /** The deviation of its residuals. */
   readonly deviation: number;
   /** The exogenous effect in it; null without variables. */
   readonly effect: ForecastEffect | null;
 }
 
-/** Forecasts every history in-sample. */
 export async function runInSample(question: InSampleQuestion, signal: AbortSignal): Promise<CalibratedForecast[]> {
   const { series, frequency, model, tuning, h, context, contributions, offsets } = question;
   const scope = { series: series.values, horizon: h, contexts: contextsOf(model, frequency) };
@@ -42,4 +46,25 @@ export async function runInSample(question: InSampleQuestion, signal: AbortSigna
   return forecasts.map((forecast, i) => {
     return { ...forecast, deviation: deviationAt(forecast.calibration, 0, 0), effect: shown[i] ?? null };
   });
+}
+
+/** One forecast per value of the request. */
+export function historicForecastAnswer(question: InSampleQuestion, forecasts: readonly CalibratedForecast[]) {
+  const mean = joined(forecasts.map(({ forecast }) => forecast));
+  const effects = forecasts.flatMap(({ effect }) => (effect === null ? [] : [effect]));
+  return {
+    ...question.tokens,
+    mean,
+    sizes: [...question.series.sizes],
+    intervals: intervalsOfDeviations(question.levels, forecasts),
+    ...exogenousFields(effects, mean, question),
+  } satisfies Static<typeof HistoricForecastAnswer>;
+}
+
+export function inSampleDetectionAnswer(question: InSampleQuestion, forecasts: readonly CalibratedForecast[]) {
+  const [{ value }] = question.levels;
+  return {
+    ...historicForecastAnswer(question, forecasts),
+    anomaly: flagsOf(forecasts.map((forecast) => flagResiduals(forecast.residual, forecast.calibration, value))),
+  } satisfies Static<typeof InSampleDetectionAnswer>;
 }

@@ -12,7 +12,6 @@ type ProfileRequest = Pick<OnlineDetectionBody, 'model_parameters' | 'threshold_
   readonly series: Pick<OnlineDetectionBody['series'], 'sizes'>;
 };
 
-/** The seasonal profile of a request. */
 interface RequestedProfile {
   readonly settings: ProfileSettings;
   /** Event times of the first values. */

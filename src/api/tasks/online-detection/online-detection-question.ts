@@ -6,18 +6,15 @@ import { OUTPUTS_OF_DETECTION, tokensOf } from '../../accounts/token-count.ts';
 import type { ServedModels } from '../../models/served-models.ts';
 import { DEFAULT_LEVEL } from '../../wire/interval-keys.ts';
 import type { OnlineDetectionBody } from '../../wire/schema/tasks/online-detection-schema.ts';
-import type { WireLevel } from '../../wire/wire-types.ts';
+import type { WireLevel } from '../../wire/wire-answer.ts';
 import { checkLengths, checkTuningSteps, type ModelLoad } from '../series/request-limits.ts';
 import { horizonWarning, RequestReader, type SeriesQuestion } from '../series/request-reader.ts';
 import { requestedProfile } from './detection-profile.ts';
 
-/** A checked request for online detection. */
 export interface OnlineDetectionQuestion extends SeriesQuestion {
   readonly settings: DetectionSettings;
   readonly level: WireLevel;
-  /** True if grades are requested. */
   readonly grade: boolean;
-  /** True if events are requested. */
   readonly events: boolean;
   /** Mean step of the series; null where no events are requested, or the frequency has no grid. */
   readonly eventStepMs: number | null;

@@ -18,7 +18,6 @@ import { inParts, type RequestPart } from '../series/request-parts.ts';
 import { fitSeriesEffects } from '../series/series-effects.ts';
 import type { OnlineDetectionQuestion } from './online-detection-question.ts';
 
-/** Scores the last values of each series. */
 export async function runOnlineDetection(
   question: OnlineDetectionQuestion,
   signal: AbortSignal,

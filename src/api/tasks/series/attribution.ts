@@ -9,9 +9,7 @@ import { explainedSeries, type RequestSeries } from './request-series.ts';
 /** The exogenous effect in one forecast. */
 export type ForecastEffect = Pick<ExogenousForecast, 'weights' | 'contributions'>;
 
-/** A forecast with the effect in it. */
 interface AttributedForecast extends ForecastEffect, Pick<ExogenousForecast, 'mean' | 'typical'> {
-  /** Index of its series. */
   readonly series: number;
 }
 

@@ -30,7 +30,6 @@ function varies(values: Float64Array): boolean {
   return first !== undefined && values.some((value) => !Number.isNaN(value) && value !== first);
 }
 
-/** The mean share of each variable in the effect. */
 function meanWeights(fits: readonly ForecastEffect[], variables: number): number[] {
   const mean = new Array<number>(variables).fill(0);
   for (const { weights } of fits) {

@@ -39,7 +39,6 @@ export function checkPaths(
   }
 }
 
-/** Forecasts that a request needs. */
 export interface ModelLoad {
   readonly forecasts: number;
   /** Steps of each. */

@@ -17,7 +17,6 @@ import { checkLoad, type ModelLoad } from './request-limits.ts';
 import { RequestSeries } from './request-series.ts';
 import { checkSeries, checkVariables } from './series-checks.ts';
 
-/** Common fields of requests with series. */
 export interface SeriesRequest {
   readonly series: SeriesBody;
   readonly freq: string;
@@ -30,7 +29,6 @@ export interface SeriesRequest {
   readonly hist_exog?: readonly number[] | null;
 }
 
-/** A checked request with series. */
 export interface SeriesQuestion {
   readonly series: RequestSeries;
   readonly frequency: FrequencyProfile;
@@ -42,7 +40,6 @@ export interface SeriesQuestion {
   readonly pastOnly: readonly number[];
   /** Positions of the series on their common time axis; undefined: they are forecast one by one. */
   readonly offsets: number[] | undefined;
-  /** The price of the answer. */
   readonly tokens: TokenCount;
 }
 

@@ -29,7 +29,6 @@ export class RequestSeries {
     return this.#values;
   }
 
-  /** Number of exogenous variables. */
   get variableCount(): number {
     return this.#body.X?.length ?? 0;
   }

@@ -3,7 +3,7 @@ import { tokensOf } from '../../accounts/token-count.ts';
 import type { ServedModels } from '../../models/served-models.ts';
 import { type BodyProblems, fieldProblem, invalidRequest } from '../../wire/problem.ts';
 import { PATHS_DEFAULT, SEED_MAX, SEED_MIN, type SimulateBody } from '../../wire/schema/tasks/simulate-schema.ts';
-import type { WireLiteral } from '../../wire/wire-types.ts';
+import type { WireLiteral } from '../../wire/wire-answer.ts';
 import { checkFuture, type ForecastQuestion, forecastsOfOne, horizonSettings } from '../forecast/forecast-question.ts';
 import { checkIntervals, checkLengths, checkPaths } from '../series/request-limits.ts';
 import { horizonWarning, RequestReader } from '../series/request-reader.ts';
@@ -33,6 +33,7 @@ export function readSimulate(body: SimulateBody, models: ServedModels): Simulate
   checkLengths(problems, sizes, h, `for a window of ${h} steps`);
   const seed = readSeed(problems, body.seed);
   const offsets = multivariate ? reader.offsets() : [];
+  const end = offsets[0] + sizes[0];
   const forecasts = sizes.length * forecastsOfOne({ h, series, level: probabilities }, reader.frequency);
   const read = reader.question({ forecasts, h });
   const gapped = read.series.values.findIndex((values) => !hasWindow(pathHistory(values, h), h));
@@ -48,13 +49,9 @@ export function readSimulate(body: SimulateBody, models: ServedModels): Simulate
     warning: horizonWarning(h, read),
     paths,
     seed,
-    coupled: sizes.length > 1 && offsets.length > 0 && endTogether(sizes, offsets),
+    coupled: sizes.length > 1 && offsets.length > 0 && sizes.every((size, i) => offsets[i] + size === end),
     tokens: tokensOf(body, { predicted, outputs: paths, future: (series.X_future?.length ?? 0) * predicted }),
   };
-}
-
-function endTogether(sizes: readonly number[], offsets: readonly number[]): boolean {
-  return sizes.every((size, i) => offsets[i] + size === offsets[0] + sizes[0]);
 }
 
 function checkOrder(problems: BodyProblems, quantiles: readonly number[]): void {

@@ -12,7 +12,6 @@ export class BodyBudget {
     this.bytesMax = bytesMax;
   }
 
-  /** Bytes held by all keys. */
   get held(): number {
     return this.#held;
   }

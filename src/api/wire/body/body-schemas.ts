@@ -67,7 +67,6 @@ export function bodyRules(name: string): BodyRules {
   return rules;
 }
 
-/** The name of a body schema. */
 export function bodyName(schema: object): string {
   const name = Object.keys(BODY_SCHEMAS).find((name) => BODY_SCHEMAS[name] === schema);
   if (name === undefined) throw new Error('a body has a name in BODY_SCHEMAS');

@@ -1,7 +1,6 @@
 import { BodyThread } from './body-thread.ts';
 import type { WireReading } from './wire-body.ts';
 
-/** Threads that read large bodies. */
 const THREADS = 2;
 
 interface QueuedBody {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type FieldProblem, PROBLEMS_MAX } from '../problem.ts';
 import { type CheckValue, noteLength } from '../schema/schema-problems.ts';
-import type { WireLiteral } from '../wire-types.ts';
+import type { WireLiteral } from '../wire-answer.ts';
 import {
   CategoryReader,
   type ColumnReading,
@@ -29,7 +29,6 @@ export interface NamedFields {
   readonly [field: string]: FieldShape;
 }
 
-/** Validation and fields of a body. */
 export interface BodyRules {
   readonly check: CheckValue;
   /** Known fields. Others are skipped, since nothing has validated them. */

@@ -25,7 +25,6 @@ export const QueryFlag = (description: string) => Type.Optional(Type.Enum(['true
 export const QueryCount = (description: string, { max }: { readonly max: keyof typeof UP_TO }) =>
   Type.Optional(Type.String({ pattern: UP_TO[max], description }));
 
-/** Rows of one page. */
 export const PAGE = { fallback: 100, max: 1_000 } as const;
 
 const QueryCursor = Type.Optional(
@@ -46,7 +45,6 @@ export const NullableText = (description: string) =>
 export const NullableTime = (description: string) =>
   Type.Unsafe<number | null>({ type: ['integer', 'null'], description });
 
-/** The path of one of several. */
 export const ById = Type.Object({ id: Type.String() });
 
 export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>

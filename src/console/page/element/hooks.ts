@@ -1,4 +1,3 @@
-/** State that several pages share. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ReportData } from '../../../api/wire/schema/operations/backtest-schema.ts';
 import type { ConsoleSource } from '../../view/console-source.ts';

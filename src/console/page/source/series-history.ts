@@ -131,7 +131,6 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
   };
 }
 
-/** Follows another stretch of time in the address. */
 function useAddressedRange(take: (range: TimeRange) => void): void {
   useEffect(() => {
     const follow = () => {

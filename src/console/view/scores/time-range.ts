@@ -1,4 +1,3 @@
-/** A stretch of time that a chart shows. */
 export interface TimeRange {
   readonly from: number;
   readonly to: number;

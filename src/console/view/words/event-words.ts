@@ -4,7 +4,6 @@ import { routeTo } from '../route.ts';
 import { counted, elapsedText, numberText, percentText } from './number-words.ts';
 import { withShownClock } from './time-words.ts';
 
-/** Meaning of each kind. */
 export const KINDS: Readonly<Record<EventAnswer['kind'], string>> = {
   spike: 'far above its forecast for a short time',
   dip: 'far below its forecast for a short time',
@@ -110,7 +109,6 @@ function beyondText(kind: EventAnswer['kind'], widths: number): string {
   return `the peak is ${numberText(widths)}x the width of this interval outside it`;
 }
 
-/** Begins large and ends with a stop. */
 function sentenceOf(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }

@@ -10,7 +10,6 @@ interface KnownFreshness {
   readonly freshnessFailure: string | null;
 }
 
-/** True if pages show the present. */
 export interface ShownFreshness {
   readonly isCurrent: boolean;
   readonly mark: string;

@@ -27,7 +27,6 @@ export function incidentName({ origins, summary }: Pick<IncidentAnswer, 'origins
   return isOriginKnown(origins) ? originName(origins[0]) : summary;
 }
 
-/** Ids in the names of a list of incidents. */
 export function namedOrigins({ origins }: Pick<IncidentAnswer, 'origins'>): readonly string[] {
   return isOriginKnown(origins) ? [originName(origins[0])] : [];
 }

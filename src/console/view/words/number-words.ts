@@ -1,4 +1,3 @@
-/** Numbers and durations as people read them. */
 import { quantityText } from '../../../records/text/quantity-text.ts';
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });

@@ -78,7 +78,6 @@ export function addLoginRoutes(app: App, services: AppServices): void {
   });
 }
 
-/** Page that shows the reason. */
 const refusedPlace = (reason: LoginRefusal) => `/console#/sign-in-refused/${reason}`;
 
 /** An address of this service as the browser knows it. The provider compares it with those that are registered. */

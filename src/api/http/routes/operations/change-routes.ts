@@ -71,7 +71,6 @@ interface Concerned {
   readonly subjects: readonly ConcernedSubject[] | null;
 }
 
-/** Subject and time of a query. */
 async function concerned(
   { reader }: Operations,
   { series, event: eventId, incident: incidentId }: { series?: string; event?: string; incident?: string },

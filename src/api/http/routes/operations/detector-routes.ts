@@ -19,7 +19,6 @@ const WEEK_MS = 7 * DAY_MS;
 /** A rate is meaningless if all series of a detector together were scored for less. */
 const JUDGED_MS_MIN = DAY_MS;
 
-/** The detectors that workers score by. */
 export function addDetectorRoutes(app: App, services: AppServices): void {
   addDetectors(app, services);
   addSaving(app, services);

@@ -104,7 +104,6 @@ function addReviews(app: App, services: AppServices): void {
   });
 }
 
-/** Problems of a mute. */
 export function muteProblems({ until, reason = '' }: Type.Static<typeof MuteRequest>, nowMs: number) {
   return [
     ...(until !== null && until <= nowMs ? [fieldProblem(['body', 'until'], 'until must be in the future')] : []),

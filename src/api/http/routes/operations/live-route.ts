@@ -23,7 +23,6 @@ const DESCRIPTION =
   'followed. `event` and `incident`: a revision, as in its topic; with `match`, of ' +
   'an incident that it chooses an origin of, or an event that has joined. `notice`: why the connection ends.';
 
-/** Scores and events as they arrive. */
 export function addLiveRoute(app: App, { operations, keys }: Pick<AppServices, 'operations' | 'keys'>): void {
   const readers = operations === null ? null : new LiveReaders(operations.feed);
   app.addHook('preClose', async () => readers?.close());

@@ -40,7 +40,6 @@ const JobHeaders = idempotencyHeaders('the id of the first job, while that is ke
 
 const jobNotFound = () => new HttpProblem(404, 'Job not found');
 
-/** Asynchronous endpoints. */
 export function addJobRoutes(app: App, services: AppServices): void {
   for (const task of JOB_TASKS) addTask(app, services, task);
   addOverview(app, services);

@@ -29,7 +29,6 @@ interface TaskRoute<B extends TSchema> {
   readonly work: (body: Static<B>, models: ServedModels) => Work;
   /** The body as it is meant, by the headers of the client. */
   readonly meant?: (body: Static<B>, headers: IncomingHttpHeaders) => Static<B>;
-  /** Headers of a deprecated endpoint. */
   readonly deprecated?: Readonly<Record<string, string>>;
 }
 

@@ -53,7 +53,6 @@ const EventLabel = Type.Object({
   note: NullableText('Note of the reviewer.'),
 });
 
-/** The review of an event by people. */
 const Review = {
   acknowledged: nullable(Acknowledged, 'Who has seen the event; null while nobody has.'),
   muted: nullable(EventMuted, 'Until when, and why, the event is muted; null where it is not.'),

@@ -36,7 +36,6 @@ const GroupId = Type.String({ description: 'The group.' });
 const NewestMs = Type.Integer({ description: 'Event time of the newest observation, milliseconds since 1970 (UTC).' });
 const AnomalyScore = NullableNumber('Standard deviations from the forecast.');
 
-/** The newest score of a series. */
 export const SeriesNow = Type.Object({
   series: SeriesId,
   detector: Type.String(),

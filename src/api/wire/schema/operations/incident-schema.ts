@@ -83,7 +83,6 @@ const Verdict = Type.Object({
   note: NullableText('Note of the reviewer.'),
 });
 
-/** Reviews of people. */
 const Review = {
   acknowledged: nullable(Acknowledged, 'Who has seen it with all of its events; null while nobody has.'),
   muted: nullable(Muted, 'Until when, and why, it is muted with all of its events; null where it is not.'),

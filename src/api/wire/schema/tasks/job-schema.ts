@@ -41,7 +41,6 @@ export const FinetuneJob = Type.Object({ ...FinetuneRequest.properties, ...Optio
 export const ExplainJob = Type.Object({ ...ExplainRequest.properties, ...Options });
 export const SimulateJob = Type.Object({ ...SimulateRequest.properties, ...Options });
 
-/** A task with its request and answer schemas. */
 export interface JobTask {
   readonly name: TaskName;
   readonly request: TSchema;
@@ -65,7 +64,6 @@ export interface JobBody {
 export const JobAccepted = Type.Object({ job_id: Type.String() });
 const { 200: _, ...REFUSALS } = seriesAnswers(JobAccepted);
 
-/** Describes an endpoint that submits a job. */
 export function describedJob<S extends Taken>(operationId: string, taken: S) {
   return { schema: { ...taken, operationId, response: { 202: JobAccepted, ...REFUSALS } } };
 }

@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { TUNING_LOSSES } from '../../../../models/tuning-graphs.ts';
-import type { WireFlags, WireNumbers } from '../../wire-answer.ts';
-import type { WireLevel } from '../../wire-types.ts';
+import type { WireFlags, WireLevel, WireNumbers } from '../../wire-answer.ts';
 
 /*
  * Static types describe parsed bodies (wire-body.ts): columns are typed arrays, levels keep their literals. Nullable
@@ -85,7 +84,6 @@ export const CleanExFirst = Type.Optional(
       'true: the exogenous signal is removed before the model is applied. false: it is applied after the model.',
   }),
 );
-/** The format of fine-tuned model ids. */
 export const MODEL_ID = '^[a-zA-Z0-9\\-_]{1,36}$';
 export const FinetunedModelId = Type.Optional(
   Type.Unsafe<string | null>({ type: ['string', 'null'], pattern: MODEL_ID }),

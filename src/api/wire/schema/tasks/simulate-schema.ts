@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { WireLiteral } from '../../wire-types.ts';
+import type { WireLiteral } from '../../wire-answer.ts';
 import * as fields from './series-schema.ts';
 import { TokenFields } from './token-schema.ts';
 

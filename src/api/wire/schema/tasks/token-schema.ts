@@ -1,6 +1,5 @@
 import Type from 'typebox';
 
-/** Price of an answer. */
 export const TokenFields = {
   input_tokens: Type.Integer(),
   output_tokens: Type.Integer(),

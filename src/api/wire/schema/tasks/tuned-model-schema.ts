@@ -1,6 +1,5 @@
 import Type from 'typebox';
 
-/** A stored fine-tuned model. */
 export const FinetunedModel = Type.Object({
   id: Type.String(),
   created_at: Type.String({ format: 'date-time' }),

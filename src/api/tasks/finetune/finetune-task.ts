@@ -1,10 +1,13 @@
 import { tokensOf } from '../../accounts/token-count.ts';
+import type { NewlyTuned } from '../../models/prepared-model.ts';
 import type { ServedModels } from '../../models/served-models.ts';
+import { modelParams } from '../../models/served-models.ts';
+import { contextsOf } from '../../models/tuned-models.ts';
 import type { FinetuneBody } from '../../wire/schema/tasks/finetune-schema.ts';
 import { checkTuningSteps } from '../series/request-limits.ts';
 import { RequestReader, type SeriesQuestion } from '../series/request-reader.ts';
+import { fitSeriesEffects } from '../series/series-effects.ts';
 
-/** A checked request to fine-tune a model. */
 export interface FinetuneQuestion extends SeriesQuestion {
   readonly freq: string;
   /** The name under which the request referred to the model. */
@@ -36,4 +39,18 @@ export function readFinetune(request: FinetuneBody, models: ServedModels): Finet
     baseModelId,
     tokens: tokensOf(body, { predicted: 0, outputs: 0 }),
   };
+}
+
+/** Fine-tunes a model for forecasts and for detection, on series without the effects of their exogenous variables. */
+export async function runFinetune(question: FinetuneQuestion, signal: AbortSignal): Promise<NewlyTuned> {
+  const { series, frequency, model, tuning, named, freq, baseModelId } = question;
+  const { horizon } = modelParams(model, frequency);
+  const effects = await fitSeriesEffects(question, 0, signal);
+  const cleaned = series.values.map((values, i) => {
+    const effect = effects?.[i]?.subtracted;
+    return effect ? values.map((value, at) => value - effect[at]) : values;
+  });
+  const request = { ...tuning, series: cleaned, horizon, contexts: contextsOf(model, frequency) };
+  const weights = await model.tunable!.tune(request, signal);
+  return { weights, ...tuning, model: model.name, named, freq, baseModelId };
 }

@@ -1,2 +1,0 @@
-/** Entries of a page where no size is asked for. */
-export const PAGE_SIZE = 100;
