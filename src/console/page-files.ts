@@ -1,18 +1,11 @@
 import { createHash } from 'node:crypto';
+import type { ServedPage } from '../api/http/exchange/app-services.ts';
 import { linkModules } from './link-modules.ts';
 import { consoleStyle, ICON, VERSION_META } from './page-style.ts';
 import { reportPage } from './report-page.ts';
 import { REPORT_FILE } from './view/report-file.ts';
 
-/** A file of the console, without any knowledge of the server that sends it. */
-interface PageFile {
-  /** Below the address of the server, such as `/console`. */
-  readonly path: string;
-  readonly contentType: string;
-  readonly body: Buffer;
-  /** True where the path changes with the content. */
-  readonly immutable: boolean;
-}
+type PageFile = ServedPage['files'][number];
 
 const CONSOLE_PATH = '/console';
 
@@ -37,7 +30,7 @@ const POLICY = [
 const ENTRY = new URL('./page/live-console.ts', import.meta.url);
 
 /** Reads, strips and links the page once, when the service starts. */
-export function consoleFiles(): { readonly files: readonly PageFile[]; readonly policy: string } {
+export function consoleFiles(): ServedPage {
   const style = consoleStyle();
   const plain = linkModules(ENTRY, (name) => name);
   const version = createHash('sha256');

@@ -9,12 +9,12 @@ const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_700
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_890,
-  api: 14_500,
+  api: 14_380,
   app: 6_000,
   checkpoint: 2_230,
   codecs: 5_040,
   config: 3_440,
-  console: 6_960,
+  console: 6_940,
   demo: 1_350,
   detection: 7_730,
   engine: 9_590,

@@ -1,6 +1,6 @@
 import { patternProblem } from '../../records/series/series-pattern.ts';
+import { PAGE_SIZE } from './page-size.ts';
 import { fieldProblem, type HttpProblem, invalidRequest } from './problem.ts';
-import { PAGE_SIZE } from './schema/integer-texts.ts';
 
 /** The number of a query text, whose schema has its bounds; the fallback where there is none. */
 export function countOf(text: string | undefined, { fallback }: { readonly fallback: number }): number {

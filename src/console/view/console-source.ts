@@ -80,12 +80,12 @@ export type ShownPast = ShownScores & Pick<SeriesScoresAnswer, 'detector' | 'gro
 export type ListedSeries = Omit<SeriesPageAnswer, 'series'> & { readonly series: readonly ShownSeries[] };
 
 export interface LiveHandlers {
-  onEvent(event: LiveMessages['event']): void;
-  onIncident(incident: LiveMessages['incident']): void;
-  onWorst(series: LiveMessages['score']['series']): void;
-  onScores(scores: LiveMessages['series']['scores']): void;
+  onEvent?(event: LiveMessages['event']): void;
+  onIncident?(incident: LiveMessages['incident']): void;
+  onWorst?(series: LiveMessages['score']['series']): void;
+  onScores?(scores: LiveMessages['series']['scores']): void;
   /** False while the connection is lost. */
-  onConnected(connected: boolean): void;
+  onConnected?(connected: boolean): void;
 }
 
 interface DetectorWords {

@@ -11,9 +11,9 @@ import { historicForecastAnswer } from '../in-sample/in-sample-run.ts';
 import type { WindowsQuestion } from './cross-validation-question.ts';
 
 /** Points that are handled before other requests have a turn. */
-export const POINTS_PER_TURN = 20_000;
+const POINTS_PER_TURN = 20_000;
 
-export interface WindowForecasts extends PointForecasts {
+interface WindowForecasts extends PointForecasts {
   /** Series-major, windows in time order. */
   readonly points: readonly RequestPoint[];
 }

@@ -8,7 +8,7 @@ import { checkTuningSteps } from '../series/request-limits.ts';
 import { RequestReader, type SeriesQuestion } from '../series/request-reader.ts';
 import { fitSeriesEffects } from '../series/series-effects.ts';
 
-export interface FinetuneQuestion extends SeriesQuestion {
+interface FinetuneQuestion extends SeriesQuestion {
   readonly freq: string;
   /** The name under which the request referred to the model. */
   readonly named: string;

@@ -19,6 +19,3 @@ export function integerWords(pattern: string): string | null {
   const digits = /^\^\[0-9]\{1,(\d+)\}\$$/.exec(pattern)?.[1];
   return RANGES.get(pattern) ?? (digits === undefined ? null : `an integer from 0 on, of at most ${digits} digits`);
 }
-
-/** Entries of a page where no size is asked for. */
-export const PAGE_SIZE = 100;

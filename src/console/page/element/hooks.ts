@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ReportData } from '../../../api/wire/schema/operations/backtest-schema.ts';
 import type { ConsoleSource } from '../../view/console-source.ts';
 import { parseRoute, type Route, routeTo } from '../../view/route.ts';
@@ -67,6 +67,35 @@ export function useLoaded<T>(key: string, load: () => Promise<T>, everyMs: numbe
     };
   }, [reload, everyMs]);
   return { value: state.key === key ? state.value : null, failure: state.failure, reload };
+}
+
+interface PagesSettings<Page, Row> {
+  readonly rowsOf: (page: Page) => readonly Row[];
+  /** A row of two pages is shown once. */
+  readonly keyOf: (row: Row) => string;
+  readonly everyMs: number;
+}
+
+/** A list in pages. The first one is loaded as by `useLoaded`; `readMore` adds the next. */
+export function usePages<Page extends { readonly next_cursor: string | null }, Row>(
+  key: string,
+  load: (cursor: string) => Promise<Page>,
+  { rowsOf, keyOf, everyMs }: PagesSettings<Page, Row>,
+) {
+  const first = useLoaded(key, () => load(''), everyMs);
+  const [added, setAdded] = useState<{ readonly key: string; readonly pages: readonly Page[] }>({ key, pages: [] });
+  const more = added.key === key ? added.pages : [];
+  const pages = first.value === null ? more : [first.value, ...more];
+  const next = pages.at(-1)?.next_cursor ?? null;
+  const rows = useMemo(
+    () => [...new Map(pages.flatMap((page) => rowsOf(page)).map((row) => [keyOf(row), row])).values()],
+    [first.value, added, key],
+  );
+  const readMore = async () => {
+    const page = await load(next ?? '');
+    setAdded({ key, pages: [...more, page] });
+  };
+  return { ...first, rows, next, readMore };
 }
 
 /** The present in event time, a new one every `everyMs`. */

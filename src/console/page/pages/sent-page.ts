@@ -1,9 +1,8 @@
-import { useState } from 'preact/hooks';
 import type { SentAnswer } from '../../../api/wire/schema/operations/sent-schema.ts';
 import type { ListedNames } from '../../../records/series/listed-names.ts';
 import { type Route, routeTo } from '../../view/route.ts';
 import { zonedText } from '../../view/words/time-words.ts';
-import { type Console, useLoaded } from '../element/hooks.ts';
+import { type Console, usePages } from '../element/hooks.ts';
 import { html, type Shown } from '../element/html.ts';
 import { Empty, Failure, Loading } from '../element/page-states.ts';
 import { Name, SharedName, useNames } from '../element/series-name.ts';
@@ -20,17 +19,10 @@ const sentKey = ({ at, notificationId, eventId, incidentId, type }: Sent) =>
 export function SentPage({ app, route: { query } }: { readonly app: Console; readonly route: Route }): Shown {
   const { event = '', incident = '', receiver = '' } = query;
   const wanted = { event, incident, receiver };
-  const key = JSON.stringify(wanted);
-  const first = useLoaded(key, () => app.source.sent(wanted), EVERY_MS);
-  const [added, setAdded] = useState<(SentAnswer & { readonly key: string }) | null>(null);
-  const more = added?.key === key ? added : null;
-  const next = more === null ? (first.value?.next_cursor ?? null) : more.next_cursor;
-  const rows = [...(first.value?.sent ?? []), ...(more?.sent ?? [])];
+  const load = (cursor: string) => app.source.sent({ ...wanted, cursor });
+  const paging = { rowsOf: ({ sent }: SentAnswer) => sent, keyOf: sentKey, everyMs: EVERY_MS };
+  const { value, failure, rows, next, readMore } = usePages(JSON.stringify(wanted), load, paging);
   const names = useNames(rows.map(({ subject }) => subject));
-  const readMore = async () => {
-    const page = await app.source.sent({ ...wanted, cursor: next ?? '' });
-    setAdded({ key, sent: [...(more?.sent ?? []), ...page.sent], next_cursor: page.next_cursor });
-  };
   const onTyped = (text: string) => location.replace(routeTo('sent', null, { ...query, receiver: text }));
   return html`<div class="page">
     <header class="page-head"><h1>Sent</h1>
@@ -43,10 +35,10 @@ export function SentPage({ app, route: { query } }: { readonly app: Console; rea
       <form class="filters" onSubmit=${(submitted: Event) => submitted.preventDefault()}>
         <${TypedFilter} name="receiver" label="Receiver" value=${receiver} onTyped=${onTyped} /></form>
     </header>
-    ${first.failure !== null && html`<${Failure} text=${first.failure} />`}
-    ${first.value === null && first.failure === null && html`<${Loading} what="what was sent" />`}
+    ${failure !== null && html`<${Failure} text=${failure} />`}
+    ${value === null && failure === null && html`<${Loading} what="what was sent" />`}
     ${
-      first.value !== null &&
+      value !== null &&
       rows.length === 0 &&
       html`<${Empty} title="Nothing was sent">
         <code>npm start -- alerts</code> sends events to receivers; messages and their outcomes are listed here.<//>`

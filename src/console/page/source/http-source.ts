@@ -73,18 +73,18 @@ function watchService({ series, match }: Parameters<ConsoleSource['watch']>[0], 
   let retry: ReturnType<typeof setTimeout> | undefined;
   const connect = () => {
     live = new EventSource(`/v1/live?${query}`);
-    live.onopen = () => handlers.onConnected(true);
+    live.onopen = () => handlers.onConnected?.(true);
     live.onerror = () => {
-      handlers.onConnected(false);
+      handlers.onConnected?.(false);
       // The browser connects again automatically, but not after a refusal, such as that of a proxy before the service.
       if (live.readyState === EventSource.CLOSED) retry = setTimeout(connect, RETRY_MS);
     };
     const on = <M extends keyof LiveMessages>(name: M, take: (message: LiveMessages[M]) => void) =>
       live.addEventListener(name, ({ data }: MessageEvent<string>) => take(JSON.parse(data)));
-    on('event', (event) => livePause.take(1, () => handlers.onEvent(event)));
-    on('incident', (incident) => livePause.take(1, () => handlers.onIncident(incident)));
-    on('score', ({ series: worst }) => livePause.state.paused || handlers.onWorst(worst));
-    on('series', ({ scores }) => livePause.take(scores.length, () => handlers.onScores(scores)));
+    on('event', (event) => livePause.take(1, () => handlers.onEvent?.(event)));
+    on('incident', (incident) => livePause.take(1, () => handlers.onIncident?.(incident)));
+    on('score', ({ series: worst }) => livePause.state.paused || handlers.onWorst?.(worst));
+    on('series', ({ scores }) => livePause.take(scores.length, () => handlers.onScores?.(scores)));
   };
   connect();
   return () => {

@@ -1,13 +1,13 @@
 import type { EventAnswer, UnreviewedEvent } from '../../../api/wire/schema/operations/event-schema.ts';
-import type { Freshness } from '../../../api/wire/schema/operations/freshness-schema.ts';
 import type { IncidentAnswer, UnreviewedIncident } from '../../../api/wire/schema/operations/incident-schema.ts';
 import { patternProblem } from '../../../records/series/series-pattern.ts';
 import type { ConsoleSource, SourceFailure } from '../../view/console-source.ts';
 import type { ShownSeries } from '../../view/scores/shown-scores.ts';
+import type { KnownFreshness } from '../../view/words/freshness-words.ts';
 import { withIncident, withRevision } from '../../view/words/incident-words.ts';
 import { livePause } from './live-pause.ts';
 
-export interface OpenEventsState {
+export interface OpenEventsState extends KnownFreshness {
   /** null until they are known. */
   readonly events: readonly EventAnswer[] | null;
   /** Open events of the service, those beyond the shown ones too. */
@@ -20,10 +20,6 @@ export interface OpenEventsState {
   readonly worst: ReadonlyMap<string, ShownSeries>;
   readonly connected: boolean;
   readonly failure: string | null;
-  /** The newest answer; undefined until there is one, null where there is no stream. */
-  readonly freshness: Freshness | null | undefined;
-  /** Why there is no newer one. */
-  readonly freshnessFailure: string | null;
 }
 
 const SHOWN_MAX = 200;
@@ -132,7 +128,6 @@ export class OpenEvents {
         onEvent: (event) => this.#take(event),
         onIncident: (incident) => this.#takeIncident(incident),
         onWorst: (series) => this.#set({ worst: new Map(series.map((row) => [row.series, row])) }),
-        onScores: () => {},
         onConnected: (connected) => {
           if (connected && !this.state.connected && !livePause.state.paused) void this.refresh();
           this.#set({ connected });

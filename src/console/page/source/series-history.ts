@@ -163,17 +163,7 @@ function useArrivedScores(source: ConsoleSource, series: string, take: (arrived:
   useEffect(() => {
     if (source.kind !== 'service') return undefined;
     let waiting: SeriesNow[] = [];
-    const none = () => {};
-    const stop = source.watch(
-      { series, match: '' },
-      {
-        onScores: (scores) => waiting.push(...scores),
-        onEvent: none,
-        onIncident: none,
-        onWorst: none,
-        onConnected: none,
-      },
-    );
+    const stop = source.watch({ series, match: '' }, { onScores: (scores) => waiting.push(...scores) });
     const timer = setInterval(() => {
       if (waiting.length === 0 || document.hidden) return;
       taker.current(waiting);

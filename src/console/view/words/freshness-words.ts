@@ -3,7 +3,7 @@ import { counted, countText, elapsedText } from './number-words.ts';
 import { timeText } from './time-words.ts';
 
 /** Answers about freshness, as far as they are known. */
-interface KnownFreshness {
+export interface KnownFreshness {
   /** The newest answer; undefined until there is one, null where there is no stream. */
   readonly freshness: Freshness | null | undefined;
   /** Why there is no newer one. */

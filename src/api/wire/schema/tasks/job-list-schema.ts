@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { JOB_STATUSES } from '../../../../store/jobs/job-status.ts';
+import { PAGE_SIZE } from '../../page-size.ts';
 import { JOB_NAMES } from '../../task-names.ts';
-import { PAGE_SIZE, UP_TO } from '../integer-texts.ts';
+import { UP_TO } from '../integer-texts.ts';
 
 export const JobStatusField = Type.Enum([...JOB_STATUSES]);
 

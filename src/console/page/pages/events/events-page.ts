@@ -1,5 +1,4 @@
-import { useMemo, useState } from 'preact/hooks';
-import type { EventAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
+import type { EventAnswer, EventsAnswer } from '../../../../api/wire/schema/operations/event-schema.ts';
 import { chosenMatch } from '../../../view/console-source.ts';
 import { labelledEvent } from '../../../view/label-groups.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
@@ -7,7 +6,7 @@ import { KINDS, kindName } from '../../../view/words/event-words.ts';
 import { counted } from '../../../view/words/number-words.ts';
 import { EventTimeline } from '../../chart/event-timeline.ts';
 import { GroupChoice } from '../../element/grouped.ts';
-import { type Console, useLoaded, useNow } from '../../element/hooks.ts';
+import { type Console, useNow, usePages } from '../../element/hooks.ts';
 import { html, type Shown, typedIn } from '../../element/html.ts';
 import { Empty, Failure, Loading } from '../../element/page-states.ts';
 import { TypedFilter } from '../../element/typed-filter.ts';
@@ -21,6 +20,12 @@ const SPANS: readonly (readonly [string, string, number])[] = [
   ['7', 'last week', 7 * DAY_MS],
   ['30', 'last 30 days', 30 * DAY_MS],
 ];
+
+const PAGING = {
+  rowsOf: ({ events }: EventsAnswer) => events,
+  keyOf: ({ eventId }: EventAnswer) => eventId,
+  everyMs: EVERY_MS,
+};
 
 export function EventsPage({ app, route: { query } }: { readonly app: Console; readonly route: Route }): Shown {
   const { open = '', kind = '', detector = '', series = '', days = '', incident = '' } = query;
@@ -37,25 +42,14 @@ export function EventsPage({ app, route: { query } }: { readonly app: Console; r
     ...(open === '' ? {} : { open: open === 'true' }),
     ...(span === undefined ? {} : { from: Math.round(app.source.nowMs() - span) }),
   };
-  const first = useLoaded(key, () => app.source.events(filter), EVERY_MS);
-  const [added, setAdded] = useState<{ key: string; events: readonly EventAnswer[]; next: string | null } | null>(null);
+  const load = (cursor: string) => app.source.events({ ...filter, cursor });
+  const { value, failure, rows, next, readMore } = usePages(key, load, PAGING);
   const nowMs = useNow(app.source, 5_000);
-  const more = added?.key === key ? added : null;
-  const next = more === null ? (first.value?.next_cursor ?? null) : more.next;
-  const rows = useMemo(() => {
-    const all = [...(first.value?.events ?? []), ...(more?.events ?? [])];
-    return [...new Map(all.map((event) => [event.eventId, event])).values()];
-  }, [first.value, more]);
-  const readMore = async () => {
-    const page = await app.source.events({ ...filter, cursor: next ?? '' });
-    setAdded({ key, events: [...(more?.events ?? []), ...page.events], next: page.next_cursor });
-  };
   return html`<div class="page">
     <header class="page-head"><h1>Events</h1>
       <p class="aside">
       ${
-        first.value !== null &&
-        `${counted(rows.length, 'event')}${next === null ? '' : ' so far'}, ${first.value.total_open} open`
+        value !== null && `${counted(rows.length, 'event')}${next === null ? '' : ' so far'}, ${value.total_open} open`
       }</p>
       <${EventFilters} query=${query} events=${rows} />
     </header>
@@ -64,10 +58,10 @@ export function EventsPage({ app, route: { query } }: { readonly app: Console; r
       html`<p class="aside">Only events of <a href=${routeTo('incidents', incident)}>one incident</a>. <a
         href=${routeTo('events', null, { ...query, incident: '' })}>Show those of all</a></p>`
     }
-    ${first.failure !== null && html`<${Failure} text=${first.failure} />`}
-    ${first.value === null && first.failure === null && html`<${Loading} what="events" />`}
+    ${failure !== null && html`<${Failure} text=${failure} />`}
+    ${value === null && failure === null && html`<${Loading} what="events" />`}
     ${
-      first.value !== null &&
+      value !== null &&
       rows.length === 0 &&
       html`<${Empty} title="No such event">
       ${

@@ -1,11 +1,11 @@
-import { useRef, useState } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { type ListedSeries, type SeriesListQuery, searchedSeries } from '../../../view/console-source.ts';
 import { groupsBy, labelledSeries } from '../../../view/label-groups.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
 import type { ShownSeries } from '../../../view/scores/shown-scores.ts';
 import { counted } from '../../../view/words/number-words.ts';
 import { GroupChoice, GroupName } from '../../element/grouped.ts';
-import { type Console, useLoaded, useTyped } from '../../element/hooks.ts';
+import { type Console, usePages, useTyped } from '../../element/hooks.ts';
 import { html, type Shown, typedIn } from '../../element/html.ts';
 import { Empty, Failure, Loading } from '../../element/page-states.ts';
 import { SharedName, useNames } from '../../element/series-name.ts';
@@ -22,13 +22,18 @@ export function SeriesPage({ app, route }: { readonly app: Console; readonly rou
   return html`<${OneSeries} key=${subject} app=${app} series=${subject} eventId=${route.query.event ?? null} />`;
 }
 
+const PAGING = {
+  rowsOf: ({ series }: ListedSeries) => series,
+  keyOf: ({ series }: ShownSeries) => series,
+  everyMs: EVERY_MS,
+};
+
 /** Every series as a tile: searched, sorted, page by page. */
 function SeriesList({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
   const { search = '', sort = 'grade', detector = '', by = '' } = route.query;
   const [typed, setTyped] = useTyped(search, (text) =>
     location.replace(routeTo('series', null, { ...route.query, search: text })),
   );
-  const [more, setMore] = useState<{ key: string; series: readonly ShownSeries[]; next: string | null } | null>(null);
   const query: SeriesListQuery = {
     // Each key is a search. Half a matcher would be a mistake.
     ...searchedSeries(typed.startsWith('{') ? search : typed),
@@ -38,19 +43,13 @@ function SeriesList({ app, route }: { readonly app: Console; readonly route: Rou
     recent: VALUES,
   };
   const key = JSON.stringify(query);
-  const first = useLoaded(key, () => app.source.seriesList(query), EVERY_MS);
-  const earlier = useRef<ListedSeries | null>(null);
-  if (first.value !== null || first.failure !== null) earlier.current = first.value;
+  const load = (cursor: string) => app.source.seriesList({ ...query, cursor });
+  const paged = usePages(key, load, PAGING);
+  const { value, failure, readMore } = paged;
+  const earlier = useRef(paged);
+  if (value !== null || failure !== null) earlier.current = paged;
   // Until the next list is there.
-  const listed = earlier.current;
-  const added = more?.key === key ? more : null;
-  const next = added === null ? (listed?.next_cursor ?? null) : added.next;
-  const readMore = async () => {
-    const page = await app.source.seriesList({ ...query, cursor: next ?? '' });
-    setMore({ key, series: [...(added?.series ?? []), ...page.series], next: page.next_cursor });
-  };
-  const shown = new Map([...(listed?.series ?? []), ...(added?.series ?? [])].map((row) => [row.series, row]));
-  const rows = [...shown.values()];
+  const { value: listed, rows, next } = earlier.current;
   const names = useNames(rows.map(({ series }) => series));
   return html`<div class="page">
     <header class="page-head">
@@ -71,9 +70,9 @@ function SeriesList({ app, route }: { readonly app: Console; readonly route: Rou
         </select>
       </form>
     </header>
-    ${first.failure !== null && html`<${Failure} text=${first.failure} />`}
-    ${listed === null && first.failure === null && html`<${Loading} what="series" />`}
-    ${first.value !== null && shown.size === 0 && html`<${NoSeries} search=${typed} />`}
+    ${failure !== null && html`<${Failure} text=${failure} />`}
+    ${listed === null && failure === null && html`<${Loading} what="series" />`}
+    ${value !== null && rows.length === 0 && html`<${NoSeries} search=${typed} />`}
     <${SharedName} names=${names} />
     ${groupsBy(rows, by, labelledSeries).map(
       (group) => html`<section key=${group.name} class="label-group">
