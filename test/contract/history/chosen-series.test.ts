@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { historyTest } from '../../fixture/history/histories.ts';
+import { historyTest, openedHistoryTest } from '../../fixture/history/histories.ts';
 import {
   anomalyEvent,
   batchOf,
@@ -10,8 +10,7 @@ import {
   MINUTE_MS,
 } from '../../fixture/history/kept-records.ts';
 
-historyTest('series, groups and events are chosen by matchers of labels, or by a glob', async (kept) => {
-  const history = await kept.open();
+openedHistoryTest('series, groups and events are chosen by matchers of labels, or by a glob', async (history) => {
   const ids = [
     'up{instance="a:1",job="web-1"}',
     'up{instance="b:1",job="web-2"}',
@@ -84,8 +83,7 @@ historyTest(
   },
 );
 
-historyTest('a history stays that of its first Kafka cluster', async (kept) => {
-  const history = await kept.open();
+openedHistoryTest('a history stays that of its first Kafka cluster', async (history) => {
   assert.equal(await history.claim('one'), 'one');
   assert.equal(await history.claim('other'), 'one');
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { historyTest } from '../../fixture/history/histories.ts';
+import { historyTest, openedHistoryTest } from '../../fixture/history/histories.ts';
 import {
   anomalyEvent,
   batchOf,
@@ -11,10 +11,9 @@ import {
 
 const DAY_MS = 86_400_000;
 
-historyTest(
+openedHistoryTest(
   'time that was judged is that of units: not of members, of a wait for residuals, or by the clock',
-  async (kept) => {
-    const history = await kept.open();
+  async (history) => {
     const day = (n: number) => ({ timestampMs: START_MS + n * DAY_MS });
     const member = (offset: number, series: string, n: number) =>
       keptScore(offset, { series, detector: 'groups', group: 'g', ...day(n) });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { HistoryStore } from '../../../src/history/port/history-port.ts';
 import type { Incident } from '../../../src/records/incident.ts';
-import { historyTest } from '../../fixture/history/histories.ts';
+import { historyTest, openedHistoryTest } from '../../fixture/history/histories.ts';
 import {
   anomalyEvent,
   batchOf,
@@ -57,26 +57,27 @@ historyTest(
   },
 );
 
-historyTest('the events of an incident have the kind that they have now, and keep it once they expire', async (at) => {
-  const history = await at.open();
-  await history.append(kept([of('a', ['x', 'y'])]));
-  const opened = anomalyEvent('a-x', { kind: 'spike', direction: 'up' });
-  await history.append(batchOf({ events: [keptEvent(0, opened)] }));
-  const later = anomalyEvent('a-x', { kind: 'level_shift', direction: 'down', revision: 1 });
-  await history.append(batchOf({ events: [keptEvent(1, later)] }));
-  const found = (await history.findIncident('a'))!.incident.events;
-  const { kind, direction } = incident().events[0];
-  assert.deepEqual(
-    found.map((each) => [each.eventId, each.kind, each.direction]),
-    [
-      ['a-x', 'level_shift', 'down'],
-      ['a-y', kind, direction],
-    ],
-  );
-});
+openedHistoryTest(
+  'the events of an incident have the kind that they have now, and keep it once they expire',
+  async (history) => {
+    await history.append(kept([of('a', ['x', 'y'])]));
+    const opened = anomalyEvent('a-x', { kind: 'spike', direction: 'up' });
+    await history.append(batchOf({ events: [keptEvent(0, opened)] }));
+    const later = anomalyEvent('a-x', { kind: 'level_shift', direction: 'down', revision: 1 });
+    await history.append(batchOf({ events: [keptEvent(1, later)] }));
+    const found = (await history.findIncident('a'))!.incident.events;
+    const { kind, direction } = incident().events[0];
+    assert.deepEqual(
+      found.map((each) => [each.eventId, each.kind, each.direction]),
+      [
+        ['a-x', 'level_shift', 'down'],
+        ['a-y', kind, direction],
+      ],
+    );
+  },
+);
 
-historyTest('the events of a merged incident are those of the one that it is part of', async (at) => {
-  const history = await at.open();
+openedHistoryTest('the events of a merged incident are those of the one that it is part of', async (history) => {
   const events = ['a-x', 'b-y', 'c-z', 'alone'].map((id, i) => keptEvent(i, anomalyEvent(id)));
   await history.append(batchOf({ events }));
   const merged = (id: string, mergedInto: string) => of(id, [], { type: 'merged', revision: 1, mergedInto });
@@ -103,10 +104,9 @@ historyTest('the events of a merged incident are those of the one that it is par
   assert.equal((await history.findEvent('alone'))?.incidentId, null);
 });
 
-historyTest(
+openedHistoryTest(
   'incidents are listed open ones first, in pages, by time, detector, series, kind and standing alone',
-  async (at) => {
-    const history = await at.open();
+  async (history) => {
     const closed = { type: 'closed', revision: 1, endedAtMs: START_MS + MINUTE_MS } as const;
     await history.append(
       kept([
@@ -137,8 +137,7 @@ historyTest(
   },
 );
 
-historyTest('what was like it before: by the share of series that both have', async (at) => {
-  const history = await at.open();
+openedHistoryTest('what was like it before: by the share of series that both have', async (history) => {
   const before = (id: string, series: readonly string[], minutes: number) =>
     of(id, series, { startedAtMs: START_MS - minutes * MINUTE_MS });
   await history.append(

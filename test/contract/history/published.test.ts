@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { historyTest } from '../../fixture/history/histories.ts';
+import { openedHistoryTest } from '../../fixture/history/histories.ts';
 import { anomalyEvent, batchOf, keptEvent, keptScore, START_MS } from '../../fixture/history/kept-records.ts';
 
-historyTest(
+openedHistoryTest(
   'published are series with open events and members of such groups first, then those of a glob',
-  async (kept) => {
-    const history = await kept.open();
+  async (history) => {
     const names = ['a%x', 'a_1', 'ab1', 'b', 'm1', 'm2', 'quiet'];
     const scores = names.map((series, i) => keptScore(i, { series, grade: i / 8 }));
     const members = [{ series: 'm1', share: 1 }];

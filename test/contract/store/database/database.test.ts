@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../../../src/store/database/database.ts';
 import { MIGRATIONS, migrate } from '../../../../src/store/database/migrations.ts';
-import { storeTest } from '../../../fixture/store/stores.ts';
+import { openedTest, storeTest } from '../../../fixture/store/stores.ts';
 
 const COUNT = 'SELECT COUNT(*) AS count FROM audit_log';
 
@@ -37,8 +37,7 @@ storeTest('numbers, texts, bytes and null round-trip', async (store) => {
   assert.deepEqual(sum, { sum: large, half: 3 });
 });
 
-storeTest('a statement that ran before sees what a table became since', async (store) => {
-  const database = await store.open();
+openedTest('a statement that ran before sees what a table became since', async (database) => {
   const all = () => database.query('SELECT * FROM growing');
   await database.query('CREATE TABLE growing (first INTEGER)');
   await database.query('INSERT INTO growing VALUES ($1)', [1]);
@@ -47,8 +46,7 @@ storeTest('a statement that ran before sees what a table became since', async (s
   assert.deepEqual(await all(), [{ first: 1, second: 2 }]);
 });
 
-storeTest('a transaction that throws changes nothing', async (store) => {
-  const database = await store.open();
+openedTest('a transaction that throws changes nothing', async (database) => {
   const failure = new Error('no');
   const failed = database.transaction(async (sql) => {
     await sql.query(...note('lost'));
@@ -64,8 +62,7 @@ storeTest('a transaction that throws changes nothing', async (store) => {
   assert.equal(await count(database), 1);
 });
 
-storeTest('a rejected statement fails alone', async (store) => {
-  const database = await store.open();
+openedTest('a rejected statement fails alone', async (database) => {
   await assert.rejects(database.query('SELECT nonsense FROM audit_log'), { message: /nonsense/ });
   await assert.rejects(
     database.query(
@@ -129,8 +126,7 @@ storeTest('a later release applies only new migrations and keeps data', async (s
   await assert.rejects(store.open(), { code: 'configuration', message });
 });
 
-storeTest('a failed migration changes nothing', async (store) => {
-  const database = await store.open();
+openedTest('a failed migration changes nothing', async (database) => {
   const broken = [
     ...MIGRATIONS.map(() => () => []),
     () => ['ALTER TABLE audit_log ADD COLUMN place TEXT', 'INSERT INTO no_such_table VALUES (1)'],

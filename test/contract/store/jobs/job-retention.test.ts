@@ -5,7 +5,7 @@ import { claimJob } from '../../../../src/store/jobs/job-claim.ts';
 import { pruneJobs } from '../../../../src/store/jobs/job-retention.ts';
 import { JOB_STATUSES, type JobStatus } from '../../../../src/store/jobs/job-status.ts';
 import { type ClaimedJob, endJob, findJob, listJobs, submitJob } from '../../../../src/store/jobs/jobs.ts';
-import { storeTest } from '../../../fixture/store/stores.ts';
+import { openedTest } from '../../../fixture/store/stores.ts';
 
 const T0 = 1_800_000_000_000;
 const HOUR = 3_600_000;
@@ -31,8 +31,7 @@ async function idsOf(database: Database, statuses: readonly JobStatus[] = JOB_ST
   return (await listJobs(database, 'ann', { ...page, statuses })).jobs.map(({ id }) => id);
 }
 
-storeTest('a list by status has these alone, newest first over all of them', async (store) => {
-  const database = await store.open();
+openedTest('a list by status has these alone, newest first over all of them', async (database) => {
   await submit(database, 'a', 'b', 'c', 'd');
   await endJob(database, await claim(database), SUCCESS);
   await claim(database);
@@ -42,8 +41,7 @@ storeTest('a list by status has these alone, newest first over all of them', asy
   assert.deepEqual(await idsOf(database, ['failed']), []);
 });
 
-storeTest('beyond a limit of bytes results are removed, the oldest first, not within an hour', async (store) => {
-  const database = await store.open();
+openedTest('beyond a limit of bytes results are removed, the oldest first, not within an hour', async (database) => {
   for (const [i, id] of ['a', 'b', 'c', 'd'].entries()) {
     await submit(database, id);
     await endJob(database, await claim(database), { ...SUCCESS, endedAtMs: T0 + i });
@@ -60,8 +58,7 @@ storeTest('beyond a limit of bytes results are removed, the oldest first, not wi
   }
 });
 
-storeTest('beyond a limit of jobs the oldest that ended are forgotten, not within an hour', async (store) => {
-  const database = await store.open();
+openedTest('beyond a limit of jobs the oldest that ended are forgotten, not within an hour', async (database) => {
   await submit(database, 'a', 'b', 'c', 'd', 'e');
   await endJob(database, await claim(database), SUCCESS);
   // The second one still runs.

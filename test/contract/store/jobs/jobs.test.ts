@@ -17,7 +17,7 @@ import {
   releaseJob,
   submitJob,
 } from '../../../../src/store/jobs/jobs.ts';
-import { sqliteTest, storeTest } from '../../../fixture/store/stores.ts';
+import { openedTest, sqliteTest, storeTest } from '../../../fixture/store/stores.ts';
 
 const added = (database: Database, job: NewJob, limits: InFlightLimits) =>
   database.transaction((sql) => submitJob(sql, job, limits));
@@ -48,8 +48,7 @@ async function claim(database: Database, holder = 'a', untilMs = T0 + 50): Promi
 
 const statusOf = async (database: Database, id: string) => (await findJob(database, { owner: 'ann', id }, T0))?.status;
 
-storeTest('a job is pending, running, and succeeded with its result', async (store) => {
-  const database = await store.open();
+openedTest('a job is pending, running, and succeeded with its result', async (database) => {
   await submit(database, 'one');
   const waiting = {
     number: 1,
@@ -75,8 +74,7 @@ storeTest('a job is pending, running, and succeeded with its result', async (sto
   assert.deepEqual(await findJob(database, { owner: 'ann', id: 'one' }, T0), ended);
 });
 
-storeTest('jobs run in creation order', async (store) => {
-  const database = await store.open();
+openedTest('jobs run in creation order', async (database) => {
   await submit(database, 'c', 'a', 'b');
   const first = await claim(database);
   assert.equal(first.id, 'c');
@@ -85,8 +83,7 @@ storeTest('jobs run in creation order', async (store) => {
   assert.equal((await claim(database)).id, 'a');
 });
 
-storeTest('owners take turns: many jobs of one do not keep the job of another one waiting', async (store) => {
-  const database = await store.open();
+openedTest('owners take turns: many jobs of one do not keep the job of another one waiting', async (database) => {
   await submit(database, 'a1', 'a2', 'a3', 'a4', 'a5');
   await added(database, newJob('b1', { owner: 'bob' }), LIMITS);
   await added(database, newJob('b2', { owner: 'bob' }), LIMITS);
@@ -124,8 +121,7 @@ storeTest('concurrent replicas claim different jobs', async (store) => {
   assert.deepEqual(claimed.sort(), ids.sort());
 });
 
-storeTest('only the holder of the lease may store a result', async (store) => {
-  const database = await store.open();
+openedTest('only the holder of the lease may store a result', async (database) => {
   await submit(database, 'one');
   const first = await claim(database, 'a');
   assert.deepEqual((await expireLeases(database, LAPSE)).waiting, ['one']);
@@ -145,8 +141,7 @@ storeTest('only the holder of the lease may store a result', async (store) => {
   assert.equal(await statusOf(database, 'one'), 'succeeded');
 });
 
-storeTest('a renewed lease does not expire', async (store) => {
-  const database = await store.open();
+openedTest('a renewed lease does not expire', async (database) => {
   await submit(database, 'one');
   const job = await claim(database);
   assert.equal(await extendLease(database, job, { ...lease('a', T0 + 51), progress: null }), true);
@@ -154,8 +149,7 @@ storeTest('a renewed lease does not expire', async (store) => {
   assert.deepEqual((await expireLeases(database, { ...LAPSE, nowMs: T0 + 51 })).waiting, ['one']);
 });
 
-storeTest('progress is known while the job runs, from the holder of the lease only', async (store) => {
-  const database = await store.open();
+openedTest('progress is known while the job runs, from the holder of the lease only', async (database) => {
   await submit(database, 'one');
   const progress = async () => (await findJob(database, { owner: 'ann', id: 'one' }, T0))?.progress;
   const said = (job: ClaimedJob, step: number) =>
@@ -180,8 +174,7 @@ storeTest('progress is known while the job runs, from the holder of the lease on
   assert.equal(await progress(), null);
 });
 
-storeTest('a job without attempts left has failed with the reason', async (store) => {
-  const database = await store.open();
+openedTest('a job without attempts left has failed with the reason', async (database) => {
   await submit(database, 'one');
   for (let run = 1; run < LAPSE.attemptsMax; run++) {
     await claim(database);
@@ -194,8 +187,7 @@ storeTest('a job without attempts left has failed with the reason', async (store
   assert.deepEqual([job?.status, job?.error, job?.endedAtMs], ['failed', LAPSE.error, LAPSE.nowMs]);
 });
 
-storeTest('a pending or running job is cancelled once; its runner learns it from the lease', async (store) => {
-  const database = await store.open();
+openedTest('a pending or running job is cancelled once; its runner learns it from the lease', async (database) => {
   await submit(database, 'running', 'waiting', 'ended');
   const job = await claim(database);
   for (const id of ['running', 'waiting']) {
@@ -223,8 +215,7 @@ storeTest('the limit of jobs per owner holds under concurrency', async (store) =
   assert.equal((await added(replicas[0], newJob('more'), limits)).kind, 'submitted');
 });
 
-storeTest('the limit of request bytes per owner holds; a single job is accepted', async (store) => {
-  const database = await store.open();
+openedTest('the limit of request bytes per owner holds; a single job is accepted', async (database) => {
   const large = (id: string, bytes: number) => newJob(id, { request: new Uint8Array(bytes) });
   assert.equal((await added(database, large('alone', 2_000), LIMITS)).kind, 'submitted');
   assert.equal((await added(database, large('small', 1), LIMITS)).kind, 'too-many');
@@ -234,8 +225,7 @@ storeTest('the limit of request bytes per owner holds; a single job is accepted'
   assert.equal((await added(database, large('fits', 400), LIMITS)).kind, 'submitted');
 });
 
-storeTest('a list is newest first, in pages, per owner; new jobs do not shift pages', async (store) => {
-  const database = await store.open();
+openedTest('a list is newest first, in pages, per owner; new jobs do not shift pages', async (database) => {
   await submit(database, 'a', 'b', 'c', 'd');
   await added(database, newJob('of bob', { owner: 'bob' }), LIMITS);
   const page = (before: number, size: number) =>
@@ -249,8 +239,7 @@ storeTest('a list is newest first, in pages, per owner; new jobs do not shift pa
   assert.equal((await page(Number.MAX_SAFE_INTEGER, 5)).next, null);
 });
 
-storeTest('jobs in flight are counted by task and status', async (store) => {
-  const database = await store.open();
+openedTest('jobs in flight are counted by task and status', async (database) => {
   await submit(database, 'a', 'b');
   await added(database, newJob('c', { task: 'finetune' }), LIMITS);
   await added(database, newJob('of bob', { owner: 'bob' }), LIMITS);
@@ -263,8 +252,7 @@ storeTest('jobs in flight are counted by task and status', async (store) => {
   ]);
 });
 
-storeTest('ended jobs expire; others remain', async (store) => {
-  const database = await store.open();
+openedTest('ended jobs expire; others remain', async (database) => {
   await submit(database, 'ended', 'cancelled', 'running', 'waiting');
   await endJob(database, await claim(database), { ...SUCCESS, holder: 'a' });
   await cancelJob(database, { owner: 'ann', id: 'cancelled' }, { ...ENDS, expiresAtMs: T0 + 101 });

@@ -14,12 +14,11 @@ import {
 import { makeKeySecret } from '../../../../src/store/keys/key-secret.ts';
 import { newKey } from '../../../fixture/store/new-key.ts';
 import { readAudit } from '../../../fixture/store/read-audit.ts';
-import { storeTest } from '../../../fixture/store/stores.ts';
+import { openedTest, storeTest } from '../../../fixture/store/stores.ts';
 
 const BY = 'operator';
 
-storeTest('a key is found by its secret, which is not stored', async (store) => {
-  const database = await store.open();
+openedTest('a key is found by its secret, which is not stored', async (database) => {
   const secret = makeKeySecret();
   const limits = { models: ['a', 'b'], callsPerMinute: 60, callsAtOnce: 2, credits: 500, expiresAtMs: 9_000 };
   await createApiKey(database, newKey('k1', { secret, owner: 'ann', ...limits }), BY);
@@ -34,8 +33,7 @@ storeTest('a key is found by its secret, which is not stored', async (store) => 
   assert.doesNotMatch(JSON.stringify(everything), new RegExp(secret.slice(8)));
 });
 
-storeTest('a key ends by revocation, permanently, or by expiry', async (store) => {
-  const database = await store.open();
+openedTest('a key ends by revocation, permanently, or by expiry', async (database) => {
   await createApiKey(database, newKey('k', { expiresAtMs: 5_000 }), BY);
   const find = async () => (await findApiKey(database, newKey('k').secret))!;
   assert.equal(isUsable(await find(), 4_999), true);
@@ -47,8 +45,7 @@ storeTest('a key ends by revocation, permanently, or by expiry', async (store) =
   assert.equal(isUsable(await find(), 2_000), false);
 });
 
-storeTest('an operator names a key by its id or a prefix of id or secret', async (store) => {
-  const database = await store.open();
+openedTest('an operator names a key by its id or a prefix of id or secret', async (database) => {
   for (const [id, secret] of [
     ['aa1', `tw_first${'x'.repeat(40)}`],
     ['aa2', `tw_other${'x'.repeat(40)}`],
@@ -83,8 +80,7 @@ storeTest('a configured key is created once, and stays revoked', async (store) =
   assert.equal((await listApiKeys(one)).length, 1);
 });
 
-storeTest('changes of keys are audited: actor, action, time', async (store) => {
-  const database = await store.open();
+openedTest('changes of keys are audited: actor, action, time', async (database) => {
   await createApiKey(database, newKey('k', { owner: 'ann', credits: 5 }), 'ann');
   assert.equal(await grantCredits(database, { id: 'k', tokens: 10 }, { nowMs: 2_000, actor: BY }), 15);
   assert.equal(await grantCredits(database, { id: 'unheard-of', tokens: 10 }, { nowMs: 2_000, actor: BY }), null);
@@ -105,8 +101,7 @@ storeTest('changes of keys are audited: actor, action, time', async (store) => {
   ]);
 });
 
-storeTest('a configured key replaces the earlier bootstrap key, and keeps its owner', async (store) => {
-  const database = await store.open();
+openedTest('a configured key replaces the earlier bootstrap key, and keeps its owner', async (database) => {
   await createApiKey(database, newKey('shop'), BY);
   await ensureFirstKey(database, 'first-secret', newKey('first'));
   const act = { createdAtMs: 2_000 };
@@ -119,8 +114,7 @@ storeTest('a configured key replaces the earlier bootstrap key, and keeps its ow
   assert.deepEqual(usable.sort(), ['next', 'shop']);
 });
 
-storeTest('a configured key leaves the generated first key valid', async (store) => {
-  const database = await store.open();
+openedTest('a configured key leaves the generated first key valid', async (database) => {
   await ensureFirstKey(database, null, newKey('generated', { name: GENERATED_KEY }));
   // As releases before marked it.
   await database.query("UPDATE api_keys SET bootstrap = 1 WHERE id = 'generated'");
@@ -137,8 +131,7 @@ storeTest('a configured key leaves the generated first key valid', async (store)
   assert.equal((await ensureFirstKey(database, null, newKey('third'))).made, false);
 });
 
-storeTest('a key has a role, which can be changed', async (store) => {
-  const database = await store.open();
+openedTest('a key has a role, which can be changed', async (database) => {
   await createApiKey(database, newKey('k', { role: 'viewer' }), BY);
   const find = async () => (await findApiKey(database, newKey('k').secret))!;
   assert.equal((await find()).role, 'viewer');

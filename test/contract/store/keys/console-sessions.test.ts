@@ -12,20 +12,21 @@ import {
   sessionId,
 } from '../../../../src/store/keys/console-sessions.ts';
 import { newKey } from '../../../fixture/store/new-key.ts';
-import { storeTest } from '../../../fixture/store/stores.ts';
+import { openedTest } from '../../../fixture/store/stores.ts';
 
-storeTest('a session is found by its token until it was idle for too long, and using it prolongs it', async (store) => {
-  const database = await store.open();
-  await createApiKey(database, newKey('k'), 'operator');
-  await beginSession(database, { token: 'one', keyId: 'k', nowMs: 1_000 });
-  assert.equal(await keyOfSession(database, 'one', 1_000 + SESSION_IDLE_MS - 1), 'k');
-  assert.equal(await keyOfSession(database, 'one', 1_000 + SESSION_IDLE_MS + 1), 'k');
-  assert.equal(await keyOfSession(database, 'two', 1_000), null);
-  assert.equal(await keyOfSession(database, 'one', 1_000 + 3 * SESSION_IDLE_MS), null);
-});
+openedTest(
+  'a session is found by its token until it was idle for too long, and using it prolongs it',
+  async (database) => {
+    await createApiKey(database, newKey('k'), 'operator');
+    await beginSession(database, { token: 'one', keyId: 'k', nowMs: 1_000 });
+    assert.equal(await keyOfSession(database, 'one', 1_000 + SESSION_IDLE_MS - 1), 'k');
+    assert.equal(await keyOfSession(database, 'one', 1_000 + SESSION_IDLE_MS + 1), 'k');
+    assert.equal(await keyOfSession(database, 'two', 1_000), null);
+    assert.equal(await keyOfSession(database, 'one', 1_000 + 3 * SESSION_IDLE_MS), null);
+  },
+);
 
-storeTest('only digests are stored, and what has ended is forgotten', async (store) => {
-  const database = await store.open();
+openedTest('only digests are stored, and what has ended is forgotten', async (database) => {
   await createApiKey(database, newKey('k'), 'operator');
   await beginSession(database, { token: 'secret-token', keyId: 'k', nowMs: 0 });
   const rows = await database.query('SELECT * FROM console_sessions');
@@ -37,8 +38,7 @@ storeTest('only digests are stored, and what has ended is forgotten', async (sto
   assert.equal((await database.query('SELECT * FROM console_sessions')).length, 1);
 });
 
-storeTest('a session ends at its absolute lifetime, however much it is used', async (store) => {
-  const database = await store.open();
+openedTest('a session ends at its absolute lifetime, however much it is used', async (database) => {
   await createApiKey(database, newKey('k'), 'operator');
   await beginSession(database, { token: 'one', keyId: 'k', nowMs: 0 });
   const everyMs = SESSION_IDLE_MS - 1;
@@ -49,8 +49,7 @@ storeTest('a session ends at its absolute lifetime, however much it is used', as
   assert.equal(await keyOfSession(database, 'one', SESSION_MS_MAX), null);
 });
 
-storeTest('sessions are listed and ended by key, by id, or all', async (store) => {
-  const database = await store.open();
+openedTest('sessions are listed and ended by key, by id, or all', async (database) => {
   for (const [i, keyId] of ['a', 'b'].entries()) {
     await createApiKey(database, newKey(keyId), 'operator');
     await beginSession(database, { token: `first of ${keyId}`, keyId, nowMs: i });
@@ -72,8 +71,7 @@ storeTest('sessions are listed and ended by key, by id, or all', async (store) =
   assert.deepEqual(await listed(null), []);
 });
 
-storeTest('one more session than a key may have ends the one whose last use is longest ago', async (store) => {
-  const database = await store.open();
+openedTest('one more session than a key may have ends the one whose last use is longest ago', async (database) => {
   await createApiKey(database, newKey('k'), 'operator');
   for (let i = 0; i <= SESSIONS_OF_KEY_MAX; i++) {
     await beginSession(database, { token: `token ${i}`, keyId: 'k', nowMs: i });

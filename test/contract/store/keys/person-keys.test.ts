@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { findKeyById, isUsable, listApiKeys, revokeApiKey } from '../../../../src/store/keys/api-keys.ts';
 import { pageAudit } from '../../../../src/store/keys/audit.ts';
 import { keyOfPerson } from '../../../../src/store/keys/person-keys.ts';
-import { storeTest } from '../../../fixture/store/stores.ts';
+import { openedTest } from '../../../fixture/store/stores.ts';
 
 const ADA = { id: 'ada', name: 'ada@example.com', role: 'operator', expiresAtMs: 1_000 } as const;
 const at = (nowMs: number) => ({ nowMs, actor: 'provider' });
 
-storeTest('a person has one key, with the name, role and end of the newest sign-in', async (store) => {
-  const database = await store.open();
+openedTest('a person has one key, with the name, role and end of the newest sign-in', async (database) => {
   const both = await Promise.all([1, 2].map((nowMs) => keyOfPerson(database, ADA, at(nowMs))));
   assert.deepEqual(
     both.map((key) => [key?.id, key?.role, key?.owner]),
@@ -32,8 +31,7 @@ storeTest('a person has one key, with the name, role and end of the newest sign-
   assert.deepEqual(actions, ['signed-in', 'signed-in', 'signed-in', 'key-created']);
 });
 
-storeTest('a person whose key was revoked has none any more', async (store) => {
-  const database = await store.open();
+openedTest('a person whose key was revoked has none any more', async (database) => {
   await keyOfPerson(database, ADA, at(1));
   await revokeApiKey(database, 'ada', at(2));
   assert.equal(await keyOfPerson(database, ADA, at(3)), null);

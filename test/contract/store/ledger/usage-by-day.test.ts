@@ -3,13 +3,12 @@ import { createApiKey } from '../../../../src/store/keys/api-keys.ts';
 import { pageAudit } from '../../../../src/store/keys/audit.ts';
 import { addUsage, usageByDay } from '../../../../src/store/ledger/usage.ts';
 import { newKey } from '../../../fixture/store/new-key.ts';
-import { storeTest } from '../../../fixture/store/stores.ts';
+import { openedTest } from '../../../fixture/store/stores.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 9, 31, 12);
 
-storeTest('usage by day adds up minutes, newest first, and leaves out earlier days', async (store) => {
-  const database = await store.open();
+openedTest('usage by day adds up minutes, newest first, and leaves out earlier days', async (database) => {
   await createApiKey(database, newKey('k'), 'operator');
   for (const [agoMs, tokens] of [
     [0, 5],
@@ -25,8 +24,7 @@ storeTest('usage by day adds up minutes, newest first, and leaves out earlier da
   ]);
 });
 
-storeTest('audit events are selected by subject and actor', async (store) => {
-  const database = await store.open();
+openedTest('audit events are selected by subject and actor', async (database) => {
   for (const [id, actor] of [
     ['k1', 'ann'],
     ['k2', 'bob'],

@@ -8,10 +8,9 @@ import {
   readFinetunedWeights,
 } from '../../../../src/store/models/finetuned-models.ts';
 import { newModel, unrecorded } from '../../../fixture/store/new-model.ts';
-import { storeTest } from '../../../fixture/store/stores.ts';
+import { openedTest, storeTest } from '../../../fixture/store/stores.ts';
 
-storeTest('a fine-tuned model is read as it was created, its weights on request', async (store) => {
-  const database = await store.open();
+openedTest('a fine-tuned model is read as it was created, its weights on request', async (database) => {
   const weights = new Uint8Array([1, 2, 255]);
   const tuned = newModel('mine', { baseModelId: 'older' });
   assert.deepEqual(await createFinetunedModel(database, tuned, { weights, recordEvent: unrecorded }), {
@@ -23,8 +22,7 @@ storeTest('a fine-tuned model is read as it was created, its weights on request'
   assert.equal(await readFinetunedWeights(database, 'ann', 'elsewhere'), null);
 });
 
-storeTest('models are listed newest first', async (store) => {
-  const database = await store.open();
+openedTest('models are listed newest first', async (database) => {
   for (const [id, createdAtMs] of [
     ['b', 2],
     ['c', 3],
@@ -36,8 +34,7 @@ storeTest('models are listed newest first', async (store) => {
   assert.deepEqual(ids, ['c', 'b', 'a']);
 });
 
-storeTest('models are visible and deletable only by their owner', async (store) => {
-  const database = await store.open();
+openedTest('models are visible and deletable only by their owner', async (database) => {
   await createFinetunedModel(database, newModel('same'), { weights: null, recordEvent: unrecorded });
   assert.deepEqual(
     await createFinetunedModel(database, newModel('same', { owner: 'bob' }), {
@@ -82,8 +79,7 @@ storeTest('ids are unique and the quota holds under concurrency', async (store) 
   assert.equal(await create('one-more'), 'created');
 });
 
-storeTest('a model of an earlier release has its own name', async (store) => {
-  const database = await store.open();
+openedTest('a model of an earlier release has its own name', async (database) => {
   await createFinetunedModel(database, newModel('mine'), { weights: null, recordEvent: unrecorded });
   await database.query('UPDATE finetuned_models SET named = NULL');
   assert.equal((await findFinetunedModel(database, 'ann', 'mine'))?.named, 'tsmodel-1');

@@ -14,13 +14,12 @@ import {
   reviewEvents,
   reviewsOf,
 } from '../../../../src/store/reviews/event-reviews.ts';
-import { storeTest } from '../../../fixture/store/stores.ts';
+import { openedTest, storeTest } from '../../../fixture/store/stores.ts';
 
 const event = (eventId: string, startedAtMs = 1_000) => ({ eventId, startedAtMs, record: `{"id":"${eventId}"}` });
 const ann = { atMs: 5_000, by: 'ann' };
 
-storeTest('a review is acknowledged, muted and labelled apart, and each is taken back', async ({ open }) => {
-  const store = await open();
+openedTest('a review is acknowledged, muted and labelled apart, and each is taken back', async (store) => {
   await reviewEvents(store, [event('e')], acknowledged({ ...ann, note: null }));
   await reviewEvents(store, [event('e')], muted({ ...ann, untilMs: 9_000, reason: 'release' }));
   const newer = { ...event('e'), record: '{"newer":1}' };
@@ -40,8 +39,7 @@ storeTest('a review is acknowledged, muted and labelled apart, and each is taken
   assert.deepEqual(await reviewsOf(store, []), new Map());
 });
 
-storeTest('labels are exported by the start of their events', async ({ open }) => {
-  const store = await open();
+openedTest('labels are exported by the start of their events', async (store) => {
   for (const [id, startedAtMs] of [
     ['late', 3_000],
     ['early', 1_000],

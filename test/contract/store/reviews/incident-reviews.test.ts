@@ -7,15 +7,14 @@ import {
   reviewIncident,
   verdictsOf,
 } from '../../../../src/store/reviews/incident-reviews.ts';
-import { storeTest } from '../../../fixture/store/stores.ts';
+import { openedTest } from '../../../fixture/store/stores.ts';
 
 const ann = { atMs: 5_000, by: 'ann' };
 const release = { ...ann, untilMs: 9_000, reason: 'release' };
 /** More events than one statement takes. */
 const events = Array.from({ length: 450 }, (_, i) => ({ eventId: `e${i}`, startedAtMs: i, record: `{"id":${i}}` }));
 
-storeTest('an incident is acknowledged and muted with all of its events, and each is taken back', async ({ open }) => {
-  const store = await open();
+openedTest('an incident is acknowledged and muted with all of its events, and each is taken back', async (store) => {
   const incident = { incidentId: 'i', mergedIds: [], events };
   const looking = { ...ann, note: 'looking' };
   await reviewIncident(store, incident, acknowledged(looking));
@@ -35,8 +34,7 @@ storeTest('an incident is acknowledged and muted with all of its events, and eac
   assert.deepEqual((await reviewIncident(store, incident, muted(null))).muted, null);
 });
 
-storeTest('verdicts are kept once, counted by origin, and taken back', async ({ open }) => {
-  const store = await open();
+openedTest('verdicts are kept once, counted by origin, and taken back', async (store) => {
   const origin = { verdict: 'origin' as const, subject: 'host=db-1' };
   const alien = { verdict: 'not-related' as const, subject: 'e1' };
   const whole = (incidentId: string, mergedIds: readonly string[] = []) => ({ incidentId, mergedIds });
@@ -56,8 +54,7 @@ storeTest('verdicts are kept once, counted by origin, and taken back', async ({ 
   assert.deepEqual([await verdictsOf(store, []), await countOrigins(store, [])], [[], new Map()]);
 });
 
-storeTest('a review of an incident replaces those of the ones that were merged into it', async ({ open }) => {
-  const store = await open();
+openedTest('a review of an incident replaces those of the ones that were merged into it', async (store) => {
   const part = { incidentId: 'part', mergedIds: [], events: [] };
   await reviewIncident(store, part, muted(release));
   await reviewIncident(store, part, acknowledged({ ...ann, note: null }));

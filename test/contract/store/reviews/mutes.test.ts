@@ -8,15 +8,14 @@ import {
   holdingMutes,
   MUTES_MAX,
 } from '../../../../src/store/reviews/mutes.ts';
-import { storeTest } from '../../../fixture/store/stores.ts';
+import { openedTest, storeTest } from '../../../fixture/store/stores.ts';
 
 const mute = (id: string, untilMs: number, changes: object = {}) => {
   return { id, match: 'web-*', detector: null, atMs: 10, by: 'ann', untilMs, reason: 'move', ...changes };
 };
 const idsOf = (mutes: readonly { readonly id: string }[]) => mutes.map(({ id }) => id);
 
-storeTest('a mute holds until its end, or until somebody ends it', async ({ open }) => {
-  const store = await open();
+openedTest('a mute holds until its end, or until somebody ends it', async (store) => {
   assert.deepEqual(await addMute(store, mute('late', 300)), { ...mute('late', 300), ended: null });
   await addMute(store, mute('early', 200, { match: null, detector: 'hosts' }));
   assert.deepEqual(idsOf(await holdingMutes(store, 100)), ['early', 'late']);
@@ -31,8 +30,7 @@ storeTest('a mute holds until its end, or until somebody ends it', async ({ open
   assert.deepEqual(idsOf(await endedMutes(store, 251)), ['late', 'early']);
 });
 
-storeTest('the same mute twice is one while it holds', async ({ open }) => {
-  const store = await open();
+openedTest('the same mute twice is one while it holds', async (store) => {
   const first = await addMute(store, mute('first', 300));
   assert.deepEqual(await addMute(store, mute('again', 300, { atMs: 20, by: 'bob' })), first);
   const whole = { match: null, detector: 'hosts' };
@@ -64,8 +62,7 @@ storeTest('equal mutes at the same time are one', async ({ open }) => {
   assert.deepEqual(idsOf(await holdingMutes(one, 20)), ['first']);
 });
 
-storeTest('so many mutes hold at once, and so many that have ended are kept', async ({ open }) => {
-  const store = await open();
+openedTest('so many mutes hold at once, and so many that have ended are kept', async (store) => {
   await store.transaction(async (sql) => {
     for (let i = 0; i < MUTES_MAX; i++) assert.equal((await addMute(sql, mute(`m${i}`, 100 + i)))?.id, `m${i}`);
     assert.equal(await addMute(sql, mute('one more', 99)), null);

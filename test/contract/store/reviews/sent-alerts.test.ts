@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { keepSent, listSent, type SentAlert } from '../../../../src/store/reviews/sent-alerts.ts';
-import { storeTest } from '../../../fixture/store/stores.ts';
+import { openedTest, storeTest } from '../../../fixture/store/stores.ts';
 
 const sent = (number: number, changes: Partial<SentAlert> = {}): SentAlert => ({
   atMs: number,
@@ -35,8 +35,7 @@ storeTest(
   },
 );
 
-storeTest('so much of what was sent is kept, the newest', async ({ open }) => {
-  const store = await open();
+openedTest('so much of what was sent is kept, the newest', async (store) => {
   const all = Array.from({ length: 250 }, (_, i) => sent(i));
   await keepSent(store, all.slice(0, 240), 50);
   await keepSent(store, all.slice(240), 50);
