@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
-import { createKafkaLog } from '../../../../src/engine/log/kafka-log.ts';
 import { topicsInUse } from '../../../../src/engine/topics/changelog-name.ts';
-import { freshTopics, kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
+import { freshLog, freshTopics, kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
 import { streamConfig } from '../../../fixture/stream/stream-run.ts';
 import { until } from '../../../fixture/until.ts';
 
 kafkaTest('a group that has scored keeps the changelog of the earlier name, a new group has its own', async (t) => {
-  const connection = await kafkaConnection();
-  const earlier = await freshTopics(1);
+  const { connection, topics: earlier, log } = await freshLog(t, { groupId: 'has-scored' });
   const topics = { ...earlier, changelog: `own-${earlier.changelog}` };
   const { input } = streamConfig([]);
   const stream = (groupId: string) => ({ input, topics, groupId, earlierChangelog: earlier.changelog });
-  const log = createKafkaLog({ ...connection, topics: earlier, groupId: 'has-scored', sessionMs: 3_000 });
-  t.after(() => log.close());
   await (await log.openPartition(0)).commit([], 1);
   // The offset is there once the marker of the transaction is written, which may be after the answer to its commit.
   const isKept = async () => (await topicsInUse(connection, stream('has-scored'))).changelog === earlier.changelog;

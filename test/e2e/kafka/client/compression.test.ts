@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../../../src/config/process-environment.ts';
 import { kafkaClassPath } from '../../../../src/demo/local-kafka/java-artifacts.ts';
-import { createKafkaLog } from '../../../../src/engine/log/kafka-log.ts';
 import { CODEC_MASK } from '../../../../src/kafka/batch/record-batch-layout.ts';
 import { linkCluster } from '../../../../src/kafka/cluster/connection.ts';
 import { leaderOf } from '../../../../src/kafka/cluster/leader.ts';
 import { fetchTopic } from '../../../../src/kafka/fetch/fetch.ts';
-import { committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
+import { committedRecords, freshLog, freshTopics, kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
 import { kafkaClient } from '../../../fixture/kafka/kafka-client.ts';
 import { until } from '../../../fixture/until.ts';
 
@@ -34,11 +33,7 @@ for (const [compression, codec] of [
   kafkaTest(
     `scores compressed with ${compression} are read by any client, with their headers and timestamps`,
     async (t) => {
-      const connection = await kafkaConnection();
-      const topics = await freshTopics(1);
-      const group = { topics, groupId: `group-${topics.observations}`, sessionMs: 3_000 };
-      const log = createKafkaLog({ ...connection, ...group, compression });
-      t.after(() => log.close());
+      const { connection, topics, log } = await freshLog(t, { compression });
       const session = await log.openPartition(0);
       const headers = [['traceparent', Buffer.from('00-abc')]] as const;
       const outputs = Array.from({ length: 500 }, (_, i) => {
@@ -80,9 +75,7 @@ kafkaTest("records that Kafka's own client compressed are read, in every codec",
   await run('java', ['-cp', classPath, source, brokers[0], String(recordCount), ...topics]);
   for (const [codec, topic] of topicOf) {
     const values = (await committedRecords(topic, 0)).map(({ value }) => String(value));
-    assert.deepEqual(
-      values,
-      Array.from({ length: recordCount }, (_, at) => `${codec}-${at}`),
-    );
+    const written = Array.from({ length: recordCount }, (_, at) => `${codec}-${at}`);
+    assert.deepEqual(values, written);
   }
 });

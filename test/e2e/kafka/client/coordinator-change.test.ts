@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { ISocketFactory } from 'kafkajs';
-import { createKafkaLog } from '../../../../src/engine/log/kafka-log.ts';
 import { alteredResponses, inFirstProtocol } from '../../../fixture/kafka/altered-responses.ts';
-import { committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
+import { committedRecords, freshLog, kafkaTest, output } from '../../../fixture/kafka/kafka.ts';
 import { unreliableSockets } from '../../../fixture/kafka/unreliable-sockets.ts';
 
 const NOT_COORDINATOR = 16;
@@ -34,15 +33,10 @@ const PROTOCOLS = [
 
 /** Opens a session, which must live for all commits, each of which must be visible once. */
 async function commitAll(t: TestContext, socketFactory: ISocketFactory): Promise<void> {
-  const connection = await kafkaConnection();
-  const topics = await freshTopics(1);
-  const group = { topics, groupId: `group-${topics.observations}`, sessionMs: 3_000 };
-  const log = createKafkaLog({ ...connection, ...group, socketFactory });
-  t.after(() => log.close());
+  const { topics, log } = await freshLog(t, { socketFactory });
   const session = await log.openPartition(0);
   for (let offset = 1; offset <= COMMITS; offset++) {
-    const value = Buffer.from(String(offset));
-    await session.commit([{ topic: topics.scores, partition: 0, key: null, value }], offset);
+    await session.commit([output(topics.scores, offset)], offset);
   }
   const visible = await committedRecords(topics.scores, 0);
   assert.deepEqual(

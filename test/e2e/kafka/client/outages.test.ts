@@ -3,11 +3,9 @@ import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ISocketFactory } from 'kafkajs';
-import { createKafkaLog } from '../../../../src/engine/log/kafka-log.ts';
 import type { StreamLog } from '../../../../src/engine/log/log.ts';
 import { readConsumerGroup } from '../../../../src/kafka/admin/consumer-group.ts';
 import { type ClusterLink, linkCluster } from '../../../../src/kafka/cluster/connection.ts';
-import { produceRecords } from '../../../../src/kafka/produce/bulk-producer.ts';
 import {
   type AlterResponse,
   alteredResponses,
@@ -17,7 +15,15 @@ import {
   withoutLeader,
 } from '../../../fixture/kafka/altered-responses.ts';
 import { removeMembers } from '../../../fixture/kafka/group-progress.ts';
-import { committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
+import {
+  append,
+  committedRecords,
+  freshLog,
+  freshTopics,
+  kafkaConnection,
+  kafkaTest,
+  output,
+} from '../../../fixture/kafka/kafka.ts';
 import { unreliableSockets } from '../../../fixture/kafka/unreliable-sockets.ts';
 import { type Listener, listen } from '../../../fixture/stream/listener.ts';
 import { until } from '../../../fixture/until.ts';
@@ -65,11 +71,7 @@ kafkaTest('a connection that was lost in the middle of a response reads the next
 });
 
 kafkaTest('a member that its group has removed owns nothing until it has joined again', async (t) => {
-  const topics = await freshTopics(2);
-  const groupId = `group-${topics.observations}`;
-  const connection = await kafkaConnection();
-  const log = createKafkaLog({ ...connection, topics, groupId, sessionMs: 30_000 });
-  t.after(() => log.close());
+  const { connection, groupId, log } = await freshLog(t, { partitions: 2, sessionMs: 30_000 });
   const { assignments, connections } = await listen(log);
   await until('it is assigned', () => assignments.length === 1);
   await removeMembers(connection, { groupIds: [groupId] });
@@ -84,17 +86,8 @@ kafkaTest('a member that its group has removed owns nothing until it has joined 
 const STORAGE_ERROR = 56;
 
 /** A log on new topics with two partitions. `alter` may change what brokers answer. */
-async function alteredLog(alter: AlterResponse) {
-  const connection = await kafkaConnection();
-  const topics = await freshTopics(2);
-  const group = { topics, groupId: `group-${topics.observations}`, sessionMs: 3_000 };
-  const log = createKafkaLog({ ...connection, ...group, socketFactory: alteredResponses(alter) });
-  const append = (partition: number, values: readonly string[]) => {
-    const records = values.map((value) => ({ partition, key: null, value: Buffer.from(value) }));
-    return produceRecords(connection, topics.observations, records);
-  };
-  return { log, topics, append };
-}
+const alteredLog = (t: TestContext, alter: AlterResponse) =>
+  freshLog(t, { partitions: 2, socketFactory: alteredResponses(alter) });
 
 async function follow(log: StreamLog): Promise<Listener> {
   const listener = await listen(log);
@@ -103,17 +96,14 @@ async function follow(log: StreamLog): Promise<Listener> {
   return listener;
 }
 
-const output = (topic: string, value: string) => ({ topic, partition: 0, key: null, value: Buffer.from(value) });
-
 kafkaTest('a dead-letters topic without a leader stalls nothing that needs no dead letter', async (t) => {
   let leaderless = '';
-  const { log, topics, append } = await alteredLog(({ apiKey, body }) => {
+  const { log, topics } = await alteredLog(t, ({ apiKey, body }) => {
     if (apiKey === METADATA) withoutLeader(body, leaderless, 0);
   });
-  t.after(() => log.close());
   leaderless = topics.deadLetters;
-  await append(0, ['a']);
-  await append(1, ['b']);
+  await append(topics.observations, ['a']);
+  await append(topics.observations, ['b'], 1);
   const { values, stalled } = await follow(log);
   await until('both partitions are read', () => `${values(0)},${values(1)}` === 'a,b');
   const session = await log.openPartition(0);
@@ -142,14 +132,13 @@ for (const [fault, alterFor] of [
 ] as const) {
   kafkaTest(`an input partition ${fault} is named, and its neighbour is read as before`, async (t) => {
     let alter: AlterResponse = () => undefined;
-    const { log, topics, append } = await alteredLog((response) => alter(response));
-    t.after(() => log.close());
+    const { log, topics } = await alteredLog(t, (response) => alter(response));
     alter = alterFor(topics.observations);
     const { values, stalled, connections } = await follow(log);
-    await append(1, ['b']);
+    await append(topics.observations, ['b'], 1);
     await until('partition 1 is named', () => stalled.has(1));
     for (let i = 0; i < 50; i++) {
-      await append(0, [String(i)]);
+      await append(topics.observations, [String(i)]);
       await until('the neighbour is read', () => values(0).length === i + 1, { everyMs: 5 });
     }
     assert.deepEqual(values(1), []);
@@ -166,7 +155,6 @@ const TXN_OFFSET_COMMIT = 28;
 const END_MS_MAX = 10_000;
 
 kafkaTest('a session that is closed ends its requests in flight, and not those of others', async (t) => {
-  const topics = await freshTopics(2);
   let held: (() => void)[] | null = null;
   const socketFactory = unreliableSockets((apiKey) => {
     if (held === null || apiKey !== END_TXN) return 'sent';
@@ -174,9 +162,7 @@ kafkaTest('a session that is closed ends its requests in flight, and not those o
     held.push(resolve);
     return promise;
   });
-  const groupId = `group-${topics.observations}`;
-  const log = createKafkaLog({ ...(await kafkaConnection()), topics, groupId, sessionMs: 3_000, socketFactory });
-  t.after(() => log.close());
+  const { log } = await freshLog(t, { partitions: 2, socketFactory });
   const [closed, other] = [await log.openPartition(0), await log.openPartition(1)];
   held = [];
   const commits = [closed, other].map((session) => session.commit([], 1));
@@ -193,11 +179,7 @@ kafkaTest('a session that is closed ends its requests in flight, and not those o
 const METADATA_BYTES = 5_000;
 
 kafkaTest('metadata that are too long for the broker are left out of the commit', async (t) => {
-  const topics = await freshTopics(1);
-  const connection = await kafkaConnection();
-  const groupId = `group-${topics.observations}`;
-  const log = createKafkaLog({ ...connection, topics, groupId, sessionMs: 3_000 });
-  t.after(() => log.close());
+  const { connection, topics, groupId, log } = await freshLog(t);
   const session = await log.openPartition(0);
   const written = async () => {
     const { partitions } = await readConsumerGroup(connection, { groupId, topic: topics.observations });
@@ -217,16 +199,13 @@ kafkaTest('metadata that are too long for the broker are left out of the commit'
 const PRODUCE_MS = 500;
 
 kafkaTest('a broker never checks records and offset of one transaction at once', async (t) => {
-  const topics = await freshTopics(1);
   const sent: number[] = [];
   const socketFactory = unreliableSockets((apiKey) => {
     if (apiKey === TXN_OFFSET_COMMIT) sent.push(apiKey);
     return apiKey === PRODUCE ? sleep(PRODUCE_MS).then(() => void sent.push(apiKey)) : 'sent';
   });
-  const groupId = `group-${topics.observations}`;
-  const log = createKafkaLog({ ...(await kafkaConnection()), topics, groupId, sessionMs: 3_000, socketFactory });
-  t.after(() => log.close());
+  const { topics, log } = await freshLog(t, { socketFactory });
   const session = await log.openPartition(0);
-  await session.commit([{ topic: topics.scores, partition: 0, key: null, value: Buffer.from('{}') }], 1);
+  await session.commit([output(topics.scores, '{}')], 1);
   assert.deepEqual(sent, [PRODUCE, TXN_OFFSET_COMMIT]);
 });

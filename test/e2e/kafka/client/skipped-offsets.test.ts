@@ -1,26 +1,17 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Topics } from '../../../../src/config/config.ts';
-import { createKafkaLog } from '../../../../src/engine/log/kafka-log.ts';
 import { ensureTopics } from '../../../../src/engine/topics/topic-admin.ts';
 import { asAdmin } from '../../../../src/kafka/admin/admin-client.ts';
-import { produceRecords } from '../../../../src/kafka/produce/bulk-producer.ts';
-import { freshTopics, kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
+import { append, freshLog, freshTopics, kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
 import { deliveredFrom, placed } from '../../../fixture/stream/listener.ts';
 import { until } from '../../../fixture/until.ts';
 
 /** Delivers partition 0 from an offset. */
 async function deliver(t: TestContext, topics: Topics, offset: number): Promise<() => readonly unknown[]> {
-  const connection = await kafkaConnection();
-  const log = createKafkaLog({ ...connection, topics, groupId: `group-${topics.observations}`, sessionMs: 3_000 });
-  t.after(() => log.close());
+  const { log } = await freshLog(t, { topics });
   const records = await deliveredFrom(log, offset);
   return () => records.map(placed);
-}
-
-async function append(topics: Topics, values: readonly string[]): Promise<void> {
-  const records = values.map((value) => ({ partition: 0, key: null, value: Buffer.from(value) }));
-  await produceRecords(await kafkaConnection(), topics.observations, records);
 }
 
 /** A deleted topic may be shown for a while. */
@@ -39,7 +30,7 @@ const TEN = Array.from({ length: 10 }, (_, i) => `v${i}`);
 
 kafkaTest('records that retention deleted are named in the place of their offsets', async (t) => {
   const topics = await freshTopics(1);
-  await append(topics, TEN);
+  await append(topics.observations, TEN);
   await asAdmin(await kafkaConnection(), 'records were deleted', async (admin) => {
     // It needs the metadata of the topic, and does not load them itself.
     await admin.fetchTopicOffsets(topics.observations);
@@ -52,32 +43,32 @@ kafkaTest('records that retention deleted are named in the place of their offset
 
 kafkaTest('after a truncation reading continues at the end, and the lost offsets are named', async (t) => {
   const topics = await freshTopics(1);
-  await append(topics, TEN);
+  await append(topics.observations, TEN);
   const delivered = await deliver(t, topics, 50);
   await until('the range is named', () => delivered().length > 0);
-  await append(topics, ['new']);
+  await append(topics.observations, ['new']);
   await until('the new record arrived', () => delivered().length > 1);
   assert.deepEqual(delivered(), [{ first: 10, last: 49, reason: 'records-truncated' }, '10:new']);
 });
 
 kafkaTest('a topic that was created again is read from its beginning', async (t) => {
   const topics = await freshTopics(1);
-  await append(topics, TEN);
+  await append(topics.observations, TEN);
   const delivered = await deliver(t, topics, 9);
   await until('the last one arrived', () => delivered().length === 1);
   await makeAnew(topics);
-  await append(topics, ['first']);
+  await append(topics.observations, ['first']);
   await until('the first one arrived', () => delivered().at(-1) === '0:first');
   assert.deepEqual(delivered(), ['9:v9', { first: 10, last: 10, reason: 'topic-recreated' }, '0:first']);
 });
 
 kafkaTest('a topic that was created again and has the position again is read from its beginning', async (t) => {
   const topics = await freshTopics(1);
-  await append(topics, TEN.slice(0, 3));
+  await append(topics.observations, TEN.slice(0, 3));
   const delivered = await deliver(t, topics, 2);
   await until('the last one arrived', () => delivered().length === 1);
   await makeAnew(topics);
-  await append(topics, TEN);
+  await append(topics.observations, TEN);
   await until('the newest arrived', () => delivered().at(-1) === '9:v9');
   const anew = TEN.map((value, offset) => `${offset}:${value}`);
   assert.deepEqual(delivered(), ['2:v2', { first: 3, last: 3, reason: 'topic-recreated' }, ...anew]);

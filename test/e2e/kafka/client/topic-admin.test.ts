@@ -5,7 +5,7 @@ import { checkTopics, ensureTopics } from '../../../../src/engine/topics/topic-a
 import { asAdmin, makeTopics } from '../../../../src/kafka/admin/admin-client.ts';
 import { readTail, tailTopic } from '../../../../src/kafka/fetch/topic-tail.ts';
 import { produceRecords } from '../../../../src/kafka/produce/bulk-producer.ts';
-import { committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
+import { append, committedRecords, freshTopics, kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
 
 const creation = { partitions: 2, replicationFactor: 1, retentionMs: 86_400_000 };
 
@@ -91,11 +91,7 @@ kafkaTest('the tail of a partition is its newest records', async () => {
   const connection = await kafkaConnection();
   const { scores } = await freshTopics(1);
   const values = Array.from({ length: 100 }, (_, at) => String(at));
-  await produceRecords(
-    connection,
-    scores,
-    values.map((value) => ({ key: null, value: Buffer.from(value) })),
-  );
+  await append(scores, values);
   const tail = await readTail(connection, { topic: scores, partition: 0, recordsMax: 7 });
   assert.deepEqual(
     tail.map(({ value }) => String(value)),
@@ -107,8 +103,7 @@ kafkaTest('the tail of a partition is its newest records', async () => {
 kafkaTest('a tail delivers records from the requested start until it is stopped', async () => {
   const connection = await kafkaConnection();
   const { scores } = await freshTopics(2);
-  const send = (value: string) =>
-    produceRecords(connection, scores, [{ partition: 1, key: null, value: Buffer.from(value) }]);
+  const send = (value: string) => append(scores, [value], 1);
   await send('old');
   const seen = { earliest: [] as string[], latest: [] as string[] };
   const tail = (from: 'earliest' | 'latest') =>

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { asAdmin } from '../../../../src/kafka/admin/admin-client.ts';
 import type { TailPlace } from '../../../../src/kafka/fetch/tail-place.ts';
 import { type TailOptions, tailTopic } from '../../../../src/kafka/fetch/topic-tail.ts';
-import { produceRecords } from '../../../../src/kafka/produce/bulk-producer.ts';
 import {
   type AlterResponse,
   alteredResponses,
@@ -12,7 +11,7 @@ import {
   withFetchError,
   withoutLeader,
 } from '../../../fixture/kafka/altered-responses.ts';
-import { freshTopics, kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
+import { append, freshTopics, kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
 import { until } from '../../../fixture/until.ts';
 
 const STORAGE_ERROR = 56;
@@ -21,12 +20,7 @@ const NOT_LEADER = 6;
 kafkaTest('a tail that retention overtakes continues with the oldest record', async () => {
   const connection = await kafkaConnection();
   const { scores: topic } = await freshTopics(1);
-  const feed = (...values: string[]) =>
-    produceRecords(
-      connection,
-      topic,
-      values.map((value) => ({ partition: 0, key: null, value: Buffer.from(value) })),
-    );
+  const feed = (...values: string[]) => append(topic, values);
   await feed('first');
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const { promise: firstSeen, resolve: onFirst } = Promise.withResolvers<void>();
@@ -60,12 +54,7 @@ kafkaTest('a tail that retention overtakes continues with the oldest record', as
 kafkaTest('a tail begins where an earlier one was, unless the topic was created again', async () => {
   const connection = await kafkaConnection();
   const { scores: topic } = await freshTopics(2);
-  const feed = (partition: number, ...values: string[]) =>
-    produceRecords(
-      connection,
-      topic,
-      values.map((value) => ({ partition, key: null, value: Buffer.from(value) })),
-    );
+  const feed = (partition: number, ...values: string[]) => append(topic, values, partition);
   const readUntil = async (last: string, from: TailOptions['from']) => {
     const { promise: seen, resolve } = Promise.withResolvers<TailPlace>();
     const values: string[] = [];
@@ -133,8 +122,6 @@ for (const [fault, alter] of FAULTS) {
     });
     const seen: string[] = [];
     const told: boolean[] = [];
-    const record = (partition: number, value: string) => ({ partition, key: null, value: Buffer.from(value) });
-    const feed = (...records: ReturnType<typeof record>[]) => produceRecords(connection, topic, records);
     const tail = await tailTopic(
       { ...connection, socketFactory },
       { topic, from: 'earliest' },
@@ -145,10 +132,10 @@ for (const [fault, alter] of FAULTS) {
     );
     t.after(() => tail.stop());
     failing = true;
-    await feed(record(0, 'a'), record(1, 'of the other'));
+    await Promise.all([append(topic, ['a']), append(topic, ['of the other'], 1)]);
     await until('the failure is told', () => told.length > 0);
     for (const value of ['b', 'c', 'd']) {
-      await feed(record(0, value));
+      await append(topic, [value]);
       await until('it is read', () => seen.includes(value));
     }
     assert.deepEqual([seen, told], [['a', 'b', 'c', 'd'], [false]]);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { createKafkaLog } from '../../../../src/engine/log/kafka-log.ts';
-import { freshTopics, kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
+import { freshLog, kafkaConnection, kafkaTest } from '../../../fixture/kafka/kafka.ts';
 import { kafkaClient } from '../../../fixture/kafka/kafka-client.ts';
 import { kafkaStream } from '../../../fixture/kafka/kafka-stream.ts';
 import { QUICK_DETECTOR, waves } from '../../../fixture/stream/scored-stream.ts';
@@ -9,10 +8,7 @@ import { until } from '../../../fixture/until.ts';
 kafkaTest(
   'a hanging transaction in the changelog is named, and nothing is restored from what is before it',
   async (t) => {
-    const connection = await kafkaConnection();
-    const topics = await freshTopics(1);
-    const log = createKafkaLog({ ...connection, topics, groupId: `group-${topics.observations}`, sessionMs: 3_000 });
-    t.after(() => log.close());
+    const { connection, topics, log } = await freshLog(t);
     const written = await log.openPartition(0);
     const state = (value: string) => [
       { topic: topics.changelog, partition: 0, key: Buffer.from('k'), value: Buffer.from(value) },
