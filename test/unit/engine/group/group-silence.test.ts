@@ -20,27 +20,20 @@ const detectors = [
   detectorConfig({ group: 'group', settings: { ...settings, thresholdMethod: 'multivariate' } }),
 ];
 
-/** 90 steps, of which `sends` says which member sends one; another series always does. The worker restarts at some. */
+/** 90 steps, of which `sends` says which member sends one; another series always does. A worker ends after some. */
 async function scored(
   sends: (series: string, step: number) => boolean,
-  {
-    restartAt = [],
-    watching = detectors,
-  }: { readonly restartAt?: readonly number[]; readonly watching?: typeof detectors } = {},
+  watching = detectors,
+  endsAfter: readonly number[] = [],
 ) {
   const run = streamRun({ detectors: watching });
-  let worker = await run.start();
   for (let step = 0; step < 90; step++) {
     const there = MEMBERS.filter((one) => sends(one, step));
     run.feed(there.map((series) => [series, step, (step * 7 + series.charCodeAt(0)) % 5, 'g']));
     run.feed([['other', step, step % 3]]);
-    if (!restartAt.includes(step)) continue;
-    await run.settled();
-    await worker.stop();
-    worker = await run.start();
+    if (endsAfter.includes(step)) await run.scoreAll();
   }
-  await run.settled();
-  await worker.stop();
+  await run.scoreAll();
   return run;
 }
 
@@ -86,7 +79,7 @@ test('a group that stops is silent member by member, and one event until the las
 test('restarts repeat no report', async () => {
   const sends = (series: string, step: number) => step < 30 || step >= (series === 'c' ? 70 : 50);
   const undisturbed = await scored(sends);
-  const disturbed = await scored(sends, { restartAt: [20, 31, 35, 36, 49, 50, 51, 60, 71] });
+  const disturbed = await scored(sends, detectors, [20, 31, 35, 36, 49, 50, 51, 60, 71]);
   const place = (run: Run) =>
     run.scores().sort((one, two) => one.input.offset - two.input.offset || (one.state < two.state ? -1 : 1));
   assert.deepEqual(place(disturbed), place(undisturbed));
@@ -95,14 +88,15 @@ test('restarts repeat no report', async () => {
 
 test('a member that left the group is still reported back', async () => {
   const short = [detectors[0], { ...detectors[1], settings: { ...detectors[1].settings, gapLimit: 10 } }];
-  const run = await scored((series, step) => series !== 'b' || step < 30 || step >= 60, { watching: short });
+  const run = await scored((series, step) => series !== 'b' || step < 30 || step >= 60, short);
   assert.deepEqual(said(run), ['silent b', 'returned b']);
 });
 
 test('a group that starts over after a gap is back from its silence, and its event is closed as returned', async () => {
-  const run = await scored((_, step) => step < 20 || step >= 86, {
-    watching: [detectors[0], { ...detectors[1], settings: { ...detectors[1].settings, gapLimit: 10 } }],
-  });
+  const run = await scored(
+    (_, step) => step < 20 || step >= 86,
+    [detectors[0], { ...detectors[1], settings: { ...detectors[1].settings, gapLimit: 10 } }],
+  );
   assert.ok(run.scores().some(({ series, position, restarted }) => series === 'a' && position === 0 && restarted));
   const ends = run.events().filter(({ kind }) => kind === 'silence');
   assert.deepEqual(lines(ends, 'type', 'closeReason'), ['opened null', 'closed returned']);
