@@ -40,13 +40,7 @@ export interface OutdatedEntry extends DeltaLogEntry {
   readonly reason: RestartReason;
   readonly windowKeys: Buffer[];
   /** Events that are to be closed; `writeOpenState` leaves them out. */
-  readonly orphan: OrphanEvents | null;
-}
-
-/** The open event of a state that cannot be continued. */
-interface OrphanEvents {
-  readonly state: EventState;
-  readonly reason: CloseReason;
+  readonly orphan: { readonly state: EventState; readonly reason: CloseReason } | null;
 }
 
 export interface DeltaLogRecord {

@@ -34,7 +34,6 @@ export interface Member extends ChangelogSeries {
 }
 
 export interface DepartedMember {
-  /** Its seasonal profile. */
   readonly profile: ProfileState;
   /** Event time of its newest observation. */
   readonly atMs: number;

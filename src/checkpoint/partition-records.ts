@@ -13,7 +13,6 @@ export interface WatermarkState {
 
 /** The position of the state of a partition in its input and in event time. It is written with each commit. */
 export interface StoredPosition {
-  /** The next input offset. */
   readonly nextOffset: number;
   /** The id of the input topic; null where the brokers are too old for topic ids. */
   readonly topicId: string | null;

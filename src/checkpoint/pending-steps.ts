@@ -12,7 +12,6 @@ export interface PendingObservation {
   readonly timestampMs: number;
   readonly value: number;
   readonly offset: number;
-  /** Those of its record that pass on to its score. */
   readonly headers?: RecordHeaders;
 }
 

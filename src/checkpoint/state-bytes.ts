@@ -214,7 +214,6 @@ export class StateWriter {
 export class StateReader {
   readonly #bytes: Buffer;
   readonly #view: DataView;
-  /** The format of what is read. */
   readonly format: number;
   position: number;
 

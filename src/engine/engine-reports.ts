@@ -5,7 +5,6 @@ import type { SkippedRange } from './log/log.ts';
 interface CommittedRecords {
   readonly records: number;
   readonly seconds: number;
-  /** The next input offset. */
   readonly nextOffset: number;
   /** Event time of the newest observation that was scored; null without any. */
   readonly newestEventMs: number | null;

@@ -15,7 +15,6 @@ export class FailingRecords {
   #until = 0;
   #inARow = 0;
 
-  /** Most records of a transaction. */
   get recordsMax(): number {
     return this.#recordsMax;
   }

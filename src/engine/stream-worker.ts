@@ -39,7 +39,6 @@ export interface WorkerOptions {
   readonly route?: RecordRoute | null;
   /** With a route: the order in which records of the partitions take it. */
   readonly order?: RecordOrder | null;
-  /** A history that series without a state begin with. */
   readonly warmStart?: WarmStart | null;
   /** Needed for formats that are decoded by schema. */
   readonly schemas: SchemaSource | null;

@@ -25,7 +25,6 @@ const EVERYTHING = CLOSED_MORE;
 
 const { closed: CLOSED, closedSlot: CLOSED_SLOT } = PROFILE_FLOATS.at;
 
-/** Most bytes that `writeProfile` takes. */
 export function profileBytesMax({ profile, halves }: Pick<SeriesLayout, 'profile' | 'halves'>): number {
   return profile === null ? 1 : 1 + 9 * (PROFILE_DOUBLES.count + PROFILE_FLOATS.count) + 2 * halves;
 }

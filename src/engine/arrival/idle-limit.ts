@@ -2,7 +2,6 @@ import type { LoadedDetector } from '../unit/loaded-detector.ts';
 import type { Scorable } from '../unit/scorable.ts';
 import { isOutdated, type OutdatedState } from './outdated-state.ts';
 
-/** `idle_limit` of states that no detector takes any more. */
 const IDLE_MS_UNWATCHED = 7 * 86_400_000;
 
 /** `idle_limit` of an outdated state, by the detector that takes it now. */

@@ -51,19 +51,16 @@ export async function scoreHistory(
     const found: FoundScore[] = [];
     const sink = collectScores(counts, found, options.onEvent);
     const observations = ordered.slice(start, start + BATCH_MAX).flatMap((observation, i) => {
-      const loaded = detectorOf(observation.series);
-      if (loaded !== null)
-        return [
-          {
-            ...receivedObservation(observation, start + i),
-            extras: extrasFor(loaded, observation.extras),
-            group: groupOf(observation.series, loaded, options.group),
-            loaded,
-          },
-        ];
-      tally.input.leave(observation.series, false);
-      tally.deadLetters['series-unknown'] = (tally.deadLetters['series-unknown'] ?? 0) + 1;
-      return [];
+      const { series, timestampMs, value } = observation;
+      const loaded = detectorOf(series);
+      if (loaded === null) {
+        tally.input.leave(series, false);
+        tally.deadLetters['series-unknown'] = (tally.deadLetters['series-unknown'] ?? 0) + 1;
+        return [];
+      }
+      const record = { partition: 0, offset: start + i, timestampMs, key: null, value: null };
+      const extras = extrasFor(loaded, observation.extras);
+      return [{ series, timestampMs, value, record, extras, group: groupOf(series, loaded, options.group), loaded }];
     });
     signal.throwIfAborted();
     await state.score(observations, sink, signal);
@@ -96,10 +93,6 @@ export function byTime<P extends PastObservation>(history: readonly P[]): P[] {
 /** The middle one of three times: a single wrong one between two others does not count. */
 function middle(a: number, b: number, c: number): number {
   return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
-}
-
-function receivedObservation({ series, timestampMs, value }: PastObservation, offset: number) {
-  return { series, timestampMs, value, record: { partition: 0, offset, timestampMs, key: null, value: null } };
 }
 
 function groupOf(series: string, { config }: LoadedDetector, group: string | null): string | null {

@@ -54,15 +54,12 @@ export class ScoredGroup implements Scorable, GroupState {
   readonly place: InputPlace;
   readonly #recordKey: Buffer;
   detector: GroupDetector;
-  /** Aligned with `detector.members`. */
   members: Member[] = [];
   /** Series whose first observation was late, and its position. Steps wait for them, so that none is late for ever. */
   joining = new Map<string, number>();
   departed = new Map<string, DepartedMember>();
-  /** By position, ascending. */
   pending: PendingStep[] = [];
   originMs = Number.NaN;
-  /** Newest position of any observation. */
   newest = -1;
   newestOffset = -1;
   arrivedMs = Number.NaN;

@@ -47,7 +47,6 @@ export interface Subscription {
 }
 
 export interface StreamLog {
-  /** Partition count of the input topic. */
   partitionCount(): Promise<number>;
   /** Reason why the log delays this client, in a sentence; null where it does not. */
   delayedBy(): string | null;

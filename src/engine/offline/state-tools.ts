@@ -36,7 +36,6 @@ export async function restoreForTools(
 interface InspectedSeries {
   readonly series: string;
   readonly detector: string;
-  /** Next position. */
   readonly position: number;
   /** Residuals that calibrate it. */
   readonly calibrated: number;

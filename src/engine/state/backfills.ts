@@ -51,7 +51,6 @@ export class Backfills {
   readonly #all = new Map<Scorable, Backfill>();
   /** Those with a record, in the order of these. */
   readonly #slots = new Set<Backfill>();
-  /** Those of the present round. */
   #active: Backfill[] = [];
   #round: Promise<void> | null = null;
   readonly #forecasts = new RequestedForecasts();

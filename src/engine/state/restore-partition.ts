@@ -125,7 +125,7 @@ async function restoreWith(windows: WindowRecords, { session, state, detectors }
     else keepSettings(settings, key, value);
   }, detectors.onProgress);
   refuseNewerVersion(version, detectors);
-  const previous = previousDetectors(settings);
+  const previous = new Map([...settings].map(([digest, known]) => [digest, previousDetector(digest, known)]));
   // Each changelog begins with the count: this one was created again while a worker ran, and lacks what was before.
   const isPart = position !== null && partitionCount === null;
   const resume = planResume(session, position, { isPart });
@@ -262,10 +262,6 @@ function changesOfSettings(
       .map(([digest, settings]) => ({ key: settingsKey(digest), value: encodeSettings(settings) })),
     ...gone.map((digest) => ({ key: settingsKey(digest), value: null })),
   ];
-}
-
-function previousDetectors(settings: ReadonlyMap<string, StreamDetectionSettings>): Map<string, LoadedDetector> {
-  return new Map([...settings].map(([digest, known]) => [digest, previousDetector(digest, known)]));
 }
 
 async function restoreWindows(session: PartitionSession, state: PartitionState, windows: WindowRecords): Promise<void> {

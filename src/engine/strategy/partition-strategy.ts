@@ -116,7 +116,6 @@ export abstract class PartitionStrategy {
     return this.pending.records;
   }
 
-  /** Bytes of records that the next transaction has room for. */
   get bytesLeft(): number {
     return COMMIT_BYTES_MAX - this.bytes;
   }

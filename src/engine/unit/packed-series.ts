@@ -158,7 +158,6 @@ export class PackedSeries {
     this.#sparse = changed(this.#sparse, 'silent', silent);
   }
 
-  /** True if the series has started over, and no score has reported it. */
   get restartUnreported(): boolean {
     return this.#sparse.restartUnreported;
   }

@@ -29,7 +29,6 @@ export interface EventOwner {
 
 export interface HeldEvents {
   tracker: EventTracker | null;
-  /** Key of the scores. */
   key: Buffer | null;
   /** The event of a series that sends nothing. */
   silence: OpenEvent | null;
@@ -207,11 +206,9 @@ function eventSubject(
     rules,
     gap: settings.detectionSize,
     stepMs: meanStepMs(settings.freq),
-    idOf: (start) => digestOf([series, group, detector, partition, start]),
+    idOf(start) {
+      const parts = JSON.stringify([series, group, detector, partition, start]);
+      return createHash('sha256').update(parts).digest('hex').slice(0, 32);
+    },
   };
-}
-
-/** 32 hexadecimal digits. */
-function digestOf(parts: readonly (string | number | null)[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }

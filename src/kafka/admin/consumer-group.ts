@@ -17,16 +17,11 @@ interface ConsumedPartition {
   readonly metadata: string | null;
 }
 
-interface ConsumerGroupState {
-  readonly members: number;
-  readonly partitions: readonly ConsumedPartition[];
-}
-
 /** Who reads a topic in a consumer group, and up to where. Throws a ServiceError. */
 export function readConsumerGroup(
   connection: KafkaConnection,
   { groupId, topic }: { readonly groupId: string; readonly topic: string },
-): Promise<ConsumerGroupState> {
+): Promise<{ readonly members: number; readonly partitions: readonly ConsumedPartition[] }> {
   return asAdmin(connection, `group ${groupId} was read`, async (admin) => {
     const read = () =>
       Promise.all([

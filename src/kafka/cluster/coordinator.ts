@@ -30,16 +30,13 @@ function isCoordinatorLost(error: unknown): boolean {
   return isCoordinatorChange(error) || isConnectionFailure(error);
 }
 
-function isInCompletion(error: unknown): boolean {
-  return protocolErrorType(error) === TRANSACTION_IN_COMPLETION;
-}
-
 /** Repeats what is refused while the previous transaction of the producer is being completed, for 60 s at most. */
 export function retryWhileCompleted<T>(
   work: () => Promise<T>,
   { signal, onRetry }: Pick<RetryOptions, 'signal' | 'onRetry'>,
 ): Promise<T> {
-  return retryWithBackoff(work, { isRetryable: isInCompletion, backoff: UNTIL_COMPLETED, signal, onRetry });
+  const isRetryable = (error: unknown) => protocolErrorType(error) === TRANSACTION_IN_COMPLETION;
+  return retryWithBackoff(work, { isRetryable, backoff: UNTIL_COMPLETED, signal, onRetry });
 }
 
 interface CoordinatorOptions {

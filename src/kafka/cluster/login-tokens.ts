@@ -87,13 +87,8 @@ export function endpointTokens(
   });
 }
 
-interface TokenSource {
-  current(): Promise<string>;
-  drop(token: string): void;
-}
-
 /** Remembers whether the newest token was accepted. */
-function rememberedTokens({ current, drop }: TokenSource): LoginTokens {
+function rememberedTokens({ current, drop }: { current(): Promise<string>; drop(token: string): void }): LoginTokens {
   let newest: string | null = null;
   let wasAccepted = false;
   return {

@@ -28,7 +28,8 @@ const tokensOf = new WeakMap<OauthConfig, LoginTokens>();
  * on as if it was logged in, until the broker closes the connection.
  */
 export function oauthLogin(sasl: OauthConfig): LoginMechanism {
-  const tokens = tokensOf.get(sasl) ?? makeTokens(sasl);
+  const tokens =
+    tokensOf.get(sasl) ?? ('file' in sasl.tokens ? fileTokens(sasl.tokens.file) : endpointTokens(sasl.tokens));
   tokensOf.set(sasl, tokens);
   const extensions = Object.entries(sasl.extensions).map(([name, value]) => `${name}=${value}${SEPARATOR}`);
   return {
@@ -61,10 +62,6 @@ export function oauthLogin(sasl: OauthConfig): LoginMechanism {
 
 const REFUSED =
   'Kafka refused the OAUTHBEARER token: it has expired, or the brokers do not trust its issuer, audience or scope';
-
-function makeTokens({ tokens }: OauthConfig): LoginTokens {
-  return 'file' in tokens ? fileTokens(tokens.file) : endpointTokens(tokens);
-}
 
 /** As kafkajs sends it. */
 async function withLength(text: string): Promise<Buffer> {

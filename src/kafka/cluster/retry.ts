@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Exponential back-off, milliseconds. */
 export interface Backoff {
   readonly initialMs: number;
   readonly delayMsMax: number;

@@ -15,7 +15,6 @@ export interface FetchReport {
 export interface FetchHandlers {
   /** Headers that are delivered with the records; the others are left out. */
   readonly headers?: DeliveredHeaders;
-  /** Epochs of the delivered records. */
   readonly epochs: LeaderEpochs;
   onRecords(partition: number, records: readonly InputRecord[], nextOffset: number): void;
   /** The whole cluster is out of reach (`error`), or back (`null`). */
@@ -24,7 +23,6 @@ export interface FetchHandlers {
   onStalled(partition: number, error: ServiceError | null): void;
   onFatal(error: ServiceError): void;
   onFetch?(report: FetchReport): void;
-  /** A broker has answered. */
   readonly onAnswer?: (seconds: number) => void;
   log?(level: 'warn' | 'error', text: string, detail: Readonly<Record<string, unknown>>): void;
 }

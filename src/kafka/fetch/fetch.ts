@@ -27,7 +27,6 @@ interface FetchRequest {
 /** One partition of a fetch response. `records` is a view of the response. */
 export interface FetchedPartition {
   readonly partition: number;
-  /** Kafka's error code; 0 is none. */
   readonly errorCode: number;
   readonly endOffset: number;
   readonly lastStableOffset: number;

@@ -11,7 +11,6 @@ export interface TailPlace {
   readonly positions: ReadonlyMap<number, number>;
 }
 
-/** The place of a tail that moves on. */
 export interface MovingPlace {
   topicId: string | null;
   readonly positions: Map<number, number>;

@@ -113,16 +113,10 @@ export async function tailTopic(
   };
 }
 
-interface NewestRecords {
-  readonly topic: string;
-  readonly partition: number;
-  readonly recordsMax: number;
-}
-
 /** Reads the newest committed records of a partition, `recordsMax` at most. */
 export function readTail(
   connection: KafkaConnection,
-  { topic, partition, recordsMax }: NewestRecords,
+  { topic, partition, recordsMax }: { readonly topic: string; readonly partition: number; readonly recordsMax: number },
 ): Promise<TopicRecord[]> {
   return withCluster(connection, { topics: [topic], doing: doingOf(topic) }, async (cluster) => {
     const { start, end } = await stableRange(cluster, topic, partition);

@@ -21,7 +21,6 @@ const NOTHING = Buffer.alloc(0);
 
 type OwnedPartitions = Pick<GroupMember, 'generation' | 'owned'>;
 
-/** Subscription that a member sends when it joins. */
 export function groupProtocols(topic: string, { generation, owned }: OwnedPartitions) {
   const userData = Buffer.from(JSON.stringify({ generation, owned }));
   const values = { version: VERSION, topics: [topic], userData };

@@ -5,7 +5,6 @@ import { byTopic, i8, i16, i32, i64, string, struct } from '../protocol/protocol
 import { sendRequest } from '../protocol/protocol-request.ts';
 import type { ProducerIdentity, TransactionProtocol } from './transaction-requests.ts';
 
-/** A partition as a consumer group sees it. */
 interface GroupPartition {
   readonly groupId: string;
   readonly topic: string;

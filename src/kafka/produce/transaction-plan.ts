@@ -1,7 +1,6 @@
 import { recordBytesMax } from '../batch/record-batch-encoder.ts';
 import type { OutputRecord } from '../batch/records.ts';
 
-/** Records of one partition in one batch. */
 export interface PlannedBatch {
   readonly topic: string;
   readonly partition: number;
@@ -37,7 +36,6 @@ export function planRounds(outputs: readonly OutputRecord[], bytesMax = BATCH_BY
   return rounds;
 }
 
-/** The batch of a partition that is being filled. */
 interface Filling {
   readonly round: number;
   bytes: number;
