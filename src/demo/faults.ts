@@ -28,7 +28,7 @@ const FAULTS: readonly Fault[] = DEMO_PLAN.faults.map(({ step, steps, ...fault }
 
 /** The fault of a series at a step; null where its record is sent as it should be. */
 export function faultOf(series: string, step: number): Fault | null {
-  const since = phaseOf(step);
+  const since = ((step % FAULT_PERIOD) + FAULT_PERIOD) % FAULT_PERIOD;
   const fault = FAULTS.find((one) => (one.series ?? series) === series && one.start <= since && since < one.end);
   return fault === undefined ? null : { ...fault, start: step - since + fault.start, end: step - since + fault.end };
 }
@@ -44,8 +44,4 @@ export function sentTime(series: string, step: number): number | null {
 export function stepOfSent(timestampMs: number): number {
   const isWrong = timestampMs % STEP_MS === AHEAD_MS % STEP_MS;
   return stepAt(isWrong ? timestampMs - AHEAD_MS : timestampMs);
-}
-
-function phaseOf(step: number): number {
-  return ((step % FAULT_PERIOD) + FAULT_PERIOD) % FAULT_PERIOD;
 }

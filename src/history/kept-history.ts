@@ -1,17 +1,6 @@
 import { appendBatch, readPositions } from './append-batch.ts';
 import { dropExcess, type HistoryBounds, PART_LIMITS, type PartLimits, partRowsMax, sealFull } from './maintain.ts';
-import type {
-  DeadLetterSelection,
-  GroupSelection,
-  HistoryBatch,
-  HistoryPlace,
-  HistoryState,
-  HistoryStore,
-  PublishedSelection,
-  ScoreRange,
-  SeriesSelection,
-} from './port/history-port.ts';
-import type { EventSelection, IncidentSelection } from './port/span-port.ts';
+import type { HistoryReader, HistoryState, HistoryStore, SeriesSelection } from './port/history-port.ts';
 import { readDetectors } from './read/read-detectors.ts';
 import { readDeadLetter, readDeadLetters, readEvent, readEvents } from './read/read-events.ts';
 import { readIncident, readIncidentStanding, readIncidents, readMerged } from './read/read-incidents.ts';
@@ -30,117 +19,64 @@ export interface KeptHistoryOptions {
 /** Makes the tables, and returns the history that is in them. The database is closed with it. */
 export async function openHistory(database: HistoryDatabase, options: KeptHistoryOptions): Promise<HistoryStore> {
   await makeTables(database);
-  return new KeptHistory(database, options);
+  const { bounds, parts: given = PART_LIMITS, nowMs = Date.now } = options;
+  const parts = { ...given, rowsMax: partRowsMax(bounds, given) };
+  const ids = new SeriesIds();
+  return {
+    ...readerOf(database, nowMs),
+    claim: (cluster) =>
+      database.write(async (sql) => {
+        await sql.query('UPDATE history_version SET cluster = COALESCE(cluster, $1)', [cluster]);
+        return (await sql.query<{ cluster: string }>('SELECT cluster FROM history_version'))[0].cluster;
+      }),
+    positions: () => database.read(readPositions),
+    append: async (batch) => {
+      const atMs = nowMs();
+      try {
+        return await database.write(async (sql) => {
+          const fresh = await appendBatch(sql, batch, { ids, nowMs: atMs });
+          if (fresh.scores.length > 0) await sealFull(sql, parts, atMs);
+          return fresh;
+        });
+      } catch (error) {
+        ids.forget();
+        throw error;
+      }
+    },
+    maintain: async () => {
+      const atMs = nowMs();
+      await database.write((sql) => sealFull(sql, parts, atMs));
+      await dropExcess(database, bounds, atMs);
+    },
+    close: () => database.close(),
+  };
 }
 
-class KeptHistory implements HistoryStore {
-  readonly #database: HistoryDatabase;
-  readonly #bounds: HistoryBounds;
-  readonly #parts: PartLimits;
-  readonly #nowMs: () => number;
-  readonly #ids = new SeriesIds();
-
-  constructor(database: HistoryDatabase, { bounds, parts = PART_LIMITS, nowMs = Date.now }: KeptHistoryOptions) {
-    this.#database = database;
-    this.#bounds = bounds;
-    this.#parts = { ...parts, rowsMax: partRowsMax(bounds, parts) };
-    this.#nowMs = nowMs;
-  }
-
-  claim(cluster: string): Promise<string> {
-    return this.#database.write(async (sql) => {
-      await sql.query('UPDATE history_version SET cluster = COALESCE(cluster, $1)', [cluster]);
-      return (await sql.query<{ cluster: string }>('SELECT cluster FROM history_version'))[0].cluster;
-    });
-  }
-
-  positions() {
-    return this.#database.read(readPositions);
-  }
-
-  async append(batch: HistoryBatch): Promise<HistoryBatch> {
-    const nowMs = this.#nowMs();
-    try {
-      return await this.#database.write(async (sql) => {
-        const fresh = await appendBatch(sql, batch, { ids: this.#ids, nowMs });
-        if (fresh.scores.length > 0) await sealFull(sql, this.#parts, nowMs);
-        return fresh;
-      });
-    } catch (error) {
-      this.#ids.forget();
-      throw error;
-    }
-  }
-
-  async maintain(): Promise<void> {
-    const nowMs = this.#nowMs();
-    await this.#database.write((sql) => sealFull(sql, this.#parts, nowMs));
-    await dropExcess(this.#database, this.#bounds, nowMs);
-  }
-
-  listSeries(selection: SeriesSelection) {
-    return this.#database.read((sql) => readSeries(sql, selection, this.#nowMs()));
-  }
-
-  scores(range: ScoreRange) {
-    return this.#database.read((sql) => readScores(sql, range));
-  }
-
-  listEvents(selection: EventSelection) {
-    return this.#database.read((sql) => readEvents(sql, selection));
-  }
-
-  findEvent(id: string) {
-    return this.#database.read((sql) => readEvent(sql, id));
-  }
-
-  listIncidents(selection: IncidentSelection) {
-    return this.#database.read((sql) => readIncidents(sql, selection));
-  }
-
-  findIncident(id: string) {
-    return this.#database.read((sql) => readIncident(sql, id));
-  }
-
-  mergedInto(incidentIds: readonly string[]) {
-    return this.#database.read((sql) => readMerged(sql, incidentIds));
-  }
-
-  listGroups(selection: GroupSelection) {
-    return this.#database.read((sql) => readGroups(sql, selection));
-  }
-
-  published(selection: PublishedSelection) {
-    return this.#database.read((sql) => readPublished(sql, selection));
-  }
-
-  detectors() {
-    return this.#database.read(readDetectors);
-  }
-
-  listDeadLetters(selection: DeadLetterSelection) {
-    return this.#database.read((sql) => readDeadLetters(sql, selection));
-  }
-
-  findDeadLetter(place: HistoryPlace) {
-    return this.#database.read((sql) => readDeadLetter(sql, place));
-  }
-
-  async state(): Promise<HistoryState> {
-    const [state, bytes] = [await this.#database.read(readState), await this.#database.bytes()];
-    return { ...state, bytes };
-  }
-
-  standing() {
-    const nowMs = this.#nowMs();
-    return this.#database.read(async (sql) => {
-      return { ...(await readStanding(sql, nowMs)), incidents: await readIncidentStanding(sql, nowMs) };
-    });
-  }
-
-  close(): Promise<void> {
-    return this.#database.close();
-  }
+function readerOf(database: HistoryDatabase, nowMs: () => number): HistoryReader {
+  /** Reads on one snapshot. */
+  const read =
+    <A extends readonly unknown[], T>(work: (sql: HistorySql, ...args: A) => Promise<T>) =>
+    (...args: A): Promise<T> =>
+      database.read((sql) => work(sql, ...args));
+  return {
+    listSeries: read((sql, selection: SeriesSelection) => readSeries(sql, selection, nowMs())),
+    scores: read(readScores),
+    listEvents: read(readEvents),
+    findEvent: read(readEvent),
+    listIncidents: read(readIncidents),
+    findIncident: read(readIncident),
+    mergedInto: read(readMerged),
+    listGroups: read(readGroups),
+    published: read(readPublished),
+    detectors: read(readDetectors),
+    listDeadLetters: read(readDeadLetters),
+    findDeadLetter: read(readDeadLetter),
+    state: async () => ({ ...(await database.read(readState)), bytes: await database.bytes() }),
+    standing: read(async (sql) => {
+      const atMs = nowMs();
+      return { ...(await readStanding(sql, atMs)), incidents: await readIncidentStanding(sql, atMs) };
+    }),
+  };
 }
 
 async function readState(sql: HistorySql): Promise<Omit<HistoryState, 'bytes'>> {

@@ -26,11 +26,7 @@ export function recordOf(subject: Subject): AnomalyEvent | NotifiedIncident {
  * receiver may be notified of both.
  */
 export function dedupKeyOf(subject: Subject): string {
-  return 'event' in subject ? subject.event.eventId : incidentKey(subject.incident.incidentId);
-}
-
-function incidentKey(incidentId: string): string {
-  return `incident-${incidentId}`;
+  return 'event' in subject ? subject.event.eventId : `incident-${subject.incident.incidentId}`;
 }
 
 /** True if it is closed, or merged into another incident. */

@@ -40,7 +40,9 @@ export const NOTICE_FIELDS: Readonly<Record<string, ReadField<Notice>>> = {
   muteLink: (notice, consoleUrl) => actLink(consoleUrl, notice, 'mute') ?? '',
   revision: ofBoth(({ revision }) => String(revision)),
   detector: (notice) =>
-    'event' in notice ? notice.event.detector : distinct(notice.incident.events.map(({ detector }) => detector)),
+    'event' in notice
+      ? notice.event.detector
+      : [...new Set(notice.incident.events.map(({ detector }) => detector))].join(', '),
   subject: placeOf,
   /** As `subject`, but of several series without what `shared` has. */
   name: placeOf,
@@ -205,10 +207,6 @@ function closeReasonOf(notice: Notice): string {
   if ('event' in notice) return (notice.event.closeReason ?? '').replaceAll('_', ' ');
   const { mergedInto } = notice.incident;
   return mergedInto === null ? '' : `merged into ${mergedInto}`;
-}
-
-function distinct(texts: readonly string[]): string {
-  return [...new Set(texts)].join(', ');
 }
 
 const SIGNIFICANT_DIGITS = 6;

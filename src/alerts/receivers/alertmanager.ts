@@ -7,7 +7,7 @@ import { consoleLink, type NotifiedIncident, recordOf } from '../message/subject
 import { originText, placeOf } from '../message/template-fields.ts';
 import { type Worded, wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
-import type { AlertmanagerTarget, ReceiverSettings } from '../routes/alert-route.ts';
+import type { ReceiverSettings, TargetOf } from '../routes/receiver-schema.ts';
 import { ACCEPTED, postAlert, type Send } from './receiver.ts';
 
 const ALERTS_PATH = '/api/v2/alerts';
@@ -21,7 +21,7 @@ export const ALERT_LIFE_MS = 4 * 60_000;
  */
 export function sendToAlertmanager(
   { wording, timeoutMs }: ReceiverSettings,
-  target: AlertmanagerTarget,
+  target: TargetOf<'alertmanager'>,
   poster: HttpPoster,
 ): Send {
   const { url, authorization } = target;
@@ -46,7 +46,7 @@ export function sendToAlertmanager(
 
 const isOpen = ({ type }: Notice) => type !== 'closed';
 
-interface PostedWords extends Worded, Pick<AlertmanagerTarget, 'alertname' | 'severities'> {
+interface PostedWords extends Worded, Pick<TargetOf<'alertmanager'>, 'alertname' | 'severities'> {
   readonly link: string | null;
 }
 

@@ -5,7 +5,7 @@ import { oneLine } from '../message/plain-text.ts';
 import { dedupKeyOf } from '../message/subject.ts';
 import { type Worded, wordsOf } from '../message/wording.ts';
 import { type AddressGuard, AddressRefused, resolveGuarded } from '../network/guarded-lookup.ts';
-import type { EmailTarget, ReceiverSettings } from '../routes/alert-route.ts';
+import type { ReceiverSettings, TargetOf } from '../routes/receiver-schema.ts';
 import { ACCEPTED, type DeliveryOutcome, type RefusedAddress, type Send } from './receiver.ts';
 
 const ANSWER_BYTES_MAX = 16_384;
@@ -19,7 +19,11 @@ type SmtpError = Error & {
 };
 
 /** Mail by SMTP, as plain text. Each message has a connection of its own, and each address an outcome of its own. */
-export function sendMail({ wording, timeoutMs }: ReceiverSettings, target: EmailTarget, guard: AddressGuard): Send {
+export function sendMail(
+  { wording, timeoutMs }: ReceiverSettings,
+  target: TargetOf<'email'>,
+  guard: AddressGuard,
+): Send {
   return async (notification, signal) => {
     // The routes file may have lost an address since.
     const to = target.to.filter((address) => notification.to?.includes(address) ?? true);
@@ -42,7 +46,7 @@ export function sendMail({ wording, timeoutMs }: ReceiverSettings, target: Email
 type Mail = ReturnType<typeof mailMessage>;
 
 interface SmtpConnection {
-  readonly target: EmailTarget;
+  readonly target: TargetOf<'email'>;
   readonly address: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -79,7 +83,7 @@ async function deliver(
 }
 
 /** The mail. Those about one event or incident are one thread, by its id. A repetition has the same id as the first. */
-function mailMessage(notification: Notification, { title, text }: Worded, { from, to }: EmailTarget) {
+function mailMessage(notification: Notification, { title, text }: Worded, { from, to }: TargetOf<'email'>) {
   const domain = from.slice(from.lastIndexOf('@') + 1);
   const threads = notification.notices.map(
     (notice) => `<event.${dedupKeyOf(notice).replace(/[^\w-]/g, '')}@${domain}>`,

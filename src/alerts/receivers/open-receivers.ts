@@ -1,7 +1,8 @@
 import { oneLine } from '../message/plain-text.ts';
 import type { AddressGuard } from '../network/guarded-lookup.ts';
 import { HttpPoster } from '../network/http-post.ts';
-import type { ReceiverSettings, ReceiverTarget, Routes } from '../routes/alert-route.ts';
+import type { Routes } from '../routes/alert-route.ts';
+import type { ReceiverSettings, ReceiverTarget } from '../routes/receiver-schema.ts';
 import { sendToAlertmanager } from './alertmanager.ts';
 import { sendMail } from './email.ts';
 import { sendToPagerDuty } from './pagerduty.ts';

@@ -5,7 +5,7 @@ import { consoleLink, dedupKeyOf, recordOf } from '../message/subject.ts';
 import { originText, placeOf } from '../message/template-fields.ts';
 import { wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
-import type { PagerDutyTarget, ReceiverSettings } from '../routes/alert-route.ts';
+import type { ReceiverSettings, TargetOf } from '../routes/receiver-schema.ts';
 import { ACCEPTED, postAlert, type Send } from './receiver.ts';
 
 const SUMMARY_CHARACTERS_MAX = 1_024;
@@ -19,7 +19,7 @@ const ORIGINS_SENT_MAX = 3;
  */
 export function sendToPagerDuty(
   { wording, timeoutMs }: ReceiverSettings,
-  { url, routingKey }: PagerDutyTarget,
+  { url, routingKey }: TargetOf<'pagerduty'>,
   poster: HttpPoster,
 ): Send {
   return async (notification, signal) => {

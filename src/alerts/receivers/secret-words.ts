@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { urlHost } from '../network/guarded-lookup.ts';
-import { PAGERDUTY_URL, type ReceiverTarget } from '../routes/alert-route.ts';
+import { PAGERDUTY_URL, type ReceiverTarget } from '../routes/receiver-schema.ts';
 
 const HIDDEN = '***';
 /** Words of this length are hidden inside other words, too; with shorter ones that would blank ordinary words. */

@@ -3,7 +3,7 @@ import { cut, oneLine } from '../message/plain-text.ts';
 import { consoleLink, dedupKeyOf } from '../message/subject.ts';
 import { type Worded, type Wording, wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
-import type { ReceiverSettings, SlackTarget } from '../routes/alert-route.ts';
+import type { ReceiverSettings, TargetOf } from '../routes/receiver-schema.ts';
 import { postAlert, type Send } from './receiver.ts';
 
 const HEADER_CHARACTERS_MAX = 150;
@@ -11,7 +11,11 @@ const SECTION_CHARACTERS_MAX = 3_000;
 const SECTIONS_MAX = 5;
 const LINKS_MAX = 10;
 
-export function sendToSlack({ wording, timeoutMs }: ReceiverSettings, { url }: SlackTarget, poster: HttpPoster): Send {
+export function sendToSlack(
+  { wording, timeoutMs }: ReceiverSettings,
+  { url }: TargetOf<'slack'>,
+  poster: HttpPoster,
+): Send {
   return (notification, signal) => {
     const body = JSON.stringify(slackMessage(notification, wordsOf(wording, notification), wording));
     return postAlert({ poster, url, body, timeoutMs, signal });

@@ -3,13 +3,13 @@ import { type Notification, typeOf } from '../message/notification.ts';
 import { consoleLink, dedupKeyOf } from '../message/subject.ts';
 import { type Worded, type Wording, wordsOf } from '../message/wording.ts';
 import type { HttpPoster } from '../network/http-post.ts';
-import type { ReceiverSettings, WebhookTarget } from '../routes/alert-route.ts';
+import type { ReceiverSettings, TargetOf } from '../routes/receiver-schema.ts';
 import { postAlert, type Send } from './receiver.ts';
 
 /** A webhook of Standard Webhooks: signed, with an id that a repetition shares. */
 export function sendToWebhook(
   { wording, timeoutMs }: ReceiverSettings,
-  { url, secret, authorization }: WebhookTarget,
+  { url, secret, authorization }: TargetOf<'webhook'>,
   poster: HttpPoster,
 ): Send {
   const signer = secret === null ? null : new Webhook(secret);

@@ -3,7 +3,7 @@ import type { IncidentKind } from '../../records/incident.ts';
 import type { TextPattern } from '../../records/series/glob.ts';
 import type { SeriesPattern } from '../../records/series/series-pattern.ts';
 import type { LocalTimes } from '../../time/local-times.ts';
-import type { Wording } from '../message/wording.ts';
+import type { ReceiverSettings, ReceiverTarget } from './receiver-schema.ts';
 
 export interface Routes {
   /** Topic that keeps what is open and what is not delivered yet; null: it is named after the consumer group. */
@@ -62,17 +62,6 @@ export interface EventMatch {
   readonly labels: ReadonlyMap<string, TextPattern>;
 }
 
-export interface ReceiverSettings {
-  readonly name: string;
-  readonly target: ReceiverTarget;
-  readonly wording: Wording;
-  /** Time of retries before a failed notification becomes a dead letter. */
-  readonly retryForMs: number;
-  readonly timeoutMs: number;
-}
-
-export type ReceiverTarget = WebhookTarget | SlackTarget | PagerDutyTarget | AlertmanagerTarget | EmailTarget;
-
 /** True if a further message replaces what the receiver shows, so that nobody is disturbed. */
 export function replacesShown({ kind }: ReceiverTarget): boolean {
   return kind === 'pagerduty' || kind === 'alertmanager';
@@ -81,49 +70,4 @@ export function replacesShown({ kind }: ReceiverTarget): boolean {
 /** True if the receiver drops an alert that is not repeated, and may lose its end. */
 export function needsRepetition({ kind }: ReceiverTarget): boolean {
   return kind === 'alertmanager';
-}
-
-export interface WebhookTarget {
-  readonly kind: 'webhook';
-  readonly url: string;
-  /** Base64, after `whsec_` or not; null: not signed. */
-  readonly secret: string | null;
-  readonly authorization: string | null;
-}
-
-export interface SlackTarget {
-  readonly kind: 'slack';
-  /** It is a secret: whoever has it can write to the channel. */
-  readonly url: string;
-}
-
-/** Address of PagerDuty, unless a setting names another one. */
-export const PAGERDUTY_URL = 'https://events.pagerduty.com/v2/enqueue';
-
-export interface PagerDutyTarget {
-  readonly kind: 'pagerduty';
-  readonly url: string;
-  readonly routingKey: string;
-}
-
-export interface AlertmanagerTarget {
-  readonly kind: 'alertmanager';
-  /** Without `/api/v2/alerts`. */
-  readonly url: string;
-  readonly authorization: string | null;
-  /** Used if the detector has no label of this name. */
-  readonly alertname: string;
-  /** Other words for an urgency. */
-  readonly severities: ReadonlyMap<string, string>;
-}
-
-export interface EmailTarget {
-  readonly kind: 'email';
-  readonly host: string;
-  readonly port: number;
-  /** `starttls` refuses a server that does not offer it. */
-  readonly tls: 'implicit' | 'starttls' | 'none';
-  readonly login: { readonly username: string; readonly password: string } | null;
-  readonly from: string;
-  readonly to: readonly string[];
 }

@@ -4,11 +4,12 @@ import type { MappingPlace } from '../../config/schema/place.ts';
 import { byName, defaulted, oneOrMore, optional, required, type Setting, section } from '../../config/schema/schema.ts';
 import { secretKey } from '../../config/schema/secret-key.ts';
 import { parseTemplate, type Template } from '../message/template.ts';
-import { DEFAULT_WORDING } from '../message/wording.ts';
-import { PAGERDUTY_URL, type ReceiverSettings, type ReceiverTarget } from './alert-route.ts';
+import { DEFAULT_WORDING, type Wording } from '../message/wording.ts';
 
 const TIMEOUT_MS_MIN = 100;
 const TIMEOUT_MS_MAX = 60_000;
+/** Address of PagerDuty, unless a setting names another one. */
+export const PAGERDUTY_URL = 'https://events.pagerduty.com/v2/enqueue';
 const SMTP_PORT = { implicit: 465, starttls: 587, none: 25 } as const;
 
 /** The lengths of Standard Webhooks. */
@@ -34,13 +35,13 @@ const webhook = section(
     secret: secretKey(signingSecret, '24 to 64 bytes in base64, after whsec_ or not; without it nothing is signed.'),
     authorization,
   },
-  ({ url, secret = null, authorization = null }): ReceiverTarget | undefined =>
-    url === undefined ? undefined : { kind: 'webhook', url, secret, authorization },
+  ({ url, secret = null, authorization = null }) =>
+    url === undefined ? undefined : { kind: 'webhook' as const, url, secret, authorization },
 );
 
 const slack = section(
   { url: secretKey(httpUrl, 'An incoming webhook; it is a secret.', { plain: true, required: true }) },
-  ({ url }): ReceiverTarget | undefined => (url === undefined ? undefined : { kind: 'slack', url }),
+  ({ url }) => (url === undefined ? undefined : { kind: 'slack' as const, url }),
 );
 
 const pagerduty = section(
@@ -48,8 +49,8 @@ const pagerduty = section(
     url: secretKey(httpUrl, `Events API v2. Default: ${PAGERDUTY_URL}.`, { plain: true }),
     routingKey: secretKey(routingKey, 'Routing key of the service.', { required: true }),
   },
-  ({ url = PAGERDUTY_URL, routingKey }): ReceiverTarget | undefined =>
-    routingKey === undefined ? undefined : { kind: 'pagerduty', url, routingKey },
+  ({ url = PAGERDUTY_URL, routingKey }) =>
+    routingKey === undefined ? undefined : { kind: 'pagerduty' as const, url, routingKey },
 );
 
 const alertmanager = section(
@@ -63,10 +64,10 @@ const alertmanager = section(
       'Other words for the label `severity`: { error: warning } where rules know no error.',
     ),
   },
-  ({ url, authorization = null, alertname, severities }): ReceiverTarget | undefined =>
+  ({ url, authorization = null, alertname, severities }) =>
     url === undefined
       ? undefined
-      : { kind: 'alertmanager', url: url.replace(/\/+$/, ''), authorization, alertname, severities },
+      : { kind: 'alertmanager' as const, url: url.replace(/\/+$/, ''), authorization, alertname, severities },
 );
 
 const email = section(
@@ -83,7 +84,7 @@ const email = section(
     from: required(mailAddress, 'Sender.'),
     to: required(oneOrMore(mailAddress), 'One recipient or several.'),
   },
-  ({ host, tls, port, username, password, from, to }, place): ReceiverTarget | undefined => {
+  ({ host, tls, port, username, password, from, to }, place) => {
     const hasPassword = place.has('password_env') || place.has('password_file');
     if (username !== undefined && !hasPassword) place.problem('password_env', 'set, as username is', undefined);
     if (username === undefined && hasPassword) place.problem('username', 'set', undefined);
@@ -92,7 +93,7 @@ const email = section(
     }
     if (host === undefined || from === undefined || to === undefined) return undefined;
     const login = username !== undefined && password !== undefined ? { username, password } : null;
-    return { kind: 'email', host, port: port ?? SMTP_PORT[tls], tls, login, from, to };
+    return { kind: 'email' as const, host, port: port ?? SMTP_PORT[tls], tls, login, from, to };
   },
 );
 
@@ -111,10 +112,21 @@ const template = {
 const TARGETS = { webhook, slack, pagerduty, alertmanager, email };
 const TARGET_KEYS = Object.keys(TARGETS);
 
+/** A receiver of this kind, as its section is read. */
+export type TargetOf<K extends keyof typeof TARGETS> = NonNullable<ReturnType<(typeof TARGETS)[K]['read']>>;
+export type ReceiverTarget = { [K in keyof typeof TARGETS]: TargetOf<K> }[keyof typeof TARGETS];
+
+export interface ReceiverSettings {
+  readonly name: string;
+  readonly target: ReceiverTarget;
+  readonly wording: Wording;
+  /** Time of retries before a failed notification becomes a dead letter. */
+  readonly retryForMs: number;
+  readonly timeoutMs: number;
+}
+
 export interface ReadReceiver {
-  readonly receiver: Omit<ReceiverSettings, 'wording'> & {
-    readonly wording: Omit<ReceiverSettings['wording'], 'consoleUrl'>;
-  };
+  readonly receiver: Omit<ReceiverSettings, 'wording'> & { readonly wording: Omit<Wording, 'consoleUrl'> };
   readonly place: MappingPlace;
 }
 

@@ -6,7 +6,7 @@ import { readSettings, type SettingsFile } from '../../config/schema/read-settin
 import { listOf, oneOrMore, optional, required, section } from '../../config/schema/schema.ts';
 import { urlHost } from '../network/guarded-lookup.ts';
 import { isPublicAddress } from '../network/public-address.ts';
-import type { AlertRoute, MuteWindow, ReceiverTarget, Routes } from './alert-route.ts';
+import type { AlertRoute, MuteWindow, Routes } from './alert-route.ts';
 import { type ReadReceiver, receiver } from './receiver-schema.ts';
 import { muteWindow, route } from './route-schema.ts';
 
@@ -80,17 +80,13 @@ function named(routes: readonly ReadRoute[]): readonly ReadRoute[] {
 
 /** An address in the settings is known to be private now; a name is checked whenever it is resolved. */
 function refusePrivate({ receiver: { target }, place }: ReadReceiver, allowPrivate: ReadonlySet<string>): void {
-  const host = targetHost(target);
+  const host = target.kind === 'email' ? target.host : urlHost(new URL(target.url));
   if (isIP(host) === 0 || allowPrivate.has(host) || isPublicAddress(host)) return;
   place.problem(
     target.kind,
     'a receiver with a public address, or one that allow_private at the top of the file lists',
     host,
   );
-}
-
-function targetHost(target: ReceiverTarget): string {
-  return target.kind === 'email' ? target.host : urlHost(new URL(target.url));
 }
 
 type ReadRoute = NonNullable<ReturnType<typeof route.read>>;

@@ -1,7 +1,8 @@
 import { Entries, type StateChanges } from '../../singleton/entries.ts';
 import type { Notice, Opening } from '../message/notification.ts';
 import { type Subject, subjectOf } from '../message/subject.ts';
-import { needsRepetition, type ReceiverSettings } from '../routes/alert-route.ts';
+import { needsRepetition } from '../routes/alert-route.ts';
+import type { ReceiverSettings } from '../routes/receiver-schema.ts';
 
 /**
  * An end is repeated for so long, as Prometheus does: Alertmanager loses it if it restarts, or if a silence covers the

@@ -203,7 +203,7 @@ async function usePartitions(given: GivenState, { log, topics, lookup }: StateLo
       const session = await log.openPartition(partition);
       try {
         const found = await restoreForTools(session, topics.observations, lookup);
-        if (action === 'export') await print(rowsOf(found, glob));
+        if (action === 'export') await print([...keptObservations(found, glob)].map(observationRow));
         else if (action === 'inspect') await print(given.json ? recordsOf(found, glob) : linesOf(found, glob));
         else {
           const units = await resetSeries(found, { glob, topics, isDry });
@@ -220,10 +220,6 @@ async function usePartitions(given: GivenState, { log, topics, lookup }: StateLo
   if (action !== 'reset' || given.series === undefined || reset > 0) return DONE;
   io.err(`No series matches ${JSON.stringify(glob)}`);
   return FAILED;
-}
-
-function rowsOf(found: RestoredPartition, glob: string): string[] {
-  return [...keptObservations(found, glob)].map(observationRow);
 }
 
 function recordsOf(found: RestoredPartition, glob: string): string[] {

@@ -13,17 +13,6 @@ import { StoreClock } from '../../store/database/store-clock.ts';
 import { timedDatabase } from '../../store/database/timed-database.ts';
 import { firstKey } from './first-key.ts';
 
-interface RunningReceiverService {
-  readonly url: string;
-  /** Host and port of gRPC; null where it is off. */
-  readonly grpc: string | null;
-  /** The secret of a key that was created because there was none. The caller prints it once. */
-  readonly madeKey: string | null;
-  reasonsNotReady(): readonly string[];
-  /** Answers the requests in progress, at most `shutdownMsMax`, then closes everything. */
-  stop(): Promise<void>;
-}
-
 interface ReceiverServiceOptions {
   readonly config: Pick<LoadedConfig, 'http' | 'grpcPort' | 'worker' | 'dataDir' | 'storeUrl'>;
   readonly receivePoints: ReceivePoints;
@@ -32,7 +21,7 @@ interface ReceiverServiceOptions {
 }
 
 /** HTTP and gRPC of `receive`: keys and limits of the store, and the routes of points. Throws a ServiceError. */
-export async function runReceiverService(options: ReceiverServiceOptions): Promise<RunningReceiverService> {
+export async function runReceiverService(options: ReceiverServiceOptions) {
   const { config, receivePoints, metrics, logger } = options;
   const { http, grpcPort, worker, dataDir, storeUrl } = config;
   const store = timedDatabase(await openDatabase({ dataDir, url: storeUrl }), metrics.storeSeconds);
@@ -51,8 +40,10 @@ export async function runReceiverService(options: ReceiverServiceOptions): Promi
     return {
       url: server.url,
       grpc: grpc?.address ?? null,
+      /** The secret of a key that was created because there was none. The caller prints it once. */
       madeKey: await firstKey(store, http, logger),
       reasonsNotReady: () => [server.trouble()].filter((reason) => reason !== null),
+      /** Answers the requests in progress, at most `shutdownMsMax`, then closes everything. */
       async stop() {
         await Promise.all([server.close(worker.shutdownMsMax), grpc?.close(worker.shutdownMsMax)]);
         clock.close();

@@ -97,7 +97,8 @@ async function waitUntilReady(server: JavaServer, child: ChildProcess): Promise<
   for (let waitedMs = 0; waitedMs < READY_MS_MAX; waitedMs += PROBE_MS) {
     const printed = await readFile(server.logFile, 'utf8');
     if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
-      const text = `${server.name} ended while it started; its output:\n${lastLines(printed)}`;
+      const lastLines = printed.trimEnd().split('\n').slice(-15).join('\n');
+      const text = `${server.name} ended while it started; its output:\n${lastLines}`;
       throw server.explainEnd?.(printed) ?? new ServiceError('internal', text);
     }
     if (await server.ready(printed)) return;
@@ -108,8 +109,4 @@ async function waitUntilReady(server: JavaServer, child: ChildProcess): Promise<
     'internal',
     `${server.name} was not ready after ${READY_MS_MAX / 1000} s; see ${server.logFile}`,
   );
-}
-
-function lastLines(text: string): string {
-  return text.trimEnd().split('\n').slice(-15).join('\n');
 }

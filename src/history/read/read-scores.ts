@@ -1,5 +1,5 @@
 import type { ScoreColumns, ScoreRange, SeriesScores } from '../port/history-port.ts';
-import type { HistorySql, HistoryValue } from '../sql/history-database.ts';
+import type { HistorySql } from '../sql/history-database.ts';
 import { listParts, partsWithin, partTable } from '../sql/score-parts.ts';
 import { IS_ALARM, IS_ANOMALY } from '../sql/score-row.ts';
 
@@ -74,7 +74,9 @@ export async function readScores(sql: HistorySql, range: ScoreRange): Promise<Se
   );
   const span = { fromMs: fromMs ?? oldest ?? none.fromMs, toMs: toMs ?? (newest === null ? none.toMs : newest + 1) };
   const bucketMs = rows <= pointsMax ? null : widthFor({ oldest: oldest!, newest: newest!, pointsMax });
-  const columns = columnsOf(await sql.query(statement(source, bucketMs), valuesFor(values, bucketMs)));
+  const columns = columnsOf(
+    await sql.query(statement(source, bucketMs), bucketMs === null ? values : [...values, bucketMs]),
+  );
   return { ...place, ...span, bucketMs, columns };
 }
 
@@ -94,10 +96,6 @@ function widthFor({ oldest, newest, pointsMax }: Downsampled): number {
 function statement(source: string, bucketMs: number | null): string {
   if (bucketMs === null) return `SELECT time, ${PLAIN.join(', ')} FROM ${source} ORDER BY time`;
   return `SELECT time - time % $4 AS time, ${SUMS.join(', ')} FROM ${source} GROUP BY time - time % $4 ORDER BY 1`;
-}
-
-function valuesFor(values: readonly HistoryValue[], bucketMs: number | null): readonly HistoryValue[] {
-  return bucketMs === null ? values : [...values, bucketMs];
 }
 
 function columnsOf(rows: readonly object[]): ScoreColumns {

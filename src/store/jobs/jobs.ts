@@ -181,17 +181,8 @@ interface LeaseExpiry {
   readonly expiresAtMs: number;
 }
 
-interface ExpiredLeases {
-  readonly waiting: readonly string[];
-  /** Calls of the jobs that failed, to be released. */
-  readonly failed: readonly AdmittedCall[];
-}
-
-/** Ends expired leases: their jobs are pending again, or have failed. */
-export async function expireLeases(
-  sql: Sql,
-  { nowMs, attemptsMax, error, expiresAtMs }: LeaseExpiry,
-): Promise<ExpiredLeases> {
+/** Ends expired leases: their jobs are pending again, or have failed; the calls of those are to be released. */
+export async function expireLeases(sql: Sql, { nowMs, attemptsMax, error, expiresAtMs }: LeaseExpiry) {
   const failed = await sql.query<AdmittedCall>(
     `UPDATE jobs SET status = 'failed', error = $1, ended_at = $2, expires_at = $3, ${ENDED}
       WHERE status = 'running' AND lease_until <= $2 AND attempts >= $4
@@ -271,14 +262,8 @@ export async function expireJobs(sql: Sql, nowMs: number): Promise<number> {
   return (await sql.query('DELETE FROM jobs WHERE expires_at <= $1 RETURNING number', [nowMs])).length;
 }
 
-interface JobBacklog {
-  readonly pending: number;
-  readonly running: number;
-  /** Submission time of the oldest pending job; null when none waits. */
-  readonly oldestPendingAtMs: number | null;
-}
-
-export async function jobBacklog(sql: Sql): Promise<JobBacklog> {
+/** Pending and running jobs, and when the oldest pending one was submitted; null when none waits. */
+export async function jobBacklog(sql: Sql) {
   const rows = await sql.query<{ status: JobStatus; jobs: number; oldest: number }>(
     `SELECT status, COUNT(*) AS jobs, MIN(created_at) AS oldest FROM jobs WHERE ${IN_FLIGHT} GROUP BY status`,
   );

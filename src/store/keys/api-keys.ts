@@ -85,20 +85,13 @@ export async function insertKey(sql: Sql, key: NewApiKey, actor: string): Promis
   await recordAudit(sql, { happenedAtMs: createdAtMs, actor, owner, action: 'key-created', subject: id, detail });
 }
 
-interface FirstKey {
-  readonly configured: ApiKey | null;
-  readonly made: boolean;
-  /** Id of the earlier bootstrap key, which the configured one replaced. */
-  readonly replaced: string | null;
-}
-
 /**
  * Ensures that a usable key exists. A configured secret becomes the bootstrap key, unless it is a key already, also a
  * revoked one; the earlier configured key is revoked. Without a configured secret the offered key is created when there
  * is none: a later configured secret leaves it valid. A configured key has the owner of the one before, or else of the
  * generated one. Concurrent replicas create one key.
  */
-export async function ensureFirstKey(database: Database, secret: string | null, offered: NewApiKey): Promise<FirstKey> {
+export async function ensureFirstKey(database: Database, secret: string | null, offered: NewApiKey) {
   return database.transaction(async (sql) => {
     if (database.dialect === 'postgres') await sql.query('SELECT pg_advisory_xact_lock($1)', [FIRST_KEY_LOCK]);
     if (secret !== null) {
@@ -106,18 +99,14 @@ export async function ensureFirstKey(database: Database, secret: string | null, 
       if (found !== null) return { configured: found, made: false, replaced: null };
       const earlier = await endBootstrapKey(sql, offered.createdAtMs);
       const owner = earlier?.owner ?? (await ownerOfGenerated(sql)) ?? offered.owner;
-      await insertBootstrapKey(sql, { ...offered, owner, secret });
+      await insertKey(sql, { ...offered, owner, secret }, OPERATOR);
+      await sql.query('UPDATE api_keys SET bootstrap = 1 WHERE id = $1', [offered.id]);
       return { configured: await findApiKey(sql, secret), made: false, replaced: earlier?.id ?? null };
     }
     const [{ count }] = await sql.query<{ count: number }>('SELECT COUNT(*) AS count FROM api_keys');
     if (count === 0) await insertKey(sql, offered, OPERATOR);
     return { configured: null, made: count === 0, replaced: null };
   });
-}
-
-async function insertBootstrapKey(sql: Sql, key: NewApiKey): Promise<void> {
-  await insertKey(sql, key, OPERATOR);
-  await sql.query('UPDATE api_keys SET bootstrap = 1 WHERE id = $1', [key.id]);
 }
 
 async function ownerOfGenerated(sql: Sql): Promise<string | null> {

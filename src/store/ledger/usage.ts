@@ -7,12 +7,6 @@ interface UsageCounts {
   readonly tokens: number;
 }
 
-interface KeyUsage {
-  /** The current minute and month (UTC). */
-  readonly minute: UsageCounts;
-  readonly month: UsageCounts;
-}
-
 /** Added to the current minute of a key. */
 export interface UsageIncrease {
   /** Calls: admitted ones, and refused ones of keys with a limit a minute. */
@@ -41,7 +35,8 @@ export async function addUsage(
   return minute.calls;
 }
 
-export async function usageOf(sql: Sql, keyId: string, nowMs: number): Promise<KeyUsage> {
+/** The usage of a key in the current minute and month (UTC). */
+export async function usageOf(sql: Sql, keyId: string, nowMs: number) {
   const now = new Date(nowMs);
   const monthMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
   const since = (fromMs: number) =>

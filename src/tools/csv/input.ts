@@ -1,21 +1,16 @@
 import { open } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
-import { addAbortSignal, type Readable } from 'node:stream';
+import { addAbortSignal } from 'node:stream';
 import { ServiceError } from '../../ops/service-error.ts';
 
 export const STANDARD_INPUT = '-';
 
-interface Input {
-  readonly bytes: Readable;
-  /** Share of it that was read, 0 to 1; null if its size is not known. */
-  share(): number | null;
-}
-
 /**
- * The bytes of a file, or of standard input for `-`; reading them rejects when `stop` aborts.
+ * The bytes of a file, or of standard input for `-`; reading them rejects when `stop` aborts. `share` of them was read,
+ * 0 to 1; null if their number is not known.
  * Throws ServiceError `configuration` when the file cannot be read.
  */
-export async function openInput(path: string, stop: AbortSignal): Promise<Input> {
+export async function openInput(path: string, stop: AbortSignal) {
   if (path === STANDARD_INPUT) return { bytes: addAbortSignal(stop, process.stdin), share: () => null };
   try {
     const file = await open(path);

@@ -1,7 +1,6 @@
 import { canonicalId, seriesOfId } from '../../records/series/series-id.ts';
 import { rateOf, SeriesColumns } from './series-columns.ts';
 import { isCounter } from './series-profile.ts';
-import type { SuggestedSource } from './suggestion-text.ts';
 
 interface PrometheusData {
   readonly url: string;
@@ -13,21 +12,13 @@ interface PrometheusData {
   readonly window: string;
 }
 
-interface SuggestedQueries {
-  readonly sources: readonly SuggestedSource[];
-  /** Series that the sources would write: gauges as they are, and rates of counters. */
-  readonly columns: SeriesColumns;
-  /** Names of metrics that no source asks for. */
-  readonly left: readonly string[];
-}
-
 /** Counters that are asked for, each by a query of its own; further ones are named. */
 const COUNTERS_MAX = 40;
 const BUCKET = /_bucket$/;
 const NAME_LENGTH_MAX = 58;
 
 /** Queries for `poll`: the rate of each counter, the other series as they are; no buckets of histograms. */
-export function queriesFor(all: SeriesColumns, { url, match, step, window }: PrometheusData): SuggestedQueries {
+export function queriesFor(all: SeriesColumns, { url, match, step, window }: PrometheusData) {
   const votes = new Map<string, { counters: number; series: number }>();
   for (const column of all.all()) {
     const { name } = seriesOfId(column.id);

@@ -214,8 +214,6 @@ historyTest('a history of the release before has what it had, and keeps incident
   await history.append(kept([of('a', [], { events: [named('e', 'a')] })]));
   assert.equal((await history.findEvent('e'))?.incidentId, 'a');
   assert.equal((await history.state()).scores, 1);
-  assert.deepEqual(
-    (await history.detectors()).map(({ observations, events }) => [observations, events]),
-    [[1, 1]],
-  );
+  const counts = (await history.detectors()).map(({ observations, events }) => [observations, events]);
+  assert.deepEqual(counts, [[1, 1]]);
 });

@@ -116,10 +116,8 @@ test(`the page of the first alarm: each of its commands does what the page descr
         async () => (await openEvents(at('8080'), (await readFile(join(cwd, 'api.key'), 'utf8')).trim())) > 0,
       );
   }
-  assert.equal(
-    RUNS.every(([command]) => commands.some((block) => command.test(block))),
-    true,
-  );
+  const areShown = RUNS.every(([command]) => commands.some((block) => command.test(block)));
+  assert.equal(areShown, true);
   await until(
     'it is in Prometheus',
     async () => (await samples('tidewatch_open_event{metric="node_load1"}')).length === 1,

@@ -83,10 +83,8 @@ test('history export writes the scores of a range, and a reader of Parquet has t
   assert.equal(rows[31].group, 'g');
   const range = ['--from', isoAt(10), '--to', isoAt(13)];
   assert.equal((await runCommand(['history', 'export', '--out', out, ...range], { DATA_DIR })).exitCode, 0);
-  assert.deepEqual(
-    (await rowsOf(out)).map(({ value }) => value),
-    [10, 11, 12],
-  );
+  const values = (await rowsOf(out)).map(({ value }) => value);
+  assert.deepEqual(values, [10, 11, 12]);
   const none = await runCommand(['history', 'export', '--out', out, '--to', '2000-01-01T00:00:00Z'], { DATA_DIR });
   assert.deepEqual([none.exitCode, none.out, await rowsOf(out)], [0, [`0 scores are in ${out}.`], []]);
 });

@@ -94,10 +94,8 @@ test('an orderly end waits for an acceptance, so that nothing is sent twice', as
   const stopped = service.stop();
   release();
   await stopped;
-  assert.deepEqual(
-    [...log.kept.keys()].filter((key) => key.startsWith('queued/')),
-    [],
-  );
+  const waiting = [...log.kept.keys()].filter((key) => key.startsWith('queued/'));
+  assert.deepEqual(waiting, []);
 });
 
 test('whoever loses the state stops, and whoever gets it continues', async () => {

@@ -92,7 +92,10 @@ export const backtestCommand = command({
       if (settled.kind === 'problems') return printProblems(settled.problems, io);
       const { models, result } = await resolveWithModels(settled.config);
       if (result.kind === 'problems') {
-        return printProblems(fromFile ? result.problems : result.problems.map(inTermsOfFlags), io);
+        return printProblems(
+          fromFile ? result.problems : result.problems.map((problem) => problem.replace('detectors[0].', '--')),
+          io,
+        );
       }
       const { group = null } = values;
       await score(history, { ...values, config: result.config, models, source: path, group }, io);
@@ -160,10 +163,6 @@ function withFlags(
     `Detector: freq ${freq.alias}${origin}${points.join('')}, ${lengths}, level ${level}, ${rate}, model ${model}`,
   );
   return { kind: 'config', config: { ...loaded, stream: { ...loaded.stream, detectors: [detector] } } };
-}
-
-function inTermsOfFlags(problem: string): string {
-  return problem.replace('detectors[0].', '--');
 }
 
 type OutputFiles = Pick<OptionValues<typeof own>, 'out' | 'eventsOut' | 'incidents' | 'report' | 'labelColumn'>;

@@ -118,16 +118,8 @@ export async function runAlerts(options: RunAlertsOptions): Promise<AlertService
   };
 }
 
-/** The store of the HTTP service, as far as alerts read and write it. */
-interface AlertStore {
-  /** Mutes of series and detectors that hold. */
-  mutes(nowMs: number): Promise<readonly MutedSeries[]>;
-  keepSent(settled: readonly SettledNotification[], nowMs: number): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** The store is opened when it is first read, and only where there is one: alerts need none. */
-export function openAlertStore({ dataDir, storeUrl }: LoadedConfig): AlertStore {
+export function openAlertStore({ dataDir, storeUrl }: LoadedConfig) {
   let store: Promise<Database> | null = null;
   const open = async (): Promise<Database | null> => {
     if (store === null && storeUrl === null && !existsSync(join(dataDir, STORE_FILE))) return null;
@@ -138,11 +130,11 @@ export function openAlertStore({ dataDir, storeUrl }: LoadedConfig): AlertStore 
     return store;
   };
   return {
-    async mutes(nowMs) {
+    async mutes(nowMs: number): Promise<readonly MutedSeries[]> {
       const database = await open();
       return database === null ? [] : holdingMutes(database, nowMs);
     },
-    async keepSent(settled, nowMs) {
+    async keepSent(settled: readonly SettledNotification[], nowMs: number) {
       const database = await open();
       if (database === null) return;
       const sent = settled.flatMap((each) => sentAlerts(each, nowMs));

@@ -17,13 +17,6 @@ import { detectorsFileText } from './describe-detectors.ts';
 import { describingThreads } from './describing-threads.ts';
 import { readFindings } from './input-findings.ts';
 
-interface RunningOperations {
-  readonly operations: Operations;
-  /** Follows the topics of a cluster from now on. */
-  begin(kafka: KafkaConfig): void;
-  stop(): Promise<void>;
-}
-
 interface OperationsToRun {
   readonly config: LoadedConfig;
   readonly logger: Logger;
@@ -31,7 +24,7 @@ interface OperationsToRun {
 }
 
 /** History and detectors of the stream, for the sidecar. */
-export function runOperations({ config, logger, metrics }: OperationsToRun): RunningOperations {
+export function runOperations({ config, logger, metrics }: OperationsToRun) {
   const history = runHistory(config, { logger, metrics });
   const { detectorsFile, detectorsTopic: topic, stream } = config;
   const detectors = {
@@ -54,7 +47,8 @@ export function runOperations({ config, logger, metrics }: OperationsToRun): Run
   let following: FollowedChanges | null = null;
   return {
     operations: makeOperations({ config, history, detectors, changes }),
-    begin(kafka) {
+    /** Follows the topics of a cluster from now on. */
+    begin(kafka: KafkaConfig) {
       history.begin(kafka);
       following = followChanges({ kafka, topic: place.topic, changes: known, logger });
     },

@@ -25,16 +25,8 @@ interface RemoteWriteOptions {
   readonly logger: Logger;
 }
 
-interface RunningRemoteWrite {
-  /** null after `stop`; an error when it cannot continue. */
-  readonly finished: Promise<Error | null>;
-  notReady(): readonly string[];
-  warnings(): readonly string[];
-  stop(): Promise<void>;
-}
-
 /** Writes the value bands of the partitions that the group assigns to this process. Throws a ServiceError. */
-export async function runRemoteWrite(options: RemoteWriteOptions): Promise<RunningRemoteWrite> {
+export async function runRemoteWrite(options: RemoteWriteOptions) {
   const { config, from, metrics, logger } = options;
   const { kafka, remoteWrite, stream, worker } = config;
   const { scores: topic } = stream.topics;

@@ -38,13 +38,16 @@ async function world(store: TestStore, t: TestContext) {
   const metrics = createMetrics({ collectProcess: false });
   const observe = countJobs(metrics, countTokens(metrics));
   const logger = createLogger('silent');
-  const queue = new JobQueue({ database, executor, nowMs: Date.now, logger, limits, observe });
+  const queueOn = (database: Database) => {
+    return new JobQueue({ database, executor, nowMs: Date.now, logger, limits, observe });
+  };
+  const queue = queueOn(database);
   t.after(() => queue.close());
   const caller = { key, requestId: 'r' };
   const submit = () => queue.submit({ task: 'finetune', caller, tokens: TOKENS, body: result, timeoutSeconds: 300 });
   const jobOf = async (id: string) => (await queue.find('ann', id))!;
   const credits = async () => (await findKeyById(database, 'ann'))!.credits;
-  return { database, queue, caller, runs, submit, jobOf, credits, metrics };
+  return { database, queueOn, queue, caller, runs, submit, jobOf, credits, metrics };
 }
 
 const started = async (runs: readonly unknown[], count = 1) => {
@@ -142,4 +145,22 @@ storeTest('jobs are counted by task and outcome, with their attempts, and those 
   assert.match(text, /^tidewatch_tokens_total\{key="ann"\} 7$/m);
   assert.deepEqual([(await jobOf(first)).status, (await jobOf(second)).status], ['succeeded', 'failed']);
   assert.deepEqual(await jobBacklog(database), { pending: 0, running: 0, oldestPendingAtMs: null });
+});
+
+storeTest('a job shows its progress while it runs, and is stopped when it is cancelled elsewhere', async (store, t) => {
+  const { queueOn, caller, runs, submit, jobOf } = await world(store, t);
+  const elsewhere = queueOn(await store.open());
+  const id = await submit();
+  await started(runs);
+  assert.equal((await jobOf(id)).progress, null);
+  for (const step of [0, 12]) {
+    runs[0].run.onProgress?.({ step, steps: 50 });
+    while ((await jobOf(id)).progress?.step !== step) await wait(2);
+    const { status, progress } = await jobOf(id);
+    assert.deepEqual([status, progress], ['running', { step, steps: 50 }]);
+  }
+  assert.equal(await elsewhere.cancel(caller, id), true);
+  while (!runs[0].run.signal.aborted) await wait(2);
+  const { status, progress } = await jobOf(id);
+  assert.deepEqual([status, progress], ['cancelled', null]);
 });

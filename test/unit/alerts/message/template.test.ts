@@ -23,15 +23,11 @@ test('fields, labels, conditions and loops', () => {
     render('{{series}}: {{value}} ({{ expected }}) {{labels.team}}{{labels.none}}'),
     'web-1/cpu: 99 (42) platform',
   );
-  assert.equal(
-    render('{{#unusual}}yes{{/unusual}}{{^unusual}}no{{/unusual}}{{startedAt}}'),
-    'no2026-05-01 12:00:00 UTC',
-  );
+  const sections = render('{{#unusual}}yes{{/unusual}}{{^unusual}}no{{/unusual}}{{startedAt}}');
+  assert.equal(sections, 'no2026-05-01 12:00:00 UTC');
   const [a, b] = [revisionsOf(1).opened, revisionsOf(2).closed];
-  assert.equal(
-    render('{{count}}:{{#events}} {{subject}}{{#endedAt}} over{{/endedAt}};{{/events}}', a, b),
-    '2: series-1; series-2 over;',
-  );
+  const list = render('{{count}}:{{#events}} {{subject}}{{#endedAt}} over{{/endedAt}};{{/events}}', a, b);
+  assert.equal(list, '2: series-1; series-2 over;');
 });
 
 test('the text for the one on call has the usual range, the distance, since when, what to do, and where to answer', () => {
@@ -150,10 +146,8 @@ test('an incident has fields of its own, and those of an event that it has none 
     if (parsed.kind === 'problem') throw new Error(parsed.problem);
     return renderTemplate(parsed.template, incidentNotification(notifiedIncident(changes)));
   };
-  assert.equal(
-    rendered('{{subject}} {{kind}} {{eventCount}}/{{seriesCount}} {{members}}'),
-    'db-1 simultaneous 40/37 host-1/cpu, host-2/cpu',
-  );
+  const counts = rendered('{{subject}} {{kind}} {{eventCount}}/{{seriesCount}} {{members}}');
+  assert.equal(counts, 'db-1 simultaneous 40/37 host-1/cpu, host-2/cpu');
   assert.equal(
     rendered('{{#eventId}}event{{/eventId}}{{^eventId}}incident{{/eventId}} {{labels.team}}{{labels.none}}'),
     'incident platform',

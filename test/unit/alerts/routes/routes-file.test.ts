@@ -132,10 +132,8 @@ routes: [{ name: all, receivers: hok, mute: night }]`);
 
 test('problems come in the order of their lines', () => {
   const { problems } = readRoutes(`colour: blue\n${HOOK}\nroutes:\n- { name: a, receivers: no }\nmute_windows: []`);
-  assert.deepEqual(
-    problems.map((problem) => problem.split(':')[1]),
-    ['1', '4', '5'],
-  );
+  const numbers = problems.map((problem) => problem.split(':')[1]);
+  assert.deepEqual(numbers, ['1', '4', '5']);
 });
 
 test('a route on incidents waits for a while, and refuses what only events have', () => {

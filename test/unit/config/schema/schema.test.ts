@@ -51,10 +51,8 @@ for (const [name, { schema, examples }] of Object.entries(FILES)) {
 
   test(`${name}: every key has a description that is a sentence`, () => {
     const without = keysOf(schema as Schema).filter(([, { description }]) => !/\S.*[.`\d]$/.test(description ?? ''));
-    assert.deepEqual(
-      without.map(([key]) => key),
-      [],
-    );
+    const undescribed = without.map(([key]) => key);
+    assert.deepEqual(undescribed, []);
   });
 }
 

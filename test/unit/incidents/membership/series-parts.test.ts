@@ -12,10 +12,8 @@ test('labels are dimensions, and the name of the metric is not one', () => {
 test('a name without labels has its leading parts as dimensions, the deepest first', () => {
   const parts = partsOf('shop/cart/latency');
   assert.equal(parts.metric, 'latency');
-  assert.deepEqual(
-    parts.dimensions.map(({ value }) => value),
-    ['shop/cart', 'shop'],
-  );
+  const values = parts.dimensions.map(({ value }) => value);
+  assert.deepEqual(values, ['shop/cart', 'shop']);
 });
 
 test('separators in a row separate nothing, and a URL is one part', () => {
@@ -36,10 +34,8 @@ test('labels that the id hides are dimensions instead of the parts of its name, 
     seriesLabels: { __name__: 'cpu', job: 'node' },
   });
   assert.equal(parts.metric, 'cpu');
-  assert.deepEqual(
-    parts.dimensions.map(({ value }) => value),
-    ['job=node', 'team=x'],
-  );
+  const values = parts.dimensions.map(({ value }) => value);
+  assert.deepEqual(values, ['job=node', 'team=x']);
 });
 
 test('the same text in another dimension is another context', () => {

@@ -59,10 +59,8 @@ test('scores are shares of the odds of all candidates, and the first is known fr
   const known = rankOrigins([move('a/cpu', { grade: 0.9 }), move('b/cpu', { grade: 0.6 }), move('c/cpu')]);
   assert.ok(isOriginKnown(known));
   const twins = ['a', 'b', 'c'].map((host) => move(`${host}/${host}`, { grade: 0.9 }));
-  assert.deepEqual(
-    rankOrigins(twins).map(({ score }) => score),
-    [0.333, 0.333, 0.333],
-  );
+  const ofTwins = rankOrigins(twins).map(({ score }) => score);
+  assert.deepEqual(ofTwins, [0.333, 0.333, 0.333]);
   assert.ok(!isOriginKnown(rankOrigins(twins)));
   assert.ok(!isOriginKnown(rankOrigins([move('a/cpu'), move('b/cpu')])));
   const known2 = (...scores: number[]) => isOriginKnown(scores.map((score) => ({ score })));

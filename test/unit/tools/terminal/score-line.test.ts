@@ -90,38 +90,30 @@ const warming = scoreRecord({ series: 'db', anomaly: false, alarm: false, state:
 
 test('by default anomalies are shown, and from time to time the number of scores', () => {
   const view = viewOf('flagged');
-  assert.deepEqual(
-    [normal, flagged, warming].map((score) => view.show(score)),
-    [null, scoreLine(flagged), null],
-  );
+  const lines = [normal, flagged, warming].map((score) => view.show(score));
+  assert.deepEqual(lines, [null, scoreLine(flagged), null]);
   assert.equal(view.summary(), '  2 scored, 1 flagged, 1 not judged yet');
   assert.equal(view.summary(), null);
 });
 
 test('the selection of anomalies has no summaries', () => {
   const view = viewOf('anomalies');
-  assert.deepEqual(
-    [normal, flagged].map((score) => view.show(score)),
-    [null, scoreLine(flagged)],
-  );
+  const lines = [normal, flagged].map((score) => view.show(score));
+  assert.deepEqual(lines, [null, scoreLine(flagged)]);
   assert.equal(view.summary(), null);
 });
 
 test('the selection of all shows every score', () => {
   const view = viewOf('all');
-  assert.deepEqual(
-    [normal, warming].map((score) => view.show(score)),
-    [scoreLine(normal), scoreLine(warming)],
-  );
+  const lines = [normal, warming].map((score) => view.show(score));
+  assert.deepEqual(lines, [scoreLine(normal), scoreLine(warming)]);
   assert.equal(view.summary(), null);
 });
 
 test('series that do not match are neither shown nor counted', () => {
   const view = viewOf('flagged', { series: 'web/?' });
-  assert.deepEqual(
-    [warming, flagged].map((score) => view.show(score)),
-    [null, scoreLine(flagged)],
-  );
+  const lines = [warming, flagged].map((score) => view.show(score));
+  assert.deepEqual(lines, [null, scoreLine(flagged)]);
   assert.equal(view.summary(), '  1 scored, 1 flagged');
 });
 
