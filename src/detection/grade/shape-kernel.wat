@@ -10,7 +10,7 @@
 
   ;; The innovations of a window of so many values.
   (func (export "innovate") (param $count i32) (param $clamp f64)
-    (local $i i32) (local $at i32) (local $most v128) (local $least v128) (local $innovation v128) (local $missing v128)
+    (local $i i32) (local $at i32) (local $most v128) (local $least v128) (local $innovation v128) (local $sum v128)
     (local $x0 v128) (local $x1 v128) (local $x2 v128) (local $x3 v128) (local $x4 v128)
     (local.set $most (f64x2.splat (local.get $clamp)))
     (local.set $least (f64x2.neg (local.get $most)))
@@ -30,8 +30,8 @@
               (f64x2.add (f64x2.add (local.get $x1) (local.get $x2)) (local.get $x3))
               (local.get $x4))
             (v128.const f64x2 0.25 0.25))))
-      (local.set $missing
-        (v128.or (local.get $missing) (f64x2.ne (local.get $innovation) (local.get $innovation))))
+      ;; No number any more from the first one on that is none.
+      (local.set $sum (f64x2.add (local.get $sum) (local.get $innovation)))
       (local.set $innovation (f64x2.pmin (f64x2.pmax (local.get $innovation) (local.get $least)) (local.get $most)))
       (v128.store (local.get $at)
         (i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7 (local.get $innovation) (local.get $innovation)))
@@ -40,7 +40,8 @@
       (local.set $x2 (local.get $x0))
       (local.set $at (i32.sub (local.get $at) (i32.const 16)))
       (br_if $pairs (i32.lt_s (local.tee $i (i32.add (local.get $i) (i32.const 2))) (local.get $count))))
-    (if (v128.any_true (local.get $missing)) (then (call $amend (local.get $count) (local.get $clamp)))))
+    (if (v128.any_true (f64x2.ne (local.get $sum) (local.get $sum)))
+      (then (call $amend (local.get $count) (local.get $clamp)))))
 
   ;; The innovations that are NaN, from what is there of their level; 0 where nothing is known.
   (func $amend (param $count i32) (param $clamp f64)
