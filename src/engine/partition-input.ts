@@ -1,6 +1,5 @@
 import type { InputRecord, Subscription } from './log/log.ts';
 import type { MemoryGuard } from './memory-guard.ts';
-import { RecordQueue } from './record-queue.ts';
 
 /** A partition is paused while its queue has more bytes than this, or more records than `queueRecordsMax`. */
 export const QUEUE_BYTES_MAX = 32 * 1024 * 1024;
@@ -18,7 +17,12 @@ interface PartitionInputOptions {
 /** The records of a partition that were fetched and not scored. It pauses the partition while they are too many. */
 export class PartitionInput {
   readonly #options: PartitionInputOptions;
-  readonly #queue = new RecordQueue();
+  #batches: (readonly InputRecord[])[] = [];
+  /** Number of records of the first batch that were taken already. */
+  #taken = 0;
+  records = 0;
+  /** Bytes of their keys and values. */
+  bytes = 0;
   #subscription: Subscription | null = null;
   #paused = false;
   /** The offset behind what was delivered. */
@@ -29,22 +33,14 @@ export class PartitionInput {
     this.#options = options;
   }
 
-  get records(): number {
-    return this.#queue.length;
-  }
-
   /** Time of the record that is taken next; null if there is none. */
   get headMs(): number | null {
-    return this.#queue.headMs;
-  }
-
-  get bytes(): number {
-    return this.#queue.bytes;
+    return this.#batches[0]?.[this.#taken].timestampMs ?? null;
   }
 
   /** Forgets what was delivered before, and reads from `offset` on, of the topic with this id. */
   start(subscription: Subscription, offset: number, topicId: string | null): void {
-    this.#queue.clear();
+    [this.#batches, this.#taken, this.records, this.bytes] = [[], 0, 0, 0];
     this.nextOffset = offset;
     this.#subscription = subscription;
     subscription.start(this.#options.partition, offset, topicId);
@@ -55,14 +51,33 @@ export class PartitionInput {
   accept(records: readonly InputRecord[], nextOffset: number): void {
     if (this.#subscription === null) return;
     this.nextOffset = nextOffset;
-    this.#queue.accept(records);
+    if (records.length > 0) this.#batches.push(records);
+    this.records += records.length;
+    for (const record of records) this.bytes += bytesOf(record);
     if (!this.#paused && (this.#fill > 1 || this.#options.memory.exceeded)) this.#pause(true);
   }
 
-  pop(max: number, bytesMax: number, untilMs?: number): readonly InputRecord[] {
-    const records = this.#queue.pop(max, bytesMax, untilMs);
+  /**
+   * Takes the oldest records: at most `max`, and none after `bytesMax` is reached or behind one whose time is after
+   * `untilMs`, but at least one when there is any. Never takes records of two batches at once.
+   */
+  pop(max: number, bytesMax: number, untilMs = Number.POSITIVE_INFINITY): readonly InputRecord[] {
+    const [batch = []] = this.#batches;
+    const last = Math.min(batch.length, this.#taken + max);
+    let end = this.#taken;
+    let bytes = 0;
+    while (end < last && (end === this.#taken || (bytes < bytesMax && batch[end].timestampMs <= untilMs)))
+      bytes += bytesOf(batch[end++]);
+    const taken = batch.slice(this.#taken, end);
+    this.#taken = end;
+    this.records -= taken.length;
+    this.bytes -= bytes;
+    if (end === batch.length) {
+      this.#batches.shift();
+      this.#taken = 0;
+    }
     this.#resumeWhenFree();
-    return records;
+    return taken;
   }
 
   /** It pauses nothing afterwards, and resumes nothing. */
@@ -81,7 +96,7 @@ export class PartitionInput {
 
   /** Fill level of the queue. Above 1 the queue is full. */
   get #fill(): number {
-    return Math.max(this.#queue.length / this.#options.queueRecordsMax, this.#queue.bytes / QUEUE_BYTES_MAX);
+    return Math.max(this.records / this.#options.queueRecordsMax, this.bytes / QUEUE_BYTES_MAX);
   }
 
   #pause(paused: boolean): void {
@@ -92,4 +107,8 @@ export class PartitionInput {
     else this.#subscription?.resume(partition);
     onPaused(paused);
   }
+}
+
+function bytesOf({ key, value }: InputRecord): number {
+  return (key?.length ?? 0) + (value?.length ?? 0);
 }
