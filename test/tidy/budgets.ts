@@ -4,22 +4,22 @@ import { test } from 'node:test';
 import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_500, test: 74_350, words: 49_950 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_250, test: 74_050, words: 49_950 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
-  alerts: 3_890,
+  alerts: 3_850,
   api: 14_380,
-  app: 6_000,
+  app: 5_970,
   checkpoint: 2_230,
   codecs: 5_040,
   config: 3_440,
   console: 6_940,
-  demo: 1_350,
+  demo: 1_340,
   detection: 7_730,
-  engine: 9_570,
+  engine: 9_530,
   forecasting: 2_650,
-  history: 2_360,
+  history: 2_300,
   incidents: 1_910,
   kafka: 6_240,
   main: 210,
@@ -29,9 +29,9 @@ const ROOMS: Readonly<Record<string, number>> = {
   records: 2_600,
   sandbox: 690,
   singleton: 310,
-  store: 2_930,
+  store: 2_890,
   time: 1_090,
-  tools: 3_360,
+  tools: 3_350,
 };
 
 const ROOMS_MAX = 24;
