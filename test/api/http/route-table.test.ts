@@ -10,6 +10,7 @@ import { holdToTable, type RouteRules, type RouteTable } from '../../../src/api/
 import { ROUTE_TABLE } from '../../../src/api/http/route-table.ts';
 import { consoleFiles } from '../../../src/console/page-files.ts';
 import { createLogger } from '../../../src/ops/logger.ts';
+import { hasRole, KEY_ROLES } from '../../../src/store/keys/key-role.ts';
 import { AUTHORIZED, KEY, startApp } from '../../fixture/http/http-service.ts';
 import { memoryAccounts } from '../../fixture/store/memory-store.ts';
 import { until } from '../../fixture/until.ts';
@@ -62,19 +63,23 @@ test('every row of the table has its route', async () => {
   );
 });
 
-test('each route needs the role of its row, and a key where the row has a role', async () => {
-  const app = await startApp(undefined, { ...everything, key: { role: 'viewer' } });
-  for (const { row, method, url, rules } of routes) {
-    // It takes a key or a code for signing in, and looks for both itself.
-    if (row === 'POST /console/session') continue;
-    const { statusCode: without } = await app.inject({ method, url });
-    // A session begins with a key, or with a code.
-    assert.equal(without === 401, rules.role !== null || row === 'POST /console/session', row);
-    if (rules.role === null || row === 'GET /v1/live') continue;
-    const { statusCode: asViewer } = await app.inject({ method, url, headers: AUTHORIZED });
-    assert.equal(asViewer === 403, rules.role !== 'viewer', row);
-  }
-});
+for (const role of KEY_ROLES) {
+  test(`each route needs a key where its row has a role, and takes a key of the role ${role} if that suffices`, async () => {
+    const app = await startApp(undefined, { ...everything, key: { role } });
+    for (const { row, method, url, rules } of routes) {
+      // It takes a key or a code for signing in, and looks for both itself.
+      if (row === 'POST /console/session') continue;
+      const { statusCode: without } = await app.inject({ method, url });
+      assert.equal(without === 401, rules.role !== null, row);
+      if (rules.role === null || row === 'GET /v1/live') continue;
+      const { statusCode, body } = await app.inject({ method, url, headers: AUTHORIZED });
+      assert.equal(statusCode === 403, !hasRole(role, rules.role), row);
+      const text = `This needs a key with the role ${rules.role}; this key has the role ${role}`;
+      // In the format of its senders, too.
+      assert.equal(body.includes(text), statusCode === 403, row);
+    }
+  });
+}
 
 test('each route takes a body up to the limit of its row', async () => {
   const app = await startApp(undefined, { ...everything, key: { role: 'admin' } });
