@@ -9,7 +9,7 @@ const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_250
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_850,
-  api: 14_380,
+  api: 14_350,
   app: 5_970,
   checkpoint: 2_230,
   codecs: 5_040,

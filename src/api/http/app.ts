@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import cookie from '@fastify/cookie';
 import cors from '@fastify/cors';
 import swagger from '@fastify/swagger';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
@@ -15,7 +16,6 @@ import { CONNECTION_LIMITS, type ConnectionLimits, closeStalled, limitSockets } 
 import { addDocsPage } from './docs-page.ts';
 import type { AppServices, GivenServices } from './exchange/app-services.ts';
 import { CLIENT_GONE } from './exchange/client-gone.ts';
-import { readCookies } from './exchange/console-session.ts';
 import { compressAnswers } from './exchange/content-encoding.ts';
 import { answerProblems, PROTECTED, refuseBadConnections } from './exchange/failures.ts';
 import type { App } from './exchange/fastify-app.ts';
@@ -138,7 +138,7 @@ async function guardedApp(
   answerProblems(app, services.logger);
   holdToTable(app, ROUTE_TABLE);
   if (corsOrigins.length > 0) await app.register(cors, corsOptions(corsOrigins));
-  await readCookies(app);
+  await app.register(cookie);
   requireKey(app, services);
   return app;
 }

@@ -32,10 +32,6 @@ export function isExposed({
   encrypted,
   trustedProxies,
 }: Pick<WebSettings, 'trustedProxies'> & { readonly host: string; readonly encrypted: boolean }): boolean {
-  return !encrypted && trustedProxies.length === 0 && !isLoopback(host);
-}
-
-/** True if only this machine reaches the address. */
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+  const isLoopback = host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+  return !encrypted && trustedProxies.length === 0 && !isLoopback;
 }

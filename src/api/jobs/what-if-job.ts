@@ -5,16 +5,12 @@ import { compressedJson } from './answer-job.ts';
 import type { JobOutcome, JobRun } from './job.ts';
 
 /** The request of a what-if: whose series are tried. */
-interface WhatIfRequestOfJob extends DetectorQuestion {
+export interface WhatIfRequestOfJob extends DetectorQuestion {
   readonly owner: string;
 }
 
 /** A what-if of one detector: no longer, as it has a place of other jobs meanwhile. */
 export const WHAT_IF_SECONDS_MAX = 900;
-
-export function encodeWhatIf(request: WhatIfRequestOfJob): Uint8Array {
-  return Buffer.from(JSON.stringify(request));
-}
 
 export async function runWhatIf(
   { request, timeoutMs, signal: stop, onProgress = () => {} }: JobRun<JobName>,

@@ -7,12 +7,11 @@ import { readWeights } from '../../models/tuning-graphs.ts';
 import type { Logger } from '../../ops/logger.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import type { Database } from '../../store/database/database.ts';
-import type { ApiKey } from '../../store/keys/api-keys.ts';
 import { findFinetunedModel } from '../../store/models/finetuned-models.ts';
 import type { FinetunedWeights } from '../../store/models/finetuned-weights.ts';
 import { fieldProblem, HttpProblem, invalidRequest, overloaded } from '../wire/problem.ts';
 import type { FrequencyProfile } from './frequency-profile.ts';
-import { inputSettings, modelsOfKey, type ServedModel, type ServedModels, type TuneWeights } from './served-models.ts';
+import { inputSettings, type ServedModel, type ServedModels, type TuneWeights } from './served-models.ts';
 import {
   endOf,
   noObserver,
@@ -41,21 +40,6 @@ export interface FinetunedServices {
   readonly finetuned: FinetunedStore;
   readonly logger: Logger;
   readonly nowMs: () => number;
-}
-
-/**
- * The models that a key may use, with the fine-tuned model of a request. Throws an HttpProblem: 404 when the owner has
- * no such model, 403 when the key may not use its base model.
- */
-export async function modelsForKey(
-  services: FinetunedServices & { readonly models: ServedModels },
-  key: ApiKey,
-  finetunedId: string | null | undefined,
-): Promise<ServedModels> {
-  const allowed = modelsOfKey(services.models, key);
-  if (!finetunedId) return allowed;
-  const { model, weights } = await loadTunedWeights(services, key.owner, finetunedId);
-  return withWeights(allowed, model, weights);
 }
 
 /** Loads a fine-tuned model: its base model and weights. Throws an HttpProblem 404 when the owner has no such model. */

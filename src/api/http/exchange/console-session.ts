@@ -1,19 +1,13 @@
-import cookie from '@fastify/cookie';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiKey } from '../../../store/keys/api-keys.ts';
 import { beginSession, endSession, SESSION_MS_MAX, sessionId } from '../../../store/keys/console-sessions.ts';
 import { makeKeySecret } from '../../../store/keys/key-secret.ts';
 import { HttpProblem } from '../../wire/problem.ts';
 import type { AppServices } from './app-services.ts';
-import type { App } from './fastify-app.ts';
 
 const COOKIE = 'tidewatch-session';
 
 type SessionServices = Pick<AppServices, 'keys' | 'store' | 'nowMs'>;
-
-export async function readCookies(app: App): Promise<void> {
-  await app.register(cookie);
-}
 
 /** Gives the browser a session of a key. Scripts of the page cannot read it, and other sites cannot send it. */
 export async function startSession(

@@ -20,11 +20,8 @@ const WEEK_MS = 7 * DAY_MS;
 const JUDGED_MS_MIN = DAY_MS;
 
 export function addDetectorRoutes(app: App, services: AppServices): void {
-  addDetectors(app, services);
+  const { operations, store, nowMs } = services;
   addSaving(app, services);
-}
-
-function addDetectors(app: App, { operations, store, nowMs }: AppServices): void {
   app.get('/v1/detectors', described('listDetectors', DetectorsAnswer, {}, 404), async () => {
     const { detectors: port, reader, cluster } = operationsOf(operations);
     const [versions, counts, found, reviews] = await Promise.all([

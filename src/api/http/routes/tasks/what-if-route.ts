@@ -1,5 +1,5 @@
 import { listDetectorVersions } from '../../../../store/detector-versions.ts';
-import { encodeWhatIf, WHAT_IF_SECONDS_MAX } from '../../../jobs/what-if-job.ts';
+import { WHAT_IF_SECONDS_MAX, type WhatIfRequestOfJob } from '../../../jobs/what-if-job.ts';
 import { modelsOfKey } from '../../../models/served-models.ts';
 import { detectorToTry } from '../../../operations/detector-what-if.ts';
 import { type Operations, operationsOf } from '../../../operations/operations.ts';
@@ -37,7 +37,7 @@ export function addWhatIfRoute(app: App, services: AppServices): void {
       task: 'what_if',
       caller,
       tokens: whatIfTokens(kept?.observations ?? 0),
-      body: encodeWhatIf({ ...question, owner }),
+      body: Buffer.from(JSON.stringify({ ...question, owner } satisfies WhatIfRequestOfJob)),
       timeoutSeconds: WHAT_IF_SECONDS_MAX,
     });
     noteAdmitted(request);
