@@ -48,25 +48,24 @@ const hasEnded = (nowMs: number) => `(kept_at < ${nowMs - ARRIVING_MS} AND
 
 export async function readSeries(sql: HistorySql, selection: SeriesSelection, nowMs: number): Promise<SeriesRows> {
   const { sort, limit, after, recent } = selection;
-  const matching = matches(selection);
   // Series that have ended come last.
   const worst = `CASE WHEN ${hasEnded(nowMs)} THEN ${ENDED_GRADE} ELSE COALESCE(grade, ${NO_GRADE}) END`;
-  const [{ total }] = await sql.query<{ total: number }>(
-    `SELECT COUNT(*) AS total FROM history_series ${matching.where}`,
-    matching.values,
-  );
   const page = matches(selection);
   if (after !== null && sort === 'name') page.add(`name > ${page.mark(after[0])}`);
   if (after !== null && sort === 'grade') {
     const grade = `CAST(${page.mark(String(after[0]))} AS FLOAT4)`;
     page.add(`(${worst} < ${grade} OR (${worst} = ${grade} AND name > ${page.mark(after[1])}))`);
   }
-  const order = sort === 'name' ? 'name' : 'worst DESC, name';
+  const order = sort === 'name' ? 'name' : `${worst} DESC, name`;
+  // Of a million series the order reads its own columns alone, which takes half of the time.
   const rows = await sql.query<NewestRow & { readonly worst: number; readonly ended: boolean }>(
-    `SELECT *, ${worst} AS worst, ${hasEnded(nowMs)} AS ended FROM history_series ${page.where}
-      ORDER BY ${order} LIMIT ${page.mark(limit + 1)}`,
+    `SELECT *, ${worst} AS worst, ${hasEnded(nowMs)} AS ended FROM history_series
+      WHERE id IN (SELECT id FROM history_series ${page.where} ORDER BY ${order} LIMIT ${page.mark(limit + 1)})
+      ORDER BY ${order}`,
     page.values,
   );
+  const isAll = after === null && rows.length <= limit;
+  const total = isAll ? rows.length : await countSeries(sql, selection);
   const shown = rows.slice(0, limit);
   const values = await recentValues(sql, shown, recent);
   const last = rows.length > limit ? shown.at(-1) : undefined;
@@ -75,10 +74,19 @@ export async function readSeries(sql: HistorySql, selection: SeriesSelection, no
   return { series, total, next };
 }
 
+async function countSeries(sql: HistorySql, selection: SeriesSelection): Promise<number> {
+  const { where, values } = matches(selection);
+  const [{ total }] = await sql.query<{ total: number }>(
+    `SELECT COUNT(*) AS total FROM history_series ${where}`,
+    values,
+  );
+  return total;
+}
+
 function matches({ detector, group, match, search, alarm }: SeriesSelection) {
   const conditions = new Conditions().add('time IS NOT NULL').equals('detector', detector).equals('member_of', group);
   conditions.chosen('name', match);
-  if (search !== null) conditions.add(`strpos(lower(name), lower(${conditions.mark(search)})) > 0`);
+  if (search !== null) conditions.add(`contains(lower(name), lower(${conditions.mark(search)}))`);
   return alarm ? conditions.add(IS_ALARM) : conditions;
 }
 
