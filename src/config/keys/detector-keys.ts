@@ -169,9 +169,9 @@ export const detectorKeys = {
   ...profileKeys,
   spread: defaulted(
     boolean,
-    false,
+    true,
     'The first window of a new series, or group, closes at a step that its id decides, so that forecasts of series ' +
-      'that begin together do not all fall due at once.',
+      'that begin together do not all fall due at once; false: at the step `detection_size`.',
   ),
   events: defaulted(eventRules, {}, 'Which alarms become events, in event time. Default: all of them.'),
   labels: defaulted(labels, {}, 'Part of every event, for routes of alerts.'),

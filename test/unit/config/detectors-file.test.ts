@@ -23,6 +23,7 @@ test('a detector with only the required keys has every default', () => {
     by: null,
     model: 'tsmodel-1-detection',
     ...unruled,
+    isSpread: true,
   });
   const { freq, ...lengths } = settings;
   assert.equal(freq.alias, 'h');
