@@ -8,9 +8,10 @@ export const API_KEY = 'the-key-of-the-benchmarks';
 /** `tidewatch serve` in a process of its own, as a user starts it. */
 export type Sidecar = Awaited<ReturnType<typeof startSidecar>>;
 
-export async function startSidecar() {
+/** @param settings further variables of its environment */
+export async function startSidecar(settings: Readonly<Record<string, string>> = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), 'tidewatch-bench-'));
-  const env = { TIDEWATCH_API_KEY: API_KEY, HTTP_PORT: '0', OPS_PORT: '0', DATA_DIR: dataDir };
+  const env = { TIDEWATCH_API_KEY: API_KEY, HTTP_PORT: '0', OPS_PORT: '0', DATA_DIR: dataDir, ...settings };
   const { url, pid, fields, stop } = await startedCommand(['serve'], env, 'serving');
   return {
     url,

@@ -2,9 +2,10 @@
  * Memory of a worker by the number of series it holds, with full rings, on a model that costs nothing and without a
  * broker.
  */
-import { readFileSync } from 'node:fs';
+
 import type { Figures } from '../bench.ts';
 import { runChild } from '../child.ts';
+import { imageMalloc } from '../image-malloc.ts';
 import { type Cell, printTable, rounded } from '../table.ts';
 import type { HeldMemory, MemoryOptions } from './memory-process.ts';
 
@@ -45,11 +46,4 @@ export async function run(): Promise<Figures> {
     rss_mb: figures[`rss_mb_${COUNTS.at(-1)}`],
     ...figures,
   };
-}
-
-/** How the image has the system allocate. */
-function imageMalloc(): NodeJS.ProcessEnv {
-  const image = readFileSync(new URL('../../../deploy/Dockerfile', import.meta.url), 'utf8');
-  const [, name, value] = /^ENV (MALLOC_\w+)=(\w+)$/m.exec(image)!;
-  return { [name]: value };
 }

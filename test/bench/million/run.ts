@@ -17,15 +17,17 @@ import { freshFolder } from '../../fixture/fresh-folder.ts';
 import { until } from '../../fixture/until.ts';
 import type { Figures } from '../bench.ts';
 import { startChild } from '../child.ts';
+import { imageMalloc } from '../image-malloc.ts';
 import { printTable, rounded } from '../table.ts';
 import { differencesOfSample } from './backtested-sample.ts';
+import { startConsoleWatch } from './console-watch.ts';
 import { type FleetState, GROUP, makeTopics, PARTITIONS, SEEDED_STEPS, STEP_MS, writeDetectors } from './fleet.ts';
 import { startIncidentWatch } from './incident-watch.ts';
 import type { Probed, ProbeOptions } from './probe.ts';
 import { usageOf } from './process-usage.ts';
 import { seedFleet } from './seed.ts';
 
-const PARTS = ['seed', 'steady', 'together', 'kill', 'start', 'incident'] as const;
+const PARTS = ['seed', 'steady', 'together', 'kill', 'start', 'incident', 'console'] as const;
 type Part = (typeof PARTS)[number];
 const DAY_MS = 86_400_000;
 const SAMPLE_SERIES = 1_000;
@@ -122,10 +124,15 @@ async function feed(connection: KafkaConnection, kafka: LocalKafka, options: Opt
     KAFKA_GROUP_ID: GROUP,
     DETECTORS: detectorsFile,
     DATA_DIR: join(logs, 'data'),
+    ...imageMalloc(),
   };
   const startedMs = Date.now();
   const workers = faultedWorkers({ count: options.workers, folder: logs, detectorsFile, env });
   workers.startAll();
+  const startWatch = (part: Part) => {
+    if (part === 'incident') return startIncidentWatch(connection, { folder: logs, env });
+    return part === 'console' ? startConsoleWatch(series, env) : null;
+  };
   const pids = () => Array.from({ length: workers.count }, (_, at) => workers.pid(at)!);
   const sumOfUsage = () => usageOf(pids());
   try {
@@ -133,7 +140,7 @@ async function feed(connection: KafkaConnection, kafka: LocalKafka, options: Opt
     await until('every partition is restored', () => restoredIn(logs, workers.count), { waitMsMax });
     const [restoredMs, restored] = [Date.now(), sumOfUsage()];
     const movedBelow = part === 'incident' ? Math.min(MOVED_SERIES, Math.ceil(series / 10)) : 0;
-    const watch = part === 'incident' ? await startIncidentWatch(connection, { folder: logs, env }) : null;
+    const watch = await startWatch(part);
     const sampleEvery = Math.max(1, Math.floor(series / Math.min(SAMPLE_SERIES, Math.ceil(series / 100))));
     const asked: ProbeOptions = { ...state, kafka: connection.config, perSecond, steps, movedBelow, sampleEvery };
     const probe = startChild<'ready' | Probed>('million/probe.ts', asked);
@@ -144,7 +151,7 @@ async function feed(connection: KafkaConnection, kafka: LocalKafka, options: Opt
     const used = sumOfUsage();
     await probe.stop();
     await writeFile(stateFile(folder), JSON.stringify({ ...state, nextStep: state.nextStep + steps }));
-    const incident = await watch?.conclude();
+    const watched = await watch?.conclude();
     const compared =
       part === 'kill' ? await differencesOfSample(probed.sample, { state, steps, detectorsFile, folder: logs }) : null;
     const { sample: _, lastSlowMs, firstScoreMs, ...figures } = probed;
@@ -163,7 +170,7 @@ async function feed(connection: KafkaConnection, kafka: LocalKafka, options: Opt
       workers_rss_mb: rounded(used.rssMb),
       ...(killedMs > 0 && { caught_up_s: rounded(Math.max(0, lastSlowMs - killedMs) / 1_000) }),
       ...compared,
-      ...incident,
+      ...watched,
       crashes: workers.crashes.length,
     };
     printTable(
