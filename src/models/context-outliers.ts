@@ -8,7 +8,7 @@ const DEVIATIONS_MAX = 32;
 const LEAP_RATIO = 1.5;
 /**
  * One value or step in so many may have been such a leap before, and is left out of the comparison. Below this number
- * of observed values a leap is nothing unusual.
+ * of observed values a leap, or an excursion, is nothing unusual.
  */
 const LEAP_VALUES = 64;
 
@@ -16,6 +16,8 @@ const LEAP_VALUES = 64;
  * Holds the outliers of one context, in place, by a rule of that context alone. Values that are not finite stay.
  *
  *   range      from the third-lowest to the third-highest observed value
+ *   returned   farther beyond the range than it is wide, before a value that is not: missing from now on. An excursion
+ *              of one or two values shows nothing of what follows, and networks would repeat it a season later
  *   centre     mean of the values, each moved into the range (Winsorised); deviation: their mean distance from it
  *   outliers   beyond the range and more than 32 deviations from the centre: held to whichever of the two is farther
  *   last       beyond all values, and farther from both values before it than 1.5 times every earlier step, 1 value or
@@ -29,7 +31,10 @@ export function holdOutliers(context: Float32Array): void {
   const range = rangeOf(context);
   if (range === null) return;
   const { low, high } = boundsOf(context, range);
-  if (range.count >= LEAP_VALUES) holdLast(context, Math.max(OUTLIERS_MAX, Math.floor(range.count / LEAP_VALUES)));
+  if (range.count >= LEAP_VALUES) {
+    holdLast(context, Math.max(OUTLIERS_MAX, Math.floor(range.count / LEAP_VALUES)));
+    dropReturned(context, range);
+  }
   for (let i = 0; i < context.length; i++) {
     if (!isObserved(context[i])) continue;
     if (context[i] < low) context[i] = low;
@@ -42,6 +47,16 @@ interface Range {
   readonly high: number;
   /** Observed values. */
   readonly count: number;
+}
+
+function dropReturned(context: Float32Array, { low, high }: Range): void {
+  const width = high - low;
+  let isBack = false;
+  for (let i = context.length - 1; i >= 0; i--) {
+    if (!isObserved(context[i])) continue;
+    if (context[i] <= high + width && context[i] >= low - width) isBack = true;
+    else if (isBack) context[i] = Number.NaN;
+  }
 }
 
 function isObserved(value: number): boolean {

@@ -39,6 +39,13 @@ const ROWS_FEW = 8;
  * level yet, and each of them would raise the scale that clips the next.
  */
 const RUN_ROWS = 24;
+/** One or two outliers behind so many rows without one are a glitch: they do not show that others will come. */
+const GLITCH_ROWS = 2;
+const LONE_ROWS = 240;
+/** Places of a row among the outliers of residuals; see passOutliers. */
+const RUN_MAX = RUN_ROWS + 1;
+const ECHO_MAX = RUN_MAX + RUN_ROWS;
+const LONE_MAX = RUN_MAX + LONE_ROWS;
 /** Changes from which on a scale clamps the innovations of the shape search. */
 const CLAMP_ROWS_MIN = 20;
 /** The model's own deviation counts like so many rows at first, and fades over PRIOR_ROWS. */
@@ -126,7 +133,10 @@ export function observeTerms(
   const d = unforeseen * scaled(rings, CHANGE, change, { floor: finest, least });
   const wasFound = analogue > 0 && isSearched(rings, position - 1);
   const isExpected = areShapesKnown && wasFound && !Number.isNaN(rings.distanceAt(position - analogue));
-  const followed = isExpected ? innovation - earlierInnovation(analogue) : Number.NaN;
+  const earlier = isExpected ? earlierInnovation(analogue) : Number.NaN;
+  // What followed a glitch, or was one, is expected of no other row.
+  const isCut = Math.abs(earlier) >= rings.scalar(SCALARS.innovationMax);
+  const followed = isCut ? Number.NaN : innovation - earlier;
   const n = unforeseen * scaled(rings, ANALOGUE, followed, { floor, least });
   const isShaped = areShapesKnown && nearestLag(rings) > 0 && isSearched(rings, position);
   const w = scaled(rings, SHAPE, isShaped ? Math.sqrt(nearestDistance(rings)) : Number.NaN, { floor, least });
@@ -164,12 +174,47 @@ function seed(rings: SeriesRings, position: number, floor: number): void {
   seedShapes(rings, position);
 }
 
-/** True if a residual, early in the series, belongs to a run of large ones whose first one was learned from. */
-function goesOn(rings: SeriesRings, { rows, size, clip }: Pick<TermRow, 'rows' | 'size' | 'clip'>): boolean {
-  const isLarge = rows >= CLAMP_ROWS_MIN && rows < BEYOND_ROWS_MIN && size > CLIP_FULL * clip;
-  const run = isLarge ? rings.scalar(SCALARS.residualRun) + 1 : 0;
-  rings.setScalar(SCALARS.residualRun, run);
-  return run > 1 && run <= RUN_ROWS;
+/**
+ * Takes a row with a residual. Returns its place among the outliers of the residuals:
+ *
+ *   0               no outlier in LONE_ROWS
+ *   1 .. RUN_MAX    outliers in a row, behind so many rows without one
+ *   .. ECHO_MAX     rows behind a glitch; then, or behind other outliers, rows without one, up to LONE_MAX
+ *   beyond that     outliers in a row that have others before them
+ */
+function passOutliers(rings: SeriesRings, isOutlier: boolean): number {
+  const before = rings.scalar(SCALARS.residualRun);
+  const place = isOutlier ? placeOfOutlier(before) : placeBehind(before);
+  rings.setScalar(SCALARS.residualRun, place);
+  return place;
+}
+
+function placeOfOutlier(before: number): number {
+  if (before <= RUN_MAX) return Math.min(RUN_MAX, before + 1);
+  return LONE_MAX + Math.min(RUN_MAX, 1 + Math.max(0, before - LONE_MAX));
+}
+
+function placeBehind(before: number): number {
+  if (before === 0 || before === LONE_MAX) return 0;
+  const isBehindRun = before <= RUN_MAX || before > LONE_MAX;
+  if (isBehindRun) return 1 + (before <= GLITCH_ROWS ? RUN_MAX : ECHO_MAX);
+  return before + 1;
+}
+
+/**
+ * The size that an entry counts with for its scale; null if it teaches nothing. Rows on their forecast behind a glitch
+ * are its echo: changes, analogues and shapes still contain its value.
+ */
+function taughtSize(rings: SeriesRings, term: number, { rows, size, clip }: Omit<TermRow, 'mean' | 'floor'>) {
+  const isOutlier = rows >= CLAMP_ROWS_MIN && size > CLIP_FULL * clip;
+  const place = term === RESIDUAL ? passOutliers(rings, isOutlier) : rings.scalar(SCALARS.residualRun);
+  if (!isOutlier) return size;
+  if (term === RESIDUAL && rows < BEYOND_ROWS_MIN) {
+    const run = place > LONE_MAX ? place - LONE_MAX : place;
+    if (run > 1 && run < RUN_MAX) return null;
+  }
+  if (place > 0 && place <= GLITCH_ROWS) return CLIP_FULL * clip;
+  return place > RUN_MAX && place <= ECHO_MAX ? null : size;
 }
 
 /**
@@ -193,8 +238,10 @@ function scaled(
   const size = Math.abs(entry);
   const clip = rows + prior < CLIP_ROWS_MIN ? Number.POSITIVE_INFINITY : scale;
   rings.setScalar(SCALARS.termRows + term, rows + 1);
-  if (term !== RESIDUAL || !goesOn(rings, { rows, size, clip })) {
-    rings.setScalar(SCALARS.termSquares + term, inSinglePrecision(nextSquare({ rows, mean, size, clip, floor })));
+  const taught = taughtSize(rings, term, { rows, size, clip });
+  if (taught !== null) {
+    const square = nextSquare({ rows, mean, size: taught, clip, floor });
+    rings.setScalar(SCALARS.termSquares + term, inSinglePrecision(square));
   }
   const most = least > 0 ? Math.min(rows + 1, TERM_MAX) : TERM_MAX;
   return known ? Math.min(size / Math.max(scale, least), most) : 0;

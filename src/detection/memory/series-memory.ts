@@ -42,7 +42,7 @@ const PLACES = layout({
   alarm: ALARM_STATE.count,
   /** Mean of the last residuals, with their signs; see grade-terms.ts. */
   recentResidual: 1,
-  /** Rows in a run of residuals beyond what counts in full; see grade-terms.ts. */
+  /** Outliers of residuals in a row, or rows behind them; see grade-terms.ts. */
   residualRun: 1,
 });
 export const SCALARS = PLACES.at;

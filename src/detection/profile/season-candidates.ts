@@ -20,6 +20,8 @@ const UNEXPLAINED_MAX = 0.4;
 export const ROOM_SHARE = 0.25;
 /** Root mean square distances from the mean beyond which a slot is extreme. */
 const EXTREME = 3;
+/** A square far beyond those before teaches this share of itself. */
+const EXTRAORDINARY_SHARE = 1 / 256;
 /** Largest distance from the origin, in units. */
 const DISTANCE_MAX = 1e9;
 
@@ -133,4 +135,13 @@ export function weekSlotOf({ daySlots, weekdayOfSpecial }: ProfileLayout, slot: 
   const day = Math.floor(slot / daySlots);
   const special = weekdayOfSpecial.size === 0 ? undefined : weekdayOfSpecial.get(day);
   return (special ?? weekdayOf(day)) * daySlots + slot - day * daySlots;
+}
+
+/**
+ * What a square far beyond those before teaches at most: a share of itself, so that a new kind of day is learned within
+ * days, and never more than the mean square error of the mean: one glitch is no reason to expect others.
+ */
+export function extraordinarySquare(errorOfMean: number, square: number): number {
+  const share = square * EXTRAORDINARY_SHARE;
+  return errorOfMean > 0 ? Math.min(share, errorOfMean) : share;
 }

@@ -4,6 +4,7 @@ import {
   bestCandidate,
   DAY,
   DAY_AT_LEVEL,
+  extraordinarySquare,
   hourOf,
   LAST,
   MEAN,
@@ -32,9 +33,9 @@ const CLIP = 4;
 const CLIP_SLOTS = 8;
 /** Candidates whose mean square error is at most so many times that of the best one are comparable. */
 const COMPARABLE = 4;
-/** An extraordinary slot counts up to so many times the mean square error, and at least by this share of its own. */
+/** An extraordinary slot counts up to so many times the mean square error, or what `extraordinarySquare` allows. */
 const EXTRAORDINARY = 4;
-export const EXTRAORDINARY_SHARE = 1 / 256;
+const EXTRAORDINARY_MEAN = 64;
 /** The first distance from the origin is so many units, or up to twice as many. */
 const UNIT_FIRST = 16;
 /** Half of the largest number that 16 bits hold. */
@@ -151,7 +152,11 @@ function measure(
 ): void {
   const at = f + F.errors + candidate;
   const square = error * error;
-  const most = isOrdinary ? square : Math.max(EXTRAORDINARY * floats[at], square * EXTRAORDINARY_SHARE);
+  const beyond =
+    candidate === MEAN && floats[at] > 0
+      ? EXTRAORDINARY_MEAN * floats[at]
+      : Math.max(EXTRAORDINARY * floats[at], extraordinarySquare(floats[f + F.errors + MEAN], square));
+  const most = isOrdinary ? square : beyond;
   floats[at] += Math.max(1 / (ERROR_DAYS * layout.daySlots), 1 / measured) * (Math.min(square, most) - floats[at]);
 }
 
@@ -197,7 +202,7 @@ function learnDeviation(state: ProfileState, { hour, candidate, shown }: SlotSpr
   const at = halfStart + layout.places.spread + hour;
   const before = halves[at] * halves[at];
   const scale = Math.max(floats[f + F.spread], before || 0, floats[f + F.errors + candidate]);
-  const most = Math.max(CLIP * CLIP * scale, shown * EXTRAORDINARY_SHARE);
+  const most = Math.max(CLIP * CLIP * scale, extraordinarySquare(floats[f + F.errors + MEAN], shown));
   const square = slots > CLIP_SLOTS ? Math.min(shown, most) : shown;
   floats[f + F.spread] += Math.max(SPREAD_RATE_MIN, 1 / slots) * (square - floats[f + F.spread]);
   halves[at] = Math.sqrt(Number.isNaN(before) ? square : before + HOUR_SPREAD_RATE * (square - before));

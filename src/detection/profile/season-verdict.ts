@@ -4,13 +4,14 @@ import {
   distanceOf,
   expectedDistance,
   explains,
+  extraordinarySquare,
   hourOf,
   isFlatStretch,
   MEAN,
   unitOf,
   valueAt,
 } from './season-candidates.ts';
-import { EXTRAORDINARY_SHARE, enterSlot } from './season-profile.ts';
+import { enterSlot } from './season-profile.ts';
 import { type DayVerdict, dayVerdict } from './whole-day.ts';
 
 const { firstMs: FIRST_MS, slot: SLOT, sum: SUM, origin: ORIGIN } = PROFILE_DOUBLES.at;
@@ -127,7 +128,7 @@ function distanceRatio({ layout, floats, floatStart: f }: ProfileState, distance
   const rows = floats[f + F.distanceRows];
   const mean = Math.max(floats[f + F.distance], smallest);
   const z = rows === 0 ? 0 : mean > 0 ? distance / Math.sqrt(mean) : distance > 0 ? Z_MAX : 0;
-  const most = Math.max(square(Z_MAX) * mean, square(distance) * EXTRAORDINARY_SHARE);
+  const most = Math.max(square(Z_MAX) * mean, extraordinarySquare(floats[f + F.errors + MEAN], square(distance)));
   const shown = rows > DISTANCE_ROWS_MIN ? Math.min(square(distance), most) : square(distance);
   const counted = Math.min(rows + 1, DISTANCE_MS / layout.stepMs);
   floats[f + F.distanceRows] = counted;

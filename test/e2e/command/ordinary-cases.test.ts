@@ -108,6 +108,23 @@ const leak: OrdinaryCase = {
   },
 };
 
+/** A wave with one glitch, and a spike of twenty deviations two days later. */
+function glitch(value: number, stepMs: number): OrdinaryCase {
+  const [glitchMs, spikeMs] = [at(1, 1, 6), at(1, 3, 2)];
+  return {
+    stepMs,
+    lengthMs: at(1, 3, 4),
+    valueAt: (ms, normal) => {
+      const usual = 100 + 20 * Math.sin((Math.PI * hourOf(ms)) / 12) + normal();
+      return ms === glitchMs ? value : ms === spikeMs ? usual + 20 : usual;
+    },
+    isRight: (alarms) => {
+      const late = alarms.filter((ms) => ms >= glitchMs);
+      return late.length === 2 && late[0] === glitchMs && late[1] === spikeMs;
+    },
+  };
+}
+
 /** A business by the day: quiet weekends, noise of 3 %. */
 function daily(outlierAt: number | null): OrdinaryCase {
   return {
@@ -147,6 +164,9 @@ const CASES: Readonly<Record<string, OrdinaryCase>> = {
   'a business by the day, with an outlier after four months': daily(120),
   'an incident of two days': incident,
   'a leak of five hours': leak,
+  'a spike two days behind a glitch': glitch(200, 10 * MINUTE_MS),
+  'a spike two days behind a large glitch': glitch(2_000, HOUR_MS),
+  'a spike two days behind a sentinel': glitch(-1e9, 5 * MINUTE_MS),
   'one missing value in a wave': {
     stepMs: HOUR_MS,
     lengthMs: 20 * DAY_MS,

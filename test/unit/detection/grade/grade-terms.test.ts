@@ -45,6 +45,21 @@ for (const at of [0, 1, 7, 15, 25, 60, 200]) {
   }
 }
 
+test('a glitch and its echo change the grades of later spikes by a tenth at most, also a season later', async () => {
+  const spikesOf = async (glitch: number) => {
+    const values = Array.from({ length: ROWS }, (_, row) => noise(row) + (row === 500 ? glitch : 0));
+    for (let row = 530; row < ROWS; row += 100) values[row] += 12;
+    const grades = (await gradesOf(values)).map(({ grade }) => grade);
+    return grades.filter((_, row) => row >= 530 && (row - 530) % 100 === 0);
+  };
+  const usual = await spikesOf(0);
+  for (const glitch of [30, 100, 1e5, -1e5]) {
+    for (const [i, grade] of (await spikesOf(glitch)).entries()) {
+      assert.ok(grade > 0.9 * usual[i], `spike ${i} behind ${glitch} has the grade ${grade}, not ${usual[i]}`);
+    }
+  }
+});
+
 /** The median of the newest eight values: it follows a new level at its next cutoff. */
 const followingForecaster = contextForecaster((context) => medianOf(context.slice(-8)));
 

@@ -256,6 +256,26 @@ test('an incident of two days leaves what is expected a week later within two us
   });
 });
 
+test('one glitch, however large, neither ends a profile nor makes a spike usual', () => {
+  for (const stepMs of [HOUR_MS, HOUR_MS / 4]) {
+    for (const glitch of [5_000, 1e6, -1e9]) {
+      const state = fresh({ stepMs });
+      feed(state, { days: 28 });
+      const glitchMs = START_MS + 29.5 * DAY_MS;
+      const verdicts = feed(state, {
+        fromDay: 28,
+        days: 7,
+        valueAt: (ms) => (ms === glitchMs ? glitch : officeAt(ms)),
+      });
+      assert.ok(!verdicts.includes(null), `${glitch} ends the profile`);
+      const noon = START_MS + 36.5 * DAY_MS;
+      const next = feed(state, { fromDay: 35, days: 2, valueAt: (ms) => officeAt(ms) + (ms === noon ? 400 : 0) });
+      const spike = next.find((each) => each?.timestampMs === noon);
+      assert.equal(spike?.isUsual, false, `behind ${glitch} a spike is ${spike?.deviations} deviations`);
+    }
+  }
+});
+
 test('what the profile explains of a blind forecast is usual, up to five deviations', () => {
   const season = {
     unusual: 0,
