@@ -65,7 +65,10 @@ export function answerProblems(app: App, logger: Logger): void {
     const allowed = METHODS.filter((method) => app.findRoute({ method, url: path }) !== null);
     if (allowed.length === 0) {
       const isRoute = (url: string) => app.findRoute({ method: 'POST', url }) !== null;
-      return reply.code(404).send({ detail: unknownPath(path, isRoute) });
+      const problem = new HttpProblem(404, unknownPath(path, isRoute));
+      const isOtlp =
+        /\bprotobuf\b/.test(request.headers['content-type'] ?? '') && !/\/(?:write|push|receive)\b/.test(path);
+      return isOtlp ? sendStatus(request, reply.code(404), problem) : reply.code(404).send(problem.body);
     }
     return reply.code(405).header('allow', allowed.join(', ')).send({ detail: 'Method Not Allowed' });
   };
