@@ -9,10 +9,10 @@ const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_350
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_850,
-  api: 14_350,
+  api: 14_360,
   app: 5_970,
   checkpoint: 2_230,
-  codecs: 5_040,
+  codecs: 5_060,
   config: 3_440,
   console: 6_940,
   demo: 1_340,

@@ -41,11 +41,26 @@ const GROUP = 10;
  */
 export function addProtobufFile(root: protobuf.Root, text: string): AddedFile {
   if (/^[A-Za-z0-9+/\s]+=*\s*$/.test(text)) return addDescriptor(root, Buffer.from(text, 'base64'));
-  const { package: name, imports = [], weakImports = [] } = protobuf.parse(text, root, { keepCase: true });
+  const parsed = protobuf.parse(withoutAggregates(text), root, { keepCase: true });
+  const { package: name, imports = [], weakImports = [] } = parsed;
   return {
     messages: messageTypes(name === undefined ? root : root.lookup(name)),
     imports: [...imports, ...weakImports],
   };
+}
+
+/** Comments, texts, the start of a value of several fields of an option other than `features`, and braces. */
+const PARTS = /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|(["'])(?:(?!\1)[^\\\n]|\\.)*\1|(?<!\bfeatures\s*)=\s*\{|[{}]/g;
+
+/** Empties values of several fields of options, such as those of Kafka Connect: the library cannot read all of them. */
+function withoutAggregates(text: string): string {
+  let [kept, from, depth] = ['', 0, 0];
+  for (const { 0: part, index } of text.matchAll(PARTS)) {
+    if (depth === 0 && part.startsWith('=')) kept += `${text.slice(from, index)}= ""`;
+    if (part.endsWith('{') && (depth > 0 || part.startsWith('='))) depth++;
+    else if (part === '}' && depth > 0 && --depth === 0) from = index + 1;
+  }
+  return kept + text.slice(from);
 }
 
 export function messageTypes(scope: protobuf.ReflectionObject | null): protobuf.Type[] {

@@ -1,8 +1,12 @@
 import protobuf from 'protobufjs';
 import { decimalNumber } from './avro.ts';
 
+/** The options in it are extended by schemas with options of their own. No record has a message of it. */
+const DESCRIPTOR_FILE = 'google/protobuf/descriptor.proto';
+const OPTIONS = ['File', 'Message', 'Field', 'Oneof', 'ExtensionRange', 'Enum', 'EnumValue', 'Service', 'Method'];
 /** Messages of files that schemas import without a reference, since every registry knows them. */
 const KNOWN_MESSAGES: Readonly<Record<string, string>> = {
+  [DESCRIPTOR_FILE]: OPTIONS.map((name) => `message ${name}Options { extensions 1000 to max; }`).join(''),
   'confluent/type/decimal.proto': 'message Decimal { bytes value = 1; uint32 precision = 2; int32 scale = 3; }',
   'google/type/decimal.proto': 'message Decimal { string value = 1; }',
   'google/type/money.proto': 'message Money { string currency_code = 1; int64 units = 2; int32 nanos = 3; }',
@@ -22,7 +26,7 @@ export function addKnown(root: protobuf.Root, file: string): boolean {
   }
   const known = protobuf.common.get(file);
   if (known?.nested !== undefined) root.addJSON(known.nested);
-  return (messages ?? known ?? null) !== null;
+  return file !== DESCRIPTOR_FILE && (messages ?? known ?? null) !== null;
 }
 
 type Message = Readonly<Record<string, unknown>>;

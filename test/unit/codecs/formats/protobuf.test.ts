@@ -76,3 +76,31 @@ test('an invalid schema is refused', () => {
   assert.throws(() => read('message {'));
   assert.throws(() => read('syntax = "proto3"; message A { Missing b = 1; }'));
 });
+
+test('options of any form are passed over, also those that a referenced file defines', () => {
+  const references = [
+    {
+      name: 'rules.proto',
+      text: `syntax = "proto2"; package rules; import "google/protobuf/descriptor.proto";
+        message Rule { optional int32 least = 1; }
+        extend google.protobuf.FieldOptions { optional Rule rule = 50001; }
+        extend google.protobuf.MessageOptions { optional Rule whole = 50001; }`,
+    },
+  ];
+  // The parameters are written as the registry returns those of Kafka Connect's decimals.
+  const text = `syntax = "proto3"; // = { no value
+    import "confluent/meta.proto"; import "rules.proto";
+    option (confluent.file_meta) = { doc: "}", tags: ["a"] };
+    message Row { option (rules.whole) = { least: 1 };
+      string series = 1 [(confluent.field_meta) = {
+        params: [ { value: "10", key: "precision" }, { value: '{', key: "scale" } ]
+      }, deprecated = true];
+      enum Kind { NONE = 0 [(confluent.field_meta) = { params: [ { } ] }]; GAUGE = 1; }
+      oneof reading { double value = 2 [(rules.rule) = { least: 2 }]; }
+      Kind kind = 3; google.protobuf.FieldOptions options = 4; google.protobuf.FileDescriptorProto file = 5; }`;
+  const plain = 'syntax = "proto3"; message Row { string series = 1; double value = 2; int32 kind = 3; }';
+  const row = read(text, references)(protobufRecord(1, plain, 'Row', { series: 's', value: 2, kind: 1 }));
+  assert.deepEqual({ ...(row as object) }, { series: 's', value: 2, kind: (row as { kind: object }).kind });
+  const edition = 'edition = "2023"; option features = { field_presence: IMPLICIT }; message Row { double value = 1; }';
+  assert.equal((read(edition)(protobufRecord(1, plain, 'Row', {})) as { value: unknown }).value, 0);
+});
