@@ -22,12 +22,6 @@ export function sendToSlack(
   };
 }
 
-interface PlainText {
-  readonly type: 'plain_text';
-  readonly text: string;
-  readonly emoji: false;
-}
-
 /**
  * A message in blocks of plain text: Slack formats none of it, so that the name of a series can neither mention a
  * channel nor show a link that leads elsewhere. The text next to the blocks is for notifications and is escaped.
@@ -37,8 +31,8 @@ export function slackMessage(
   { title, text }: Worded,
   { consoleUrl }: Pick<Wording, 'consoleUrl'>,
 ) {
-  const plain = (content: string, charactersMax: number): PlainText => {
-    return { type: 'plain_text', text: cut(content, charactersMax), emoji: false };
+  const plain = (content: string, charactersMax: number) => {
+    return { type: 'plain_text', text: cut(content, charactersMax), emoji: false } as const;
   };
   const sections = inParts(text, SECTION_CHARACTERS_MAX)
     .filter((part) => part.trim() !== '')

@@ -13,18 +13,13 @@ const ENDS_MAX = 100_000;
 
 type ClosedNotice = Notice & { readonly closedAtMs: number };
 
-interface RecentEnd {
-  readonly notice: ClosedNotice;
-  readonly receivers: readonly string[];
-}
-
 export function closedNotice(subject: Subject, opening: Opening, closedAtMs: number): ClosedNotice {
   return { type: 'closed', ...subjectOf(subject), opening, closedAtMs };
 }
 
 export class RecentEnds {
   readonly #repeating: ReadonlySet<string>;
-  readonly #ends: Entries<RecentEnd>;
+  readonly #ends: Entries<{ readonly notice: ClosedNotice; readonly receivers: readonly string[] }>;
 
   constructor(receivers: readonly ReceiverSettings[], changes: StateChanges) {
     this.#repeating = new Set(receivers.filter(({ target }) => needsRepetition(target)).map(({ name }) => name));

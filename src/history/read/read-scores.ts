@@ -73,21 +73,15 @@ export async function readScores(sql: HistorySql, range: ScoreRange): Promise<Se
     values,
   );
   const span = { fromMs: fromMs ?? oldest ?? none.fromMs, toMs: toMs ?? (newest === null ? none.toMs : newest + 1) };
-  const bucketMs = rows <= pointsMax ? null : widthFor({ oldest: oldest!, newest: newest!, pointsMax });
+  const bucketMs = rows <= pointsMax ? null : widthFor(oldest!, newest!, pointsMax);
   const columns = columnsOf(
     await sql.query(statement(source, bucketMs), bucketMs === null ? values : [...values, bucketMs]),
   );
   return { ...place, ...span, bucketMs, columns };
 }
 
-interface Downsampled {
-  readonly oldest: number;
-  readonly newest: number;
-  readonly pointsMax: number;
-}
-
 /** The first width of which there are at most as many buckets as points. */
-function widthFor({ oldest, newest, pointsMax }: Downsampled): number {
+function widthFor(oldest: number, newest: number, pointsMax: number): number {
   const fits = (width: number) => Math.floor(newest / width) - Math.floor(oldest / width) < pointsMax;
   // Two buckets of any width may hold the shortest range.
   return WIDTHS.find(fits) ?? newest + 1;

@@ -39,11 +39,6 @@ interface Epoch {
   readonly parts: Readonly<Record<string, number>>;
 }
 
-interface KnownSeries {
-  readonly contexts: readonly string[];
-  readonly since: number;
-}
-
 /** Epoch and which one began first: -1 the first by name, 1 the other one, 0 both. */
 type Together = readonly [epoch: number, first: -1 | 0 | 1];
 
@@ -52,7 +47,7 @@ export class FleetPast {
   readonly #stepMs: number;
   readonly #dependencies: Dependencies;
   readonly #epochs: Entries<Epoch>;
-  readonly #series: Entries<KnownSeries>;
+  readonly #series: Entries<{ readonly contexts: readonly string[]; readonly since: number }>;
   readonly #times: Entries<readonly number[]>;
   readonly #pairs: Entries<readonly Together[]>;
   /** The other series of each pair. */

@@ -1,10 +1,10 @@
 import type { Database } from './database.ts';
 
-/** Observes the duration of each operation of the store, waiting included, also when it failed. */
 interface StoreSeconds {
   observe(labels: { readonly operation: 'query' | 'transaction' }, seconds: number): void;
 }
 
+/** Observes the duration of each operation of the store, waiting included, also when it failed. */
 export function timedDatabase(database: Database, taken: StoreSeconds): Database {
   const timed = async <T>(operation: 'query' | 'transaction', run: () => Promise<T>): Promise<T> => {
     const startedMs = performance.now();

@@ -4,14 +4,8 @@ import type { Idempotency } from './jobs.ts';
 /** Time within which a request can be repeated under its key. */
 export const ANSWERS_KEPT_MS = 86_400_000;
 
-/** The answer to the first request of a key; `same` when that was the same request. */
-interface KnownAnswer {
-  readonly answer: object;
-  readonly same: boolean;
-}
-
-/** The answer that is kept under this key; null for a new one. */
-export async function findAnswer(sql: Sql, owner: string, { key, digest }: Idempotency): Promise<KnownAnswer | null> {
+/** The answer that is kept under this key, and whether it was to the same request; null for a new key. */
+export async function findAnswer(sql: Sql, owner: string, { key, digest }: Idempotency) {
   const [row] = await sql.query<{ answer: string; digest: string }>(
     `SELECT answer, request_digest AS digest FROM idempotent_answers WHERE owner = $1 AND idempotency_key = $2`,
     [owner, key],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeConfig } from '../../../src/config/describe.ts';
-import { load, problemsOf } from '../../fixture/configuration.ts';
+import { load, loaded, problemsOf } from '../../fixture/configuration.ts';
 
 const FILES = { 'secret.txt': 'from a file\n' };
 const OAUTH = { KAFKA_BROKERS: 'a:9092', KAFKA_SASL_MECHANISM: 'oauthbearer' };
@@ -9,9 +9,7 @@ const ENDPOINT = { KAFKA_SASL_TOKEN_URL: 'https://issuer/token', KAFKA_SASL_CLIE
 
 test('tokens for SASL OAUTHBEARER come from an endpoint or a file', () => {
   const saslOf = (more: Record<string, string>) => {
-    const result = load({ env: { ...OAUTH, KAFKA_SASL_EXTENSIONS: 'a=1, b=x-y', ...more }, files: FILES });
-    assert.equal(result.kind, 'config');
-    return result.config.kafka?.sasl;
+    return loaded({ env: { ...OAUTH, KAFKA_SASL_EXTENSIONS: 'a=1, b=x-y', ...more }, files: FILES }).kafka?.sasl;
   };
   const extensions = { a: '1', b: 'x-y' };
   const client = { ...ENDPOINT, KAFKA_SASL_CLIENT_SECRET_FILE: 'secret.txt', KAFKA_SASL_SCOPE: 's' };
@@ -28,9 +26,8 @@ test('tokens for SASL OAUTHBEARER come from an endpoint or a file', () => {
 });
 
 test('the description of a configuration hides the secret of the client', () => {
-  const result = load({ env: { ...OAUTH, ...ENDPOINT, KAFKA_SASL_CLIENT_SECRET: 'swordfish' } });
-  assert.equal(result.kind, 'config');
-  const described = JSON.stringify(describeConfig(result.config));
+  const config = loaded({ env: { ...OAUTH, ...ENDPOINT, KAFKA_SASL_CLIENT_SECRET: 'swordfish' } });
+  const described = JSON.stringify(describeConfig(config));
   assert.ok(!described.includes('swordfish') && described.includes('https://issuer/token'), described);
 });
 

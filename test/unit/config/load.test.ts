@@ -3,16 +3,14 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { describeConfig } from '../../../src/config/describe.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { load, problemsOf, type Settings } from '../../fixture/configuration.ts';
+import { load, loaded, problemsOf, type Settings } from '../../fixture/configuration.ts';
 
 const PEM = '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n';
 const FILES = { 'ca.pem': PEM, 'cert.pem': PEM, 'key.pem': PEM, 'password.txt': 'from a file\n', 'empty.txt': '' };
 
 test('the default name of the changelog contains the group id, and the earlier name is looked for', () => {
   const changelogOf = (groupId: string) => {
-    const result = load({ env: { KAFKA_GROUP_ID: groupId } });
-    assert.equal(result.kind, 'config');
-    const { earlierChangelog, topics } = result.config.stream;
+    const { earlierChangelog, topics } = loaded({ env: { KAFKA_GROUP_ID: groupId } }).stream;
     return [topics.changelog, earlierChangelog];
   };
   assert.deepEqual(changelogOf('tidewatch'), ['tidewatch-changelog', null]);
@@ -20,9 +18,7 @@ test('the default name of the changelog contains the group id, and the earlier n
 });
 
 test('an environment without a single setting gives every default', () => {
-  const result = load({});
-  assert.equal(result.kind, 'config');
-  const { config } = result;
+  const config = loaded({});
   assert.equal(config.kafka, null);
   assert.equal(config.registry, null);
   assert.deepEqual(config.stream.detectors, []);
@@ -48,33 +44,30 @@ test('an environment without a single setting gives every default', () => {
 
 test('a flag wins over the environment, the environment over the detectors file, the file over the default', () => {
   const yaml = detectorsFile('worker: { commit_interval_ms: 300, commit_records_max: 300, queue_records_max: 300 }');
-  const result = load({
+  const config = loaded({
     env: { DETECTORS: 'd.yaml', KAFKA_COMMIT_INTERVAL_MS: '200', KAFKA_COMMIT_RECORDS_MAX: '200' },
     flags: { 'kafka-commit-interval-ms': '100' },
     files: { 'd.yaml': yaml },
   });
-  assert.equal(result.kind, 'config');
-  const { commitIntervalMs, commitRecordsMax, queueRecordsMax, seriesMax } = result.config.worker;
+  const { commitIntervalMs, commitRecordsMax, queueRecordsMax, seriesMax } = config.worker;
   assert.deepEqual([commitIntervalMs, commitRecordsMax, queueRecordsMax, seriesMax], [100, 200, 300, 100_000]);
 });
 
 test('the default of a command loses against every setting', () => {
   const fallbacks = { detectors: 'demo.yaml', logLevel: 'error' } as const;
   const files = { 'demo.yaml': detectorsFile(''), 'd.yaml': detectorsFile('topics: { scores: mine }') };
-  const first = load({ fallbacks, files });
-  assert.equal(first.kind, 'config');
-  assert.deepEqual([first.config.logLevel, first.config.stream.detectors.length], ['error', 1]);
-  const second = load({ fallbacks, files, env: { LOG_LEVEL: 'debug' }, flags: { detectors: 'd.yaml' } });
-  assert.equal(second.kind, 'config');
-  assert.deepEqual([second.config.logLevel, second.config.stream.topics.scores], ['debug', 'mine']);
+  const first = loaded({ fallbacks, files });
+  assert.deepEqual([first.logLevel, first.stream.detectors.length], ['error', 1]);
+  const second = loaded({ fallbacks, files, env: { LOG_LEVEL: 'debug' }, flags: { detectors: 'd.yaml' } });
+  assert.deepEqual([second.logLevel, second.stream.topics.scores], ['debug', 'mine']);
 });
 
 test('an empty variable counts as unset', () => {
-  assert.equal(load({ env: { KAFKA_BROKERS: '', OPS_PORT: '' } }).kind, 'config');
+  assert.deepEqual(problemsOf(load({ env: { KAFKA_BROKERS: '', OPS_PORT: '' } })), []);
 });
 
 test('brokers, TLS files and SASL credentials are read', () => {
-  const result = load({
+  const config = loaded({
     env: {
       KAFKA_BROKERS: 'a:9092, [::1]:9093',
       KAFKA_TLS: 'true',
@@ -87,8 +80,7 @@ test('brokers, TLS files and SASL credentials are read', () => {
     },
     files: FILES,
   });
-  assert.equal(result.kind, 'config');
-  assert.deepEqual(result.config.kafka, {
+  assert.deepEqual(config.kafka, {
     brokers: ['a:9092', '[::1]:9093'],
     clientId: 'tidewatch',
     tls: {
@@ -189,7 +181,7 @@ test('variables of other Kafka tools and of Kubernetes are ignored', () => {
     TIDEWATCH_SERVICE_HOST: '10.0.0.2',
     TIDEWATCH_API_KEY: 'a-key-of-24-characters-x',
   };
-  assert.equal(load({ env }).kind, 'config');
+  assert.deepEqual(problemsOf(load({ env })), []);
 });
 
 test('problems of flags, environment and detectors file are reported together', () => {
@@ -204,9 +196,7 @@ test('problems of flags, environment and detectors file are reported together', 
 });
 
 test('HTTP listens on the loopback interface by default, and a key must fit into a header', () => {
-  const result = load({ env: { HTTP_PORT: '0' } });
-  assert.equal(result.kind, 'config');
-  const { host, port, apiKey } = result.config.http;
+  const { host, port, apiKey } = loaded({ env: { HTTP_PORT: '0' } }).http;
   assert.deepEqual({ host, port, apiKey }, { host: '127.0.0.1', port: 0, apiKey: null });
   const problems = problemsOf(load({ env: { HTTP_PORT: 'x', TIDEWATCH_API_KEY: 'with space, and long enough' } }));
   assert.equal(problems.length, 2, problems.join('\n'));
@@ -218,7 +208,7 @@ test('TIDEWATCH_API_KEY has at least 24 characters', () => {
     'TIDEWATCH_API_KEY must be 24 or more characters of printable ASCII without spaces, and no key of an example ' +
       '(openssl rand -hex 24 makes one), got a value that is not shown',
   ]);
-  assert.equal(load({ env: { TIDEWATCH_API_KEY: 'x'.repeat(24) } }).kind, 'config');
+  assert.deepEqual(problemsOf(load({ env: { TIDEWATCH_API_KEY: 'x'.repeat(24) } })), []);
   for (const known of [
     'a-key-of-at-least-24-characters',
     'change-me-change-me-change-me',
@@ -273,9 +263,7 @@ test('proxies, origins and certificates are checked when the service starts', ()
     HTTP_TLS_CERT: 'cert.pem',
     HTTP_TLS_KEY: 'key.pem',
   };
-  const result = load({ env: right, files: FILES });
-  assert.equal(result.kind, 'config');
-  const { trustedProxies, corsOrigins, tls } = result.config.http;
+  const { trustedProxies, corsOrigins, tls } = loaded({ env: right, files: FILES }).http;
   assert.deepEqual(trustedProxies, ['10.0.0.0/8', '::1']);
   assert.deepEqual(corsOrigins, ['https://a.example', 'http://localhost:5173']);
   assert.deepEqual(tls, { certPath: 'cert.pem', keyPath: 'key.pem' });
@@ -284,9 +272,8 @@ test('proxies, origins and certificates are checked when the service starts', ()
 test('no secret appears in a problem or in the description of a configuration', () => {
   const tls = { KAFKA_TLS: 'true', KAFKA_TLS_CERT: 'cert.pem', KAFKA_TLS_KEY: 'key.pem' };
   const env = { ...BESIDE_SECRETS, ...tls, ...SECRETS };
-  const result = load({ env, files: FILES });
-  assert.equal(result.kind, 'config');
-  const described = JSON.stringify(describeConfig(result.config));
+  const config = loaded({ env, files: FILES });
+  const described = JSON.stringify(describeConfig(config));
   const wrong = {
     ...env,
     KAFKA_SASL_MECHANISM: 'x',

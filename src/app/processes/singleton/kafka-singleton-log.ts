@@ -184,12 +184,10 @@ function unreadable(error: unknown): null {
   return null;
 }
 
-interface SessionTopics {
-  readonly stateTopic: string;
-  readonly outputTopic: string | null;
-}
-
-function stateSession(session: PartitionSession, { stateTopic, outputTopic }: SessionTopics): StateSession {
+function stateSession(
+  session: PartitionSession,
+  { stateTopic, outputTopic }: Pick<KafkaSingletonLogOptions, 'stateTopic' | 'outputTopic'>,
+): StateSession {
   return {
     load: (onEntry) => {
       return session.readChangelog((key, value) => onEntry(key.toString(), value === null ? null : value.toString()));

@@ -16,6 +16,12 @@ type ToldBody = ReturnType<typeof notifiedIncident> & { readonly dedupKey: strin
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
+/** A published schema. */
+function schemaOf(name: string) {
+  const text = readFileSync(new URL(`../../../../schemas/${name}.schema.json`, import.meta.url), 'utf8');
+  return new Ajv({ formats: { 'date-time': true } }).compile(JSON.parse(text));
+}
+
 test('a receiver can verify the signature, and a repetition has the same id', async () => {
   const hook = await startHttpReceiver();
   const env = { SECRET, AUTH: 'Bearer token' };
@@ -54,10 +60,7 @@ test('the events have the fields of their records, and the key that all messages
 });
 
 test('every body follows its schema and that of the events', async () => {
-  const read = (name: string) =>
-    JSON.parse(readFileSync(new URL(`../../../../schemas/${name}.schema.json`, import.meta.url), 'utf8'));
-  const ajv = new Ajv({ formats: { 'date-time': true } });
-  const [isBody, isEvent] = [ajv.compile(read('alert-webhook')), ajv.compile(read('anomaly-event'))];
+  const [isBody, isEvent] = [schemaOf('alert-webhook'), schemaOf('anomaly-event')];
   const hook = await startHttpReceiver();
   const { send } = receiverOf(`webhook: { url: "${hook.url}" }`);
   const { opened, updated, closed } = revisionsOf(1);
@@ -115,10 +118,7 @@ test('a receiver that sends its secrets back does not get them into a log', asyn
 });
 
 test('a message about an incident has its record, with a key that is that of no event', async () => {
-  const read = (name: string) =>
-    JSON.parse(readFileSync(new URL(`../../../../schemas/${name}.schema.json`, import.meta.url), 'utf8'));
-  const ajv = new Ajv({ formats: { 'date-time': true } });
-  const [isBody, isIncident] = [ajv.compile(read('alert-webhook')), ajv.compile(read('anomaly-incident'))];
+  const [isBody, isIncident] = [schemaOf('alert-webhook'), schemaOf('anomaly-incident')];
   const hook = await startHttpReceiver();
   const { send } = receiverOf(`webhook: { url: "${hook.url}" }`);
   const told = notifiedIncident();
