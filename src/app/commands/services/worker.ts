@@ -17,8 +17,7 @@ const own = {
 
 const NEEDS = ['brokers', 'detectors'] as const;
 
-/** Scores the observations of a cluster until it is stopped. */
-export const workerCommand = command({
+const scoring = command({
   own,
   settings: workerOptions,
   requires: NEEDS,
@@ -45,3 +44,6 @@ export const workerCommand = command({
     });
   },
 });
+
+/** Scores the observations of a cluster until it is stopped. Its help begins with what it needs. */
+export const workerCommand = { ...scoring, options: [...Object.values(workerOptions), ...Object.values(own)] };
