@@ -9,6 +9,12 @@ const app = await startApp(undefined, { operations: await fakeOperations(), key:
 after(() => app.close());
 const send = sender(app);
 
+interface Parameter {
+  readonly in: string;
+  readonly name: string;
+  readonly schema: { readonly pattern?: string; readonly enum?: readonly string[]; readonly items?: object };
+}
+
 test('a refusal repeats a bounded part of what was sent', async () => {
   for (const text of ['!', '[', '{', '&a '].map((part) => part.repeat(100_000 / part.length))) {
     const saved = await send('PUT', '/v1/detectors', { text, base_version: null });
@@ -28,4 +34,20 @@ test('no list cuts what is asked for: a page larger than it has is refused with 
     assert.deepEqual([status, body.detail[0].loc[0]], [422, 'query'], url);
     assert.match(body.detail[0].msg, /^Input should be an integer from 1 to (1000|20000)$/);
   }
+});
+
+test('each parameter of a query refuses what its description excludes, by its name', async () => {
+  const { paths } = (await send('GET', '/openapi.json')).body;
+  let refused = 0;
+  for (const [path, { get }] of Object.entries<{ get?: { parameters?: readonly Parameter[] } }>(paths)) {
+    for (const { in: place, name, schema } of get?.parameters ?? []) {
+      if (place !== 'query' || (schema.pattern ?? schema.enum ?? schema.items) === undefined) continue;
+      const url = `${path.replace(/\{\w+\}/, 'x')}?${name}=!`;
+      const { status, body } = await send('GET', url);
+      const named = body.detail.filter(({ loc }: { loc: readonly string[] }) => loc[0] === 'query' && loc[1] === name);
+      assert.deepEqual([status, named.length], [422, 1], url);
+      refused++;
+    }
+  }
+  assert.ok(refused > 30, `${refused} parameters`);
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KeyRole } from '../../../src/store/keys/key-role.ts';
 import { fakeOperations } from '../../fixture/history/fake-operations.ts';
 import { anomalyEvent, batchOf, keptEvent } from '../../fixture/history/kept-records.ts';
 import { sender } from '../../fixture/http/ask.ts';
@@ -9,10 +8,10 @@ import { startApp } from '../../fixture/http/http-service.ts';
 const NOW = Date.UTC(2026, 4, 2, 12);
 const UNTIL = NOW + 60_000;
 
-async function start(role: KeyRole = 'operator') {
+async function start() {
   const operations = await fakeOperations();
   const clock = { nowMs: NOW };
-  const app = await startApp(undefined, { operations, key: { role, name: 'ann' }, nowMs: () => clock.nowMs });
+  const app = await startApp(undefined, { operations, key: { name: 'ann' }, nowMs: () => clock.nowMs });
   return { operations, clock, send: sender(app) };
 }
 
@@ -52,7 +51,7 @@ test('series and detectors are muted until a time, listed with who did it, and t
   );
 });
 
-test('a mute that names nothing, a wrong pattern or a past end is refused with its field; a viewer may only look', async () => {
+test('a mute that names nothing, a wrong pattern or a past end is refused with its field', async () => {
   const { send } = await start();
   for (const [body, field] of [
     [{ until: UNTIL, reason: 'x' }, 'match'],
@@ -70,8 +69,4 @@ test('a mute that names nothing, a wrong pattern or a past end is refused with i
     assert.equal(status, 422, JSON.stringify(body));
     assert.equal(problem.detail[0].loc[1], field, JSON.stringify(problem));
   }
-  const viewer = await start('viewer');
-  assert.equal((await viewer.send('POST', '/v1/mutes', { match: 'a', until: UNTIL, reason: 'x' })).status, 403);
-  assert.equal((await viewer.send('DELETE', '/v1/mutes/a')).status, 403);
-  assert.equal((await viewer.send('GET', '/v1/mutes')).status, 200);
 });
