@@ -6,10 +6,11 @@ import { runCommand } from '../fixture/command.ts';
 
 const FOLDER = join(import.meta.dirname, '../../src/app/commands');
 
-/** The commands that the files of the folder define, and those that the table loads. */
-const defined = readdirSync(FOLDER).flatMap((file) => {
+/** The commands that the files below the folder define, and those that the table loads. */
+const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+const defined = files.flatMap((file) => {
   const text = readFileSync(join(FOLDER, file), 'utf8');
-  return /export const (\w+): RunnableCommand = \{/.exec(text)?.[1] ?? [];
+  return /export const (\w+Command)\b/.exec(text)?.[1] ?? [];
 });
 const table = readFileSync(join(FOLDER, '../../main.ts'), 'utf8');
 const loaded = Array.from(table.matchAll(/await import\('\S+'\)\)\.(\w+)/g), ([, name]) => name);
