@@ -142,7 +142,9 @@ export class TimestampGuard {
       this.advanced?.push({ loaded: unit.loaded, timestampMs });
       this.watermark.reach(timestampMs);
       // Before what is newer: others of a group may wait for them.
-      if (this.steps.isDue(this.watermark.ms)) this.#ready.push(...this.steps.closeDue(this.watermark.ms));
+      // One by one: they may be more than a call has arguments.
+      if (this.steps.isDue(this.watermark.ms))
+        for (const step of this.steps.closeDue(this.watermark.ms)) this.#ready.push(step);
       noteSeen(unit, timestampMs, this.watermark.ms);
       if (silenceAfter !== null) this.silent.watch(unit);
       if (isFirst) this.idle.watch(unit);
