@@ -149,7 +149,7 @@ async function startDemo({ loaded, ...parts }: DemoParts, { opened, io }: DemoRu
 }
 
 async function printAddress({ url, madeKey, signInLink }: RunningSidecar, io: CommandIo): Promise<void> {
-  const key = madeKey === null ? '..' : `; the first key, shown once and stored: ${madeKey}`;
+  const key = madeKey === null ? '.' : `; the first key, shown once and stored: ${madeKey}`;
   io.out(`The console is at ${url}/console${key}`);
   const link = await signInLink();
   if (link !== null) io.out(`Sign in, once and within ${link.minutes} minutes: ${link.url}`);
