@@ -35,9 +35,15 @@ export function sourceLabels(resource: Attributes, scope: { readonly name: strin
 
 /** A label of `own` keeps its name, and one of another value that it hides gets a name: two sources stay two series. */
 function merged(labels: Attributes, own: Attributes): Attributes {
-  const named = new Map(own);
-  const others = labels.map(([label, value]) => [named.has(label) ? hiddenLabel(label) : label, value] as const);
-  return [...others.filter(([, value], i) => named.get(labels[i][0]) !== value), ...own];
+  const named = new Map([...labels, ...own]);
+  const shown = new Map(own);
+  const others = labels.filter(([label, value]) => shown.get(label) !== value);
+  return [...others.map(([label, value]) => [shown.has(label) ? unused(label, named) : label, value] as const), ...own];
+}
+
+function unused(label: string, named: ReadonlyMap<string, unknown>): string {
+  const name = hiddenLabel(label);
+  return named.has(name) ? unused(name, named) : name;
 }
 
 /** A point, by its encoding. */
