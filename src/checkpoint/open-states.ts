@@ -19,14 +19,9 @@ export interface OpenState {
 
 /** Adds a record of the delta log as it is read from the log; null deletes its slot. */
 export function keepNewestRecord(records: DeltaLogRecords, slot: number, value: Buffer | null): void {
-  const earlier = records.get(slot)?.buffer;
   records.delete(slot);
-  if (value === null) return;
-  // A copy: the value is a view of the whole fetch response. It takes over the memory of the one that it replaces.
-  const fits = earlier !== undefined && value.length <= earlier.byteLength && 2 * value.length >= earlier.byteLength;
-  const kept = fits ? Buffer.from(earlier, 0, value.length) : Buffer.allocUnsafeSlow(value.length);
-  kept.set(value);
-  records.set(slot, kept);
+  // A copy: the value is a view of the whole fetch response.
+  if (value !== null) records.set(slot, Buffer.from(value));
 }
 
 /** The newest open state of each series and group, by key. */
