@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Latencies } from '../../fault/soak/latencies.ts';
+import { until } from '../../fixture/until.ts';
 import type { Figures } from '../bench.ts';
 import { API_KEY, startSidecar } from '../http/sidecar-process.ts';
 import { rounded } from '../table.ts';
@@ -19,11 +20,14 @@ export async function startConsoleWatch(series: number, env: Readonly<Record<str
   const sidecar = await startSidecar(env);
   const tookMs = new Map(Object.keys(ASKED).map((name) => [name, new Latencies()]));
   const ending = new AbortController();
+  const headers = { authorization: `Bearer ${API_KEY}` };
+  await until('the history is open', async () => {
+    return (await fetch(new URL(ASKED.worst_50(0, series), sidecar.url), { headers })).ok;
+  });
   const ask = async () => {
     for (let at = 0; !ending.signal.aborted; at++) {
       for (const [name, path] of Object.entries(ASKED)) {
         const startedMs = performance.now();
-        const headers = { authorization: `Bearer ${API_KEY}` };
         const answer = await fetch(new URL(path(at, series), sidecar.url), { headers });
         if (!answer.ok) throw new Error(`${path(at, series)}: ${answer.status} ${await answer.text()}`);
         await answer.arrayBuffer();
