@@ -14,8 +14,8 @@ const STOP_MS_MAX = 10_000;
 export interface JavaProcess {
   /** Resolves when the process has ended, for whatever reason. */
   readonly ended: Promise<void>;
-  /** SIGTERM, and SIGKILL after `msMax`, 10 s by default. */
-  stop(msMax?: number): Promise<void>;
+  /** SIGTERM, and SIGKILL after `msMax`, 10 s by default, or once `sooner` is aborted. */
+  stop(msMax?: number, sooner?: AbortSignal): Promise<void>;
   /** SIGKILL, as in a crash. */
   kill(): Promise<void>;
   /** SIGSTOP until `thaw`: connections stay open and get no answer. */
@@ -52,15 +52,18 @@ export async function startJava(server: JavaServer): Promise<JavaProcess> {
   const guard = child.pid === undefined ? null : guardAgainstOrphan(child.pid);
   void exited.then(() => guard?.kill());
 
-  const end = async (signal: NodeJS.Signals, msMax: number) => {
+  const end = async (signal: NodeJS.Signals, msMax: number, sooner?: AbortSignal) => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.ref();
-    child.kill(signal);
-    const late = setTimeout(() => child.kill('SIGKILL'), msMax);
+    child.kill(sooner?.aborted ? 'SIGKILL' : signal);
+    const kill = () => child.kill('SIGKILL');
+    const late = setTimeout(kill, msMax);
+    sooner?.addEventListener('abort', kill, { once: true });
     await exited;
     clearTimeout(late);
+    sooner?.removeEventListener('abort', kill);
   };
-  const stop = (msMax = STOP_MS_MAX) => end('SIGTERM', msMax);
+  const stop = (msMax = STOP_MS_MAX, sooner?: AbortSignal) => end('SIGTERM', msMax, sooner);
   const kill = () => end('SIGKILL', STOP_MS_MAX);
 
   try {

@@ -115,11 +115,7 @@ async function makeArchive(classPath: string, archive: string, stop: AbortSignal
     await format({ classPath, archive }, { dataDir: folder, features: {}, ...listener });
     const sharing = [`-XX:ArchiveClassesAtExit=${own}`];
     const broker = await startBroker({ classPath, archive }, folder, { sharing, stop });
-    const kill = () => void broker.kill();
-    stop?.addEventListener('abort', kill, { once: true });
-    await broker.stop(ARCHIVE_MS_MAX);
-    stop?.removeEventListener('abort', kill);
-    stop?.throwIfAborted();
+    await broker.stop(ARCHIVE_MS_MAX, stop);
     await rename(own, archive);
   } finally {
     await rm(folder, { recursive: true, force: true });
