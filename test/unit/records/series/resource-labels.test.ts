@@ -61,6 +61,9 @@ test('attributes that share a label have one order of precedence, whatever order
     assert.deepEqual(idsOf(request(resource, [attribute('job', { stringValue: 'c' })]), 'json'), [
       'up{job="c",otel_resource_job="a"}',
     ]);
+    assert.deepEqual(idsOf(request(resource, [attribute('job', { stringValue: 'c' })]), 'json', ['*']), [
+      'up{job="c",otel_resource_job="b",otel_resource_otel_resource_job="a"}',
+    ]);
   }
 });
 
