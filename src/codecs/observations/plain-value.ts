@@ -12,13 +12,19 @@ export function plainValue(raw: unknown): unknown {
   return typeof toBigInt === 'function' ? toBigInt.call(raw) : raw;
 }
 
+interface MessageType {
+  readonly decode?: unknown;
+  readonly fieldsArray: readonly { readonly name: string }[];
+}
+
 /**
  * Names and values of an object of labels or values. Of a Protobuf message also those that it leaves out because they
  * are zero; a field that is absent is null.
  */
 export function entriesOf(found: object): readonly (readonly [string, unknown])[] {
   if (found instanceof Map) return [...found].map(([key, value]) => [String(key), value]);
-  const { $type: type } = found as { readonly $type?: { readonly fieldsArray?: readonly { readonly name: string }[] } };
-  if (type?.fieldsArray === undefined) return Object.entries(found);
+  const { $type: type } = found as { readonly $type?: MessageType | null };
+  // JSON has no functions: a field of this name is a label there.
+  if (typeof type?.decode !== 'function') return Object.entries(found);
   return type.fieldsArray.map(({ name }) => [name, (found as Record<string, unknown>)[name]]);
 }

@@ -66,6 +66,9 @@ test('labels name a record of one value as well', () => {
   assert.match(seriesOf('job=a'), /not an object/);
   assert.match(seriesOf({ job: { a: 1 } }), /label "job"/);
   assert.match(seriesOf({ __name__: 'down' }), /__name__ is "down", not "up"/);
+  // A Protobuf message has its type there.
+  for (const type of [{ fieldsArray: 5 }, { fieldsArray: [] }, { decode: 1, fieldsArray: null }])
+    assert.match(seriesOf({ $type: type, pod: 'a' }), /label "\$type"/);
   // As prometheus-kafka-adapter writes it.
   assert.equal(seriesOf({ __name__: 'up', label1: 'value1' }), 'up{label1="value1"}');
   assert.match(seriesOf(Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`l${i}`, i]))), /65 labels/);
