@@ -63,6 +63,23 @@ test('every row of the table has its route', async () => {
   );
 });
 
+test('who may do what is listed here: admins alone, and what a key that only reads may send', () => {
+  const rowsOf = (role: string | null) => routes.filter(({ rules }) => rules.role === role).map(({ row }) => row);
+  const notRead = (row: string) => !row.startsWith('GET ');
+  const keys = ['GET /v1/keys', 'GET /v1/keys/:id', 'GET /v1/keys/:id/usage', 'POST /v1/keys'];
+  const changes = ['credit', 'revoke', 'role'].map((change) => `POST /v1/keys/:id/${change}`);
+  assert.deepEqual(rowsOf('admin').sort(), ['GET /v1/audit', ...keys, ...changes, 'PUT /v1/detectors']);
+  assert.deepEqual(rowsOf('viewer').filter(notRead).sort(), [
+    'DELETE /mcp',
+    'DELETE /v1/sessions',
+    'DELETE /v1/sessions/:id',
+    'POST /mcp',
+    'POST /model_params',
+    'POST /validate_token',
+  ]);
+  assert.deepEqual(rowsOf(null).filter(notRead).sort(), ['DELETE /console/session', 'POST /console/session']);
+});
+
 for (const role of KEY_ROLES) {
   test(`each route needs a key where its row has a role, and takes a key of the role ${role} if that suffices`, async () => {
     const app = await startApp(undefined, { ...everything, key: { role } });

@@ -34,8 +34,8 @@ test('a poison record becomes a dead letter after it failed alone, and the other
   assert.deepEqual(run.letters('offset'), ['record-failed 137']);
   const scored = run.scores().map(({ input }) => input.offset);
   assert.deepEqual(
-    [...scored, 137].sort((one, two) => one - two),
-    [...Array(RECORDS).keys()],
+    scored,
+    [...Array(RECORDS).keys()].filter((offset) => offset !== 137),
   );
   assert.ok(restores() <= 2 + Math.ceil(Math.log2(RECORDS)), `${restores()} restores`);
 });
