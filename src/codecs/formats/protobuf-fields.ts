@@ -29,7 +29,7 @@ class EnumValue {
   }
 }
 
-/** Gives fields the names of enums, and maps their keys of 64 bits, which the library leaves as eight characters. */
+/** Values of enums get their names, and 64-bit keys of maps their digits: the library leaves these as eight characters. */
 export function readNames(type: protobuf.Type): void {
   const readings = type.fieldsArray.map((field) => [field, readingOf(field)] as const);
   const fields = readings.flatMap(([{ name }, read]) => (read === null ? [] : [[name, read] as const]));

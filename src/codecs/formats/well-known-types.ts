@@ -17,7 +17,10 @@ message DateTime { int32 year = 1; int32 month = 2; int32 day = 3; message Offse
   oneof time_offset { Offset utc_offset = 8; TimeZone time_zone = 9; } }`,
 };
 
-/** Adds the types of a file that every registry knows. Returns false if it is another: its types stay unknown. */
+/**
+ * Adds the types of a file that every registry knows, of `descriptor.proto` the options alone. Returns false if types
+ * of the file stay unknown.
+ */
 export function addKnown(root: protobuf.Root, file: string): boolean {
   const messages = KNOWN_MESSAGES[file];
   if (messages !== undefined) {

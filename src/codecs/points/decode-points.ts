@@ -6,7 +6,7 @@ import { reasonOf } from '../formats/quoted.ts';
 import { decodeLineProtocol } from './line-protocol.ts';
 import { readOtlpJson } from './otlp-json.ts';
 import { readOtlpProtobuf } from './otlp-protobuf.ts';
-import { decodeRemoteWrite } from './remote-write.ts';
+import { decodeRemoteWrite, isPlainRequest } from './remote-write.ts';
 import { SeriesNames } from './series-names.ts';
 import { PointsBySeries, type PointsOfRecord } from './series-points.ts';
 
@@ -31,7 +31,8 @@ export function pointsDecoder(mapping: Pick<RecordMapping, 'resourceLabels' | 'd
   return ({ format, bytes: given, snappy, precision }, nowMs) => {
     let bytes = given;
     try {
-      if (snappy ?? (format === 'remote-write' && !isPlain(given))) bytes = inflateSnappy(given, INFLATED_BYTES_MAX);
+      if (snappy ?? (format === 'remote-write' && !isPlainRequest(given)))
+        bytes = inflateSnappy(given, INFLATED_BYTES_MAX);
     } catch (error) {
       return { kind: 'unreadable', detail: `the body is no Snappy block: ${reasonOf(error)}` };
     }
@@ -47,19 +48,6 @@ export function pointsDecoder(mapping: Pick<RecordMapping, 'resourceLabels' | 'd
         return decodeLineProtocol(bytes.toString(), { precision, nowMs, names });
     }
   };
-}
-
-/** A request of 1.0 begins with a time series or metadata, of 2.0 with the empty symbol. */
-const [TIME_SERIES_TAG, METADATA_TAG, SYMBOL_TAG] = [0x0a, 0x1a, 0x22];
-
-/**
- * Remote write may come without Snappy, and with Snappy that no header names, as Prometheus takes it: only a block of
- * 10 or 26 bytes begins as 1.0, and one of 34 bytes whose first literal is one byte as 2.0.
- */
-function isPlain([first, second]: Uint8Array): boolean {
-  return (
-    first === undefined || [TIME_SERIES_TAG, METADATA_TAG].includes(first) || (first === SYMBOL_TAG && second === 0)
-  );
 }
 
 /**

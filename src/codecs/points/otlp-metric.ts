@@ -1,7 +1,7 @@
 import type { PointExtras } from '../../records/point-extras.ts';
 import {
   type Attributes,
-  hiddenLabel,
+  mergedLabels,
   type ResourceLabels,
   scopeLabels,
 } from '../../records/series/resource-labels.ts';
@@ -30,20 +30,7 @@ export interface OtlpReading {
 
 /** Labels of what sends a metric: those of its scope count more than those of the resource. */
 export function sourceLabels(resource: Attributes, scope: { readonly name: string; readonly attributes: Attributes }) {
-  return merged(resource, scopeLabels(scope.name, scope.attributes));
-}
-
-/** A label of `own` keeps its name, and one of another value that it hides gets a name: two sources stay two series. */
-function merged(labels: Attributes, own: Attributes): Attributes {
-  const named = new Map([...labels, ...own]);
-  const shown = new Map(own);
-  const others = labels.filter(([label, value]) => shown.get(label) !== value);
-  return [...others.map(([label, value]) => [shown.has(label) ? unused(label, named) : label, value] as const), ...own];
-}
-
-function unused(label: string, named: ReadonlyMap<string, unknown>): string {
-  const name = hiddenLabel(label);
-  return named.has(name) ? unused(name, named) : name;
+  return mergedLabels(resource, scopeLabels(scope.name, scope.attributes));
 }
 
 /** A point, by its encoding. */
@@ -141,7 +128,7 @@ export class OtlpMetric {
       const { name, source } = this.#metric;
       const quantiles: Attributes = quantile === undefined ? [] : [['quantile', String(quantile)]];
       // An attribute of the point counts more than one of the scope or the resource.
-      const labels = sortedLabels(merged(source, [...point.attributes(), ...quantiles]));
+      const labels = sortedLabels(mergedLabels(source, [...point.attributes(), ...quantiles]));
       return { name: name === '' ? '' : name + suffix, labels };
     });
     const timestampMs = Math.round(point.timeUnixNano / NANOS_PER_MS);

@@ -7,13 +7,22 @@ import { type NamesOfScope, type SeriesName, SeriesNames } from './series-names.
 import { PointsBySeries, type PointsOfRecord, RECORD_POINTS_MAX } from './series-points.ts';
 
 /** Tags (number of the field << 3 | wire type) of what is read; other fields are passed over. */
-const [TIME_SERIES, LABEL, SAMPLE, HISTOGRAM] = [10, 10, 18, 34];
+const [TIME_SERIES, METADATA, LABEL, SAMPLE, HISTOGRAM] = [10, 26, 10, 18, 34];
 const [LABEL_NAME, LABEL_VALUE, SAMPLE_VALUE, SAMPLE_TIMESTAMP, SAMPLE_START] = [10, 18, 9, 16, 24];
 /** The same of remote write 2.0, whose series name their labels by the places of texts in the request. */
 const [SYMBOL, TIME_SERIES_2, LABEL_REFS, LABEL_REF, HISTOGRAM_2] = [34, 42, 10, 8, 26];
 
 /** Labels of the series of a 2.0 request, written out: what a request of 1.0 may have. */
 const WRITTEN_LABELS_BYTES_MAX = 32 * 1024 * 1024;
+
+/**
+ * True if a request is not compressed: one of 1.0 begins with a time series or metadata, one of 2.0 with the empty
+ * symbol. Remote write may come without Snappy, and with Snappy that no header names, as Prometheus takes it: only a
+ * block of 10 or 26 bytes begins as 1.0, and one of 34 bytes whose first literal is one byte as 2.0.
+ */
+export function isPlainRequest([first, second]: Uint8Array): boolean {
+  return first === undefined || first === TIME_SERIES || first === METADATA || (first === SYMBOL && second === 0);
+}
 
 /**
  * Decodes a request of Prometheus remote write, 1.0 or 2.0, not compressed any more; no field has the same number in

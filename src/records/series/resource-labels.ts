@@ -41,9 +41,6 @@ const PROMETHEUS_LABELS: ReadonlyMap<string, string> = new Map([
   ['host.name', 'host'],
 ]);
 
-/** The label of an attribute whose own name another one has: what differs in it alone stays two series. */
-export const hiddenLabel = (label: string): string => `otel_resource_${label}`;
-
 export type ResourceLabels = (attributes: Attributes) => Attributes;
 
 /** The attributes of a resource that are labels of its series, by names and globs. Each label is there once. */
@@ -52,17 +49,28 @@ export function resourceLabels(chosen: readonly string[] = RESOURCE_LABELS): Res
   const families = globPattern(chosen.filter((name) => /[*?]/.test(name)));
   const churning = globPattern(CHURNING_ATTRIBUTES);
   return (attributes) => {
-    const labels = new Map<string, string>();
+    const [kept, mapped] = [new Map<string, string>(), new Map<string, string>()];
     for (const [key, value] of attributes) {
       if (!names.has(key) && (!families.test(key) || churning.test(key))) continue;
-      const mapped = PROMETHEUS_LABELS.get(key);
-      const label = mapped ?? key;
-      const other = labels.get(label) ?? value;
-      if (mapped !== undefined || !labels.has(label)) labels.set(label, value);
-      if (other !== value) labels.set(hiddenLabel(label), mapped === undefined ? value : other);
+      const label = PROMETHEUS_LABELS.get(key);
+      if (label !== undefined) mapped.set(label, value);
+      else if (!kept.has(key)) kept.set(key, value);
     }
-    return [...labels];
+    return mergedLabels([...kept], [...mapped]);
   };
+}
+
+/** A label of `own` keeps its name, and one of another value that it hides gets a name: two sources stay two series. */
+export function mergedLabels(labels: Attributes, own: Attributes): Attributes {
+  const named = new Set([...labels, ...own].map(([label]) => label));
+  const shown = new Map(own);
+  const others = labels.filter(([label, value]) => shown.get(label) !== value);
+  return [...others.map(([label, value]) => [shown.has(label) ? unused(label, named) : label, value] as const), ...own];
+}
+
+function unused(label: string, named: ReadonlySet<string>): string {
+  const name = `otel_resource_${label}`;
+  return named.has(name) ? unused(name, named) : name;
 }
 
 /** Name and attributes of an instrumentation scope as Prometheus has them. Versions change with deployments. */
