@@ -75,15 +75,8 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   writeOtlp: 'OpenTelemetry metrics (OTLP/HTTP)',
 };
 
-const JOB = /^(submit|get)(\w+)Job$/;
-
-/** The summary of an operation; those of the jobs of tasks are the same for all tasks. */
 export function operationSummary(operationId: string): string {
-  const [, act, task = ''] = JOB.exec(operationId) ?? [];
-  const ofJobs = act === 'get' ? 'Returns status and result of a job, until a week after it ended' : submits(task);
-  const summary = SUMMARIES[operationId] ?? (act === undefined ? undefined : ofJobs);
+  const summary = SUMMARIES[operationId];
   if (summary === undefined) throw new Error(`${operationId} has no summary`);
   return summary;
 }
-
-const submits = (task: string) => `Submits a job: ${task.replace(/\B[A-Z]/g, '_$&').toLowerCase()}`;

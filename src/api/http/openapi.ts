@@ -61,7 +61,7 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
   openapi: DOCUMENT,
   transform({ schema, url, route }) {
     if (schema === undefined || schema.hide === true) return { schema: schema ?? {}, url };
-    const summary = operationSummary(schema.operationId ?? url);
+    const summary = schema.summary ?? operationSummary(schema.operationId ?? url);
     const tag = TAGS.find(([pattern]) => pattern.test(url))?.[1] ?? 'Service';
     const example = schema.body === undefined ? null : exampleOf(url);
     const body = example === null ? {} : { body: { ...(schema.body as object), examples: [example] } };

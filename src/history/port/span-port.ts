@@ -1,7 +1,7 @@
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import type { Incident } from '../../records/incident.ts';
 
-/** Events in the port of the history: how they are chosen, and what is found. */
+/** Events and incidents in the port of the history: how they are chosen, and what is found. */
 
 /** The sort key of the last row of a page. */
 export type PageKey = readonly (string | number)[];
@@ -37,8 +37,6 @@ export interface EventRows {
   readonly totalOpen: number;
   readonly next: PageKey | null;
 }
-
-/** Incidents in the port of the history: how they are chosen, and what is found. */
 
 export interface IncidentSelection extends SpanSelection {
   /** true: only incidents of the kind `single`; false: only others. */

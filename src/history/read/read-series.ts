@@ -65,7 +65,7 @@ export async function readSeries(sql: HistorySql, selection: SeriesSelection, no
     page.values,
   );
   const isAll = after === null && rows.length <= limit;
-  const total = isAll ? rows.length : await countSeries(sql, selection);
+  const total = isAll ? rows.length : await countSeries(sql, matches(selection));
   const shown = rows.slice(0, limit);
   const values = await recentValues(sql, shown, recent);
   const last = rows.length > limit ? shown.at(-1) : undefined;
@@ -74,8 +74,7 @@ export async function readSeries(sql: HistorySql, selection: SeriesSelection, no
   return { series, total, next };
 }
 
-async function countSeries(sql: HistorySql, selection: SeriesSelection): Promise<number> {
-  const { where, values } = matches(selection);
+async function countSeries(sql: HistorySql, { where, values }: Conditions): Promise<number> {
   const [{ total }] = await sql.query<{ total: number }>(
     `SELECT COUNT(*) AS total FROM history_series ${where}`,
     values,
@@ -178,11 +177,6 @@ const EVERY_OPEN_EVENT = {
 
 export async function readPublished(sql: HistorySql, selection: PublishedSelection): Promise<PublishedScores> {
   const { series, limit } = selection;
-  const { where, values } = chosen(series);
-  const [{ total }] = await sql.query<{ total: number }>(
-    `SELECT COUNT(*) AS total FROM history_series ${where}`,
-    values,
-  );
   const page = chosen(series);
   const rows = await sql.query<NewestRow>(
     `SELECT * FROM history_series ${page.where}
@@ -190,7 +184,8 @@ export async function readPublished(sql: HistorySql, selection: PublishedSelecti
     page.values,
   );
   const { events, totalOpen } = await readEvents(sql, { ...EVERY_OPEN_EVENT, limit });
-  return { series: rows.map((row) => seriesRow(row, [])), seriesTotal: total, events, eventsTotal: totalOpen };
+  const seriesTotal = rows.length < limit ? rows.length : await countSeries(sql, chosen(series));
+  return { series: rows.map((row) => seriesRow(row, [])), seriesTotal, events, eventsTotal: totalOpen };
 }
 
 function chosen(series: string | null): Conditions {

@@ -15,7 +15,7 @@ const INFLATORS: Readonly<Record<string, () => Transform>> = {
   gzip: () => createGunzip({ chunkSize: INFLATED_CHUNK_BYTES }),
   'x-gzip': () => createGunzip({ chunkSize: INFLATED_CHUNK_BYTES }),
   deflate: () => createInflate({ chunkSize: INFLATED_CHUNK_BYTES }),
-  // The Collector's other name of it.
+  // What the OpenTelemetry Collector calls deflate.
   zlib: () => createInflate({ chunkSize: INFLATED_CHUNK_BYTES }),
   zstd: () => createZstdDecompress({ chunkSize: INFLATED_CHUNK_BYTES }),
 };

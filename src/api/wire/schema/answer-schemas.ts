@@ -45,13 +45,9 @@ export function bodyAnswers<T extends TSchema>(success: T) {
   return { ...answers(success), 400: Detail, 403: Detail, 413: Detail, 415: Detail, 422: InvalidRequest };
 }
 
-/** Answers of endpoints with a body of series. */
-export function seriesAnswers<T extends TSchema>(success: T) {
-  return { ...bodyAnswers(success), 404: Detail };
-}
-
-/** Input of an endpoint; its summary is in `openapi-summaries.ts`. */
+/** Input of an endpoint; without a summary, that is in `openapi-summaries.ts`. */
 export interface Taken {
+  readonly summary?: string;
   readonly params?: TSchema;
   readonly querystring?: TSchema;
   readonly headers?: TSchema;

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import type { EventAnswer } from '../../../api/wire/schema/operations/event-schema.ts';
 import { groupsBy, labelledEvent } from '../../view/label-groups.ts';
 import { parseRoute, type Route, routeTo } from '../../view/route.ts';
-import { addressOf, isMuted, subjectName, worstFirst } from '../../view/words/event-words.ts';
+import { addressOf, mutedNow, subjectName, worstFirst } from '../../view/words/event-words.ts';
 import { incidentsStalled, namedOrigins } from '../../view/words/incident-words.ts';
 import { counted } from '../../view/words/number-words.ts';
 import { behindText, timeText, zonedText } from '../../view/words/time-words.ts';
@@ -37,7 +37,7 @@ export function NowPage({ app, route }: { readonly app: Console; readonly route:
   const names = useNames(shownEvents.map(subjectName));
   const originNames = useNames(shownIncidents.flatMap(namedOrigins));
   const stalled = total === 0 ? null : incidentsStalled(known, nowMs);
-  const waiting = sorted.filter((event) => event.acknowledged === null && !isMuted(event, nowMs));
+  const waiting = sorted.filter((event) => event.acknowledged === null && mutedNow(event, nowMs) === null);
   if (events === null || (freshness === null && app.source.kind === 'service'))
     return failure === null
       ? html`<${Loading} what="events" />`

@@ -124,7 +124,13 @@ export function worstFirst<T extends Ranked>(all: readonly T[], nowMs: number): 
   );
 }
 
-export const isMuted = ({ muted }: Pick<Reviewed, 'muted'>, nowMs: number) => muted !== null && muted.until > nowMs;
+/** The mute that still applies; null without one. */
+export const mutedNow = <M extends { readonly until: number }>(
+  { muted }: { readonly muted: M | null },
+  nowMs: number,
+) => (muted !== null && muted.until > nowMs ? muted : null);
+
+const isMuted = (of: Pick<Reviewed, 'muted'>, nowMs: number) => mutedNow(of, nowMs) !== null;
 
 /** The state of an event or incident in a list. @param verdict of people on it; null without one */
 export function stateText(of: Reviewed, nowMs: number, verdict: string | null): string {

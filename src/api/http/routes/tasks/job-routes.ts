@@ -50,7 +50,7 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
   const operation = name.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase());
   app.post(
     `/v2/${name}/async`,
-    describedJob(`submit${operation}Job`, { body: request, headers: JobHeaders }),
+    describedJob(`submit${operation}Job`, { summary: `Submits a job: ${name}`, body: request, headers: JobHeaders }),
     async (request, reply) => {
       const { job_options: options } = request.body as JobBody;
       const timeoutSeconds = options?.timeout_seconds ?? JOB_SECONDS_MAX;
@@ -74,7 +74,8 @@ function addTask(app: App, services: AppServices, { name, request, answer }: Job
       return reply.code(202).send({ job_id: id });
     },
   );
-  const schema = described(`get${operation}Job`, jobAnswer(answer), { params: ById }, 404);
+  const summary = 'Returns status and result of a job, until a week after it ended';
+  const schema = described(`get${operation}Job`, jobAnswer(answer), { summary, params: ById }, 404);
   app.get(`/v2/${name}/jobs/:id`, schema, async (request, reply) => sendJob(jobs, { request, reply }, name));
 }
 

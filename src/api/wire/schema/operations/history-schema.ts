@@ -111,7 +111,7 @@ export type SeriesScoresAnswer = Type.Static<typeof SeriesScoresAnswer>;
 export const GroupsQuery = Type.Object({
   detector: QueryText('Only groups of this detector.'),
   match: QueryMatch,
-  limit: QueryCount('Groups, at most 1000, worst first. Default: 100.', PAGE),
+  limit: QueryCount(`Groups, at most ${PAGE.max}, worst first. Default: ${PAGE.fallback}.`, PAGE),
 });
 
 export const GroupsAnswer = Type.Object({
@@ -131,7 +131,10 @@ export const GroupsAnswer = Type.Object({
 export const LiveQuery = Type.Object({
   series: QueryText('Every observation of this series is sent too, as `series`.'),
   match: QueryMatch,
-  limit: QueryCount('Series of one `score` message, worst first, at most 1000. Default: 100.', PAGE),
+  limit: QueryCount(
+    `Series of one \`score\` message, worst first, at most ${PAGE.max}. Default: ${PAGE.fallback}.`,
+    PAGE,
+  ),
 });
 
 /** Messages of GET /v1/live by their names. */

@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import type { TaskName } from '../../task-names.ts';
-import { seriesAnswers, type Taken } from '../answer-schemas.ts';
+import { described, type Taken } from '../answer-schemas.ts';
 import { nullable } from '../query-fields.ts';
 import { ExplainAnswer, ExplainRequest } from './explain-schema.ts';
 import { FinetuneAnswer, FinetuneRequest } from './finetune-schema.ts';
@@ -62,10 +62,11 @@ export interface JobBody {
 }
 
 export const JobAccepted = Type.Object({ job_id: Type.String() });
-const { 200: _, ...REFUSALS } = seriesAnswers(JobAccepted);
 
 export function describedJob<S extends Taken>(operationId: string, taken: S) {
-  return { schema: { ...taken, operationId, response: { 202: JobAccepted, ...REFUSALS } } };
+  const { schema } = described(operationId, JobAccepted, taken, 404);
+  const { 200: accepted, ...refusals } = schema.response;
+  return { schema: { ...schema, response: { 202: accepted, ...refusals } } };
 }
 
 export const JobCancelled = Type.Object({ job_id: Type.String(), status: Type.Literal('cancelled') });

@@ -139,7 +139,7 @@ export const OnlineDetectionRequest = Type.Object({
 export type OnlineDetectionBody = Type.Static<typeof OnlineDetectionRequest>;
 
 const Place = (description: string) => Type.Integer({ minimum: 0, description });
-const NumberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description });
+const NumberOrNull = (description: string) => nullable(Type.Number(), description);
 
 const DetectionEvents = Type.Array(
   Type.Object({

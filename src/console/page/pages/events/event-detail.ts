@@ -4,11 +4,11 @@ import { eventUrgency } from '../../../../records/urgency.ts';
 import { routeTo } from '../../../view/route.ts';
 import {
   closeText,
-  isMuted,
   isOfDetector,
   isOfGroup,
   kindMeaning,
   kindName,
+  mutedNow,
   whyFlagged,
 } from '../../../view/words/event-words.ts';
 import { muteScopes } from '../../../view/words/mute-words.ts';
@@ -65,7 +65,7 @@ export function EventDetail({ app, event, nowMs, onChanged }: EventDetailProps):
     ${
       app.source.kind === 'service' &&
       html`<${ReviewActions} app=${app} of="events" id=${event.eventId} acknowledged=${event.acknowledged}
-        muted=${isMuted(event, nowMs) ? event.muted : null} label=${event.label} scopes=${muteScopes(event)}
+        muted=${mutedNow(event, nowMs)} label=${event.label} scopes=${muteScopes(event)}
         onChanged=${onChanged} />`
     }
   </article>`;

@@ -4,10 +4,10 @@ import { eventUrgency } from '../../../../records/urgency.ts';
 import {
   addressOf,
   farOutText,
-  isMuted,
   isOfGroup,
   kindMeaning,
   kindName,
+  mutedNow,
   subjectName,
   widthsOut,
 } from '../../../view/words/event-words.ts';
@@ -32,9 +32,9 @@ export function EventLine({ app, event, names, nowMs }: EventLineProps): Shown {
   const { eventId: id, kind, startedAtMs, detector, severity, acknowledged } = event;
   const subject = subjectName(event);
   const name = names.of(subject);
-  const muted = isMuted(event, nowMs);
+  const muted = mutedNow(event, nowMs);
   const widths = widthsOut(event);
-  const quiet = muted || acknowledged !== null;
+  const quiet = muted !== null || acknowledged !== null;
   return html`<li class=${classes('line', `urgency-${eventUrgency(event)}`, quiet && 'quiet')}>
     <a class="line-link" href=${addressOf(event)}>
       <span class="kind" title=${kindMeaning(kind)}><${Icon} name=${kind} /><span>${kindName(kind)}</span></span>
@@ -53,6 +53,6 @@ export function EventLine({ app, event, names, nowMs }: EventLineProps): Shown {
       }</span></span>
     <${Since} atMs=${startedAtMs} nowMs=${nowMs} />
     <span class="act"><${CopyId} id=${subject} names=${names} /><${Acknowledge} app=${app} of="events" id=${id}
-      acknowledged=${acknowledged} muted=${muted ? event.muted : null} name=${name} /></span>
+      acknowledged=${acknowledged} muted=${muted} name=${name} /></span>
   </li>`;
 }

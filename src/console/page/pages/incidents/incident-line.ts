@@ -2,7 +2,7 @@ import type { EventAnswer } from '../../../../api/wire/schema/operations/event-s
 import type { IncidentAnswer } from '../../../../api/wire/schema/operations/incident-schema.ts';
 import type { ListedNames } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
-import { isMuted } from '../../../view/words/event-words.ts';
+import { mutedNow } from '../../../view/words/event-words.ts';
 import {
   affectedText,
   INCIDENT_KIND_WORDS,
@@ -36,12 +36,12 @@ function eventOf({ incidentId, origins }: IncidentAnswer, events: readonly Event
 /** An open incident in one line: its likely origin, size, age, and a drawing of that series. */
 export function IncidentEntry({ app, incident, events, names, nowMs }: IncidentEntryProps): Shown {
   const { incidentId: id, kind, summary, startedAtMs, severity, acknowledged } = incident;
-  const muted = isMuted(incident, nowMs);
+  const muted = mutedNow(incident, nowMs);
   const [word, meaning] = INCIDENT_KIND_WORDS[kind];
   const name = incidentName(incident);
   const shown = eventOf(incident, events);
   const urgency = `urgency-${eventUrgency(incident)}`;
-  return html`<li class=${classes('line', 'incident', urgency, (muted || acknowledged !== null) && 'quiet')}>
+  return html`<li class=${classes('line', 'incident', urgency, (muted !== null || acknowledged !== null) && 'quiet')}>
     <a class="line-link" href=${incidentAddress(incident)}>
       <span class="kind" title=${meaning}><${Icon} name="incidents" /><span>${word}</span></span>
       <span class="what" title=${summary}><${Name} id=${name} names=${names} />
@@ -52,6 +52,6 @@ export function IncidentEntry({ app, incident, events, names, nowMs }: IncidentE
     <span class="far"><strong>${affectedText(incident)}</strong><span>severity ${numberText(severity)}</span></span>
     <${Since} atMs=${startedAtMs} nowMs=${nowMs} />
     <span class="act"><${Acknowledge} app=${app} of="incidents" id=${id} acknowledged=${acknowledged}
-      muted=${muted ? incident.muted : null} name=${names.of(name)} /></span>
+      muted=${muted} name=${names.of(name)} /></span>
   </li>`;
 }

@@ -3,7 +3,7 @@ import type { IncidentDetailAnswer } from '../../../../api/wire/schema/operation
 import { visibleId } from '../../../../records/series/listed-names.ts';
 import { eventUrgency } from '../../../../records/urgency.ts';
 import { type Route, routeTo } from '../../../view/route.ts';
-import { isMuted } from '../../../view/words/event-words.ts';
+import { mutedNow } from '../../../view/words/event-words.ts';
 import {
   INCIDENT_KIND_WORDS,
   incidentAddress,
@@ -90,7 +90,7 @@ function Facts({ app, incident, nowMs, onChanged }: FactsProps): Shown {
     <p class="aside">${`${meaning[0].toUpperCase()}${meaning.slice(1)}.${usual}`}</p>
     <dl class="facts">${facts.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>
     <${ReviewActions} app=${app} of="incidents" id=${incident.incidentId} acknowledged=${incident.acknowledged}
-      muted=${isMuted(incident, nowMs) ? incident.muted : null} onChanged=${onChanged} />
+      muted=${mutedNow(incident, nowMs)} onChanged=${onChanged} />
   </article>`;
 }
 
