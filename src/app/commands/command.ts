@@ -1,5 +1,6 @@
 import { type Command, readFlags } from '../../config/command-line.ts';
 import type { ConfigResult, KafkaConfig, StreamConfig } from '../../config/config.ts';
+import type { RemoteWriteConfig } from '../../config/connections.ts';
 import { type ConfigSources, type LoadedConfig, loadProcessConfig } from '../../config/load.ts';
 import type { Flags, OptionSchema, OptionValues } from '../../config/options/given-options.ts';
 import { commandFlag, withDefault } from '../../config/options/option.ts';
@@ -19,7 +20,9 @@ export interface RunnableCommand extends Command {
 type Need = ConfigSources['requires'][number];
 
 /** The configuration of a command that requires some options. */
-type LoadedWith<N extends Need> = LoadedConfig & ('brokers' extends N ? { readonly kafka: KafkaConfig } : unknown);
+type LoadedWith<N extends Need> = LoadedConfig &
+  ('brokers' extends N ? { readonly kafka: KafkaConfig } : unknown) &
+  ('remoteWriteUrl' extends N ? { readonly remoteWrite: RemoteWriteConfig } : unknown);
 
 interface CommandInput<O, N extends Need> {
   readonly operands: readonly string[];

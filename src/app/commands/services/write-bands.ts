@@ -8,8 +8,7 @@ export const remoteWriteCommand = command({
   own: { fromBeginning: fromBeginning('scores') },
   settings: { ...remoteWriteOptions, ...readerOptions },
   requires: ['brokers', 'remoteWriteUrl'],
-  run({ values, config: loaded }, io) {
-    const config = { ...loaded, remoteWrite: loaded.remoteWrite! };
+  run({ values, config }, io) {
     const from = values.fromBeginning ? 'earliest' : 'latest';
     return runService({ config, io }, async ({ ops, ...reports }) => {
       const service = await runRemoteWrite({ config, from, ...reports });

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { reportAlerts } from '../../../alerts/alert-reports.ts';
 import { type AlertService, startAlertService } from '../../../alerts/alert-service.ts';
+import { placeOf } from '../../../alerts/message/template-fields.ts';
 import type { Routes } from '../../../alerts/routes/alert-route.ts';
 import { readRoutesFile } from '../../../alerts/routes/routes-file.ts';
 import type { SettledNotification } from '../../../alerts/state/outbox.ts';
@@ -16,7 +17,6 @@ import { topicNameOf } from '../../../config/topic-name.ts';
 import { ensureSingleTopic } from '../../../engine/topics/topic-admin.ts';
 import type { Logger } from '../../../ops/logger.ts';
 import { collectAlerts, type Metrics } from '../../../ops/metrics.ts';
-import type { AnomalyEvent } from '../../../records/anomaly-event.ts';
 import type { MutedSeries } from '../../../records/series/muted-series.ts';
 import type { Database } from '../../../store/database/database.ts';
 import { openDatabase, STORE_FILE } from '../../../store/database/open-store.ts';
@@ -152,11 +152,8 @@ function sentAlerts({ notification, death }: SettledNotification, atMs: number):
   return notices.map((notice) => {
     const subject =
       'event' in notice
-        ? { about: 'event' as const, subjectId: notice.event.eventId, subject: nameOf(notice.event) }
+        ? { about: 'event' as const, subjectId: notice.event.eventId, subject: placeOf(notice) }
         : { about: 'incident' as const, subjectId: notice.incident.incidentId, subject: notice.incident.summary };
     return { ...message, ...subject, type: notice.type, outcome, detail };
   });
 }
-
-const nameOf = ({ series, group, detector }: Pick<AnomalyEvent, 'series' | 'group' | 'detector'>) =>
-  series ?? group ?? `detector ${detector}`;
