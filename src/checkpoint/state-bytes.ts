@@ -7,8 +7,8 @@ import { ServiceError } from '../ops/service-error.ts';
  * converted, and closed windows of all versions; later versions are refused.
  *
  *   5  what 0.2.0 writes
- *   6  residuals of closed windows as bfloat16; changes without what is fixed in a window, or in a slot of the long
- *      memory, or follows from one row; groups: seasonal profiles of members that left
+ *   6  residuals of closed windows as bfloat16; changes without what is fixed in a window, or in a slot of the
+ *      seasonal profile, or follows from one row; groups: seasonal profiles of members that left
  *   7  the seasonal profile of whole days
  *   8  what 0.3.0 writes; a phase of windows follows positions that are written as -1 - positions
  */

@@ -122,7 +122,7 @@ export function groupSourceOf({ by, group }: Pick<DetectorConfig, 'by' | 'group'
 
 /**
  * Digest of the settings that the state of a series depends on, 16 hexadecimal characters. State of another digest is
- * discarded. Level and name are not part of it, nor whether there is a long memory; its calendar is, unless it is UTC.
+ * discarded. Level and name are not part of it, nor whether there is a seasonal profile; its calendar is, except UTC.
  * The model has a digest of its own. Aliases of a frequency (`h`, `60min`) have one digest.
  */
 export function settingsDigest({ settings }: Pick<DetectorConfig, 'settings'>): string {

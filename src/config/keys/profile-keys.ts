@@ -68,12 +68,12 @@ const holidays: Setting<readonly SpecialDates[]> = {
   },
 };
 
-/** The keys of a detector for the long memory of hours and weekdays. */
+/** The keys of a detector for the seasonal profile of hours and weekdays. */
 export const profileKeys = {
   profile: defaulted(
     onOrOff,
     'on',
-    'Whether each series has a long memory of what its hours and weekdays show: alarms of its own, and none for what ' +
+    'Whether each series has a seasonal profile of what its hours and weekdays show: alarms of its own, and none for what ' +
       'an hour always shows. Members of groups have one each. Not for steps above 12 hours.',
   ),
   timezone: optional(timeZone, 'IANA name of the clock and weekdays that series follow: Europe/Berlin. Default: UTC.'),
@@ -97,7 +97,7 @@ export interface ProfileWishes {
   readonly specialDays?: readonly SpecialDates[] | undefined;
 }
 
-/** The calendar as data; null where there is no long memory. */
+/** The calendar as data; null where there is no seasonal profile. */
 export function calendarOf(wishes: ProfileWishes): LocalCalendar | null {
   const { profile = 'on', timezone = 'UTC', holidays = [], specialDays = [] } = wishes;
   if (profile === 'off') return null;

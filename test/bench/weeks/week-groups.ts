@@ -7,7 +7,7 @@ import { DAY_MS, INCIDENTS, type SeasonIncident, SHAPES, type Shape, seasonSerie
 
 const MEMBERS = 4;
 const WEEK_MS = 7 * DAY_MS;
-/** Weeks in which a long memory judges. */
+/** Weeks in which a seasonal profile judges. */
 const JUDGED_WEEKS = 3;
 const STEPS_S = [300, 900, 3_600];
 const INCIDENT_STEP_MS = 900_000;

@@ -172,7 +172,7 @@ const weeks = fc
     return { startMs, values, holiday, profile: { calendar, stepMs: HOUR_MS } };
   });
 
-test('alarms of the long memory equal those of online detection over the same history with its times', async () => {
+test('alarms of the seasonal profile equal those of online detection over the same history with its times', async () => {
   let [raised, days, refused] = [0, 0, 0];
   await fc.assert(
     fc.asyncProperty(settings, weeks, phases, async (alone, { startMs, values, profile, holiday }, any) => {
@@ -199,7 +199,7 @@ test('alarms of the long memory equal those of online detection over the same hi
     }),
     { numRuns: 40 },
   );
-  const told = `${raised} alarms of the long memory, ${days} of whole days, ${refused} that it refused`;
+  const told = `${raised} alarms of the seasonal profile, ${days} of whole days, ${refused} that it refused`;
   assert.ok(raised > 0 && days > 0 && refused > 0, told);
 });
 

@@ -49,7 +49,7 @@ test('every setting that state depends on changes the digest', () => {
   assert.equal(digests.size, changes.length + 1);
 });
 
-test('a long memory by UTC, or none, has the digest of the time before there was one', () => {
+test('a seasonal profile by UTC, or none, has the digest of the time before there was one', () => {
   assert.equal(digestOf({ profile: null }), digestOf({}));
   assert.equal(digestOf({ profile: { calendar: UTC_CALENDAR, stepMs: 3_600_000 } }), digestOf({}));
 });

@@ -66,7 +66,7 @@ test('hints about what depends on what are one or a list, and a problem names it
   assert.match(problemsOf(`[${many.join()}]`)[0], /depends_on must be at most 1000 hints/);
 });
 
-test('the calendar of the long memory is resolved, and the memory can be off', () => {
+test('the calendar of the seasonal profile is resolved, and the profile can be off', () => {
   const { file, problems } = read(`detectors:
     - { ${ENTRY}, timezone: Europe/Berlin, special_days: [{ dates: 2026-12-24, like: sat }] }
     - { ${ENTRY.replace('name: a', 'name: b')}, profile: off }`);

@@ -47,7 +47,11 @@ export const detectorFlags = {
     'accepted false alarms of a series, such as 1/week, or off (default: 1/week, between 1 in 50,000 and 1 in 1,000)',
   ),
   timezone: commandFlag('timezone', detectorKinds.timezone, 'clock and weekdays that series follow (default: UTC)'),
-  profile: commandFlag('profile', detectorKinds.profile, 'on (default) or off: the long memory of hours and weekdays'),
+  profile: commandFlag(
+    'profile',
+    detectorKinds.profile,
+    'on (default) or off: the seasonal profile of hours and weekdays',
+  ),
   model: commandFlag('model', detectorKinds.model, 'a model there is (default: tsmodel-1-detection)'),
 };
 

@@ -321,7 +321,7 @@ test('a shift that stays is closed as a new level, and one that goes back as rec
   assert.deepEqual(reasonOf(...shifted(14), ...calm(30)), ['level_shift', 'recovered']);
 });
 
-test('an alarm of the long memory is described by what its time of the week usually shows', () => {
+test('an alarm of the seasonal profile is described by what its time of the week usually shows', () => {
   const { tracker, take } = trackerOf();
   for (const row of calm(30)) take(row);
   const rings = freshRings({ detectionSize: GAP, context: 64 });
@@ -373,7 +373,7 @@ test('a value below its forecast that is high for its hour is described by the f
   assert.equal(toldOf(10), 'Dip: 10, lower than usual for a Tuesday 09:00 (usually 16 to 24)');
 });
 
-test('an event of a group that the long memory of one member raised is of that member', () => {
+test('an event of a group that the seasonal profile of one member raised is of that member', () => {
   const subject = { ...SUBJECT, series: null, group: 'g' };
   const tracker = new EventTracker({ ...subject, rules: NO_RULES, idOf: String });
   const season = { expected: 20, deviation: 2, recentMean: 12, raised: true, localMs: Date.UTC(2026, 2, 3, 9) };

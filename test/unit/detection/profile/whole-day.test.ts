@@ -47,7 +47,7 @@ interface Raised {
   readonly season: SeasonAlarm;
 }
 
-/** What the long memory raises alarms of, where forecasts raise none. */
+/** What the seasonal profile raises alarms of, where forecasts raise none. */
 function feed(
   state: ProfileState,
   valueAt: (ms: number) => number,

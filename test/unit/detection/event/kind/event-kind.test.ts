@@ -180,7 +180,7 @@ test('a drift differs from a level shift by how values left what was usual, what
   );
 });
 
-test('what the long memory raised is displaced where values are, though forecasts follow them', () => {
+test('what the seasonal profile raised is displaced where values are, though forecasts follow them', () => {
   const followed = { ...NOTHING_KNOWN, departure: { riseRows: 2, displacedRows: 9, size: 9 }, isBySeason: true };
   const values = Float32Array.from({ length: ROWS + 30 }, (_, row) => usual(row));
   const evidence = { values, start: ROWS, residuals: [5], leading: 4, isBelow: false, span: 1, changeScale: 1 };
