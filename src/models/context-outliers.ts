@@ -13,16 +13,17 @@ const LEAP_RATIO = 1.5;
 const LEAP_VALUES = 64;
 
 /**
- * Holds the outliers of one context, in place, by a rule of that context alone. Values that are not finite stay.
+ * Holds or drops the outliers of one context, in place, by a rule of that context alone. Values that are not finite
+ * stay.
  *
  *   range      from the third-lowest to the third-highest observed value
- *   returned   farther beyond the range than it is wide, before a value that is not: missing from now on. An excursion
- *              of one or two values shows nothing of what follows, and networks would repeat it a season later
  *   centre     mean of the values, each moved into the range (Winsorised); deviation: their mean distance from it
  *   outliers   beyond the range and more than 32 deviations from the centre: held to whichever of the two is farther
  *   last       beyond all values, and farther from both values before it than 1.5 times every earlier step, 1 value or
  *              step in 64 (at least two) left out: held to the nearer of the two, so that a forecast does not follow a
  *              single spike
+ *   returned   farther beyond the range than it is wide, before a value that is not: missing, whatever the other rules
+ *              made of it. One or two show nothing of what follows, and networks would repeat them a season later
  *
  * Two odd values a side leave a flat context flat. The third value at a new level is in the range, and so believed; the
  * third spike of a sparse series makes all of them count up to its size.

@@ -29,7 +29,7 @@ class EnumValue {
   }
 }
 
-/** Values of enums get their names, and 64-bit keys of maps their digits: the library leaves these as eight characters. */
+/** Gives enums their names, and 64-bit keys of maps their digits: the library leaves these as eight characters. */
 export function readNames(type: protobuf.Type): void {
   const readings = type.fieldsArray.map((field) => [field, readingOf(field)] as const);
   const fields = readings.flatMap(([{ name }, read]) => (read === null ? [] : [[name, read] as const]));

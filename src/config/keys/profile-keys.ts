@@ -73,8 +73,8 @@ export const profileKeys = {
   profile: defaulted(
     onOrOff,
     'on',
-    'Whether each series has a seasonal profile of what its hours and weekdays show: alarms of its own, and none for what ' +
-      'an hour always shows. Members of groups have one each. Not for steps above 12 hours.',
+    'Whether each series has a seasonal profile of what its hours and weekdays show: alarms of its own, and none for ' +
+      'what an hour always shows. Members of groups have one each. Not for steps above 12 hours.',
   ),
   timezone: optional(timeZone, 'IANA name of the clock and weekdays that series follow: Europe/Berlin. Default: UTC.'),
   holidays: optional(

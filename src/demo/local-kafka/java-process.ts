@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../ops/service-error.ts';
 
-/** A start takes 6 s of processor time, and a slow or busy machine may give it a fiftieth of that. */
+/** A start takes 6 s of processor time, and a slow or busy machine may give it a fiftieth of a processor. */
 const READY_MS_MAX = 600_000;
 const PROBE_MS = 25;
 /** Time to stop after SIGTERM before SIGKILL. */

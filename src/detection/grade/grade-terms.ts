@@ -36,7 +36,7 @@ const CLIP_ROWS_MIN = 3;
 const ROWS_FEW = 8;
 /**
  * Among the first BEYOND_ROWS_MIN rows so many large residuals in a row count once: the forecast does not follow a new
- * level yet, and each of them would raise the scale that clips the next.
+ * level yet, and each of them would raise the scale that clips the next. So long is the echo of a glitch, too.
  */
 const RUN_ROWS = 24;
 /** One or two outliers behind so many rows without one are a glitch: they do not show that others will come. */
@@ -177,7 +177,7 @@ function seed(rings: SeriesRings, position: number, floor: number): void {
 /**
  * Takes a row with a residual. Returns its place among the outliers of the residuals:
  *
- *   0               no outlier in LONE_ROWS
+ *   0               no outlier in LONE_ROWS, or in RUN_ROWS fewer behind more than GLITCH_ROWS
  *   1 .. RUN_MAX    outliers in a row, behind so many rows without one
  *   .. ECHO_MAX     rows behind a glitch; then, or behind other outliers, rows without one, up to LONE_MAX
  *   beyond that     outliers in a row that have others before them

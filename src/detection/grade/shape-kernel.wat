@@ -30,7 +30,7 @@
               (f64x2.add (f64x2.add (local.get $x1) (local.get $x2)) (local.get $x3))
               (local.get $x4))
             (v128.const f64x2 0.25 0.25))))
-      ;; No number any more from the first one on that is none.
+      ;; NaN from the first innovation on that is NaN.
       (local.set $sum (f64x2.add (local.get $sum) (local.get $innovation)))
       (local.set $innovation (f64x2.pmin (f64x2.pmax (local.get $innovation) (local.get $least)) (local.get $most)))
       (v128.store (local.get $at)

@@ -35,6 +35,7 @@ const CLIP_SLOTS = 8;
 const COMPARABLE = 4;
 /** An extraordinary slot counts up to so many times the mean square error, or what `extraordinarySquare` allows. */
 const EXTRAORDINARY = 4;
+/** The same of the mean itself. */
 const EXTRAORDINARY_MEAN = 64;
 /** The first distance from the origin is so many units, or up to twice as many. */
 const UNIT_FIRST = 16;
@@ -143,7 +144,10 @@ function roomOf({ floats, floatStart: f }: ProfileState, candidate: number, expe
   return Math.max(usual, ROOM_SHARE * Math.abs(expected - floats[f + F.mean]));
 }
 
-/** An ordinary slot counts in full, another one up to EXTRAORDINARY times the mean, or by a small share of itself. */
+/**
+ * An ordinary slot counts in full, another one up to so many times the mean square error, or what
+ * `extraordinarySquare` allows.
+ */
 function measure(
   { layout, floats, floatStart: f }: ProfileState,
   candidate: number,
@@ -152,10 +156,8 @@ function measure(
 ): void {
   const at = f + F.errors + candidate;
   const square = error * error;
-  const beyond =
-    candidate === MEAN && floats[at] > 0
-      ? EXTRAORDINARY_MEAN * floats[at]
-      : Math.max(EXTRAORDINARY * floats[at], extraordinarySquare(floats[f + F.errors + MEAN], square));
+  const times = candidate === MEAN ? EXTRAORDINARY_MEAN : EXTRAORDINARY;
+  const beyond = Math.max(times * floats[at], extraordinarySquare(floats[f + F.errors + MEAN], square));
   const most = isOrdinary ? square : beyond;
   floats[at] += Math.max(1 / (ERROR_DAYS * layout.daySlots), 1 / measured) * (Math.min(square, most) - floats[at]);
 }

@@ -19,8 +19,6 @@ const UNITS_MIN = 2;
 /** At least so many steps without any record of a detector, while event time continues, are a pause. */
 const QUIET_STEPS_MIN = 1.5;
 
-const NONE: readonly never[] = [];
-
 type Held = Scorable | OutdatedState;
 
 /**
@@ -102,8 +100,8 @@ export class DetectorPauses {
 
   /** Ends the pauses of detectors that a record came for. */
   endReturned({ offset, sink }: Outlet): void {
-    const advanced = this.#guard.advanced ?? NONE;
-    if (advanced.length === 0) return;
+    const { advanced } = this.#guard;
+    if (advanced === null || advanced.length === 0) return;
     this.#guard.advanced = [];
     const openBefore = this.#open.size;
     for (const { loaded, timestampMs } of advanced) {

@@ -1,15 +1,14 @@
 import { VALUE_MAGNITUDE_MAX } from '../../detection/calibration/precision.ts';
-import type { DeadLetterReason } from '../../records/dead-letter.ts';
 import { gridTime, meanStepMs } from '../../time/frequency.ts';
 import type { LoadedDetector } from './loaded-detector.ts';
 import type { PackedSeries } from './packed-series.ts';
 import type { ReceivedObservation } from './received-observation.ts';
-import type { ScoreSink } from './score-sink.ts';
+import type { DeadLetterCause, ScoreSink } from './score-sink.ts';
 
 /** The record of an observation becomes a dead letter. */
 export function refuse(
   { record, series }: Pick<ReceivedObservation, 'record' | 'series'>,
-  { reason, detail }: { readonly reason: DeadLetterReason; readonly detail: string },
+  { reason, detail }: Pick<DeadLetterCause, 'reason' | 'detail'>,
   { loaded, sink }: { readonly loaded: LoadedDetector; readonly sink: ScoreSink },
 ): void {
   sink.outputs.deadLetter(record, { reason, detail, series, detector: loaded.config.name });
