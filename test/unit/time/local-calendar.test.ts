@@ -49,7 +49,7 @@ test('special days are those of every year and of one year, which wins, and win 
   const numbers = days.map(([day]) => day);
   assert.deepEqual(
     numbers,
-    days.map(([day]) => day).sort((a, b) => a - b),
+    numbers.toSorted((a, b) => a - b),
   );
 });
 
