@@ -69,7 +69,10 @@ export class Dispatch {
     this.#blocked.push(unit);
   }
 
-  /** Before units are evicted, what waits for their backfill is scored: as if it had not waited. */
+  /**
+   * Before units are evicted, what waits for a forecast or for their backfill is scored, as if it had not waited: who is
+   * evicted must not depend on where a batch ends.
+   */
   async drainIdle(): Promise<void> {
     await this.resume();
     for (const one of this.#options.units.longestIdle()) if (!isOutdated(one)) this.drainBackfill(one);

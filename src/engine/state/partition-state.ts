@@ -73,7 +73,7 @@ export class PartitionState {
         sink.outputs.deadLetter(received.record, collision);
         continue;
       }
-      if (this.backfills.size > 0 && this.all.evicts(received)) await dispatch.drainIdle();
+      if (this.all.evicts(received)) await dispatch.drainIdle();
       const unit = this.all.of(received, sink);
       const observation = nearerInstant(received, unit);
       // Not yet in this batch. After a truncation of the input, offsets go back: then the newest one is not below.

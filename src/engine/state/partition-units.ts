@@ -232,8 +232,8 @@ export class PartitionUnits {
   }
 
   /**
-   * Evicts the units that were idle for longest by input offset, so that a repeated run evicts the same ones. A unit
-   * that waits for a forecast stays. It is among the newest, unless one batch has nearly as many series as `unitsMax`.
+   * Evicts the units that were idle for longest by input offset, so that a repeated run evicts the same ones. None of
+   * them may wait for a forecast.
    */
   #evict({ timestampMs, record }: ReceivedObservation, sink: ScoreSink): void {
     for (const one of this.longestIdle())
@@ -243,7 +243,7 @@ export class PartitionUnits {
 
   longestIdle(): (Scorable | OutdatedState)[] {
     return this.every
-      .filter((unit) => (isOutdated(unit) ? unit.migrated === null : !unit.waiting.awaitsForecast))
+      .filter((unit) => !isOutdated(unit) || unit.migrated === null)
       .sort((a, b) => a.newestOffset - b.newestOffset)
       .slice(0, Math.max(1, Math.floor(this.#options.unitsMax * EVICTED_SHARE)));
   }

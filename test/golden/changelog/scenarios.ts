@@ -41,10 +41,12 @@ function seriesObservations(steps: number): GoldenObservation[] {
   const add = (series: number, name: string, step: number) => observations.push([name, step, valueAt(series, step)]);
   for (let step = 0; step < 9; step++) add(1, 'brief', step);
   for (let step = 0; step < steps; step++) {
-    add(2, 'steady', step);
+    // In the end `steady` is the newer one, and stays where `brief` returns.
+    if (step < steps - 1) add(2, 'steady', step);
     const isMissing = (step >= 11 && step < 14) || (step >= 20 && step < 30);
     if (!isMissing) add(3, 'gappy', step);
   }
+  add(2, 'steady', steps - 1);
   for (let step = 60; step < 66; step++) add(1, 'brief', step);
   for (let step = steps; step < steps + 20; step++) add(2, 'steady', step);
   return observations;
