@@ -1,19 +1,9 @@
 import { Metadata, type ServerInterceptingCallInterface, type StatusObject, status } from '@grpc/grpc-js';
-import { retryStatus } from '../wire/otlp-answers.ts';
+import { retryStatus, rpcCodeOf } from '../wire/otlp-answers.ts';
 import { problemOf } from '../wire/problem.ts';
 
 type Status = Pick<StatusObject, 'code' | 'details' | 'metadata'>;
 type PartialStatusObject = Parameters<ServerInterceptingCallInterface['sendStatus']>[0];
-
-const CODES: Readonly<Record<number, status>> = {
-  400: status.INVALID_ARGUMENT,
-  401: status.UNAUTHENTICATED,
-  403: status.PERMISSION_DENIED,
-  404: status.UNIMPLEMENTED,
-  408: status.UNAVAILABLE,
-  429: status.RESOURCE_EXHAUSTED,
-  503: status.UNAVAILABLE,
-};
 
 /** Statuses of HTTP that metrics and logs count a call by, so that one rule watches both listeners. */
 const HTTP_STATUSES: Readonly<Partial<Record<status, number>>> = {
@@ -34,7 +24,7 @@ const RETRY_AFTER_S = 2;
 /** The status of a failed call. Where a retry can help it has RetryInfo, without which senders drop the points. */
 export function statusOf(error: unknown): Status {
   const { status: httpStatus, message, headers } = problemOf(error);
-  const code = CODES[httpStatus] ?? status.INTERNAL;
+  const code: status = rpcCodeOf(httpStatus);
   const metadata = new Metadata();
   if (code === status.UNAVAILABLE || code === status.RESOURCE_EXHAUSTED) {
     const seconds = Number(headers['retry-after'] ?? RETRY_AFTER_S);

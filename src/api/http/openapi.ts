@@ -56,6 +56,13 @@ const STATUS_DESCRIPTIONS: Readonly<Record<string, string>> = {
   503: 'Overloaded, or the store is unavailable; retry after `retry-after`',
 };
 
+const POINTS_DESCRIPTIONS: typeof STATUS_DESCRIPTIONS = {
+  ...STATUS_DESCRIPTIONS,
+  400: 'The body is unreadable, or points of it are unusable',
+  409: 'As 400, to a body in zstd: vmagent does not repeat it',
+  415: 'The encoding or the message of the body is unknown',
+};
+
 /** Options of the generator: every route gets its tag, and every body an example that can be sent as it is. */
 export const OPENAPI: FastifyDynamicSwaggerOptions = {
   openapi: DOCUMENT,
@@ -65,8 +72,9 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
     const tag = TAGS.find(([pattern]) => pattern.test(url))?.[1] ?? 'Service';
     const example = schema.body === undefined ? null : exampleOf(url);
     const body = example === null ? {} : { body: { ...(schema.body as object), examples: [example] } };
+    const texts = route.config?.rules?.rawBody === 'points' ? POINTS_DESCRIPTIONS : STATUS_DESCRIPTIONS;
     const response = Object.entries((schema.response ?? {}) as Record<string, object>).map(([status, answer]) => {
-      return [status, { ...answer, description: STATUS_DESCRIPTIONS[status] }];
+      return [status, { ...answer, description: texts[status] }];
     });
     const security = route.config?.rules?.role == null ? {} : { security: [{ key: [] }] };
     return {

@@ -10,6 +10,22 @@ export function countAndText(count: number, text: string): Buffer {
   return Buffer.concat([Buffer.from([8]), varint(count), bytesField(2, Buffer.from(text))]);
 }
 
+const [INVALID_ARGUMENT, INTERNAL, UNAVAILABLE] = [3, 13, 14];
+/** PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNIMPLEMENTED, UNAUTHENTICATED and the one above, by statuses of HTTP. */
+const RPC_CODES: Readonly<Record<number, number>> = {
+  401: 16,
+  403: 7,
+  404: 12,
+  408: UNAVAILABLE,
+  429: 8,
+  503: UNAVAILABLE,
+};
+
+/** The google.rpc.Code of a status of HTTP, the same over HTTP and gRPC. */
+export function rpcCodeOf(httpStatus: number): number {
+  return RPC_CODES[httpStatus] ?? (httpStatus < 500 ? INVALID_ARGUMENT : INTERNAL);
+}
+
 const RETRY_INFO = Buffer.from('type.googleapis.com/google.rpc.RetryInfo');
 
 /** A google.rpc.Status whose details (3) are RetryInfo: senders retry after that delay. */

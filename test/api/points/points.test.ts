@@ -176,18 +176,26 @@ test('OTLP is answered in its own encoding, with what was refused', async () => 
   assert.deepEqual([...partial.rawPayload.subarray(0, 6)], [10, 36, 8, 3, 18, 32]);
 });
 
-test('whatever refuses OTLP answers a Status, whose message the Collector logs', async () => {
-  const { post } = await world();
+test('whatever refuses OTLP answers the Status that the description has, whose message the Collector logs', async () => {
+  const { app, post } = await world();
+  const { paths, components } = (await app.inject({ url: '/openapi.json' })).json();
+  const described: Record<string, { $ref: string }> = paths['/v1/metrics'].post.responses;
+  for (const { $ref } of Object.values(described)) {
+    const { content } = components.responses[$ref.slice('#/components/responses/'.length)];
+    assert.deepEqual(content, { 'application/json': { schema: { $ref: '#/components/schemas/RpcStatus' } } });
+  }
+  assert.deepEqual(Object.keys(described), ['400', '401', '403', '404', '413', '415', '503']);
   const refusals = [
-    [{ 'content-encoding': 'lz4' }, 415, 'Content-Encoding must be gzip, deflate or zstd, got lz4'],
-    [{ authorization: 'Bearer no' }, 401, 'Invalid API key'],
+    [{ 'content-encoding': 'lz4' }, 415, 3, 'Content-Encoding must be gzip, deflate or zstd, got lz4'],
+    [{ authorization: 'Bearer no' }, 401, 16, 'Invalid API key'],
+    [{ 'content-length': '99999999' }, 413, 3, 'The body is larger than 33554432 bytes (uncompressed)'],
   ] as const;
-  for (const [headers, status, message] of refusals) {
+  for (const [headers, status, code, message] of refusals) {
     const binary = await post('/v1/metrics', 'application/x-protobuf', 'x', headers);
     assert.deepEqual([binary.statusCode, binary.headers['content-type']], [status, 'application/x-protobuf']);
-    assert.deepEqual([binary.rawPayload[1], String(binary.rawPayload.subarray(4))], [3, message]);
+    assert.deepEqual([binary.rawPayload[1], String(binary.rawPayload.subarray(4))], [code, message]);
     const json = await post('/v1/metrics', 'application/json', '{}', headers);
-    assert.deepEqual([json.statusCode, json.json().code, json.json().message], [status, 3, message]);
+    assert.deepEqual([json.statusCode, json.json()], [status, { code, message, detail: message }]);
   }
   const later = await world(new ServiceError('overloaded', 'later', { retryable: true }));
   const away = await later.post('/v1/metrics', 'application/x-protobuf', 'x');

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from '../../../ops/logger.ts';
 import { ServiceError } from '../../../ops/service-error.ts';
-import { countAndText } from '../../wire/otlp-answers.ts';
+import { countAndText, rpcCodeOf } from '../../wire/otlp-answers.ts';
 import { HttpProblem, overloaded, problemOf } from '../../wire/problem.ts';
 import type { App } from './fastify-app.ts';
 import { rulesOf } from './route-rules.ts';
@@ -80,13 +80,12 @@ export function answerProblems(app: App, logger: Logger): void {
   });
 }
 
-/** INVALID_ARGUMENT and UNAVAILABLE of google.rpc.Code. */
-const [INVALID_ARGUMENT, UNAVAILABLE] = [3, 14];
-
 /** OTLP: a failure is a google.rpc.Status in the encoding of the request. Senders log its message alone. */
 function sendStatus({ headers }: FastifyRequest, reply: FastifyReply, { status, message, body }: HttpProblem) {
-  const code = status < 500 ? INVALID_ARGUMENT : UNAVAILABLE;
-  if (/^\s*application\/json\b/i.test(headers['content-type'] ?? '')) return reply.send({ ...body, code, message });
+  const code = rpcCodeOf(status);
+  if (/^\s*application\/json\b/i.test(headers['content-type'] ?? '')) {
+    return reply.send({ code, message, detail: body.detail });
+  }
   return reply.type('application/x-protobuf').send(countAndText(code, message));
 }
 

@@ -29,6 +29,13 @@ export const InvalidRequest = Type.Object({
 /** A limit of the key, or with code A21: exhausted credits. */
 export const TooManyRequests = Type.Object({ ...Type.Partial(InvalidKey).properties, detail: Type.String() });
 
+/** A google.rpc.Status: what OTLP answers instead. */
+export const RpcStatus = Type.Object({
+  code: Type.Integer({ description: 'google.rpc.Code' }),
+  message: Type.String(),
+  detail: Type.String(),
+});
+
 const UsageFields = Type.Object({ requests: Type.Integer(), tokens: Type.Integer() });
 
 export const UsageAnswer = Type.Object({ minute: UsageFields, month: UsageFields });

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import type { ReceivedPoints, ReceiveOutcome } from '../../../../records/received-points.ts';
 import { HttpProblem } from '../../../wire/problem.ts';
 import type { App } from '../../exchange/fastify-app.ts';
-import { pointAnswers, type ReceiveBody, reasonsOf } from './received-answers.ts';
+import { LINE_ANSWERS, type ReceiveBody, reasonsOf } from './received-answers.ts';
 
 /** The version whose interface is answered: clients choose what they send by it. */
 export const INFLUX_VERSION = '1.8.10';
@@ -29,13 +29,12 @@ const Query = Type.Object({
 
 /** Line protocol, as clients of InfluxDB 1 and 2 and Telegraf write it. Nothing is read back. */
 export function addInfluxRoutes(app: App, receive: ReceiveBody): void {
-  const answers = pointAnswers();
   app.post(
     '/api/v2/write',
-    { schema: { operationId: 'writeLineProtocol', querystring: Write2, response: answers } },
+    { schema: { operationId: 'writeLineProtocol', querystring: Write2, response: LINE_ANSWERS } },
     async (request, reply) => sendEmpty(reply, await receive(request, 'line-protocol', request.query.precision)),
   );
-  const schema = { operationId: 'writeLineProtocol1', querystring: Write1, response: answers };
+  const schema = { operationId: 'writeLineProtocol1', querystring: Write1, response: LINE_ANSWERS };
   app.post('/write', { schema }, async (request, reply) => {
     const precision = precisionOf(request.query.precision);
     return sendEmpty(reply, await receive(request, 'line-protocol', precision));
@@ -47,7 +46,7 @@ export function addInfluxRoutes(app: App, receive: ReceiveBody): void {
   app.get('/query', { schema: { operationId: 'queryInflux', querystring: Query } }, async (request) => answer(request));
   app.post(
     '/query',
-    { schema: { operationId: 'queryInfluxByPost', querystring: Query, response: answers } },
+    { schema: { operationId: 'queryInfluxByPost', querystring: Query, response: LINE_ANSWERS } },
     async (request, reply) => reply.type('application/json').send(JSON.stringify(answer(request)) as never),
   );
   const versions = { 'x-influxdb-version': INFLUX_VERSION, 'x-influxdb-build': 'OSS' };

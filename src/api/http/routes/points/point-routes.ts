@@ -7,7 +7,14 @@ import type { AppServices } from '../../exchange/app-services.ts';
 import type { App } from '../../exchange/fastify-app.ts';
 import { codingOf, SNAPPY } from '../../exchange/request-bodies.ts';
 import { addInfluxRoutes } from './influx-routes.ts';
-import { LINES_ANSWERS, pointAnswers, type ReceiveBody, reasonsOf, receivedOf } from './received-answers.ts';
+import {
+  JSON_LINES_ANSWERS,
+  OTLP_ANSWERS,
+  type ReceiveBody,
+  reasonsOf,
+  receivedOf,
+  WRITE_ANSWERS,
+} from './received-answers.ts';
 
 type PointServices = Pick<AppServices, 'receivePoints'>;
 /**
@@ -27,7 +34,7 @@ export function addPointRoutes(app: App, services: PointServices): void {
 
   app.post(
     '/api/v1/write',
-    { schema: { operationId: 'remoteWrite', response: pointAnswers() } },
+    { schema: { operationId: 'remoteWrite', response: WRITE_ANSWERS } },
     async (request, reply) => {
       const type = mediaTypeOf(request);
       if (/[/+]json$/.test(type?.essence ?? '')) {
@@ -44,7 +51,7 @@ export function addPointRoutes(app: App, services: PointServices): void {
   addInfluxRoutes(app, receive);
   app.post(
     '/v1/observations',
-    { schema: { operationId: 'writeObservations', response: LINES_ANSWERS } },
+    { schema: { operationId: 'writeObservations', response: JSON_LINES_ANSWERS } },
     async (request) => {
       const outcome = await receive(request, 'json-lines');
       const received = receivedOf(outcome);
@@ -53,7 +60,7 @@ export function addPointRoutes(app: App, services: PointServices): void {
       return { accepted, unwatched, refused, reasons: [...reasons] };
     },
   );
-  app.post('/v1/metrics', { schema: { operationId: 'writeOtlp', response: pointAnswers() } }, async (request, reply) =>
+  app.post('/v1/metrics', { schema: { operationId: 'writeOtlp', response: OTLP_ANSWERS } }, async (request, reply) =>
     sendOtlp(request, reply, receive),
   );
 }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { PointsFormat, ReceivedPoints, ReceiveOutcome } from '../../../../records/received-points.ts';
-import { bodyAnswers, Detail } from '../../../wire/schema/answer-schemas.ts';
+import { bodyAnswers, Detail, RpcStatus } from '../../../wire/schema/answer-schemas.ts';
 
 type Received = Extract<ReceiveOutcome, { kind: 'received' }>;
 
@@ -18,14 +18,13 @@ const Accepted = Type.Object({
   reasons: Type.Array(Type.String(), { description: 'Why, of the first of them' }),
 });
 
-/** 404: this service receives no points. */
-export const LINES_ANSWERS = { ...bodyAnswers(Accepted), 404: Detail };
-
-/** Other routes answer in the way of their protocol. */
-export function pointAnswers() {
-  const { 200: _, ...failures } = LINES_ANSWERS;
-  return failures;
-}
+const { 200: received, 422: badQuery, 429: _, ...usual } = bodyAnswers(Accepted);
+/** 404: this service receives no points. Senders get 503 instead of 429. */
+const REFUSALS = { ...usual, 404: Detail };
+export const JSON_LINES_ANSWERS = { 200: received, ...REFUSALS };
+export const LINE_ANSWERS = { ...REFUSALS, 422: badQuery };
+export const WRITE_ANSWERS = { ...REFUSALS, 409: Detail };
+export const OTLP_ANSWERS = Object.fromEntries(Object.keys(REFUSALS).map((status) => [status, RpcStatus]));
 
 /** null where nothing of a body can be used: it is refused, with a status for which no sender repeats it. */
 export function receivedOf(outcome: ReceiveOutcome): Received | null {
