@@ -70,8 +70,8 @@ export class Dispatch {
   }
 
   /**
-   * Before units are evicted, what waits for a forecast or for their backfill is scored, as if it had not waited: who is
-   * evicted must not depend on where a batch ends.
+   * Before units are evicted, what waits for a forecast or for their backfill is scored, as if it had not waited: who
+   * is evicted must not depend on where a batch ends.
    */
   async drainIdle(): Promise<void> {
     await this.resume();
