@@ -41,7 +41,7 @@ export function readValues(reader: StateReader, { positions, rings }: SeriesDete
     const value = reader.number();
     const distance = rings.distanceOf(value);
     rings.keepDistance(written, distance);
-    rings.observeScalars(value, distance);
+    rings.recordScalars(value, distance);
     return;
   }
   for (let position = written; position < positions; position++) rings.keepDistance(position, reader.f32());

@@ -54,16 +54,16 @@ const TOGETHER_START_GROUP = 2.6;
 /** Rows before count up to so many times the row itself. */
 const BEFORE_SHARE_MAX = 2;
 /** Half of what a row shows whose terms all equal their own scales. */
-export const ORDINARY = 3;
-/** Unusualness of ordinary rows together. A threshold does not fall below it. */
-const ORDINARY_TOGETHER = 2 * ORDINARY;
+export const TYPICAL = 3;
+/** Unusualness of typical rows together. A threshold does not fall below it. */
+const TYPICAL_TOGETHER = 2 * TYPICAL;
 const STEP_MIN = 0.05;
 const STEP_FIRST = 0.5;
 /** An alarm at the threshold raises it by so many steps. */
 const RISE_STEPS = 1.4;
 /** A row that continues an episode raises the threshold by this share of what the first row does. */
 const CONTINUED_SHARE = 1 / 3;
-/** Promised alarms are never more frequent, whatever the frequency of the series. */
+/** The target rate is never higher, whatever the frequency of the series. */
 export const ALARM_RATE_MAX = 0.01;
 /**
  * Episodes for each gap. An episode ends with a gap without alarms, so that alarms at any rate make at most 1 / e for
@@ -79,7 +79,7 @@ export interface Unusualness {
   readonly wide: number;
   /** The part of `sharp` that no season explains; left out: all of it. */
   readonly unexplained?: number;
-  /** Unusualness of any step of a series that seldom makes one, which alone is no alarm. Left out: 0. */
+  /** Unusualness of any step of a series that rarely makes one, which alone is no alarm. Left out: 0. */
   readonly rareStep?: number;
   /** Magnitude of the residual or of the change since the last value, whichever is larger; left out of a group. */
   readonly moved?: number;
@@ -148,7 +148,7 @@ interface AlarmTarget {
 }
 
 /**
- * Takes the next row; null where it has no value or no forecast.
+ * Judges the next row; null where it has no value or no forecast.
  *
  *   grade      S / (S + 14)
  *   severity   max(S', 0.9 x what was held) + 2 sqrt(energy)
@@ -159,7 +159,7 @@ interface AlarmTarget {
  *
  * So the threshold settles where episodes come at the target rate (stochastic approximation of a quantile, Robbins
  * and Monro 1951). The steps are large at first and shrink with the number of episodes seen. It stops falling below
- * ordinary rows: a series that is quiet for weeks must not be in alarm for weeks once it stirs.
+ * typical rows: a series that is quiet for weeks must not be in alarm for weeks once it stirs.
  */
 export function judgeRow(
   state: Float64Array,
@@ -191,7 +191,7 @@ export function judgeRow(
     }
     state[start + SINCE_EXCEEDED] = 1;
   }
-  if (threshold > ORDINARY_TOGETHER) state[start + THRESHOLD] -= stepOf(state[start + EPISODES]) * targetRate;
+  if (threshold > TYPICAL_TOGETHER) state[start + THRESHOLD] -= stepOf(state[start + EPISODES]) * targetRate;
   const severity = held + ENERGY_WEIGHT * Math.sqrt(energy);
   const alarm = isExceeded && together > rareStep && together * unexplained > threshold * sharp;
   return {

@@ -1,5 +1,5 @@
 import { layout } from '../calibration/layout.ts';
-import { ORDINARY, type Unusualness } from './alarm.ts';
+import { TYPICAL, type Unusualness } from './alarm.ts';
 
 /**
  * How unusual the members of a group usually are together: running means, against which a row of the group is
@@ -22,7 +22,7 @@ const LARGEST_WEIGHT_SHARP = 0.25;
 const LARGEST_WEIGHT_WIDE = 0.5;
 
 /**
- * How unusual a time step of a group is. With x = what a member shows beyond an ordinary row, 0 at least:
+ * How unusual a time step of a group is. With x = what a member shows beyond a typical row, 0 at least:
  *
  *   S  = (largest x + second largest x) / 4 + 4 mean(x) / scale        scale: forgetting mean of mean(x)
  *   S' = (largest x + second largest x) / 2 + 4 mean(x) / scale        of the wide numbers, with their own scale
@@ -54,7 +54,7 @@ export function unusualGroup(
     wide: LARGEST_WEIGHT_WIDE * wide.largest + (MEAN_WEIGHT * wide.mean) / wideScale,
   };
   if (!isExplained) return together;
-  const left = members.flatMap((member, i) => (member === null ? [] : areUsual[i] ? ORDINARY : member.sharp));
+  const left = members.flatMap((member, i) => (member === null ? [] : areUsual[i] ? TYPICAL : member.sharp));
   return { ...together, unexplained: sharpOf(excess(left)) };
 }
 
@@ -63,11 +63,11 @@ interface Excess {
   readonly mean: number;
 }
 
-/** The sum of the two largest, and the mean, of what lies beyond an ordinary row. */
+/** The sum of the two largest, and the mean, of what lies beyond a typical row. */
 function excess(numbers: readonly number[]): Excess {
   let [first, second, sum] = [0, 0, 0];
   for (const number of numbers) {
-    const beyond = Math.max(0, number - ORDINARY);
+    const beyond = Math.max(0, number - TYPICAL);
     sum += beyond;
     second = Math.max(second, Math.min(first, beyond));
     first = Math.max(first, beyond);

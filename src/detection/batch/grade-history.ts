@@ -2,14 +2,14 @@ import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import { ALARM_STATE, judgeRow, type SeasonAlarm, type Unusualness, type Verdict } from '../alarm/alarm.ts';
 import { GROUP_SCALES } from '../alarm/group-unusualness.ts';
 import { roundToBfloat16 } from '../calibration/bfloat16.ts';
-import { observeResolution } from '../calibration/resolution.ts';
+import { recordResolution } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { judgeAlone } from '../event/alarm/judge-alone.ts';
 import { EventTracker } from '../event/event-tracker.ts';
-import { observeExtremes } from '../event/kind/event-extremes.ts';
+import { recordExtremes } from '../event/kind/event-extremes.ts';
 import type { EventSubject, ForecastValue, SeenValue } from '../event/open/event-row.ts';
 import { NO_RULES } from '../event/open/event-rules.ts';
-import { observeTerms } from '../grade/grade-terms.ts';
+import { scoreTerms } from '../grade/grade-terms.ts';
 import { type JudgedMember, judgeGroup } from '../memory/group-season.ts';
 import { keptValue } from '../memory/kept-value.ts';
 import { forecastGridOf, SCALARS, SeriesMemory, seriesLayout } from '../memory/series-memory.ts';
@@ -85,12 +85,12 @@ function* gradeAlone(
   const windowStart = history.values.length - settings.detectionSize;
   for (let position = 0; position < history.values.length; position++) {
     if (turn.isOver(1)) yield;
-    const unusual = rows.observe(position);
+    const unusual = rows.score(position);
     const timestampMs = startMs + position * (settings.profile?.stepMs ?? Number.NaN);
     const row = { value: history.observed[position], timestampMs, moved: unusual?.moved };
     const verdict = judgeAlone(rows.rings, position, judgeRow(state, 0, unusual, target), row);
     rows.closeWindow(position + 1);
-    events.observe(position, verdict, [rows]);
+    events.track(position, verdict, [rows]);
     if (position >= windowStart) verdicts.push(verdict);
   }
   return { verdicts, events: events.revisions };
@@ -122,7 +122,7 @@ function* gradeTogether(
       member.season = seasons[i] ?? null;
       member.closeWindow(position + 1);
     });
-    events.observe(position, verdict, members);
+    events.track(position, verdict, members);
     if (position >= length - settings.detectionSize) verdicts.push(verdict);
   }
   return { verdicts, events: events.revisions };
@@ -157,7 +157,7 @@ class HistoryRows {
     this.#newOrigins = new Set(history.segments.map(({ start }) => start));
   }
 
-  observe(position: number): Unusualness | null {
+  score(position: number): Unusualness | null {
     const { rings } = this;
     const { values, observed, modelDeviations } = this.#history;
     if (this.#counting.has(position)) {
@@ -168,15 +168,15 @@ class HistoryRows {
     rings.keepDistance(position, distance);
     const value = observed[position];
     const forecast = arrivalForecastAt(this.#history, position);
-    this.#newest = observeTerms(rings, { position, value, distance, forecast });
+    this.#newest = scoreTerms(rings, { position, value, distance, forecast });
     this.#position = position;
-    observeResolution(rings.doubles, this.#resolutionAt, value);
+    recordResolution(rings.doubles, this.#resolutionAt, value);
     return this.#newest;
   }
 
   /** As a member of a group. */
   row(position: number): JudgedMember {
-    const unusual = this.observe(position);
+    const unusual = this.score(position);
     return { rings: this.rings, value: this.#history.observed[position], unusual };
   }
 
@@ -219,7 +219,7 @@ class HistoryRows {
     const { rings } = this;
     if ((values.length - end) % detectionSize === 0 && end >= detectionSize) {
       const kept = { rings, origin: originAt(this.#history, end - 1) };
-      observeExtremes(kept, end - detectionSize, end);
+      recordExtremes(kept, end - detectionSize, end);
     }
     if (end >= values.length || !this.#newOrigins.has(end)) return;
     rings.origin = Number.NaN;
@@ -244,9 +244,9 @@ class HistoryEvents {
     this.#tracker = stepMs === null ? null : new EventTracker({ ...of, ...common, stepMs });
   }
 
-  observe(position: number, verdict: Verdict, members: readonly HistoryRows[]): void {
+  track(position: number, verdict: Verdict, members: readonly HistoryRows[]): void {
     if (this.#tracker === null || !this.#tracker.wants(verdict.alarm, Number.NaN)) return;
-    const revisions = this.#tracker.observe({
+    const revisions = this.#tracker.track({
       position,
       timestampMs: position * this.#stepMs,
       offset: position,

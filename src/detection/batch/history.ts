@@ -1,11 +1,11 @@
 import { clampToFloat32 } from '../../forecasting/float32.ts';
 import { cutoffsOfWindow } from '../calibration/cutoff-grid.ts';
-import { observePrecision, PRECISION_STATE, precisionLost, startPrecision } from '../calibration/precision.ts';
+import { PRECISION_STATE, precisionLost, recordPrecision, startPrecision } from '../calibration/precision.ts';
 import {
   deviationFloor,
   isFlatSoFar,
-  observeResolution,
   RESOLUTION_STATE,
+  recordResolution,
   startResolution,
 } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
@@ -78,8 +78,8 @@ export function historyOf(
     values[position] = distance;
     if (cleaned !== null) seen[position] = clampToFloat32(value - origin - cleaned[position]);
     if (isFlatSoFar(resolution, 0)) flatEnd = position + 1;
-    observeResolution(resolution, 0, value);
-    observePrecision(precision, 0, { value, origin, distance });
+    recordResolution(resolution, 0, value);
+    recordPrecision(precision, 0, { value, origin, distance });
   }
   return {
     values,

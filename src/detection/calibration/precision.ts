@@ -36,8 +36,8 @@ export function startPrecision(state: Float64Array, start: number): void {
   state[start + ERROR] = 0;
 }
 
-/** Takes the next value (NaN: missing) and the distance that is kept of it. */
-export function observePrecision(
+/** Records the next value (NaN: missing) and the distance that is kept of it. */
+export function recordPrecision(
   state: Float64Array,
   start: number,
   { value, origin, distance }: { readonly value: number; readonly origin: number; readonly distance: number },

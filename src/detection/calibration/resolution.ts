@@ -35,8 +35,8 @@ export function startResolution(state: Float64Array, start: number): void {
   state[start + PREVIOUS] = Number.NaN;
 }
 
-/** Takes the next observed value; a missing one changes nothing. */
-export function observeResolution(state: Float64Array, start: number, value: number): void {
+/** Records the next observed value; a missing one changes nothing. */
+export function recordResolution(state: Float64Array, start: number, value: number): void {
   if (Number.isNaN(value)) return;
   const step = Math.abs(value - state[start + PREVIOUS]);
   if (step > 0) {

@@ -7,11 +7,11 @@ import type { EventRow, EventSubject } from './open/event-row.ts';
 import type { OpenEvent } from './open/open-event.ts';
 
 /**
- * An episode is held open while the severity is above this share of its peak, and above what 95 of 100 ordinary rows
+ * An episode is held open while the severity is above this share of its peak, and above what 95 of 100 typical rows
  * have, for at most so many gaps.
  */
 const HELD_SHARE = 0.5;
-const ORDINARY_SEVERITY = 16;
+const TYPICAL_SEVERITY = 16;
 const HELD_GAPS = 4;
 /** Kinds that are another state: their return belongs to them. */
 const LASTING: readonly EventKind[] = ['level_shift', 'missing_season', 'stuck'];
@@ -24,16 +24,16 @@ export function endsAt(
   { position, verdict, seen }: EventRow,
   { gap, rules }: Pick<EventSubject, 'gap' | 'rules'>,
 ): boolean {
-  const { lastAlarm, severity, kind, day, ordinaryRows } = event;
+  const { lastAlarm, severity, kind, day, typicalRows } = event;
   if (!isBehindDay(day, position) || seen.length === 0) return false;
   // What comes behind the day is another event.
   if (isOfDay(event)) return true;
-  // Behind missing rows, one that is ordinary does not show that it is over.
-  if (ordinaryRows > 0 && ordinaryRows < RETURN_ROWS) return false;
+  // Behind missing rows, one that is typical does not show that it is over.
+  if (typicalRows > 0 && typicalRows < RETURN_ROWS) return false;
   const quiet = position - lastAlarm.position;
   if (quiet < gap) return false;
   if (kind === 'drift' && rules.onceInDrift) return quiet >= DRIFT_GAPS * gap;
-  const held = Math.max(HELD_SHARE * (severity ?? 0), ORDINARY_SEVERITY);
+  const held = Math.max(HELD_SHARE * (severity ?? 0), TYPICAL_SEVERITY);
   const isHeld = LASTING.includes(kind) || verdict.severity > held;
   return !isHeld || quiet >= HELD_GAPS * gap;
 }

@@ -3,7 +3,7 @@ import { notBeforeDay } from './open/day-event.ts';
 import { behind, type CountedAlarm, type EventMoment, type Reach } from './open/event-moment.ts';
 import type { OpenEvent } from './open/open-event.ts';
 
-/** Ordinary rows in a row, behind the last alarm, that are the return to normal. */
+/** Typical rows in a row, behind the last alarm, that are the return to normal. */
 export const RETURN_ROWS = 3;
 
 /** Relation of a row to an open event. */
@@ -15,17 +15,17 @@ interface ReachingRow {
   readonly stepMs: number;
 }
 
-/** Takes the next row in: how far the event reaches. A row without a value shows nothing of it. */
+/** Tracks the next row: how far the event reaches. A row without a value shows nothing of it. */
 export function reach(
   event: OpenEvent,
   at: EventMoment,
   { isAlarm, deviates, isDisplaced, stepMs }: ReachingRow,
 ): void {
-  const all: Reach = { until: event.until, otherRows: event.ordinaryRows };
+  const all: Reach = { until: event.until, otherRows: event.typicalRows };
   const counted = isAlarm ? { timestampMs: at.timestampMs, alarms: event.alarms } : undefined;
   extend(all, at, { belongs: isAlarm || deviates, counted, stepMs });
   event.until = all.until;
-  event.ordinaryRows = all.otherRows;
+  event.typicalRows = all.otherRows;
   if (all.counted) event.counted = all.counted;
   if (isDisplaced !== null) extend(event.away, at, { belongs: isDisplaced, counted, stepMs });
 }
@@ -46,10 +46,10 @@ function extend(
   }
 }
 
-/** Extends an event by a row that is ordinary alone, such as one more repetition of a stuck value. */
+/** Extends an event by a row that is typical alone, such as one more repetition of a stuck value. */
 export function lastUntil(event: OpenEvent, at: EventMoment, stepMs: number): void {
   event.until = behind(at, stepMs);
-  event.ordinaryRows = 0;
+  event.typicalRows = 0;
 }
 
 /** Values of these kinds are away. */
@@ -76,8 +76,8 @@ export function reachedEnd(
 }
 
 /** The first row behind an open event by now; null while it continues. A missing season is looked at once a gap. */
-export function recoveringSince({ kind, until, ordinaryRows, away, day }: OpenEvent): EventMoment | null {
+export function recoveringSince({ kind, until, typicalRows, away, day }: OpenEvent): EventMoment | null {
   if (kind === 'silence' || kind === 'missing_season' || day !== undefined) return null;
-  const [first, rows] = AWAY.includes(kind) ? [away.until, away.otherRows] : [until, ordinaryRows];
+  const [first, rows] = AWAY.includes(kind) ? [away.until, away.otherRows] : [until, typicalRows];
   return rows >= RETURN_ROWS ? first : null;
 }

@@ -105,12 +105,12 @@ export function isRecovering(event: EventPart, row: ComparedRow): boolean {
  * Whether a row is away as the peak of its event is: off its forecast, or displaced though forecasts have followed.
  * Where the seasonal profile finds the row unusual for its hour, by however little on that side.
  */
-export function isDisplaced(event: EventPart, row: ComparedRow, isBeside: boolean): boolean {
+export function isDisplaced(event: EventPart, row: ComparedRow, isOutsideProfile: boolean): boolean {
   const { value, expected } = event.peak;
   if (value === null || expected === null) return true;
   const { seen } = row;
   if (isDeviating(seen, event.peak) && !isRecovering(event, row)) return true;
   const moved = value - expected;
   const displaced = (seen.value - usualAt(event, row)) * Math.sign(moved);
-  return isBeside ? !(displaced <= 0) : displaced >= DISPLACED_SHARE * Math.abs(moved);
+  return isOutsideProfile ? !(displaced <= 0) : displaced >= DISPLACED_SHARE * Math.abs(moved);
 }

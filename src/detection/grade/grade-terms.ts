@@ -7,14 +7,7 @@ import { SEED_PERIOD } from '../memory/shape-lags.ts';
 import { isFlatReturn } from './flat-return.ts';
 import { CHANGE_GAP, isBehindGap, SHAPE_GAP } from './gap-rows.ts';
 import { shownByRareStep } from './rare-steps.ts';
-import {
-  earlierInnovation,
-  isSearched,
-  nearestDistance,
-  nearestLag,
-  observeShape,
-  seedShapes,
-} from './shape-search.ts';
+import { earlierInnovation, isSearched, nearestDistance, nearestLag, seedShapes, trackShape } from './shape-search.ts';
 
 /** The terms of the grade, by their place among the scalars. */
 const RESIDUAL = 0;
@@ -101,13 +94,10 @@ interface GradedRow {
  * A row is judged by scales of the rows before it. The sum and its weights were chosen on labelled series of several
  * sources; see README.md.
  *
- * Takes the row at `position`, whose distance is in the ring; call it before the resolution learns of it. Null without
+ * Scores the row at `position`, whose distance is in the ring; call it before the resolution learns of it. Null without
  * value or forecast.
  */
-export function observeTerms(
-  rings: SeriesRings,
-  { position, value, distance, forecast }: GradedRow,
-): Unusualness | null {
+export function scoreTerms(rings: SeriesRings, { position, value, distance, forecast }: GradedRow): Unusualness | null {
   if (Number.isNaN(value) && position === rings.contextStart) {
     // Nothing was observed so far: an absent past must not pass for a flat one.
     rings.setScalar(SCALARS.contextStart, position + 1);
@@ -120,7 +110,7 @@ export function observeTerms(
   const finest = FLOOR_SHARE * deviationFloor(doubles, resolutionAt);
   if (position % SEED_PERIOD === 0 || position === rings.contextStart) seed(rings, position, finest);
   const analogue = nearestLag(rings);
-  const innovation = observeShape(rings, position);
+  const innovation = trackShape(rings, position);
   if (Number.isNaN(value)) return null;
   const change = isBehindGap(rings, position, CHANGE_GAP) ? Number.NaN : value - doubles[resolutionAt];
   const areShapesKnown = !isBehindGap(rings, position, SHAPE_GAP);
@@ -175,7 +165,7 @@ function seed(rings: SeriesRings, position: number, floor: number): void {
 }
 
 /**
- * Takes a row with a residual. Returns its place among the outliers of the residuals:
+ * Records a row with a residual. Returns its place among the outliers of the residuals:
  *
  *   0               no outlier in LONE_ROWS, or in RUN_ROWS fewer behind more than GLITCH_ROWS
  *   1 .. RUN_MAX    outliers in a row, behind so many rows without one

@@ -2,11 +2,11 @@ import { STEPS_COUNTED } from '../calibration/resolution.ts';
 
 /** A step that is several times as large as usual shows so much where every other row is one. */
 const STEP_SHOWN = 30;
-/** A step that shows more may be an alarm, however seldom there is one. The rarest default target needs more. */
+/** A step that shows more may be an alarm, however rare they are. The rarest default target needs more. */
 const SHOWN_MAX = 80;
 
 /**
- * What any step shows of a series that seldom makes one. Scales are root mean squares over all rows: where one of m
+ * What any step shows of a series that rarely makes one. Scales are root mean squares over all rows: where one of m
  * rows is a step they are sqrt(m) times smaller than a usual one, and each of them looks like an outlier. After enough
  * steps the threshold has learned how large they are.
  * @param steps before the row

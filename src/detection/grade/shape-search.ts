@@ -39,10 +39,10 @@ export function seedShapes(rings: SeriesRings, position: number): void {
 }
 
 /**
- * Takes the value at `position`, which is in the ring already. Returns its innovation: x - its local level; 0 where
+ * Tracks the value at `position`, which is in the ring already. Returns its innovation: x - its local level; 0 where
  * nothing is known.
  */
-export function observeShape(rings: SeriesRings, position: number): number {
+export function trackShape(rings: SeriesRings, position: number): number {
   const { layout, slab, bfloatStart } = rings;
   const lags = Math.max(0, Math.min(layout.lags, comparedLags(rings, position)));
   loadInnovations(rings, lags > 0 ? position - LAG_MIN - lags + 1 : position, position + 1);
@@ -59,7 +59,7 @@ export function earlierInnovation(rows: number): number {
   return INNOVATIONS[rows];
 }
 
-/** After a restore: computes what `seedShapes` and `observeShape` had come to before `position`. */
+/** After a restore: computes what `seedShapes` and `trackShape` had come to before `position`. */
 export function restoreShapes(rings: SeriesRings, position: number): void {
   const seeded = Math.max(position - (position % SEED_PERIOD), rings.contextStart);
   if (seeded === position || rings.layout.lags === 0) return;
@@ -91,7 +91,7 @@ function startDistances(rings: SeriesRings, position: number): void {
   advance(rings, Math.max(rings.contextStart, position - SEED_ROWS), position);
 }
 
-/** Takes rows [from, to) into the distances, without a search. */
+/** Adds rows [from, to) to the distances, without a search. */
 function advance(rings: SeriesRings, from: number, to: number): void {
   if (from === to) return;
   const { contextStart, layout } = rings;

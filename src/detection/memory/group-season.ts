@@ -5,7 +5,7 @@ import { deviationFloor } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { hasProfile } from '../profile/profile-layout.ts';
 import { passSeason, type SeasonPassed, seasonAlarm } from '../profile/season-alarm.ts';
-import { explainedByProfile, observeSeason, type SeasonVerdict } from '../profile/season-verdict.ts';
+import { explainedByProfile, type SeasonVerdict, trackSeason } from '../profile/season-verdict.ts';
 import { profileState, SCALARS } from './series-memory.ts';
 import type { SeriesRings } from './series-rings.ts';
 
@@ -103,7 +103,7 @@ function passMembers(members: readonly JudgedMember[], timestampMs: number, rate
   const observed = members.map(({ rings, value, unusual }, i) => {
     if (Number.isNaN(value) || Number.isNaN(timestampMs)) return null;
     const floor = deviationFloor(rings.doubles, rings.scalarIndex(SCALARS.resolution));
-    return explainedByProfile(observeSeason(states[i], timestampMs, value, floor), unusual?.moved);
+    return explainedByProfile(trackSeason(states[i], timestampMs, value, floor), unusual?.moved);
   });
   const begun = states.filter(hasProfile).length;
   return members.map(({ unusual }, i) => {

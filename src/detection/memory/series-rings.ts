@@ -8,8 +8,8 @@ import {
   keptCalibration,
   keptResidualSums,
 } from '../calibration/kept-calibration.ts';
-import { observePrecision } from '../calibration/precision.ts';
-import { observeResolution } from '../calibration/resolution.ts';
+import { recordPrecision } from '../calibration/precision.ts';
+import { recordResolution } from '../calibration/resolution.ts';
 import type { ProfileState } from '../profile/profile-layout.ts';
 import { EXTREME_FLOATS } from './extreme-blocks.ts';
 import {
@@ -119,11 +119,11 @@ export class SeriesRings implements SeriesBlock {
     this.doubles[this.scalarIndex(scalar)] = value;
   }
 
-  /** Takes a value (NaN: missing) and the distance that is kept of it. */
-  observeScalars(value: number, distance: number): void {
+  /** Records a value (NaN: missing) and the distance that is kept of it. */
+  recordScalars(value: number, distance: number): void {
     const { doubles, origin } = this;
-    observeResolution(doubles, this.scalarIndex(SCALARS.resolution), value);
-    observePrecision(doubles, this.scalarIndex(SCALARS.precision), { value, origin, distance });
+    recordResolution(doubles, this.scalarIndex(SCALARS.resolution), value);
+    recordPrecision(doubles, this.scalarIndex(SCALARS.precision), { value, origin, distance });
   }
 
   /** The seasonal profile; null where there is none. */

@@ -1,7 +1,7 @@
 import type { Unusualness, Verdict } from '../alarm/alarm.ts';
 import { deviationFloor } from '../calibration/resolution.ts';
 import { judgeSeason } from '../profile/season-alarm.ts';
-import { explainedByProfile, observeSeason } from '../profile/season-verdict.ts';
+import { explainedByProfile, trackSeason } from '../profile/season-verdict.ts';
 import { profileState, SCALARS } from './series-memory.ts';
 import type { SeriesRings } from './series-rings.ts';
 
@@ -19,7 +19,7 @@ export function judgeInSeason(rings: SeriesRings, verdict: Verdict, { value, tim
   const state = profileState(rings, profile);
   if (Number.isNaN(value) || Number.isNaN(timestampMs)) return judgeSeason(state, verdict, null, 0);
   const floor = deviationFloor(rings.doubles, rings.scalarIndex(SCALARS.resolution));
-  const season = explainedByProfile(observeSeason(state, timestampMs, value, floor), moved);
+  const season = explainedByProfile(trackSeason(state, timestampMs, value, floor), moved);
   if (Number.isNaN(verdict.grade)) return judgeSeason(state, verdict, null, 0);
   return judgeSeason(state, verdict, season, settings.alarmRate ?? 0);
 }

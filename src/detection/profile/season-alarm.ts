@@ -84,7 +84,7 @@ interface SeasonTarget {
   readonly isMember: boolean;
 }
 
-/** Takes the verdict on the next row; null if there is none. */
+/** Tracks the verdict on the next row; null if there is none. */
 export function passSeason(
   { floats, floatStart: f, layout }: ProfileState,
   season: SeasonVerdict | null,

@@ -16,12 +16,12 @@ export const LAST = 5;
 const KNOWN_DAYS = 0.5;
 /** A candidate explains the values of slots where this share of their variance is left, or less. */
 const UNEXPLAINED_MAX = 0.4;
-/** A slot that lies off the mean varies by its own size: within this share of that it is ordinary. */
+/** A slot that lies off the mean varies by its own size: within this share of that it is typical. */
 export const ROOM_SHARE = 0.25;
 /** Root mean square distances from the mean beyond which a slot is extreme. */
 const EXTREME = 3;
 /** A square far beyond those before teaches this share of itself. */
-const EXTRAORDINARY_SHARE = 1 / 256;
+const ATYPICAL_SHARE = 1 / 256;
 /** Largest distance from the origin, in units. */
 const DISTANCE_MAX = 1e9;
 
@@ -141,7 +141,7 @@ export function weekSlotOf({ daySlots, weekdayOfSpecial }: ProfileLayout, slot: 
  * What a square far beyond those before teaches at most: a share of itself, so that a new kind of day is learned within
  * days, and never more than the mean square error of the mean: one glitch is no reason to expect others.
  */
-export function extraordinarySquare(errorOfMean: number, square: number): number {
-  const share = square * EXTRAORDINARY_SHARE;
+export function atypicalSquare(errorOfMean: number, square: number): number {
+  const share = square * ATYPICAL_SHARE;
   return errorOfMean > 0 ? Math.min(share, errorOfMean) : share;
 }

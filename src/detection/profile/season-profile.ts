@@ -1,10 +1,10 @@
 import { offsetAt } from '../../time/local-calendar.ts';
 import { CLOSED_MORE, PROFILE_DOUBLES, PROFILE_FLOATS, type ProfileState } from './profile-layout.ts';
 import {
+  atypicalSquare,
   bestCandidate,
   DAY,
   DAY_AT_LEVEL,
-  extraordinarySquare,
   hourOf,
   LAST,
   MEAN,
@@ -28,15 +28,15 @@ const MEAN_RATE_MIN = 0.003;
 const HOUR_SPREAD_RATE = 0.15;
 const SPREAD_RATE_MIN = 0.005;
 const SHARE_RATE = 0.2;
-/** Beyond so many times its usual error, from so many slots on, a slot is extraordinary. */
+/** Beyond so many times its usual error, from so many slots on, a slot is atypical. */
 const CLIP = 4;
 const CLIP_SLOTS = 8;
 /** Candidates whose mean square error is at most so many times that of the best one are comparable. */
 const COMPARABLE = 4;
-/** An extraordinary slot counts up to so many times the mean square error, or what `extraordinarySquare` allows. */
-const EXTRAORDINARY = 4;
+/** An atypical slot counts up to so many times the mean square error, or what `atypicalSquare` allows. */
+const ATYPICAL = 4;
 /** The same of the mean itself. */
-const EXTRAORDINARY_MEAN = 64;
+const ATYPICAL_MEAN = 64;
 /** The first distance from the origin is so many units, or up to twice as many. */
 const UNIT_FIRST = 16;
 /** Half of the largest number that 16 bits hold. */
@@ -90,20 +90,20 @@ function learnLevel(state: ProfileState, mean: number): void {
   const dayAt = halfStart + layout.places.day + hourOf(layout, slot);
   const weekAt = halfStart + layout.places.week + weekSlotOf(layout, slot);
   const [day, week] = [halves[dayAt], halves[weekAt]];
-  const isOrdinary = slots <= CLIP_SLOTS || isExpected(state, candidate, shown);
+  const isTypical = slots <= CLIP_SLOTS || isExpected(state, candidate, shown);
   const learn = (kind: number, expected: number, measured: number): number => {
     const taught = taughtBy(state, kind, {
       error: shown - expected,
       expected,
-      isOrdinary: isOrdinary || measured <= CLIP_SLOTS,
+      isTypical: isTypical || measured <= CLIP_SLOTS,
     });
-    measure(state, kind, shown - expected, { measured, isOrdinary });
+    measure(state, kind, shown - expected, { measured, isTypical });
     return taught;
   };
   if (Number.isNaN(day)) halves[dayAt] = shown;
   else {
     const measured = ++floats[f + F.daySlots];
-    measure(state, DAY_AT_LEVEL, shown - day - floats[f + F.dayLevel], { measured, isOrdinary });
+    measure(state, DAY_AT_LEVEL, shown - day - floats[f + F.dayLevel], { measured, isTypical });
     const taught = learn(DAY, day, measured);
     floats[f + F.dayLevel] += LEVEL_RATE * (taught - floats[f + F.dayLevel]);
     halves[dayAt] = day + DAY_RATE * taught;
@@ -111,12 +111,12 @@ function learnLevel(state: ProfileState, mean: number): void {
   if (Number.isNaN(week)) halves[weekAt] = shown;
   else {
     const measured = ++floats[f + F.weekSlots];
-    measure(state, WEEK_AT_LEVEL, shown - week - floats[f + F.weekLevel], { measured, isOrdinary });
+    measure(state, WEEK_AT_LEVEL, shown - week - floats[f + F.weekLevel], { measured, isTypical });
     const taught = learn(WEEK, week, measured);
     floats[f + F.weekLevel] += LEVEL_RATE * (taught - floats[f + F.weekLevel]);
     halves[weekAt] = week + WEEK_RATE * taught;
   }
-  if (slots > 1) measure(state, LAST, shown - floats[f + F.last], { measured: slots - 1, isOrdinary });
+  if (slots > 1) measure(state, LAST, shown - floats[f + F.last], { measured: slots - 1, isTypical });
   const taught = slots > 1 ? learn(MEAN, floats[f + F.mean], slots - 1) : shown - floats[f + F.mean];
   floats[f + F.last] = shown;
   floats[f + F.mean] += Math.max(MEAN_RATE_MIN, 1 / slots) * taught;
@@ -124,7 +124,7 @@ function learnLevel(state: ProfileState, mean: number): void {
 
 /**
  * Whether a candidate expected what a slot shows, the best one or one that errs little more. In its first week a slot
- * is always ordinary.
+ * is always typical.
  */
 function isExpected(state: ProfileState, best: number, shown: number): boolean {
   const { floats, floatStart: f, doubles, doubleStart: d } = state;
@@ -138,41 +138,41 @@ function isExpected(state: ProfileState, best: number, shown: number): boolean {
   return false;
 }
 
-/** Distance from what a candidate expects within which a slot is ordinary. */
+/** Distance from what a candidate expects within which a slot is typical. */
 function roomOf({ floats, floatStart: f }: ProfileState, candidate: number, expected: number): number {
   const usual = CLIP * Math.sqrt(floats[f + F.errors + candidate]);
   return Math.max(usual, ROOM_SHARE * Math.abs(expected - floats[f + F.mean]));
 }
 
 /**
- * An ordinary slot counts in full, another one up to so many times the mean square error, or what
- * `extraordinarySquare` allows.
+ * A typical slot counts in full, another one up to so many times the mean square error, or what
+ * `atypicalSquare` allows.
  */
 function measure(
   { layout, floats, floatStart: f }: ProfileState,
   candidate: number,
   error: number,
-  { measured, isOrdinary }: { readonly measured: number; readonly isOrdinary: boolean },
+  { measured, isTypical }: { readonly measured: number; readonly isTypical: boolean },
 ): void {
   const at = f + F.errors + candidate;
   const square = error * error;
-  const times = candidate === MEAN ? EXTRAORDINARY_MEAN : EXTRAORDINARY;
-  const beyond = Math.max(times * floats[at], extraordinarySquare(floats[f + F.errors + MEAN], square));
-  const most = isOrdinary ? square : beyond;
+  const times = candidate === MEAN ? ATYPICAL_MEAN : ATYPICAL;
+  const beyond = Math.max(times * floats[at], atypicalSquare(floats[f + F.errors + MEAN], square));
+  const most = isTypical ? square : beyond;
   floats[at] += Math.max(1 / (ERROR_DAYS * layout.daySlots), 1 / measured) * (Math.min(square, most) - floats[at]);
 }
 
-/** The part of an error that is learned: an extraordinary one less the farther it lies out, down to one usual error. */
+/** The part of an error that is learned: an atypical one less the farther it lies out, down to one usual error. */
 function taughtBy(
   state: ProfileState,
   candidate: number,
-  { error, expected, isOrdinary }: { readonly error: number; readonly expected: number; readonly isOrdinary: boolean },
+  { error, expected, isTypical }: { readonly error: number; readonly expected: number; readonly isTypical: boolean },
 ): number {
   const room = roomOf(state, candidate, expected);
   const size = Math.abs(error);
   if (size <= room || state.floats[state.floatStart + F.slots] <= CLIP_SLOTS) return error;
   const usual = Math.sqrt(state.floats[state.floatStart + F.errors + candidate]);
-  const most = isOrdinary ? room : Math.max(usual, (CLIP * usual * CLIP * usual) / size);
+  const most = isTypical ? room : Math.max(usual, (CLIP * usual * CLIP * usual) / size);
   return Math.sign(error) * most;
 }
 
@@ -204,7 +204,7 @@ function learnDeviation(state: ProfileState, { hour, candidate, shown }: SlotSpr
   const at = halfStart + layout.places.spread + hour;
   const before = halves[at] * halves[at];
   const scale = Math.max(floats[f + F.spread], before || 0, floats[f + F.errors + candidate]);
-  const most = Math.max(CLIP * CLIP * scale, extraordinarySquare(floats[f + F.errors + MEAN], shown));
+  const most = Math.max(CLIP * CLIP * scale, atypicalSquare(floats[f + F.errors + MEAN], shown));
   const square = slots > CLIP_SLOTS ? Math.min(shown, most) : shown;
   floats[f + F.spread] += Math.max(SPREAD_RATE_MIN, 1 / slots) * (square - floats[f + F.spread]);
   halves[at] = Math.sqrt(Number.isNaN(before) ? square : before + HOUR_SPREAD_RATE * (square - before));

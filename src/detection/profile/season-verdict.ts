@@ -1,10 +1,10 @@
 import { PROFILE_DOUBLES, PROFILE_FLOATS, type ProfileState } from './profile-layout.ts';
 import {
+  atypicalSquare,
   bestCandidate,
   distanceOf,
   expectedDistance,
   explains,
-  extraordinarySquare,
   hourOf,
   isFlatStretch,
   MEAN,
@@ -55,10 +55,10 @@ export interface SeasonVerdict {
 }
 
 /**
- * Takes an observed value with its event time.
+ * Tracks an observed value with its event time.
  * @param floor smallest deviation, in units of the series
  */
-export function observeSeason(
+export function trackSeason(
   state: ProfileState,
   timestampMs: number,
   value: number,
@@ -128,7 +128,7 @@ function distanceRatio({ layout, floats, floatStart: f }: ProfileState, distance
   const rows = floats[f + F.distanceRows];
   const mean = Math.max(floats[f + F.distance], smallest);
   const z = rows === 0 ? 0 : mean > 0 ? distance / Math.sqrt(mean) : distance > 0 ? Z_MAX : 0;
-  const most = Math.max(square(Z_MAX) * mean, extraordinarySquare(floats[f + F.errors + MEAN], square(distance)));
+  const most = Math.max(square(Z_MAX) * mean, atypicalSquare(floats[f + F.errors + MEAN], square(distance)));
   const shown = rows > DISTANCE_ROWS_MIN ? Math.min(square(distance), most) : square(distance);
   const counted = Math.min(rows + 1, DISTANCE_MS / layout.stepMs);
   floats[f + F.distanceRows] = counted;

@@ -36,7 +36,7 @@ export interface DayVerdict {
 }
 
 /**
- * Takes a slot of today, before it is learned from.
+ * Tracks a slot of today, before it is learned from.
  * @param shown the mean of its values, as a distance
  */
 export function addToDay(state: ProfileState, candidate: number, shown: number): void {

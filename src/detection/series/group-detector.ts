@@ -59,7 +59,7 @@ export class GroupDetector {
     const ready = this.members.length > 0 && !this.forecastDue;
     while (member.positions < this.positions || (member.forecastDue && ready)) {
       if (member.forecastDue) member.forecasted(null);
-      else member.observe(Number.NaN);
+      else member.score(Number.NaN);
     }
     this.members.push(member);
     return member;
@@ -74,11 +74,11 @@ export class GroupDetector {
    * Scores the next time step. `values[i]` belongs to member i; NaN where it was not observed. Seasonal profiles learn
    * of it where its time is given.
    */
-  observe(values: ArrayLike<number>, timestampMs = Number.NaN): GroupDetection {
+  score(values: ArrayLike<number>, timestampMs = Number.NaN): GroupDetection {
     assert(values.length === this.members.length, 'one value a member');
     const { windowStart } = this;
     const accumulation = this.accumulation;
-    const detections = this.members.map((member, i) => member.observe(values[i]));
+    const detections = this.members.map((member, i) => member.score(values[i]));
     this.positions++;
     const scores = detections.map((detection) => detection.score);
     const score = accumulatedScore(scores, accumulation);
@@ -108,7 +108,7 @@ export class GroupDetector {
     member!.release();
   }
 
-  /** Takes up a state that was kept elsewhere: members are added without a past and filled by the caller. */
+  /** Continues a state that was kept elsewhere: members are added without a past and filled by the caller. */
   resumeAt(positions: number, accumulation: Calibration): void {
     this.positions = positions;
     this.accumulation = accumulation;

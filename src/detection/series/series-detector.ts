@@ -22,9 +22,9 @@ import { deviationFloor } from '../calibration/resolution.ts';
 import type { DetectionSettings } from '../calibration/settings.ts';
 import { CALIBRATION_WINDOWS_MIN, floorOfRounded, judgeDistance, type Yardstick } from '../calibration/threshold.ts';
 import { judgeAlone } from '../event/alarm/judge-alone.ts';
-import { observeExtremes } from '../event/kind/event-extremes.ts';
+import { recordExtremes } from '../event/kind/event-extremes.ts';
 import { isFlatReturn } from '../grade/flat-return.ts';
-import { observeTerms, PRIOR_ROWS } from '../grade/grade-terms.ts';
+import { PRIOR_ROWS, scoreTerms } from '../grade/grade-terms.ts';
 import { restoreShapes } from '../grade/shape-search.ts';
 import {
   addToWindow,
@@ -40,7 +40,7 @@ import { SeriesRings } from '../memory/series-rings.ts';
 /**
  * Online detection on one series: the state machine of the stream.
  *
- *   observe, observe, ... until `forecastDue`; then `context`, the model, `forecasted`; then observe again.
+ *   score, score, ... until `forecastDue`; then `context`, the model, `forecasted`; then score again.
  *
  * Values are kept as float32 distances from the first value of the series, so that a series far from zero keeps its
  * precision. A point never judges itself: the calibration is fixed when a window opens, from residuals of earlier
@@ -95,7 +95,7 @@ export class SeriesDetector extends SeriesRings {
     this.forecastDue = isCutoff(windowStart, this.grid);
   }
 
-  /** Takes up a kept state. The caller fills rings, forecasts and sums, then calls `restored`. */
+  /** Continues a kept state. The caller fills rings, forecasts and sums, then calls `restored`. */
   resumeAt(positions: number, origin: number, forecastDue: boolean): void {
     this.startAt(windowStartOf(positions, this.grid, this.settings));
     this.rings.setScalar(SCALARS.contextStart, 0);
@@ -105,7 +105,7 @@ export class SeriesDetector extends SeriesRings {
   }
 
   /** Scores the next observation (NaN: missing) and moves on. The seasonal profile learns where its time is given. */
-  observe(value: number, timestampMs = Number.NaN): Detection {
+  score(value: number, timestampMs = Number.NaN): Detection {
     assert(!this.forecastDue, 'the forecast that is due comes before the next observation');
     const { positions: position, windowStart } = this;
     if (Number.isNaN(this.origin)) this.origin = value;
@@ -118,8 +118,8 @@ export class SeriesDetector extends SeriesRings {
     const { expected, judgement } = judgeDistance(row, this.layout.threshold, this.yardstick(), isBack);
     const centre = this.origin + expected;
     const { least } = this.layout;
-    const unusual = this.layout.isGraded ? observeTerms(this.rings, { position, value, distance, forecast }) : null;
-    this.rings.observeScalars(value, distance);
+    const unusual = this.layout.isGraded ? scoreTerms(this.rings, { position, value, distance, forecast }) : null;
+    this.rings.recordScalars(value, distance);
     const timed = { value, timestampMs, moved: unusual?.moved };
     const verdict = judgeAlone(this.rings, position, this.verdictOn(unusual), timed);
     const detection: Detection = {
@@ -187,7 +187,7 @@ export class SeriesDetector extends SeriesRings {
   }
 
   /**
-   * Takes the forecast that was due: medians of the next h positions at `medians[start..]`, or null when there was no
+   * Accepts the forecast that was due: medians of the next h positions at `medians[start..]`, or null when there was no
    * context.
    * @param modelDeviation by the model's quantiles; 0 where they were not requested
    */
@@ -255,8 +255,8 @@ export class SeriesDetector extends SeriesRings {
       const distance = rings.distanceAt(position);
       const value = this.origin + distance;
       const forecast = keptForecast(this, position);
-      this.verdictOn(this.layout.isGraded ? observeTerms(this.rings, { position, value, distance, forecast }) : null);
-      this.rings.observeScalars(value, distance);
+      this.verdictOn(this.layout.isGraded ? scoreTerms(this.rings, { position, value, distance, forecast }) : null);
+      this.rings.recordScalars(value, distance);
     }
     if (this.positions === windowStart) this.openWindow();
   }
@@ -284,7 +284,7 @@ export class SeriesDetector extends SeriesRings {
       this.closedWindows++;
     }
     shiftWindow(this.rings);
-    if (start >= 0) observeExtremes(this, start, end);
+    if (start >= 0) recordExtremes(this, start, end);
     if (precisionLost(this.rings.doubles, this.rings.scalarIndex(SCALARS.precision))) this.forgetContext();
     this.openWindow();
     this.recalibrate();

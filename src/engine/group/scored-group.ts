@@ -313,7 +313,7 @@ export class ScoredGroup implements Scorable, GroupState {
       return observation.value;
     });
     const [first] = step?.observations.values() ?? [];
-    const scored = this.detector.observe(values, first?.timestampMs);
+    const scored = this.detector.score(values, first?.timestampMs);
     if (this.members[0]?.detector.windowStart !== windowStart)
       this.members.forEach(sink.state.windowClosed, sink.state);
     return scored;

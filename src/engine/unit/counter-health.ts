@@ -9,7 +9,7 @@ const TURNS_MIN = 3;
 
 /** Judges the newest points of counters. It is in memory alone: a restart judges again. */
 export class CounterHealth {
-  /** Those of which a point was out of the ordinary. */
+  /** Those of which a point was atypical. */
   readonly #series = new Map<string, { count: number; falls: number; turns: number }>();
 
   note(series: string, { inTurn = false, fell = false }: { readonly inTurn?: boolean; readonly fell?: boolean }): void {

@@ -250,7 +250,7 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
   private detect(value: number, sink: ReplaySink, timestampMs?: number): Detection {
     const { detector } = this;
     const { closedWindows } = detector;
-    const detection = detector.observe(value, timestampMs);
+    const detection = detector.score(value, timestampMs);
     if (detector.closedWindows !== closedWindows) sink.state.windowClosed(this);
     return detection;
   }

@@ -61,7 +61,7 @@ export class UnitEvents {
     const events = this.#owner.heldEvents;
     events.tracker ??= new EventTracker(subjectOf(this.#owner));
     events.key = key;
-    for (const event of events.tracker.observe(row)) publish(events, event, { offset: row.offset, sink });
+    for (const event of events.tracker.track(row)) publish(events, event, { offset: row.offset, sink });
     if (events.tracker.kept() === null) events.tracker = null;
   }
 

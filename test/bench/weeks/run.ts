@@ -10,7 +10,7 @@ import {
   profileLayout,
   startProfile,
 } from '../../../src/detection/profile/profile-layout.ts';
-import { observeSeason } from '../../../src/detection/profile/season-verdict.ts';
+import { trackSeason } from '../../../src/detection/profile/season-verdict.ts';
 import { UTC_CALENDAR, zoneOffsets } from '../../../src/time/local-calendar.ts';
 import type { Figures } from '../bench.ts';
 import { type Cell, printTable, rounded } from '../table.ts';
@@ -175,7 +175,7 @@ function price(): Figures {
   const feed = (from: number) => {
     const begun = process.cpuUsage();
     for (let row = from; row < from + TIMED_ROWS; row++) {
-      observeSeason(state, SPRING_MS + 60_000 * row, 100 + 40 * Math.sin(row / 229) + (row % 7), 0.1);
+      trackSeason(state, SPRING_MS + 60_000 * row, 100 + 40 * Math.sin(row / 229) + (row % 7), 0.1);
     }
     const { user, system } = process.cpuUsage(begun);
     return (user + system) / TIMED_ROWS;

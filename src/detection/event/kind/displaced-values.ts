@@ -91,7 +91,7 @@ export function departureOf({ rings, origin }: RingValues, rows: DepartureRows):
 
 /**
  * @param distances from what was usual, of LEAD_ROWS rows before the event and those since
- * @param until the row at which they may be back; single values of a slow drift are ordinary long before
+ * @param until the row at which they may be back; single values of a slow drift are typical long before
  * @param usual how far values usually lie from what is usual
  */
 function departureIn(distances: readonly number[], until: number, usual: number): Departure | null {

@@ -7,8 +7,8 @@ export interface RingValues {
   readonly origin: number;
 }
 
-/** Takes the window [start, end) as it closes, while its values are in the ring. */
-export function observeExtremes({ rings, origin }: RingValues, start: number, end: number): void {
+/** Records the window [start, end) as it closes, while its values are in the ring. */
+export function recordExtremes({ rings, origin }: RingValues, start: number, end: number): void {
   const floats = rings.extremes();
   if (Number.isNaN(floats[SINCE])) floats[SINCE] = start;
   let highest = Number.NaN;

@@ -56,7 +56,7 @@ const USUAL_QUANTILE = 0.05;
 /**
  * Values are displaced where most of the first rows are: as far as this share of the largest residual, on its side. A
  * forecast follows a new level as soon as it has seen it; so it counts as well how far a value lies from those before
- * the first alarm, where values seldom move as far within as many rows.
+ * the first alarm, where values rarely move as far within as many rows.
  */
 const DISPLACED_ROWS = 8;
 const BASE_ROWS = 4;

@@ -17,7 +17,7 @@ import {
   startProfile,
 } from '../../../../src/detection/profile/profile-layout.ts';
 import { judgeSeason } from '../../../../src/detection/profile/season-alarm.ts';
-import { observeSeason } from '../../../../src/detection/profile/season-verdict.ts';
+import { trackSeason } from '../../../../src/detection/profile/season-verdict.ts';
 import { UTC_CALENDAR } from '../../../../src/time/local-calendar.ts';
 import { fc } from '../../../fixture/fast-check.ts';
 import { whiteNoise } from '../../../fixture/stream/backtest.ts';
@@ -55,7 +55,7 @@ test('a profile that is written in parts is restored exactly, whatever happened 
       for (const [rows, apart, size, isWhole] of chosen) {
         for (let row = 0; row < rows; row++) {
           ms += apart * STEP_MS;
-          observeSeason(live, ms, size * Math.sin(ms), 0);
+          trackSeason(live, ms, size * Math.sin(ms), 0);
         }
         const write = isWhole ? writeProfile : writeProfileChange;
         const reader = new StateReader(bytesOf((writer) => write(writer, live)));
@@ -72,7 +72,7 @@ test('a profile that is written in parts is restored exactly, whatever happened 
 
 test('a profile is passed over where its series has none, or has other slots, and one that is absent changes nothing', () => {
   const live = fresh();
-  for (let row = 0; row < 200; row++) observeSeason(live, row * STEP_MS, row % 72, 0);
+  for (let row = 0; row < 200; row++) trackSeason(live, row * STEP_MS, row % 72, 0);
   for (const [write, read] of [
     [writeProfileChange, readProfileChange],
     [writeProfile, readProfile],
@@ -101,7 +101,7 @@ test('a profile that is written and read in the middle of a low day continues to
     return level * (1 + 0.1 * noise()) * (Math.floor((row * stepMs) / dayMs) === days ? 0.8 : 1);
   });
   const judge = (state: ProfileState, row: number) => {
-    const season = observeSeason(state, row * stepMs, values[row], 0);
+    const season = trackSeason(state, row * stepMs, values[row], 0);
     return judgeSeason(state, { ...NO_VERDICT, grade: 0.1 }, season, 0.001).season;
   };
   const live = fresh(stepMs);

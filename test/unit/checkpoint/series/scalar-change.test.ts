@@ -57,7 +57,7 @@ test('a state with its changes is the state that was changed, byte for byte, in 
             if (detector.forecastDue) {
               detector.forecasted(detector.hasContext() ? new Float32Array(4).fill(1.5) : null, 0, 0.5);
             }
-            detector.observe(each, detector.positions * 60_000);
+            detector.score(each, detector.positions * 60_000);
           }
           const writer = new StateWriter();
           if (isChangeOf(written, detector)) {

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { ALARM_STATE, judgeRow } from '../../../../src/detection/alarm/alarm.ts';
 import { seededRandom } from '../../../fixture/seeded-random.ts';
 
-const PROMISE = { rate: 0.01, gap: 24, isGroup: false };
+const TARGET = { rate: 0.01, gap: 24, isGroup: false };
 
-function alarmsOf(sharps: readonly number[], promise = PROMISE): boolean[] {
+function alarmsOf(sharps: readonly number[], target = TARGET): boolean[] {
   const state = new Float64Array(ALARM_STATE.count);
-  return sharps.map((sharp) => judgeRow(state, 0, { sharp, wide: sharp }, promise).alarm);
+  return sharps.map((sharp) => judgeRow(state, 0, { sharp, wide: sharp }, target).alarm);
 }
 
 test('a series that was quiet for weeks is not in alarm for weeks once it stirs', () => {
@@ -29,7 +29,7 @@ test('an incident after a long quiet stretch raises an alarm', () => {
 test('an alarm far beyond the threshold hides the next one less than one that just exceeds it', () => {
   const thresholdBehind = (sharp: number) => {
     const state = new Float64Array(ALARM_STATE.count);
-    const { alarm } = judgeRow(state, 0, { sharp, wide: sharp }, PROMISE);
+    const { alarm } = judgeRow(state, 0, { sharp, wide: sharp }, TARGET);
     assert.ok(alarm);
     return state[ALARM_STATE.at.threshold];
   };

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   inSinglePrecision,
-  observePrecision,
   PRECISION_STATE,
   precisionLost,
+  recordPrecision,
   startPrecision,
 } from '../../../../src/detection/calibration/precision.ts';
 
 function lost(origin: number, values: readonly number[]): boolean {
   const state = new Float64Array(PRECISION_STATE.count);
   startPrecision(state, 0);
-  for (const value of values) observePrecision(state, 0, { value, origin, distance: Math.fround(value - origin) });
+  for (const value of values) recordPrecision(state, 0, { value, origin, distance: Math.fround(value - origin) });
   return precisionLost(state, 0);
 }
 

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   deviationFloor,
-  observeResolution,
   RESOLUTION_STATE,
+  recordResolution,
   startResolution,
 } from '../../../../src/detection/calibration/resolution.ts';
 
 function floorOf(values: readonly number[]): number {
   const state = new Float64Array(RESOLUTION_STATE.count);
   startResolution(state, 0);
-  for (const value of values) observeResolution(state, 0, value);
+  for (const value of values) recordResolution(state, 0, value);
   return deviationFloor(state, 0);
 }
 

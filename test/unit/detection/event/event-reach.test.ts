@@ -22,7 +22,7 @@ function revisionsOf(rows: readonly (readonly [value: number, severity?: number]
     if (!tracker.wants(alarm, value)) return [];
     const seen = { series: 's', value, expected: EXPECTED, lo: 8, hi: 13, sharp: severity ?? 1, rings, origin: 0 };
     const shown = { grade: alarm ? 0.8 : 0.1, severity: severity ?? 1, alarm };
-    return tracker.observe({
+    return tracker.track({
       position,
       timestampMs: position * STEP_MS,
       offset: position,
@@ -33,14 +33,14 @@ function revisionsOf(rows: readonly (readonly [value: number, severity?: number]
   });
 }
 
-const ordinary = (rows: number) => Array.from({ length: rows }, (_, i) => [EXPECTED + (i % 2)] as const);
+const typical = (rows: number) => Array.from({ length: rows }, (_, i) => [EXPECTED + (i % 2)] as const);
 const missing = (rows: number) => Array.from({ length: rows }, () => [Number.NaN] as const);
 const away = (rows: number, value: number, severity: number) =>
   Array.from({ length: rows }, (_, i) => [value + (i % 2), severity] as const);
 const minutes = (ms: number | null) => (ms === null ? null : ms / STEP_MS - START);
 
 test('an open event whose values are back is recovering, and lasts no longer than they were away', () => {
-  const revisions = revisionsOf([...away(6, 40, 50), ...ordinary(60)]);
+  const revisions = revisionsOf([...away(6, 40, 50), ...typical(60)]);
   assert.deepEqual(
     revisions.map(({ type, recoveringSinceMs, endedAtMs }) => [type, minutes(recoveringSinceMs), minutes(endedAtMs)]),
     [
@@ -56,15 +56,15 @@ test('an open event whose values are back is recovering, and lasts no longer tha
   assert.equal(recovering.observations, closed.observations);
 });
 
-test('an event does not end behind missing rows, but with the first ordinary one that is seen', () => {
-  const closed = revisionsOf([...away(6, 40, 50), ...missing(30), ...ordinary(60)]).at(-1)!;
+test('an event does not end behind missing rows, but with the first typical one that is seen', () => {
+  const closed = revisionsOf([...away(6, 40, 50), ...missing(30), ...typical(60)]).at(-1)!;
   assert.deepEqual([closed.type, closed.closeReason, minutes(closed.endedAtMs)], ['closed', 'recovered', 36]);
   const open = revisionsOf([...away(6, 40, 50), ...missing(60)]).at(-1)!;
   assert.notEqual(open.type, 'closed', 'nobody saw its end');
 });
 
 test('an alarm far beyond an event whose values were back begins another one', () => {
-  const faint = [...away(4, 15, 16), ...ordinary(8)];
+  const faint = [...away(4, 15, 16), ...typical(8)];
   const events = Map.groupBy(revisionsOf([...faint, ...away(20, 60, 80)]), ({ eventId }) => eventId);
   const [first, second] = [...events.values()].map((revisions) => revisions[revisions.length - 1]);
   assert.equal(events.size, 2);

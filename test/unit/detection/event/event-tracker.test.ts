@@ -36,7 +36,7 @@ function trackerOf(rules: Partial<EventRules> = {}) {
     position++;
     elevated = severity >= 14 ? elevated + 1 : 0;
     if (!tracker.wants(alarm, value)) return [];
-    return tracker.observe({
+    return tracker.track({
       ...at,
       verdict: { ...NO_VERDICT, grade: severity / (severity + 14), severity, alarm, elevated },
       seen: Number.isNaN(value) ? [] : [seen],
@@ -122,7 +122,7 @@ test('where one side alone is watched the way back from the other one opens no e
   assert.deepEqual([first.value, first.startedAtMs], [90, 41 * STEP_MS], 'a rise behind it is an event of its own');
   const { tracker, take } = trackerOf({ direction: 'up' });
   for (const row of rows) take(row);
-  assert.equal(tracker.close('evicted', 99 * STEP_MS), null, 'what was never told is not closed');
+  assert.equal(tracker.close('evicted', 99 * STEP_MS), null, 'what was never reported is not closed');
 });
 
 test('an event of three rows is no burst and no new level once values are back', () => {
@@ -149,9 +149,9 @@ test('a severity that stays up holds an event open, for four windows at most', (
   assert.deepEqual([closed?.type, closed?.updatedAtMs], ['closed', (30 + 4 * GAP) * STEP_MS]);
 });
 
-test('a severity that ordinary rows have holds no event open, however small its peak was', () => {
-  const ordinary: Row[] = calm(3 * GAP).map(([value, alarm]) => [value, alarm, 13]);
-  const closed = revisionsOf([...calm(30), [40, true, 20], ...ordinary]).at(-1);
+test('a severity that typical rows have holds no event open, however small its peak was', () => {
+  const typical: Row[] = calm(3 * GAP).map(([value, alarm]) => [value, alarm, 13]);
+  const closed = revisionsOf([...calm(30), [40, true, 20], ...typical]).at(-1);
   assert.deepEqual([closed?.type, closed?.updatedAtMs], ['closed', (30 + GAP) * STEP_MS]);
 });
 
@@ -288,7 +288,7 @@ test('a stuck value lasts as long as it is repeated, whatever follows', () => {
   assert.deepEqual([last.kind, last.value, last.endedAtMs], ['stuck', 40, 46 * STEP_MS]);
 });
 
-test('an event ends with the first of three ordinary rows; one odd row behind them does not put that off', () => {
+test('an event ends with the first of three typical rows; one odd row behind them does not put that off', () => {
   const odd: Row = [25, false, 10];
   const endOf = (...rows: Row[]) => {
     const closed = revisionsOf([...calm(30), [40, true], ...rows, ...calm(6)]).find(({ type }) => type === 'closed')!;
@@ -344,14 +344,14 @@ test('an alarm of the seasonal profile is described by what its time of the week
     seen: [seen],
     keptOf: () => null,
   });
-  const [told] = tracker.observe(row(30, true));
-  assert.equal(told?.expected, 20);
-  assert.deepEqual([told?.lo, told?.hi], [16, 24]);
-  assert.match(told!.summary, /: 11, lower than usual for a Tuesday 09:00 \(usually 16 to 24\)$/);
-  const [closed] = [31, 32, 33, 34].flatMap((position) => tracker.observe(row(position, false)));
+  const [reported] = tracker.track(row(30, true));
+  assert.equal(reported?.expected, 20);
+  assert.deepEqual([reported?.lo, reported?.hi], [16, 24]);
+  assert.match(reported!.summary, /: 11, lower than usual for a Tuesday 09:00 \(usually 16 to 24\)$/);
+  const [closed] = [31, 32, 33, 34].flatMap((position) => tracker.track(row(position, false)));
   assert.equal(closed?.type, 'closed');
   assert.match(closed!.summary, /\(usually 16 to 24\), for 3 minutes$/);
-  assert.deepEqual([told!.startedAtMs, closed!.endedAtMs], [29 * STEP_MS, 32 * STEP_MS]);
+  assert.deepEqual([reported!.startedAtMs, closed!.endedAtMs], [29 * STEP_MS, 32 * STEP_MS]);
 });
 
 test('a value below its forecast that is high for its hour is described by the forecast', () => {
@@ -359,8 +359,8 @@ test('a value below its forecast that is high for its hour is described by the f
   const rings = freshRings({ detectionSize: GAP, context: 64 });
   const localMs = Date.UTC(2026, 2, 3, 9);
   const season = { expected: 20, deviation: 2, recentMean: 30, raised: false, localMs };
-  const toldOf = (value: number) =>
-    tracker.observe({
+  const summaryOf = (value: number) =>
+    tracker.track({
       position: 0,
       timestampMs: 0,
       offset: 0,
@@ -368,9 +368,9 @@ test('a value below its forecast that is high for its hour is described by the f
       seen: [{ series: 's', value, expected: 40, lo: 38, hi: 42, sharp: 20, rings, origin: 0 }],
       keptOf: () => null,
     })[0].summary;
-  assert.equal(toldOf(30), 'Dip: 30 where 40 was expected');
+  assert.equal(summaryOf(30), 'Dip: 30 where 40 was expected');
   tracker.close('evicted', 0);
-  assert.equal(toldOf(10), 'Dip: 10, lower than usual for a Tuesday 09:00 (usually 16 to 24)');
+  assert.equal(summaryOf(10), 'Dip: 10, lower than usual for a Tuesday 09:00 (usually 16 to 24)');
 });
 
 test('an event of a group that the seasonal profile of one member raised is of that member', () => {
@@ -378,17 +378,17 @@ test('an event of a group that the seasonal profile of one member raised is of t
   const tracker = new EventTracker({ ...subject, rules: NO_RULES, idOf: String });
   const season = { expected: 20, deviation: 2, recentMean: 12, raised: true, localMs: Date.UTC(2026, 2, 3, 9) };
   const bounds = { lo: Number.NaN, hi: Number.NaN, origin: 0 };
-  const [odd, beside] = [40, 1].map((sharp, i) => {
+  const [odd, other] = [40, 1].map((sharp, i) => {
     const own = i === 1 ? season : null;
     const rings = freshRings({ detectionSize: GAP, context: 64 });
     return { ...bounds, series: `m${i}`, value: 10 + i, expected: 12, sharp, season: own, rings };
   });
-  const [event] = tracker.observe({
+  const [event] = tracker.track({
     position: 0,
     timestampMs: 0,
     offset: 0,
     verdict: { grade: 0.5, severity: 20, alarm: true, season, elevated: 0, outsideProfile: 1, threshold: 0.5 },
-    seen: [odd, beside],
+    seen: [odd, other],
     keptOf: () => null,
   });
   assert.deepEqual([event?.value, event?.expected, event?.lo, event?.hi], [11, 20, 16, 24]);

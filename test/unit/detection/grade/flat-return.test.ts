@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { observeResolution } from '../../../../src/detection/calibration/resolution.ts';
+import { recordResolution } from '../../../../src/detection/calibration/resolution.ts';
 import { isFlatReturn } from '../../../../src/detection/grade/flat-return.ts';
 import { SCALARS, SeriesMemory, seriesLayout } from '../../../../src/detection/memory/series-memory.ts';
 import { SeriesRings } from '../../../../src/detection/memory/series-rings.ts';
@@ -37,8 +37,8 @@ test('a series that has moved eight times is not flat any more', () => {
   const values = [...Array<number>(30).fill(0), ...Array<number>(10).fill(5), 0, 0];
   for (const [row, value] of values.entries()) rings.keepDistance(row, value);
   const at = rings.scalarIndex(SCALARS.resolution);
-  for (let step = 0; step < 8; step++) observeResolution(rings.doubles, at, step);
+  for (let step = 0; step < 8; step++) recordResolution(rings.doubles, at, step);
   assert.ok(isFlatReturn(rings, values.length - 1));
-  observeResolution(rings.doubles, at, 8);
+  recordResolution(rings.doubles, at, 8);
   assert.ok(!isFlatReturn(rings, values.length - 1));
 });

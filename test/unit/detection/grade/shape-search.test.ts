@@ -4,9 +4,9 @@ import {
   earlierInnovation,
   nearestDistance,
   nearestLag,
-  observeShape,
   restoreShapes,
   seedShapes,
+  trackShape,
 } from '../../../../src/detection/grade/shape-search.ts';
 import { SCALARS } from '../../../../src/detection/memory/series-memory.ts';
 import type { SeriesRings } from '../../../../src/detection/memory/series-rings.ts';
@@ -45,7 +45,7 @@ class DefinedSearch {
     this.#search(position);
   }
 
-  observe(position: number): void {
+  track(position: number): void {
     this.move(position);
     this.#search(position);
   }
@@ -110,9 +110,9 @@ test('the nearest stretch, its distance and the innovations are those of the def
           defined.seed(position, clamp);
         }
         const analogue = nearestLag(rings);
-        assert.ok(Object.is(observeShape(rings, position), defined.innovation(position)), `innovation ${position}`);
+        assert.ok(Object.is(trackShape(rings, position), defined.innovation(position)), `innovation ${position}`);
         if (analogue > 0) assert.ok(Object.is(earlierInnovation(analogue), defined.innovation(position - analogue)));
-        defined.observe(position);
+        defined.track(position);
         assert.deepEqual([nearestLag(rings), nearestDistance(rings)], [defined.nearest, defined.distance]);
       }
       // What a restore computes from the ring.

@@ -46,7 +46,7 @@ async function detect(quiet: number | null, { isTimed = true } = {}): Promise<Gr
     for (const member of group.members)
       await supplyForecast(member, arithmeticForecaster({ context: 64, contextBuckets: [64] }));
     const values = group.members.map((_, member) => valueAt(member, hour, member === quiet));
-    detections.push(group.observe(values, isTimed ? START_MS + hour * HOUR_MS : undefined));
+    detections.push(group.score(values, isTimed ? START_MS + hour * HOUR_MS : undefined));
   }
   return detections;
 }

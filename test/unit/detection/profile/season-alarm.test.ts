@@ -19,7 +19,7 @@ const seasonOf = (unusual: number) => {
   };
 };
 
-test('of a group, whose members share the promise, the season of each is an alarm at fewer deviations', () => {
+test('of a group, whose members share the target rate, the season of each is an alarm at fewer deviations', () => {
   const raises = (unusual: number, isMember: boolean) => {
     return passSeason(emptyProfile(layout), seasonOf(unusual), { rate: 0.001, isMember }).raised;
   };

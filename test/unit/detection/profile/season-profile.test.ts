@@ -7,7 +7,7 @@ import {
   type ProfileState,
   profileLayout,
 } from '../../../../src/detection/profile/profile-layout.ts';
-import { explainedByProfile, observeSeason } from '../../../../src/detection/profile/season-verdict.ts';
+import { explainedByProfile, trackSeason } from '../../../../src/detection/profile/season-verdict.ts';
 import { type LocalCalendar, UTC_CALENDAR, zoneOffsets } from '../../../../src/time/local-calendar.ts';
 import { seededRandom } from '../../../fixture/seeded-random.ts';
 import { whiteNoise } from '../../../fixture/stream/backtest.ts';
@@ -43,7 +43,7 @@ function feed(state: ProfileState, { days, fromDay = 0, valueAt = officeAt }: Fe
   const verdicts = [];
   const endMs = START_MS + (fromDay + days) * DAY_MS;
   for (let ms = START_MS + fromDay * DAY_MS; ms < endMs; ms += state.layout.stepMs) {
-    verdicts.push(observeSeason(state, ms, valueAt(ms), 0));
+    verdicts.push(trackSeason(state, ms, valueAt(ms), 0));
   }
   return verdicts;
 }
@@ -122,7 +122,7 @@ test('a clock that is a little off moves no value to another slot', () => {
   const [exact, late] = [fresh({ stepMs: HOUR_MS }), fresh({ stepMs: HOUR_MS })];
   feed(exact, { days: 21 });
   for (let ms = START_MS; ms < START_MS + 21 * DAY_MS; ms += HOUR_MS) {
-    observeSeason(late, ms + (ms % 7) * 60_000 - 180_000, officeAt(ms), 0);
+    trackSeason(late, ms + (ms % 7) * 60_000 - 180_000, officeAt(ms), 0);
   }
   assert.deepEqual(late.halves, exact.halves);
 });
@@ -176,7 +176,7 @@ test('values that stay until midnight before a weekend are what their hour alway
   let evenings = 0;
   for (let row = 0; row * stepMs < 5 * 7 * DAY_MS; row++) {
     const day = Math.floor((row * stepMs) / DAY_MS);
-    const season = observeSeason(state, START_MS + row * stepMs, (day % 7 < 5 ? 100 : 50) + noise(), 0);
+    const season = trackSeason(state, START_MS + row * stepMs, (day % 7 < 5 ? 100 : 50) + noise(), 0);
     if (season === null) continue;
     assert.ok(season.unusual < 5, `${season.unusual} deviations on day ${day}`);
     if (day % 7 === 4 && row % (24 * 12) >= 23.5 * 12) {

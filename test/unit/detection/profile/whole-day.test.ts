@@ -11,7 +11,7 @@ import {
   profileLayout,
 } from '../../../../src/detection/profile/profile-layout.ts';
 import { judgeSeason } from '../../../../src/detection/profile/season-alarm.ts';
-import { observeSeason } from '../../../../src/detection/profile/season-verdict.ts';
+import { trackSeason } from '../../../../src/detection/profile/season-verdict.ts';
 import { type LocalCalendar, UTC_CALENDAR, zoneOffsets } from '../../../../src/time/local-calendar.ts';
 import { whiteNoise } from '../../../fixture/stream/backtest.ts';
 
@@ -55,7 +55,7 @@ function feed(
 ): Raised[] {
   const raised: Raised[] = [];
   for (let ms = START_MS + from * DAY_MS; ms < START_MS + to * DAY_MS; ms += state.layout.stepMs) {
-    const season = observeSeason(state, ms, valueAt(ms + offsetAt(ms)), 0);
+    const season = trackSeason(state, ms, valueAt(ms + offsetAt(ms)), 0);
     const verdict = judgeSeason(state, { ...NO_VERDICT, grade: 0.1, severity: 1 }, season, 0.001);
     if (verdict.season !== null) {
       raised.push({ day: Math.floor((ms - START_MS) / DAY_MS), ms, season: verdict.season });
@@ -87,7 +87,7 @@ test('a day 15 % low is one alarm by the evening, and days as they always are ra
     assert.deepEqual([season.day?.agoMs, season.day?.leftMs], [hour * HOUR_MS, (24 - hour) * HOUR_MS]);
     assert.equal(season.localMs, ms);
     const share = season.recentMean / season.expected;
-    assert.ok(share > 0.8 && share < 0.92, `told as ${share} of what was expected`);
+    assert.ok(share > 0.8 && share < 0.92, `reported as ${share} of what was expected`);
   }
 });
 
@@ -172,12 +172,12 @@ test('days of 23 and 25 hours are days, and a day is reported by its clock', () 
     const unchanged = fresh({ calendar: { offsets: [[0, HOUR_MS * before]], specialDays: [] } });
     feed(unchanged, trafficOf(4), { offsetAt: () => HOUR_MS * before });
     assert.equal(floatOf(state, LEARNT), floatOf(unchanged, LEARNT));
-    const told = ofDays(feed(fresh({ calendar }), trafficOf(4, low27), { to: 30, offsetAt }));
+    const reported = ofDays(feed(fresh({ calendar }), trafficOf(4, low27), { to: 30, offsetAt }));
     assert.deepEqual(
-      told.map(({ day }) => day),
+      reported.map(({ day }) => day),
       [27],
     );
-    const [{ ms, season }] = told;
+    const [{ ms, season }] = reported;
     const midnight = ms - season.day!.agoMs;
     assert.equal((midnight + offsetAt(midnight)) % DAY_MS, 0);
     assert.equal(season.day!.agoMs + season.day!.leftMs, DAY_MS - HOUR_MS * (after - before));

@@ -13,7 +13,7 @@ test('a row of the open window is known as it was scored, and of the last one wi
   const scored = Array.from({ length: 81 }, (_, row) => {
     if (detector.forecastDue) detector.forecasted(Float32Array.of(1, 2, 3, 4));
     const value = row === 70 ? Number.NaN : row % 7;
-    return { value, ...detector.observe(value) };
+    return { value, ...detector.score(value) };
   });
   assert.equal(detector.windowStart, 80);
   for (const row of [79, 78, 77, 76]) {

@@ -39,7 +39,7 @@ test('a member that joins late has the grades of one whose earlier values were m
       const member = group.addMember();
       await supplyForecast(member, forecaster());
     }
-    grades.push(group.observe(group.members.map((_, member) => valueAt(member, step))).grade);
+    grades.push(group.score(group.members.map((_, member) => valueAt(member, step))).grade);
   }
   for (let n = 120; n <= steps; n += settings.detectionSize) {
     const series = [0, 1].map((member) =>

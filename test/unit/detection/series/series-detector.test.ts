@@ -20,10 +20,10 @@ function freshDetector(changed: Partial<typeof settings> = {}): SeriesDetector {
 }
 
 /** Every due forecast says `forecast` for both steps. */
-function observeAll(detector: SeriesDetector, values: readonly number[], forecast: number) {
+function scoreAll(detector: SeriesDetector, values: readonly number[], forecast: number) {
   return values.map((value) => {
     if (detector.forecastDue) detector.forecasted(Float32Array.of(forecast, forecast));
-    return detector.observe(value);
+    return detector.score(value);
   });
 }
 
@@ -32,7 +32,7 @@ function observeAll(detector: SeriesDetector, values: readonly number[], forecas
 //              up       | residuals before it   |
 test('a series warms up, calibrates for six detection windows, then is scored', () => {
   const values = Array.from({ length: 32 }, (_, i) => i % 3);
-  const states = observeAll(freshDetector(), values, 1).map(({ state }) => state);
+  const states = scoreAll(freshDetector(), values, 1).map(({ state }) => state);
   assert.deepEqual(states.slice(0, 16), Array(16).fill('warming-up'));
   assert.deepEqual(states.slice(16, 28), Array(12).fill('calibrating'));
   assert.deepEqual(states.slice(28), Array(4).fill('scored'));
@@ -44,8 +44,8 @@ test('scores and interval come from the mean and deviation of the residuals befo
   // 10).
   const warm = Array(16).fill(10);
   const alternating = Array.from({ length: 12 }, (_, i) => (i % 2 === 0 ? 11 : 9));
-  observeAll(detector, [...warm, ...alternating], 0);
-  const [normal, high] = observeAll(detector, [10, 20], 0);
+  scoreAll(detector, [...warm, ...alternating], 0);
+  const [normal, high] = scoreAll(detector, [10, 20], 0);
   const deviation = Math.sqrt(12 / 11);
   assert.equal(normal.forecast, 10);
   assert.ok(Math.abs(normal.hi - (10 + 2 * deviation)) < 1e-9 && Math.abs(normal.lo - (10 - 2 * deviation)) < 1e-9);
@@ -59,7 +59,7 @@ test('scores and interval come from the mean and deviation of the residuals befo
 test('forecasts and intervals of the rate of a counter are bounded at 0', () => {
   const values = Array.from({ length: 40 }, (_, i) => (i % 3) / 10);
   for (const [changed, least] of [[{ as: 'rate' }, 0] as const, [{}, -2.1] as const]) {
-    const shown = observeAll(freshDetector(changed), values, -1).slice(30);
+    const shown = scoreAll(freshDetector(changed), values, -1).slice(30);
     assert.ok(shown.every(({ forecast, lo, hi }) => forecast >= least && lo >= least && hi >= least));
     assert.equal(
       shown.some(({ forecast }) => forecast < 0),
@@ -70,20 +70,20 @@ test('forecasts and intervals of the rate of a counter are bounded at 0', () => 
 
 test('a missing value is never flagged and has no score', () => {
   const detector = freshDetector();
-  observeAll(
+  scoreAll(
     detector,
     Array.from({ length: 28 }, (_, i) => i % 5),
     1,
   );
-  const [missing] = observeAll(detector, [Number.NaN], 1);
+  const [missing] = scoreAll(detector, [Number.NaN], 1);
   assert.equal(missing.score, Number.NaN);
   assert.equal(missing.anomaly, false);
 });
 
 test('a constant series flags its first change, with a finite score', () => {
   const detector = freshDetector();
-  observeAll(detector, Array(28).fill(7), 0);
-  const [still, jump] = observeAll(detector, [7, 8], 0);
+  scoreAll(detector, Array(28).fill(7), 0);
+  const [still, jump] = scoreAll(detector, [7, 8], 0);
   assert.deepEqual([still.score, still.anomaly], [0, false]);
   assert.ok(jump.score > 1e6 && jump.score < Number.POSITIVE_INFINITY, `${jump.score}`);
   assert.equal(jump.anomaly, true);
@@ -91,7 +91,7 @@ test('a constant series flags its first change, with a finite score', () => {
 
 test('the context is what was observed before the cutoff, as distances from the first value, padded on the left', () => {
   const detector = freshDetector();
-  observeAll(
+  scoreAll(
     detector,
     Array.from({ length: 20 }, (_, i) => (i === 7 ? Number.NaN : 100 + i)),
     0,
@@ -107,7 +107,7 @@ test('a position that no cutoff reaches is not forecasted', () => {
   const detector = new SeriesDetector(new SeriesMemory(seriesLayout(sparse)));
   const detections = Array.from({ length: 20 }, (_, i) => {
     if (detector.forecastDue) detector.forecasted(Float32Array.of(0));
-    return detector.observe(i);
+    return detector.score(i);
   });
   assert.deepEqual(
     detections.slice(15).map(({ state }) => state),
@@ -117,10 +117,10 @@ test('a position that no cutoff reaches is not forecasted', () => {
 
 test('without any observation in its context a series has nothing to forecast from', () => {
   const detector = freshDetector();
-  for (let i = 0; i < 16; i++) detector.observe(Number.NaN);
+  for (let i = 0; i < 16; i++) detector.score(Number.NaN);
   assert.equal(detector.forecastDue, true);
   assert.equal(detector.hasContext(), false);
   detector.forecasted(null);
-  const { state, score } = detector.observe(1);
+  const { state, score } = detector.score(1);
   assert.deepEqual([state, score], ['not-forecasted', Number.NaN]);
 });

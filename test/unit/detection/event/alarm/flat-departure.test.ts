@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NO_VERDICT } from '../../../../../src/detection/alarm/alarm.ts';
-import { observeResolution } from '../../../../../src/detection/calibration/resolution.ts';
+import { recordResolution } from '../../../../../src/detection/calibration/resolution.ts';
 import { judgeDeparture } from '../../../../../src/detection/event/alarm/flat-departure.ts';
 import { SCALARS } from '../../../../../src/detection/memory/series-memory.ts';
 import { freshRings } from '../../../../fixture/events/fresh-rings.ts';
 import { seededRandom } from '../../../../fixture/seeded-random.ts';
 
 const RATE = 1 / 2_016;
-const ORDINARY = { ...NO_VERDICT, grade: 0.4, severity: 1 };
+const TYPICAL = { ...NO_VERDICT, grade: 0.4, severity: 1 };
 const CHANGES = 1;
 
 /** The rows at which a series is found to have left where it rested. */
-function departures(values: readonly number[], verdict = ORDINARY, rate: number | null = RATE): number[] {
+function departures(values: readonly number[], verdict = TYPICAL, rate: number | null = RATE): number[] {
   const rings = freshRings({ context: 512 });
   rings.origin = 0;
   return values.flatMap((value, position) => {
     rings.keepDistance(position, value);
-    observeResolution(rings.doubles, rings.scalarIndex(SCALARS.resolution), value);
+    recordResolution(rings.doubles, rings.scalarIndex(SCALARS.resolution), value);
     rings.setScalar(SCALARS.termRows + CHANGES, position);
     return judgeDeparture(rings, position, verdict, rate).alarm ? [position] : [];
   });
@@ -40,7 +40,7 @@ test('a series that rested is an alarm at the third row elsewhere, by however li
 test('one row elsewhere, or two, are none, and neither is the return', () => {
   assert.deepEqual(departures(runs([400, 0], [1, 1], [400, 0], [2, 1], [20, 0])), []);
   assert.deepEqual(departures(runs([400, 1], [50, 0], [300, 1])), [402]);
-  assert.deepEqual(departures(runs([400, 1], [50, 0], [30, 1]), { ...ORDINARY, alarm: true }).includes(450), false);
+  assert.deepEqual(departures(runs([400, 1], [50, 0], [30, 1]), { ...TYPICAL, alarm: true }).includes(450), false);
 });
 
 test('one odd value long ago changes nothing', () => {
@@ -66,5 +66,5 @@ test('a series that moves now and then is none, unless it rested far longer than
 });
 
 test('without alarms there is none', () => {
-  assert.deepEqual(departures(runs([400, 5], [50, 6]), ORDINARY, null), []);
+  assert.deepEqual(departures(runs([400, 5], [50, 6]), TYPICAL, null), []);
 });

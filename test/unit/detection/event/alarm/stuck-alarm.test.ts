@@ -7,7 +7,7 @@ import { seededRandom } from '../../../../fixture/seeded-random.ts';
 
 const CONTEXT = 512;
 const RATE = 1 / 2_016;
-const ORDINARY = { ...NO_VERDICT, grade: 0.1, severity: 1 };
+const TYPICAL = { ...NO_VERDICT, grade: 0.1, severity: 1 };
 
 /** The rows at which values are found to be stuck. */
 function stuckRows(values: readonly number[], rate: number | null = RATE): number[] {
@@ -15,7 +15,7 @@ function stuckRows(values: readonly number[], rate: number | null = RATE): numbe
   rings.origin = 0;
   return values.flatMap((value, position) => {
     rings.keepDistance(position, value);
-    return judgeStuck(rings, position, ORDINARY, rate).alarm ? [position] : [];
+    return judgeStuck(rings, position, TYPICAL, rate).alarm ? [position] : [];
   });
 }
 
@@ -82,6 +82,6 @@ test('missing values are no repetition, and few rows are no evidence', () => {
   assert.deepEqual(stuckRows(held(noise(200), 60, 40)), []);
 });
 
-test('without a promise there is no alarm, and rows without a forecast have none', () => {
+test('without a target rate there is no alarm, and rows without a forecast have none', () => {
   assert.deepEqual(stuckRows(held(noise(700), 600, 8), null), []);
 });

@@ -50,8 +50,8 @@ test('regression: values that are back behind a drift that was no event did not 
   const drifted = (since: number) => (since < 0 ? -40 * Math.max(0, 1 + since / 72) : 0);
   for (let seed = 0; seed < 20; seed++) {
     // The same time of the day before lies before the drift.
-    const told = [6, 30, 60].map((rows) => departure(drifted, rows, { seed, stepMs: HOUR_MS / 4, peak: 40 }));
-    assert.deepEqual(told, [null, null, null], `seed ${seed}`);
+    const reported = [6, 30, 60].map((rows) => departure(drifted, rows, { seed, stepMs: HOUR_MS / 4, peak: 40 }));
+    assert.deepEqual(reported, [null, null, null], `seed ${seed}`);
   }
 });
 
@@ -71,7 +71,7 @@ test('missing values are no evidence', () => {
   );
 });
 
-test('a slow drift rises while single values are ordinary again, and continues to rise; a level stays', () => {
+test('a slow drift rises while single values are typical again, and continues to rise; a level stays', () => {
   const departed = (away: (since: number) => number, until: number) =>
     Array.from({ length: 40 }, (_, seed) => departure(away, 60, { amplitude: 20, seed, until })!.riseRows);
   for (const until of [START + 2, START + 60]) {
@@ -88,7 +88,7 @@ test('a drift is one still when its values go back', () => {
   assert.ok(risen.filter((each) => each >= 12).length >= 36, `drifts rise in ${risen}`);
 });
 
-test('values that lie no farther from what is usual than they often do have seldom left', () => {
+test('values that lie no farther from what is usual than they often do have rarely left', () => {
   const departed = Array.from({ length: 40 }, (_, seed) => departure(() => 0, 1, { seed, until: START + 1 }));
   assert.ok(departed.filter((each) => each !== null).length <= 16, JSON.stringify(departed));
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { observeExtremes, rarityOf } from '../../../../../src/detection/event/kind/event-extremes.ts';
+import { rarityOf, recordExtremes } from '../../../../../src/detection/event/kind/event-extremes.ts';
 import { forecastGridOf, SeriesMemory, seriesLayout } from '../../../../../src/detection/memory/series-memory.ts';
 import { SeriesRings } from '../../../../../src/detection/memory/series-rings.ts';
 import { fc } from '../../../../fixture/fast-check.ts';
@@ -19,7 +19,7 @@ function rarityOfLast(values: readonly number[], side: 'highest' | 'lowest', { s
   values.forEach((value, position) => {
     rings.keepDistance(position, value - 100);
     const end = position + 1;
-    if (end >= WINDOW && (end - phase) % WINDOW === 0) observeExtremes(kept, end - WINDOW, end);
+    if (end >= WINDOW && (end - phase) % WINDOW === 0) recordExtremes(kept, end - WINDOW, end);
   });
   const position = values.length - 1;
   const start = position - span;

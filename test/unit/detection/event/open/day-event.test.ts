@@ -25,7 +25,7 @@ test('an alarm of a whole day is reported as its mean, lasts as long as the day,
     // A forecast that follows the day: the row itself lies above it.
     const seen: SeenValue = { series: 's', value, expected: value - 1, lo: 8, hi: 50, sharp: 1, rings, origin: 0 };
     const alarm = lows.includes((position - 17) / 24);
-    const made = tracker.observe({
+    const made = tracker.track({
       position,
       timestampMs: position * stepMs,
       offset: position,
@@ -43,7 +43,7 @@ test('an alarm of a whole day is reported as its mean, lasts as long as the day,
     });
     revisions.push(...made);
   }
-  const told = ({
+  const reported = ({
     type,
     kind,
     direction,
@@ -58,7 +58,7 @@ test('an alarm of a whole day is reported as its mean, lasts as long as the day,
     return [type, kind, direction, value, expected, lo, hi, closeReason, startedAtMs, endedAtMs];
   };
   const low = ['level_shift', 'down', 17, 20, 19, 21] as const;
-  assert.deepEqual(revisions.map(told), [
+  assert.deepEqual(revisions.map(reported), [
     ['opened', ...low, null, 2 * dayMs, null],
     ['closed', ...low, 'new_level', 2 * dayMs, 3 * dayMs],
     ['opened', ...low, null, 3 * dayMs, null],

@@ -89,7 +89,7 @@ interface Seen {
   readonly expected: number | null;
 }
 
-const told = (seen: Seen) => ({
+const reported = (seen: Seen) => ({
   ...seen,
   lo: null,
   hi: null,
@@ -105,7 +105,7 @@ const MEMBERS = [
 ];
 
 function eight(seen: Seen): readonly string[] {
-  const event = told(seen);
+  const event = reported(seen);
   const value = seen.value ?? Number.NaN;
   const side = value > 990 ? 'highest' : 'lowest';
   const season = { expected: 990, deviation: 45, recentMean: 700, raised: true, localMs: START_MS };
@@ -172,7 +172,7 @@ for (const [seen, expected] of KINDS) {
 }
 
 test('the summary of a silence', () => {
-  const silence = told({ kind: 'silence', direction: 'down', value: null, expected: null });
+  const silence = reported({ kind: 'silence', direction: 'down', value: null, expected: null });
   const pause = { ...silence, seriesCount: 1_500 };
   assert.deepEqual(
     [
@@ -219,7 +219,7 @@ test('the summary of a whole day', () => {
   const whole = { ...ANY, least: 0 };
   const text = (recentMean: number, more: Partial<SeasonAlarm> = {}, shown = whole, unit: string | null = null) =>
     seasonText(recentMean, { ...wednesday, recentMean, day, ...more }, unit, shown);
-  const shift = told({ kind: 'level_shift', direction: 'down', value: 417, expected: 480 });
+  const shift = reported({ kind: 'level_shift', direction: 'down', value: 417, expected: 480 });
   const low = { ...shift, unusual: text(417) };
   assert.deepEqual(
     [
