@@ -213,7 +213,7 @@ export class AlertRun {
     await Promise.resolve();
     try {
       for (;;) {
-        const changes = this.#state.takeChanges();
+        const changes = this.#state.drainChanges();
         const added = this.#state.outbox.takeAdded();
         if ((changes.size === 0 && added.length === 0) || this.#ended) break;
         if (changes.size > 0) await this.#session.write(changes);

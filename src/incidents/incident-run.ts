@@ -13,7 +13,7 @@ export interface IncidentRunOptions extends IncidentStateOptions {
   readonly encode: (incident: Incident) => Buffer;
   readonly nowMs: () => number;
   readonly onConnection: (error: Error | null) => void;
-  readonly observed: (event: AnomalyEvent) => void;
+  readonly ingested: (event: AnomalyEvent) => void;
   readonly written: (incident: Incident) => void;
 }
 
@@ -79,7 +79,7 @@ export class IncidentRun implements SingletonRun {
   async #begin(): Promise<void> {
     const { log, nowMs, onConnection } = this.#options;
     const reading = await log.readEvents(this.#state.place.get(), {
-      onRecords: (events, after) => this.#observe(events, after),
+      onRecords: (events, after) => this.#ingest(events, after),
       onConnection,
     });
     this.#reading = reading;
@@ -98,12 +98,12 @@ export class IncidentRun implements SingletonRun {
   }
 
   /** Resolves once the events and what follows from them are written. */
-  async #observe(events: readonly AnomalyEvent[], after: EventPlace): Promise<void> {
+  async #ingest(events: readonly AnomalyEvent[], after: EventPlace): Promise<void> {
     if (this.#ended) return;
-    const { nowMs, observed } = this.#options;
+    const { nowMs, ingested } = this.#options;
     for (const event of events) {
-      this.#state.observe(event, nowMs());
-      observed(event);
+      this.#state.ingest(event, nowMs());
+      ingested(event);
     }
     this.#state.advance(nowMs());
     this.#state.place.moveTo(after);
@@ -122,8 +122,8 @@ export class IncidentRun implements SingletonRun {
     const { encode, written } = this.#options;
     try {
       for (;;) {
-        const incidents = this.#state.takeRevisions();
-        const changes = this.#state.takeChanges();
+        const incidents = this.#state.drainRevisions();
+        const changes = this.#state.drainChanges();
         if (changes.size === 0 || this.#ended) break;
         const following = incidents.map((incident) => ({ key: incident.incidentId, value: encode(incident) }));
         await this.#session.write(changes, following);

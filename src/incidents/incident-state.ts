@@ -1,7 +1,7 @@
 import type { AnomalyEvent } from '../records/anomaly-event.ts';
 import type { Incident, IncidentKind, IncidentOrigin } from '../records/incident.ts';
 import { INCIDENT_KINDS } from '../records/incident.ts';
-import { Entries, type StateChanges, takeChanges } from '../singleton/entries.ts';
+import { drainChanges, Entries, type StateChanges } from '../singleton/entries.ts';
 import { KeptPlace } from '../singleton/event-place.ts';
 import { KeptFormat } from '../singleton/kept-format.ts';
 import { type IncidentMember, memberOf, refreshed } from './incident-member.ts';
@@ -104,17 +104,17 @@ export class IncidentState {
     }
   }
 
-  takeChanges(): StateChanges {
-    return takeChanges(this.#changes);
+  drainChanges(): StateChanges {
+    return drainChanges(this.#changes);
   }
 
   /** Returns the revisions since the last call, in the order of writing. */
-  takeRevisions(): readonly Incident[] {
+  drainRevisions(): readonly Incident[] {
     return this.#written.splice(0);
   }
 
   /** Handles a revision of an event. An older one, or the same again, changes nothing. */
-  observe(event: AnomalyEvent, nowMs: number): void {
+  ingest(event: AnomalyEvent, nowMs: number): void {
     const { eventId } = event;
     const known = this.#members.find(eventId);
     if (known !== undefined) {

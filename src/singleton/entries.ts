@@ -1,10 +1,10 @@
-/** Changes of the kept state since they were last taken: JSON by key; null where an entry was deleted. */
+/** Changes of the kept state since they were last drained: JSON by key; null where an entry was deleted. */
 export type StateChanges = Map<string, string | null>;
 
-export function takeChanges(changes: StateChanges): StateChanges {
-  const taken = new Map(changes);
+export function drainChanges(changes: StateChanges): StateChanges {
+  const drained = new Map(changes);
   changes.clear();
-  return taken;
+  return drained;
 }
 
 /** Entries of one kind. Each change is noted, so that it can be written. */

@@ -1,6 +1,6 @@
 import type { AnomalyEvent, EventType } from '../../records/anomaly-event.ts';
 import type { Incident } from '../../records/incident.ts';
-import { Entries, type StateChanges, takeChanges } from '../../singleton/entries.ts';
+import { drainChanges, Entries, type StateChanges } from '../../singleton/entries.ts';
 import { KeptPlace } from '../../singleton/event-place.ts';
 import { KeptFormat } from '../../singleton/kept-format.ts';
 import { identify, type Notice, openingOf } from '../message/notification.ts';
@@ -108,8 +108,8 @@ export class AlertState {
     );
   }
 
-  takeChanges(): StateChanges {
-    return takeChanges(this.#changes);
+  drainChanges(): StateChanges {
+    return drainChanges(this.#changes);
   }
 
   /** Handles a revision of an event. An older one, or the same again, changes nothing. */

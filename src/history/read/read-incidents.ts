@@ -81,13 +81,13 @@ export async function readMerged(
   incidentIds: readonly string[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   if (incidentIds.length === 0) return new Map();
-  const rows = await sql.query<{ id: string; home: string }>(
-    `SELECT id, merged_into AS home FROM history_incidents
+  const rows = await sql.query<{ id: string; survivor: string }>(
+    `SELECT id, merged_into AS survivor FROM history_incidents
       WHERE merged_into IN (${incidentIds.map((_, i) => `$${i + 1}`).join(', ')}) ORDER BY id LIMIT ${MERGED_MAX}`,
     incidentIds,
   );
-  const byHome = Map.groupBy(rows, ({ home }) => home);
-  return new Map([...byHome].map(([home, merged]) => [home, merged.map(({ id }) => id)]));
+  const bySurvivor = Map.groupBy(rows, ({ survivor }) => survivor);
+  return new Map([...bySurvivor].map(([survivor, merged]) => [survivor, merged.map(({ id }) => id)]));
 }
 
 const SUBJECT = "COALESCE('s' || series, 'g' || member_of)";

@@ -236,7 +236,7 @@ export interface FleetRates {
   readonly series: number;
   readonly seriesOf: ReadonlyMap<string, number>;
   readonly nesting: Nesting;
-  /** Events within one beginning that are seldom exceeded. */
+  /** Events within one beginning that are rarely exceeded. */
   readonly usual: number;
   readonly usualPerMs: number;
 }

@@ -53,11 +53,11 @@ export class BacktestIncidents {
   addEvent(event: AnomalyEvent): void {
     this.#nowMs = Math.max(this.#nowMs, event.updatedAtMs);
     this.#state.advance(this.#nowMs);
-    this.#state.observe(event, this.#nowMs);
+    this.#state.ingest(event, this.#nowMs);
     this.#newest.set(event.eventId, event);
-    this.#revisions.push(...this.#state.takeRevisions());
+    this.#revisions.push(...this.#state.drainRevisions());
     // Nothing is restored here.
-    this.#state.takeChanges();
+    this.#state.drainChanges();
   }
 
   /**
@@ -68,7 +68,7 @@ export class BacktestIncidents {
   lines(): readonly IncidentLine[] {
     this.#state.advance(this.#nowMs);
     this.#state.advance(this.#nowMs + UPDATE_MS);
-    this.#revisions.push(...this.#state.takeRevisions());
+    this.#revisions.push(...this.#state.drainRevisions());
     const newest = new Map(this.#revisions.map((incident) => [incident.incidentId, incident]));
     const events = this.#eventsOf(newest);
     const shown = this.#shown(newest, events);
@@ -100,11 +100,11 @@ export class BacktestIncidents {
   #eventsOf(newest: ReadonlyMap<string, Incident>): ReadonlyMap<string, readonly string[]> {
     const events = new Map<string, string[]>();
     for (const { incidentId, events: named } of this.#revisions) {
-      let home = newest.get(incidentId)!;
-      while (home.mergedInto !== null) home = newest.get(home.mergedInto)!;
-      const own = events.get(home.incidentId);
+      let survivor = newest.get(incidentId)!;
+      while (survivor.mergedInto !== null) survivor = newest.get(survivor.mergedInto)!;
+      const own = events.get(survivor.incidentId);
       const ids = named.map(({ eventId }) => eventId);
-      if (own === undefined) events.set(home.incidentId, ids);
+      if (own === undefined) events.set(survivor.incidentId, ids);
       else own.push(...ids);
     }
     return events;

@@ -77,14 +77,14 @@ export function groupedEvents(events: readonly SimulatedEvent[]): readonly (read
     faults.set(eventId, fault);
     const grade = most / (most + 14);
     const opened = anomalyEvent({ eventId, series, grade, startedAtMs: atMs, updatedAtMs: atMs, labels: {} });
-    state.observe(opened, atMs);
-    state.observe({ ...opened, type: 'closed', revision: 1, endedAtMs: atMs }, atMs);
+    state.ingest(opened, atMs);
+    state.ingest({ ...opened, type: 'closed', revision: 1, endedAtMs: atMs }, atMs);
     state.advance(atMs);
-    written.push(...state.takeRevisions());
-    state.takeChanges();
+    written.push(...state.drainRevisions());
+    state.drainChanges();
   }
   state.advance(events.reduce((latest, { atMs }) => Math.max(latest, atMs), 0) + QUIET_MS + 4 * STEP_MS);
-  written.push(...state.takeRevisions());
+  written.push(...state.drainRevisions());
   const merged = new Map(written.map(({ incidentId, mergedInto }) => [incidentId, mergedInto]));
   const homes = new Map<string, (string | null)[]>();
   for (const { incidentId, events: named } of written) {

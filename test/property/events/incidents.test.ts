@@ -83,8 +83,8 @@ function past(incidents: KeptIncidents): void {
       updatedAtMs: atMs,
       labels: {},
     });
-    incidents.observe(event, atMs);
-    incidents.observe({ ...event, type: 'closed', revision: 1, endedAtMs: atMs }, atMs);
+    incidents.ingest(event, atMs);
+    incidents.ingest({ ...event, type: 'closed', revision: 1, endedAtMs: atMs }, atMs);
     incidents.advance(atMs + 20 * STEP_MS);
   }
 }
@@ -106,7 +106,7 @@ function read(all: readonly Fault[], { turns, restartEvery, batch, hints = [] }:
   for (let count = 1; partitions.some(({ length }) => length > 0); count++) {
     let turn: number = turns.next().value;
     while (partitions[turn].length === 0) turn = (turn + 1) % PARTITIONS;
-    incidents.observe(partitions[turn].shift()!, nowMs);
+    incidents.ingest(partitions[turn].shift()!, nowMs);
     if (count % batch === 0) incidents.advance(nowMs + count);
     if (restartEvery > 0 && count % restartEvery === 0) {
       incidents.advance(nowMs + count);

@@ -15,7 +15,7 @@ const runOptions = (log: SingletonLog) => ({
   quietMs: 50,
   encode: (incident: Incident) => Buffer.from(JSON.stringify(incident)),
   nowMs: Date.now,
-  observed: () => {},
+  ingested: () => {},
   written: () => {},
 });
 

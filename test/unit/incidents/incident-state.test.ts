@@ -26,8 +26,8 @@ function fleet(dependencies = NO_DEPENDENCIES): KeptIncidents {
   const incidents = new KeptIncidents(dependencies);
   for (let i = 0; i < 200; i++) {
     const event = opened(`dc-${i % 2}/host-${i % 40}/cpu`, -6_000 + 30 * i);
-    incidents.observe(event, event.updatedAtMs);
-    incidents.observe(closed(event, 1), event.updatedAtMs);
+    incidents.ingest(event, event.updatedAtMs);
+    incidents.ingest(closed(event, 1), event.updatedAtMs);
     incidents.advance(event.updatedAtMs + 10 * STEP_MS);
   }
   incidents.written.length = 0;
@@ -37,9 +37,9 @@ function fleet(dependencies = NO_DEPENDENCIES): KeptIncidents {
 /** What the events become, by the series of each incident. */
 function grouped(events: readonly AnomalyEvent[], dependencies = NO_DEPENDENCIES): readonly number[] {
   const incidents = fleet(dependencies);
-  for (const event of events) incidents.observe(event, LATER);
+  for (const event of events) incidents.ingest(event, LATER);
   incidents.advance(LATER);
-  for (const event of events) incidents.observe(closed(event), LATER);
+  for (const event of events) incidents.ingest(closed(event), LATER);
   incidents.advance(LATER + QUIET_MS + 180_000);
   return endedIncidents(incidents.written)
     .map((incident) => incident.events.length)
@@ -60,8 +60,8 @@ test('series with opaque ids are one incident if their labels match', () => {
 test('an event of a series whose interval had no width reports that it moved, not how far', () => {
   const incidents = fleet();
   const peak = { value: 100, expected: 0, lo: 0, hi: 1e-9, grade: 0.985 };
-  incidents.observe(opened('dc-0/host-2/up', 0, peak), LATER);
-  incidents.observe(opened('dc-0/host-2/lag', 0, { ...peak, hi: 10, grade: 0.9 }), LATER);
+  incidents.ingest(opened('dc-0/host-2/up', 0, peak), LATER);
+  incidents.ingest(opened('dc-0/host-2/lag', 0, { ...peak, hi: 10, grade: 0.9 }), LATER);
   incidents.advance(LATER);
   const [{ seriesCount, origins }] = incidents.written;
   assert.deepEqual([seriesCount, origins[0].series], [2, 'dc-0/host-2/lag']);
@@ -74,7 +74,7 @@ test('the origin of series with opaque ids is the label that they have in common
     ['b2', 'host-2', 0.9],
     ['c3', 'host-2', 0.8],
   ] as const) {
-    incidents.observe(opened(id, 0, { grade, seriesLabels: { __name__: `metric_${id}`, host } }), LATER);
+    incidents.ingest(opened(id, 0, { grade, seriesLabels: { __name__: `metric_${id}`, host } }), LATER);
   }
   incidents.advance(LATER);
   const [incident] = incidents.written;
@@ -93,11 +93,11 @@ test('after a change of the hints events stay in their incident, and later ones 
   const dependencies = new Dependencies([{ labels: { service: 'web' }, on: { service: 'db' } }]);
   const incidents = fleet(dependencies);
   const [web, db, later] = ['web', 'db', 'web'].map((service, i) => opened(`m${i}{service="${service}"}`, i));
-  for (const event of [web, db]) incidents.observe(event, LATER);
+  for (const event of [web, db]) incidents.ingest(event, LATER);
   incidents.advance(LATER);
   incidents.restart(NO_DEPENDENCIES);
-  incidents.observe(later, LATER);
-  for (const event of [web, db, later]) incidents.observe(closed(event), LATER);
+  incidents.ingest(later, LATER);
+  for (const event of [web, db, later]) incidents.ingest(closed(event), LATER);
   incidents.advance(LATER + 10 * QUIET_MS);
   const events = endedIncidents(incidents.written).map((incident) => incident.events);
   const counts = events.map(({ length }) => length);
@@ -108,7 +108,7 @@ test('many hosts at once are one incident, which knows how many are usual', () =
   const events = Array.from({ length: 20 }, (_, i) => opened(`dc-0/host-${2 * i}/cpu`, 0));
   assert.deepEqual(grouped(events), [20]);
   const incidents = fleet();
-  for (const event of events) incidents.observe(event, LATER);
+  for (const event of events) incidents.ingest(event, LATER);
   incidents.advance(LATER);
   const last = incidents.written.at(-1)!;
   assert.equal(last.kind, 'simultaneous');
@@ -142,10 +142,10 @@ test('a late event that bridges two incidents merges the later one into the earl
   const incidents = fleet();
   const [one, other, bridge] = [opened('dc-0/host-2/a', 0), opened('dc-0/host-2/b', 5), opened('dc-0/host-2/c', 3)];
   for (const event of [one, other]) {
-    incidents.observe(event, LATER);
+    incidents.ingest(event, LATER);
     incidents.advance(LATER);
   }
-  incidents.observe(bridge, LATER);
+  incidents.ingest(bridge, LATER);
   incidents.advance(LATER + UPDATE_MS);
   const told = incidents.written.map(({ incidentId, type, mergedInto }) => [incidentId, type, mergedInto]);
   assert.deepEqual(told, [
@@ -159,9 +159,9 @@ test('a late event that bridges two incidents merges the later one into the earl
 test('an incident is closed once all its events have ended and no more arrive', () => {
   const incidents = fleet();
   const event = opened('dc-0/host-2/cpu', 0);
-  incidents.observe(event, LATER);
+  incidents.ingest(event, LATER);
   incidents.advance(LATER + 10 * QUIET_MS);
-  incidents.observe(closed(event), LATER + 10 * QUIET_MS);
+  incidents.ingest(closed(event), LATER + 10 * QUIET_MS);
   incidents.advance(LATER + 12 * QUIET_MS);
   const types = incidents.written.map(({ type }) => type);
   assert.deepEqual(types, ['opened', 'updated']);
@@ -174,7 +174,7 @@ test('an incident is closed once all its events have ended and no more arrive', 
 test('ten thousand events become one incident, whose revisions name each of them once', () => {
   const incidents = fleet();
   const events = Array.from({ length: 10_000 }, (_, i) => opened(`dc-0/host-${i % 500}/metric-${i % 20}-${i}`, 0));
-  for (const event of events) incidents.observe(event, LATER);
+  for (const event of events) incidents.ingest(event, LATER);
   incidents.advance(LATER);
   const named = incidents.written.map((incident) => incident.events.length);
   assert.ok(named.every((count) => count <= NAMED_MAX));
@@ -188,7 +188,7 @@ test('a revision names no more than a record of Kafka holds, with the labels of 
   const incidents = fleet();
   const labels = { note: 'x'.repeat(1_000) };
   const events = Array.from({ length: 900 }, (_, i) => opened(`dc-0/host-${i % 50}/metric-${i}`, 0, { labels }));
-  for (const event of events) incidents.observe(event, LATER);
+  for (const event of events) incidents.ingest(event, LATER);
   incidents.advance(LATER);
   const { written } = incidents;
   assert.ok(written.every((incident) => JSON.stringify(incident).length < NAMED_CHARACTERS_MAX + 10_000));

@@ -95,7 +95,7 @@ function startIncidents(
           ...grouping,
           nowMs: Date.now,
           onConnection,
-          observed: ({ type }) => metrics.incidentEvents.inc({ type }),
+          ingested: ({ type }) => metrics.incidentEvents.inc({ type }),
           written: ({ type, kind }) => metrics.incidentRevisions.inc({ type, kind }),
         },
         signal,
