@@ -34,7 +34,7 @@ export class AlertPeople {
   /** Stores what was sent. Entries are missing if that fails; delivery continues. */
   async keepSent(): Promise<void> {
     const { keepSent, reports } = this.#options;
-    const settled = this.#state.outbox.takeSettled();
+    const settled = this.#state.outbox.drainSettled();
     if (keepSent === null || settled.length === 0) return;
     await keepSent(settled).catch((error: Error) => reports.unkept(error));
   }

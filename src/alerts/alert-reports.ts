@@ -8,7 +8,7 @@ import type { DeliveryOutcome } from './receivers/receiver.ts';
 import type { Suppression } from './state/alert.ts';
 
 export interface AlertReports extends SingletonReports {
-  observed(what: 'event' | 'incident', type: EventType | IncidentType): void;
+  ingested(what: 'event' | 'incident', type: EventType | IncidentType): void;
   suppressed(suppression: Suppression): void;
   attempted(receiver: string, outcome: DeliveryOutcome, tookMs: number): void;
   gaveUp(receiver: string, death: AlertDeath): void;
@@ -20,7 +20,7 @@ export interface AlertReports extends SingletonReports {
 
 export function reportAlerts(metrics: Metrics, logger: Logger): AlertReports {
   return {
-    observed: (what, type) => (what === 'event' ? metrics.alertEvents : metrics.alertIncidents).inc({ type }),
+    ingested: (what, type) => (what === 'event' ? metrics.alertEvents : metrics.alertIncidents).inc({ type }),
     suppressed: (reason) => {
       metrics.alertsSuppressed.inc({ reason });
       if (reason === 'full') logger.error('the limit of open alerts is reached: one is not sent');

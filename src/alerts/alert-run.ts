@@ -145,13 +145,13 @@ export class AlertRun {
     await this.#people.readMutes();
     await this.#write();
     await this.#follow('events', log.readEvents, this.#state.place, (event) => {
-      this.#state.observe(event, nowMs());
-      reports.observed('event', event.type);
+      this.#state.ingest(event, nowMs());
+      reports.ingested('event', event.type);
     });
     if (this.#state.readsIncidents) {
       await this.#follow('incidents', this.#options.readIncidents, this.#state.incidentPlace, (incident) => {
-        this.#state.observeIncident(incident, nowMs());
-        reports.observed('incident', incident.type);
+        this.#state.ingestIncident(incident, nowMs());
+        reports.ingested('incident', incident.type);
       });
     }
     if (this.#ended) return;
@@ -161,13 +161,13 @@ export class AlertRun {
 
   /**
    * Follows a topic: what follows from its records, and where reading is after them, is written before the next ones
-   * are taken. The order between two topics does not matter.
+   * are ingested. The order between two topics does not matter.
    */
-  async #follow<T>(topic: string, follow: FollowRecords<T>, place: KeptPlace, observe: (record: T) => void) {
+  async #follow<T>(topic: string, follow: FollowRecords<T>, place: KeptPlace, ingest: (record: T) => void) {
     const reading = await follow(place.get(), {
       onRecords: async (records, after) => {
         if (this.#ended) return;
-        for (const record of records) observe(record);
+        for (const record of records) ingest(record);
         place.moveTo(after);
         await this.#write();
       },
@@ -214,7 +214,7 @@ export class AlertRun {
     try {
       for (;;) {
         const changes = this.#state.drainChanges();
-        const added = this.#state.outbox.takeAdded();
+        const added = this.#state.outbox.drainAdded();
         if ((changes.size === 0 && added.length === 0) || this.#ended) break;
         if (changes.size > 0) await this.#session.write(changes);
         if (this.#ended) break;

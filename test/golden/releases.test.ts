@@ -73,7 +73,7 @@ routes: [{ name: all, receivers: hook }]`),
     for (const [key, json] of entries.map((line) => JSON.parse(line) as [string, string])) alerts.kept.set(key, json);
     alerts.restart(WRITTEN_MS);
     assert.equal([...alerts.kept.keys()].filter((key) => key.startsWith('queued/')).length, 1);
-    for (const number of [1, 2]) alerts.state.observe(revisionsOf(number).closed, WRITTEN_MS);
+    for (const number of [1, 2]) alerts.state.ingest(revisionsOf(number).closed, WRITTEN_MS);
     assert.deepEqual(saidBy(alerts.take()), ['hook closed series-1', 'hook closed series-2']);
   });
 }

@@ -15,13 +15,13 @@ export function routesOf(
   on: AlertRoute['on'],
   matches: (route: AlertRoute) => boolean,
 ): AlertRoute[] {
-  const taken: AlertRoute[] = [];
+  const matched: AlertRoute[] = [];
   for (const route of routes) {
     if (route.on !== on || !matches(route)) continue;
-    taken.push(route);
+    matched.push(route);
     if (!route.continues) break;
   }
-  return taken;
+  return matched;
 }
 
 export function matchesEvent(match: EventMatch, event: AnomalyEvent): boolean {

@@ -113,19 +113,19 @@ export class AlertState {
   }
 
   /** Handles a revision of an event. An older one, or the same again, changes nothing. */
-  observe(event: AnomalyEvent, nowMs: number): void {
-    this.#observe({ event }, nowMs, ({ match }) => matchesEvent(match, event));
+  ingest(event: AnomalyEvent, nowMs: number): void {
+    this.#ingest({ event }, nowMs, ({ match }) => matchesEvent(match, event));
   }
 
-  observeIncident(incident: Incident, nowMs: number): void {
+  ingestIncident(incident: Incident, nowMs: number): void {
     const { incidentId } = incident;
-    this.#observe({ incident: this.#incidentEvents.take(incident) }, nowMs, (route) => {
+    this.#ingest({ incident: this.#incidentEvents.ingest(incident) }, nowMs, (route) => {
       return matchesIncident(route.match, incident, this.#incidentEvents.isMeantBy(route, incidentId));
     });
   }
 
-  #observe(observed: Subject, nowMs: number, matches: (route: AlertRoute) => boolean): void {
-    const subject = keptSubject(observed);
+  #ingest(given: Subject, nowMs: number, matches: (route: AlertRoute) => boolean): void {
+    const subject = keptSubject(given);
     if (subject === null) {
       this.#count('too-large');
       return;

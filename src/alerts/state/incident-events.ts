@@ -57,8 +57,8 @@ export class IncidentEvents {
     for (const [part] of this.#merged.all()) this.#openOf(this.#contextOf(part)).parts.add(part);
   }
 
-  /** Takes a revision in. Returns it with what all events of the incident have in common. */
-  take(incident: Incident): NotifiedIncident {
+  /** Ingests a revision. Returns it with what all events of the incident have in common. */
+  ingest(incident: Incident): NotifiedIncident {
     const { incidentId, mergedInto, events } = incident;
     for (const event of events) {
       if (this.#events.get(event.eventId) !== undefined || this.#events.size >= EVENTS_MAX) continue;
@@ -106,9 +106,9 @@ export class IncidentEvents {
   }
 
   #contextOf(incidentId: string): string {
-    let home = incidentId;
-    for (let into = this.#merged.get(home); into !== undefined; into = this.#merged.get(home)) home = into;
-    return home;
+    let survivor = incidentId;
+    for (let into = this.#merged.get(survivor); into !== undefined; into = this.#merged.get(survivor)) survivor = into;
+    return survivor;
   }
 
   #openOf(incidentId: string): OpenIncident {
@@ -139,16 +139,16 @@ export class IncidentEvents {
   }
 
   #merge(part: string, into: string): void {
-    const [from, home] = [this.#openOf(part), this.#openOf(into)];
+    const [from, survivor] = [this.#openOf(part), this.#openOf(into)];
     this.#merged.set(part, into);
     this.#open.delete(part);
-    for (const eventId of from.eventIds) home.eventIds.add(eventId);
-    for (const each of [part, ...from.parts]) home.parts.add(each);
-    for (const name of from.meantBy) home.meantBy.add(name);
-    for (const window of from.beyond) home.beyond.add(window);
-    home.first = firstOf([...home.first, ...from.first]);
-    if (from.labels !== null) home.labels = shared(home.labels, from.labels);
-    if (from.seriesLabels !== null) home.seriesLabels = shared(home.seriesLabels, from.seriesLabels);
+    for (const eventId of from.eventIds) survivor.eventIds.add(eventId);
+    for (const each of [part, ...from.parts]) survivor.parts.add(each);
+    for (const name of from.meantBy) survivor.meantBy.add(name);
+    for (const window of from.beyond) survivor.beyond.add(window);
+    survivor.first = firstOf([...survivor.first, ...from.first]);
+    if (from.labels !== null) survivor.labels = shared(survivor.labels, from.labels);
+    if (from.seriesLabels !== null) survivor.seriesLabels = shared(survivor.seriesLabels, from.seriesLabels);
   }
 
   #forget(incidentId: string): void {

@@ -60,7 +60,7 @@ export class Outbox {
   }
 
   /** Returns what was queued since the last call, with its key, in the order of sending. */
-  takeAdded(): readonly (readonly [string, Notification])[] {
+  drainAdded(): readonly (readonly [string, Notification])[] {
     const added = this.#added;
     this.#added = [];
     return added;
@@ -108,7 +108,7 @@ export class Outbox {
   }
 
   accepted(key: string): void {
-    const notification = this.#take(key);
+    const notification = this.#pop(key);
     if (notification !== undefined) this.#settle({ notification, death: null });
   }
 
@@ -128,7 +128,7 @@ export class Outbox {
   }
 
   /** Returns what was accepted or became a dead letter since the last call. */
-  takeSettled(): readonly SettledNotification[] {
+  drainSettled(): readonly SettledNotification[] {
     const settled = this.#settled;
     this.#settled = [];
     return settled;
@@ -140,7 +140,7 @@ export class Outbox {
   }
 
   failed(key: string, death: AlertDeath, nowMs: number): void {
-    const notification = this.#take(key);
+    const notification = this.#pop(key);
     if (notification !== undefined) this.#bury(notification, death, nowMs);
   }
 
@@ -161,7 +161,7 @@ export class Outbox {
     return count;
   }
 
-  #take(key: string): Notification | undefined {
+  #pop(key: string): Notification | undefined {
     const notification = this.#queued.get(key);
     if (notification === undefined) return undefined;
     this.#queued.delete(key);

@@ -73,7 +73,7 @@ test(isHere ? restartLaw : `${restartLaw} (skipped: ${whyNoAlertmanager})`, {
   const { send } = receiverOf(target);
   const { opened, closed } = revisionsOf(1);
   const post = (event: AnomalyEvent) => {
-    kept.state.observe(event, Date.now());
+    kept.state.ingest(event, Date.now());
     return Promise.all(kept.take().map(send));
   };
   const repeat = () => send(notificationOf([], { notices: kept.state.repeatedTo('it') }));

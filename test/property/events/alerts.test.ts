@@ -52,7 +52,7 @@ function run(all: readonly Step[], restarts: boolean): KeptAlerts {
         const detector = `d${event % 2}`;
         left.push(...Object.values(revisionsOf(event + 100 * lives++, { series: `s${event}`, detector })));
       }
-      alerts.state.observe(left.shift()!, nowMs);
+      alerts.state.ingest(left.shift()!, nowMs);
       waiting.set(event, left);
     }
     alerts.state.advance(nowMs);
@@ -119,24 +119,24 @@ function incidentLives() {
 
 test('neither the order between events and incidents nor a restart matters', () => {
   const events = [1, 2, 3, 4].flatMap((number) => Object.values(revisionsOf(number, { series: `host-${number}/cpu` })));
-  const told = (isEventNext: readonly boolean[], restartAt: number) => {
+  const notified = (isEventNext: readonly boolean[], restartAt: number) => {
     const alerts = new KeptAlerts(ROUTES);
     const [left, incidents] = [[...events], incidentLives()];
     for (let i = 0; left.length + incidents.length > 0; i++) {
       const isEvent = incidents.length === 0 || (left.length > 0 && isEventNext[i % isEventNext.length]);
-      if (isEvent) alerts.state.observe(left.shift()!, START);
-      else alerts.state.observeIncident(incidents.shift()!, START);
+      if (isEvent) alerts.state.ingest(left.shift()!, START);
+      else alerts.state.ingestIncident(incidents.shift()!, START);
       if (i === restartAt) alerts.restart(START);
     }
     alerts.state.advance(START + 60 * MINUTE);
     alerts.take();
     return byId(alerts).map(({ id, notices }) => ({ id, notices }));
   };
-  const inOrder = told([true], -1);
+  const inOrder = notified([true], -1);
   assert.ok(inOrder.flatMap(({ notices }) => notices).length > 20);
   fc.assert(
     fc.property(fc.array(fc.boolean(), { minLength: 1, maxLength: 20 }), fc.nat(20), (order, restartAt) => {
-      assert.deepEqual(told(order, restartAt), inOrder);
+      assert.deepEqual(notified(order, restartAt), inOrder);
     }),
     { numRuns: 200 },
   );

@@ -133,7 +133,7 @@ function assertWellFormed({ events, scores }: Ran): number {
     }
   }
   const last = byId(events).map((revisions) => revisions[revisions.length - 1]);
-  // An event that is open at the end has told of its alarms up to the last revision.
+  // An event that is open at the end has reported its alarms up to the last revision.
   const open = last.filter(({ type }) => type !== 'closed');
   const rowOf = (score: ScoreRecord) => `${unitOf(score)} ${score.timestampMs}`;
   const rows = new Map(scores.filter(({ alarm }) => alarm).map((score) => [rowOf(score), score]));

@@ -54,9 +54,9 @@ test('what is decided is sent only once it is written, and a failed write loses 
   const { log } = await serviceTo(`{ name: hook, webhook: { url: "${hook.url}" } }`, 'receivers: hook');
   log.failures = 1;
   log.write(revisionsOf(1).opened);
-  await until('it is told', () => hook.posts.length > 0, QUICKLY);
+  await until('it is sent', () => hook.posts.length > 0, QUICKLY);
   log.write(revisionsOf(1).closed);
-  await until('its end is told', () => hook.posts.length > 1, QUICKLY);
+  await until('its end is sent', () => hook.posts.length > 1, QUICKLY);
   assert.deepEqual(saidTo(hook), ['opened series-1', 'closed series-1']);
   await until('nothing is left', () => [...log.kept.keys()].every((key) => !key.startsWith('queued/')), QUICKLY);
 });
@@ -103,13 +103,13 @@ test('whoever loses the state stops, and whoever gets it continues', async () =>
   const { log } = await serviceTo(`{ name: hook, webhook: { url: "${hook.url}" } }`, 'receivers: hook');
   log.write(revisionsOf(1).opened);
   const isQueued = () => [...log.kept.keys()].some((key) => key.startsWith('queued/'));
-  await until('it is told, and that is written', () => hook.posts.length === 1 && !isQueued(), QUICKLY);
+  await until('it is sent, and that is written', () => hook.posts.length === 1 && !isQueued(), QUICKLY);
   log.elect(false);
   log.write(revisionsOf(2).opened);
   await new Promise((resolve) => setTimeout(resolve, 300));
   assert.equal(hook.posts.length, 1);
   log.elect(true);
-  await until('the next is told', () => hook.posts.length === 2, QUICKLY);
+  await until('the next is sent', () => hook.posts.length === 2, QUICKLY);
   assert.deepEqual(saidTo(hook), ['opened series-1', 'opened series-2']);
 });
 
@@ -125,14 +125,14 @@ test('what people have muted before the start is not sent, and is sent once the 
   const to = `{ name: hook, webhook: { url: "${hook.url}" } }`;
   const { log, clock } = await serviceTo(to, 'receivers: hook', { mutes });
   log.write(revisionsOf(1).opened, revisionsOf(2).opened);
-  await until('the other one is told', () => hook.posts.length === 1, QUICKLY);
+  await until('the other one is sent', () => hook.posts.length === 1, QUICKLY);
   [isAway, holding] = [true, []];
   clock.aheadMs += 3_000;
   log.write(revisionsOf(3).opened);
-  await until('the third is told', () => hook.posts.length === 2, QUICKLY);
+  await until('the third is sent', () => hook.posts.length === 2, QUICKLY);
   isAway = false;
   clock.aheadMs += 3_000;
-  await until('the first is told', () => hook.posts.length === 3, QUICKLY);
+  await until('the first is sent', () => hook.posts.length === 3, QUICKLY);
   assert.deepEqual(saidTo(hook), ['opened series-2', 'opened series-3', 'opened series-1']);
 });
 
@@ -153,7 +153,7 @@ test('what was sent and what was given up is kept for looking at; where it canno
     { keepSent },
   );
   log.write(revisionsOf(1).opened);
-  await until('both were told', () => hook.posts.length + gone.posts.length === 2, QUICKLY);
+  await until('both were sent', () => hook.posts.length + gone.posts.length === 2, QUICKLY);
   const isSettled = () => [...log.kept.keys()].every((key) => !key.startsWith('queued/'));
   await until('that is written', isSettled, QUICKLY);
   isAway = false;
@@ -166,7 +166,7 @@ test('open alerts and recent ends are repeated every minute to Alertmanager', as
   const manager = await startHttpReceiver((response) => response.end());
   const { log, clock } = await serviceTo(`{ name: am, alertmanager: { url: "${manager.url}" } }`, 'receivers: am');
   log.write(revisionsOf(1).opened, revisionsOf(2).opened, revisionsOf(2).closed);
-  await until('it is told', () => manager.posts.length === 3, QUICKLY);
+  await until('it is sent', () => manager.posts.length === 3, QUICKLY);
   clock.aheadMs = 61_000;
   await until('it is reminded', () => manager.posts.length === 5, QUICKLY);
   const posted = manager.posts.map(({ body }) => JSON.parse(body)[0]);

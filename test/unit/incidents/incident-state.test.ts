@@ -147,8 +147,8 @@ test('a late event that bridges two incidents merges the later one into the earl
   }
   incidents.ingest(bridge, LATER);
   incidents.advance(LATER + UPDATE_MS);
-  const told = incidents.written.map(({ incidentId, type, mergedInto }) => [incidentId, type, mergedInto]);
-  assert.deepEqual(told, [
+  const notified = incidents.written.map(({ incidentId, type, mergedInto }) => [incidentId, type, mergedInto]);
+  assert.deepEqual(notified, [
     [one.eventId, 'opened', null],
     [other.eventId, 'opened', null],
     [other.eventId, 'merged', one.eventId],

@@ -17,7 +17,7 @@ afterEach(() => {
   for (const lane of lanes.splice(0)) lane.stop();
 });
 
-/** A lane to a receiver that answers as told; what was settled is noted. */
+/** A lane to a receiver that answers as given; what was settled is noted. */
 function laneTo(
   answer: (name: string, attempt: number) => DeliveryOutcome | Promise<DeliveryOutcome>,
   retryFor = '1d',

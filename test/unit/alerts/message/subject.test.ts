@@ -21,12 +21,12 @@ routes: [{ name: all, receivers: hook }]`,
     { KEY: '0123456789abcdef0123456789ABCDEF' },
   );
   const { opened } = revisionsOf(1);
-  const told = notifiedIncident();
+  const notified = notifiedIncident();
   const link = `https://tidewatch.example.com/console#/events/${opened.eventId}`;
   for (const settings of receivers) {
     const receiver = openReceiver(settings, { allowPrivate });
     await receiver.send(notificationOf([opened]), new AbortController().signal);
-    await receiver.send(incidentNotification(told), new AbortController().signal);
+    await receiver.send(incidentNotification(notified), new AbortController().signal);
     receiver.close();
   }
   const bodies = hook.posts.map(({ body }) => JSON.parse(body));
@@ -37,11 +37,11 @@ routes: [{ name: all, receivers: hook }]`,
   assert.deepEqual(duty.links, [{ href: link, text: 'The event in the console' }]);
   assert.equal(alert.generatorURL, link);
 
-  const page = `https://tidewatch.example.com/console#/incidents/${told.incidentId}`;
+  const page = `https://tidewatch.example.com/console#/incidents/${notified.incidentId}`;
   const [hooked, chat, paged, [managed]] = bodies.filter((_, i) => i % 2 === 1);
   assert.equal(hooked.data.incidents[0].link, page);
   assert.ok(hooked.data.text.endsWith(page));
-  assert.equal(chat.blocks.at(-1).elements[0].text, `<${page}|incident ${told.incidentId}>`);
+  assert.equal(chat.blocks.at(-1).elements[0].text, `<${page}|incident ${notified.incidentId}>`);
   assert.deepEqual(paged.links, [{ href: page, text: 'The incident in the console' }]);
   assert.equal(managed.generatorURL, page);
 });

@@ -86,17 +86,17 @@ test('an open alert lives for a while, a closed one has ended, and neither begin
 test('the labels of an incident are those that all of its events had at first, and never change', async () => {
   const manager = await startHttpReceiver((response) => response.end());
   const { send } = receiverOf(`alertmanager: { url: "${manager.url}" }`);
-  const told = notifiedIncident({ seriesLabels: { __name__: 'up', dc: 'eu' } });
-  const first = incidentNotification(told);
+  const notified = notifiedIncident({ seriesLabels: { __name__: 'up', dc: 'eu' } });
+  const first = incidentNotification(notified);
   await send(first);
-  const later = { ...told, type: 'updated', revision: 5, grade: 0.99, kind: 'related', labels: {} } as const;
+  const later = { ...notified, type: 'updated', revision: 5, grade: 0.99, kind: 'related', labels: {} } as const;
   await send(incidentNotification(later, { notices: [{ ...first.notices[0], incident: later, type: 'updated' }] }));
   const alerts = manager.posts.map(({ body }) => JSON.parse(body));
   for (const posted of alerts) assert.ok(isPostable(posted), JSON.stringify(isPostable.errors));
   const [[one], [other]] = alerts;
   assert.deepEqual(one.labels, {
     alertname: 'Incident',
-    incident_id: told.incidentId,
+    incident_id: notified.incidentId,
     kind: 'simultaneous',
     severity: 'warning',
     team: 'platform',

@@ -166,11 +166,11 @@ test('a mail server at a private address is refused unless it is allowed by name
 test('mails about an incident are one thread of their own', async () => {
   const { mails, port } = await startMailServer();
   const { send } = receiverOf(mailTo(port));
-  const told = notifiedIncident();
-  await send(incidentNotification(told));
-  await send(incidentNotification({ ...told, type: 'closed', revision: 3 }));
+  const notified = notifiedIncident();
+  await send(incidentNotification(notified));
+  await send(incidentNotification({ ...notified, type: 'closed', revision: 3 }));
   for (const { source } of mails) {
-    assert.match(source, new RegExp(`^References: <event\\.incident-${told.incidentId}@example\\.com>\r$`, 'm'));
+    assert.match(source, new RegExp(`^References: <event\\.incident-${notified.incidentId}@example\\.com>\r$`, 'm'));
   }
   assert.match(mails[0].source, /^Subject: \[opened\] 40 series at once; usually 2; likely origin db-1\r$/m);
 });

@@ -73,14 +73,14 @@ test('a message of several events that fails at one of them is repeated', async 
 test('an incident has one key in all of its messages, the severity of its worst event, and its origins', async () => {
   const duty = await startHttpReceiver();
   const { send } = receiverOf(`pagerduty: { url: "${duty.url}", routing_key_env: KEY }`, { KEY });
-  const told = notifiedIncident({ grade: 0.95 });
-  for (const type of ['opened', 'updated', 'closed'] as const) await send(incidentNotification({ ...told, type }));
+  const notified = notifiedIncident({ grade: 0.95 });
+  for (const type of ['opened', 'updated', 'closed'] as const) await send(incidentNotification({ ...notified, type }));
   const bodies = duty.posts.map(({ body }) => JSON.parse(body));
   for (const body of bodies) checkDocumented(body);
   const acts = bodies.map(({ event_action, dedup_key }) => [event_action, dedup_key]);
   assert.deepEqual(
     acts,
-    ['trigger', 'trigger', 'resolve'].map((action) => [action, `incident-${told.incidentId}`]),
+    ['trigger', 'trigger', 'resolve'].map((action) => [action, `incident-${notified.incidentId}`]),
   );
   const { severity, source, component, custom_details: details } = bodies[0].payload;
   assert.deepEqual([severity, source, component, details.events], ['critical', 'db-1', 'cpu', 40]);

@@ -70,11 +70,11 @@ test('it is posted to the URL of the channel', async () => {
 test('an incident is one message with the first three places where it may have begun', async () => {
   const hook = await startHttpReceiver();
   const { send } = receiverOf(`slack: { url: "${hook.url}" }`);
-  const told = notifiedIncident();
-  assert.equal((await send(incidentNotification(told))).kind, 'accepted');
+  const notified = notifiedIncident();
+  assert.equal((await send(incidentNotification(notified))).kind, 'accepted');
   const { text, blocks } = JSON.parse(hook.posts[0].body);
-  assert.equal(text, `[opened] ${told.summary}`);
+  assert.equal(text, `[opened] ${notified.summary}`);
   assert.match(blocks[1].text.text, /1\. db-1: .*\n2\. web\/errors\n3\. cart: /);
   assert.doesNotMatch(blocks[1].text.text, /mail/);
-  assert.equal(blocks.at(-1).elements[0].text, `incident ${told.incidentId}`);
+  assert.equal(blocks.at(-1).elements[0].text, `incident ${notified.incidentId}`);
 });

@@ -121,9 +121,9 @@ test('a message about an incident has its record, with a key that is that of no 
   const [isBody, isIncident] = [schemaOf('alert-webhook'), schemaOf('anomaly-incident')];
   const hook = await startHttpReceiver();
   const { send } = receiverOf(`webhook: { url: "${hook.url}" }`);
-  const told = notifiedIncident();
-  await send(incidentNotification(told));
-  await send(incidentNotification({ ...told, type: 'merged', revision: 2, mergedInto: '00ff' }));
+  const notified = notifiedIncident();
+  await send(incidentNotification(notified));
+  await send(incidentNotification({ ...notified, type: 'merged', revision: 2, mergedInto: '00ff' }));
   const bodies: readonly Body[] = hook.posts.map(({ body }) => JSON.parse(body));
   const types = bodies.map(({ type }) => type);
   assert.deepEqual(types, ['incident.opened', 'incident.closed']);
@@ -131,7 +131,10 @@ test('a message about an incident has its record, with a key that is that of no 
     assert.ok(isBody(body), JSON.stringify(isBody.errors));
     assert.deepEqual(body.data.events, []);
     const [{ dedupKey, link, labels, seriesLabels, ...incident }] = body.data.incidents;
-    assert.deepEqual([dedupKey, link, labels, seriesLabels], [`incident-${told.incidentId}`, null, told.labels, {}]);
+    assert.deepEqual(
+      [dedupKey, link, labels, seriesLabels],
+      [`incident-${notified.incidentId}`, null, notified.labels, {}],
+    );
     assert.ok(isIncident(incident), JSON.stringify(isIncident.errors));
   }
   assert.match(

@@ -25,8 +25,8 @@ const keptAlerts = (route: string, more = '') =>
 test('an incident is notified after the group wait, with the events that joined meanwhile, and at its end', () => {
   const alerts = keptAlerts('');
   const { opened, updated, closed } = incidentLife(1, [1, 2, 3]);
-  alerts.state.observeIncident(opened, NOON);
-  alerts.state.observeIncident(updated, NOON + SECOND);
+  alerts.state.ingestIncident(opened, NOON);
+  alerts.state.ingestIncident(updated, NOON + SECOND);
   alerts.state.advance(NOON + 4_999);
   assert.deepEqual(alerts.take(), []);
   alerts.state.advance(NOON + 5_000);
@@ -37,7 +37,7 @@ test('an incident is notified after the group wait, with the events that joined 
   const ids = notice.incident.events.map((event) => event.eventId);
   assert.deepEqual(ids, [1, 2, 3].map(eventId));
   assert.deepEqual(notice.incident.labels, { team: 'platform' });
-  alerts.state.observeIncident(closed, NOON + MINUTE);
+  alerts.state.ingestIncident(closed, NOON + MINUTE);
   alerts.state.advance(NOON + 2 * MINUTE);
   assert.deepEqual(saidBy(alerts.take()), [`hook closed ${ONE}`]);
   assert.equal(alerts.state.open, 0);
@@ -53,9 +53,9 @@ test('further revisions go to receivers that replace what they show; with update
     );
     alerts.restart(NOON);
     const { opened, updated } = incidentLife(1, [1, 2]);
-    alerts.state.observeIncident(opened, NOON);
+    alerts.state.ingestIncident(opened, NOON);
     alerts.state.advance(NOON + MINUTE);
-    for (const revision of [1, 2, 3]) alerts.state.observeIncident({ ...updated, revision }, NOON + MINUTE);
+    for (const revision of [1, 2, 3]) alerts.state.ingestIncident({ ...updated, revision }, NOON + MINUTE);
     alerts.state.advance(NOON + 2 * MINUTE);
     alerts.take();
     return saidBy(alerts.sent);
@@ -68,19 +68,19 @@ test('further revisions go to receivers that replace what they show; with update
 test('an incident that is merged is closed, and the other one has its events', () => {
   const alerts = keptAlerts('');
   const [one, two] = [incidentLife(1, [1, 2]), incidentLife(5, [5, 6], { startedAtMs: NOON })];
-  alerts.state.observeIncident(one.opened, NOON);
-  alerts.state.observeIncident(two.opened, NOON);
+  alerts.state.ingestIncident(one.opened, NOON);
+  alerts.state.ingestIncident(two.opened, NOON);
   alerts.state.advance(NOON + MINUTE);
   alerts.restart(NOON + MINUTE);
-  alerts.state.observeIncident(two.merged(eventId(1)), NOON + MINUTE);
+  alerts.state.ingestIncident(two.merged(eventId(1)), NOON + MINUTE);
   alerts.restart(NOON + MINUTE);
-  alerts.state.observeIncident({ ...one.updated, eventCount: 3 }, NOON + MINUTE);
+  alerts.state.ingestIncident({ ...one.updated, eventCount: 3 }, NOON + MINUTE);
   alerts.state.advance(NOON + 2 * MINUTE);
   alerts.take();
   assert.deepEqual(saidBy(alerts.sent), [`hook opened ${ONE}`, `hook opened ${TWO}`, `hook closed ${TWO}`]);
   const [last] = alerts.sent.at(-1)!.notices;
   assert.ok('incident' in last && last.incident.mergedInto === eventId(1));
-  alerts.state.observeIncident(one.closed, NOON + 3 * MINUTE);
+  alerts.state.ingestIncident(one.closed, NOON + 3 * MINUTE);
   alerts.state.advance(NOON + 4 * MINUTE);
   const [closed] = alerts.take()[0].notices;
   assert.ok('incident' in closed);
@@ -93,7 +93,7 @@ test('one event must match all conditions on events; severity, grade and kind of
   const isTold = (match: string, events: readonly IncidentEvent[]) => {
     const alerts = keptAlerts(`, match: ${match}`);
     const { opened } = incidentLife(1, [], { events, severity: 20, grade: 0.8, kind: 'related' });
-    alerts.state.observeIncident({ ...opened, events }, NOON);
+    alerts.state.ingestIncident({ ...opened, events }, NOON);
     alerts.state.advance(NOON + MINUTE);
     return alerts.take().length > 0;
   };
@@ -119,11 +119,11 @@ routes:
   - { name: rest, on: incidents, receivers: hook }`),
   );
   const { opened, updated, closed } = incidentLife(1, [1, 2, 3]);
-  alerts.state.observeIncident(opened, NOON);
+  alerts.state.ingestIncident(opened, NOON);
   alerts.state.advance(NOON + MINUTE);
   alerts.restart(NOON + MINUTE);
-  alerts.state.observeIncident(updated, NOON + MINUTE);
-  alerts.state.observeIncident(closed, NOON + MINUTE);
+  alerts.state.ingestIncident(updated, NOON + MINUTE);
+  alerts.state.ingestIncident(closed, NOON + MINUTE);
   alerts.state.advance(NOON + 2 * MINUTE);
   alerts.take();
   assert.deepEqual(saidBy(alerts.sent), [
@@ -137,11 +137,11 @@ test('an incident is muted while all of its events are', () => {
   const windows = 'mute_windows: [{ name: noon, series: "host-[12]/*", time_zone: UTC, from: "12:00", to: "13:00" }]';
   const alerts = keptAlerts(', mute: noon', windows.replace('"host-[12]/*"', '["host-1/*", "host-2/*"]'));
   const { opened, updated } = incidentLife(1, [1, 2, 3]);
-  alerts.state.observeIncident(opened, NOON);
+  alerts.state.ingestIncident(opened, NOON);
   alerts.state.advance(NOON + MINUTE);
   assert.deepEqual(alerts.take(), []);
   alerts.restart(NOON + MINUTE);
-  alerts.state.observeIncident(updated, NOON + MINUTE);
+  alerts.state.ingestIncident(updated, NOON + MINUTE);
   alerts.state.advance(NOON + MINUTE);
   alerts.state.advance(NOON + 2 * MINUTE);
   assert.deepEqual(saidBy(alerts.take()), [`hook opened ${ONE}`]);
@@ -153,10 +153,10 @@ test('an incident is muted while people have muted all of its events', () => {
   const untilMs = NOON + 60 * MINUTE;
   const mutes = ['host-1/*', 'host-2/*'].map((match) => ({ match, detector: null, untilMs }));
   alerts.state.muted.choose(mutes);
-  alerts.state.observeIncident(opened, NOON);
+  alerts.state.ingestIncident(opened, NOON);
   alerts.state.advance(NOON + MINUTE);
   assert.deepEqual(alerts.take(), []);
-  alerts.state.observeIncident(updated, NOON + MINUTE);
+  alerts.state.ingestIncident(updated, NOON + MINUTE);
   alerts.state.advance(NOON + MINUTE);
   alerts.state.advance(NOON + 2 * MINUTE);
   assert.deepEqual(saidBy(alerts.take()), [`hook opened ${ONE}`]);
@@ -170,14 +170,14 @@ routes:
   - { name: each, receivers: am }`),
   );
   const { opened, closed } = incidentLife(1, [1, 2]);
-  alerts.state.observeIncident(opened, NOON);
-  alerts.state.observe(revisionsOf(1).opened, NOON);
+  alerts.state.ingestIncident(opened, NOON);
+  alerts.state.ingest(revisionsOf(1).opened, NOON);
   alerts.state.advance(NOON);
   assert.deepEqual(saidBy(alerts.take()).sort(), [`am opened ${ONE}`, 'am opened series-1']);
   assert.equal(alerts.state.repeatedTo('am').length, 2);
-  alerts.state.observe(revisionsOf(1).closed, NOON);
+  alerts.state.ingest(revisionsOf(1).closed, NOON);
   assert.deepEqual(saidBy(alerts.take()), ['am closed series-1']);
-  alerts.state.observeIncident(closed, NOON);
+  alerts.state.ingestIncident(closed, NOON);
   alerts.state.advance(NOON);
   assert.deepEqual(saidBy(alerts.take()), [`am closed ${ONE}`]);
 });
@@ -191,15 +191,15 @@ routes:
   );
   const { opened, closed } = incidentLife(1, [1, 2]);
   const repeated = () => alerts.state.repeatedTo('am').map((notice) => [notice.type, dedupKeyOf(notice)]);
-  alerts.state.observeIncident(opened, NOON);
-  alerts.state.observe(revisionsOf(1).opened, NOON);
+  alerts.state.ingestIncident(opened, NOON);
+  alerts.state.ingest(revisionsOf(1).opened, NOON);
   alerts.state.advance(NOON);
-  alerts.state.observe(revisionsOf(1).closed, NOON + MINUTE);
+  alerts.state.ingest(revisionsOf(1).closed, NOON + MINUTE);
   assert.deepEqual(repeated().sort(), [
     ['closed', eventId(1)],
     ['updated', ONE],
   ]);
-  alerts.state.observeIncident(closed, NOON + 2 * MINUTE);
+  alerts.state.ingestIncident(closed, NOON + 2 * MINUTE);
   alerts.state.advance(NOON + 2 * MINUTE);
   alerts.restart(NOON + 2 * MINUTE);
   assert.deepEqual(repeated().sort(), [
@@ -217,12 +217,12 @@ test('a route that is on events from now on still closes its incidents; then inc
   const alerts = keptAlerts('');
   const { opened, closed } = incidentLife(1, [1, 2]);
   alerts.state.incidentPlace.moveTo({ topicId: 'a', positions: new Map([[0, 7]]) });
-  alerts.state.observeIncident(opened, NOON);
+  alerts.state.ingestIncident(opened, NOON);
   alerts.state.advance(NOON + MINUTE);
   const routes = routesOf(`${RECEIVERS}\nroutes: [{ name: all, receivers: hook }]`);
   alerts.restart(NOON + MINUTE, routes);
   assert.ok(alerts.state.readsIncidents);
-  alerts.state.observeIncident(closed, NOON + MINUTE);
+  alerts.state.ingestIncident(closed, NOON + MINUTE);
   alerts.take();
   assert.deepEqual(saidBy(alerts.sent), [`hook opened ${ONE}`, `hook closed ${ONE}`]);
   alerts.restart(NOON + MINUTE, routes);
@@ -234,7 +234,7 @@ test('an incident of thousands of events is kept as small as a record of Kafka m
   const alerts = keptAlerts('');
   const labels = { note: 'x'.repeat(10_000) };
   const events = Array.from({ length: 1_000 }, (_, i) => incidentEvent(i, { labels }));
-  alerts.state.observeIncident({ ...incidentLife(1, []).opened, events }, NOON);
+  alerts.state.ingestIncident({ ...incidentLife(1, []).opened, events }, NOON);
   alerts.state.advance(NOON + MINUTE);
   const [message] = alerts.take();
   assert.ok(JSON.stringify(message).length < 128 * 1024);
