@@ -49,7 +49,7 @@ export interface ArrivalState {
   readonly arrivedMs: number;
   readonly waiting: WaitingRecords;
   /** Newest event time of any record that did not wait, NaN before the first; left out where it is `arrivedMs`. */
-  readonly takenMs?: number;
+  readonly acceptedMs?: number;
   /** Event time of the partition at the newest record of a series that was far behind it; -Infinity for others. */
   readonly lastSeenMs?: number;
   /** True if the silence of the series was reported. */
@@ -87,7 +87,7 @@ const CAUSES = [null, 'event-time', 'clock'] as const;
 
 /** @param isChange whether open steps are written as what was added to them */
 export function writeArrivals(writer: StateWriter, arrivals: ArrivalState, isChange: boolean): void {
-  const { arrivedMs, takenMs, lastSeenMs = Number.NEGATIVE_INFINITY, silent } = arrivals;
+  const { arrivedMs, acceptedMs, lastSeenMs = Number.NEGATIVE_INFINITY, silent } = arrivals;
   const { unconfirmed, outOfOrder, forBackfill: queued, steps, replicas } = arrivals.waiting;
   const isBehind = lastSeenMs !== Number.NEGATIVE_INFINITY;
   const isQueued = queued !== null && queued.length > 0;
@@ -100,7 +100,7 @@ export function writeArrivals(writer: StateWriter, arrivals: ArrivalState, isCha
   if (isBehind) writer.number(lastSeenMs);
   writeRecords(writer, unconfirmed);
   writeRecords(writer, outOfOrder);
-  if (outOfOrder.length > 0 || isQueued || steps !== null) writer.number(takenMs ?? Number.NaN);
+  if (outOfOrder.length > 0 || isQueued || steps !== null) writer.number(acceptedMs ?? Number.NaN);
   if (isQueued) writeQueue(writer, queued);
   if (steps !== null) writeOpenSteps(writer, steps, isChange);
   if (replicas !== null) writeReplicas(writer, replicas, arrivedMs);
@@ -139,7 +139,7 @@ export function readArrivals(reader: StateReader): ArrivalState {
   const [unconfirmed, outOfOrder] = [readRecords(reader), readRecords(reader)];
   const isQueued = (flags & QUEUED_FLAG) !== 0;
   const hasSteps = (flags & STEPS_FLAG) !== 0;
-  const takenMs = outOfOrder.length > 0 || isQueued || hasSteps ? reader.number() : arrivedMs;
+  const acceptedMs = outOfOrder.length > 0 || isQueued || hasSteps ? reader.number() : arrivedMs;
   const forBackfill = isQueued ? readQueue(reader) : null;
   const steps = hasSteps ? readOpenSteps(reader) : null;
   const replicas = (flags & REPLICAS_FLAG) === 0 ? null : readReplicas(reader, arrivedMs);
@@ -154,7 +154,7 @@ export function readArrivals(reader: StateReader): ArrivalState {
     replicas,
   };
   const restartUnreported = (flags & RESTART_FLAG) !== 0;
-  return { arrivedMs, takenMs, lastSeenMs, waiting, silent, restartUnreported };
+  return { arrivedMs, acceptedMs, lastSeenMs, waiting, silent, restartUnreported };
 }
 
 function readRecords(reader: StateReader): readonly HeldRecord[] {

@@ -18,8 +18,8 @@ interface PartitionInputOptions {
 export class PartitionInput {
   readonly #options: PartitionInputOptions;
   #batches: (readonly InputRecord[])[] = [];
-  /** Number of records of the first batch that were taken already. */
-  #taken = 0;
+  /** Number of records of the first batch that were read already. */
+  #read = 0;
   records = 0;
   /** Bytes of their keys and values. */
   bytes = 0;
@@ -33,14 +33,14 @@ export class PartitionInput {
     this.#options = options;
   }
 
-  /** Time of the record that is taken next; null if there is none. */
+  /** Time of the record that is read next; null if there is none. */
   get headMs(): number | null {
-    return this.#batches[0]?.[this.#taken].timestampMs ?? null;
+    return this.#batches[0]?.[this.#read].timestampMs ?? null;
   }
 
   /** Forgets what was delivered before, and reads from `offset` on, of the topic with this id. */
   start(subscription: Subscription, offset: number, topicId: string | null): void {
-    [this.#batches, this.#taken, this.records, this.bytes] = [[], 0, 0, 0];
+    [this.#batches, this.#read, this.records, this.bytes] = [[], 0, 0, 0];
     this.nextOffset = offset;
     this.#subscription = subscription;
     subscription.start(this.#options.partition, offset, topicId);
@@ -58,26 +58,26 @@ export class PartitionInput {
   }
 
   /**
-   * Takes the oldest records: at most `max`, and none after `bytesMax` is reached or behind one whose time is after
-   * `untilMs`, but at least one when there is any. Never takes records of two batches at once.
+   * Pops the oldest records: at most `max`, and none after `bytesMax` is reached or behind one whose time is after
+   * `untilMs`, but at least one when there is any. Never pops records of two batches at once.
    */
   pop(max: number, bytesMax: number, untilMs = Number.POSITIVE_INFINITY): readonly InputRecord[] {
     const [batch = []] = this.#batches;
-    const last = Math.min(batch.length, this.#taken + max);
-    let end = this.#taken;
+    const last = Math.min(batch.length, this.#read + max);
+    let end = this.#read;
     let bytes = 0;
-    while (end < last && (end === this.#taken || (bytes < bytesMax && batch[end].timestampMs <= untilMs)))
+    while (end < last && (end === this.#read || (bytes < bytesMax && batch[end].timestampMs <= untilMs)))
       bytes += bytesOf(batch[end++]);
-    const taken = batch.slice(this.#taken, end);
-    this.#taken = end;
-    this.records -= taken.length;
+    const popped = batch.slice(this.#read, end);
+    this.#read = end;
+    this.records -= popped.length;
     this.bytes -= bytes;
     if (end === batch.length) {
       this.#batches.shift();
-      this.#taken = 0;
+      this.#read = 0;
     }
     this.#resumeWhenFree();
-    return taken;
+    return popped;
   }
 
   /** It pauses nothing afterwards, and resumes nothing. */

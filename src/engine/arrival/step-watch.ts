@@ -42,7 +42,7 @@ export class StepWatch {
     if (outcome === 'duplicate') sink.counters.duplicate(unit.loaded, 0);
     else if (outcome === 'conflict') sink.counters.suspect('conflicts', unit.loaded, observation.series);
     else if (outcome === 'late') refuseLate(observation, unit.loaded, sink);
-    else if (outcome !== 'taken') {
+    else if (outcome !== 'accepted') {
       const detail = whyRefused(outcome, unit.group);
       refuse(observation, { reason: outcome, detail }, { loaded: unit.loaded, sink });
     }

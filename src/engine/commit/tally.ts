@@ -107,7 +107,7 @@ export class TallyCounts implements Counters, Lifecycle {
   }
 
   placed({ config }: LoadedDetector, apartMs: number, missing: number): void {
-    this.tally.input.of(config.name, config.settings.freq).take(apartMs, missing);
+    this.tally.input.of(config.name, config.settings.freq).accept(apartMs, missing);
   }
 
   duplicate({ config }: LoadedDetector, apartMs: number | null): void {

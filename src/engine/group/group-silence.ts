@@ -87,7 +87,7 @@ export class GroupSilence implements SilentMembers {
   }
 
   /** A member was observed: it is back where it was silent. */
-  observed(group: SilentGroup, member: Member, at: ReturnedAt, sink: ScoreSink): void {
+  endSilence(group: SilentGroup, member: Member, at: ReturnedAt, sink: ScoreSink): void {
     // What waited for older records, or for its time step, does not show that it is back.
     if (!((this.names.get(member.series) ?? Number.POSITIVE_INFINITY) < at.timestampMs)) return;
     this.names.delete(member.series);

@@ -32,7 +32,7 @@ export function publishStep(
   group.members.forEach((member, i) => {
     const observation = observations.get(member.series);
     if (observation === undefined) return;
-    group.silence.observed(group, member, { ...observation, position }, sink);
+    group.silence.endSilence(group, member, { ...observation, position }, sink);
     const row = { series: member.series, observation, own: scored.members[i] };
     sink.outputs.score(memberScore(group, scored, row), recordKey, observation.headers);
   });

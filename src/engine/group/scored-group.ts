@@ -198,7 +198,7 @@ export class ScoredGroup implements Scorable, GroupState {
     return true;
   }
 
-  /** The observation is taken, but the step that it completed waits for forecasts. */
+  /** The observation is accepted, but the step that it completed waits for forecasts. */
   #stall(): true {
     this.waiting.awaitForecast(null);
     return true;

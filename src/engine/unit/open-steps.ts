@@ -26,7 +26,7 @@ const INCREASE_STEPS_MAX = 1.5;
 /** A point that is nearer to the one before it than this share of a step repeats it: no difference is one of a step. */
 const REPEAT_SHARE = 1 / 8;
 
-type TakenPoint = 'taken' | 'duplicate' | 'conflict' | 'late' | 'step-full' | 'group-full';
+type PointOutcome = 'accepted' | 'duplicate' | 'conflict' | 'late' | 'step-full' | 'group-full';
 
 /**
  * Points of the series of a unit, where several of a time step become one observation, or the values are those of
@@ -98,7 +98,7 @@ export class OpenSteps implements OpenStepsState {
    * Adds a point to its step. The steps that it closes are appended to `closed`.
    * @param clockMs the event time of the partition
    */
-  add(observation: ReceivedObservation, watermarkMs: number, closed: ReceivedObservation[]): TakenPoint {
+  add(observation: ReceivedObservation, watermarkMs: number, closed: ReceivedObservation[]): PointOutcome {
     const { series, timestampMs, value } = observation;
     const points = this.all.get(series) ?? this.#begin(series, timestampMs);
     if (points === null) return 'group-full';
@@ -120,7 +120,7 @@ export class OpenSteps implements OpenStepsState {
     keepPoint(points, observation);
     this.points++;
     noteRecord(step, observation);
-    return 'taken';
+    return 'accepted';
   }
 
   /** Closes the open steps of a series, or of all of them: no further point of these is waited for. */
@@ -167,13 +167,13 @@ export class OpenSteps implements OpenStepsState {
     return apartMs < 0 ? 'late' : 'next';
   }
 
-  /** Reports what is wrong with the points that a series has lately sent. */
+  /** Reports what is wrong with the points that a series has sent recently. */
   report(series: string, loaded: LoadedDetector, sink: ScoreSink): void {
     const suspicion = this.#health.of(series);
     if (suspicion !== null) sink.counters.suspect(suspicion, loaded, series);
   }
 
-  /** A point that is dropped, because its step is taken, is of another sender. */
+  /** A point that is dropped, because its step is filled, is of another sender. */
   repeats({ series, extras }: ReceivedObservation, loaded: LoadedDetector, sink: ScoreSink): void {
     const startMs = extras?.startMs;
     const base = this.baseOf(series);

@@ -93,8 +93,8 @@ export class PackedSeries {
     this.detector.rings.arrivedMs = ms;
   }
 
-  /** As `arrivedMs`, of the records that were taken. */
-  get takenMs(): number {
+  /** As `arrivedMs`, of the records that were accepted. */
+  get acceptedMs(): number {
     return this.detector.rings.newestMs;
   }
 

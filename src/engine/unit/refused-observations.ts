@@ -49,16 +49,16 @@ type PlacedSeries = PackedSeries & { readonly key: string };
 
 /** Drops what repeats the point that a counter continues from, or is older, where that has no value, and so no row. */
 export function dropBeforeBase(unit: PlacedSeries, observation: ReceivedObservation, sink: ScoreSink): boolean {
-  const { key, loaded, steps, takenMs } = unit;
+  const { key, loaded, steps, acceptedMs } = unit;
   const base = steps?.baseOf(key) ?? null;
-  if (steps === null || base === null || base.timestampMs <= takenMs) return false;
+  if (steps === null || base === null || base.timestampMs <= acceptedMs) return false;
   const apart = steps.apartFromBase(observation);
   if (apart === 'late') refuseLate(observation, loaded, sink);
   else if (apart === 'duplicate') dropRepeated(unit, observation, { apartMs: 0, sink });
   return apart !== 'next';
 }
 
-/** Drops a point whose time step is taken. */
+/** Drops a point whose time step is filled. */
 export function dropRepeated(
   unit: PlacedSeries,
   observation: ReceivedObservation,
@@ -72,11 +72,11 @@ export function dropRepeated(
 
 /** It has the time of the newest observation, and another value. */
 function isConflict(
-  { key, loaded, steps, takenMs, originMs, detector }: PlacedSeries,
+  { key, loaded, steps, acceptedMs, originMs, detector }: PlacedSeries,
   { timestampMs, value }: ReceivedObservation,
 ): boolean {
   if (steps !== null) return isOther(steps.baseOf(key), { timestampMs, value });
-  if (timestampMs !== takenMs) return false;
+  if (timestampMs !== acceptedMs) return false;
   const position = detector.positions - 1;
   const kept = detector.rings.distanceAt(position);
   const { freq } = loaded.config.settings;

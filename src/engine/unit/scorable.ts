@@ -46,7 +46,7 @@ export interface Scorable extends DeltaLogEntry {
   readonly waiting: WaitingArrivals;
   /** Returns false when forecasts are due first: offer the same observation again after they were supplied. */
   ingest(observation: ReceivedObservation, sink: ScoreSink): boolean;
-  /** Scores what was taken, and if this `isLast` what waits for others. Returns false while forecasts are due. */
+  /** Scores what was accepted, and if this `isLast` what waits for others. Returns false while forecasts are due. */
   settle(sink: ScoreSink, isLast?: boolean): boolean;
   /** Calibrates on what it continues. Returns false when forecasts are due; `first` is its first record. */
   replay(first: ReceivedObservation, sink: ReplaySink): boolean;

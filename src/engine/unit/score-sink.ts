@@ -57,7 +57,7 @@ export interface StateWrites {
 export interface Counters {
   /** An observation took a time step, `apartMs` after the one of its series before it; NaN for the first. */
   placed(loaded: LoadedDetector, apartMs: number, missing: number): void;
-  /** Its time step was taken already; `apartMs` is null for a point of a replica that does not count. */
+  /** Its time step was filled already; `apartMs` is null for a point of a replica that does not count. */
   duplicate(loaded: LoadedDetector, apartMs: number | null): void;
   /** Something is wrong with how a series is written; of `conflicts` a point was dropped. */
   suspect(kind: Suspicion, loaded: LoadedDetector, series: string): void;

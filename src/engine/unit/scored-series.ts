@@ -64,7 +64,12 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
     const { freq } = this.loaded.config.settings;
     const [start, values] = contextValues(detector);
     if (values.length === 0) return null;
-    return { values, originMs: gridTime(freq, originMs, start), newestMs: this.takenMs, profile: learnedOf(detector) };
+    return {
+      values,
+      originMs: gridTime(freq, originMs, start),
+      newestMs: this.acceptedMs,
+      profile: learnedOf(detector),
+    };
   }
 
   /** A fresh unit begins with values that another one kept: they are its history from position 0. */
@@ -74,12 +79,12 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
 
   startOver(reason: RestartReason | null): void {
     if (this.detector.positions > 0) {
-      const { arrivedMs, takenMs } = this;
+      const { arrivedMs, acceptedMs } = this;
       const learned = reason === 'gap' ? learnedOf(this.detector) : null;
       this.release();
       this.detector = new SeriesDetector(this.context.memory);
       this.arrivedMs = arrivedMs;
-      learn(this.detector, learned, takenMs);
+      learn(this.detector, learned, acceptedMs);
     }
     this.restartUnreported = reason !== null;
     [this.startOffset, this.written] = [-1, -1];
@@ -98,7 +103,7 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
       if (this.isWithoutValue(observation, sink)) return true;
       this.begin(observation);
     }
-    const { detector, originMs, takenMs: newestMs } = this;
+    const { detector, originMs, acceptedMs: newestMs } = this;
     const { timestampMs } = observation;
     const apartMs = timestampMs - newestMs;
     const grid = { freq, originMs, positions: detector.positions, newestMs, jitterMs, gapLimit };
@@ -222,7 +227,7 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
     const { freq } = this.loaded.config.settings;
     const newest = freq.kind === 'fixed' ? this.originMs + (this.detector.positions - 1) * freq.stepMs : Number.NaN;
     this.arrivedMs = Number.isNaN(arrivals.arrivedMs) ? newest : arrivals.arrivedMs;
-    this.detector.rings.newestMs = arrivals.takenMs ?? this.arrivedMs;
+    this.detector.rings.newestMs = arrivals.acceptedMs ?? this.arrivedMs;
   }
 
   private begin({ record, timestampMs }: ReceivedObservation): void {
@@ -244,7 +249,7 @@ export class ScoredSeries extends PackedSeries implements Scorable, SeriesState,
   }
 
   private noteNewest({ timestampMs }: ReceivedObservation): void {
-    if (!(timestampMs <= this.takenMs)) this.detector.rings.newestMs = timestampMs;
+    if (!(timestampMs <= this.acceptedMs)) this.detector.rings.newestMs = timestampMs;
   }
 
   private detect(value: number, sink: ReplaySink, timestampMs?: number): Detection {

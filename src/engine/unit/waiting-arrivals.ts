@@ -100,7 +100,7 @@ export class WaitingArrivals implements WaitingRecords {
     return this.#held.outOfOrder;
   }
 
-  /** In the order in which they are to be taken. */
+  /** In the order in which they are accepted. */
   get forBackfill(): ReceivedList | null {
     return this.#held.forBackfill;
   }
@@ -157,7 +157,7 @@ export class WaitingArrivals implements WaitingRecords {
     this.#held.forBackfill!.push(observation);
   }
 
-  /** The first of the queue was taken. */
+  /** The first of the queue was popped. */
   shift(): void {
     this.#held.forBackfill!.shift();
   }
@@ -175,16 +175,16 @@ export class WaitingArrivals implements WaitingRecords {
     return this.#held.forForecast !== null;
   }
 
-  /** A forecast is due first, for `observation` or for what was taken before. */
+  /** A forecast is due first, for `observation` or for what was accepted before. */
   awaitForecast(observation: ReceivedObservation | null): void {
     if (this.#held.forForecast === null) this.#hold({ forForecast: [] });
     if (observation !== null) this.#held.forForecast!.push(observation);
   }
 
   endForecast(): ReceivedList {
-    const taken = this.#held.forForecast ?? NO_RECORDS;
+    const drained = this.#held.forForecast ?? NO_RECORDS;
     this.#hold({ forForecast: null });
-    return taken;
+    return drained;
   }
 
   /** As another unit, whose records they are; without what waits for forecasts. */

@@ -19,11 +19,11 @@ interface DistanceClass {
 export class Arrivals {
   readonly freq: Frequency;
   readonly #stepMs: number;
-  /** Observations that took a time step of their series. */
-  taken = 0;
-  /** Observations of a time step that was taken already. */
+  /** Observations that filled a time step of their series. */
+  accepted = 0;
+  /** Observations of a time step that was filled already. */
   duplicates = 0;
-  /** Time steps without an observation between two that were taken. */
+  /** Time steps without an observation between two that were filled. */
   missing = 0;
   #onStep = 0;
   readonly #others = new Map<number, DistanceClass>();
@@ -34,12 +34,12 @@ export class Arrivals {
   }
 
   get observations(): number {
-    return this.taken + this.duplicates;
+    return this.accepted + this.duplicates;
   }
 
   /** @param apartMs from the observation of the series before it; NaN for the first one */
-  take(apartMs: number, missing: number): void {
-    this.taken++;
+  accept(apartMs: number, missing: number): void {
+    this.accepted++;
     this.missing += missing;
     this.#count(apartMs);
   }
@@ -68,7 +68,7 @@ export class Arrivals {
   }
 
   add(other: Arrivals): void {
-    this.taken += other.taken;
+    this.accepted += other.accepted;
     this.duplicates += other.duplicates;
     this.missing += other.missing;
     this.#onStep += other.#onStep;

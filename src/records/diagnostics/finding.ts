@@ -3,7 +3,7 @@ interface ArrivalFinding {
   readonly detector: string;
   readonly freq: string;
   readonly observations: number;
-  /** Judged observations that were dropped, because their time step was taken. */
+  /** Judged observations that were dropped, because their time step was filled. */
   readonly duplicates: number;
   /** Time steps between them without an observation. */
   readonly missing: number;

@@ -122,7 +122,7 @@ function judgeArrivals(
   { arrivals, late }: { readonly arrivals: Arrivals; readonly late: number },
   easing: (kind: Finding['kind']) => number,
 ): Finding[] {
-  const { observations, duplicates, missing, taken, freq } = arrivals;
+  const { observations, duplicates, missing, accepted, freq } = arrivals;
   if (observations < JUDGED_MIN) return [];
   const found = { detector, freq: freq.alias, observations, duplicates, missing, ...(late > 0 && { late }) };
   const other = arrivals.otherStep();
@@ -130,7 +130,7 @@ function judgeArrivals(
     return [{ kind: 'step', step: stepAlias(other.stepMs), ...found }];
   }
   const repeats = duplicates / observations > DUPLICATE_SHARE_MAX * easing('duplicates');
-  const gaps = missing / (taken + missing) > GAP_SHARE_MAX * easing('gaps');
+  const gaps = missing / (accepted + missing) > GAP_SHARE_MAX * easing('gaps');
   return [
     ...(repeats ? [{ kind: 'duplicates' as const, ...found }] : []),
     ...(gaps ? [{ kind: 'gaps' as const, ...found }] : []),

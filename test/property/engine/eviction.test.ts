@@ -61,7 +61,7 @@ test('beyond the limit of series, the same ones are evicted at any size of a bat
       assert.deepEqual(inOrder(await scoresOf(input, { seriesMax, commitRecordsMax }, scoredByWorker)), inOrder(alone));
       assert.ok(
         alone.length > new Set(alone.map(({ series, position }) => `${series} ${position}`)).size,
-        'none began anew',
+        'none restarted',
       );
     }),
     { numRuns: 15, endOnFailure: true },

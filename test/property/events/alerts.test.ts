@@ -76,14 +76,14 @@ test('a restart at any moment changes no notification', () => {
 test('each receiver gets the revisions of an event in order: opened before closed, closed once, nothing after it', () => {
   fc.assert(
     fc.property(steps, (all) => {
-      const heard = new Map<string, string[]>();
+      const received = new Map<string, string[]>();
       for (const { receiver, route, notices } of run(all, true).sent) {
         for (const notice of notices) {
           const key = `${receiver} ${route} ${dedupKeyOf(notice)}`;
-          heard.set(key, [...(heard.get(key) ?? []), notice.type]);
+          received.set(key, [...(received.get(key) ?? []), notice.type]);
         }
       }
-      for (const [key, types] of heard) {
+      for (const [key, types] of received) {
         assert.equal(types[0], 'opened', key);
         const closed = types.indexOf('closed');
         assert.ok(closed === -1 || closed === types.length - 1, `${key}: ${types}`);

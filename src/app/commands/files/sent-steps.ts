@@ -68,7 +68,7 @@ export class SentSteps {
     if (found === null || (newestMs === undefined && this.#newestMs.size >= SERIES_MEASURED_MAX)) return;
     this.#newestMs.set(series, timestampMs);
     const { name, settings } = found.config;
-    this.#counts.of(name, settings.freq).take(timestampMs - (newestMs ?? Number.NaN), 0);
+    this.#counts.of(name, settings.freq).accept(timestampMs - (newestMs ?? Number.NaN), 0);
   }
 
   /** null if all of them are newer than what was there. */

@@ -97,9 +97,9 @@ test('beyond the limit of points a further one is a dead letter, until a step cl
     const taken = open.add({ series: 's', group: null, timestampMs, value: 1, record }, 0, closed);
     return [taken, ...closed.map(({ value }) => value)];
   };
-  for (let i = 0; i < OPEN_POINTS_MAX; i++) assert.deepEqual(add(START_MS + i), ['taken']);
+  for (let i = 0; i < OPEN_POINTS_MAX; i++) assert.deepEqual(add(START_MS + i), ['accepted']);
   assert.deepEqual(add(START_MS + OPEN_POINTS_MAX), ['step-full']);
-  assert.deepEqual(add(START_MS + STEP_MS), ['taken', OPEN_POINTS_MAX]);
+  assert.deepEqual(add(START_MS + STEP_MS), ['accepted', OPEN_POINTS_MAX]);
 });
 
 test('an evicted series has its open step among the dead letters, as its last record', async () => {

@@ -36,7 +36,7 @@ function counted({
   const counts = new InputCounts();
   const arrivals = counts.of('cpu', FREQ);
   const jitterMs = (i: number) => ((i % 7) - 3) * 1_000;
-  for (let i = 0; i < taken; i++) arrivals.take(apartMin * MIN_MS + jitterMs(i), missing);
+  for (let i = 0; i < taken; i++) arrivals.accept(apartMin * MIN_MS + jitterMs(i), missing);
   for (let i = 0; i < duplicates; i++) arrivals.repeat(apartMin * MIN_MS + jitterMs(i));
   return counts;
 }
@@ -65,7 +65,7 @@ test('2-hour data under a 30-minute detector are found, too', () => {
 test('data at their step are no finding, with jitter, some repeats and some gaps', () => {
   assert.deepEqual(judgeInput(counted({ taken: 1_000, duplicates: 100 })), []);
   const counts = counted({ taken: 1_000 });
-  counts.of('cpu', FREQ).take(20 * 30 * MIN_MS, 19);
+  counts.of('cpu', FREQ).accept(20 * 30 * MIN_MS, 19);
   assert.deepEqual(judgeInput(counts), []);
 });
 
@@ -80,7 +80,7 @@ test('a share of duplicates beyond the bound is found, and stays found until it 
 
 test('a share of gaps beyond the bound is found where the step is right', () => {
   const counts = counted({ taken: 100 });
-  for (let i = 0; i < 20; i++) counts.of('cpu', FREQ).take(9 * 30 * MIN_MS, 8);
+  for (let i = 0; i < 20; i++) counts.of('cpu', FREQ).accept(9 * 30 * MIN_MS, 8);
   const [finding] = judgeInput(counts);
   assert.match(findingText(finding), /^detector cpu: 160 steps missing between 120 at freq 30min; /);
 });
@@ -88,7 +88,7 @@ test('a share of gaps beyond the bound is found where the step is right', () => 
 test('months of 28 to 31 days are steps of a month', () => {
   const counts = new InputCounts();
   const arrivals = counts.of('bills', parseFrequency('MS')!);
-  for (let i = 0; i < 60; i++) arrivals.take((28 + (i % 4)) * 86_400_000, 0);
+  for (let i = 0; i < 60; i++) arrivals.accept((28 + (i % 4)) * 86_400_000, 0);
   assert.deepEqual(judgeInput(counts), []);
 });
 
