@@ -1,4 +1,4 @@
-import type { Finding } from '../records/diagnostics/finding.ts';
+import type { Diagnostic } from '../records/diagnostics/diagnostic.ts';
 import type { Tally } from './commit/tally.ts';
 import type { SkippedRange } from './log/log.ts';
 
@@ -10,8 +10,8 @@ interface CommittedRecords {
   readonly newestEventMs: number | null;
   /** Series and groups that wait for their backfill after it. */
   readonly backfills: number;
-  /** Findings on the newest records; null before these were judged. */
-  readonly findings: readonly Finding[] | null;
+  /** Diagnostics on the newest records; null before these were judged. */
+  readonly diagnostics: readonly Diagnostic[] | null;
 }
 
 /** Outcome of a history in one partition. */

@@ -3,14 +3,14 @@ import type { Logger } from '../ops/logger.ts';
 import { forgetPartition, type Metrics } from '../ops/metrics.ts';
 import type { MisplacedSeries, Tally } from './commit/tally.ts';
 import type { EngineReports } from './engine-reports.ts';
-import { FindingReport } from './report-findings.ts';
+import { DiagnosticReport } from './report-diagnostics.ts';
 import type { WorkerReports } from './stream-worker.ts';
 
 /** Series that may be in several partitions and are named in the log; further ones are in the metric alone. */
 const MISPLACED_LOGGED = 1_000;
 
 interface MetricReports extends EngineReports, WorkerReports {
-  readonly findings: FindingReport;
+  readonly diagnostics: DiagnosticReport;
 }
 
 /** Counts what the engine reports in metrics, and logs what an operator should know. */
@@ -18,14 +18,14 @@ export function metricReports(metrics: Metrics, logger: Logger): MetricReports {
   let owned: readonly number[] = [];
   const lag = recordLag(metrics);
   const logTally = tallyLog(metrics, logger);
-  const findings = new FindingReport(metrics, logger);
+  const diagnostics = new DiagnosticReport(metrics, logger);
   const forget = (partition: number) => {
-    findings.forget(partition);
+    diagnostics.forget(partition);
     forgetPartition(metrics, partition);
     lag.forget(partition);
   };
   return {
-    findings,
+    diagnostics,
     assigned(partitions) {
       for (const partition of owned) if (!partitions.includes(partition)) forget(partition);
       owned = partitions;
@@ -37,8 +37,8 @@ export function metricReports(metrics: Metrics, logger: Logger): MetricReports {
       if (error === null) logger.info('connected to Kafka');
       else logger.warn({ err: error }, 'Kafka is out of reach');
     },
-    committed(partition, { records, seconds, nextOffset, newestEventMs, backfills, findings: found }, tally) {
-      if (found !== null) findings.judged(partition, found);
+    committed(partition, { records, seconds, nextOffset, newestEventMs, backfills, diagnostics: found }, tally) {
+      if (found !== null) diagnostics.judged(partition, found);
       metrics.commitRecords.observe(records);
       metrics.commitSeconds.observe(seconds);
       lag.committed(partition, nextOffset);

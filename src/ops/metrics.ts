@@ -106,7 +106,7 @@ function recordMetrics({ counter, gauge, histogram }: ReturnType<typeof makersOf
     gapStepsFilled: counter('gap_steps_filled_total', 'Missing grid steps filled with missing values'),
     withoutValue: counter('without_value_total', 'Records, or steps, without a value: NaN, tombstones, starts'),
     inputStoppedSeconds: gauge('input_stopped_seconds', 'Time without a record, once a live input stopped; else 0'),
-    inputFindings: gauge('input_findings', 'Settings that do not fit the input, by kind', 'kind'),
+    inputDiagnostics: gauge('input_findings', 'Settings that do not fit the input, by kind', 'kind'),
     detectorChanges: counter('detector_changes_total', 'Changes of the detectors in a running worker', 'outcome'),
     backfills: counter('series_backfilled_total', 'Series calibrated again on their kept values'),
     backfillsWaiting: gauge('backfills_waiting', 'Series and groups that wait for that calibration', 'partition'),

@@ -72,7 +72,7 @@ export function freshnessReader(operations: Operations, nowMs: () => number): ()
 type Commits = Map<number, { readonly nextOffset: number | null; readonly sinceMs: number }>;
 
 async function askCluster({ cluster }: Operations, commits: Commits, nowMs: number): Promise<KnownOfCluster> {
-  const [{ members, partitions }, findings] = await Promise.all([cluster.workers(), cluster.findings()]);
+  const [{ members, partitions }, diagnostics] = await Promise.all([cluster.workers(), cluster.diagnostics()]);
   let lag = 0;
   let stalledSinceMs = Number.POSITIVE_INFINITY;
   for (const { partition, nextOffset, endOffset } of partitions) {
@@ -86,7 +86,7 @@ async function askCluster({ cluster }: Operations, commits: Commits, nowMs: numb
     if (seen === undefined || seen.nextOffset !== nextOffset) commits.set(partition, { nextOffset, sinceMs: nowMs });
     else if (nowMs - seen.sinceMs > COMMIT_MS_MAX) stalledSinceMs = Math.min(stalledSinceMs, seen.sinceMs);
   }
-  const unwatched = findings.find((finding) => finding.kind === 'unwatched');
+  const unwatched = diagnostics.find((diagnostic) => diagnostic.kind === 'unwatched');
   return {
     workers: { members, lag, stalled_since: Number.isFinite(stalledSinceMs) ? stalledSinceMs : null },
     unwatched: unwatched ? { records: unwatched.records, of: unwatched.of, examples: [...unwatched.examples] } : null,

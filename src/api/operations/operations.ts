@@ -1,7 +1,7 @@
 import type { HistoryFeed, HistoryProblem, HistoryReader, HistoryState } from '../../history/port/history-port.ts';
 import type { Deployment } from '../../records/changes/deployment.ts';
 import type { Deployments } from '../../records/changes/deployments.ts';
-import type { Finding } from '../../records/diagnostics/finding.ts';
+import type { Diagnostic } from '../../records/diagnostics/diagnostic.ts';
 import type { DetectorVersion } from '../../store/detector-versions.ts';
 import { HttpProblem } from '../wire/problem.ts';
 
@@ -53,7 +53,7 @@ interface ClusterPort {
     readonly partitions: readonly WorkerPartition[];
   }>;
   /** Diagnostics of the workers about their input. */
-  findings(): Promise<readonly Finding[]>;
+  diagnostics(): Promise<readonly Diagnostic[]>;
   /** Writes a record to the input topic. */
   redrive(record: {
     readonly partition: number;

@@ -11,10 +11,10 @@ import { checkTopics, ensureSingleTopic, ensureTopics } from '../../engine/topic
 import { describeCluster } from '../../kafka/admin/describe-cluster.ts';
 import type { KafkaConnection } from '../../kafka/cluster/connection.ts';
 import { ServiceError } from '../../ops/service-error.ts';
-import { findingText } from '../../records/diagnostics/finding.ts';
+import { diagnosticText } from '../../records/diagnostics/diagnostic.ts';
 import { shadowedGlobs } from '../../records/diagnostics/shadowed-globs.ts';
 import { DONE } from '../../tools/terminal/command-io.ts';
-import { readFindings } from '../processes/operations/input-findings.ts';
+import { readDiagnostics } from '../processes/operations/input-diagnostics.ts';
 import { command, jsonFlag } from './command.ts';
 
 const DAY_MS = 86_400_000;
@@ -67,16 +67,16 @@ export const topicsCommand = command({
     }
     const kept = await keptTimes(connection, { ...stream, topics });
     if (kept !== null) io.err(keptTimesText(kept));
-    for (const line of await findingLines(connection, stream)) io.err(line);
+    for (const line of await diagnosticLines(connection, stream)) io.err(line);
     return DONE;
   },
 });
 
 /** Settings that watch nothing: of the detectors file, and as the workers found them. The command succeeds anyway. */
-async function findingLines(connection: KafkaConnection, stream: LoadedConfig['stream']): Promise<string[]> {
-  const ofFile = shadowedGlobs(stream.detectors).map((finding) => findingText(finding));
+async function diagnosticLines(connection: KafkaConnection, stream: LoadedConfig['stream']): Promise<string[]> {
+  const ofFile = shadowedGlobs(stream.detectors).map((diagnostic) => diagnosticText(diagnostic));
   try {
-    return [...ofFile, ...(await readFindings(connection, stream)).map((finding) => findingText(finding))];
+    return [...ofFile, ...(await readDiagnostics(connection, stream)).map((diagnostic) => diagnosticText(diagnostic))];
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return [...ofFile, `What the workers found in their input could not be read: ${error.message}`];

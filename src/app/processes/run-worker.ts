@@ -14,7 +14,7 @@ import {
 } from '../../engine/detector-models.ts';
 import { createKafkaLog } from '../../engine/log/kafka-log.ts';
 import { metricReports, timeForecasts } from '../../engine/metric-reports.ts';
-import type { FindingReport } from '../../engine/report-findings.ts';
+import type { DiagnosticReport } from '../../engine/report-diagnostics.ts';
 import { InputStopReport } from '../../engine/report-input-stop.ts';
 import { FORECAST_ROWS_MAX } from '../../engine/state/requested-forecasts.ts';
 import { startWorker, type Worker } from '../../engine/stream-worker.ts';
@@ -89,7 +89,7 @@ export async function runWorker({
     for (const close of opened.splice(0).reverse()) await close();
   };
   try {
-    const { worker, forecasters, bind, findings, inputStop } = await startStream(
+    const { worker, forecasters, bind, diagnostics, inputStop } = await startStream(
       { config, models, metrics, logger, version, history },
       (close) => opened.push(close),
     );
@@ -99,7 +99,7 @@ export async function runWorker({
     });
     return {
       notReady: () => [...worker.notReady(), ...(forecasters.trouble === null ? [] : [forecasters.trouble])],
-      warnings: () => [...findings.warnings(), ...inputStop.warnings()],
+      warnings: () => [...diagnostics.warnings(), ...inputStop.warnings()],
       finished: worker.finished,
       metrics,
       changeDetectors(detectors, by) {
@@ -108,7 +108,7 @@ export async function runWorker({
             detectors.map((detector) => bind(detector, by.models)),
             by.version,
           );
-          findings.detectorsSet(detectors);
+          diagnostics.detectorsSet(detectors);
           inputStop.detectorsSet(detectors);
           return null;
         } catch (error) {
@@ -129,7 +129,7 @@ interface StartedStream {
   readonly worker: Worker;
   readonly forecasters: Forecasters;
   readonly bind: (detector: DetectorConfig, models: DetectorModels) => LoadedDetector;
-  readonly findings: FindingReport;
+  readonly diagnostics: DiagnosticReport;
   readonly inputStop: InputStopReport;
 }
 
@@ -170,8 +170,8 @@ async function startStream(
   onOpened(() => Promise.resolve(inputStop.stop()));
   inputStop.detectorsSet(stream.detectors);
   const reports = withInputStop(metricReports(metrics, logger), inputStop);
-  const { findings } = reports;
-  findings.detectorsSet(stream.detectors);
+  const { diagnostics } = reports;
+  diagnostics.detectorsSet(stream.detectors);
   const log = createKafkaLog({
     ...loggedConnection(kafka, logger),
     topics: stream.topics,
@@ -212,11 +212,11 @@ async function startStream(
     nowMs: Date.now,
   });
   onOpened(() => worker.stop());
-  if (repartition === null) return { worker, forecasters, bind, findings, inputStop };
+  if (repartition === null) return { worker, forecasters, bind, diagnostics, inputStop };
   const shared = { kafka, stream, limits, detectors, version, schemas: registry, partitions, metrics, logger };
   const carrier = await startRepartition({ ...shared, repartition });
   onOpened(() => carrier.stop());
-  return { worker: together(worker, carrier), forecasters, bind, findings, inputStop };
+  return { worker: together(worker, carrier), forecasters, bind, diagnostics, inputStop };
 }
 
 /** Two workers behind one interface. */

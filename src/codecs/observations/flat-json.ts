@@ -14,7 +14,7 @@ const IS_PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   Number(byte >= BLANK && byte < 0x7f && byte !== QUOTE && byte !== BACKSLASH),
 );
 
-/** The place of the reader, and its findings there. One serves all records: no allocation for each. */
+/** The place of the reader, and what it has read there. One serves all records: no allocation for each. */
 interface FlatCursor {
   at: number;
   value: unknown;

@@ -1,7 +1,7 @@
 import type { RecordMapping } from '../../config/config.ts';
 import { type AnomalyEvent, EVENT_TYPES, type EventType } from '../../records/anomaly-event.ts';
 import type { DeadLetterReason } from '../../records/dead-letter.ts';
-import type { Suspicion } from '../../records/diagnostics/finding.ts';
+import type { Suspicion } from '../../records/diagnostics/diagnostic.ts';
 import { InputCounts } from '../../records/diagnostics/input-watch.ts';
 import type { RestartReason, ScoreRecord, ScoreState } from '../../records/score-record.ts';
 import type { InputRecord } from '../log/log.ts';
@@ -146,7 +146,7 @@ export class TallyCounts implements Counters, Lifecycle {
   }
 
   endedEarly({ config }: LoadedDetector, series: string): void {
-    this.tally.input.endYoung(config.name, series);
+    this.tally.input.endShortLived(config.name, series);
   }
 }
 

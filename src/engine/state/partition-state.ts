@@ -22,7 +22,7 @@ export class PartitionState {
   readonly place: InputPlace;
   readonly #guard = new TimestampGuard(() => this.all.every);
   readonly all: PartitionUnits;
-  /** Findings on the newest records that were committed. */
+  /** Diagnostics on the newest records that were committed. */
   readonly watch = new InputWatch();
   readonly pauses: DetectorPauses;
   readonly #overdue: OverdueUnits;

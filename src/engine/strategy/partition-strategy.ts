@@ -1,5 +1,5 @@
 import type { WorkerLimits } from '../../config/options/options.ts';
-import type { Finding } from '../../records/diagnostics/finding.ts';
+import type { Diagnostic } from '../../records/diagnostics/diagnostic.ts';
 import { type FirstCommitOptions, firstCommit } from '../commit/first-commit.ts';
 import { PendingCommit } from '../commit/pending-commit.ts';
 import type { DecodingOptions } from '../commit/score-records.ts';
@@ -49,7 +49,7 @@ export interface FilledTransaction extends TriedRecords {
   readonly newestEventMs: number | null;
   /** Series and groups that wait for their backfill after it. */
   readonly backfills: number;
-  readonly findings: readonly Finding[] | null;
+  readonly diagnostics: readonly Diagnostic[] | null;
   readonly tally: Tally;
 }
 
@@ -167,10 +167,10 @@ export abstract class PartitionStrategy {
     this.pending = new PendingCommit(this.options, this.options.nowMs, nextOffset);
     this.bytes = 0;
     const tally = pending.counters.drain();
-    const { findings, metadata } = state.watch.add(tally.input, state.watermark.ms);
+    const { diagnostics, metadata } = state.watch.add(tally.input, state.watermark.ms);
     const outputs = pending.drain(deltaLog, resume.topicId, state.watermark.state);
     const backfills = state.backfills.waiting;
-    return { outputs, records, nextOffset, newestEventMs, backfills, findings, metadata, tally };
+    return { outputs, records, nextOffset, newestEventMs, backfills, diagnostics, metadata, tally };
   }
 
   /** These records are to blame from now on. */

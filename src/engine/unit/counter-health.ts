@@ -1,4 +1,4 @@
-import type { Suspicion } from '../../records/diagnostics/finding.ts';
+import type { Suspicion } from '../../records/diagnostics/diagnostic.ts';
 
 /** The newest points of a series, a bit each: so many are judged, from so many on. */
 const [POINTS_MAX, POINTS_MIN] = [30, 20];

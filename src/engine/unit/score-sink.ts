@@ -4,7 +4,7 @@ import type { OpenPauses } from '../../checkpoint/partition-records.ts';
 import type { RecordHeaders } from '../../kafka/batch/records.ts';
 import type { AnomalyEvent } from '../../records/anomaly-event.ts';
 import type { DeadLetterReason } from '../../records/dead-letter.ts';
-import type { Suspicion } from '../../records/diagnostics/finding.ts';
+import type { Suspicion } from '../../records/diagnostics/diagnostic.ts';
 import type { RestartReason, ScoreRecord } from '../../records/score-record.ts';
 import type { InputRecord } from '../log/log.ts';
 import type { LoadedDetector } from './loaded-detector.ts';

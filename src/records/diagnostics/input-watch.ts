@@ -1,7 +1,7 @@
 import type { Frequency } from '../../time/frequency.ts';
 import { Arrivals } from './arrivals.ts';
-import { EXAMPLES_MAX, FINDINGS_MAX, type Finding, type Suspicion } from './finding.ts';
-import { encodeFindings } from './offset-metadata.ts';
+import { DIAGNOSTICS_MAX, type Diagnostic, EXAMPLES_MAX, type Suspicion } from './diagnostic.ts';
+import { encodeDiagnostics } from './offset-metadata.ts';
 import { stepAlias } from './step-alias.ts';
 
 /** Another step, when at least this share of the distances between arrivals has it. */
@@ -10,7 +10,7 @@ const OTHER_STEP_SHARE = 0.5;
 const DUPLICATE_SHARE_MAX = 0.2;
 /** Gaps are found above this share of the time steps. */
 const GAP_SHARE_MAX = 0.5;
-/** A finding stays until its share is below this share of its bound. */
+/** A diagnostic stays until its share is below this share of its bound. */
 const STAYS_SHARE = 0.75;
 /** A detector is judged from so many observations on. */
 export const JUDGED_MIN = 30;
@@ -34,9 +34,9 @@ export class InputCounts {
   unwatchedBefore = 0;
   readonly examples = new Set<string>();
   /** Series that ended before they were calibrated. */
-  readonly young: YoungSeries = new Map();
+  readonly shortLived: ShortLivedSeries = new Map();
   /** Series by what is wrong with them, and by detector. */
-  readonly suspects = new Map<Suspicion, YoungSeries>();
+  readonly suspects = new Map<Suspicion, ShortLivedSeries>();
   /** The detector of the record before: most often the same one. */
   #last: { readonly detector: string; readonly arrivals: Arrivals } | null = null;
 
@@ -66,14 +66,14 @@ export class InputCounts {
     this.late.set(detector, (this.late.get(detector) ?? 0) + observations);
   }
 
-  endYoung(detector: string, series: string): void {
-    addYoung(this.young, detector, [series.slice(0, EXAMPLE_LENGTH_MAX)]);
+  endShortLived(detector: string, series: string): void {
+    addShortLived(this.shortLived, detector, [series.slice(0, EXAMPLE_LENGTH_MAX)]);
   }
 
   suspect(kind: Suspicion, detector: string, series: Iterable<string>): void {
     const known = this.suspects.get(kind) ?? new Map();
     this.suspects.set(kind, known);
-    addYoung(known, detector, series);
+    addShortLived(known, detector, series);
   }
 
   get records(): number {
@@ -95,10 +95,12 @@ export class InputCounts {
 }
 
 /** Problems of an input, worst first. What was found before has to be clearly over to be gone. */
-export function judgeInput(counts: InputCounts, before: readonly Finding[] = []): Finding[] {
-  const wasFound = (kind: Finding['kind'], detector: string) =>
-    before.some((finding) => finding.kind === kind && 'detector' in finding && finding.detector === detector);
-  const findings = [...counts.arrivals].flatMap(([detector, arrivals]) =>
+export function judgeInput(counts: InputCounts, before: readonly Diagnostic[] = []): Diagnostic[] {
+  const wasFound = (kind: Diagnostic['kind'], detector: string) =>
+    before.some(
+      (diagnostic) => diagnostic.kind === kind && 'detector' in diagnostic && diagnostic.detector === detector,
+    );
+  const diagnostics = [...counts.arrivals].flatMap(([detector, arrivals]) =>
     judgeArrivals(detector, { arrivals, late: counts.late.get(detector) ?? 0 }, (kind) =>
       wasFound(kind, detector) ? STAYS_SHARE : 1,
     ),
@@ -106,22 +108,22 @@ export function judgeInput(counts: InputCounts, before: readonly Finding[] = [])
   const { unwatched: records, unwatchedBefore, examples } = counts;
   if (records > 0) {
     const of = counts.records;
-    findings.push({ kind: 'unwatched', records, before: unwatchedBefore, of, examples: [...examples].sort() });
+    diagnostics.push({ kind: 'unwatched', records, before: unwatchedBefore, of, examples: [...examples].sort() });
   }
   for (const [kind, detectors] of counts.suspects) {
     for (const [detector, series] of detectors) {
       const examples = [...series].slice(0, EXAMPLES_MAX).map((one) => one.slice(0, EXAMPLE_LENGTH_MAX));
-      findings.push({ kind, detector, series: series.size, examples });
+      diagnostics.push({ kind, detector, series: series.size, examples });
     }
   }
-  return findings.sort((a, b) => weight(b) - weight(a)).slice(0, FINDINGS_MAX);
+  return diagnostics.sort((a, b) => weight(b) - weight(a)).slice(0, DIAGNOSTICS_MAX);
 }
 
 function judgeArrivals(
   detector: string,
   { arrivals, late }: { readonly arrivals: Arrivals; readonly late: number },
-  easing: (kind: Finding['kind']) => number,
-): Finding[] {
+  easing: (kind: Diagnostic['kind']) => number,
+): Diagnostic[] {
   const { observations, duplicates, missing, accepted, freq } = arrivals;
   if (observations < JUDGED_MIN) return [];
   const found = { detector, freq: freq.alias, observations, duplicates, missing, ...(late > 0 && { late }) };
@@ -137,33 +139,33 @@ function judgeArrivals(
   ];
 }
 
-function weight(finding: Finding): number {
-  if (finding.kind === 'shadowed') return 0;
-  if (finding.kind === 'young') return finding.series;
+function weight(diagnostic: Diagnostic): number {
+  if (diagnostic.kind === 'shadowed') return 0;
+  if (diagnostic.kind === 'young') return diagnostic.series;
   // Their values are wrong.
-  if ('series' in finding) return Number.MAX_SAFE_INTEGER;
-  return finding.kind === 'unwatched' ? finding.records : finding.observations;
+  if ('series' in diagnostic) return Number.MAX_SAFE_INTEGER;
+  return diagnostic.kind === 'unwatched' ? diagnostic.records : diagnostic.observations;
 }
 
 interface JudgedInput {
   /** null until there were enough records. */
-  readonly findings: readonly Finding[] | null;
+  readonly diagnostics: readonly Diagnostic[] | null;
   /** Metadata of the offset that is committed with them; null where nothing was found. */
   readonly metadata: string | null;
 }
 
-/** The findings of the newest records of one input, kept up to date. Bounded by the detectors. */
+/** The diagnostics of the newest records of one input, kept up to date. Bounded by the detectors. */
 export class InputWatch {
   #earlier = new InputCounts();
   #counts = new InputCounts();
   #unjudged = 0;
-  readonly #young = new EndedYoung();
-  #judged: JudgedInput = { findings: null, metadata: null };
+  readonly #shortLived = new EndedShortLived();
+  #judged: JudgedInput = { diagnostics: null, metadata: null };
 
   /** Counts records. They are judged once there are enough new ones. `clockMs` is the event time of the input. */
   add(counts: InputCounts, clockMs: number): JudgedInput {
     const { records } = counts;
-    this.#young.add(counts.young, clockMs);
+    this.#shortLived.add(counts.shortLived, clockMs);
     const isSuspect = counts.suspects.size > 0;
     if (records === 0 && !isSuspect) return this.#judged;
     this.#counts.add(counts);
@@ -173,55 +175,55 @@ export class InputWatch {
     const judged = new InputCounts();
     judged.add(this.#earlier);
     judged.add(this.#counts);
-    const ofRecords = judgeInput(judged, this.#judged.findings ?? []);
-    const findings = [...this.#young.findings(), ...ofRecords]
+    const ofRecords = judgeInput(judged, this.#judged.diagnostics ?? []);
+    const diagnostics = [...this.#shortLived.diagnostics(), ...ofRecords]
       .sort((a, b) => weight(b) - weight(a))
-      .slice(0, FINDINGS_MAX);
-    this.#judged = { findings, metadata: encodeFindings(findings) };
+      .slice(0, DIAGNOSTICS_MAX);
+    this.#judged = { diagnostics, metadata: encodeDiagnostics(diagnostics) };
     if (this.#counts.records >= BLOCK_RECORDS) [this.#earlier, this.#counts] = [this.#counts, new InputCounts()];
     return this.#judged;
   }
 }
 
 /** Counted are the series of the newest days: between one and two. */
-export const YOUNG_PERIOD_MS = 86_400_000;
-export const YOUNG_MIN = 10;
+export const SHORT_LIVED_PERIOD_MS = 86_400_000;
+export const SHORT_LIVED_MIN = 10;
 /** Series of one detector that are remembered in a period; more are as many. */
-export const YOUNG_MAX = 1_000;
+export const SHORT_LIVED_MAX = 1_000;
 
 /** Series that ended before they were calibrated, by detector. */
-export type YoungSeries = Map<string, Set<string>>;
+export type ShortLivedSeries = Map<string, Set<string>>;
 
-export function addYoung(young: YoungSeries, detector: string, series: Iterable<string>): void {
-  let known = young.get(detector);
+export function addShortLived(shortLived: ShortLivedSeries, detector: string, series: Iterable<string>): void {
+  let known = shortLived.get(detector);
   if (known === undefined) {
     known = new Set();
-    young.set(detector, known);
+    shortLived.set(detector, known);
   }
-  for (const one of series) if (known.size < YOUNG_MAX) known.add(one);
+  for (const one of series) if (known.size < SHORT_LIVED_MAX) known.add(one);
 }
 
 /** Series of the newest days that ended before they were calibrated. Bounded by the detectors. */
-export class EndedYoung {
+export class EndedShortLived {
   #sinceMs = Number.NEGATIVE_INFINITY;
-  #earlier: YoungSeries = new Map();
-  #newest: YoungSeries = new Map();
+  #earlier: ShortLivedSeries = new Map();
+  #newest: ShortLivedSeries = new Map();
 
   /** @param clockMs event time */
-  add(young: YoungSeries, clockMs: number): void {
-    if (clockMs >= this.#sinceMs + YOUNG_PERIOD_MS) {
-      this.#earlier = clockMs >= this.#sinceMs + 2 * YOUNG_PERIOD_MS ? new Map() : this.#newest;
+  add(shortLived: ShortLivedSeries, clockMs: number): void {
+    if (clockMs >= this.#sinceMs + SHORT_LIVED_PERIOD_MS) {
+      this.#earlier = clockMs >= this.#sinceMs + 2 * SHORT_LIVED_PERIOD_MS ? new Map() : this.#newest;
       this.#newest = new Map();
       this.#sinceMs = clockMs;
     }
-    for (const [detector, series] of young) addYoung(this.#newest, detector, series);
+    for (const [detector, series] of shortLived) addShortLived(this.#newest, detector, series);
   }
 
-  findings(): Finding[] {
-    return [...new Set([...this.#earlier.keys(), ...this.#newest.keys()])].flatMap((detector): Finding[] => {
+  diagnostics(): Diagnostic[] {
+    return [...new Set([...this.#earlier.keys(), ...this.#newest.keys()])].flatMap((detector): Diagnostic[] => {
       const series = new Set([...(this.#newest.get(detector) ?? []), ...(this.#earlier.get(detector) ?? [])]);
       const examples = [...series].slice(0, EXAMPLES_MAX);
-      return series.size < YOUNG_MIN ? [] : [{ kind: 'young', detector, series: series.size, examples }];
+      return series.size < SHORT_LIVED_MIN ? [] : [{ kind: 'young', detector, series: series.size, examples }];
     });
   }
 }

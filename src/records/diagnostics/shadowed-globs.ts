@@ -1,5 +1,5 @@
 import { type ReadPattern, readPattern } from '../series/series-pattern.ts';
-import type { Finding } from './finding.ts';
+import type { Diagnostic } from './diagnostic.ts';
 
 /** Represents every character that is in neither glob. */
 const OTHER = '';
@@ -17,10 +17,10 @@ interface ReadGlob {
 /** Globs and matchers that take no series, because one of a detector before theirs takes all of them. */
 export function shadowedGlobs(
   detectors: readonly { readonly name: string; readonly series: readonly string[] }[],
-): Finding[] {
+): Diagnostic[] {
   const read = detectors.map(({ series }) => series.map(readGlob));
   return detectors.flatMap(({ name: detector }, at) =>
-    read[at].flatMap((glob): Finding[] => {
+    read[at].flatMap((glob): Diagnostic[] => {
       const by = read.findIndex((globs, earlier) => earlier >= at || globs.some((other) => takesAll(other, glob)));
       return by === at ? [] : [{ kind: 'shadowed', detector, glob: glob.text, by: detectors[by].name }];
     }),

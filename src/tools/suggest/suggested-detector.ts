@@ -26,7 +26,7 @@ export interface SuggestedDetector {
   /** Series that end before they have a threshold. */
   readonly shortLived: readonly SeriesProfile[];
   /** Series that have none yet. */
-  readonly young: readonly SeriesProfile[];
+  readonly uncalibrated: readonly SeriesProfile[];
   readonly constant: readonly SeriesProfile[];
   readonly sparse: readonly SeriesProfile[];
   /** Share of the series with a daily or weekly season, and when their days are quietest (UTC). */
@@ -79,7 +79,7 @@ export function judgeFamily(family: Family, endMs: number): FamilyVerdict {
   const isOver = ({ lastMs }: SeriesProfile) => lastMs < endMs - ENDED_STEPS * stepMs;
   const { detectionSize, why } = windowOf(stepMs, dense, isOver);
   const immature = dense.filter(({ steps }) => steps < stepsToMature(detectionSize));
-  const [shortLived, young] = divide(immature, isOver);
+  const [shortLived, uncalibrated] = divide(immature, isOver);
   if (shortLived.length === dense.length) return not('short-lived');
   const most = (is: (profile: SeriesProfile) => boolean) => 2 * dense.filter(is).length > dense.length;
   const as = most(({ isCounter }) => isCounter) ? 'rate' : null;
@@ -108,7 +108,7 @@ export function judgeFamily(family: Family, endMs: number): FamilyVerdict {
         ...(silence.why !== null && { silence_after: silence.why }),
       },
       shortLived,
-      young,
+      uncalibrated,
       constant,
       sparse,
       seasonal: seasonalOf(dense),

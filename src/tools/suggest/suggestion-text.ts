@@ -135,7 +135,7 @@ function groupLines({ label, values, detectors }: SuggestedGroup): string[] {
 }
 
 function remarks(detector: SuggestedDetector): string[] {
-  const { family, freq, seasonal, shortLived, young, constant, sparse, detectionSize } = detector;
+  const { family, freq, seasonal, shortLived, uncalibrated, constant, sparse, detectionSize } = detector;
   const { members } = family;
   const mature = stepsToMature(detectionSize);
   const lines = [`${count(members.length, 'series')}, such as ${named(members, 1)}, every ${freq.alias}`];
@@ -150,9 +150,11 @@ function remarks(detector: SuggestedDetector): string[] {
     if (label !== null)
       lines.push(`  watch them together: aggregate over the label ${label}, or input.drop_labels: [${label}]`);
   }
-  if (young.length > 0) {
-    const newest = Math.min(...young.map(({ steps }) => mature - steps));
-    lines.push(`${young.length} have no threshold yet, in ${newest} steps at the earliest: ${named(young)}`);
+  if (uncalibrated.length > 0) {
+    const newest = Math.min(...uncalibrated.map(({ steps }) => mature - steps));
+    lines.push(
+      `${uncalibrated.length} have no threshold yet, in ${newest} steps at the earliest: ${named(uncalibrated)}`,
+    );
   }
   if (constant.length > 0) lines.push(`${constant.length} never changed: ${named(constant)}`);
   if (sparse.length > 0) {

@@ -180,7 +180,7 @@ test('settings that watch nothing are shown with the detectors, and before they 
   const checked = await send('PUT', '/v1/detectors', { text: shadowed, base_version: null, dry_run: true });
   assert.match(checked.body.warnings[0], warning);
   const { fileText: _, ...rest } = operations.detectors;
-  const cluster = { ...operations.cluster, findings: async () => [found] };
+  const cluster = { ...operations.cluster, diagnostics: async () => [found] };
   const other = await start({ detectors: { ...rest, fileText: async () => shadowed }, cluster });
   const { findings } = (await other.send('GET', '/v1/detectors')).body;
   assert.match(findings[0].text, warning);
@@ -272,7 +272,7 @@ test('the service shows lag, dead letters and workers, also where Kafka does not
   assert.equal((await send('GET', '/v1/dead-letters?limit=1')).body.dead_letters[0].redriven, true);
   assert.equal((await send('POST', '/v1/dead-letters/0-9/redrive', {})).status, 404);
   const away = () => Promise.reject(new Error('Kafka is away'));
-  const alone = await start({ cluster: { historyEnds: away, workers: away, findings: away, redrive: away } });
+  const alone = await start({ cluster: { historyEnds: away, workers: away, diagnostics: away, redrive: away } });
   await filled(alone.operations);
   assert.equal((await alone.send('GET', '/v1/service')).body.workers, null);
   assert.equal((await alone.send('POST', '/v1/dead-letters/0-1/redrive', {})).status, 500);

@@ -94,11 +94,11 @@ test('settings that watch nothing are listed above the detectors, with the remed
   await goTo(page, '#/detectors', '.table');
   assert.equal(await page.getByRole('region', { name: 'Findings' }).count(), 0);
   const numbers = { observations: 5_600, duplicates: 4_635, missing: 0 };
-  service.operations.findings = [{ kind: 'step', detector: 'hosts', freq: '30min', step: '5min', ...numbers }];
+  service.operations.diagnostics = [{ kind: 'step', detector: 'hosts', freq: '30min', step: '5min', ...numbers }];
   await page.reload();
   const findings = page.getByRole('region', { name: 'Findings' });
   await findings.getByText('4,635 of 5,600 observations dropped as duplicates; set freq: 5min').waitFor();
-  service.operations.findings = [];
+  service.operations.diagnostics = [];
 });
 
 test('a key is made, shown once, given credit and revoked; who has it may only look', async () => {

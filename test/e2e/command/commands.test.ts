@@ -126,9 +126,9 @@ kafkaTest('feed and backtest end with the step that does not fit their detector'
   const file = join(folder, 'cpu-2.csv');
   await writeFile(file, ['timestamp,value', ...rows, ''].join('\n'));
   const fed = await runCommand(['feed', file], env);
-  const finding = 'detector cpu: series arrive every 5min, freq is 30min: ';
+  const diagnostic = 'detector cpu: series arrive every 5min, freq is 30min: ';
   const remedy = 'set freq: 5min';
-  assert.equal(fed.err.at(-1), `${finding}700 observations; ${remedy}`);
+  assert.equal(fed.err.at(-1), `${diagnostic}700 observations; ${remedy}`);
   const again = await runCommand(['feed', file], env);
   const known = `are not newer than what ${topics.observations} already has of their series`;
   assert.ok(again.err.includes(`700 of 700 observations ${known}: workers drop duplicates and late ones`));
@@ -136,7 +136,7 @@ kafkaTest('feed and backtest end with the step that does not fit their detector'
   const tested = await runCommand(['backtest', file, '--out', join(folder, 'scores-2.csv')], env);
   assert.match(
     tested.err.at(-1) ?? '',
-    new RegExp(`^${finding}5\\d\\d of 700 observations dropped as duplicates; ${remedy}, or set aggregate$`),
+    new RegExp(`^${diagnostic}5\\d\\d of 700 observations dropped as duplicates; ${remedy}, or set aggregate$`),
   );
 });
 

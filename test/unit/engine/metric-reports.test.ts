@@ -12,7 +12,7 @@ function setUp() {
   return { metrics, lines, reports: metricReports(metrics, logger) };
 }
 
-const COMMIT = { records: 1, seconds: 0.01, nextOffset: 10, newestEventMs: null, backfills: 0, findings: null };
+const COMMIT = { records: 1, seconds: 0.01, nextOffset: 10, newestEventMs: null, backfills: 0, diagnostics: null };
 
 test('the outcomes of records are counted', async () => {
   const { metrics, reports } = setUp();

@@ -11,7 +11,7 @@ import { type DetectorModels, loadDetector, pretrainedModels } from '../../../en
 import { Forecasters } from '../../../models/onnx-forecaster.ts';
 import { ServiceError } from '../../../ops/service-error.ts';
 import type { AnomalyEvent } from '../../../records/anomaly-event.ts';
-import { findingText } from '../../../records/diagnostics/finding.ts';
+import { diagnosticText } from '../../../records/diagnostics/diagnostic.ts';
 import { judgeInput } from '../../../records/diagnostics/input-watch.ts';
 import { shadowedGlobs } from '../../../records/diagnostics/shadowed-globs.ts';
 import { bareIdentity, seriesIdentity } from '../../../records/series/series-identity.ts';
@@ -232,7 +232,8 @@ async function score(history: readonly LabelledObservation[], scoring: BacktestS
     const title = `Backtest of ${source === '-' ? 'standard input' : source}`;
     if (page !== undefined && pages !== null) await writeFile(page, reportPage(pages.data(title)));
     for (const line of report.seriesLines(tally, (performance.now() - startedMs) / 1_000)) io.err(line);
-    for (const finding of [...shadowedGlobs(configs), ...judgeInput(tally.input)]) io.err(findingText(finding, 'file'));
+    for (const diagnostic of [...shadowedGlobs(configs), ...judgeInput(tally.input)])
+      io.err(diagnosticText(diagnostic, 'file'));
   } finally {
     await forecasters.close();
     await output?.close();

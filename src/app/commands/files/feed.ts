@@ -9,7 +9,7 @@ import { type KeptTimes, keptTimes, keptTimesText } from '../../../engine/topics
 import { detectorsOfInput, extrasFor } from '../../../engine/unit/loaded-detector.ts';
 import { describeCluster } from '../../../kafka/admin/describe-cluster.ts';
 import { type BulkProducer, openBulkProducer, type ProducerRecord } from '../../../kafka/produce/bulk-producer.ts';
-import { findingText } from '../../../records/diagnostics/finding.ts';
+import { diagnosticText } from '../../../records/diagnostics/diagnostic.ts';
 import { csvFlags, csvReading } from '../../../tools/csv/flags.ts';
 import { openInput, STANDARD_INPUT } from '../../../tools/csv/input.ts';
 import { readObservations } from '../../../tools/csv/observations.ts';
@@ -79,7 +79,7 @@ export const feedCommand = command({
         );
         const repeated = steps.repeatedText(topic);
         if (repeated !== null) io.err(repeated);
-        for (const finding of steps.findings()) io.err(findingText(finding, 'file'));
+        for (const diagnostic of steps.diagnostics()) io.err(diagnosticText(diagnostic, 'file'));
         return code;
       } finally {
         await producer.close();

@@ -5,7 +5,7 @@ import { readTopicEnds } from '../../../kafka/admin/consumer-group.ts';
 import type { KafkaConnection } from '../../../kafka/cluster/connection.ts';
 import { readTail } from '../../../kafka/fetch/topic-tail.ts';
 import { ServiceError } from '../../../ops/service-error.ts';
-import type { Finding } from '../../../records/diagnostics/finding.ts';
+import type { Diagnostic } from '../../../records/diagnostics/diagnostic.ts';
 import { InputCounts, judgeInput } from '../../../records/diagnostics/input-watch.ts';
 import { shadowedGlobs } from '../../../records/diagnostics/shadowed-globs.ts';
 
@@ -78,7 +78,7 @@ export class SentSteps {
     return `${counts} than what ${topic} already has of their series: workers drop duplicates and late ones`;
   }
 
-  findings(): Finding[] {
+  diagnostics(): Diagnostic[] {
     return [...shadowedGlobs(this.#detectors), ...judgeInput(this.#counts)];
   }
 }

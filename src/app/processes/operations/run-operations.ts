@@ -15,7 +15,7 @@ import { publishDetectors } from '../detectors-topic.ts';
 import { type RunningHistory, runHistory } from '../history/run-history.ts';
 import { detectorsFileText } from './describe-detectors.ts';
 import { describingThreads } from './describing-threads.ts';
-import { readFindings } from './input-findings.ts';
+import { readDiagnostics } from './input-diagnostics.ts';
 
 interface OperationsToRun {
   readonly config: LoadedConfig;
@@ -102,7 +102,7 @@ export function makeOperations({ config, history, detectors, changes }: Operatio
         return { group: groupId, members: state.members, partitions };
       },
       // They reject before there is a cluster: a throw would leave the rejections of others unhandled.
-      findings: async () => readFindings(connection(), stream),
+      diagnostics: async () => readDiagnostics(connection(), stream),
       redrive: async (record) => produceRecords(connection(), topics.observations, [record]),
     },
   };

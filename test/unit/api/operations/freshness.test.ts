@@ -42,7 +42,7 @@ function watched() {
         if (now.away) return new Promise<never>(() => undefined);
         return { group: 'g', members: now.members, partitions: [partition()] };
       },
-      findings: async () => [{ kind: 'unwatched', records: 5, before: 0, of: 40, examples: ['x'] }],
+      diagnostics: async () => [{ kind: 'unwatched', records: 5, before: 0, of: 40, examples: ['x'] }],
       redrive: async () => undefined,
     },
   };

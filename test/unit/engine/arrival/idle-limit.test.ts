@@ -63,19 +63,19 @@ test('a series without an observation for idle_limit is forgotten in state and c
   assert.deepEqual([forgotten(run), await restoredUnits([detector], run)], [1, 2]);
 });
 
-test('a series that falls silent, or is forgotten, before it is calibrated has ended young; others have not', async () => {
-  const young = async (observations: readonly TimedValue[], silenceAfter: number | null) => {
+test('a series that falls silent, or is forgotten, before it is calibrated was short-lived; others were not', async () => {
+  const shortLived = async (observations: readonly TimedValue[], silenceAfter: number | null) => {
     const watching = detectorConfig({ settings: { ...settings, silenceAfter } });
     const run = streamRun({ detectors: [watching] });
     await inStream(observations, watching, run);
-    return [...new Set(run.tallies.flatMap(({ input }) => [...input.young].flatMap(([, series]) => [...series])))];
+    return [...new Set(run.tallies.flatMap(({ input }) => [...input.shortLived].flatMap(([, series]) => [...series])))];
   };
   const brief = steps(0, 20 + IDLE + 2, (step) => step < 20);
-  assert.deepEqual(await young(brief, 5), ['gone']);
-  assert.deepEqual(await young(brief, null), ['gone']);
-  assert.deepEqual(await young(brief.slice(0, 20 * 3 + 3 * 2), null), []);
+  assert.deepEqual(await shortLived(brief, 5), ['gone']);
+  assert.deepEqual(await shortLived(brief, null), ['gone']);
+  assert.deepEqual(await shortLived(brief.slice(0, 20 * 3 + 3 * 2), null), []);
   const calibrated = steps(0, 300, (step) => step < 200);
-  assert.deepEqual(await young(calibrated, 5), []);
+  assert.deepEqual(await shortLived(calibrated, 5), []);
 });
 
 test('up to the limit a series continues where it was', async () => {

@@ -124,7 +124,7 @@ async function ratesOf(
     replicaLabel?: string;
     dropLabels?: string[];
   },
-): Promise<{ readonly values: readonly number[]; readonly findings: readonly string[]; readonly run: StreamRun }> {
+): Promise<{ readonly values: readonly number[]; readonly diagnostics: readonly string[]; readonly run: StreamRun }> {
   const detectors = [detectorConfig({ settings: streamSettings({ as: 'rate', aggregate: 'mean', ...settings }) })];
   const stream = { ...streamConfig(detectors), input: recordMapping({ futureMsMax: STEP_MS, ...input }) };
   let run = streamRun({ detectors });
@@ -139,8 +139,8 @@ async function ratesOf(
     run = streamRun({ detectors, broker: run.broker });
     await run.scoreAll({ stream });
   }
-  const findings = run.tallies.flatMap(({ input: { suspects } }) => [...suspects.keys()]);
-  return { values: run.scores().map(({ value }) => value), findings, run };
+  const diagnostics = run.tallies.flatMap(({ input: { suspects } }) => [...suspects.keys()]);
+  return { values: run.scores().map(({ value }) => value), diagnostics, run };
 }
 
 const worst = (values: readonly number[]) => Math.max(...values.map((value) => Math.abs(value - 100)));
@@ -149,10 +149,10 @@ test('one replica counts at a time: no rate is that of the moment between two of
   const sent = scrapes(0, STEPS * SCRAPES, () => false);
   const mixed = await ratesOf(sent, { dropLabels: ['replica'] });
   assert.ok(worst(mixed.values) > 100, 'both together are not what is shown');
-  const { values, findings, run } = await ratesOf(sent, { replicaLabel: 'replica' });
+  const { values, diagnostics, run } = await ratesOf(sent, { replicaLabel: 'replica' });
   assert.equal(values.length, STEPS - 1);
   assert.ok(worst(values) <= 1, `${worst(values)}`);
-  assert.deepEqual(findings, []);
+  assert.deepEqual(diagnostics, []);
   assert.deepEqual(run.deadLetters(), []);
 });
 
@@ -176,9 +176,9 @@ const PLAIN = { as: undefined, aggregate: undefined } as unknown as Partial<Stre
 test('gauges have the values of one replica, and no duplicates are found', async () => {
   const sent = scrapes(0, STEPS * SCRAPES, () => false).filter(({ ms }) => ms % STEP_MS < 1_000);
   const ofA = sent.filter(({ replica }) => replica === 'a').map(({ value }) => value);
-  const { values, findings, run } = await ratesOf(sent, { replicaLabel: 'replica', settings: PLAIN });
+  const { values, diagnostics, run } = await ratesOf(sent, { replicaLabel: 'replica', settings: PLAIN });
   assert.deepEqual(values, ofA);
-  assert.deepEqual(findings, []);
+  assert.deepEqual(diagnostics, []);
   const duplicates = run.tallies.reduce((sum, tally) => sum + tally.duplicates, 0);
   assert.equal(duplicates, ofA.length);
 });

@@ -102,7 +102,7 @@ test('pods that come and go are named, with the label that distinguishes them; t
   const suggestion = suggestionOf({ ...pods, 'cpu{job="db",pod="q"}': { to: 400, value: noise(99) } });
   const [detector] = suggestion.detectors;
   assert.equal(detector.shortLived.length, 19);
-  assert.equal(detector.young.length, 1);
+  assert.equal(detector.uncalibrated.length, 1);
   assert.equal(detector.silenceAfter, 'off');
   const text = suggestionText(suggestion, {
     command: 'suggest x',
@@ -133,8 +133,8 @@ test('settings follow the data: side by name, deviation by resolution, silence b
 
 test('observations that come more often than every minute are aggregated', () => {
   const { detectors } = suggestionOf({ a: { to: 1_600, stepMs: 15_000, value: (i) => Math.round(noise(1)(i)) } });
-  const [{ freq, aggregate, minDeviation, young }] = detectors;
-  assert.deepEqual([freq.alias, aggregate, minDeviation, young.length], ['min', 'mean', null, 0]);
+  const [{ freq, aggregate, minDeviation, uncalibrated }] = detectors;
+  assert.deepEqual([freq.alias, aggregate, minDeviation, uncalibrated.length], ['min', 'mean', null, 0]);
 });
 
 test('a daily season is found, with its quietest hour', () => {

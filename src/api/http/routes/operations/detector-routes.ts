@@ -1,5 +1,5 @@
 import type { DetectorRow } from '../../../../history/port/history-port.ts';
-import { type Finding, findingText } from '../../../../records/diagnostics/finding.ts';
+import { type Diagnostic, diagnosticText } from '../../../../records/diagnostics/diagnostic.ts';
 import { shadowedGlobs } from '../../../../records/diagnostics/shadowed-globs.ts';
 import { addDetectorVersion, type DetectorVersion, listDetectorVersions } from '../../../../store/detector-versions.ts';
 import { labelledReviews } from '../../../../store/reviews/event-reviews.ts';
@@ -28,7 +28,7 @@ export function addDetectorRoutes(app: App, services: AppServices): void {
       listDetectorVersions(store),
       reader.detectors(),
       // Where Kafka is out of reach, the detectors are shown all the same.
-      cluster.findings().catch(() => []),
+      cluster.diagnostics().catch(() => []),
       labelledReviews(store, { fromMs: 0, toMs: nowMs() }),
     ]);
     const trueEvents = labelledEvents(reviews).filter(({ real }) => real);
@@ -45,7 +45,7 @@ export function addDetectorRoutes(app: App, services: AppServices): void {
           event.detector === detector.name && event.startedAtMs >= (row?.sinceMs ?? 0);
         return { ...shown(detector, row), events_true: trueEvents.filter(isOf).length };
       }),
-      findings: [...shadowedGlobs(detectors), ...found].map(shownFinding),
+      findings: [...shadowedGlobs(detectors), ...found].map(shownDiagnostic),
       versions: versions.map(({ version, savedAtMs, savedBy, comment }) => {
         return { version, saved_at: savedAtMs, saved_by: savedBy, comment };
       }),
@@ -68,7 +68,7 @@ function addSaving(app: App, { operations, store, logger, nowMs }: AppServices):
         throw invalidRequest(after.problems.map((problem) => fieldProblem(['body', 'text'], problem)));
       }
       const changes = changedDetectors(before.kind === 'detectors' ? before.detectors : [], after.detectors);
-      const warnings = shadowedGlobs(after.detectors).map((finding) => findingText(finding));
+      const warnings = shadowedGlobs(after.detectors).map((diagnostic) => diagnosticText(diagnostic));
       if (dryRun) return { version: null, changes, warnings };
       const { publish } = port;
       if (publish === null) throw new HttpProblem(409, 'Workers do not listen for detectors: nothing was saved');
@@ -94,8 +94,12 @@ function addSaving(app: App, { operations, store, logger, nowMs }: AppServices):
   );
 }
 
-function shownFinding(finding: Finding) {
-  return { kind: finding.kind, detector: 'detector' in finding ? finding.detector : null, text: findingText(finding) };
+function shownDiagnostic(diagnostic: Diagnostic) {
+  return {
+    kind: diagnostic.kind,
+    detector: 'detector' in diagnostic ? diagnostic.detector : null,
+    text: diagnosticText(diagnostic),
+  };
 }
 
 function changedMeanwhile(version: number | null): HttpProblem {

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { FINDING_KINDS } from '../../../../records/diagnostics/finding.ts';
+import { DIAGNOSTIC_KINDS } from '../../../../records/diagnostics/diagnostic.ts';
 import { NullableNumber, NullableText, NullableTime } from '../query-fields.ts';
 
 /** A detectors file may be this long. */
@@ -36,8 +36,8 @@ const DetectorsVersion = Type.Object({
   comment: NullableText('Comment on the change.'),
 });
 
-const FindingAnswer = Type.Object({
-  kind: Type.Enum(FINDING_KINDS),
+const DiagnosticAnswer = Type.Object({
+  kind: Type.Enum(DIAGNOSTIC_KINDS),
   detector: NullableText('null where no detector watches the series.'),
   text: Type.String({ description: 'What was found, in numbers, and the remedy.' }),
 });
@@ -47,7 +47,7 @@ export const DetectorsAnswer = Type.Object({
   text: Type.String({ description: 'The detectors file (YAML).' }),
   can_save: Type.Boolean({ description: 'Whether PUT publishes to workers.' }),
   detectors: Type.Array(DetectorAnswer),
-  findings: Type.Array(FindingAnswer, { description: 'Settings that watch nothing, or not what was meant.' }),
+  findings: Type.Array(DiagnosticAnswer, { description: 'Settings that watch nothing, or not what was meant.' }),
   versions: Type.Array(DetectorsVersion, { description: 'Newest first.' }),
 });
 export type DetectorsAnswer = Type.Static<typeof DetectorsAnswer>;

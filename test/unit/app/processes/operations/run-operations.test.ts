@@ -8,6 +8,6 @@ test('before there is a cluster every question about it is rejected, and none th
   assert.equal(result.kind, 'config');
   const history = { remote: {}, kafka: () => null } as unknown as Parameters<typeof makeOperations>[0]['history'];
   const { cluster } = makeOperations({ config: result.config, history, detectors: null!, changes: null! });
-  const questions = [cluster.historyEnds(), cluster.workers(), cluster.findings(), cluster.redrive(null!)];
+  const questions = [cluster.historyEnds(), cluster.workers(), cluster.diagnostics(), cluster.redrive(null!)];
   for (const { status } of await Promise.allSettled(questions)) assert.equal(status, 'rejected');
 });

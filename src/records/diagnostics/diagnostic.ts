@@ -1,5 +1,5 @@
 /** Counts of one detector, in the newest observations that were judged. */
-interface ArrivalFinding {
+interface ArrivalDiagnostic {
   readonly detector: string;
   readonly freq: string;
   readonly observations: number;
@@ -18,11 +18,11 @@ interface ArrivalFinding {
 export type Suspicion = 'senders' | 'resets' | 'conflicts';
 
 /** Settings that watch nothing, or not what was meant, as far as the input shows it. */
-export type Finding =
+export type Diagnostic =
   /** The series arrive `step` apart, not `freq`. */
-  | ({ readonly kind: 'step'; readonly step: string } & ArrivalFinding)
-  | ({ readonly kind: 'duplicates' } & ArrivalFinding)
-  | ({ readonly kind: 'gaps' } & ArrivalFinding)
+  | ({ readonly kind: 'step'; readonly step: string } & ArrivalDiagnostic)
+  | ({ readonly kind: 'duplicates' } & ArrivalDiagnostic)
+  | ({ readonly kind: 'gaps' } & ArrivalDiagnostic)
   /** Records whose series no detector watches. */
   | {
       readonly kind: 'unwatched';
@@ -34,20 +34,20 @@ export type Finding =
       readonly examples: readonly string[];
     }
   /** Series that ended before they were calibrated, in the newest days: nothing was ever reported of them. */
-  | SeriesFinding<'young'>
-  | SeriesFinding<Suspicion>
+  | SeriesDiagnostic<'young'>
+  | SeriesDiagnostic<Suspicion>
   /** A glob that takes no series: every one that it matches goes to detectors before it. */
   | { readonly kind: 'shadowed'; readonly detector: string; readonly glob: string; readonly by: string };
 
 /** Series of a detector, some of them by name. */
-interface SeriesFinding<K extends string> {
+interface SeriesDiagnostic<K extends string> {
   readonly kind: K;
   readonly detector: string;
   readonly series: number;
   readonly examples: readonly string[];
 }
 
-export const FINDING_KINDS: readonly Finding['kind'][] = [
+export const DIAGNOSTIC_KINDS: readonly Diagnostic['kind'][] = [
   'step',
   'duplicates',
   'gaps',
@@ -59,35 +59,35 @@ export const FINDING_KINDS: readonly Finding['kind'][] = [
   'shadowed',
 ];
 
-/** Findings of one place, worst first; more are left out. */
-export const FINDINGS_MAX = 16;
+/** Diagnostics of one place, worst first; more are left out. */
+export const DIAGNOSTICS_MAX = 16;
 export const EXAMPLES_MAX = 3;
 
-/** The identity of a finding: its numbers change all the time. */
-export function findingKey(finding: Finding): string {
-  switch (finding.kind) {
+/** The identity of a diagnostic: its numbers change all the time. */
+export function diagnosticKey(diagnostic: Diagnostic): string {
+  switch (diagnostic.kind) {
     case 'step':
-      return JSON.stringify([finding.kind, finding.detector, finding.freq, finding.step]);
+      return JSON.stringify([diagnostic.kind, diagnostic.detector, diagnostic.freq, diagnostic.step]);
     case 'shadowed':
-      return JSON.stringify([finding.kind, finding.detector, finding.glob]);
+      return JSON.stringify([diagnostic.kind, diagnostic.detector, diagnostic.glob]);
     case 'unwatched':
-      return finding.kind;
+      return diagnostic.kind;
     default:
-      return JSON.stringify([finding.kind, finding.detector]);
+      return JSON.stringify([diagnostic.kind, diagnostic.detector]);
   }
 }
 
-/** The findings of several partitions as one list. Those of one kind and detector become one, with the sums. */
-export function mergeFindings(lists: readonly (readonly Finding[])[]): Finding[] {
-  const merged = new Map<string, Finding>();
-  for (const finding of lists.flat()) {
-    const known = merged.get(findingKey(finding));
-    merged.set(findingKey(finding), known === undefined ? finding : together(known, finding));
+/** The diagnostics of several partitions as one list. Those of one kind and detector become one, with the sums. */
+export function mergeDiagnostics(lists: readonly (readonly Diagnostic[])[]): Diagnostic[] {
+  const merged = new Map<string, Diagnostic>();
+  for (const diagnostic of lists.flat()) {
+    const known = merged.get(diagnosticKey(diagnostic));
+    merged.set(diagnosticKey(diagnostic), known === undefined ? diagnostic : together(known, diagnostic));
   }
   return [...merged.values()];
 }
 
-function together(a: Finding, b: Finding): Finding {
+function together(a: Diagnostic, b: Diagnostic): Diagnostic {
   if (a.kind === 'shadowed' || b.kind === 'shadowed') return a;
   if (a.kind === 'unwatched' || b.kind === 'unwatched') {
     if (a.kind !== 'unwatched' || b.kind !== 'unwatched') return a;
@@ -109,46 +109,46 @@ function mergedExamples(...found: readonly { readonly examples: readonly string[
 }
 
 /** Counts and a remedy, which depends on where the observations come from: one sentence for the operator. */
-export function findingText(finding: Finding, source: keyof typeof REMEDIES = 'stream'): string {
+export function diagnosticText(diagnostic: Diagnostic, source: keyof typeof REMEDIES = 'stream'): string {
   const remedies = REMEDIES[source];
-  switch (finding.kind) {
+  switch (diagnostic.kind) {
     case 'step': {
-      const { detector, freq, step, duplicates } = finding;
+      const { detector, freq, step, duplicates } = diagnostic;
       const several = duplicates > 0 ? ', or set aggregate' : '';
       const sent = source === 'stream' ? `, or send them every ${freq}` : '';
-      const remedy = isDisordered(finding) ? remedies.order : `set freq: ${step}${sent}${several}`;
-      return `detector ${detector}: series arrive every ${step}, freq is ${freq}: ${outcome(finding)}; ${remedy}`;
+      const remedy = isDisordered(diagnostic) ? remedies.order : `set freq: ${step}${sent}${several}`;
+      return `detector ${detector}: series arrive every ${step}, freq is ${freq}: ${outcome(diagnostic)}; ${remedy}`;
     }
     case 'duplicates': {
       const remedy = `set freq to the step of the series, or ${remedies.duplicates}`;
-      return `detector ${finding.detector}: ${outcome(finding)} at freq ${finding.freq}; ${remedy}`;
+      return `detector ${diagnostic.detector}: ${outcome(diagnostic)} at freq ${diagnostic.freq}; ${remedy}`;
     }
     case 'gaps': {
       const other = `set freq to the step of the series, or ${remedies.gaps}`;
-      const remedy = isDisordered(finding) ? remedies.order : other;
-      return `detector ${finding.detector}: ${outcome(finding)} at freq ${finding.freq}; ${remedy}`;
+      const remedy = isDisordered(diagnostic) ? remedies.order : other;
+      return `detector ${diagnostic.detector}: ${outcome(diagnostic)} at freq ${diagnostic.freq}; ${remedy}`;
     }
     case 'unwatched': {
-      const { records, of, before, examples } = finding;
+      const { records, of, before, examples } = diagnostic;
       const earlier = before === 0 ? '' : `, ${numberText(before)} of them of series that were scored before`;
       const named = namesText(examples);
       const found = `${numberText(records)} of ${numberText(of)} records are of series that no detector watches`;
       return `${found}${earlier} (${named}); add a glob for them to a detector`;
     }
     case 'young': {
-      const { detector, series, examples } = finding;
+      const { detector, series, examples } = diagnostic;
       const found = `${numberText(series)} series ended before they were calibrated (${namesText(examples)})`;
       return `detector ${detector}: ${found}; ${remedies.young}`;
     }
     case 'senders':
     case 'resets':
     case 'conflicts': {
-      const { kind, detector, series, examples } = finding;
+      const { kind, detector, series, examples } = diagnostic;
       const found = `${numberText(series)} series ${SUSPICIONS[kind]} (${namesText(examples)})`;
       return `detector ${detector}: ${found}; ${remedies[kind]}`;
     }
     case 'shadowed': {
-      const { detector, glob, by } = finding;
+      const { detector, glob, by } = diagnostic;
       const found = `detector ${detector}: glob ${JSON.stringify(glob)} takes no series`;
       return `${found}: detector ${by} comes first and takes all of them; put ${detector} before ${by}`;
     }
@@ -161,7 +161,7 @@ const SUSPICIONS: Readonly<Record<Suspicion, string>> = {
   conflicts: 'have two values at one time, and the second is dropped',
 };
 
-/** Remedies of findings, in observations that senders send and in the rows of a file. */
+/** Remedies of diagnostics, in observations that senders send and in the rows of a file. */
 const REMEDIES = {
   stream: {
     order:
@@ -190,13 +190,13 @@ const REMEDIES = {
 
 /** Late observations beyond this share are in the wrong order, and do not show the step. */
 const LATE_SHARE_MAX = 0.2;
-const isDisordered = ({ late = 0, observations }: ArrivalFinding) => late > LATE_SHARE_MAX * observations;
+const isDisordered = ({ late = 0, observations }: ArrivalDiagnostic) => late > LATE_SHARE_MAX * observations;
 
 function namesText(series: readonly string[]): string {
   return series.map((one) => JSON.stringify(one)).join(', ');
 }
 
-function outcome({ observations, duplicates, missing, late = 0 }: ArrivalFinding): string {
+function outcome({ observations, duplicates, missing, late = 0 }: ArrivalDiagnostic): string {
   const all = numberText(observations);
   const parts = [
     ...(late > 0 ? [`${numberText(late)} observations late, ${all} in order`] : []),

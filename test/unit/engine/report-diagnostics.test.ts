@@ -4,19 +4,19 @@ import { UNKNOWN_LETTERS_MAX } from '../../../src/engine/commit/score-records.ts
 import { metricReports } from '../../../src/engine/metric-reports.ts';
 import { createLogger } from '../../../src/ops/logger.ts';
 import { createMetrics } from '../../../src/ops/metrics.ts';
-import { decodeFindings } from '../../../src/records/diagnostics/offset-metadata.ts';
+import { decodeDiagnostics } from '../../../src/records/diagnostics/offset-metadata.ts';
 import { parseFrequency } from '../../../src/time/frequency.ts';
 import { detectorConfig, loadArithmetic, STEP_MS, streamRun, streamSettings } from '../../fixture/stream/stream-run.ts';
 import { virtualTest as test } from '../../fixture/virtual-time.ts';
 
-/** A worker whose findings are reported; steps of the input are minutes. */
+/** A worker whose diagnostics are reported; steps of the input are minutes. */
 async function reported(detectors: readonly DetectorConfig[], partitions = 1) {
   const run = streamRun({ detectors, partitions });
   const metrics = createMetrics({ collectProcess: false });
   const lines: { level: string; msg: string }[] = [];
   const logger = createLogger('info', { write: (line: string) => lines.push(JSON.parse(line)) });
   const reports = metricReports(metrics, logger);
-  reports.findings.detectorsSet(detectors);
+  reports.diagnostics.detectorsSet(detectors);
   const worker = await run.start({}, reports);
   const feed = async (series: readonly string[], from: number, to: number, every = 1) => {
     for (let step = from; step < to; step += every) {
@@ -24,9 +24,9 @@ async function reported(detectors: readonly DetectorConfig[], partitions = 1) {
     }
     await run.settled();
   };
-  const isFinding = ({ level, msg }: { level: string; msg: string }) =>
+  const isDiagnostic = ({ level, msg }: { level: string; msg: string }) =>
     msg === 'finding resolved' || (level === 'warn' && !msg.startsWith('first dead letter'));
-  const found = () => lines.filter(isFinding).map(({ msg }) => msg);
+  const found = () => lines.filter(isDiagnostic).map(({ msg }) => msg);
   return { run, metrics, worker, reports, feed, found };
 }
 
@@ -42,10 +42,10 @@ test('observations that are dropped because freq is too long are logged once, wi
   assert.match(text, /^detector every: series arrive every min, freq is 6min: .* observations dropped as duplicates; /);
   assert.match(text, /set freq: min, or send them every 6min, or set aggregate$/);
   assert.deepEqual(others, []);
-  assert.match(reports.findings.warnings()[0], /^detector every: series arrive every min, freq is 6min/);
+  assert.match(reports.diagnostics.warnings()[0], /^detector every: series arrive every min, freq is 6min/);
   assert.match(await metrics.registry.metrics(), /tidewatch_input_findings\{kind="step"\} 1/);
   assert.deepEqual(
-    decodeFindings(run.broker.committedMetadata(1)).map(({ kind }) => kind),
+    decodeDiagnostics(run.broker.committedMetadata(1)).map(({ kind }) => kind),
     ['step'],
   );
   await worker.stop();
@@ -85,17 +85,17 @@ test('a flood of series that no detector watches any more is one line of the log
   const few = frequent('min', { name: 'all', series: ['other-*'] });
   const bind = (config: DetectorConfig) => loadArithmetic(config);
   worker.changeDetectors([bind(few)], 1);
-  reports.findings.detectorsSet([few]);
+  reports.diagnostics.detectorsSet([few]);
   await feed(names(50), 5, 245);
   assert.equal(run.deadLetters().length, UNKNOWN_LETTERS_MAX);
   assert.match(JSON.stringify(run.deadLetters()[0]), /no detector watches series \\"s-0\\" any more/);
   assert.equal(found().length, 1);
   assert.match(found()[0], /records are of series that no detector watches, [\d,]+ of them .* scored before \("s-0", /);
   worker.changeDetectors([bind(all)], 2);
-  reports.findings.detectorsSet([all]);
+  reports.diagnostics.detectorsSet([all]);
   assert.deepEqual(found().slice(1), ['finding resolved']);
   await feed(names(50), 245, 250);
-  assert.deepEqual(reports.findings.warnings(), []);
+  assert.deepEqual(reports.diagnostics.warnings(), []);
   await worker.stop();
 });
 
@@ -105,8 +105,8 @@ test('a glob that takes no series is reported at the start, and not again while 
   const text =
     'detector db: glob "db-*" takes no series: detector all comes first and takes all of them; put db before all';
   assert.deepEqual(found(), [text]);
-  reports.findings.detectorsSet(detectors);
+  reports.diagnostics.detectorsSet(detectors);
   await feed(names(4), 0, 50);
-  assert.deepEqual([found(), reports.findings.warnings()], [[text], [text]]);
+  assert.deepEqual([found(), reports.diagnostics.warnings()], [[text], [text]]);
   await worker.stop();
 });
