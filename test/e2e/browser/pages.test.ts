@@ -221,6 +221,29 @@ test('a link of an alert offers to acknowledge or mute its event, once somebody 
   await goTo(visitor.page, `${address}?do=mute`, '#mute-why');
 });
 
+for (const width of [360, 768, 1_280]) {
+  test(`a button that is pressed while the chart above it is read stays under the pointer, ${width} wide`, async () => {
+    const { page } = await openSignedIn(service.url, { viewport: { width, height: 1_600 } });
+    await goTo(page, '#/events?open=true&series=host-2%2Fmemory-used', '.table');
+    const address = await page.getByRole('link', { name: 'host-2/memory-used' }).getAttribute('href');
+    const read = Promise.withResolvers<void>();
+    await page.route('**/scores?*', async (route) => {
+      await read.promise;
+      await route.continue();
+    });
+    await goTo(page, String(address), '.facts');
+    await page.getByRole('button', { name: /^Acknowledged?$/ }).hover();
+    const before = await page.getByText('Acknowledged by ops.').count();
+    await page.mouse.down();
+    read.resolve();
+    await page.locator('.chart[aria-label*="events. Arrow keys"]').waitFor();
+    await page.mouse.up();
+    await until('the button was clicked', async () => {
+      return (await page.getByText('Acknowledged by ops.').count()) !== before;
+    });
+  });
+}
+
 test('events are filtered by the address, and one of a group shows the shares of its members', async () => {
   const { page } = await openSignedIn(service.url);
   await goTo(page, '#/events?kind=stuck', '.table');

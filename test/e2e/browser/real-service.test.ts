@@ -187,6 +187,7 @@ kafkaTest(
     // What comes now is shown as before.
     await goTo(page, '#/series/cpu', '.page-head');
     const label = () => page.locator('.chart').getAttribute('aria-label').then(String);
+    await page.locator('.chart[aria-label*="values from"]').waitFor();
     const before = await label();
     await service.feed(1);
     await until('the chart has moved on', async () => (await label()) !== before);

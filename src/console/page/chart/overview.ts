@@ -17,7 +17,9 @@ interface OverviewProps {
 /** All that is kept of a series, with the stretch that the chart shows. A press moves the stretch there. */
 export function Overview({ whole, range, events, onRange }: OverviewProps): Shown {
   const [first, last] = [whole.timestampMs[0], whole.timestampMs.at(-1)];
-  if (first === undefined || last === undefined || last <= first) return null;
+  // Without scores it is empty, and keeps its place.
+  if (first === undefined || last === undefined || last <= first)
+    return html`<svg class="overview" aria-hidden="true" />`;
   const values = { ...whole, lo: whole.lo.map(() => null), hi: whole.hi.map(() => null) };
   const { line } = sparklineOf(values, { width: WIDTH, height: HEIGHT });
   const x = (at: number) => Math.min(WIDTH, Math.max(0, ((at - first) / (last - first)) * WIDTH));

@@ -7,6 +7,7 @@ import { withGaps } from '../../view/scores/gaps.ts';
 import { withArrived } from '../../view/scores/score-buffer.ts';
 import { NO_SCORES, type ShownScores } from '../../view/scores/shown-scores.ts';
 import { following, panned, type TimeRange } from '../../view/scores/time-range.ts';
+import { HOUR_MS } from '../../view/words/mute-words.ts';
 
 const WHOLE_POINTS = 1_200;
 const POINTS = 2_400;
@@ -16,7 +17,6 @@ const SHOWN_SCORES = 300;
 const SHOWN_SHARE = 0.1;
 const READ_AFTER_MS = 120;
 const DRAW_EVERY_MS = 250;
-const HOUR_MS = 3_600_000;
 
 export interface SeriesHistoryState {
   readonly columns: ShownScores;

@@ -5,8 +5,9 @@ import { quantityTexts } from '../../../../records/text/quantity-text.ts';
 import type { ConsoleSource } from '../../../view/console-source.ts';
 import { COMPARED_WITH } from '../../../view/scores/compared.ts';
 import { scoresCsv } from '../../../view/scores/scores-csv.ts';
-import type { ShownScores } from '../../../view/scores/shown-scores.ts';
+import { NO_SCORES, type ShownScores } from '../../../view/scores/shown-scores.ts';
 import { zoomed } from '../../../view/scores/time-range.ts';
+import { HOUR_MS } from '../../../view/words/mute-words.ts';
 import { momentText, zonedText, zoneOfTimes } from '../../../view/words/time-words.ts';
 import { ChartView } from '../../chart/chart-view.ts';
 import { Overview } from '../../chart/overview.ts';
@@ -46,17 +47,17 @@ export function SeriesChart(props: SeriesChartProps): Shown {
   const [point, setPoint] = useState<number | null>(null);
   const unit = useUnit(history.about?.detector ?? '');
   const changes = useChanges(source, series);
-  const { columns, range, failure } = history;
-  if (range === null) {
-    return failure === null ? html`<${Loading} what="scores" />` : html`<${Failure} text=${failure} />`;
-  }
+  const { columns, failure } = history;
+  if (history.range === null && failure !== null) return html`<${Failure} text=${failure} />`;
+  // Keeps its place while scores are read: a button below that moves under the pointer loses its click.
+  const range = history.range ?? { from: nowMs - HOUR_MS, to: nowMs };
   const fileName = `${series.replaceAll(/[^\w.-]+/g, '-')}-${momentText(range.from).replaceAll(/[: ]/g, '-')}`;
   const saveCsv = () =>
     saveFile(`${fileName}.csv`, new Blob([scoresCsv(series, columns, range)], { type: 'text/csv' }));
   const chartKey = JSON.stringify([axis, unit, zoneOfTimes()]);
   const zoom = (factor: number) => history.setRange(zoomed(range, factor, (range.from + range.to) / 2));
   return html`${failure !== null && html`<${Failure} text=${failure} />`}
-    <div class="panel chart-panel">
+    <div class="panel chart-panel" inert=${history.range === null}>
       <div class="toolbar" role="toolbar" aria-label="Time">
         <button type="button" class="small" onClick=${() => history.pan(-0.5)} aria-label="Earlier"><${Icon}
           name="back" /></button>
@@ -110,7 +111,10 @@ interface ReadoutProps {
 /** The numbers under the cursor, or the newest ones. */
 function Readout({ columns, point, unit }: ReadoutProps): Shown {
   const i = point ?? columns.timestampMs.length - 1;
-  if (i < 0 || columns.timestampMs[i] === undefined) return null;
+  if (columns.timestampMs[i] === undefined) {
+    // Those of a stretch without scores are another object.
+    return html`<div class="readout">${columns === NO_SCORES && html`<${Loading} what="scores" />`}</div>`;
+  }
   const { timestampMs, value, forecast, lo, hi, grade, value_min: min, value_max: max } = columns;
   const shown = [value[i], forecast[i], lo[i], hi[i], min[i], max[i]];
   const [valueText, forecastText, loText, hiText, minText, maxText] = quantityTexts(shown, unit);
