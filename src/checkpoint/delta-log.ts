@@ -5,7 +5,7 @@ import { STATE_FORMAT, StateWriter, TOMBSTONE_ENTRY } from './state-bytes.ts';
 
 /**
  * The delta log grows to this size, or to DELTA_LOG_GARBAGE_RATIO times its live bytes. Then slots of old records are
- * reused.
+ * reused; beyond this size also those of the oldest records without a live open state.
  */
 export const DELTA_LOG_BYTES_MIN = 1024 * 1024;
 export const DELTA_LOG_GARBAGE_RATIO = 4;
@@ -46,8 +46,10 @@ export interface OutdatedEntry extends DeltaLogEntry {
 export interface DeltaLogRecord {
   readonly slot: number;
   bytes: number;
-  /** Those whose whole open state it holds. */
+  /** Those whose whole open state it held when it was written. */
   readonly entries: DeltaLogEntry[];
+  /** Entries whose newest whole open state it holds. */
+  live: number;
 }
 
 export interface DeltaLogWrite {
@@ -63,7 +65,8 @@ export interface DeltaLogWrite {
  *
  * Space is reclaimed from the oldest record. Open states that are whole there and live are written whole again into the
  * new record, under the key of the oldest one. So the new record replaces it, in the same transaction. Their changes
- * mean nothing any more; they lie in later records, which are reclaimed in turn.
+ * mean nothing any more; they lie in later records, which are reclaimed in turn. If nothing is live in the oldest
+ * record, its slot is free: a fleet whose windows close in turn never writes an open state only to move it.
  *
  *   slot 0 [A B]   slot 1 [b C]   slot 2 [b c]      + commit touching C and D, log too large
  *   slot 0 [D c A B]   slot 1 [b C]   slot 2 [b c]      A and B were whole in the oldest record; b is a change of B
@@ -84,7 +87,7 @@ export class DeltaLog {
    * bytes must be set; `deltaLogRecord` is set here.
    */
   adopt(slot: number, bytes: number, entries: readonly DeltaLogEntry[]): void {
-    const record: DeltaLogRecord = { slot, bytes, entries: [...entries] };
+    const record: DeltaLogRecord = { slot, bytes, entries: [...entries], live: entries.length };
     for (const entry of entries) {
       entry.deltaLogRecord = record;
       this.#liveBytes += entry.openStateBytes;
@@ -97,7 +100,7 @@ export class DeltaLog {
   /** The open state of this entry is not live any more. */
   forget(entry: DeltaLogEntry): void {
     this.#liveBytes -= entry.openStateBytes;
-    entry.deltaLogRecord = null;
+    moveTo(null, entry);
     entry.openStateBytes = 0;
     entry.changeBytes = 0;
   }
@@ -143,14 +146,16 @@ export class DeltaLog {
   /** Removes the oldest records and adds their live entries to `entries`. Returns their slots. */
   #reclaim(entries: Set<DeltaLogEntry>): number[] {
     const slots: number[] = [];
-    while (this.#bytes > this.#bytesMax) {
-      const oldest = this.#records.shift();
-      if (oldest === undefined) break;
+    for (;;) {
+      const [oldest] = this.#records;
+      const bytesMax = oldest?.live === 0 ? DELTA_LOG_BYTES_MIN : this.#bytesMax;
+      if (oldest === undefined || this.#bytes <= bytesMax) break;
+      this.#records.shift();
       this.#bytes -= oldest.bytes;
       slots.push(oldest.slot);
       for (const entry of oldest.entries) {
         if (entry.deltaLogRecord !== oldest) continue;
-        entry.deltaLogRecord = null;
+        moveTo(null, entry);
         entries.add(entry);
       }
     }
@@ -163,7 +168,7 @@ export class DeltaLog {
 
   #openRecord(): DeltaLogRecord {
     WRITER.u8(STATE_FORMAT);
-    return { slot: this.#freeSlots.pop() ?? this.#nextSlot++, bytes: 0, entries: [] };
+    return { slot: this.#freeSlots.pop() ?? this.#nextSlot++, bytes: 0, entries: [], live: 0 };
   }
 
   #writeEntry(entry: DeltaLogEntry, record: DeltaLogRecord): void {
@@ -180,7 +185,7 @@ export class DeltaLog {
     entry.openStateBytes = WRITER.length - start;
     entry.changeBytes = 0;
     this.#liveBytes += entry.openStateBytes;
-    entry.deltaLogRecord = record;
+    moveTo(record, entry);
     record.entries.push(entry);
   }
 
@@ -205,6 +210,12 @@ export class DeltaLog {
     this.#bytes += value.length;
     return { key: deltaLogKey(record.slot), value };
   }
+}
+
+function moveTo(record: DeltaLogRecord | null, entry: DeltaLogEntry): void {
+  if (entry.deltaLogRecord !== null) entry.deltaLogRecord.live--;
+  if (record !== null) record.live++;
+  entry.deltaLogRecord = record;
 }
 
 function deltaLogKey(slot: number): Buffer {

@@ -28,6 +28,33 @@ test('however many series are evicted at once, their tombstones fit into records
   assert.deepEqual([...openStates.keys()], [back]);
 });
 
+test('a fleet whose windows close in turn keeps what one turn writes, and moves no open state', () => {
+  const [series, turn, openStateBytes, changeBytes] = [480, 24, 4_096, 100];
+  let [step, whole] = [0, 0];
+  const entries = Array.from({ length: series }, (_, i): DeltaLogEntry => {
+    const key = `s${i}`;
+    return {
+      ...entryOf(key),
+      writeOpenState(writer) {
+        whole++;
+        writer.u8(SERIES_ENTRY);
+        writer.text(key);
+        writer.bytes(Buffer.alloc(openStateBytes));
+      },
+      writeChange(writer) {
+        if (step % turn === i % turn) return false;
+        writer.bytes(Buffer.alloc(changeBytes));
+        return true;
+      },
+    };
+  });
+  const deltaLog = new DeltaLog();
+  for (; step < 5 * turn; step++) deltaLog.write(entries);
+  assert.ok(deltaLog.bytes < 1.2 * series * (openStateBytes + turn * changeBytes), `${deltaLog.bytes} bytes`);
+  // The first step, and each time a window closes after it.
+  assert.equal(whole, series + (series / turn) * (5 * turn - 1));
+});
+
 test('a write that fails leaves nothing in the records of another delta log', () => {
   const failing: DeltaLogEntry = {
     ...entryOf('failing'),
