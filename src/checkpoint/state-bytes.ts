@@ -229,15 +229,15 @@ export class StateReader {
   }
 
   u8(): number {
-    return this.#bytes.readUInt8(this.#advance(1));
+    return this.#view.getUint8(this.#advance(1));
   }
 
   u16(): number {
-    return this.#bytes.readUInt16LE(this.#advance(2));
+    return this.#view.getUint16(this.#advance(2), true);
   }
 
   u32(): number {
-    return this.#bytes.readUInt32LE(this.#advance(4));
+    return this.#view.getUint32(this.#advance(4), true);
   }
 
   f16(): number {
@@ -245,11 +245,11 @@ export class StateReader {
   }
 
   f32(): number {
-    return this.#bytes.readFloatLE(this.#advance(4));
+    return this.#view.getFloat32(this.#advance(4), true);
   }
 
   f64(): number {
-    return this.#bytes.readDoubleLE(this.#advance(8));
+    return this.#view.getFloat64(this.#advance(8), true);
   }
 
   number(): number {
@@ -260,7 +260,7 @@ export class StateReader {
       case NUMBER_TAGS.minusInfinity:
         return Number.NEGATIVE_INFINITY;
       case NUMBER_TAGS.u16:
-        return this.#bytes.readUInt16LE(this.#advance(2));
+        return this.u16();
       case NUMBER_TAGS.u32:
         return this.u32();
       case NUMBER_TAGS.u48:
@@ -275,7 +275,7 @@ export class StateReader {
   }
 
   text(): string {
-    const length = this.#bytes.readUInt16LE(this.#advance(2));
+    const length = this.u16();
     const start = this.#advance(length);
     return this.#bytes.toString('utf8', start, start + length);
   }

@@ -18,6 +18,7 @@ import type { RecordOrder } from './record-order.ts';
 import { WorkerPace } from './state/worker-pace.ts';
 import type { StrategyContext } from './strategy/partition-strategy.ts';
 import { Rekeying } from './strategy/rekeying.ts';
+import { RestoreTurns } from './strategy/restore-turns.ts';
 import { Scoring } from './strategy/scoring.ts';
 import { detectorsOfInput, isGrouped, type LoadedDetector } from './unit/loaded-detector.ts';
 import type { WarmStart } from './warm-start.ts';
@@ -222,6 +223,7 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
     detectorsVersion: options.version ?? 0,
     warmStart: options.warmStart ?? null,
     backfillPace: new WorkerPace(limits.backfillForecastsPerSMax),
+    restoreTurns: new RestoreTurns(),
   };
   const strategyFor = (place: InputPlace, context: StrategyContext) => {
     const own = { ...partitionOptions, place };

@@ -32,10 +32,13 @@ export interface PartitionSession {
   oldestOffset(): Promise<number>;
   /** The input records from `offset` on, whose offsets are below `offset + span`. */
   readInput(offset: number, span: number): Promise<readonly InputRecord[]>;
-  /** Reads every record of this partition's changelog in log order. The newest record of a key comes last. */
+  /**
+   * Reads every record of this partition's changelog in log order. The newest record of a key comes last. Reading
+   * continues once `onProgress` resolves.
+   */
   readChangelog(
     onRecord: (key: Buffer, value: Buffer | null) => void,
-    onProgress?: (share: number) => void,
+    onProgress?: (share: number) => void | Promise<void>,
   ): Promise<void>;
   /** Writes the outputs and commits `nextOffset` with its metadata in one transaction. One call at a time. */
   commit(outputs: readonly OutputRecord[], nextOffset: number, metadata?: string | null): Promise<void>;
@@ -251,13 +254,13 @@ function createSession(
         const sink = (_offset: number, _ms: number, key: Buffer | null, value: Buffer | null) => {
           if (key !== null) onRecord(key, value);
         };
-        const onPosition = (offset: number) => {
+        const onPosition = async (offset: number) => {
           ended.signal.throwIfAborted();
-          onProgress?.(end === start ? 1 : (offset - start) / (end - start));
+          await onProgress?.(end === start ? 1 : (offset - start) / (end - start));
         };
-        onPosition(start);
+        await onPosition(start);
         await readPartition(link.cluster, { topic: changelogTopic, partition, from: start, end, onPosition }, sink);
-        onPosition(end);
+        await onPosition(end);
       }),
     commit: (outputs: readonly OutputRecord[], nextOffset: number, metadata: string | null = null) => {
       const records = outputs.length;

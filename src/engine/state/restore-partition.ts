@@ -1,4 +1,4 @@
-import { type ChangelogSeries, KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
+import { KEY_SEPARATOR } from '../../checkpoint/changelog-series.ts';
 import { DeltaLog, type DeltaLogEntry, type DeltaLogWrite } from '../../checkpoint/delta-log.ts';
 import { readEventState } from '../../checkpoint/event-state.ts';
 import { decodeSettings, digestOfKey, encodeSettings, settingsKey } from '../../checkpoint/known-settings.ts';
@@ -27,21 +27,14 @@ import {
   VERSION_KEY,
   WARM_STARTS_KEY,
 } from '../../checkpoint/partition-records.ts';
-import { readClosedWindow } from '../../checkpoint/series/series-state.ts';
-import {
-  assertStateFormat,
-  formatOfEntry,
-  isGroupEntry,
-  readStored,
-  STATE_FORMAT_MIN,
-  StateReader,
-} from '../../checkpoint/state-bytes.ts';
+import { formatOfEntry, isGroupEntry, readStored, STATE_FORMAT_MIN } from '../../checkpoint/state-bytes.ts';
 import { WindowRecords } from '../../checkpoint/window-records.ts';
 import type { StreamDetectionSettings } from '../../detection/calibration/settings.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import type { InputPlace } from '../../records/input-place.ts';
 import { idleLimitOf } from '../arrival/idle-limit.ts';
 import type { PartitionSession } from '../log/log.ts';
+import { planResume, type Resume } from '../log/resume-position.ts';
 import { isGrouped, type LoadedDetector, previousDetector } from '../unit/loaded-detector.ts';
 import {
   abandonOpenState,
@@ -52,7 +45,7 @@ import {
   TOPIC_RECREATED,
 } from './keep-outdated.ts';
 import type { PartitionState } from './partition-state.ts';
-import { planResume, type Resume } from './resume-position.ts';
+import { forEachInParts, restoreWindows, WINDOW_PREFIX } from './restore-windows.ts';
 
 export interface Restored {
   readonly deltaLog: DeltaLog;
@@ -70,8 +63,8 @@ export interface DetectorLookup {
   /** The id that a series is scored under, by the id of its name and labels; left out: that one. */
   readonly idOf?: (source: string) => string;
   readonly detectorNamed: ReadonlyMap<string, LoadedDetector>;
-  /** Receives the share of the changelog that was read. */
-  readonly onProgress?: (share: number) => void;
+  /** Receives the share of the changelog that was read. Reading continues once it resolves. */
+  readonly onProgress?: (share: number) => void | Promise<void>;
   /** For tests: as WINDOWS_BYTES_MAX. */
   readonly windowsBytesMax?: number;
   /** 0, or left out: detectors that were not saved as a version, which every saved one is newer than. */
@@ -81,7 +74,6 @@ export interface DetectorLookup {
 export const PARTITION_COUNT_KEY = Buffer.from('partitions');
 
 const DELTA_LOG_PREFIX = 'j'.charCodeAt(0);
-const WINDOW_PREFIX = 'w'.charCodeAt(0);
 /**
  * Fills `state` from the changelog. Closed windows wait in memory until the open states that they belong to are known.
  * Where they are too large for that, a second pass reads them again.
@@ -130,20 +122,15 @@ async function restoreWith(windows: WindowRecords, { session, state, detectors }
   const isPart = position !== null && partitionCount === null;
   const resume = planResume(session, position, { isPart });
   const startsOver = resume.from === 'start-over';
-  const openStates = readStored('delta log', () => newestOpenStates(records));
-  const entries = new Map<number, DeltaLogEntry[]>();
-  for (const openState of openStates.values()) {
-    const entry = startsOver
+  const deltaLog = await restoreOpenStates(records, (openState) =>
+    startsOver
       ? abandonOpenState(openState, TOPIC_RECREATED, state)
-      : readStored(`state of ${openState.key}`, () => restoreOpenState(openState, state, { ...detectors, previous }));
-    const own = entries.get(openState.slot);
-    if (own === undefined) entries.set(openState.slot, [entry]);
-    else own.push(entry);
-  }
+      : readStored(`state of ${openState.key}`, () => restoreOpenState(openState, state, { ...detectors, previous })),
+  );
   if (windows.any) await restoreWindows(session, state, windows);
-  for (const unit of state.units.values()) {
+  await forEachInParts(state.units.values(), (unit) => {
     for (const { detector } of unit.changelogSeries()) detector.restored();
-  }
+  });
   if (!startsOver) restoreClock(state, position);
   state.pauses.restore(pauses, (detector) => detectors.detectorNamed.has(detector));
   const settingsChanges = [
@@ -151,7 +138,7 @@ async function restoreWith(windows: WindowRecords, { session, state, detectors }
     ...changeOfVersion(version, detectors, resume),
     ...state.all.unownedSources(),
   ];
-  return { deltaLog: restoreDeltaLog(records, entries), partitionCount, resume, settingsChanges, warmStarts };
+  return { deltaLog, partitionCount, resume, settingsChanges, warmStarts };
 }
 
 /** Without a stored clock the newest times of the units replace it. */
@@ -264,32 +251,21 @@ function changesOfSettings(
   ];
 }
 
-async function restoreWindows(session: PartitionSession, state: PartitionState, windows: WindowRecords): Promise<void> {
-  const seriesByKey = new Map<string, ChangelogSeries>();
-  for (const unit of state.units.values()) {
-    for (const series of unit.changelogSeries()) seriesByKey.set(series.key, series);
-  }
-  for (const { previous } of state.outdated.values()) {
-    for (const series of previous?.changelogSeries() ?? []) seriesByKey.set(series.key, series);
-  }
-  const restoreWindow = (key: Buffer, value: Buffer | null) => {
-    if (key[0] !== WINDOW_PREFIX || value === null) return;
-    const seriesKey = key.toString('utf8', key.indexOf('/', 2) + 1);
-    const series = seriesByKey.get(seriesKey);
-    if (series === undefined) {
-      const unitKey = seriesKey.split(KEY_SEPARATOR, 2).join(KEY_SEPARATOR);
-      state.outdated.get(unitKey)?.windowKeys.push(Buffer.from(key));
-      return;
-    }
-    assertStateFormat(value[0]);
-    readStored(`window of ${seriesKey}`, () => readClosedWindow(new StateReader(value, 1, value[0]), series));
-  };
-  if (windows.overflowed) await session.readChangelog(restoreWindow);
-  else windows.drain(restoreWindow);
-}
-
-function restoreDeltaLog(records: DeltaLogRecords, entries: ReadonlyMap<number, DeltaLogEntry[]>): DeltaLog {
+/** Restores each open state, and forgets the records that have them. */
+async function restoreOpenStates(
+  records: DeltaLogRecords,
+  restore: (openState: OpenState) => DeltaLogEntry,
+): Promise<DeltaLog> {
+  const entries = new Map<number, DeltaLogEntry[]>();
+  const openStates = readStored('delta log', () => newestOpenStates(records));
+  await forEachInParts(openStates.values(), (openState) => {
+    const entry = restore(openState);
+    const own = entries.get(openState.slot);
+    if (own === undefined) entries.set(openState.slot, [entry]);
+    else own.push(entry);
+  });
   const deltaLog = new DeltaLog();
   for (const [slot, bytes] of records) deltaLog.adopt(slot, bytes.length, entries.get(slot) ?? []);
+  records.clear();
   return deltaLog;
 }

@@ -16,6 +16,7 @@ import {
 } from '../state/restore-partition.ts';
 import type { WorkerPace } from '../state/worker-pace.ts';
 import { fillFromHistory, type WarmStart } from '../warm-start.ts';
+import type { RestoreTurns } from './restore-turns.ts';
 
 /** Most bytes of the input records of a transaction, except for one more record; `commitRecordsMax` holds, too. */
 export const COMMIT_BYTES_MAX = 16 * 1024 * 1024;
@@ -27,6 +28,7 @@ export interface StrategyOptions extends FirstCommitOptions, DecodingOptions, De
   readonly warmStart: WarmStart | null;
   /** It is that of all partitions of the worker together. */
   readonly backfillPace: WorkerPace;
+  readonly restoreTurns: RestoreTurns;
 }
 
 export interface StrategyContext {
@@ -104,10 +106,16 @@ export abstract class PartitionStrategy {
     // Reading a changelog may take a minute, and the next owner waits. Closing the session ends it.
     const abandon = () => void session.close();
     signal.addEventListener('abort', abandon);
-    const onProgress = (share: number) => reports.restoring(place.partition, share);
-    const restored = await restorePartition(session, this.state, { ...this.options, onProgress }).finally(() =>
-      signal.removeEventListener('abort', abandon),
-    );
+    const turn = this.options.restoreTurns.open();
+    const onProgress = async (share: number) => {
+      reports.restoring(place.partition, share);
+      // Small ones, which one response has whole, need no turn.
+      if (share > 0 && share < 1) await turn.take(signal);
+    };
+    const restored = await restorePartition(session, this.state, { ...this.options, onProgress }).finally(() => {
+      signal.removeEventListener('abort', abandon);
+      turn.end();
+    });
     refuseOtherPartitionCount(restored, this.options);
     return restored;
   }

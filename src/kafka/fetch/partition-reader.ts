@@ -6,7 +6,9 @@ import { type Backoff, retryWithBackoff } from '../cluster/retry.ts';
 import type { Cluster } from '../protocol/cluster.ts';
 import { type FetchedPartition, type FetchLimits, fetchTopic } from './fetch.ts';
 
-const LIMITS: FetchLimits = { waitMsMax: 200, partitionBytesMax: 8 * 1024 * 1024, responseBytesMax: 8 * 1024 * 1024 };
+/** More would lie in memory of every partition that is restored, or waits for that. */
+const BYTES_MAX = 2 * 1024 * 1024;
+const LIMITS: FetchLimits = { waitMsMax: 200, partitionBytesMax: BYTES_MAX, responseBytesMax: BYTES_MAX };
 /**
  * After this many empty responses in a row below the end nothing is left to read: compaction removed the last records.
  */
@@ -79,8 +81,8 @@ export interface PartitionRange {
   readonly partition: number;
   readonly from: number;
   readonly end: number;
-  /** Gets the position after each response. */
-  readonly onPosition?: (offset: number) => void;
+  /** Gets the position after each response. Reading continues once it resolves. */
+  readonly onPosition?: (offset: number) => void | Promise<void>;
 }
 
 /**
@@ -117,7 +119,7 @@ export async function readPartition(
     if (next !== null) empty = 0;
     const fromOffset = position;
     position = next ?? position;
-    onPosition?.(Math.min(position, end));
+    await onPosition?.(Math.min(position, end));
     pending = fetchNext();
     // It is awaited in the next iteration. When decoding throws before, its failure does not matter.
     pending?.catch(() => undefined);

@@ -1,5 +1,5 @@
 import type { StoredPosition } from '../../checkpoint/partition-records.ts';
-import type { PartitionSession, SkippedRange } from '../log/log.ts';
+import type { PartitionSession, SkippedRange } from './log.ts';
 
 /** Position of a partition in the log when it is taken over. */
 type InputPosition = Pick<PartitionSession, 'committedOffset' | 'inputTopicId'>;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { planResume } from '../../../../src/engine/state/resume-position.ts';
+import { planResume } from '../../../../src/engine/log/resume-position.ts';
 import { type Fed, lines, type StreamRun, streamRun, TOPICS } from '../../../fixture/stream/stream-run.ts';
 import { virtualTest as test } from '../../../fixture/virtual-time.ts';
 
