@@ -178,7 +178,10 @@ export class AlertState {
     const alert = { ...known, ...subject };
     this.#alerts.set(key, alert);
     const ended = hasEnded(subject);
-    if (isHeld(alert)) {
+    // An incident whose events are part of another one before it was sent is sent with that one.
+    const isMerged = 'incident' in subject && subject.incident.mergedInto !== null && known.notifiedAtMs === null;
+    if (isMerged) this.#count('merged');
+    if (isMerged || isHeld(alert)) {
       if (ended) this.#alerts.delete(key);
       return;
     }

@@ -32,6 +32,8 @@ export type Suppression =
   | 'cool-down'
   | 'age'
   | 'full'
+  /** Part of another incident before it was sent. */
+  | 'merged'
   /** Larger than the limit of one alert. */
   | 'too-large';
 

@@ -65,6 +65,17 @@ test('further revisions go to receivers that replace what they show; with update
   assert.deepEqual(saidWith(true), [...opened, `hook updated ${ONE}`, `am updated ${ONE}`]);
 });
 
+test('an incident that is merged before its message is sent with the other one alone', () => {
+  const alerts = keptAlerts('');
+  const [one, two] = [incidentLife(1, [1, 2]), incidentLife(5, [5, 6], { startedAtMs: NOON })];
+  for (const { opened } of [one, two]) alerts.state.ingestIncident(opened, NOON);
+  alerts.state.ingestIncident(two.merged(eventId(1)), NOON + SECOND);
+  alerts.restart(NOON + SECOND);
+  alerts.state.advance(NOON + MINUTE);
+  assert.deepEqual(saidBy(alerts.take()), [`hook opened ${ONE}`]);
+  assert.equal(alerts.state.open, 1);
+});
+
 test('an incident that is merged is closed, and the other one has its events', () => {
   const alerts = keptAlerts('');
   const [one, two] = [incidentLife(1, [1, 2]), incidentLife(5, [5, 6], { startedAtMs: NOON })];
