@@ -107,7 +107,7 @@ function incidentSummary({ kind, seriesCount, usualCount, origins }: IncidentFac
     case 'pause':
       return `The input stopped: ${counted(seriesCount, 'detector')} without a value`;
     case 'simultaneous':
-      return `${counted(seriesCount, 'series')} at once; usually ${usualCount ?? 0}${began}`;
+      return `${counted(seriesCount, 'series')} at once${usualCount === null ? '' : `; usually ${usualCount}`}${began}`;
     case 'related':
       return `${seriesCount} related series${began}`;
     case 'single':

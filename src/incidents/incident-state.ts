@@ -52,6 +52,8 @@ export interface IncidentStateOptions {
    * beginning.
    */
   readonly quietMs?: number | null;
+  /** False events of the whole fleet that its target rates allow; null if its size is not known. */
+  readonly targetPerMs?: () => number | null;
   /** Hints about what depends on what: events of one incident stay together, whatever becomes of its hints. */
   readonly dependencies?: Dependencies;
 }
@@ -77,7 +79,7 @@ export class IncidentState {
     this.#options = options;
     this.#dependencies = options.dependencies ?? NO_DEPENDENCIES;
     this.#past = new FleetPast(options.stepMs, this.#changes, this.#dependencies);
-    this.#links = new OnsetLinks(this.#past, this.#dependencies);
+    this.#links = new OnsetLinks(this.#past, this.#dependencies, options.targetPerMs);
   }
 
   get open(): number {
@@ -217,7 +219,8 @@ export class IncidentState {
   #countUsual(incidentId: string): void {
     const kept = this.#incidents.get(incidentId)!;
     if (kept.kind !== 'simultaneous') return;
-    const usualCount = this.#past.ratesAt(this.#members.onsetsOf(incidentId).fromMs).usual;
+    const { isKnown, usual } = this.#past.ratesAt(this.#members.onsetsOf(incidentId).fromMs);
+    const usualCount = isKnown ? usual : null;
     if (usualCount !== kept.usualCount) this.#incidents.set(incidentId, { ...kept, usualCount });
   }
 

@@ -52,6 +52,8 @@ export class FleetPast {
   readonly #pairs: Entries<readonly Together[]>;
   /** The other series of each pair. */
   readonly #partners = new Map<string, Set<string>>();
+  /** Labels of all series with events, also of those whose past does not count yet. */
+  readonly #nesting = new Nesting();
   /** Rates of the newest epochs that were asked for: events come late, so two of them alternate. */
   readonly #rates = new Map<number, FleetRates>();
 
@@ -71,6 +73,7 @@ export class FleetPast {
 
   /** Call it after the last stored entry. */
   restored(): void {
+    for (const { contexts } of this.#series.values()) this.#nesting.add(contexts);
     for (const [key] of this.#pairs.all()) {
       const [one, other] = JSON.parse(key) as readonly [string, string];
       this.#pair(one, other);
@@ -111,7 +114,10 @@ export class FleetPast {
     });
     if (this.#epochs.size > EPOCHS_MAX) this.#forgetEpoch();
     const known = this.#series.get(series);
-    if (known === undefined && this.#series.size >= SERIES_MAX) return;
+    if (known === undefined) {
+      if (this.#series.size >= SERIES_MAX) return;
+      this.#nesting.add(contexts);
+    }
     // Labels change, and an earlier version divided names in another way.
     const isSame = known !== undefined && known.contexts.join('\n') === contexts.join('\n');
     if (!isSame || known.since > epoch) {
@@ -210,7 +216,7 @@ export class FleetPast {
       isKnown: steps > 0,
       series,
       seriesOf,
-      nesting,
+      nesting: steps > 0 ? nesting : this.#nesting,
       usual,
       usualPerMs: usual / this.#partMs,
     };

@@ -1,5 +1,6 @@
 import { type Dependencies, isHint, NO_DEPENDENCIES } from './dependencies.ts';
 import { beginningMs, type FleetPast, type FleetRates, levelOf } from './fleet-past.ts';
+import { improbableCount, improbableCountOfTarget, PARTS_MIN } from './improbable-count.ts';
 import { stretchOf } from './onset-stretch.ts';
 import { haveParts } from './part-counts.ts';
 import { METRIC, type SeriesParts } from './series-parts.ts';
@@ -31,17 +32,11 @@ const COMMON_SHARE = 1 / 3;
 /** Series are related after so many incidents in common, in at least this share of those of either. */
 const TOGETHER_MIN = 2;
 const TOGETHER_SHARE = 0.5;
-/** So many parts of what is shared must begin at once, and so improbable must it be. */
-const PARTS_MIN = 4;
-const BITS_AT_ONCE = 16;
 const AT_ONCE_MS = 2_000;
-/** More onsets than any threshold: no further ones are looked at on either side. */
-const LOOKED_AT_MAX = 256;
+/** Onsets that are looked at on either side, or as many as the threshold is. */
+const LOOKED_AT = 256;
 /** Onsets shortly after a simultaneous beginning belong to it if so few are expected by chance. */
 const FOLLOWERS_EXPECTED_MAX = 0.5;
-
-/** Thresholds that are remembered until they are computed again. */
-const THRESHOLDS_MAX = 10_000;
 
 const FLEET = 'fleet';
 const ofSeries = (series: string) => `series\u0000${series}`;
@@ -53,14 +48,16 @@ const ofSeries = (series: string) => `series\u0000${series}`;
 export class OnsetLinks {
   readonly #past: FleetPast;
   readonly #dependencies: Dependencies;
+  readonly #targetPerMs: () => number | null;
   readonly #lists = new Map<string, Onset[]>();
   /** Those that began with unusually many others, by what they have in common. */
-  readonly #atOnce = new Map<string, Set<string>>();
-  readonly #thresholds = new Map<string, number>();
+  readonly #atOnce = new Map<string, Marked>();
 
-  constructor(past: FleetPast, dependencies: Dependencies = NO_DEPENDENCIES) {
+  /** @param targetPerMs what a fleet without a past is compared with; null: nothing is unusual in it */
+  constructor(past: FleetPast, dependencies: Dependencies = NO_DEPENDENCIES, targetPerMs = (): number | null => null) {
     this.#past = past;
     this.#dependencies = dependencies;
+    this.#targetPerMs = targetPerMs;
   }
 
   add(onset: Onset, link: (link: Link) => void): void {
@@ -86,8 +83,8 @@ export class OnsetLinks {
 
   remove(onset: Onset): void {
     for (const context of [FLEET, ofSeries(onset.series), ...this.#dependencies.extended(onset.contexts)]) {
-      this.#atOnce.get(context)?.delete(onset.eventId);
-      if (this.#atOnce.get(context)?.size === 0) this.#atOnce.delete(context);
+      const marked = this.#atOnce.get(context)?.eventIds;
+      if (marked?.delete(onset.eventId) && marked.size === 0) this.#atOnce.delete(context);
       for (let level = 0; level <= levelOf(onset.strength); level++) {
         const key = listKey(context, level);
         const list = this.#lists.get(key) ?? [];
@@ -128,9 +125,9 @@ export class OnsetLinks {
   /** Windows with far more parts of a context than chance explains are one beginning. */
   #linkAtOnce(list: readonly Onset[], at: number, linking: Linking): void {
     const { context, rates, link } = linking;
-    if (!rates.isKnown) return;
     const onset = list[at];
-    const known = this.#atOnce.get(context);
+    const splits = rates.nesting.splitsOf(context);
+    const known = this.#markedOf(context, splits, rates);
     const twin = [list[at - 1], list[at + 1]].find((near) => near?.atMs === onset.atMs && known?.has(near.eventId));
     if (twin !== undefined) {
       // Every window with the one holds the other, too.
@@ -140,20 +137,21 @@ export class OnsetLinks {
       return;
     }
     const windowMs = Math.max(onset.stepMs, AT_ONCE_MS);
+    const needed = this.#neededAtOnce(context, windowMs, { rates, stepMs: onset.stepMs });
+    if (needed === null) return;
+    const reachMax = Math.max(LOOKED_AT, needed);
     let first = at;
-    while (first > 0 && at - first < LOOKED_AT_MAX && onset.atMs - list[first - 1].atMs <= windowMs) first--;
+    while (first > 0 && at - first < reachMax && onset.atMs - list[first - 1].atMs <= windowMs) first--;
     let last = at;
-    while (last < list.length - 1 && last - at < LOOKED_AT_MAX && list[last + 1].atMs - onset.atMs <= windowMs) last++;
-    if (last - first + 1 < PARTS_MIN) return;
-    const splits = rates.nesting.splitsOf(context);
+    while (last < list.length - 1 && last - at < reachMax && list[last + 1].atMs - onset.atMs <= windowMs) last++;
+    if (last - first + 1 < needed) return;
     if (!haveParts(list.slice(first, last + 1), splits, PARTS_MIN)) return;
-    const needed = this.#neededAtOnce(context, windowMs, rates);
     const window = { list, first, at, last, windowMs, needed, splits, partsMin: PARTS_MIN };
     const stretch = stretchOf(window, null);
     if (stretch === null) return;
     const [from, to] = stretch;
     const marked = known ?? new Set();
-    this.#atOnce.set(context, marked);
+    this.#atOnce.set(context, { splits, eventIds: marked });
     const before = stretchOf(window, at);
     const others = [from === at ? at + 1 : from, to === at ? at - 1 : to];
     if (before?.[0] === others[0] && before[1] === others[1]) {
@@ -175,17 +173,23 @@ export class OnsetLinks {
     for (const i of added) this.#linkFollowers(list, i, linking);
   }
 
-  #neededAtOnce(context: string, windowMs: number, rates: FleetRates): number {
-    const key = `${rates.epoch} ${windowMs} ${context}`;
-    const known = this.#thresholds.get(key);
-    if (known !== undefined) return known;
-    const share = shareOf(context, rates);
-    const expected = share * windowMs * Math.max(rates.perMs, rates.usualPerMs);
-    let needed = PARTS_MIN;
-    while (needed < LOOKED_AT_MAX && bitsOfAtLeast(needed, expected) < BITS_AT_ONCE) needed++;
-    if (this.#thresholds.size >= THRESHOLDS_MAX) this.#thresholds.clear();
-    this.#thresholds.set(key, needed);
-    return needed;
+  /** Both ends of a window are in it: a step more if onsets are on a grid. */
+  #neededAtOnce(
+    context: string,
+    windowMs: number,
+    { rates, stepMs }: { readonly rates: FleetRates; readonly stepMs: number },
+  ): number | null {
+    const { isKnown, perMs, usualPerMs } = rates;
+    const most = windowMs + stepMs;
+    if (isKnown) return improbableCount(shareOf(context, rates) * Math.max(perMs * most, usualPerMs * windowMs));
+    const targetPerMs = this.#targetPerMs();
+    return targetPerMs === null ? null : improbableCountOfTarget(targetPerMs * most);
+  }
+
+  /** Without a past the dimensions that split a fleet change with its first events: earlier marks do not count then. */
+  #markedOf(context: string, splits: readonly string[], { isKnown }: FleetRates): Set<string> | undefined {
+    const marked = this.#atOnce.get(context);
+    return isKnown || marked?.splits.join() === splits.join() ? marked?.eventIds : undefined;
   }
 
   /** Links series that were in incidents together before. */
@@ -202,7 +206,7 @@ export class OnsetLinks {
 
   /** Links onsets shortly after a simultaneous beginning, unless so many come by chance. */
   #linkToLeader(list: readonly Onset[], onset: Onset, { context, rates, link }: Linking): void {
-    const marked = this.#atOnce.get(context);
+    const marked = this.#atOnce.get(context)?.eventIds;
     if (marked === undefined) return;
     for (let i = lowerBound(list, onset) - 1; i >= 0 && follows(onset, list[i], rates); i--) {
       if (!marked.has(list[i].eventId)) continue;
@@ -213,12 +217,18 @@ export class OnsetLinks {
 
   /** The same for what is there already, as far as the next one that leads. */
   #linkFollowers(list: readonly Onset[], at: number, { context, rates, link }: Linking): void {
-    const marked = this.#atOnce.get(context)!;
+    const marked = this.#atOnce.get(context)!.eventIds;
     for (let i = at + 1; i < list.length && follows(list[i], list[at], rates); i++) {
       link({ one: list[at].eventId, other: list[i].eventId, kind: 'simultaneous' });
       if (marked.has(list[i].eventId)) return;
     }
   }
+}
+
+interface Marked {
+  /** Dimensions by which its parts were counted. */
+  readonly splits: readonly string[];
+  readonly eventIds: Set<string>;
 }
 
 interface Linking {
@@ -240,12 +250,6 @@ function shareOf(context: string, { series, seriesOf }: FleetRates): number {
 
 /** Fewer series are no evidence of what share of them has something in common. */
 const SERIES_MIN = 8;
-
-/** -log2 of the probability of at least `count` if so many are expected, by Chernoff's bound of a Poisson tail. */
-function bitsOfAtLeast(count: number, expected: number): number {
-  if (count <= expected) return 0;
-  return (count * Math.log(count / expected) - count + expected) / Math.LN2;
-}
 
 function listKey(context: string, level: number): string {
   return `${level} ${context}`;

@@ -40,22 +40,26 @@ routes: [{ name: incidents, on: incidents, receivers: hook }]
     await startProcess(['incidents'], { folder, env, ready: 'incidents started' }),
     await startProcess(['alerts', '--routes', routes], { folder, env, ready: 'alerts started' }),
   ];
-  const [events, incidents] = [new Set<string>(), new Set<string>()];
-  const follow = (topic: string, into: Set<string>, name: string) =>
+  const events = new Set<string>();
+  /** The newest type of each incident. */
+  const incidents = new Map<string, string>();
+  const follow = (topic: string, take: (record: Readonly<Record<string, string>>) => void) =>
     tailTopic(
       connection,
       { topic, from: 'latest' },
       {
         onRecords(records) {
-          for (const { value } of records) into.add(String(JSON.parse(value!.toString())[name]));
           lastMs = Date.now();
-          if (into === events) lastEventMs = lastMs;
+          for (const { value } of records) take(JSON.parse(value!.toString()));
         },
       },
     );
   const tails = [
-    await follow(TOPICS.events, events, 'eventId'),
-    await follow('anomaly-incidents', incidents, 'incidentId'),
+    await follow(TOPICS.events, ({ eventId }) => {
+      events.add(eventId);
+      lastEventMs = lastMs;
+    }),
+    await follow('anomaly-incidents', ({ incidentId, type }) => incidents.set(incidentId, type)),
   ];
   return {
     async conclude(): Promise<Figures> {
@@ -68,9 +72,11 @@ routes: [{ name: incidents, on: incidents, receivers: hook }]
         ['incidents', 'alerts'].map((name) => readFile(join(folder, `${name}.log`), 'utf8')),
       );
       const dropped = logs.join('').match(/"msg":"[^"]*(?:drop|gave up|given up)/g)?.length ?? 0;
+      const merged = [...incidents.values()].filter((type) => type === 'merged').length;
       return {
         events: events.size,
-        incidents: incidents.size,
+        incidents: incidents.size - merged,
+        merged_incidents: merged,
         messages,
         last_message_behind_last_event_s: rounded(Math.max(0, lastMessageMs - lastEventMs) / 1_000),
         lines_of_drops: dropped,

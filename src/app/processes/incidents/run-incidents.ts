@@ -8,15 +8,20 @@ import { ensureSingleTopic } from '../../../engine/topics/topic-admin.ts';
 import { IncidentRun, type IncidentRunOptions } from '../../../incidents/incident-run.ts';
 import type { IncidentStateOptions } from '../../../incidents/incident-state.ts';
 import { Dependencies } from '../../../incidents/membership/dependencies.ts';
+import { beginningMs } from '../../../incidents/membership/fleet-past.ts';
 import type { Logger } from '../../../ops/logger.ts';
 import { collectIncidents, type Metrics } from '../../../ops/metrics.ts';
 import { type SingletonService, startSingletonService } from '../../../singleton/singleton-service.ts';
 import { meanStepMs } from '../../../time/frequency.ts';
 import { loggedConnection } from '../logged-connection.ts';
 import { createKafkaSingletonLog, openEventsFirst } from '../singleton/kafka-singleton-log.ts';
+import { scoresPerMs } from './fleet-size.ts';
 
-/** The step of a detector that the file does not name any more. */
+/** The step of a detector that the file does not name any more, and its target of one false alarm a week. */
 const STEP_MS_DEFAULT = 60_000;
+const ALARM_RATE_DEFAULT = 1 / 10_080;
+/** The size of the fleet is measured so often. */
+const MEASURE_MS = 60_000;
 
 interface RunIncidentsOptions {
   readonly config: LoadedConfig & { readonly kafka: KafkaConfig };
@@ -59,14 +64,18 @@ export async function runIncidents(options: RunIncidentsOptions): Promise<Single
   if (steps.size === 0) {
     logger.warn('no detectors file: each detector counts as one with a step of a minute; pass --detectors FILE');
   }
+  const stepMs = steps.size === 0 ? STEP_MS_DEFAULT : Math.min(...steps.values());
+  const size = await followFleetSize(options, stepMs);
   const service = await startIncidents(options, {
     log,
     encode: await createIncidentEncoder(stream.output.format, { topic: incidentsTopic, registrar: registry }),
-    stepMs: steps.size === 0 ? STEP_MS_DEFAULT : Math.min(...steps.values()),
+    stepMs,
     stepOf: (detector) => steps.get(detector) ?? STEP_MS_DEFAULT,
     quietMs,
     dependencies: new Dependencies(config.dependsOn),
+    targetPerMs: size.targetPerMs,
   }).catch(async (error: unknown) => {
+    size.stop();
     await registry?.close();
     throw error;
   });
@@ -76,9 +85,31 @@ export async function runIncidents(options: RunIncidentsOptions): Promise<Single
     ...service,
     stop: async () => {
       await service.stop();
+      size.stop();
       await registry?.close();
     },
   };
+}
+
+/** Follows how many false events the target rates of the fleet allow; null while its size is not known. */
+async function followFleetSize({ config: { kafka, stream }, logger }: RunIncidentsOptions, stepMs: number) {
+  const rates = stream.detectors.map(({ settings }) => settings.alarmRate ?? 0);
+  const alarmRate = rates.length === 0 ? ALARM_RATE_DEFAULT : Math.max(...rates);
+  const { scores } = stream.topics;
+  let [targetPerMs, failed] = [null as number | null, false];
+  const measure = async () => {
+    try {
+      const perMs = await scoresPerMs({ config: kafka }, scores, beginningMs(stepMs));
+      targetPerMs = perMs === null ? null : perMs * alarmRate;
+      failed = false;
+    } catch (error) {
+      if (!failed) logger.warn({ err: error, topic: scores }, 'the size of the fleet is not known');
+      failed = true;
+    }
+  };
+  await measure();
+  const timer = setInterval(measure, MEASURE_MS);
+  return { targetPerMs: () => targetPerMs, stop: () => clearInterval(timer) };
 }
 
 type Grouping = Pick<IncidentRunOptions, 'log' | 'encode' | keyof IncidentStateOptions>;

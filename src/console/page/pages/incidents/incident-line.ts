@@ -35,7 +35,7 @@ function eventOf({ incidentId, origins }: IncidentAnswer, events: readonly Event
 
 /** An open incident in one line: its likely origin, size, age, and a drawing of that series. */
 export function IncidentEntry({ app, incident, events, names, nowMs }: IncidentEntryProps): Shown {
-  const { incidentId: id, kind, summary, startedAtMs, severity, acknowledged } = incident;
+  const { incidentId: id, kind, summary, startedAtMs, severity, usualCount, acknowledged } = incident;
   const muted = mutedNow(incident, nowMs);
   const [word, meaning] = INCIDENT_KIND_WORDS[kind];
   const name = incidentName(incident);
@@ -45,7 +45,7 @@ export function IncidentEntry({ app, incident, events, names, nowMs }: IncidentE
     <a class="line-link" href=${incidentAddress(incident)}>
       <span class="kind" title=${meaning}><${Icon} name="incidents" /><span>${word}</span></span>
       <span class="what" title=${summary}><${Name} id=${name} names=${names} />
-        <span class="of">${incidentSize(incident)}${kind === 'simultaneous' ? `; usually ${incident.usualCount}` : ''}
+        <span class="of">${incidentSize(incident)}${usualCount === null ? '' : `; usually ${usualCount}`}
         </span></span>
     </a>
     ${shown === undefined ? html`<span />` : html`<${EventSparkline} source=${app.source} event=${shown} />`}
