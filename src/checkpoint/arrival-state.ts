@@ -63,7 +63,7 @@ export interface WaitingRecords {
   readonly unconfirmed: readonly HeldRecord[];
   /** For older ones, by event time. */
   readonly outOfOrder: readonly HeldRecord[];
-  /** In the order in which they are to be taken; null: the unit awaits no backfill. */
+  /** In the order in which they are accepted; null: the unit awaits no backfill. */
   readonly forBackfill: readonly QueuedRecord[] | null;
   /** Points of steps that are open, and of counters; null for a unit that has neither. */
   readonly steps: OpenStepsState | null;

@@ -204,7 +204,7 @@ export class DeltaLog {
   }
 
   #closeRecord(record: DeltaLogRecord): DeltaLogWrite {
-    const value = WRITER.take();
+    const value = WRITER.drain();
     record.bytes = value.length;
     this.#records.push(record);
     this.#bytes += value.length;

@@ -122,7 +122,7 @@ export function writeGroupState(writer: StateWriter, group: GroupState): void {
 }
 
 /**
- * Writes what happened since the last entry: what was taken, and what changed in the members if a step was scored.
+ * Writes what happened since the last entry: what was accepted, and what changed in the members if a step was scored.
  * Returns false, and writes nothing, where the state must be whole.
  */
 export function writeGroupChange(writer: StateWriter, group: GroupState): boolean {

@@ -91,7 +91,7 @@ export function decodePauses(value: Buffer): OpenPauses {
   return Object.fromEntries(Object.entries(pauses).map(([detector, event]) => [detector, event && keptEvent(event)]));
 }
 
-/** The histories that a partition was filled from. Each is taken up once, whatever becomes of the worker. */
+/** The histories that a partition was filled from. Each is used once, whatever becomes of the worker. */
 export const WARM_STARTS_KEY = Buffer.from('histories');
 
 /** The oldest of more of them is forgotten. */

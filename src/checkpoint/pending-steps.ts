@@ -20,7 +20,7 @@ interface NamedObservation {
   readonly observation: PendingObservation;
 }
 
-/** An observation that was taken since the state of its group was written. */
+/** An observation that was accepted since the state of its group was written. */
 interface AddedObservation extends NamedObservation {
   readonly position: number;
 }

@@ -194,10 +194,10 @@ export class StateWriter {
   }
 
   /** Returns a copy of what was written so far, and empties the writer. */
-  take(): Buffer {
-    const taken = Buffer.from(this.#bytes.subarray(0, this.length));
+  drain(): Buffer {
+    const drained = Buffer.from(this.#bytes.subarray(0, this.length));
     this.length = 0;
-    return taken;
+    return drained;
   }
 
   #reserve(bytes: number): void {

@@ -43,9 +43,9 @@ export class WindowRecords {
     if (number === undefined) {
       number = this.#series.size;
       this.#series.set(series, number);
-      this.#take(SERIES_BYTES);
+      this.#count(SERIES_BYTES);
     }
-    this.#take(HEADER_BYTES + value.length);
+    this.#count(HEADER_BYTES + value.length);
     this.overflowed = this.#budget.bytes > this.#budget.bytesMax;
     if (this.overflowed) this.release();
     else this.#append(number, slot, value);
@@ -70,10 +70,10 @@ export class WindowRecords {
   release(): void {
     this.#series.clear();
     for (const { bytes } of this.#chunks.splice(0)) discard(bytes);
-    this.#take(-this.#bytes);
+    this.#count(-this.#bytes);
   }
 
-  #take(bytes: number): void {
+  #count(bytes: number): void {
     this.#bytes += bytes;
     this.#budget.bytes += bytes;
   }

@@ -21,13 +21,13 @@ export interface FoldPlan<F> {
   /** Rows in flight at most: one batch at least, two by default. */
   readonly rowsInFlightMax?: number | undefined;
   /** Receives a fold's forecast; null where its context has no observation. */
-  take(fold: F, forecast: Float32Array | null): void;
+  accept(fold: F, forecast: Float32Array | null): void;
 }
 
 /** Rows of one batch; bounds the memory of a large request. */
 export const BATCH_ROWS_MAX = 512;
 /**
- * Rows in flight: while some are forecast, others are filled and taken. A small request is in flight as a whole and
+ * Rows in flight: while some are forecast, others are filled and accepted. A small request is in flight as a whole and
  * uses all threads.
  */
 const ROWS_IN_FLIGHT_MAX = 2 * BATCH_ROWS_MAX;
@@ -53,21 +53,21 @@ export async function forecastFolds<F>(
   const inFlight: { readonly rows: number; readonly made: Promise<MadeBatch<F>> }[] = [];
   let rows = 0;
   // In the order of submission: sums of floating-point numbers depend on the order.
-  const takeFirst = async () => {
+  const acceptFirst = async () => {
     const first = inFlight.shift()!;
-    takeBatch(plan, await first.made);
+    acceptBatch(plan, await first.made);
     rows -= first.rows;
   };
   for (const batch of batchesOf(plan, contextBuckets)) {
-    while (inFlight.length > 0 && rows + batch.folds.length > rowsInFlightMax) await takeFirst();
+    while (inFlight.length > 0 && rows + batch.folds.length > rowsInFlightMax) await acceptFirst();
     const made = makeBatch(plan, batch);
-    // A rejection is handled when the batch is taken. It must not count as unhandled before, or when an earlier batch
+    // A rejection is handled when the batch is accepted. It must not count as unhandled before, or when an earlier batch
     // fails.
     made.catch(() => {});
     inFlight.push({ rows: batch.folds.length, made });
     rows += batch.folds.length;
   }
-  while (inFlight.length > 0) await takeFirst();
+  while (inFlight.length > 0) await acceptFirst();
 }
 
 function batchesOf<F>(plan: FoldPlan<F>, contextBuckets: readonly number[]): Batch<F>[] {
@@ -103,11 +103,11 @@ async function makeBatch<F>(plan: FoldPlan<F>, batch: Batch<F>): Promise<MadeBat
   return { ...batch, values, forecasts };
 }
 
-function takeBatch<F>(plan: FoldPlan<F>, { folds, contextLength, values, forecasts }: MadeBatch<F>): void {
+function acceptBatch<F>(plan: FoldPlan<F>, { folds, contextLength, values, forecasts }: MadeBatch<F>): void {
   const width = forecasts.length / folds.length;
   folds.forEach((fold, row) => {
     const isEmpty = !hasObservation(values, row * contextLength, (row + 1) * contextLength);
-    plan.take(fold, isEmpty ? null : forecasts.subarray(row * width, (row + 1) * width));
+    plan.accept(fold, isEmpty ? null : forecasts.subarray(row * width, (row + 1) * width));
   });
 }
 

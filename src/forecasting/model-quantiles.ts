@@ -58,7 +58,7 @@ export async function forecastModelQuantiles<P extends ForecastPoint>(
         levels = made.levels;
         return made.values;
       },
-      take({ point, start, origin }, values) {
+      accept({ point, start, origin }, values) {
         if (values === null) return;
         carryOn(values, levels, { point, start, origin });
         onForecast(point, { values, levels, origin });

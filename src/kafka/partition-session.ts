@@ -127,7 +127,7 @@ async function open(
   { signal, onFailure }: SessionOpening,
 ): Promise<PartitionSession> {
   const { inputTopic, partitionedTopics, compression, partition } = options;
-  const link = await options.shared.take();
+  const link = await options.shared.acquire();
   try {
     const ended = new AbortController();
     const untilEnded = signal === undefined ? ended.signal : AbortSignal.any([signal, ended.signal]);
@@ -264,11 +264,11 @@ function createSession(
       }),
     commit: (outputs: readonly OutputRecord[], nextOffset: number, metadata: string | null = null) => {
       const records = outputs.length;
-      const taken = once(outputs);
+      const drain = once(outputs);
       return exclusively(`partition ${partition} was committed`, async () => {
         const startMs = performance.now();
         const leaderEpoch = options.epochs.before(partition, nextOffset);
-        await producer.commit(taken(), { groupId, topic, partition, offset: nextOffset, leaderEpoch, metadata });
+        await producer.commit(drain(), { groupId, topic, partition, offset: nextOffset, leaderEpoch, metadata });
         options.onCommit?.({ partition, records, durationMs: performance.now() - startMs });
       });
     },
@@ -283,8 +283,8 @@ function createSession(
 function once<T>(held: readonly T[]): () => readonly T[] {
   let left = held;
   return () => {
-    const taken = left;
+    const drained = left;
     left = [];
-    return taken;
+    return drained;
   };
 }

@@ -58,9 +58,9 @@ export async function openCatalog(sources: CatalogSources): Promise<ModelCatalog
     try {
       const manifest = await readModelFolder(folder);
       const { name } = manifest;
-      const taken = models.get(name);
-      if (taken !== undefined) {
-        reasons.push(`model folder ${folder}: name ${name} is that of the model in ${dirname(taken.graphPath)}`);
+      const known = models.get(name);
+      if (known !== undefined) {
+        reasons.push(`model folder ${folder}: name ${name} is that of the model in ${dirname(known.graphPath)}`);
       } else if (operators.includes(folder) && Object.hasOwn(aliases, name)) {
         reasons.push(`model folder ${folder}: name ${name} is an alias of ${aliases[name]}, which clients rely on`);
       }

@@ -238,12 +238,12 @@ export class Forecasters {
     for (let thread = idle.pop(); thread !== undefined && this.#queue.rows > 0; thread = idle.pop()) {
       const share = Math.ceil(this.#queue.rowsNext / (idle.length + 1));
       const rowsMax = shared ? Math.min(share, Math.ceil(this.#queue.fullNext * SHARED_RUN)) : share;
-      this.#run(thread, this.#queue.take(Math.max(RUN_ROWS_MIN, rowsMax)));
+      this.#run(thread, this.#queue.pop(Math.max(RUN_ROWS_MIN, rowsMax)));
     }
     // A full run gains nothing by waiting. While there are full runs no thread is idle, so other lines have their turn
     // here, too.
     for (const thread of shared ? [] : this.#threads) {
-      if (thread.runs < RUNS_PER_THREAD_MAX && this.#queue.hasFullRun()) this.#run(thread, this.#queue.take());
+      if (thread.runs < RUNS_PER_THREAD_MAX && this.#queue.hasFullRun()) this.#run(thread, this.#queue.pop());
     }
     if (this.#isDrained()) this.#onDrained?.();
   }

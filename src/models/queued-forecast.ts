@@ -48,9 +48,9 @@ export function runOf(segments: readonly Segment<QueuedForecast>[]): RunRequest 
   const rows = Math.ceil(rowsOf(segments) / rowsUnit) * rowsUnit;
   const values = new Float32Array(rows * contextLength);
   let at = 0;
-  for (const { request, firstRow, rows: taken } of segments) {
-    values.set(request.batch.values.subarray(firstRow * contextLength, (firstRow + taken) * contextLength), at);
-    at += taken * contextLength;
+  for (const { request, firstRow, rows: own } of segments) {
+    values.set(request.batch.values.subarray(firstRow * contextLength, (firstRow + own) * contextLength), at);
+    at += own * contextLength;
   }
   const members = batch.isGroup ? batch.rows : 0;
   return { model, rows, members, contextLength, horizon: horizonRun, values, quantiles, theta };

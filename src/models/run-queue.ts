@@ -127,25 +127,25 @@ export class RunQueue<R extends QueuedRequest> {
     return false;
   }
 
-  /** Takes a run of at most `rowsMax` rows from the next line. Its owner, and its line, go to the end of the turns. */
-  take(rowsMax = Number.POSITIVE_INFINITY): Segment<R>[] {
+  /** Pops a run of at most `rowsMax` rows from the next line. Its owner, and its line, go to the end of the turns. */
+  pop(rowsMax = Number.POSITIVE_INFINITY): Segment<R>[] {
     const next = this.#next();
     if (next === null) return [];
     const { owner, key, line } = next;
     let left = line.isGroup ? line.rows : Math.min(rowsMax, line.full);
     const others = [...line.segments.keys()].filter((other) => other !== owner);
-    const taken: Segment<R>[] = [];
+    const popped: Segment<R>[] = [];
     for (const each of [owner, ...others]) {
       if (left === 0) break;
       const own = cut(line.segments.get(each) ?? [], left, line.full);
       const rows = rowsOf(own);
       left -= rows;
-      taken.push(...own);
+      popped.push(...own);
       this.#count(key, each, -rows);
     }
     moveToEnd(this.#owners, owner);
     moveToEnd(this.#owners.get(owner), key);
-    return taken;
+    return popped;
   }
 
   #next(): { readonly owner: string; readonly key: string; readonly line: Line<R> } | null {
@@ -165,7 +165,7 @@ export class RunQueue<R extends QueuedRequest> {
     return own <= this.rowsMax * SMALL_SHARE && this.#rows + rows <= 2 * this.rowsMax;
   }
 
-  /** Adds rows of an owner to a line, or takes them away. What is empty is removed. */
+  /** Adds rows of an owner to a line, or removes them. What is empty is removed. */
   #count(key: string, owner: string, rows: number): void {
     const line = this.#lines.get(key);
     assert(line !== undefined, 'rows are counted in their line');
@@ -197,14 +197,14 @@ function cut<R extends QueuedRequest>(segments: Segment<R>[], rowsMax: number, f
   let left = rowsMax;
   let whole = 0;
   while (whole < segments.length && segments[whole].rows <= left) left -= segments[whole++].rows;
-  const taken = segments.splice(0, whole);
-  if (left === 0) return taken;
+  const popped = segments.splice(0, whole);
+  if (left === 0) return popped;
   const split = segments.shift();
-  if (split === undefined) return taken;
+  if (split === undefined) return popped;
   const { request, firstRow, rows } = split;
-  taken.push({ request, firstRow, rows: left });
+  popped.push({ request, firstRow, rows: left });
   const rest = { request, firstRow: firstRow + left, rows: rows - left };
   if (rest.rows < full) segments.unshift(rest);
   else segments.push(rest);
-  return taken;
+  return popped;
 }

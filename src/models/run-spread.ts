@@ -16,7 +16,7 @@ export function spreadRuns<R extends QueuedRequest>(queue: RunQueue<R>, threads:
   for (let key = queue.keyNext; key !== null; key = queue.keyNext) {
     const share = shares.get(key) ?? Math.max(rowsMin, Math.ceil(queue.rowsNext / threads));
     shares.set(key, share);
-    runs.push(queue.take(share));
+    runs.push(queue.pop(share));
   }
   const costOf = (run: Run<R>) => RUN_OVERHEAD_VALUES + rowsOf(run) * run[0].request.batch.contextLength;
   const loads = Array.from({ length: threads }, () => ({ runs: [] as Run<R>[], cost: 0 }));

@@ -40,9 +40,9 @@ export function writeProfile(writer: StateWriter, state: ProfileState | null): v
 export function readProfile(reader: StateReader, state: ProfileState | null): void {
   const daySlots = reader.u8();
   if (daySlots === 0) return;
-  const taken = state?.layout.daySlots === daySlots ? state : null;
-  readNumbers(reader, taken);
-  readSlots(reader, taken, slotPlaces(daySlots).count);
+  const kept = state?.layout.daySlots === daySlots ? state : null;
+  readNumbers(reader, kept);
+  readSlots(reader, kept, slotPlaces(daySlots).count);
 }
 
 /** Writes what changed in the seasonal profile since it was last written. */
@@ -62,18 +62,18 @@ export function writeProfileChange(writer: StateWriter, state: ProfileState | nu
 export function readProfileChange(reader: StateReader, state: ProfileState | null): void {
   const daySlots = reader.u8();
   if (daySlots === 0) return;
-  const taken = state?.layout.daySlots === daySlots ? state : null;
+  const kept = state?.layout.daySlots === daySlots ? state : null;
   const closed = reader.u8();
   if (closed === ROWS && reader.format >= ROWS_FORMAT) {
-    readRows(reader, taken);
+    readRows(reader, kept);
     return;
   }
-  const weekSlot = readNumbers(reader, taken);
-  if (closed === EVERYTHING) readSlots(reader, taken, slotPlaces(daySlots).count);
+  const weekSlot = readNumbers(reader, kept);
+  if (closed === EVERYTHING) readSlots(reader, kept, slotPlaces(daySlots).count);
   if (closed !== ONE_SLOT) return;
   for (const at of placesOfSlot(daySlots, weekSlot)) {
     const half = reader.f16();
-    if (taken !== null) taken.halves[taken.halfStart + at] = half;
+    if (kept !== null) kept.halves[kept.halfStart + at] = half;
   }
 }
 

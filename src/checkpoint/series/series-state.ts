@@ -260,7 +260,7 @@ export function closedWindowRecord(series: ChangelogSeries): { readonly key: Buf
   writeClosedWindow(WRITER, series);
   const { layout, closedWindows } = series.detector;
   const key = Buffer.from(`w/${(closedWindows - 1) % (layout.windowsKept + 1)}/${series.key}`);
-  return { key, value: WRITER.take() };
+  return { key, value: WRITER.drain() };
 }
 
 /** Every key that closed windows of a series may have. */

@@ -98,7 +98,7 @@ export function compilePointRecords({ mapping, groupPathOf, futureLimitOf }: Poi
           continue;
         }
         const outcome = write({ series, group, timestampMs, value, extras }, nowMs);
-        if (outcome.kind === 'record') written.push(outcome);
+        if (outcome.kind === 'record') written.addRecord(outcome);
         else refusals.add(`${series.slice(0, 200)}: ${outcome.reason}`);
       }
     }
@@ -129,7 +129,7 @@ class WrittenRecords {
 
   add({ key, latin1 }: SeriesRecord, text: string): void {
     if (!latin1) {
-      this.push({ key, value: Buffer.from(text) });
+      this.addRecord({ key, value: Buffer.from(text) });
       return;
     }
     if (this.#text.length > SHARED_BYTES_MAX) this.flushed();
@@ -138,7 +138,7 @@ class WrittenRecords {
     this.#ends.push(this.#text.length);
   }
 
-  push(record: KeyedRecord): void {
+  addRecord(record: KeyedRecord): void {
     this.flushed().push(record);
   }
 

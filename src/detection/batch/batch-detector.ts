@@ -84,7 +84,7 @@ export function* planDetection({ series, settings, cleaned, offsets }: Detection
       fill({ series: index, cutoff }, target) {
         contextBefore(histories[index], cutoff, target);
       },
-      take({ series: index, cutoff, requested }, medians) {
+      accept({ series: index, cutoff, requested }, medians) {
         if (requested !== null) addForecast(histories[index], cutoff, h, medians);
       },
     },

@@ -37,7 +37,7 @@ export function abandonOpenState(openState: OpenState, reason: AbandonReason, st
   const isRead = abandonReasonOf(openState) === null && formatOfEntry(openState.kind) >= STATE_FORMAT_MIN;
   const events = isRead ? readEventState(newestReader(openState)) : null;
   const orphan = events && ({ state: events, reason: 'evicted' } as const);
-  const abandoned = { ...openState, bytes: writer.take(), changes: [] };
+  const abandoned = { ...openState, bytes: writer.drain(), changes: [] };
   const outdated = keepOutdated(abandoned, { reason, orphan, idleMs: null }, state);
   return Object.assign(outdated, openStateSize(openState));
 }

@@ -161,7 +161,7 @@ class Lanes implements Iterable<BrokerConnection> {
 
   /** Does something with a connection of its own. After `msMax` the connection is closed, which ends what it does. */
   async use<T>(work: (connection: BrokerConnection) => Promise<T>, msMax: number | null = null): Promise<T> {
-    const lane = this.#take() ?? (await this.#wait());
+    const lane = this.#acquire() ?? (await this.#wait());
     const late = msMax === null ? undefined : setTimeout(() => close(lane), msMax);
     try {
       if (lane.connection?.isConnected() !== true) lane.connection = await this.#open();
@@ -172,7 +172,7 @@ class Lanes implements Iterable<BrokerConnection> {
       throw error;
     } finally {
       clearTimeout(late);
-      this.#giveBack(lane);
+      this.#release(lane);
     }
   }
 
@@ -184,7 +184,7 @@ class Lanes implements Iterable<BrokerConnection> {
   }
 
   /** An idle connection, or a new one; null where a request has to wait. */
-  #take(): Lane | null {
+  #acquire(): Lane | null {
     const nowMs = performance.now();
     // The first ones, so that few are in use.
     let lane = this.#lanes.find(({ busySinceMs }) => busySinceMs === null);
@@ -214,7 +214,7 @@ class Lanes implements Iterable<BrokerConnection> {
   #serveWaiting(): void {
     this.#look = null;
     while (this.#waiting.length > 0) {
-      const lane = this.#take();
+      const lane = this.#acquire();
       if (lane === null) {
         this.#look = setTimeout(() => this.#serveWaiting(), SLOW_MS / 4);
         return;
@@ -223,7 +223,7 @@ class Lanes implements Iterable<BrokerConnection> {
     }
   }
 
-  #giveBack(lane: Lane): void {
+  #release(lane: Lane): void {
     const nowMs = performance.now();
     // Slow ones must not make each other look usual.
     const tookMs = Math.min(nowMs - (lane.busySinceMs ?? nowMs), 2 * this.#usualMs + USUAL_MS_MIN);

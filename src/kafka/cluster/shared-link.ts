@@ -7,7 +7,7 @@ interface SharedLinkState {
 }
 
 /**
- * One link for all partition sessions of a worker. A session that ends gives it back. Where the metadata cannot be
+ * One link for all partition sessions of a worker. A session that ends releases it. If the metadata cannot be
  * refreshed it is replaced for those that come next, and closed when the last session that has it ends.
  */
 export class SharedLink {
@@ -18,29 +18,29 @@ export class SharedLink {
     this.#connect = connect;
   }
 
-  /** Its metadata are fresh. `destroy` gives it back. Throws kafkajs's errors. */
-  async take(): Promise<ClusterLink> {
+  /** Its metadata are fresh. `destroy` releases it. Throws kafkajs's errors. */
+  async acquire(): Promise<ClusterLink> {
     const isNew = this.#newest === null;
     this.#newest ??= { link: this.#connect(), users: 0 };
-    const taken = this.#newest;
-    taken.users++;
-    let given = false;
-    const giveBack = () => {
-      if (!given) this.#giveBack(taken);
-      given = true;
+    const acquired = this.#newest;
+    acquired.users++;
+    let released = false;
+    const releaseOnce = () => {
+      if (!released) this.#release(acquired);
+      released = true;
     };
     try {
-      const link = await taken.link;
+      const link = await acquired.link;
       if (!isNew) await refreshLeaders(link.cluster);
-      return { ...link, destroy: giveBack };
+      return { ...link, destroy: releaseOnce };
     } catch (error) {
-      if (this.#newest === taken) this.#newest = null;
-      giveBack();
+      if (this.#newest === acquired) this.#newest = null;
+      releaseOnce();
       throw error;
     }
   }
 
-  #giveBack(state: SharedLinkState): void {
+  #release(state: SharedLinkState): void {
     if (--state.users > 0) return;
     if (this.#newest === state) this.#newest = null;
     state.link.then(

@@ -188,7 +188,7 @@ async function fetchOnce({ cluster }: ClusterLink, topic: string, place: MovingP
     if (place.topicId !== topicId) break;
     try {
       if (fetched.errorCode === OFFSET_OUT_OF_RANGE) await locate(cluster, topic, place, fetched.partition);
-      else batches.push(takeRecords(fetched, place));
+      else batches.push(acceptRecords(fetched, place));
     } catch (error) {
       fail(error);
     }
@@ -223,7 +223,7 @@ async function fetchFromLeaders(
 }
 
 /** Decodes the records of a partition, and moves its position. Throws where they could not be fetched or decoded. */
-function takeRecords(fetched: FetchedPartition, { positions, epochs }: MovingPlace): TopicRecord[] {
+function acceptRecords(fetched: FetchedPartition, { positions, epochs }: MovingPlace): TopicRecord[] {
   const { partition, errorCode, aborted } = fetched;
   if (errorCode !== 0) throw errorFromCode(errorCode);
   const fromOffset = positions.get(partition) ?? 0;

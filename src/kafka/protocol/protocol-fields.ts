@@ -153,7 +153,7 @@ export function encodeRequest<Request>(
 export function encodeFields<T>(encoding: Encoding, fields: StructFields<T>, values: NoInfer<T>): Buffer {
   const writer = new FieldWriter(encoding);
   writeFields(writer, fields, values);
-  return writer.take();
+  return writer.concat();
 }
 
 /** Decodes the named fields of an answer; they may be the first ones alone. */
@@ -215,7 +215,7 @@ export class FieldWriter {
     if (this.#isCompact) this.bytes(1);
   }
 
-  take(): Buffer {
+  concat(): Buffer {
     return Buffer.concat(this.#parts);
   }
 

@@ -68,7 +68,7 @@ test('whole states and changes restore the points of a unit exactly, wherever th
         const isChange = !open.whole && i % 7 !== 0;
         if (!isChange) entries = [];
         writeOpenSteps(writer, open, isChange);
-        entries.push(writer.take());
+        entries.push(writer.drain());
         const restored = new OpenSteps(settings, place);
         for (const bytes of entries) restored.resume(readOpenSteps(new StateReader(bytes)));
         assert.deepEqual(kept(restored), kept(open));

@@ -14,7 +14,7 @@ import { fc } from '../../fixture/fast-check.ts';
 function written(numbers: readonly number[]): Buffer {
   const writer = new StateWriter();
   for (const number of numbers) writer.number(number);
-  return writer.take();
+  return writer.drain();
 }
 
 test('every number is read as it was written, to the last bit', () => {
@@ -40,7 +40,7 @@ test('NaN has one pattern, whatever bits it had', () => {
     writer.f16(value);
     writer.f32(value);
     writer.f64(value);
-    return writer.take().toString('hex');
+    return writer.drain().toString('hex');
   });
   assert.deepEqual(new Set(patterns), new Set(['007e0000c07f000000000000f87f']));
 });

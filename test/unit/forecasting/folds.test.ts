@@ -25,7 +25,7 @@ function plan(lengths: readonly number[]) {
       submitted.push({ batch, answer: () => resolve(newest), fail: reject });
       return promise;
     },
-    take(fold, forecast) {
+    accept(fold, forecast) {
       assert.equal(forecast?.[0], fold);
       taken.push(fold);
     },

@@ -21,45 +21,45 @@ function shown(segments: readonly Segment<Named>[]): string {
 
 test('requests of one key are merged first in, first out', () => {
   const queue = queueOf([request('a', 3), request('b', 2), request('c', 4)]);
-  assert.equal(shown(queue.take(5)), 'a[0..3] b[0..2]');
-  assert.equal(shown(queue.take(5)), 'c[0..4]');
+  assert.equal(shown(queue.pop(5)), 'a[0..3] b[0..2]');
+  assert.equal(shown(queue.pop(5)), 'c[0..4]');
   assert.equal(queue.rows, 0);
 });
 
 test('the remainder of a cut request goes to the end of its line, so that a long request does not block a short one', () => {
   const queue = queueOf([request('long', 20), request('short', 2)]);
-  assert.equal(shown(queue.take(8)), 'long[0..8]');
-  assert.equal(shown(queue.take(8)), 'short[0..2] long[8..14]');
-  assert.equal(shown(queue.take(8)), 'long[14..20]');
+  assert.equal(shown(queue.pop(8)), 'long[0..8]');
+  assert.equal(shown(queue.pop(8)), 'short[0..2] long[8..14]');
+  assert.equal(shown(queue.pop(8)), 'long[14..20]');
 });
 
 test('the remainder of a cut request that fits into a run is the first of the next one: small requests keep their order', () => {
   const queue = queueOf([request('a', 5), request('b', 6), request('c', 4)]);
-  assert.equal(shown(queue.take(8)), 'a[0..5] b[0..3]');
-  assert.equal(shown(queue.take(8)), 'b[3..6] c[0..4]');
+  assert.equal(shown(queue.pop(8)), 'a[0..5] b[0..3]');
+  assert.equal(shown(queue.pop(8)), 'b[3..6] c[0..4]');
 });
 
 test('requests of different keys never share a run, and their lines take turns', () => {
   const queue = queueOf([request('a', 4, 'x'), request('b', 1, 'y')]);
-  assert.equal(shown(queue.take(2)), 'a[0..2]');
-  assert.equal(shown(queue.take(2)), 'b[0..1]');
-  assert.equal(shown(queue.take(2)), 'a[2..4]');
-  assert.equal(shown(queue.take(2)), '');
+  assert.equal(shown(queue.pop(2)), 'a[0..2]');
+  assert.equal(shown(queue.pop(2)), 'b[0..1]');
+  assert.equal(shown(queue.pop(2)), 'a[2..4]');
+  assert.equal(shown(queue.pop(2)), '');
 });
 
 test('a group is never cut', () => {
   const one = request('group', 20, 'its own line');
   const queue = queueOf([{ ...one, batch: { ...one.batch, isGroup: true } }, request('a', 3)]);
-  assert.equal(shown(queue.take(8)), 'group[0..20]');
-  assert.equal(shown(queue.take(8)), 'a[0..3]');
+  assert.equal(shown(queue.pop(8)), 'group[0..20]');
+  assert.equal(shown(queue.pop(8)), 'a[0..3]');
 });
 
 test('a line with a full run is found behind a shorter one, which has its turn first', () => {
   const queue = queueOf([request('a', 2, 'x'), request('b', 9, 'y')]);
   assert.equal(queue.rowsNext, 2);
   assert.equal(queue.hasFullRun(), true);
-  assert.equal(shown(queue.take()), 'a[0..2]');
-  assert.equal(shown(queue.take()), 'b[0..8]');
+  assert.equal(shown(queue.pop()), 'a[0..2]');
+  assert.equal(shown(queue.pop()), 'b[0..8]');
   assert.equal(queue.hasFullRun(), false);
   assert.equal(queue.rowsNext, 1);
 });
@@ -74,11 +74,11 @@ test('a request that does not fit is not queued', () => {
 test('a removed request leaves the others; removing it twice, or after it was taken, changes nothing', () => {
   const [a, b] = [request('a', 6), request('b', 2)];
   const queue = queueOf([a, b]);
-  assert.equal(shown(queue.take(4)), 'a[0..4]');
+  assert.equal(shown(queue.pop(4)), 'a[0..4]');
   queue.remove(a);
   queue.remove(a);
   assert.equal(queue.rows, 2);
-  assert.equal(shown(queue.take(4)), 'b[0..2]');
+  assert.equal(shown(queue.pop(4)), 'b[0..2]');
   queue.remove(b);
   assert.equal(queue.rows, 0);
 });
@@ -90,7 +90,7 @@ test('clear returns the queued requests', () => {
     ['a', 'b'],
   );
   assert.equal(queue.rows, 0);
-  assert.equal(shown(queue.take(8)), '');
+  assert.equal(shown(queue.pop(8)), '');
 });
 
 const ownedBy = (owner: string, name: string, rows: number, key = 'line'): Named => {
@@ -100,11 +100,11 @@ const ownedBy = (owner: string, name: string, rows: number, key = 'line'): Named
 test('owners take turns, however many requests and lines one of them has', () => {
   const many = Array.from({ length: 70 }, (_, i) => ownedBy('ann', `a${i}`, 100, `line ${i % 7}`));
   const queue = queueOf([...many, ownedBy('bob', 'b', 3, 'line 0'), ownedBy('bob', 'c', 3, 'of his own')], 10_000);
-  assert.equal(shown(queue.take()), 'a0[0..8]');
-  assert.equal(shown(queue.take()), 'b[0..3] a7[0..5]');
-  assert.equal(shown(queue.take()), 'a1[0..8]');
-  assert.equal(shown(queue.take()), 'c[0..3]');
-  assert.equal(shown(queue.take()), 'a2[0..8]');
+  assert.equal(shown(queue.pop()), 'a0[0..8]');
+  assert.equal(shown(queue.pop()), 'b[0..3] a7[0..5]');
+  assert.equal(shown(queue.pop()), 'a1[0..8]');
+  assert.equal(shown(queue.pop()), 'c[0..3]');
+  assert.equal(shown(queue.pop()), 'a2[0..8]');
 });
 
 test('an owner that has filled the queue does not keep the few rows of another one out', () => {
@@ -118,6 +118,6 @@ test('an owner that has filled the queue does not keep the few rows of another o
 
 test('rows of several owners that fit together share a run', () => {
   const queue = queueOf([ownedBy('ann', 'a', 3), ownedBy('bob', 'b', 3), ownedBy('eve', 'c', 3)]);
-  assert.equal(shown(queue.take()), 'a[0..3] b[0..3] c[0..2]');
-  assert.equal(shown(queue.take()), 'c[2..3]');
+  assert.equal(shown(queue.pop()), 'a[0..3] b[0..3] c[0..2]');
+  assert.equal(shown(queue.pop()), 'c[2..3]');
 });

@@ -106,11 +106,11 @@ async function forecastPlan(
         levels = made.levels;
         return made.values;
       },
-      take(fold, forecast) {
-        if (forecast === null || !all.has(fold)) return plan.take(fold, forecast);
+      accept(fold, forecast) {
+        if (forecast === null || !all.has(fold)) return plan.accept(fold, forecast);
         histories[fold.series].modelDeviations.set(fold.cutoff, deviationOfQuantiles(forecast, 0, { levels, horizon }));
         const median = levels.indexOf(0.5);
-        plan.take(
+        plan.accept(
           fold,
           Float32Array.from({ length: horizon }, (_, k) => forecast[k * levels.length + median]),
         );

@@ -37,7 +37,7 @@ function fresh(stepMs = STEP_MS): ProfileState {
 function bytesOf(write: (writer: StateWriter) => void): Buffer {
   const writer = new StateWriter();
   write(writer);
-  return writer.take();
+  return writer.drain();
 }
 
 test('a profile that is written in parts is restored exactly, whatever happened between them', () => {

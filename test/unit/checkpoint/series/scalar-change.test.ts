@@ -31,7 +31,7 @@ const value = fc.oneof(
 function bytesOf(detector: SeriesDetector): Buffer {
   const writer = new StateWriter();
   writeDetectorState(writer, detector);
-  return writer.take();
+  return writer.drain();
 }
 
 test('a state with its changes is the state that was changed, byte for byte, in one row a change and in more', () => {
@@ -62,13 +62,13 @@ test('a state with its changes is the state that was changed, byte for byte, in 
           const writer = new StateWriter();
           if (isChangeOf(written, detector)) {
             writeDetectorChange(writer, detector, written);
-            readDetectorChange(new StateReader(writer.take()), kept, detector.positions);
+            readDetectorChange(new StateReader(writer.drain()), kept, detector.positions);
             assert.deepEqual(bytesOf(kept), bytesOf(detector));
           } else {
             kept.release();
             kept = new SeriesDetector(memory);
             writeDetectorState(writer, detector);
-            readDetectorState(new StateReader(writer.take()), kept);
+            readDetectorState(new StateReader(writer.drain()), kept);
           }
           written = detector.positions;
         }

@@ -30,7 +30,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('sessions share one link, with metadata that are fresh for each; it closes with the last of them', async () => {
   const { link, opened } = shared();
-  const [a, b] = await Promise.all([link.take(), link.take()]);
+  const [a, b] = await Promise.all([link.acquire(), link.acquire()]);
   assert.deepEqual([opened.length, opened[0].refreshes], [1, 1]);
   a.destroy();
   a.destroy();
@@ -39,16 +39,16 @@ test('sessions share one link, with metadata that are fresh for each; it closes 
   b.destroy();
   await settled();
   assert.equal(opened[0].closed, true);
-  await link.take();
+  await link.acquire();
   assert.equal(opened.length, 2);
 });
 
 test('a link whose brokers are gone is replaced; the sessions that have it keep it', async () => {
   const { link, opened } = shared();
-  const earlier = await link.take();
+  const earlier = await link.acquire();
   opened[0].refresh = () => Promise.reject(new Error('no broker answers'));
-  await assert.rejects(link.take(), /no broker answers/);
-  const later = await link.take();
+  await assert.rejects(link.acquire(), /no broker answers/);
+  const later = await link.acquire();
   assert.deepEqual([opened.length, opened[0].closed], [2, false]);
   earlier.destroy();
   await settled();
@@ -62,7 +62,7 @@ test('a link that could not be opened is opened again', async () => {
     if (++tries === 1) throw new Error('connection refused');
     return { destroy: () => undefined } as unknown as ClusterLink;
   });
-  await assert.rejects(link.take(), /refused/);
-  await link.take();
+  await assert.rejects(link.acquire(), /refused/);
+  await link.acquire();
   assert.equal(tries, 2);
 });

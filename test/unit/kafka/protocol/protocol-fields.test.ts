@@ -28,7 +28,7 @@ const PLAIN = { version: 0, isCompact: false };
 function throughBytes<T>(field: Field<T>, value: T, encoding: Encoding): T {
   const writer = new FieldWriter(encoding);
   field.write(writer, value);
-  return field.read(new FieldReader(writer.take(), encoding));
+  return field.read(new FieldReader(writer.concat(), encoding));
 }
 
 function bodyOf<T>(encoding: Encoding, fields: Parameters<typeof encodeRequest<T>>[1], values: NoInfer<T>): string {
@@ -77,7 +77,7 @@ test('large views of a request are parts of their own, and none of its bytes is 
     ] as const)
       (field as Field<unknown>).write(writer, value);
     writer.tags();
-    assert.deepEqual(Buffer.concat([whole.subarray(at), ...rest]), writer.take());
+    assert.deepEqual(Buffer.concat([whole.subarray(at), ...rest]), writer.concat());
     assert.equal(rest.filter((part) => part === large).length, views.filter((view) => view === large).length);
   }
 });
