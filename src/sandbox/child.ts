@@ -39,7 +39,7 @@ async function answer(input: Uint8Array): Promise<void> {
 }
 
 link.on('data', (chunk) => {
-  const reading = reader.push(chunk);
+  const reading = reader.accept(chunk);
   assert(reading.kind === 'frames', 'a parent writes frames');
   for (const { kind, payload } of reading.frames) {
     if (kind === 'setup') void prepare(payload);

@@ -44,12 +44,12 @@ export class FrameReader {
     this.#payloadBytesMax = payloadBytesMax;
   }
 
-  push(chunk: Buffer): FrameReading {
+  accept(chunk: Buffer): FrameReading {
     const frames: Frame[] = [];
     let at = 0;
     while (at < chunk.length || this.#payload?.length === 0) {
       if (this.#payload === null) {
-        at += this.#take(chunk, at);
+        at += this.#readHeader(chunk, at);
         if (this.#headerBytes < HEADER_BYTES) break;
         if (this.#header[0] >= KINDS.length) return { kind: 'unreadable' };
         const bytes = this.#header.readUInt32BE(1);
@@ -70,7 +70,7 @@ export class FrameReader {
   }
 
   /** Copies header bytes from the chunk and returns their number. */
-  #take(chunk: Buffer, at: number): number {
+  #readHeader(chunk: Buffer, at: number): number {
     const copied = chunk.copy(this.#header, this.#headerBytes, at);
     this.#headerBytes += copied;
     return copied;

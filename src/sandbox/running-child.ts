@@ -92,7 +92,7 @@ export class RunningChild {
 
   #read(chunk: Buffer): void {
     if (this.#killedFor !== null) return;
-    const reading = this.#reader.push(chunk);
+    const reading = this.#reader.accept(chunk);
     if (reading.kind === 'frames') for (const frame of reading.frames) this.#onFrame(frame);
     else if (reading.kind === 'too-large') this.#end({ kind: 'output-too-large' });
     else this.#end({ kind: 'ended', text: 'it wrote bytes that are no frame' });

@@ -82,7 +82,7 @@ export class Turns {
     this.#held.set(owner, own);
     own.all++;
     try {
-      if (this.#hasPlace(owner)) this.#take(owner);
+      if (this.#hasPlace(owner)) this.#begin(owner);
       else await this.#queues.wait(owner, signal);
       try {
         return await work();
@@ -102,7 +102,7 @@ export class Turns {
     return this.#running < places && (this.#held.get(owner)?.running ?? 0) < ofOwner;
   }
 
-  #take(owner: string): void {
+  #begin(owner: string): void {
     const own = this.#held.get(owner);
     assert(own !== undefined, 'work that waits is held');
     own.running++;
@@ -117,7 +117,7 @@ export class Turns {
       .sort((a, b) => a.running - b.running || a.begun - b.begun);
     if (next === undefined) return;
     // From now on, not from when it runs: nobody may come between.
-    this.#take(next.owner);
+    this.#begin(next.owner);
     this.#queues.begin(next.owner);
     this.#beginNext();
   }

@@ -120,7 +120,7 @@ class GuardedCall {
   async #holdShare(keyId: string): Promise<void> {
     const { bodies, rules, limits: { shareMsMax } = MESSAGE_LIMITS } = this.#options;
     const { bodyBytesMax: bytes } = rules;
-    for (let waitedMs = 0; !bodies.take(keyId, bytes); waitedMs += SHARE_LOOK_MS) {
+    for (let waitedMs = 0; !bodies.reserve(keyId, bytes); waitedMs += SHARE_LOOK_MS) {
       if (waitedMs >= shareMsMax) throw overloaded('Too many large requests at once, try again');
       await sleep(SHARE_LOOK_MS);
       if (this.#body.ended) return;

@@ -69,12 +69,12 @@ export async function startOtlpServer(options: OtlpServerOptions): Promise<OtlpS
   const tls = paths === null ? null : await readTls(paths);
   const grpc = grpcServer(options);
   const connections = grpc.createConnectionInjector(ServerCredentials.createInsecure());
-  const take = (socket: Socket) => connections.injectConnection(socket);
+  const accept = (socket: Socket) => connections.injectConnection(socket);
   // Its own listener: it closes connections beyond the limits, and renews its certificate.
   const listener =
     tls === null
-      ? createServer(take)
-      : createTlsServer({ ...tls, ALPNProtocols: ['h2'], handshakeTimeout: limits.headersMsMax }, take);
+      ? createServer(accept)
+      : createTlsServer({ ...tls, ALPNProtocols: ['h2'], handshakeTimeout: limits.headersMsMax }, accept);
   limitSockets(listener, limits, trustedProxies);
   if (paths !== null && tls !== null) renewTls(listener as ReturnType<typeof createTlsServer>, tls, { paths, logger });
   try {

@@ -19,7 +19,7 @@ import { CLIENT_GONE } from './exchange/client-gone.ts';
 import { compressAnswers } from './exchange/content-encoding.ts';
 import { answerProblems, PROTECTED, refuseBadConnections } from './exchange/failures.ts';
 import type { App } from './exchange/fastify-app.ts';
-import { takeBodies } from './exchange/request-bodies.ts';
+import { acceptBodies } from './exchange/request-bodies.ts';
 import { refuseAmbiguousRequests } from './exchange/request-framing.ts';
 import { requireKey } from './exchange/require-key.ts';
 import { holdToTable, rulesOf } from './exchange/route-rules.ts';
@@ -130,7 +130,7 @@ async function guardedApp(
   compressAnswers(app);
   logRequests(app, services);
   refuseAmbiguousRequests(app);
-  takeBodies(app, {
+  acceptBodies(app, {
     budget: services.bodies ?? new BodyBudget(BODIES_BYTES_MAX),
     rate: services.transferRate ?? TRANSFER_RATE,
     threads: services.bodyThreads ?? new BodyThreads(),

@@ -17,9 +17,9 @@ export function makeServer(handle: RequestListener, limits: ConnectionLimits, tl
     // Refused with a body as any other request.
     requireHostHeader: false,
   };
-  const take = fewWaiting(handle, limits.waitingMax);
-  if (tls === null) return createServer(options, take);
-  return createTlsServer({ ...tls, ...options, handshakeTimeout: limits.headersMsMax }, take);
+  const answer = fewWaiting(handle, limits.waitingMax);
+  if (tls === null) return createServer(options, answer);
+  return createTlsServer({ ...tls, ...options, handshakeTimeout: limits.headersMsMax }, answer);
 }
 
 /**

@@ -160,10 +160,10 @@ function alternatives({ type, ...schema }: JsonObject): JsonObject {
   };
 }
 
-function freeName(taken: object, name: string): string {
+function freeName(used: object, name: string): string {
   for (let i = 1; ; i++) {
     const tried = i === 1 ? name : `${name}_${i}`;
-    if (!(tried in taken)) return tried;
+    if (!(tried in used)) return tried;
   }
 }
 

@@ -158,15 +158,15 @@ export class JobRunner {
     const outcome: JobOutcome = await executor.run(run).catch(failedBy);
     clearInterval(heartbeat);
     this.#running.delete(job.id);
-    const taken = outcome.kind !== 'stopped' && (await this.#end(job, outcome));
+    const isStored = outcome.kind !== 'stopped' && (await this.#end(job, outcome));
     if (outcome.kind === 'stopped' && stop.signal.reason === ('ending' satisfies Stop)) await this.#release(job);
     if (outcome.kind === 'failed' && outcome.cause !== undefined) {
       logger.error({ jobId, requestId, cause: outcome.cause }, 'a job failed');
     }
     const ms = nowMs() - startedMs;
-    logger.info({ jobId, requestId, task, attempt, outcome: outcome.kind, taken, ms }, 'job');
-    observe?.ended(task, { outcome: endOf(outcome, taken), ms });
-    if (outcome.kind === 'answered' && taken) observe?.settled(job.keyId, tokenSum(outcome.tokens));
+    logger.info({ jobId, requestId, task, attempt, outcome: outcome.kind, taken: isStored, ms }, 'job');
+    observe?.ended(task, { outcome: endOf(outcome, isStored), ms });
+    if (outcome.kind === 'answered' && isStored) observe?.settled(job.keyId, tokenSum(outcome.tokens));
   }
 
   async #renewLease(job: ClaimedJob, progress: JobProgress | null, stop: AbortController): Promise<void> {
@@ -266,9 +266,9 @@ export class JobRunner {
   }
 }
 
-function endOf({ kind }: JobOutcome, taken: boolean) {
+function endOf({ kind }: JobOutcome, isStored: boolean) {
   if (kind === 'stopped') return 'stopped';
-  if (!taken) return 'lost';
+  if (!isStored) return 'lost';
   return kind === 'answered' ? 'succeeded' : 'failed';
 }
 

@@ -174,12 +174,12 @@ async function singleUnits(reader: HistoryReader, { detector, match }: WhatIfJob
 async function groupUnits(reader: HistoryReader, { detector, match }: WhatIfJobBody): Promise<PlannedUnits> {
   const groups = await reader.listGroups({ detector, match: match ?? null, limit: WHAT_IF_SERIES_MAX });
   const units: ScoredUnit[] = [];
-  let [taken, leftOut] = [0, 0];
+  let [chosen, leftOut] = [0, 0];
   for (const { group, members } of groups) {
-    if (taken + members > WHAT_IF_SERIES_MAX) leftOut += members;
+    if (chosen + members > WHAT_IF_SERIES_MAX) leftOut += members;
     else {
       const { names } = await namesOf(reader, { ...SELECTION, detector, group });
-      taken += names.length;
+      chosen += names.length;
       units.push({ group, series: names });
     }
   }

@@ -21,7 +21,7 @@ export function shadowedGlobs(
   const read = detectors.map(({ series }) => series.map(readGlob));
   return detectors.flatMap(({ name: detector }, at) =>
     read[at].flatMap((glob): Diagnostic[] => {
-      const by = read.findIndex((globs, earlier) => earlier >= at || globs.some((other) => takesAll(other, glob)));
+      const by = read.findIndex((globs, earlier) => earlier >= at || globs.some((other) => coversAll(other, glob)));
       return by === at ? [] : [{ kind: 'shadowed', detector, glob: glob.text, by: detectors[by].name }];
     }),
   );
@@ -36,7 +36,7 @@ function readGlob(text: string): ReadGlob {
  * Globs are compared exactly, if their ends do not distinguish them: there may be thousands of detectors. Matchers
  * are covered by `*`, and by matchers that are all among them: what else they may have in common is not looked for.
  */
-function takesAll(outer: ReadGlob, inner: ReadGlob): boolean {
+function coversAll(outer: ReadGlob, inner: ReadGlob): boolean {
   const [one, other] = [outer.pattern, inner.pattern];
   if (one.kind === 'glob') {
     if (other.kind !== 'glob') return covers(outer.text, '*');

@@ -51,7 +51,7 @@ function inQuotes(text: string): string {
 
 /**
  * Name and labels of a series by its id. An id that `canonicalId` does not write, such as one of a producer's own, is
- * a name without labels; labels in another order are taken.
+ * a name without labels; labels in another order are accepted.
  */
 export function seriesOfId(id: string): LabelledSeries {
   return readId(id) ?? { name: id, labels: [] };

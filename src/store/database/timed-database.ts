@@ -4,14 +4,14 @@ interface StoreSeconds {
   observe(labels: { readonly operation: 'query' | 'transaction' }, seconds: number): void;
 }
 
-/** Observes the duration of each operation of the store, waiting included, also when it failed. */
-export function timedDatabase(database: Database, taken: StoreSeconds): Database {
+/** Records the duration of each operation of the store, waiting included, also when it failed. */
+export function timedDatabase(database: Database, durations: StoreSeconds): Database {
   const timed = async <T>(operation: 'query' | 'transaction', run: () => Promise<T>): Promise<T> => {
     const startedMs = performance.now();
     try {
       return await run();
     } finally {
-      taken.observe({ operation }, (performance.now() - startedMs) / 1_000);
+      durations.observe({ operation }, (performance.now() - startedMs) / 1_000);
     }
   };
   return {

@@ -86,7 +86,7 @@ export async function settleCall(
   { tokens, nowMs }: { readonly tokens: number; readonly nowMs: number },
 ): Promise<'settled' | 'exhausted' | 'revoked'> {
   const { credits, revoked_at: revokedAt } = await lockKey(sql, keyId);
-  const held = holdId === null ? 0 : await takeHold(sql, holdId);
+  const held = holdId === null ? 0 : await popHold(sql, holdId);
   if (revokedAt !== null) {
     await addCredits(sql, keyId, held ?? 0);
     return 'revoked';
@@ -108,7 +108,7 @@ export async function releaseCall(
   { holdId, keyId }: AdmittedCall & { readonly holdId: string },
 ): Promise<void> {
   await lockKey(sql, keyId);
-  await addCredits(sql, keyId, (await takeHold(sql, holdId)) ?? 0);
+  await addCredits(sql, keyId, (await popHold(sql, holdId)) ?? 0);
 }
 
 /** An admitted call. An unlimited key has no hold. */
@@ -161,7 +161,7 @@ async function releaseExpired(sql: Sql, keyId: string, nowMs: number): Promise<n
   return tokens;
 }
 
-async function takeHold(sql: Sql, holdId: string): Promise<number | null> {
+async function popHold(sql: Sql, holdId: string): Promise<number | null> {
   const [hold] = await sql.query<{ tokens: number }>('DELETE FROM credit_holds WHERE id = $1 RETURNING tokens', [
     holdId,
   ]);

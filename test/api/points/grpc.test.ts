@@ -176,12 +176,12 @@ test('a message that no share of the budget is left for is UNAVAILABLE; another 
   const bodies = new BodyBudget(96 * MIB);
   const one = await world({ bodies, limits: { messageMsMax: 30_000, shareMsMax: 40 } });
   const client = clientOf(one, undefined, { 'grpc.enable_retries': 0 });
-  assert(bodies.take('the-key', 32 * MIB));
+  assert(bodies.reserve('the-key', 32 * MIB));
   const answer = await exported(client, Buffer.from('x'));
   assert('code' in answer);
   assert.deepEqual([status[answer.code], /RetryInfo/.test(answer.info)], ['UNAVAILABLE', true]);
   bodies.release('the-key', 32 * MIB);
-  assert(bodies.take('another', 32 * MIB));
+  assert(bodies.reserve('another', 32 * MIB));
   assert.deepEqual(await exported(client, Buffer.from('x')), { message: '' });
   await closed(one, client);
 });

@@ -8,7 +8,7 @@ const written = (...texts: readonly string[]) =>
 function read(reader: FrameReader, bytes: Buffer, pieceBytes: number): string[] {
   const texts: string[] = [];
   for (let at = 0; at < bytes.length; at += pieceBytes) {
-    const reading = reader.push(bytes.subarray(at, at + pieceBytes));
+    const reading = reader.accept(bytes.subarray(at, at + pieceBytes));
     assert.ok(reading.kind === 'frames');
     for (const { kind, payload } of reading.frames) {
       assert.equal(kind, 'progress');
@@ -28,10 +28,10 @@ test('frames are reassembled from chunks of any size', () => {
 
 test('a frame with an announced length above the limit is refused before memory is allocated', () => {
   const [header] = frameBytes('output', { length: 4_000_000_000 } as Uint8Array);
-  assert.deepEqual(new FrameReader(10).push(header), { kind: 'too-large', bytes: 4_000_000_000 });
-  assert.equal(new FrameReader(3).push(written('four')).kind, 'too-large');
+  assert.deepEqual(new FrameReader(10).accept(header), { kind: 'too-large', bytes: 4_000_000_000 });
+  assert.equal(new FrameReader(3).accept(written('four')).kind, 'too-large');
 });
 
 test('bytes that are no frame are unreadable', () => {
-  assert.deepEqual(new FrameReader(10).push(Buffer.from('no frame')), { kind: 'unreadable' });
+  assert.deepEqual(new FrameReader(10).accept(Buffer.from('no frame')), { kind: 'unreadable' });
 });

@@ -56,7 +56,7 @@ interface BodyParts {
  * Parses JSON bodies, plain or compressed, against schema and limit of the route. Routes without them ignore the body.
  * The budget of a body is released when its request ends.
  */
-export function takeBodies(app: App, { budget, rate, threads }: BodyParts): void {
+export function acceptBodies(app: App, { budget, rate, threads }: BodyParts): void {
   const held = new WeakMap<FastifyRequest, HeldBody>();
   app.addHook('onClose', () => threads.close());
   app.removeAllContentTypeParsers();
@@ -88,14 +88,14 @@ export function takeBodies(app: App, { budget, rate, threads }: BodyParts): void
     const schema = request.routeOptions.schema?.body as TSchema | undefined;
     if (schema === undefined || bytes === null) return bytes ?? undefined;
     const { owner } = callerOf(request).key;
-    const { length: taken } = bytes;
-    if (taken === 0) return undefined;
+    const { length } = bytes;
+    if (length === 0) return undefined;
     const name = bodyName(schema);
     noteBody(request, bytes);
     // Before parsing: the buffer of a large body is transferred to the thread.
     if (KEPT.has(name))
       kept.set(request, await zstdCompress(bytes, { params: { [constants.ZSTD_c_compressionLevel]: KEPT_LEVEL } }));
-    const small = taken <= INLINE_BYTES_MAX;
+    const small = length <= INLINE_BYTES_MAX;
     const reading = small ? readWireBody(bytes, bodyRules(name)) : await threads.read(owner, bytes, name);
     switch (reading.kind) {
       case 'body':

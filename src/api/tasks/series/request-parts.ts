@@ -41,18 +41,18 @@ export async function inParts<R>(
 ): Promise<R[]> {
   const results: R[] = [];
   const running: Promise<readonly R[]>[] = [];
-  const takeFirst = async () => {
+  const acceptFirst = async () => {
     for (const result of await running.shift()!) results.push(result);
   };
   const parts = requestParts(series);
   const rowsInFlightMax = parts.length > 1 ? BATCH_ROWS_MAX : undefined;
   for (const part of parts) {
-    if (running.length === PARTS_AT_ONCE) await takeFirst();
+    if (running.length === PARTS_AT_ONCE) await acceptFirst();
     const made = work(part, rowsInFlightMax);
-    // A rejection is handled when the part is taken. It must not count as unhandled before.
+    // A rejection is handled when the part is accepted. It must not count as unhandled before.
     made.catch(() => {});
     running.push(made);
   }
-  while (running.length > 0) await takeFirst();
+  while (running.length > 0) await acceptFirst();
   return results;
 }

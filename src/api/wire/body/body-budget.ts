@@ -17,7 +17,7 @@ export class BodyBudget {
   }
 
   /** Returns false when the key may hold no more now. */
-  take(keyId: string, bytes: number): boolean {
+  reserve(keyId: string, bytes: number): boolean {
     const own = (this.#heldBy.get(keyId) ?? 0) + bytes;
     if (own > this.bytesMax - this.#held - bytes) return false;
     this.#heldBy.set(keyId, own);

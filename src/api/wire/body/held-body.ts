@@ -15,7 +15,7 @@ export class HeldBody {
     return this.#ended;
   }
 
-  /** Takes over bytes that were already taken from the budget. */
+  /** Continues with bytes that were already reserved in the budget. */
   hold(keyId: string, bytes: number): void {
     this.#keyId = keyId;
     if (this.#ended) this.#budget.release(keyId, bytes);

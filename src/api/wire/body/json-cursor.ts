@@ -63,11 +63,11 @@ export class JsonCursor {
   /** Calls `each` at the start of every item. It must consume the item. */
   items(each: (index: number) => void): void {
     this.#expect(LEFT_BRACKET);
-    if (this.#take(RIGHT_BRACKET)) return;
+    if (this.#accept(RIGHT_BRACKET)) return;
     for (let index = 0; ; index++) {
       this.#next();
       each(index);
-      if (this.#take(RIGHT_BRACKET)) return;
+      if (this.#accept(RIGHT_BRACKET)) return;
       this.#expect(COMMA);
     }
   }
@@ -75,13 +75,13 @@ export class JsonCursor {
   /** Calls `each` at the start of the value of every field. It must consume the value. */
   fields(each: (name: string) => void): void {
     this.#expect(LEFT_BRACE);
-    if (this.#take(RIGHT_BRACE)) return;
+    if (this.#accept(RIGHT_BRACE)) return;
     for (;;) {
       this.#next();
       const name = this.readString();
       this.#expect(COLON);
       each(name);
-      if (this.#take(RIGHT_BRACE)) return;
+      if (this.#accept(RIGHT_BRACE)) return;
       this.#expect(COMMA);
     }
   }
@@ -92,13 +92,13 @@ export class JsonCursor {
   numbers(number: (index: number, value: number) => void, other: (index: number) => void): void {
     const bytes = this.#bytes;
     this.#expect(LEFT_BRACKET);
-    if (this.#take(RIGHT_BRACKET)) return;
+    if (this.#accept(RIGHT_BRACKET)) return;
     for (let index = 0; ; index++) {
       const byte = bytes[this.at] > SPACE ? bytes[this.at] : this.#next();
       if (byte === MINUS || isDigit(byte)) number(index, this.#number());
       else other(index);
       if (bytes[this.at] === COMMA) this.at++;
-      else if (this.#take(RIGHT_BRACKET)) return;
+      else if (this.#accept(RIGHT_BRACKET)) return;
       else this.#expect(COMMA);
     }
   }
@@ -201,7 +201,7 @@ export class JsonCursor {
       if (byte === LEFT_BRACE || byte === LEFT_BRACKET) {
         this.at++;
         const isObject = byte === LEFT_BRACE;
-        if (!this.#take(isObject ? RIGHT_BRACE : RIGHT_BRACKET)) {
+        if (!this.#accept(isObject ? RIGHT_BRACE : RIGHT_BRACKET)) {
           open.push(isObject);
           if (isObject) this.#skipName();
           continue;
@@ -210,7 +210,7 @@ export class JsonCursor {
       // After a value: the next item, or the end of what is open.
       while (open.size > 0) {
         const isObject = open.top;
-        if (this.#take(COMMA)) {
+        if (this.#accept(COMMA)) {
           if (isObject) this.#skipName();
           break;
         }
@@ -278,14 +278,14 @@ export class JsonCursor {
     }
   }
 
-  #take(byte: number): boolean {
+  #accept(byte: number): boolean {
     if (this.#next() !== byte) return false;
     this.at++;
     return true;
   }
 
   #expect(byte: number): void {
-    if (!this.#take(byte)) throw this.#unexpected();
+    if (!this.#accept(byte)) throw this.#unexpected();
   }
 
   #unexpected(at = this.at): JsonSyntaxError {

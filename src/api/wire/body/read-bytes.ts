@@ -50,7 +50,7 @@ interface BodyReading {
 
 /**
  * Reads and decompresses a body within limits. Beyond `bytesMax` it throws 413, without budget 503, for an unknown
- * encoding 415, for damaged data 400, for a slow sender 408. The returned bytes stay taken from the budget; the caller
+ * encoding 415, for damaged data 400, for a slow sender 408. The returned bytes stay reserved in the budget; the caller
  * releases them.
  */
 export async function readBytes(
@@ -74,7 +74,7 @@ export async function readBytes(
   try {
     for await (const chunk of untilTooSlow(payload, source, rate)) {
       if (bytes + chunk.length > bytesMax) throw bodyTooLarge(bytesMax);
-      if (!budget.take(keyId, chunk.length)) throw overloaded('Too many large requests at once, try again');
+      if (!budget.reserve(keyId, chunk.length)) throw overloaded('Too many large requests at once, try again');
       // In place: chunks and the whole would take the memory twice. A length alone, without bytes, reserves nothing.
       if (whole === null && inflator === null && length !== undefined && bytes >= SLICE_BYTES) {
         whole = Buffer.allocUnsafeSlow(length);

@@ -191,17 +191,17 @@ class BodyReader {
   /** The values of all lists. A text in the history or the future of a variable makes both categorical. */
   columns(): { readonly found: Columns; readonly problems: readonly FieldProblem[] } {
     const problems: FieldProblem[] = [];
-    const taken = ({ column, problems: more }: ColumnReading) => {
+    const withProblems = ({ column, problems: more }: ColumnReading) => {
       if (problems.length < PROBLEMS_MAX) problems.push(...more);
       return column;
     };
-    const [y] = (this.#columns.get('y') ?? []).map(taken);
+    const [y] = (this.#columns.get('y') ?? []).map(withProblems);
     const [past, future] = [this.#columns.get('X'), this.#columns.get('X_future')];
     const coders = Array.from({ length: Math.max(past?.length ?? 0, future?.length ?? 0) }, (_, i) => {
       return past?.[i]?.hasText === true || future?.[i]?.hasText === true ? new CategoryReader() : null;
     });
     const read = (name: string) => (column: NumberColumn, i: number) => {
-      return taken(coders[i]?.read(this.#cursor, column, [...SERIES, name, i]) ?? column);
+      return withProblems(coders[i]?.read(this.#cursor, column, [...SERIES, name, i]) ?? column);
     };
     const found = {
       ...(y && { y }),

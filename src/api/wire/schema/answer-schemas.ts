@@ -53,7 +53,7 @@ export function bodyAnswers<T extends TSchema>(success: T) {
 }
 
 /** Input of an endpoint; without a summary, that is in `openapi-summaries.ts`. */
-export interface Taken {
+export interface AcceptedParts {
   readonly summary?: string;
   readonly params?: TSchema;
   readonly querystring?: TSchema;
@@ -70,21 +70,26 @@ type Refusal = keyof typeof REFUSALS;
  * Describes an endpoint with a key. The refusals of a query or body follow from what it takes.
  * @param also further statuses that it answers
  */
-export function described<T extends TSchema, S extends Taken>(
+export function described<T extends TSchema, S extends AcceptedParts>(
   operationId: string,
   success: T,
-  taken: S = {} as S,
+  accepted: S = {} as S,
   ...also: readonly Refusal[]
 ) {
-  const usual = taken.body === undefined ? answers(success) : bodyAnswers(success);
-  const own = taken.querystring === undefined ? also : [...also, 422 as const];
+  const usual = accepted.body === undefined ? answers(success) : bodyAnswers(success);
+  const own = accepted.querystring === undefined ? also : [...also, 422 as const];
   const refusals = Object.fromEntries(own.map((status) => [status, REFUSALS[status]])) as typeof REFUSALS;
-  return { schema: { ...taken, operationId, response: { ...usual, ...refusals } } };
+  return { schema: { ...accepted, operationId, response: { ...usual, ...refusals } } };
 }
 
 /** Describes an endpoint that answers in another media type than JSON. */
-export function describedMedia<S extends Taken>(operationId: string, mediaType: string, taken: S, ...also: Refusal[]) {
-  const { schema } = described(operationId, Detail, taken, ...also);
+export function describedMedia<S extends AcceptedParts>(
+  operationId: string,
+  mediaType: string,
+  accepted: S,
+  ...also: Refusal[]
+) {
+  const { schema } = described(operationId, Detail, accepted, ...also);
   const answer = { content: { [mediaType]: { schema: Type.String() } } };
   return { schema: { ...schema, response: { ...schema.response, 200: answer } } };
 }

@@ -56,8 +56,8 @@ function withWholeHistory(
 export function addTaskRoutes(app: App, services: AppServices): void {
   const add = <B extends TSchema>(path: string, route: TaskRoute<B>) => {
     const { operationId, body, answer, work, meant, deprecated } = route;
-    const taken = { body, ...(deprecated !== undefined && { deprecated: true }) };
-    app.post(path, described(operationId, answer, taken, 404), async (request, reply) => {
+    const accepted = { body, ...(deprecated !== undefined && { deprecated: true }) };
+    app.post(path, described(operationId, answer, accepted, 404), async (request, reply) => {
       if (deprecated !== undefined) reply.headers(deprecated);
       const given = request.body as Static<B>;
       const made = work(meant?.(given, request.headers) ?? given, await requestModels(services, request));

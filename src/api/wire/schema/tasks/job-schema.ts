@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
 import type { TaskName } from '../../task-names.ts';
-import { described, type Taken } from '../answer-schemas.ts';
+import { type AcceptedParts, described } from '../answer-schemas.ts';
 import { nullable } from '../query-fields.ts';
 import { ExplainAnswer, ExplainRequest } from './explain-schema.ts';
 import { FinetuneAnswer, FinetuneRequest } from './finetune-schema.ts';
@@ -63,8 +63,8 @@ export interface JobBody {
 
 export const JobAccepted = Type.Object({ job_id: Type.String() });
 
-export function describedJob<S extends Taken>(operationId: string, taken: S) {
-  const { schema } = described(operationId, JobAccepted, taken, 404);
+export function describedJob<S extends AcceptedParts>(operationId: string, routeParts: S) {
+  const { schema } = described(operationId, JobAccepted, routeParts, 404);
   const { 200: accepted, ...refusals } = schema.response;
   return { schema: { ...schema, response: { 202: accepted, ...refusals } } };
 }
