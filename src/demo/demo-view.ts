@@ -59,12 +59,12 @@ export class DemoView {
     return ['', scoreLineHeader(this.#options.style)];
   }
 
-  take(scores: readonly ScoreRecord[], nowMs: number): string[] {
+  scoreLines(scores: readonly ScoreRecord[], nowMs: number): string[] {
     return this.live ? this.#showLive(scores, nowMs) : this.#countHistory(scores, nowMs);
   }
 
   /** Lines of live events, as they are opened and closed. */
-  takeEvents(events: readonly AnomalyEvent[]): string[] {
+  eventLines(events: readonly AnomalyEvent[]): string[] {
     const liveMs = timeOf(this.#options.liveStart);
     const shown = events.filter(({ type, updatedAtMs }) => this.live && type !== 'updated' && updatedAtMs >= liveMs);
     return shown.map((event) => {
@@ -74,7 +74,7 @@ export class DemoView {
     });
   }
 
-  takeLetters(letters: readonly SeenLetter[]): string[] {
+  letterLines(letters: readonly SeenLetter[]): string[] {
     const { covered, style } = this.#options;
     const shown = letters.filter(({ series }) => this.live && series !== null && covered.has(series));
     return shown.map(({ series, reason, detail }) => {

@@ -95,15 +95,15 @@ export async function showDemo(
   if (view.live) for (const line of [`Continuing at ${formatTime(timeOf(liveStart))}.`, ...view.header]) io.out(line);
   const show = async (values: readonly Buffer[]) => {
     const scores = await Promise.all(values.map((value) => decode(value)));
-    for (const line of view.take(scores, Date.now())) io.out(line);
+    for (const line of view.scoreLines(scores, Date.now())) io.out(line);
   };
   const showEvents = async (values: readonly Buffer[]) => {
     const made = await Promise.all(values.map((value) => decodeEvent(value)));
-    for (const line of view.takeEvents(made)) io.out(line);
+    for (const line of view.eventLines(made)) io.out(line);
   };
   const showLetters = async (values: readonly Buffer[]) => {
     const letters: SeenLetter[] = values.map((value) => JSON.parse(value.toString()));
-    for (const line of view.takeLetters(letters)) io.out(line);
+    for (const line of view.letterLines(letters)) io.out(line);
   };
   let showing = Promise.resolve();
   // A record that is another one was written by another program.

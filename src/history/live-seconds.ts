@@ -31,7 +31,7 @@ export class LiveSeconds {
   }
 
   /** Scores and events since the last call; also without any, so that readers see a live connection. */
-  take(atMs: number): LiveSecond {
+  drain(atMs: number): LiveSecond {
     const second = {
       atMs,
       observations: this.#observations,

@@ -80,7 +80,7 @@ export class RemoteHistory implements HistoryFeed {
   }
 
   /** A message of the thread. */
-  take(message: HistoryMessage): void {
+  accept(message: HistoryMessage): void {
     if (message.kind === 'answer') this.#settle(message.id, ({ resolve }) => resolve(message.value));
     else if (message.kind === 'failed') this.#settle(message.id, ({ reject }) => reject(unavailable(message.reason)));
     else if (message.kind === 'problem') this.#note(message.problem);

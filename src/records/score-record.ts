@@ -73,7 +73,7 @@ export interface ScoreRecord {
   readonly grade: number | null;
   /** Amount of unusual behaviour of the series (or group), >= 0, unbounded; null where the grade is. */
   readonly severity: number | null;
-  /** The threshold that keeps the promised rate of false alarms is exceeded. */
+  /** The threshold of the target rate of false alarms is exceeded. */
   readonly alarm: boolean;
   readonly state: ScoreState;
   /** null except for a silent series. */

@@ -11,7 +11,7 @@ import type { Bench } from './bench.ts';
 import { printTable } from './table.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
-/** The promise is five minutes; a slow network is waited for. */
+/** The limit is five minutes; a slow network is waited for. */
 const WAIT = { waitMsMax: 900_000, everyMs: 250 };
 
 /**

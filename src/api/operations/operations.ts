@@ -15,7 +15,7 @@ export interface DescribedDetector {
   readonly settings: Readonly<Record<string, string | number | boolean | null>>;
   /** State of other digests starts over. */
   readonly digest: string;
-  /** False alarms a week that are promised for each series (or group); null where alarms are off. */
+  /** Target rate: false alarms a week for each series (or group); null where alarms are off. */
   readonly alarmsPerWeek: number | null;
 }
 

@@ -121,7 +121,7 @@ interface Watched {
   readonly header: string;
   /** null for a record that is not to be shown. Rejects where it is another record, or a schema cannot be fetched. */
   lineOf(value: Buffer): Promise<ShownRecord | null>;
-  /** A line about what was not shown lately; null where nothing was left out. */
+  /** A line about what was not shown recently; null where nothing was left out. */
   summary(): string | null;
 }
 

@@ -31,7 +31,7 @@ export function followDetectors(options: LiveDetectorsOptions): () => void {
   const { kafka, detectorsTopic: topic, detectorsFile: path } = config;
   let current: Config = config;
   let held = version;
-  let taken = version;
+  let applied = version;
   let seen = changedAt(path);
   let looking = false;
   let looks = 0;
@@ -46,12 +46,12 @@ export function followDetectors(options: LiveDetectorsOptions): () => void {
     const { config: found, models } = result.config;
     const difference = differenceOf(current, found);
     // A partition that another worker scored by this version waits for it, whether or not it has something new here.
-    if (difference === null && next === taken) return;
+    if (difference === null && next === applied) return;
     const problem = worker.changeDetectors(found.stream.detectors, { models, version: next });
     worker.metrics.detectorChanges.inc({ outcome: problem === null ? 'applied' : 'refused' });
     if (problem === null) logger.info({ ...difference, version: next }, 'the detectors changed');
     else logger.error({ problems: [problem], version: next }, 'the detectors changed and cannot be used');
-    if (problem === null) [current, taken] = [found, next];
+    if (problem === null) [current, applied] = [found, next];
   };
   const look = async (forced: boolean) => {
     if (looking) return;

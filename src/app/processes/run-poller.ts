@@ -103,7 +103,7 @@ function pollReports(metrics: Metrics, logger: Logger, kept: KeptTimes | null): 
       logger.warn({ source, detail }, 'a source could not be polled; it is asked again');
     },
     annotated: (source, text) => logger.warn({ source, text }, 'PromQL remarks on the query of a source'),
-    takenPartial(source, detail) {
+    acceptedPartial(source, detail) {
       metrics.sourceFailures.inc({ source });
       logger.error({ source, detail }, 'the answer of a source stays partial and was taken as it is');
     },

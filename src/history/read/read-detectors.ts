@@ -43,7 +43,7 @@ interface JudgedRow {
 
 /**
  * How long the series and groups of each detector were judged, added up, and their events of that time. Nothing counts
- * before the oldest score that is kept: neither do its events, which are dropped with it. Silence is promised nothing.
+ * before the oldest score that is kept: neither do its events, which are dropped with it. Silence has no target rate.
  */
 async function readJudged(sql: HistorySql): Promise<JudgedRow[]> {
   return sql.query<JudgedRow>(

@@ -40,7 +40,7 @@ const INCIDENT_TABLES: readonly string[] = [
   'ALTER TABLE history_events ADD COLUMN first_kept_at INT8',
 ];
 
-/** Version 3: from when until when a series was judged. The promise is about events: alarms are not counted. */
+/** Version 3: from when until when a series was judged. The target rate is about events: alarms are not counted. */
 const JUDGED_COLUMNS = [
   'ALTER TABLE history_series ADD COLUMN judged_from INT8',
   'ALTER TABLE history_series ADD COLUMN judged_to INT8',

@@ -46,7 +46,7 @@ export function isRefused(broker: BrokerAddress, nowMs: number): boolean {
   return since(refused, nameOf(broker), nowMs) < REFUSED_MS;
 }
 
-/** Brokers that were given up lately come last. */
+/** Brokers that were given up recently come last. */
 export function likelyAliveFirst(brokers: readonly string[], nowMs: number): string[] {
   const isDoubted = (name: string) => since(doubted, name, nowMs) < DOUBTFUL_MS;
   return [...brokers.filter((name) => !isDoubted(name)), ...brokers.filter(isDoubted)];

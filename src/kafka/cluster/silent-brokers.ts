@@ -6,7 +6,7 @@ import type { TrackedSockets, WaitingConnection } from './tracked-sockets.ts';
 
 /** A broker that does not answer for so long is looked up at another one. A fetch waits for records a tenth of it. */
 const SILENT_MS_MAX = 2_000;
-/** The same for a broker that was given up lately. */
+/** The same for a broker that was given up recently. */
 const DOUBTFUL_MS_MAX = 500;
 /** A first answer takes no longer: no request that waits is sent before it. */
 const FIRST_ANSWER_MS_MAX = 5_000;

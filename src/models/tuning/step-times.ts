@@ -40,7 +40,7 @@ export class StepTimes {
     this.#nowMs = nowMs;
   }
 
-  /** Milliseconds of a tuning; null while none of the model at this depth has ended lately. */
+  /** Milliseconds of a tuning; null while none of the model at this depth has ended recently. */
   estimate(model: string, { steps, depth }: TuningSize): number | null {
     const known = this.#fresh(nameOf(model, depth));
     return known === null ? null : known.ms * workSteps(steps);

@@ -53,9 +53,9 @@ export interface PollReports {
   failed(source: string, detail: string): void;
   /** A remark about the query of a source, once for each text. */
   annotated(source: string, text: string): void;
-  /** An answer is partial however often it is asked for, and was taken. */
-  takenPartial(source: string, detail: string): void;
-  /** Kafka has not taken what was polled for a while (`error`), or takes it (`null`). */
+  /** An answer is partial however often it is asked for, and was accepted. */
+  acceptedPartial(source: string, detail: string): void;
+  /** Kafka has not accepted what was polled for a while (`error`), or accepts it (`null`). */
   log(error: Error | null): void;
 }
 
@@ -184,7 +184,7 @@ export class Poller {
     if (answer.kind === 'answered') {
       const detail = `its answer is partial: ${answer.partial}`;
       if (state.partials + 1 >= PARTIAL_ATTEMPTS_MAX) {
-        this.#options.reports.takenPartial(name, detail);
+        this.#options.reports.acceptedPartial(name, detail);
         return answer;
       }
       this.#options.reports.failed(name, detail);

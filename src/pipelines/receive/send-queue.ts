@@ -50,7 +50,7 @@ export class SendQueue {
 
   async #sendAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const bodies = this.#takeSome();
+      const bodies = this.#popSome();
       try {
         await this.#options.send(bodies.flatMap(({ records }) => records));
         for (const { resolve } of bodies) resolve();
@@ -63,7 +63,7 @@ export class SendQueue {
   }
 
   /** At least one body. */
-  #takeSome(): WaitingSend[] {
+  #popSome(): WaitingSend[] {
     let [count, records] = [0, 0];
     while (count < this.#waiting.length && (count === 0 || records < SEND_RECORDS_MAX)) {
       records += this.#waiting[count].records.length;

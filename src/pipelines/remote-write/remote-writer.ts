@@ -8,7 +8,7 @@ const REQUEST_MS_MAX = 30_000;
 /** Characters of an answer that are repeated. */
 const REASON_CHARACTERS_MAX = 200;
 const RETRY_AFTER_MS_MAX = 3_600_000;
-/** Statuses of requests with a sample that cannot be taken, now or later. */
+/** Statuses of requests with a sample that is refused, now or later. */
 const REFUSALS = new Set([400, 409, 413, 422]);
 /** Statuses of receivers that do not know the protocol of a request. */
 const UNKNOWN_PROTOCOL = new Set([400, 404, 406, 415, 501]);

@@ -73,7 +73,7 @@ async function* readRows(source: AsyncIterable<Buffer | string>, reading: CsvRea
       observationOf = rowReader(columns, { onlySeries, timeUnit: unit, timeZone: timeZone ?? null, timeFormat, marks });
     }
     const item = observationOf(row);
-    if (marks.takeComma()) yield { kind: 'decimal-comma', line: row.line };
+    if (marks.popComma()) yield { kind: 'decimal-comma', line: row.line };
     yield item;
   }
   if (columns === null)
@@ -158,13 +158,13 @@ class LocalFileTimes {
     const times = this.#series.get(series) ?? { lastMs: -Infinity, isDescending: false, doubled: new Map() };
     this.#series.set(series, times);
     const { lastMs, isDescending, doubled } = times;
-    const taken = doubled.get(firstMs);
+    const usedMs = doubled.get(firstMs);
     const isLater = isDescending ? laterMs < lastMs : firstMs <= lastMs;
-    times.lastMs = taken === undefined ? (isLater ? laterMs : firstMs) : firstMs + laterMs - taken;
+    times.lastMs = usedMs === undefined ? (isLater ? laterMs : firstMs) : firstMs + laterMs - usedMs;
     if (laterMs === firstMs && firstMs !== lastMs) times.isDescending = firstMs < lastMs;
     if (laterMs === firstMs) return firstMs;
     if ([...doubled.keys()].some((ms) => Math.abs(ms - firstMs) > HOUR_MS)) doubled.clear();
-    if (taken === undefined) doubled.set(firstMs, times.lastMs);
+    if (usedMs === undefined) doubled.set(firstMs, times.lastMs);
     return times.lastMs;
   }
 }
@@ -190,7 +190,7 @@ class DecimalMarks {
   }
 
   /** True once, after the first number with a decimal comma. */
-  takeComma(): boolean {
+  popComma(): boolean {
     const isNew = this.#isNew;
     this.#isNew = false;
     return isNew;

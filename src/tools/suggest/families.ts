@@ -36,22 +36,22 @@ export function familiesOf(profiles: readonly SeriesProfile[]): Family[] {
 
 /** Members that a pattern before that of their family takes are listed before all patterns. */
 function apart(families: readonly Family[]): Family[] {
-  const taken = takenBy(families);
+  const familyOf = familyIndex(families);
   const listed: Family[] = [];
   const kept = families.map((family, at): Family => {
-    const lost = family.members.filter(({ id }) => taken(id) !== at);
+    const lost = family.members.filter(({ id }) => familyOf(id) !== at);
     if (lost.length === 0) return family;
     for (let from = 0; from < lost.length; from += IDS_LISTED_MAX) {
       const members = lost.slice(from, from + IDS_LISTED_MAX);
       listed.push({ ...family, patterns: members.map(({ id }) => exactly(id)), members });
     }
-    return { ...family, members: family.members.filter(({ id }) => taken(id) === at) };
+    return { ...family, members: family.members.filter(({ id }) => familyOf(id) === at) };
   });
   return [...listed, ...kept.filter(({ members }) => members.length > 0)];
 }
 
 /** The number of the first family whose patterns take a series, as the detectors of a file do; -1 without one. */
-function takenBy(families: readonly Pick<Family, 'patterns'>[]): (series: string) => number {
+function familyIndex(families: readonly Pick<Family, 'patterns'>[]): (series: string) => number {
   const byId = new Map<string, number>();
   const byName = new Map<string, number>();
   // Thousands of globs: only those are tried that begin as the series does.

@@ -1,7 +1,6 @@
 /** Detectors that install by package, and rules that people write by hand, each with its defaults. */
 import type { SeriesInput } from '../detection/labelled-data.ts';
 import { judge } from '../detection/product.ts';
-import { episodesOf } from '../detection/promise.ts';
 import {
   DEFAULT_FORESTS,
   GAUSSIAN,
@@ -10,6 +9,7 @@ import {
   runRival,
   SEASONAL_NAIVE,
 } from '../detection/rivals/processes.ts';
+import { episodesOf } from '../detection/target-rate.ts';
 import recorded from '../figures.json' with { type: 'json' };
 import type { Case } from './cases.ts';
 import { DAY_MS, promqlScore, threeDeviations } from './rules.ts';

@@ -13,7 +13,7 @@ import {
 } from './nab-data.ts';
 import { type NabFile, NabSweep } from './nab-score.ts';
 import { judge } from './product.ts';
-import { episodesOf } from './promise.ts';
+import { episodesOf } from './target-rate.ts';
 
 /** Standard, low FP and low FN of others as they were published, each at its best threshold for each profile. */
 const PUBLISHED: readonly (readonly [string, number, number, number])[] = [

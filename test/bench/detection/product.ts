@@ -37,18 +37,18 @@ const TOGETHER_MAX = 40;
 
 /**
  * Scores series and groups with the defaults of `backtest`.
- * @param promise false alarm episodes accepted in 1,000 rows; null: what the detector promises by default
+ * @param target false alarm episodes accepted in 1,000 rows; null: the target of the detector by default
  */
 export async function judge(
   inputs: readonly SeriesInput[],
-  promise: number | null = null,
+  target: number | null = null,
   detectorOf: DetectorOf = defaultDetector,
 ): Promise<readonly Verdicts[]> {
   return withModel(async (forecasters, model) => {
     const verdicts: Verdicts[] = [];
     for (let start = 0; start < inputs.length; start += TOGETHER_MAX) {
       const together = inputs.slice(start, start + TOGETHER_MAX);
-      const loaded = together.map((input) => bind(input, { promise, detectorOf }, forecasters, model));
+      const loaded = together.map((input) => bind(input, { target, detectorOf }, forecasters, model));
       verdicts.push(...(await Promise.all(together.map((input, i) => judgeOne(input, loaded[i])))));
     }
     return verdicts;
@@ -61,7 +61,7 @@ export async function judge(
  */
 export function judgeSpeed(inputs: readonly SeriesInput[]): Promise<number> {
   return withModel(async (forecasters, model) => {
-    const loaded = bind(inputs[0], { promise: null, detectorOf: defaultDetector }, forecasters, model);
+    const loaded = bind(inputs[0], { target: null, detectorOf: defaultDetector }, forecasters, model);
     const history = byTime(inputs.flatMap(observationsOf));
     const begun = process.cpuUsage();
     const plan = { source: 'fleet', detectors: [loaded], group: null, onScores: () => {} };
@@ -91,18 +91,18 @@ export async function withModel<R>(work: (forecasters: Forecasters, model: Model
 type DetectorOf = (input: SeriesInput) => WrittenDetector;
 
 interface JudgedBy {
-  readonly promise: number | null;
+  readonly target: number | null;
   readonly detectorOf: DetectorOf;
 }
 
 function bind(
   input: SeriesInput,
-  { promise, detectorOf }: JudgedBy,
+  { target, detectorOf }: JudgedBy,
   forecasters: Forecasters,
   model: Model,
 ): LoadedDetector {
   const detector = detectorOf(input);
-  const alarmRate = promise === null ? detector.settings.alarmRate : promise / 1_000;
+  const alarmRate = target === null ? detector.settings.alarmRate : target / 1_000;
   return boundTo({ ...detector, settings: { ...detector.settings, alarmRate } }, forecasters, model);
 }
 

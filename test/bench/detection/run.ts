@@ -9,10 +9,10 @@ import { generatedIncidents, realIncidents } from './injected-incidents.ts';
 import { groupFigures, labelledScores, seriesFigures } from './labelled.ts';
 import { readLabelled, type SeriesInput } from './labelled-data.ts';
 import { nabFigures } from './nab.ts';
-import { promiseFigures } from './promise.ts';
+import { targetRateFigures } from './target-rate.ts';
 
 const DATA = fileURLToPath(new URL('../../../../shared', import.meta.url));
-const PARTS = ['series', 'groups', 'promise', 'nab', 'injected', 'speed'] as const;
+const PARTS = ['series', 'groups', 'target', 'nab', 'injected', 'speed'] as const;
 type Part = (typeof PARTS)[number];
 /** Of a quick run: every so many series. Three and two have no factor in common, so that both halves are in it. */
 const QUICK = 3;
@@ -63,7 +63,7 @@ async function onLabelled(
   return {
     ...(wanted('series') && seriesFigures(await labelledScores('series', series, able))),
     ...(wanted('groups') && groupFigures(await labelledScores('groups', groups, able))),
-    ...(wanted('promise') && (await promiseFigures(series, groups))),
+    ...(wanted('target') && (await targetRateFigures(series, groups))),
   };
 }
 

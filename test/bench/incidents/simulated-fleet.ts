@@ -1,4 +1,4 @@
-/** Events of a fleet without faults, at the rate that the default promise allows, and of faults among them. */
+/** Events of a fleet without faults, at the default target rate, and of faults among them. */
 import { IncidentState, QUIET_MS } from '../../../src/incidents/incident-state.ts';
 import type { Incident } from '../../../src/records/incident.ts';
 import { seededRandom } from '../../fixture/seeded-random.ts';
@@ -7,7 +7,7 @@ import { anomalyEvent } from '../../fixture/stream/anomaly-event.ts';
 const STEP_MS = 300_000;
 const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
-/** False alarms of a series in a day: 1 a week is promised, and kept with a margin. */
+/** False alarms of a series in a day: the target is 1 a week, kept with a margin. */
 const FALSE_PER_DAY = 0.18;
 /** The strengths of false alarms have a tail like that of the labelled series: twice as strong, half as often. */
 const STRENGTH_MIN = 17;

@@ -69,7 +69,7 @@ test('whatever fails, whenever pollers end or take over: each step of each sourc
             nowMs += ms;
             if (nowMs > endMs) stop.abort();
           },
-          reports: { written() {}, behind() {}, failed() {}, annotated() {}, takenPartial() {}, log() {} },
+          reports: { written() {}, behind() {}, failed() {}, annotated() {}, acceptedPartial() {}, log() {} },
           rangesOf: () => async (request) => {
             const next = left.shift() ?? 'nothing';
             if (next === 'before' || next === 'after') broker.failNextCommit(next);

@@ -22,10 +22,10 @@ const named = (lines: readonly string[]) => lines.map((line) => line.slice(2).sp
 
 test('the history is counted until every series has its last score, then summed up', () => {
   const view = demoView();
-  assert.deepEqual(view.take([score('a', -2), score('b', -2)], 0), ['Scoring the history: 2 of 4 observations']);
-  assert.deepEqual(view.take([score('a', -1, true)], 500), []);
+  assert.deepEqual(view.scoreLines([score('a', -2), score('b', -2)], 0), ['Scoring the history: 2 of 4 observations']);
+  assert.deepEqual(view.scoreLines([score('a', -1, true)], 500), []);
   assert.equal(view.live, false);
-  const [sum, , , flagged, ...rest] = view.take([score('b', -1)], 600);
+  const [sum, , , flagged, ...rest] = view.scoreLines([score('b', -1)], 600);
   assert.equal(sum, 'History of 2 series scored: 4 observations, 1 flagged, lately:');
   assert.match(flagged!, /^! .* a .* ALARM/);
   assert.deepEqual([rest, view.live], [[], true]);
@@ -33,22 +33,22 @@ test('the history is counted until every series has its last score, then summed 
 
 test('series that are not of the demo do not count as history', () => {
   const view = demoView();
-  const [line] = view.take([score('a', -2), score('z', -2, true)], 0);
+  const [line] = view.scoreLines([score('a', -2), score('z', -2, true)], 0);
   assert.equal(line, 'Scoring the history: 1 of 4 observations');
-  const [sum] = view.take([score('a', -1), score('b', -1), score('z', -1)], 1);
+  const [sum] = view.scoreLines([score('a', -1), score('b', -1), score('z', -1)], 1);
   assert.equal(sum, 'History of 2 series scored: 3 observations, 0 flagged.');
 });
 
 test('the last flagged score of each series of the history is shown, in order of time', () => {
   const view = demoView();
-  view.take([score('b', -4, true), score('a', -6, true), score('a', -5, true)], 0);
-  const lines = view.take([score('a', -1), score('b', -1)], 1);
+  view.scoreLines([score('b', -4, true), score('a', -6, true), score('a', -5, true)], 0);
+  const lines = view.scoreLines([score('a', -1), score('b', -1)], 1);
   assert.deepEqual(named(lines.slice(3)), ['a', 'b']);
 });
 
 test('on a terminal progress takes one line', () => {
   const view = demoView({ colour: true });
-  const lines = [...view.take([score('a', -2)], 0), ...view.take([score('b', -2)], 2_000)];
+  const lines = [...view.scoreLines([score('a', -2)], 0), ...view.scoreLines([score('b', -2)], 2_000)];
   const rewrites = lines.map((line) => line.startsWith('\u001b[1A\u001b[2K'));
   assert.deepEqual(rewrites, [false, true]);
 });
@@ -60,15 +60,15 @@ test('a demo that continues has no history to wait for', () => {
 test('live, every flagged score is shown, and the others by series in turn', () => {
   const view = demoView({ historyScores: 0 });
   const shown = [0, 1_000, 2_000, 4_000].map((nowMs, i) =>
-    named(view.take([score('a', i), score('b', i), score('c', i, true)], nowMs)),
+    named(view.scoreLines([score('a', i), score('b', i), score('c', i, true)], nowMs)),
   );
   assert.deepEqual(shown, [['c', 'a'], ['c'], ['c', 'b'], ['c', 'a']]);
 });
 
 test('a series that stops in the history, and returns, is no observation of it', () => {
   const view = demoView();
-  view.take([{ ...score('a', -3), state: 'silent' }, score('a', -1)], 0);
-  const [sum] = view.take([{ ...score('b', -2), state: 'returned' }, score('b', -1)], 1);
+  view.scoreLines([{ ...score('a', -3), state: 'silent' }, score('a', -1)], 0);
+  const [sum] = view.scoreLines([{ ...score('b', -2), state: 'returned' }, score('b', -1)], 1);
   assert.equal(sum, 'History of 2 series scored: 2 observations, 0 flagged.');
 });
 
@@ -76,13 +76,13 @@ test('live events and refused records are shown with what the demo did, those of
   const view = demoView({ historyScores: 0 });
   const at = timeOf(LIVE_START + 1);
   const event = (series: string, updatedAtMs: number) => anomalyEvent({ series, updatedAtMs, firstAlarmAtMs: at });
-  const lines = view.takeEvents([event('of-another', at), event('old', timeOf(LIVE_START - 1))]);
+  const lines = view.eventLines([event('of-another', at), event('old', timeOf(LIVE_START - 1))]);
   assert.equal(lines.length, 1);
   assert.match(lines[0], /of-another.*<- nothing: a false alarm$/);
   const letter = { reason: 'time-unconfirmed', detail: 'ahead', series: 'a' } as const;
-  const [refused, ...rest] = view.takeLetters([letter, { ...letter, series: 'z' }]);
+  const [refused, ...rest] = view.letterLines([letter, { ...letter, series: 'z' }]);
   assert.match(refused, /refused {2}a +time-unconfirmed: ahead {2}<- wrong time$/);
   assert.deepEqual(rest, []);
   const behind = demoView();
-  assert.deepEqual([...behind.takeEvents([event('a', at)]), ...behind.takeLetters([letter])], []);
+  assert.deepEqual([...behind.eventLines([event('a', at)]), ...behind.letterLines([letter])], []);
 });

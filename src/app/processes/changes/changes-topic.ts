@@ -51,7 +51,7 @@ export function followChanges({ kafka, topic, changes = new Deployments(Date.now
           { topic, from: 'earliest' },
           {
             onRecords: (records, { positions }) => {
-              for (const record of records) take(changes, record, logger);
+              for (const record of records) accept(changes, record, logger);
               if ((positions.get(0) ?? 0) >= (end?.endOffset ?? 0)) reached.resolve();
             },
             onConnection: report,
@@ -83,7 +83,7 @@ export function followChanges({ kafka, topic, changes = new Deployments(Date.now
 }
 
 /** A record without a value takes the change of its key back. */
-function take(changes: Deployments, { key, value, timestampMs, partition, offset }: TopicRecord, logger: Logger) {
+function accept(changes: Deployments, { key, value, timestampMs, partition, offset }: TopicRecord, logger: Logger) {
   if (key === null) return;
   if (value === null) return changes.remove(key.toString());
   const read = readChangeRecord(value, timestampMs);

@@ -109,7 +109,7 @@ async function followTopic(kafka: KafkaConfig, followed: FollowedTopic): Promise
         { config: kafka },
         { topic, from },
         {
-          onRecords: (records, after) => batches.take(records, after),
+          onRecords: (records, after) => batches.accept(records, after),
           onConnection: (error) => report(error?.message ?? null),
         },
       );
@@ -145,7 +145,7 @@ class BatchStore {
   }
 
   /** Resolves when the next batch may be read. */
-  async take(records: readonly TopicRecord[], { topicId, positions }: TailPlace): Promise<void> {
+  async accept(records: readonly TopicRecord[], { topicId, positions }: TailPlace): Promise<void> {
     const { source, history, read, onStored } = this.#followed;
     const after = [...positions].map(([partition, nextOffset]) => ({ source, topicId, partition, nextOffset }));
     const batch = await this.#untilDone(async () => ({ ...(await read(records)), positions: after }));

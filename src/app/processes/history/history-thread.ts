@@ -111,7 +111,7 @@ async function keep(kept: HistoryStore): Promise<void> {
   const input = new StoredInput();
   let stoppedSinceMs: number | null = null;
   const seconds = setInterval(() => {
-    const second = live.take(Date.now());
+    const second = live.drain(Date.now());
     if (second.observations > 0) send({ kind: 'stored', scores: second.observations });
     if (watched) send({ kind: 'second', second });
     if (problems.topics !== null) input.readable(second.atMs);

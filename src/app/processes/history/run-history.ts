@@ -56,7 +56,7 @@ export function runHistory(config: HistoryConfiguration, { logger, metrics }: Hi
     ended = new Promise((resolve) => started.once('exit', () => resolve()));
     remote.connect(started);
     started.on('message', (message: HistoryMessage) => {
-      remote.take(message);
+      remote.accept(message);
       if (message.kind === 'stored') metrics.historyScores.inc(message.scores);
       if (message.kind === 'clusters' && message.others.length > 0) {
         logger.warn({ clusters: message.others, dataDir }, 'the history of other Kafka clusters is kept and not shown');

@@ -38,7 +38,7 @@ export class BandPartition {
     this.#options = options;
   }
 
-  push(records: readonly InputRecord[]): void {
+  accept(records: readonly InputRecord[]): void {
     this.#waiting.push(...records);
     if (!this.#paused && this.#waiting.length > WAITING_MAX) {
       this.#options.subscription.pause(this.#options.partition);
@@ -58,7 +58,7 @@ export class BandPartition {
       [this.#waiting, this.#paused] = [[], false];
       subscription.start(partition, offset, session.inputTopicId);
       for (;;) {
-        const records = await this.#take(signal);
+        const records = await this.#drain(signal);
         const { series, shadowed } = samplesOfScores(await scoresOf(records), owners);
         this.#options.shadowed(shadowed);
         await writer.write(series, signal);
@@ -69,7 +69,7 @@ export class BandPartition {
     }
   }
 
-  async #take(signal: AbortSignal): Promise<readonly InputRecord[]> {
+  async #drain(signal: AbortSignal): Promise<readonly InputRecord[]> {
     while (this.#waiting.length === 0) await once(this.#arrived, 'records', { signal });
     if (this.#waiting.length < RECORDS_MAX) await sleep(GATHER_MS, undefined, { signal });
     const records = this.#waiting.splice(0, RECORDS_MAX);
@@ -99,8 +99,8 @@ export class BandPartitions {
     this.#options = options;
   }
 
-  push(partition: number, records: readonly InputRecord[]): void {
-    this.#owned.get(partition)?.band.push(records);
+  accept(partition: number, records: readonly InputRecord[]): void {
+    this.#owned.get(partition)?.band.accept(records);
   }
 
   assign(partitions: readonly number[]): void {

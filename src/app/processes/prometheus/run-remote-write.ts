@@ -71,7 +71,7 @@ export async function runRemoteWrite(options: RemoteWriteOptions) {
   const subscription = await log
     .subscribe({
       onAssignment: (assigned) => partitions.assign(assigned),
-      onRecords: (partition, records) => partitions.push(partition, records),
+      onRecords: (partition, records) => partitions.accept(partition, records),
       onConnection: (error) => {
         lost = error;
         metrics.brokerConnected.set(error === null ? 1 : 0);

@@ -81,10 +81,10 @@ function watchService({ series, match }: Parameters<ConsoleSource['watch']>[0], 
     };
     const on = <M extends keyof LiveMessages>(name: M, take: (message: LiveMessages[M]) => void) =>
       live.addEventListener(name, ({ data }: MessageEvent<string>) => take(JSON.parse(data)));
-    on('event', (event) => livePause.take(1, () => handlers.onEvent?.(event)));
-    on('incident', (incident) => livePause.take(1, () => handlers.onIncident?.(incident)));
+    on('event', (event) => livePause.accept(1, () => handlers.onEvent?.(event)));
+    on('incident', (incident) => livePause.accept(1, () => handlers.onIncident?.(incident)));
     on('score', ({ series: worst }) => livePause.state.paused || handlers.onWorst?.(worst));
-    on('series', ({ scores }) => livePause.take(scores.length, () => handlers.onScores?.(scores)));
+    on('series', ({ scores }) => livePause.accept(scores.length, () => handlers.onScores?.(scores)));
   };
   connect();
   return () => {

@@ -18,7 +18,7 @@ class LivePause {
   #showing: ReturnType<typeof setTimeout> | null = null;
 
   /** Does it now, or when updates are resumed. `count` is of what it shows. */
-  take(count: number, update: () => void): void {
+  accept(count: number, update: () => void): void {
     if (!this.state.paused) {
       update();
       return;

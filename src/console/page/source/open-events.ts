@@ -125,8 +125,8 @@ export class OpenEvents {
     this.#unwatch = this.#source.watch(
       { series: null, match: this.#match },
       {
-        onEvent: (event) => this.#take(event),
-        onIncident: (incident) => this.#takeIncident(incident),
+        onEvent: (event) => this.#accept(event),
+        onIncident: (incident) => this.#acceptIncident(incident),
         onWorst: (series) => this.#set({ worst: new Map(series.map((row) => [row.series, row])) }),
         onConnected: (connected) => {
           if (connected && !this.state.connected && !livePause.state.paused) void this.refresh();
@@ -150,7 +150,7 @@ export class OpenEvents {
     }
   }
 
-  #take(event: UnreviewedEvent): void {
+  #accept(event: UnreviewedEvent): void {
     const { events, total, ended } = this.state;
     if (events === null) return;
     const known = events.find(({ eventId }) => eventId === event.eventId);
@@ -178,7 +178,7 @@ export class OpenEvents {
     }, SOON_MS);
   }
 
-  #takeIncident(revision: UnreviewedIncident): void {
+  #acceptIncident(revision: UnreviewedIncident): void {
     const { events, incidents, incidentsTotal } = this.state;
     if (events === null) return;
     const next = withRevision(incidents, revision);

@@ -131,11 +131,11 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
   };
 }
 
-function useAddressedRange(take: (range: TimeRange) => void): void {
+function useAddressedRange(accept: (range: TimeRange) => void): void {
   useEffect(() => {
     const follow = () => {
       const given = rangeOf(parseRoute(location.hash));
-      if (given !== null) take(given);
+      if (given !== null) accept(given);
     };
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
@@ -157,16 +157,20 @@ function useKeptRange(): (range: TimeRange | null) => void {
 }
 
 /** Passes on what arrives of a series, several scores at once: a chart that is drawn more often shows no more. */
-function useArrivedScores(source: ConsoleSource, series: string, take: (arrived: readonly SeriesNow[]) => void): void {
-  const taker = useRef(take);
-  taker.current = take;
+function useArrivedScores(
+  source: ConsoleSource,
+  series: string,
+  accept: (arrived: readonly SeriesNow[]) => void,
+): void {
+  const latest = useRef(accept);
+  latest.current = accept;
   useEffect(() => {
     if (source.kind !== 'service') return undefined;
     let waiting: SeriesNow[] = [];
     const stop = source.watch({ series, match: '' }, { onScores: (scores) => waiting.push(...scores) });
     const timer = setInterval(() => {
       if (waiting.length === 0 || document.hidden) return;
-      taker.current(waiting);
+      latest.current(waiting);
       waiting = [];
     }, DRAW_EVERY_MS);
     return () => {

@@ -44,7 +44,7 @@ function pollerOf(
     inputTopic: 'input',
     partitioner: async () => () => 0,
     nowMs: () => clock.nowMs,
-    reports: { written() {}, behind() {}, failed() {}, annotated() {}, takenPartial() {}, log },
+    reports: { written() {}, behind() {}, failed() {}, annotated() {}, acceptedPartial() {}, log },
   });
 }
 

@@ -13,7 +13,7 @@ import { DetectorWhatIfView } from './what-if-result.ts';
 
 const EVERY_MS = 30_000;
 
-/** The detectors: what they watch, what they promise, what they raised, and what if they were set otherwise. */
+/** The detectors: what they watch, their target rates, what they raised, and what if they were set otherwise. */
 export function DetectorsPage({ app, route }: { readonly app: Console; readonly route: Route }): Shown {
   const { value, failure, reload } = useLoaded('detectors', () => getJson<DetectorsAnswer>('/v1/detectors'), EVERY_MS);
   if (value === null) {
@@ -85,7 +85,7 @@ function detectorColumns(chosen: string | null): readonly TableColumn<Detector>[
     {
       title: 'Target per week',
       isFigure: true,
-      cell: ({ alarms_promised_per_week: promised }) => (promised === null ? 'off' : rateText(promised)),
+      cell: ({ alarms_promised_per_week: target }) => (target === null ? 'off' : rateText(target)),
     },
     {
       title: 'Actual per week',

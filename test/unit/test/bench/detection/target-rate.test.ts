@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { alarmRecord, episodesOf } from '../../../../bench/detection/promise.ts';
+import { alarmRecord, episodesOf } from '../../../../bench/detection/target-rate.ts';
 
 const ROWS = 1_000;
 const input = {

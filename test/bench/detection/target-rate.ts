@@ -6,8 +6,8 @@ import { isReported, type LabelledInput } from './labelled-data.ts';
 import { zonesOf } from './metrics-alarms.ts';
 import { judge, type Verdicts } from './product.ts';
 
-/** Promised false alarm episodes in 1,000 rows. The last two are about one a week and one a month of minutes. */
-const PROMISES = [10, 3, 1, 0.3, 0.1, 0.023];
+/** Target rates: false alarm episodes in 1,000 rows. The last two are about one a week and one a month of minutes. */
+const TARGETS = [10, 3, 1, 0.3, 0.1, 0.023];
 /** Alarms without a gap of as many rows are one episode: the default detection size. */
 const EPISODE_GAP = 24;
 /** An episode that begins so many rows before an incident or behind its end is not false. */
@@ -30,18 +30,18 @@ export interface AlarmRecord {
   readonly delays: readonly (number | null)[];
 }
 
-export async function promiseFigures(
+export async function targetRateFigures(
   series: readonly LabelledInput[],
   groups: readonly LabelledInput[],
 ): Promise<Figures> {
   const inputs = [...series, ...groups];
   const rows: Cell[][] = [];
   const figures: Record<string, number> = {};
-  for (const promise of PROMISES) {
-    for (const [set, records] of setsOf(await recordsAt(inputs, promise))) {
+  for (const target of TARGETS) {
+    for (const [set, records] of setsOf(await recordsAt(inputs, target))) {
       const measured = measuredRate(records);
-      rows.push([promise, set, measured, recallOf(records), precisionOf(records)]);
-      if (set === 'reported') figures[`promise_seen_${promise}`] = rounded(measured);
+      rows.push([target, set, measured, recallOf(records), precisionOf(records)]);
+      if (set === 'reported') figures[`promise_seen_${target}`] = rounded(measured);
     }
   }
   printTable(
@@ -52,8 +52,8 @@ export async function promiseFigures(
   return { ...figures, ...episodeFigures(await recordsAt(inputs, null)) };
 }
 
-async function recordsAt(inputs: readonly LabelledInput[], promise: number | null): Promise<AlarmRecord[]> {
-  const verdicts = await judge(inputs, promise);
+async function recordsAt(inputs: readonly LabelledInput[], target: number | null): Promise<AlarmRecord[]> {
+  const verdicts = await judge(inputs, target);
   return inputs.flatMap((input, i) => {
     const whole = alarmRecord(input, verdicts[i]);
     return input.channels.length === 1 ? [whole] : [whole, alarmRecord(...labelledPart(input, verdicts[i]))];
@@ -90,7 +90,7 @@ function episodeFigures(records: readonly AlarmRecord[]): Figures {
     return [set, daily, sumOf(of, 'falseEpisodes') / days, precisionOf(of), recallOf(of), delay];
   });
   printTable(
-    'alarm episodes with the default promise, whole files',
+    'alarm episodes with the default target, whole files',
     ['series', 'a day and series', 'of them false', 'precision', 'recall', 'median delay'],
     rows,
   );
