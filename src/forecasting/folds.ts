@@ -61,8 +61,8 @@ export async function forecastFolds<F>(
   for (const batch of batchesOf(plan, contextBuckets)) {
     while (inFlight.length > 0 && rows + batch.folds.length > rowsInFlightMax) await acceptFirst();
     const made = makeBatch(plan, batch);
-    // A rejection is handled when the batch is accepted. It must not count as unhandled before, or when an earlier batch
-    // fails.
+    // A rejection is handled once the batch is accepted. It must not count as unhandled before, or if an earlier
+    // batch fails.
     made.catch(() => {});
     inFlight.push({ rows: batch.folds.length, made });
     rows += batch.folds.length;

@@ -2,7 +2,7 @@
 const URGENCIES = ['usual', 'warning', 'error', 'critical'] as const;
 export type Urgency = (typeof URGENCIES)[number];
 
-/** Lowest grades. About 1 row in 1,000 of most series reaches a half; an alarm at the default target rate has about 0.7. */
+/** Lowest grades. About 1 row in 1,000 of most series reaches a half; an alarm by default about 0.7. */
 const WARNING_FROM = 0.5;
 const ERROR_FROM = 0.8;
 const CRITICAL_FROM = 0.9;
