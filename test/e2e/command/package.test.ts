@@ -1,4 +1,4 @@
-/** What `npm pack` makes works without the repository: in an empty folder, for a user with an empty home. */
+/** What `npm pack` makes works without the repository, for a user with an empty home; its licences and its parts. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { access, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { thirdParties } from '../../../deploy/package/licences.ts';
 import { cacheFolder } from '../../../src/config/process-environment.ts';
 import { startCommand } from '../../fixture/command.ts';
 import { kafkaTest } from '../../fixture/kafka/kafka.ts';
@@ -97,4 +98,31 @@ kafkaTest('an installed package starts the demo, serves the console, and runs pr
   assert.equal(answer.status, 200, await answer.clone().text());
   demo.interrupt();
   assert.deepEqual([await demo.exitCode, demo.err], [0, []]);
+});
+
+const cwd = join(import.meta.dirname, '../../..');
+const script = async (name: string) => {
+  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', name], { cwd, maxBuffer: 2 ** 26 });
+  return stdout;
+};
+
+test('the file of licences names every package that runs, with texts, and none of the tools of developers', async () => {
+  const written = await script('licences');
+  const [names] = written.split('\n---');
+  for (const { name, licence } of thirdParties()) assert.ok(names.includes(`${name}: ${licence}\n`), name);
+  assert.ok(!names.includes('@biomejs/biome'));
+  assert.match(written, /Copyright \(c\) \d+-present The Fastify team/);
+});
+
+test('the bill of materials is CycloneDX, and has what runs with its licences', async () => {
+  const bill = JSON.parse(await script('sbom')) as {
+    readonly bomFormat: string;
+    readonly components: readonly { readonly name: string; readonly licenses?: readonly unknown[] }[];
+  };
+  assert.equal(bill.bomFormat, 'CycloneDX');
+  const named = new Map(bill.components.map((component) => [component.name, component]));
+  for (const name of ['fastify', 'kafkajs', 'openid-client', 'onnxruntime-node']) {
+    assert.ok((named.get(name)?.licenses ?? []).length > 0, name);
+  }
+  assert.ok(!named.has('@biomejs/biome') && !named.has('typescript'));
 });
