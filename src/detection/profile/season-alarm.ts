@@ -46,7 +46,9 @@ export function judgeSeason(
   const { raised, isDisplaced, outsideProfile } = passSeason(state, season, { rate, isMember: false });
   if (season === null) return verdict;
   const day = isDisplaced ? null : raisedDay(state, season);
-  const alarm = raised || day !== null || (verdict.alarm && !season.isUsual);
+  // What a usual row shows is no evidence for the next one.
+  const isAlone = outsideProfile === 1 && !(verdict.grade > verdict.threshold);
+  const alarm = raised || day !== null || (verdict.alarm && !season.isUsual && !isAlone);
   const elevated = Math.min(verdict.elevated, outsideProfile);
   if (!alarm && !verdict.alarm && outsideProfile === 0 && elevated === verdict.elevated) return verdict;
   return {
@@ -76,19 +78,14 @@ export interface SeasonPassed {
   readonly outsideProfile: number;
 }
 
-/** The target rate of one seasonal profile. */
-interface SeasonTarget {
-  /** Accepted false alarm episodes a row. */
-  readonly rate: number;
-  /** The series is one of a group, in which others have seasons, too. */
-  readonly isMember: boolean;
-}
-
-/** Tracks the verdict on the next row; null if there is none. */
+/**
+ * Tracks the verdict on the next row; null if there is none.
+ * @param rate accepted false alarm episodes a row; the series of a group share it
+ */
 export function passSeason(
   { floats, floatStart: f, layout }: ProfileState,
   season: SeasonVerdict | null,
-  { rate, isMember }: SeasonTarget,
+  { rate, isMember }: { readonly rate: number; readonly isMember: boolean },
 ): SeasonPassed {
   const outsideProfile = season === null || season.isUsual ? 0 : floats[f + OUTSIDE_PROFILE] + 1;
   floats[f + OUTSIDE_PROFILE] = outsideProfile;

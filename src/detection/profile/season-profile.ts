@@ -31,6 +31,12 @@ const SHARE_RATE = 0.2;
 /** Beyond so many times its usual error, from so many slots on, a slot is atypical. */
 const CLIP = 4;
 const CLIP_SLOTS = 8;
+/**
+ * An error within so many deviations of its hour recurs: one day of it leaves at most .39 of its size in the deviation,
+ * or 1.55 usual errors, while an atypical error has more than CLIP. It teaches this share of itself.
+ */
+const RECURRING = 2.5;
+const RECURRING_RATE = 0.8;
 /** Candidates whose mean square error is at most so many times that of the best one are comparable. */
 const COMPARABLE = 4;
 /** An atypical slot counts up to so many times the mean square error, or what `atypicalSquare` allows. */
@@ -91,13 +97,14 @@ function learnLevel(state: ProfileState, mean: number): void {
   const weekAt = halfStart + layout.places.week + weekSlotOf(layout, slot);
   const [day, week] = [halves[dayAt], halves[weekAt]];
   const isTypical = slots <= CLIP_SLOTS || isExpected(state, candidate, shown);
+  // A schedule that changed is learned, however far its hours lie off now; of the level they show nothing.
+  const recurring = RECURRING * halves[halfStart + layout.places.spread + hourOf(layout, slot)];
+  const moveBy = (rate: number, error: number, taught: number) =>
+    taught !== error && Math.abs(error) <= recurring ? RECURRING_RATE * error : rate * taught;
   const learn = (kind: number, expected: number, measured: number): number => {
-    const taught = taughtBy(state, kind, {
-      error: shown - expected,
-      expected,
-      isTypical: isTypical || measured <= CLIP_SLOTS,
-    });
-    measure(state, kind, shown - expected, { measured, isTypical });
+    const error = shown - expected;
+    const taught = taughtBy(state, kind, { error, expected, isTypical: isTypical || measured <= CLIP_SLOTS });
+    measure(state, kind, error, { measured, isTypical });
     return taught;
   };
   if (Number.isNaN(day)) halves[dayAt] = shown;
@@ -106,7 +113,7 @@ function learnLevel(state: ProfileState, mean: number): void {
     measure(state, DAY_AT_LEVEL, shown - day - floats[f + F.dayLevel], { measured, isTypical });
     const taught = learn(DAY, day, measured);
     floats[f + F.dayLevel] += LEVEL_RATE * (taught - floats[f + F.dayLevel]);
-    halves[dayAt] = day + DAY_RATE * taught;
+    halves[dayAt] = day + moveBy(DAY_RATE, shown - day, taught);
   }
   if (Number.isNaN(week)) halves[weekAt] = shown;
   else {
@@ -114,7 +121,7 @@ function learnLevel(state: ProfileState, mean: number): void {
     measure(state, WEEK_AT_LEVEL, shown - week - floats[f + F.weekLevel], { measured, isTypical });
     const taught = learn(WEEK, week, measured);
     floats[f + F.weekLevel] += LEVEL_RATE * (taught - floats[f + F.weekLevel]);
-    halves[weekAt] = week + WEEK_RATE * taught;
+    halves[weekAt] = week + moveBy(WEEK_RATE, shown - week, taught);
   }
   if (slots > 1) measure(state, LAST, shown - floats[f + F.last], { measured: slots - 1, isTypical });
   const taught = slots > 1 ? learn(MEAN, floats[f + F.mean], slots - 1) : shown - floats[f + F.mean];
@@ -181,29 +188,21 @@ function learnSpread(state: ProfileState): void {
   const rows = floats[f + F.expectedRows];
   const hour = hourOf(layout, doubles[d + SLOT]);
   // In the first week weekends are judged by weekdays: such errors would hide others for weeks.
-  const candidate = bestCandidate(state);
   const spread = floats[f + F.squares] / rows;
-  if (floats[f + F.weekSlots] >= layout.daySlots) learnDeviation(state, { hour, candidate, shown: spread });
+  if (floats[f + F.weekSlots] >= layout.daySlots) learnDeviation(state, hour, spread);
   const shareAt = halfStart + layout.places.share + hour;
   const share = floats[f + F.zSquares] / rows;
   halves[shareAt] = Number.isNaN(halves[shareAt]) ? share : halves[shareAt] + SHARE_RATE * (share - halves[shareAt]);
   floats[f + F.hourShare] = meanShare(halves, halfStart + layout.places.share, layout.daySlots);
 }
 
-interface SlotSpread {
-  readonly hour: number;
-  /** Its best candidate. */
-  readonly candidate: number;
-  /** Mean square of how far values lie from the profile on the last rows. */
-  readonly shown: number;
-}
-
-function learnDeviation(state: ProfileState, { hour, candidate, shown }: SlotSpread): void {
+/** @param shown mean square of how far values lie from the profile on the last rows */
+function learnDeviation(state: ProfileState, hour: number, shown: number): void {
   const { layout, floats, floatStart: f, halves, halfStart } = state;
   const slots = ++floats[f + F.spreadSlots];
   const at = halfStart + layout.places.spread + hour;
   const before = halves[at] * halves[at];
-  const scale = Math.max(floats[f + F.spread], before || 0, floats[f + F.errors + candidate]);
+  const scale = Math.max(floats[f + F.spread], before || 0, floats[f + F.errors + bestCandidate(state)]);
   const most = Math.max(CLIP * CLIP * scale, atypicalSquare(floats[f + F.errors + MEAN], shown));
   const square = slots > CLIP_SLOTS ? Math.min(shown, most) : shown;
   floats[f + F.spread] += Math.max(SPREAD_RATE_MIN, 1 / slots) * (square - floats[f + F.spread]);

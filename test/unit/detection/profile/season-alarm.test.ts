@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NO_VERDICT } from '../../../../src/detection/alarm/alarm.ts';
 import { emptyProfile, profileLayout } from '../../../../src/detection/profile/profile-layout.ts';
-import { passSeason } from '../../../../src/detection/profile/season-alarm.ts';
+import { judgeSeason, passSeason } from '../../../../src/detection/profile/season-alarm.ts';
 import { UTC_CALENDAR } from '../../../../src/time/local-calendar.ts';
 
 const layout = profileLayout(UTC_CALENDAR, 3_600_000)!;
@@ -30,5 +31,17 @@ test('of a group, whose members share the target rate, the season of each is an 
   assert.deepEqual(
     [5.9, 6.5, 7.1].map((unusual) => raises(unusual, false)),
     [false, false, true],
+  );
+});
+
+test('behind a usual row a faint alarm needs to exceed the threshold alone, later rows need not', () => {
+  const state = emptyProfile(layout);
+  const alarmOf = (grade: number, isUsual: boolean) => {
+    const season = { ...seasonOf(0), isUsual };
+    return judgeSeason(state, { ...NO_VERDICT, alarm: true, grade, threshold: 0.5 }, season, 0.001).alarm;
+  };
+  assert.deepEqual(
+    [alarmOf(0.9, true), alarmOf(0.4, false), alarmOf(0.4, false), alarmOf(0.9, true), alarmOf(0.6, false)],
+    [false, false, true, false, true],
   );
 });

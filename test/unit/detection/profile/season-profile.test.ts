@@ -256,6 +256,16 @@ test('an incident of two days leaves what is expected a week later within two us
   });
 });
 
+test('hours that a changed schedule opens are expected in its fourth week, and the level of the weekend stays', () => {
+  const isNew = (ms: number) => dayOf(ms) >= 56 && dayOf(ms) % 7 < 5 && hourOf(ms) >= 7 && hourOf(ms) < 9;
+  const valueAt = (ms: number) => (isNew(ms - START_MS) ? 1_000 + noiseAt(ms) / 10 : officeAt(ms));
+  const state = fresh();
+  feed(state, { days: 77, valueAt });
+  const fourth = feed(state, { fromDay: 77, days: 7, valueAt });
+  for (const day of [0, 1, 2, 3, 4]) assert.ok(expectedAt(fourth, day, 7.5) > 750, `day ${day}`);
+  assert.ok(Math.abs(expectedAt(fourth, 5, 12) - 205) < 20, 'Saturday noon');
+});
+
 test('one glitch, however large, neither ends a profile nor makes a spike usual', () => {
   for (const stepMs of [HOUR_MS, HOUR_MS / 4]) {
     for (const glitch of [5_000, 1e6, -1e9]) {
