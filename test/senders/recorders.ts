@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { decodeOtlp } from '../../src/codecs/points/decode-points.ts';
+import { cacheFolder } from '../../src/config/process-environment.ts';
+import { startSchemaRegistry } from '../fixture/kafka/schema-registry.ts';
 import { startPostgres } from '../fixture/store/postgres.ts';
 import { built } from './build.ts';
 import { startSink } from './front.ts';
@@ -96,6 +98,25 @@ export const RECORDERS: readonly Recorder[] = [
       [precise, double].map((changes) =>
         (changes as string[]).map((change) => /"after":(?!\[).*?"source"/.exec(atob(change))?.[0]),
       ),
+  },
+  {
+    name: 'apicurio',
+    label: "Apicurio's serializers: Avro, JSON Schema, Protobuf, all framings",
+    version: '2.6.13',
+    build: {
+      maven: ['avro', 'jsonschema', 'protobuf'].map((each) => {
+        return `io.apicurio:apicurio-registry-serdes-${each}-serde:2.6.13.Final`;
+      }),
+    },
+    fixture: join(STREAM, 'apicurio-records.json'),
+    async record(program) {
+      const logDir = await mkdtemp(join(tmpdir(), 'tidewatch-registry-'));
+      const registry = await startSchemaRegistry({ cacheDir: cacheFolder(), logDir });
+      const recorded = await printed([...program, here('Apicurio.java'), new URL(registry.url).origin]);
+      await registry.kill();
+      return recorded;
+    },
+    comparable: ({ schemas, records }) => [schemas, records],
   },
   {
     name: 'confluent-python',

@@ -47,7 +47,7 @@ export const SENDERS: readonly Sender[] = [
     to: '/api/v1/write',
     at: OTLP,
     outage: 'repeats',
-    partial: 'the block as rejected (409), with the reasons in its log; nothing is sent again',
+    partial: 'the block as rejected (409), reasons in its log',
   },
   {
     name: 'collector-remote-write',
@@ -56,7 +56,7 @@ export const SENDERS: readonly Sender[] = [
     to: '/api/v1/write',
     at: DROPS,
     outage: 'repeats',
-    partial: 'the batch as failed; nothing is sent again',
+    partial: 'the batch as failed',
   },
   {
     name: 'collector-otlp',
@@ -91,7 +91,7 @@ export const SENDERS: readonly Sender[] = [
     ...FLUENT_BIT,
     to: '/api/v1/write',
     at: OTLP,
-    partial: 'the chunk as an error, with the reasons in its log; nothing is sent again',
+    partial: 'the chunk as an error, reasons in its log',
   },
   {
     name: 'fluent-bit-otlp',
@@ -107,7 +107,7 @@ export const SENDERS: readonly Sender[] = [
     ...FLUENT_BIT,
     to: '/write',
     at: { 400: 'drops', 429: 'drops', 503: 'drops' },
-    partial: 'the chunk as sent, with the reasons in its log',
+    partial: 'the chunk as sent, reasons in its log',
   },
   {
     name: 'python-sdk',
@@ -137,7 +137,7 @@ export const SENDERS: readonly Sender[] = [
     to: '/write',
     at: { 400: 'drops', 429: 'drops', 503: 'drops' },
     outage: 'drops',
-    partial: 'the batch as dropped, with the reasons in its log',
+    partial: 'the batch as dropped, reasons in its log',
   },
   {
     name: 'python-sdk-grpc',

@@ -2,8 +2,8 @@ import avsc from 'avsc';
 import { AvroNames, type Parsed, RENAMED, VARIABLE_DECIMAL } from './avro-names.ts';
 import type { FetchedSchema } from './schema-source.ts';
 
-/** Parses the bytes of a record behind its schema id. Throws when they are invalid. */
-export type ReadRecord = (body: Buffer) => unknown;
+/** Parses the bytes of a record behind its schema id, and its message type if a header has it. Throws on others. */
+export type ReadRecord = (body: Buffer, messageType?: string) => unknown;
 
 /** The read position in a record's bytes, as the library's types pass it. */
 interface Tap {

@@ -10,9 +10,9 @@ const MESSAGE_DEPTH_MAX = 32;
 
 /**
  * Compiles a Protobuf schema into a reader: its text, or a descriptor in base64. The body of a record begins with the
- * indexes of its message type. Fields keep their names in the schema. 64-bit integers are objects with `toBigInt()`.
- * Well-known types have `toPlain()` or `toEpochMs()`, enums `toPlain()` and `toName()`. An absent field has its default
- * only if the schema declares no presence. Throws when the schema is invalid.
+ * indexes or the name of its message type. Fields keep their names in the schema. 64-bit integers are objects with
+ * `toBigInt()`. Well-known types have `toPlain()` or `toEpochMs()`, enums `toPlain()` and `toName()`. An absent field
+ * has its default only if the schema declares no presence. Throws when the schema is invalid.
  */
 export function compileProtobuf(schema: FetchedSchema): ReadRecord {
   const root = new protobuf.Root();
@@ -32,13 +32,33 @@ export function compileProtobuf(schema: FetchedSchema): ReadRecord {
   });
 
   const [first] = messages;
-  return (body) => {
+  const named = messages.map((type) => [delimitedName(type), type] as const);
+  return (body, messageType) => {
     const reader = protobuf.Reader.create(body);
+    if (messageType !== undefined) return messageOf(messages, messageType).decode(reader);
     // A single zero is the first message, which is by far the most common.
-    if (body[0] !== 0) return findMessage(reader, messages).decode(reader);
+    if (body[0] !== 0) {
+      const found = body[1] === NAME_TAG && named.find(([name]) => body.subarray(0, name.length).equals(name));
+      if (!found) return findMessage(reader, messages).decode(reader);
+      reader.pos += found[0].length;
+      return found[1].decode(reader);
+    }
     reader.pos++;
     return first.decode(reader);
   };
+}
+
+const NAME_TAG = 10;
+
+/** The message type before a record of Apicurio's clients, instead of indexes: a message with its name. */
+function delimitedName({ name }: protobuf.Type): Uint8Array {
+  return protobuf.Writer.create().fork().uint32(NAME_TAG).string(name).ldelim().finish();
+}
+
+function messageOf(messages: readonly protobuf.Type[], name: string): protobuf.Type {
+  const found = messages.find((type) => type.name === name);
+  if (found === undefined) throw new Error(`the schema has no message ${name}`);
+  return found;
 }
 
 function findMessage(reader: protobuf.Reader, messages: readonly protobuf.Type[]): protobuf.Type {

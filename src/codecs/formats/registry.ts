@@ -25,14 +25,12 @@ export async function connectRegistry(config: RegistryConfig): Promise<SchemaReg
     baseURLs: [config.url],
     createAxiosDefaults: { timeout: REGISTRY_TIMEOUT_MS },
     maxRetries: 0,
-    ...(config.username === undefined
-      ? {}
-      : {
-          basicAuthCredentials: {
-            credentialsSource: 'USER_INFO' as const,
-            userInfo: `${config.username}:${config.password ?? ''}`,
-          },
-        }),
+    ...(config.username !== undefined && {
+      basicAuthCredentials: {
+        credentialsSource: 'USER_INFO' as const,
+        userInfo: `${config.username}:${config.password ?? ''}`,
+      },
+    }),
   });
   return {
     fetch: (schema) => fetchSchema(client, schema),

@@ -6,7 +6,7 @@ import { compileAvro, type ReadRecord } from '../formats/avro.ts';
 import { compileProtobuf } from '../formats/protobuf.ts';
 import { reasonOf } from '../formats/quoted.ts';
 import type { FetchedSchema, SchemaSource, SchemaType } from '../formats/schema-source.ts';
-import { type EncodedRecord, readFrame, type SchemaKey } from '../formats/wire-header.ts';
+import { type EncodedRecord, readFrame, type SchemaKey, USE_ID } from '../formats/wire-header.ts';
 import { connectDecimals } from './connect-json-schema.ts';
 import type { Decoded, Undecodable } from './decoded.ts';
 import { type FlatFields, flatJson } from './flat-json.ts';
@@ -149,7 +149,7 @@ function withSchemas<D>(schemaType: SchemaType, source: SchemaSource, read: Read
     decode({ value, headers }, nowMs) {
       const frame = readFrame(value, headers);
       if (typeof frame === 'string') return unreadable(frame);
-      const { schema: schemaId, body } = frame;
+      const { schema: schemaId, body, messageType } = frame;
       const schema = loaded.get(schemaId)?.schema;
       if (schema === undefined) {
         throw new ServiceError('schema-not-loaded', `schema ${schemaId} is not loaded`, { retryable: true });
@@ -159,7 +159,7 @@ function withSchemas<D>(schemaType: SchemaType, source: SchemaSource, read: Read
       }
       let record: unknown;
       try {
-        record = schema.read(body);
+        record = schema.read(body, messageType);
       } catch (error) {
         return unreadable(`not a record of schema ${schemaId}: ${reasonOf(error)}`);
       }
@@ -191,11 +191,10 @@ function compileSchema(schemaId: SchemaKey, { wanted, schema, nowMs }: FoundSche
     detail,
     untilMs,
   });
-  if (schema === null)
-    return refused(
-      'schema-unknown',
-      `the registry does not know schema ${schemaId}${typeof schemaId === 'string' ? ', a GUID' : ''}`,
-    );
+  if (schema === null) {
+    const remark = typeof schemaId === 'string' ? ', a GUID' : `: Apicurio's clients need ${USE_ID}`;
+    return refused('schema-unknown', `the registry does not know schema ${schemaId}${remark}`);
+  }
   if (schema.type !== wanted) {
     return refused('record-unreadable', `schema ${schemaId} is of type ${schema.type}, not ${wanted}`);
   }

@@ -11,6 +11,9 @@ import type { RecordHeaders } from '../../../../src/kafka/batch/records.ts';
 import { recordMapping } from '../../../fixture/stream/record-mapping.ts';
 import { SchemaTable } from '../../../fixture/stream/schema-table.ts';
 
+const fixture = async (name: string) =>
+  JSON.parse(await readFile(new URL(`../../../fixture/stream/${name}.json`, import.meta.url), 'utf8'));
+
 /** What Python's serializers wrote and registered: confluent_records.py. */
 const recorded: {
   readonly schemas: readonly FetchedSchema[];
@@ -23,7 +26,7 @@ const recorded: {
     readonly guid: string;
     readonly schema: number;
   }[];
-} = JSON.parse(await readFile(new URL('../../../fixture/stream/confluent-records.json', import.meta.url), 'utf8'));
+} = await fixture('confluent-records');
 
 const AT_MS = 1_767_225_600_000;
 
@@ -39,6 +42,15 @@ function find(wanted: string) {
 
 async function decode(wanted: string, format: RecordFormat, fields: Partial<RecordMapping> = {}) {
   const { table, schema: _, ...record } = find(wanted);
+  return decodeBy(table, record, format, fields);
+}
+
+async function decodeBy(
+  table: SchemaTable,
+  record: { readonly value: Buffer; readonly headers: RecordHeaders },
+  format: RecordFormat,
+  fields: Partial<RecordMapping> = {},
+) {
   const decoder = createRecordDecoder(recordMapping({ format, ...fields }), { schemas: table });
   const missing = decoder.missingSchema(record, AT_MS);
   if (missing !== null) await decoder.loadSchemas([missing], AT_MS);
@@ -113,11 +125,43 @@ test('a reader with the schema of the writer needs no defaults, and takes any na
   assert.deepEqual({ ...(row as object) }, expected);
 });
 
+test("records of Apicurio's clients are read by the id of their content, others are refused with the setting", async () => {
+  const { schemas, records } = await fixture('apicurio-records');
+  const table = new SchemaTable();
+  for (const [id, { schema, schemaType = 'AVRO' }] of Object.entries<{ schema: string; schemaType?: 'JSON' }>(schemas))
+    table.schemas[Number(id) - 1] = { type: schemaType, text: schema, references: [] };
+  const read = { ...observed(AT_MS), value: 2 ** 60, extras: { low: 100 } };
+  const useId = 'apicurio.registry.use-id=contentId';
+  const eight = new RegExp(`^schema id 0: .* set apicurio.registry.as-confluent=true and ${useId} at the sender$`);
+  const outcomes: Record<string, RegExp | typeof read> = {
+    'header-contentId': read,
+    'prefix-contentId': read,
+    'eight-bytes-contentId': eight,
+    'header-globalId': new RegExp(`^the header apicurio.value.globalId .* set ${useId} at the sender$`),
+    'json-prefix-globalId': new RegExp(`not know schema 2: Apicurio's clients need ${useId}$`),
+    'avro-prefix-globalId': read,
+    'avro/second-prefix-globalId': /not know schema 4: /,
+    'protobuf-prefix-globalId': read,
+    'eight-bytes-globalId': eight,
+  };
+  for (const { name, value, headers: named } of records) {
+    const headers = named.map(([header, bytes]: [string, string]) => [header, Buffer.from(bytes, 'base64')]);
+    const format = name.startsWith('json') ? 'json-schema' : name.startsWith('avro') ? 'avro' : 'protobuf';
+    const decoded = await decodeBy(table, { value: Buffer.from(value, 'base64'), headers }, format);
+    const outcome = outcomes[name] ?? outcomes[name.slice(name.indexOf('-') + 1)];
+    if (outcome instanceof RegExp) assert.match(decoded.kind === 'dead-letter' ? decoded.detail : '', outcome, name);
+    else assert.deepEqual(decoded, outcome, name);
+  }
+  // An Avro value that begins with the null of a union has no id before it.
+  assert.deepEqual([...new Set(table.fetched)].sort(), [1, 2, 3, 4, 5]);
+});
+
 test('a framing that is not supported is named, and no schema is asked for', () => {
   const globalId: RecordHeaders = [['apicurio.value.globalId', Buffer.alloc(8, 1)]];
   const bad: [Buffer, RecordHeaders, RegExp][] = [
     [Buffer.from('{}'), [], /^no schema id: a registry client writes/],
-    [Buffer.from('{}'), globalId, /header apicurio\.value\.globalId of Apicurio's clients: set apicurio/],
+    [Buffer.from('0000000002', 'hex'), globalId, /header apicurio\.value\.globalId of Apicurio's clients is no id/],
+    [Buffer.from('x'), [['apicurio.value.contentId', Buffer.alloc(4, 1)]], /is 01010101, not an id in eight bytes/],
     [Buffer.from('000000000000000001aa', 'hex'), [], /^schema id 0: Apicurio's clients/],
     [Buffer.from('00ffffffff01', 'hex'), [], /^schema id 4294967295 is above 2147483647/],
     [Buffer.from('0300aabb', 'hex'), [], /AWS Glue/],
