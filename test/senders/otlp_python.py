@@ -2,6 +2,7 @@
 import base64, json, sys, threading, time, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+from opentelemetry.metrics import Observation
 from opentelemetry.sdk.metrics import MeterProvider, Counter, Histogram, UpDownCounter, ObservableCounter
 from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader, AggregationTemporality
 from opentelemetry.sdk.resources import Resource
@@ -44,9 +45,10 @@ def sums(temporality):
     return work
 def large():
     p = provider({"service.name": "shop", "service.instance.id": "a"}, C)
-    c = p.get_meter("test").create_counter("bytes"); c.add(2 ** 60)
+    m = p.get_meter("test"); c = m.create_counter("bytes"); c.add(2 ** 60); total = [2 ** 60]
+    m.create_observable_gauge("bytes_gauge", [lambda _: [Observation(total[0])]])
     for _ in range(5):
-        c.add(100); time.sleep(0.02); p.force_flush()
+        c.add(100); total[0] += 100; time.sleep(0.02); p.force_flush()
     p.shutdown()
 out = dict([taken("identity", identity), taken("hidden", hidden), taken("delta", sums(D)), taken("cumulative", sums(C)), taken("large", large)])
 print(json.dumps({"sender": "opentelemetry-sdk for Python " + version.__version__, "recorded": str(datetime.date.today()), **out}, indent=1))

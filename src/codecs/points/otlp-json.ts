@@ -33,8 +33,8 @@ interface Point {
   readonly explicitBounds?: readonly number[];
   readonly scale?: number;
   readonly zeroCount?: Int64;
-  readonly positive?: Buckets;
-  readonly negative?: Buckets;
+  readonly positive?: Buckets | null;
+  readonly negative?: Buckets | null;
   readonly quantileValues?: readonly { readonly quantile?: number; readonly value?: number }[];
 }
 
@@ -48,14 +48,7 @@ interface Points {
   readonly aggregationTemporality?: number | string;
 }
 
-interface WrittenMetric {
-  readonly name?: string;
-  readonly gauge?: Points;
-  readonly sum?: Points;
-  readonly histogram?: Points;
-  readonly exponentialHistogram?: Points;
-  readonly summary?: Points;
-}
+type WrittenMetric = Readonly<Partial<Record<(typeof KINDS)[number], Points>>> & { readonly name?: string };
 
 interface Request {
   readonly resourceMetrics?: readonly {
@@ -104,13 +97,14 @@ function readMetric(written: WrittenMetric, reading: OtlpReading, source: Attrib
   const metric = new OtlpMetric(reading, { encoding: 'json', name, source });
   const { gauge, sum, histogram, exponentialHistogram, summary } = written;
   reading.points.pass();
-  for (const point of listOf(gauge?.dataPoints)) metric.gauge(placed(point), numberOf(point).value);
+  for (const point of listOf(gauge?.dataPoints)) metric.gauge(placed(point), numberOf(point));
   for (const point of listOf(sum?.dataPoints)) {
     metric.sum(placed(point), numberOf(point), isDelta(sum?.aggregationTemporality));
   }
   for (const points of [histogram, exponentialHistogram]) {
     for (const point of listOf(points?.dataPoints)) {
-      metric.histogram(placed(point), bucketsOf(point), isDelta(points?.aggregationTemporality));
+      const buckets = bucketsOf(point, points === exponentialHistogram);
+      metric.histogram(placed(point), buckets, isDelta(points?.aggregationTemporality));
     }
   }
   for (const point of listOf(summary?.dataPoints)) {
@@ -138,12 +132,11 @@ function integerOf(raw: Int64): OtlpNumber {
   return { value, low: Number.isSafeInteger(value) ? 0 : lowOf(raw) };
 }
 
-function bucketsOf(point: Point): Parameters<OtlpMetric['histogram']>[1] {
+function bucketsOf(point: Point, isExponential: boolean): Parameters<OtlpMetric['histogram']>[1] {
   const { count = 0, sum, bucketCounts, explicitBounds, scale, zeroCount = 0, positive, negative } = point;
-  const fromOf = ({ offset = 0, bucketCounts: counts }: Buckets = {}) => {
-    return { offset: Number(offset), counts: listOf(counts).map(Number) };
+  const fromOf = (buckets?: Buckets | null) => {
+    return { offset: Number(buckets?.offset ?? 0), counts: listOf(buckets?.bucketCounts).map(Number) };
   };
-  const isExponential = scale !== undefined || positive !== undefined || negative !== undefined;
   return {
     count: integerOf(count),
     sum: Number(sum ?? Number.NaN),

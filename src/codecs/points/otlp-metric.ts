@@ -84,8 +84,9 @@ export class OtlpMetric {
     this.#metric = metric;
   }
 
-  gauge(point: OtlpPoint, value: number): void {
-    this.#add(point, value);
+  /** Some senders write counters as gauges. */
+  gauge(point: OtlpPoint, { value, low }: OtlpNumber): void {
+    this.#add(point, value, { counter: low === 0 ? undefined : { low } });
   }
 
   /** @param ofInterval it covers one interval, not all since a start */

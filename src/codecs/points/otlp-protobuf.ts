@@ -99,7 +99,7 @@ function readNumber(reader: ProtobufReader, metric: OtlpMetric, ofInterval: bool
     else if (!point.read(tag, start)) reader.skip(tag);
   }
   reader.ended(end);
-  if (ofInterval === null) metric.gauge(point, value);
+  if (ofInterval === null) metric.gauge(point, { value, low });
   else metric.sum(point, { value, low }, ofInterval);
 }
 

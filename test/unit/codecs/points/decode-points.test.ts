@@ -48,6 +48,26 @@ test('an exponential histogram of one interval has quantiles within a bucket of 
   }
 });
 
+test('JSON may leave out or null what is zero, and quotes integers', () => {
+  const [at, later] = [{ timeUnixNano: '1767225600000000000' }, { timeUnixNano: '1767225660000000000' }];
+  const zeros = [
+    { ...at, count: '3', zeroCount: '3', sum: 0 },
+    { ...later, count: '1', zeroCount: '1', positive: null },
+  ];
+  const metrics = [
+    { name: 'wait', exponentialHistogram: { aggregationTemporality: 1, dataPoints: zeros } },
+    { name: 'size', gauge: { dataPoints: [{ ...at, asInt: '1152921504606847076' }] } },
+  ];
+  const decoded = decodeOtlp(
+    Buffer.from(JSON.stringify({ resourceMetrics: [{ scopeMetrics: [{ metrics }] }] })),
+    'json',
+  );
+  const quantiles = ['0.5', '0.95', '0.99'].map((q) => [`wait{quantile="${q}"}`, [0, 0]]);
+  const others = { wait_count: [3, 1], wait_sum: [0], size: [2 ** 60] };
+  assert.deepEqual(valuesOf(decoded), { ...Object.fromEntries(quantiles), ...others });
+  assert.deepEqual(decoded.kind === 'points' && decoded.series.at(-1)?.extras, [{ low: 100 }]);
+});
+
 test('a point without a recorded value, and NaN, are missing values', () => {
   const json = {
     resourceMetrics: [

@@ -41,12 +41,14 @@ for (const name of ['orders', 'seconds_count']) {
   });
 }
 
-test('integers of 64 bits keep their digits', () => {
-  const found = pointsOf('large', 'bytes').map(({ values, extras }) => wholeInteger(values[0], extras?.[0]?.low ?? 0));
-  assert.deepEqual(
-    found.map((whole) => whole - 2n ** 60n),
-    [100n, 200n, 300n, 400n, 500n, 500n],
-  );
+test('integers of 64 bits keep their digits, those of gauges, too', () => {
+  for (const name of ['bytes', 'bytes_gauge']) {
+    const found = pointsOf('large', name).map(({ values, extras }) => wholeInteger(values[0], extras?.[0]?.low ?? 0));
+    assert.deepEqual(
+      found.map((whole) => whole - 2n ** 60n),
+      [100n, 200n, 300n, 400n, 500n, 500n],
+    );
+  }
 });
 
 test('two replicas of Micrometer without an instance id are two starts of one series, each with its own increases', () => {

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
-import type { ReceivedPoints, ReceiveOutcome } from '../../../../records/received-points.ts';
+import type { ReceiveOutcome } from '../../../../records/received-points.ts';
 import { HttpProblem } from '../../../wire/problem.ts';
 import type { App } from '../../exchange/fastify-app.ts';
 import { LINE_ANSWERS, type ReceiveBody, reasonsOf } from './received-answers.ts';
@@ -9,7 +9,6 @@ import { LINE_ANSWERS, type ReceiveBody, reasonsOf } from './received-answers.ts
 export const INFLUX_VERSION = '1.8.10';
 
 const PRECISIONS = { n: 'ns', ns: 'ns', u: 'us', us: 'us', ms: 'ms', s: 's', m: 'm', h: 'h' } as const;
-type Precision = ReceivedPoints['precision'];
 
 const Write1 = Type.Object({
   precision: Type.Optional(Type.Enum(Object.keys(PRECISIONS), { description: 'Unit of the times (n: nanoseconds)' })),
@@ -36,7 +35,7 @@ export function addInfluxRoutes(app: App, receive: ReceiveBody): void {
   );
   const schema = { operationId: 'writeLineProtocol1', querystring: Write1, response: LINE_ANSWERS };
   app.post('/write', { schema }, async (request, reply) => {
-    const precision = precisionOf(request.query.precision);
+    const precision = PRECISIONS[(request.query.precision ?? 'n') as keyof typeof PRECISIONS];
     return sendEmpty(reply, await receive(request, 'line-protocol', precision));
   });
   const answer = (request: FastifyRequest<{ Querystring: Type.Static<typeof Query> }>) => {
@@ -53,10 +52,6 @@ export function addInfluxRoutes(app: App, receive: ReceiveBody): void {
   app.get('/ping', { schema: { operationId: 'ping' } }, async (_request, reply) =>
     reply.code(204).headers(versions).send(),
   );
-}
-
-function precisionOf(precision: string = 'n'): Precision {
-  return PRECISIONS[precision as keyof typeof PRECISIONS];
 }
 
 const STATEMENT = /^\s*(?:(create)\s+database\b|(show)\s+databases\s*)/i;
