@@ -1,4 +1,4 @@
-import type { InputRecord, Subscription } from './log/log.ts';
+import type { InputEnd, InputRecord, Subscription } from './log/log.ts';
 import type { MemoryGuard } from './memory-guard.ts';
 
 /** A partition is paused while its queue has more bytes than this, or more records than `queueRecordsMax`. */
@@ -36,6 +36,10 @@ export class PartitionInput {
   /** Time of the record that is read next; null if there is none. */
   get headMs(): number | null {
     return this.#batches[0]?.[this.#read].timestampMs ?? null;
+  }
+
+  get end(): InputEnd | null {
+    return this.#subscription?.end(this.#options.partition) ?? null;
   }
 
   /** Forgets what was delivered before, and reads from `offset` on, of the topic with this id. */

@@ -182,7 +182,7 @@ export class PartitionTask {
     });
     const wake = () => this.#sleeper.wake();
     const whyFailed = (offset: number) => this.#failing.whyFailed(offset);
-    const strategy = strategyFor(place, { signal, wake, whyFailed });
+    const strategy = strategyFor(place, { signal, wake, whyFailed, inputEnd: () => this.#input.end });
     try {
       const offset = await strategy.restore(session);
       if (offset === null) return;

@@ -9,6 +9,7 @@ import { holdsMany, scoredInput } from '../config/rekeyed-input.ts';
 import { ServiceError } from '../ops/service-error.ts';
 import type { InputPlace } from '../records/input-place.ts';
 import { meanStepMs } from '../time/frequency.ts';
+import { DetectorTimes } from './arrival/detector-times.ts';
 import type { RecordRoute } from './commit/route-records.ts';
 import type { EngineReports } from './engine-reports.ts';
 import type { StreamLog, Subscription } from './log/log.ts';
@@ -224,6 +225,7 @@ function commonTaskOptions(options: WorkerOptions, partitionCount: number) {
     warmStart: options.warmStart ?? null,
     backfillPace: new WorkerPace(limits.backfillForecastsPerSMax),
     restoreTurns: new RestoreTurns(),
+    times: new DetectorTimes(nowMs),
   };
   const strategyFor = (place: InputPlace, context: StrategyContext) => {
     const own = { ...partitionOptions, place };

@@ -106,14 +106,14 @@ const FOLDER_DIRECTIONS = directionsOf(`
   tools/terminal:
   checkpoint: series
   checkpoint/series: .
-  engine: commit log state strategy unit
+  engine: arrival commit log state strategy unit
   engine/arrival: group unit
-  engine/commit: log state unit
+  engine/commit: arrival log state unit
   engine/group: unit
   engine/log:
   engine/offline: arrival commit group log state unit
   engine/state: arrival group log unit
-  engine/strategy: . commit log state
+  engine/strategy: . arrival commit log state
   engine/topics:
   engine/unit: log
   codecs: formats

@@ -170,6 +170,7 @@ async function subscribe(
     confirm: (partition, signal) => membership.confirm(partition, signal),
     pause: (partition) => loop.pause(partition),
     resume: (partition) => loop.resume(partition),
+    end: (partition) => loop.end(partition),
     stop: async () => {
       stopped = true;
       loop.stop();

@@ -4,9 +4,11 @@
  * partition count.
  */
 import type { InputRecord } from '../../kafka/batch/records.ts';
+import type { InputEnd } from '../../kafka/fetch/partition-reading.ts';
 import type { PartitionSession } from '../../kafka/partition-session.ts';
 
 export type { InputRecord, OutputRecord, SkippedRange } from '../../kafka/batch/records.ts';
+export type { InputEnd } from '../../kafka/fetch/partition-reading.ts';
 export type { PartitionSession } from '../../kafka/partition-session.ts';
 
 export interface SubscriptionHandlers {
@@ -42,6 +44,8 @@ export interface Subscription {
   confirm(partition: number, signal: AbortSignal): Promise<void>;
   pause(partition: number): void;
   resume(partition: number): void;
+  /** null while the started partition cannot be read, or was not read to its end so far. */
+  end(partition: number): InputEnd | null;
   /** Leaves the group. No records are delivered afterwards. */
   stop(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import type { Quiet } from '../arrival/detector-times.ts';
 import { detectorOf, isOutdated, type OutdatedState } from '../arrival/outdated-state.ts';
 import { pausedWithPartition, silenceLimitOf, silenceMark } from '../arrival/silence-watch.ts';
 import type { TimestampGuard } from '../arrival/timestamp-guard.ts';
@@ -7,6 +8,9 @@ import { silenceMs } from '../unit/silence.ts';
 import type { DetectorPauses } from './detector-pauses.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { PartitionUnits } from './partition-units.ts';
+
+/** Longest interval at which it is looked how far other partitions are. */
+const LOOK_MS_MAX = 30_000;
 
 /** A record, and the event time of the partition before it. */
 interface WatermarkMove {
@@ -112,18 +116,22 @@ export class OverdueUnits {
   }
 
   /**
-   * No observation arrived at the partition for `quietMs` by the clock: what waits for older records is scored in units
-   * whose records are due for so long, and these are silent, or in a pause where all of their detector are. Returns
-   * after which time the next ones are, or null. Rejects when the model fails.
+   * No observation arrived at the partition for some time: what waits for older records is scored in units whose
+   * records are due for so long, and these are silent, or in a pause where all of their detector are. Series of a
+   * detector that continues in other partitions are silent once its event time has gone on for as long there. Returns
+   * after which time the next ones may be, or null. Rejects when the model fails.
    */
-  async reportQuiet(quietMs: number, offset: number, dispatch: Dispatch): Promise<number | null> {
+  async reportQuiet({ quietMs, elsewhere }: Quiet, offset: number, dispatch: Dispatch): Promise<number | null> {
     const { sink } = dispatch;
     const due: (Scorable | OutdatedState)[] = [];
     let nextMs = Number.POSITIVE_INFINITY;
     for (const one of this.#units.every.filter(this.#units.isRegistered)) {
       const dueMs = isSilenceReported(one) || this.#pauses.covers(one) ? null : silenceLimitOf(one);
       if (dueMs === null) continue;
+      const others = elsewhere.get(detectorOf(one)?.config.name ?? '');
+      const isUndecided = others !== undefined && Math.max(others.movedMs, others.quietMs) < dueMs;
       if (dueMs > quietMs) nextMs = Math.min(nextMs, dueMs);
+      else if (isUndecided) nextMs = Math.min(nextMs, quietMs + Math.min(LOOK_MS_MAX, dueMs - others.quietMs));
       else due.push(one);
     }
     // Steps stay open: a clock must not decide what is in them.
@@ -131,7 +139,9 @@ export class OverdueUnits {
     await dispatch.resume();
     const stopped: Scorable[] = [];
     for (const [loaded, ones] of Map.groupBy(due, detectorOf)) {
-      if (loaded !== null && this.#pauses.begin(loaded, { offset, sink })) continue;
+      const { movedMs = 0 } = elsewhere.get(loaded?.config.name ?? '') ?? {};
+      const isPause = loaded !== null && movedMs < (silenceMs(loaded.config.settings) ?? 0);
+      if (isPause && this.#pauses.begin(loaded, { offset, sink })) continue;
       for (const one of ones) {
         const unit = isOutdated(one) ? this.#units.migrateUnseen(one, sink) : one;
         if (unit === null) continue;

@@ -1,5 +1,6 @@
 import { InputWatch } from '../../records/diagnostics/input-watch.ts';
 import type { InputPlace } from '../../records/input-place.ts';
+import type { Quiet } from '../arrival/detector-times.ts';
 import type { OutdatedState } from '../arrival/outdated-state.ts';
 import { TimestampGuard } from '../arrival/timestamp-guard.ts';
 import type { Watermark } from '../arrival/watermark.ts';
@@ -118,8 +119,8 @@ export class PartitionState {
     await dispatch.resume();
   }
 
-  reportQuiet(quietMs: number, { offset, sink }: Outlet, signal: AbortSignal): Promise<number | null> {
-    return this.#overdue.reportQuiet(quietMs, offset, this.#dispatch(sink, signal));
+  reportQuiet(quiet: Quiet, { offset, sink }: Outlet, signal: AbortSignal): Promise<number | null> {
+    return this.#overdue.reportQuiet(quiet, offset, this.#dispatch(sink, signal));
   }
 
   /** The event time of the partition, which is kept next to the units. */

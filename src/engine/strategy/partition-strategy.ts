@@ -1,11 +1,12 @@
 import type { WorkerLimits } from '../../config/options/options.ts';
 import type { Diagnostic } from '../../records/diagnostics/diagnostic.ts';
+import type { DetectorTimes } from '../arrival/detector-times.ts';
 import { type FirstCommitOptions, firstCommit } from '../commit/first-commit.ts';
 import { PendingCommit } from '../commit/pending-commit.ts';
 import type { DecodingOptions } from '../commit/score-records.ts';
 import type { Tally } from '../commit/tally.ts';
 import type { EngineReports } from '../engine-reports.ts';
-import type { InputRecord, OutputRecord, PartitionSession } from '../log/log.ts';
+import type { InputEnd, InputRecord, OutputRecord, PartitionSession } from '../log/log.ts';
 import { PartitionState } from '../state/partition-state.ts';
 import type { UnitPlaces } from '../state/partition-units.ts';
 import {
@@ -29,6 +30,7 @@ export interface StrategyOptions extends FirstCommitOptions, DecodingOptions, De
   /** It is that of all partitions of the worker together. */
   readonly backfillPace: WorkerPace;
   readonly restoreTurns: RestoreTurns;
+  readonly times: DetectorTimes;
 }
 
 export interface StrategyContext {
@@ -37,6 +39,8 @@ export interface StrategyContext {
   readonly wake: () => void;
   /** Reason why a record is a dead letter although it can be read; null if it is none. By offset. */
   readonly whyFailed: (offset: number) => string | null;
+  /** As that of the subscription. */
+  readonly inputEnd: () => InputEnd | null;
 }
 
 export interface TriedRecords {

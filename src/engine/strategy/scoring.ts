@@ -56,19 +56,28 @@ export class Scoring extends PartitionStrategy {
     const { state, pending } = this;
     const { signal } = this.context;
     const next: Divided | null = all && this.#submitted !== null ? [this.#submitted, null] : this.#next;
-    if (next === null) return this.#quietPartition.report(state, pending, signal);
+    if (next === null) {
+      const outlet = { offset: pending.nextOffset, sink: pending };
+      return this.#quietPartition.report(state, outlet, signal);
+    }
     const [ready, rest] = next;
     this.try(ready.records);
     const { advances } = state;
     await scoreDecoded(ready, { state, pending, signal });
-    if (state.advances > advances) this.#quietPartition.reset();
+    if (state.advances > advances) {
+      const { place, times } = this.options;
+      times.reach(place.partition, ready.observations, state.watermark.ms);
+      this.#quietPartition.reset();
+    }
     [this.#submitted, this.#next] = [rest, null];
     if (rest === null) this.bytes += this.#submittedBytes;
   }
 
   /** Counts from the first call: before that, other partitions are restored. */
   get #quietPartition(): QuietPartition {
-    this.#quiet ??= new QuietPartition(this.options.nowMs);
+    const { nowMs, times, place } = this.options;
+    const { inputEnd } = this.context;
+    this.#quiet ??= new QuietPartition({ partition: place.partition, nowMs, times, inputEnd });
     return this.#quiet;
   }
 

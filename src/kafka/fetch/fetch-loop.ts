@@ -9,7 +9,13 @@ import type { FetchHandlers } from './fetch-handlers.ts';
 import { decodeInput, NO_HEADERS, recordOfSkipped } from './input-records.ts';
 import { findTruncation, isRecreated, locatePosition, type NewPosition } from './out-of-range.ts';
 import { hangingTransaction } from './partition-reader.ts';
-import { FETCH_RETRY_MS_MAX, PartitionReading, positionsInTurn, type SentPartition } from './partition-reading.ts';
+import {
+  FETCH_RETRY_MS_MAX,
+  type InputEnd,
+  PartitionReading,
+  positionsInTurn,
+  type SentPartition,
+} from './partition-reading.ts';
 
 /** A short wait: a partition that is started or resumed is not part of the fetch in flight. */
 const LIMITS: FetchLimits = { waitMsMax: 100, partitionBytesMax: 1024 * 1024, responseBytesMax: 4 * 1024 * 1024 };
@@ -69,6 +75,10 @@ export class FetchLoop {
     // Not synchronously: the caller of resume() does not expect records before it returns.
     if (reading.held !== null) setImmediate(() => this.#deliverHeld(reading));
     else this.#fetchIdle();
+  }
+
+  end(partition: number): InputEnd | null {
+    return this.#readings.get(partition)?.end ?? null;
   }
 
   keepOnly(partitions: ReadonlySet<number>): void {
@@ -157,6 +167,7 @@ export class FetchLoop {
       }
     } catch (error) {
       if (broker !== null) link.dropBroker(broker);
+      for (const reading of readings) reading.failed();
       // Partitions with a new leader are fetched there at once, the others later.
       await refreshLeaders(link.cluster).catch(() => undefined);
       const topic = this.#topic;
@@ -187,7 +198,7 @@ export class FetchLoop {
     if (reading.waitsForTransaction(fetched, performance.now())) {
       const failure = hangingTransaction(this.#topic, reading.partition, fetched.lastStableOffset);
       if (reading.stall(failure)) this.#handlers.onStalled(reading.partition, failure);
-    } else if (reading.recovered()) this.#handlers.onStalled(reading.partition, null);
+    } else if (reading.recovered(fetched)) this.#handlers.onStalled(reading.partition, null);
     if (fetched.errorCode !== 0 || !reading.paused || fetched.records.length === 0) return;
     reading.held = { ...fetched, records: Buffer.from(fetched.records) };
   }

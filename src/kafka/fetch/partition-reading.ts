@@ -6,6 +6,12 @@ export const FETCH_RETRY_MS_MAX = 500;
 /** A transaction of a producer may be open for so long before a partition that waits for its end counts as stalled. */
 const OPEN_TRANSACTION_MS_MAX = 4_000;
 
+/** Follows a partition that can be read. After a failure there is another one: time may have passed unseen. */
+export interface InputEnd {
+  /** Number of fetches after which nothing was left to read. */
+  readonly answers: number;
+}
+
 /**
  * The position in a partition, and its own back-off. Every start makes a new object, so that responses for an older
  * one are discarded.
@@ -27,6 +33,7 @@ export class PartitionReading {
   /** Since when all that is left to read waits for a transaction to end; null: it does not. */
   #waitsSinceMs: number | null = null;
   #retry: NodeJS.Timeout | null = null;
+  #end: { answers: number } | null = null;
 
   constructor(partition: number, offset: number, topicId: string | null) {
     this.partition = partition;
@@ -48,8 +55,17 @@ export class PartitionReading {
     return this.checkedEpoch === leaderEpoch;
   }
 
+  /** null since the last failure if no fetch has reached the end of the partition. */
+  get end(): InputEnd | null {
+    return this.#end;
+  }
+
   /** The last fetch succeeded. Returns whether the partition was stalled. */
-  recovered(): boolean {
+  recovered({ errorCode, endOffset }: FetchedPartition): boolean {
+    if (errorCode === 0 && this.offset >= endOffset) {
+      this.#end ??= { answers: 0 };
+      this.#end.answers++;
+    }
     const wasStalled = this.stalled !== null;
     this.#retryMs = RETRY_MS_MIN;
     this.stalled = null;
@@ -66,6 +82,7 @@ export class PartitionReading {
   /** Returns whether it became stalled. */
   stall(failure: ServiceError): boolean {
     const isNew = this.stalled === null;
+    this.failed();
     this.stalled ??= failure;
     return isNew;
   }
@@ -75,6 +92,7 @@ export class PartitionReading {
    * stalled.
    */
   backOff(failure: ServiceError, retry: () => void): boolean {
+    this.failed();
     const becameStalled = this.#retryMs === FETCH_RETRY_MS_MAX && this.stall(failure);
     this.cancelRetry();
     this.#retry = setTimeout(() => {
@@ -83,6 +101,10 @@ export class PartitionReading {
     }, this.#retryMs);
     this.#retryMs = Math.min(2 * this.#retryMs, FETCH_RETRY_MS_MAX);
     return becameStalled;
+  }
+
+  failed(): void {
+    this.#end = null;
   }
 
   cancelRetry(): void {

@@ -97,6 +97,7 @@ function oracleLog(
         start: release,
         resume: release,
         pause: (partition) => void held.add(partition),
+        end: () => null,
         confirm: async () => undefined,
         stop: async () => undefined,
       };

@@ -10,6 +10,7 @@ const SUBSCRIPTION: Subscription = {
   confirm: async () => undefined,
   pause: ignore,
   resume: ignore,
+  end: () => null,
   stop: async () => undefined,
 };
 

@@ -7,6 +7,7 @@ import { bothWays, inStream, type TimedValue } from '../../../fixture/stream/bot
 import {
   detectorConfig,
   lines,
+  observationRecord,
   START_MS,
   STEP_MS,
   stepOf,
@@ -181,7 +182,7 @@ test('in a partition without any record the clock decides, once, and a restart d
   await silent();
   await first.stop();
   const second = await run.start();
-  await new Promise((next) => setTimeout(next, 250));
+  await new Promise((next) => setTimeout(next, 500));
   append(30);
   await run.settled();
   await second.stop();
@@ -189,4 +190,40 @@ test('in a partition without any record the clock decides, once, and a restart d
   // On a busy machine the clock finds it silent again before the worker is stopped.
   assert.deepEqual(said(run.scores(), quickStep).slice(0, 2), ['s silent clock 24', 's returned null 30']);
   assert.equal(run.broker.committedOffset(0), 21);
+});
+
+test('series that stop are silent in every partition, once, and none of one that cannot be read', async () => {
+  let nowMs = START_MS + 60 * STEP_MS;
+  const run = streamRun({ detectors: [detector], partitions: 4, nowMs: () => nowMs });
+  const SERIES = Array.from({ length: 20 }, (_, i) => i);
+  const append = (series: number, step: number, value: unknown = step % 4) =>
+    run.broker.appendRecord(series % 4, observationRecord(`s${series}`, step, value));
+  for (let step = 0; step < 30; step++) for (const series of SERIES) append(series, step);
+  let worker = await run.start();
+  await run.settled();
+  run.broker.setReadable(3, false);
+  const silent = () =>
+    [0, 1, 2, 3].flatMap((partition) => run.scores(partition)).filter((row) => row.state === 'silent');
+  let step = 30;
+  const goOn = () => {
+    nowMs += STEP_MS;
+    // Three go on; others have no value, and let their partitions look at the clock.
+    for (const series of [0, 4, 8]) append(series, step);
+    for (const series of [1, 2]) append(series, 29, 'n/a');
+    for (const series of SERIES) if (series % 4 === 3) append(series, step);
+    step++;
+    return silent().length >= 12;
+  };
+  await until('all that stopped are silent', goOn, { everyMs: 250 });
+  await worker.stop();
+  worker = await run.start();
+  run.broker.setReadable(3, true);
+  for (let times = 0; times < 8; times++) {
+    goOn();
+    await run.settled();
+  }
+  await worker.stop();
+  const expected = SERIES.filter((i) => i % 4 !== 3 && ![0, 4, 8].includes(i)).map((i) => `s${i} 34`);
+  assert.deepEqual(lines(silent(), 'series', ({ timestampMs }) => stepOf(timestampMs)).sort(), expected.sort());
+  assert.equal(new Set(silent().map(({ cause }) => cause)).size, 2);
 });

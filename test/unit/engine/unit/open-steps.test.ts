@@ -180,7 +180,7 @@ test('a clock closes no step: a series that it finds silent continues with the s
       signal,
     );
   await send(Array.from({ length: 41 }, (_, i) => i / 2));
-  await state.reportQuiet(10 * STEP_MS, { offset, sink }, signal);
+  await state.reportQuiet({ quietMs: 10 * STEP_MS, elsewhere: new Map() }, { offset, sink }, signal);
   assert.deepEqual(sink.states.slice(-1), ['silent']);
   const before = sink.states.length;
   await send([20.5, 21]);
