@@ -115,6 +115,12 @@ test('many hosts at once are one incident, which knows how many are usual', () =
   assert.match(last.summary, /^20 series at once; usually [01]; origin unknown$/);
 });
 
+test('many series without an earlier event are one incident, of known and of other labels', () => {
+  for (const idOf of [(i: number) => `dc-9/host-${100 + i}/cpu`, (i: number) => `up{app="shop",pod="shop-${i}"}`]) {
+    assert.deepEqual(grouped(Array.from({ length: 20 }, (_, i) => opened(idOf(i), 0))), [20]);
+  }
+});
+
 test('after a quiet of any length a fault is one incident', () => {
   const events = Array.from({ length: 20 }, (_, i) => opened(`dc-0/host-${2 * i}/cpu`, 50_000));
   assert.deepEqual(grouped(events), [20]);
