@@ -1,10 +1,14 @@
+/** Room for closed windows while changelogs are read, until the open states are known. */
+export interface WindowBudget {
+  bytes: number;
+  readonly bytesMax: number;
+}
+
 /**
- * Closed windows are kept up to this size while changelogs are read, until the open states are known: those of all
- * partitions that a process restores at the same time. A partition that exceeds it drops its own, and reads its
- * changelog a second time.
+ * That of all partitions that a process restores: enough for a partition of SERIES_MAX series with the defaults. A
+ * partition that exceeds it drops its own windows, and reads its changelog a second time.
  */
-const WINDOWS_BYTES_MAX = 256 * 1024 * 1024;
-const OF_PROCESS = { bytes: 0, bytesMax: WINDOWS_BYTES_MAX };
+const OF_PROCESS: WindowBudget = { bytes: 0, bytesMax: 512 * 1024 * 1024 };
 /** Memory of a series' key and its place in a map. */
 const SERIES_BYTES = 250;
 const CHUNK_BYTES = 1024 * 1024;
@@ -23,15 +27,14 @@ export type WindowSink = (slot: number, value: Buffer) => void;
 export class WindowRecords {
   readonly #series = new Map<string, number>();
   readonly #chunks: { readonly bytes: Buffer; length: number }[] = [];
-  readonly #budget: typeof OF_PROCESS;
+  readonly #budget: WindowBudget;
   #bytes = 0;
   /** True if they were too large to be kept. */
   overflowed = false;
   any = false;
 
-  /** @param bytesMax a budget of its own; left out: that of the process */
-  constructor(bytesMax?: number) {
-    this.#budget = bytesMax === undefined ? OF_PROCESS : { bytes: 0, bytesMax };
+  constructor(budget = OF_PROCESS) {
+    this.#budget = budget;
   }
 
   /** `value` may be a view: it is copied. */

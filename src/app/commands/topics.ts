@@ -7,7 +7,7 @@ import { integerFrom } from '../../config/schema/kinds.ts';
 import { topicsInUse } from '../../engine/topics/changelog-name.ts';
 import { keptTimes, keptTimesText } from '../../engine/topics/kept-times.ts';
 import { checkRepartition, ensureRepartition } from '../../engine/topics/repartition-topics.ts';
-import { checkTopics, ensureSingleTopic, ensureTopics } from '../../engine/topics/topic-admin.ts';
+import { checkTopics, delayedCompaction, ensureSingleTopic, ensureTopics } from '../../engine/topics/topic-admin.ts';
 import { describeCluster } from '../../kafka/admin/describe-cluster.ts';
 import type { KafkaConnection } from '../../kafka/cluster/connection.ts';
 import { ServiceError } from '../../ops/service-error.ts';
@@ -67,6 +67,8 @@ export const topicsCommand = command({
     }
     const kept = await keptTimes(connection, { ...stream, topics });
     if (kept !== null) io.err(keptTimesText(kept));
+    const delayed = await delayedCompaction(connection, topics.changelog);
+    if (delayed !== null) io.err(delayed);
     for (const line of await diagnosticLines(connection, stream)) io.err(line);
     return DONE;
   },

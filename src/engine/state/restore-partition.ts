@@ -28,7 +28,7 @@ import {
   WARM_STARTS_KEY,
 } from '../../checkpoint/partition-records.ts';
 import { formatOfEntry, isGroupEntry, readStored, STATE_FORMAT_MIN } from '../../checkpoint/state-bytes.ts';
-import { WindowRecords } from '../../checkpoint/window-records.ts';
+import { type WindowBudget, WindowRecords } from '../../checkpoint/window-records.ts';
 import type { StreamDetectionSettings } from '../../detection/calibration/settings.ts';
 import { ServiceError } from '../../ops/service-error.ts';
 import type { InputPlace } from '../../records/input-place.ts';
@@ -65,8 +65,8 @@ export interface DetectorLookup {
   readonly detectorNamed: ReadonlyMap<string, LoadedDetector>;
   /** Receives the share of the changelog that was read. Reading continues once it resolves. */
   readonly onProgress?: (share: number) => void | Promise<void>;
-  /** For tests: as WINDOWS_BYTES_MAX. */
-  readonly windowsBytesMax?: number;
+  /** For tests; left out: that of the process. */
+  readonly windowBudget?: WindowBudget;
   /** 0, or left out: detectors that were not saved as a version, which every saved one is newer than. */
   readonly detectorsVersion?: number;
 }
@@ -83,7 +83,7 @@ export async function restorePartition(
   state: PartitionState,
   detectors: DetectorLookup,
 ): Promise<Restored> {
-  const windows = new WindowRecords(detectors.windowsBytesMax);
+  const windows = new WindowRecords(detectors.windowBudget);
   try {
     return await restoreWith(windows, { session, state, detectors });
   } finally {

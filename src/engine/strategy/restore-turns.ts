@@ -1,6 +1,3 @@
-/** Partitions of a worker that restore large states at once. While one waits for the broker, the other decodes. */
-const TURNS_MAX = 2;
-
 /** Turn of one partition. */
 interface RestoreTurn {
   /** Resolves once it is its turn, which lasts until `end`. Rejects with the signal's reason. */
@@ -9,31 +6,37 @@ interface RestoreTurn {
 }
 
 /**
- * Lets few partitions restore at once, in the order of asking: each holds what it has read until it knows all open
- * states, which together would be more memory than the states.
+ * Lets one partition of a worker restore at a time, in the order of asking: each holds what it has read until it knows
+ * all open states, which together would be more memory than the states.
  */
 export class RestoreTurns {
-  #taken = 0;
+  #isTaken = false;
   readonly #waiting: (() => void)[] = [];
 
   open(): RestoreTurn {
-    let taken = false;
+    let [isOwn, isEnded] = [false, false];
     return {
       take: async (signal) => {
         signal.throwIfAborted();
-        if (taken) return;
-        if (this.#taken === TURNS_MAX) await this.#wait(signal);
-        else this.#taken++;
-        taken = true;
+        if (isOwn) return;
+        if (this.#isTaken) await this.#wait(signal);
+        this.#isTaken = true;
+        // It may have ended before it learned that its turn has begun.
+        if (isEnded) this.#next();
+        else isOwn = true;
       },
       end: () => {
-        if (!taken) return;
-        taken = false;
-        const next = this.#waiting.shift();
-        if (next === undefined) this.#taken--;
-        else next();
+        if (isOwn) this.#next();
+        [isOwn, isEnded] = [false, true];
       },
     };
+  }
+
+  /** Hands the turn over at once, so that nobody comes between. */
+  #next(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#isTaken = false;
+    else next();
   }
 
   #wait(signal: AbortSignal): Promise<void> {

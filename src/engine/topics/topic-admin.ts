@@ -176,6 +176,30 @@ async function refuseSmallTopics(admin: Admin, { scores, events, changelog, dead
   }
 }
 
+/** Larger ones delay compaction. */
+const COMPACTION_SETTINGS = ['segment.bytes', 'segment.ms', 'min.cleanable.dirty.ratio', 'max.compaction.lag.ms'];
+
+/**
+ * Explains which settings of a changelog that others made delay compaction, so that restores read more; null if none
+ * does, or the user may not read them.
+ */
+export async function delayedCompaction(connection: KafkaConnection, changelog: string): Promise<string | null> {
+  try {
+    return await asAdmin(connection, 'the compaction of the changelog was checked', async (admin) => {
+      const found = await Promise.all(COMPACTION_SETTINGS.map((name) => configOf(admin, changelog, name)));
+      const larger = COMPACTION_SETTINGS.flatMap((name, i) => {
+        const own = CHANGELOG_CONFIG[name];
+        return Number(found[i]) > Number(own) ? [`${name}=${found[i]} (to ${own})`] : [];
+      });
+      if (larger.length === 0) return null;
+      return `Kafka compacts ${changelog} late, and restores read more: lower ${larger.join(', ')}`;
+    });
+  } catch (error) {
+    if (error instanceof ServiceError) return null;
+    throw error;
+  }
+}
+
 async function configOf(admin: Admin, topic: string, name: string): Promise<string | undefined> {
   const { resources } = await admin.describeConfigs({
     resources: [{ type: TOPIC_RESOURCE, name: topic, configNames: [name] }],

@@ -36,21 +36,23 @@ test('windows of any size are kept', () => {
 });
 
 test('the partitions that a process restores share its bytes, and give them back', () => {
-  const fill = (windows: WindowRecords, count: number) => {
-    for (let i = 0; i < count; i++) windows.keep(Buffer.from(`w/${i}/a`), Buffer.alloc(10 * 1024 * 1024));
+  const budget = { bytes: 0, bytesMax: 100_000 };
+  const fill = (count: number) => {
+    const windows = new WindowRecords(budget);
+    for (let i = 0; i < count; i++) windows.keep(Buffer.from(`w/${i}/a`), Buffer.alloc(4_000));
     return windows;
   };
-  const first = fill(new WindowRecords(), 20);
-  const second = fill(new WindowRecords(), 7);
+  const [first, second] = [fill(20), fill(7)];
   assert.deepEqual([first.overflowed, second.overflowed], [false, true]);
   first.release();
-  const third = fill(new WindowRecords(), 20);
+  const third = fill(20);
   assert.equal(third.overflowed, false);
   third.release();
+  assert.equal(budget.bytes, 0);
 });
 
 test('beyond its bytes it keeps nothing, and reports that', () => {
-  const windows = new WindowRecords(1_000);
+  const windows = new WindowRecords({ bytes: 0, bytesMax: 1_000 });
   for (let i = 0; i < 60; i++) windows.keep(Buffer.from(`w/${i}/a`), Buffer.alloc(10));
   assert.equal(windows.overflowed, true);
   assert.deepEqual(drained(windows), []);

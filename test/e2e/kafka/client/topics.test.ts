@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Topics } from '../../../../src/config/config.ts';
 import { topicsInUse } from '../../../../src/engine/topics/changelog-name.ts';
-import { checkTopics, ensureTopics } from '../../../../src/engine/topics/topic-admin.ts';
+import { checkTopics, delayedCompaction, ensureTopics } from '../../../../src/engine/topics/topic-admin.ts';
 import { asAdmin, makeTopics } from '../../../../src/kafka/admin/admin-client.ts';
 import type { TailPlace } from '../../../../src/kafka/fetch/tail-place.ts';
 import { readTail, type TailOptions, tailTopic } from '../../../../src/kafka/fetch/topic-tail.ts';
@@ -87,6 +87,16 @@ kafkaTest('a changelog that is not compacted is refused', async () => {
   const made = await freshTopics(2);
   const topics = { ...made, changelog: made.scores };
   await assert.rejects(checkTopics(connection, topics), mismatch(/cleanup\.policy=delete/));
+});
+
+kafkaTest('settings that delay the compaction of a changelog are named, with ours', async () => {
+  const connection = await kafkaConnection();
+  const { changelog, scores } = await freshTopics(1);
+  assert.equal(await delayedCompaction(connection, changelog), null);
+  const named = await delayedCompaction(connection, scores);
+  assert.match(named!, new RegExp(`^Kafka compacts ${scores} late`));
+  assert.match(named!, /min\.cleanable\.dirty\.ratio=0\.5 \(to 0\.3\)/);
+  assert.match(named!, /max\.compaction\.lag\.ms=\d+ \(to 21600000\)/);
 });
 
 kafkaTest('a topic that refuses large batches is named, with the setting', async () => {

@@ -65,7 +65,10 @@ test('a restore fills the same rings in one pass and in two, before and after th
     inOnePass.map(([key, positions, context]) => [key, positions, context.some(Number.isNaN)]),
     SERIES.map((series) => [series, STEPS, false]),
   );
-  assert.deepEqual(keptNumbers(await restored(run, { ...lookup, windowsBytesMax: 1_000 })), inOnePass);
+  assert.deepEqual(
+    keptNumbers(await restored(run, { ...lookup, windowBudget: { bytes: 0, bytesMax: 1_000 } })),
+    inOnePass,
+  );
   assert.deepEqual(keptNumbers(await restored(run, lookup, { isCompacted: true })), inOnePass);
 });
 
@@ -78,10 +81,10 @@ test('each key of a window is kept once with a state that cannot be continued, i
       .filter((key) => key.startsWith('w/')),
   );
   const lookup = { detectorOf: () => null, detectorNamed: new Map() };
-  for (const windowsBytesMax of [undefined, 1_000]) {
+  for (const bytesMax of [1e9, 1_000]) {
     const { outdated } = await restored(
       run,
-      { ...lookup, ...(windowsBytesMax && { windowsBytesMax }) },
+      { ...lookup, windowBudget: { bytes: 0, bytesMax } },
       {
         knowsSettings: false,
       },

@@ -5,34 +5,34 @@ import { RestoreTurns } from '../../../../src/engine/strategy/restore-turns.ts';
 
 const { signal } = new AbortController();
 
-test('two restore at once, and the others in the order of asking; who was stopped leaves the queue', async () => {
+test('one restores at a time, in the order of asking; who was stopped leaves the queue', async () => {
   const turns = new RestoreTurns();
-  const opened = Array.from({ length: 5 }, () => turns.open());
-  const begun: number[] = [];
+  const opened = Array.from({ length: 4 }, () => turns.open());
+  const begun: string[] = [];
   const stop = new AbortController();
   const taking = opened.map((turn, i) =>
-    turn.take(i === 2 ? stop.signal : signal).then(
-      () => begun.push(i),
-      () => begun.push(-i),
+    turn.take(i === 1 ? stop.signal : signal).then(
+      () => begun.push(`${i}`),
+      () => begun.push(`${i} stopped`),
     ),
   );
   await setImmediate();
-  assert.deepEqual(begun, [0, 1]);
+  assert.deepEqual(begun, ['0']);
   stop.abort();
-  await taking[2];
-  opened[2].end();
-  assert.deepEqual(begun, [0, 1, -2]);
+  await taking[1];
   opened[1].end();
-  opened[1].end();
-  await taking[3];
   await setImmediate();
-  assert.deepEqual(begun, [0, 1, -2, 3]);
+  assert.deepEqual(begun, ['0', '1 stopped']);
   opened[0].end();
-  await taking[4];
-  assert.deepEqual(begun, [0, 1, -2, 3, 4]);
+  opened[0].end();
+  await taking[2];
+  await setImmediate();
+  assert.deepEqual(begun, ['0', '1 stopped', '2']);
+  opened[2].end();
+  await taking[3];
+  assert.deepEqual(begun, ['0', '1 stopped', '2', '3']);
   opened[3].end();
-  opened[4].end();
-  await Promise.all([turns.open().take(signal), turns.open().take(signal)]);
+  await turns.open().take(signal);
 });
 
 test('a turn is taken once, however often it is asked for', async () => {
@@ -40,6 +40,17 @@ test('a turn is taken once, however often it is asked for', async () => {
   const turn = turns.open();
   await turn.take(signal);
   await turn.take(signal);
-  await turns.open().take(signal);
   await assert.rejects(turns.open().take(AbortSignal.abort(new Error('stopped'))), /stopped/);
+  turn.end();
+  await turns.open().take(signal);
+});
+
+test('a turn that ends in the moment it begins goes to the next one', async () => {
+  const turns = new RestoreTurns();
+  const [first, second, third] = [turns.open(), turns.open(), turns.open()];
+  await first.take(signal);
+  const taking = [second.take(signal), third.take(signal)];
+  first.end();
+  second.end();
+  await Promise.all(taking);
 });
