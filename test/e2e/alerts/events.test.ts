@@ -1,3 +1,4 @@
+/** Nothing is lost over kill -9: neither messages, nor what waits for its time, nor what was refused. */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';

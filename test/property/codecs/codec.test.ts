@@ -7,6 +7,7 @@ import { compileRecordPath, parseRecordPath } from '../../../src/codecs/observat
 import { createScoreDecoder } from '../../../src/codecs/score-decoder.ts';
 import { createScoreEncoder } from '../../../src/codecs/score-encoder.ts';
 import type { RecordFormat } from '../../../src/config/config.ts';
+import { recordPath } from '../../../src/config/schema/kinds.ts';
 import { VALUE_MAGNITUDE_MAX } from '../../../src/detection/calibration/precision.ts';
 import { DEAD_LETTER_REASONS } from '../../../src/records/dead-letter.ts';
 import { SCORE_STATES, type ScoreRecord } from '../../../src/records/score-record.ts';
@@ -167,5 +168,35 @@ test('a path of quoted keys finds its value, whatever the keys', () => {
       const record = keys.reduceRight<unknown>((place, name) => ({ [name]: place }), 42);
       assert.equal(compileRecordPath(path)(record), 42);
     }),
+  );
+});
+
+test('the configuration accepts exactly the paths that the decoder can read', () => {
+  const piece = fc.constantFrom(
+    'a',
+    'b1',
+    '.',
+    '$',
+    '[0]',
+    '[',
+    ']',
+    '"x.y"',
+    "['z']",
+    '["q\\""]',
+    ' ',
+    '_',
+    '..',
+    '"',
+    "'",
+    '[12345678]',
+    '\\',
+    'é',
+  );
+  const path = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''));
+  fc.assert(
+    fc.property(fc.oneof(path, fc.string()), (text) => {
+      assert.equal(recordPath.parse(text) === text, parseRecordPath(text) !== null, JSON.stringify(text));
+    }),
+    { numRuns: 2_000 },
   );
 });
