@@ -212,10 +212,12 @@ export class TimestampGuard {
 
 /**
  * A series that catches up, far behind the others of its partition, is neither silent nor gone while its records come.
+ * It is far behind where its deadline would pass before its next record, a step from now.
  */
 function noteSeen(unit: Scorable, arrivedMs: number, watermarkMs: number): void {
   const { settings } = unit.loaded.config;
-  const isBehind = arrivedMs + (silenceMs(settings) ?? settings.idleMs ?? Number.POSITIVE_INFINITY) < watermarkMs;
+  const limitMs = silenceMs(settings) ?? settings.idleMs ?? Number.POSITIVE_INFINITY;
+  const isBehind = arrivedMs + limitMs < watermarkMs + meanStepMs(settings.freq);
   if (isBehind) unit.lastSeenMs = watermarkMs;
   else if (Number.isFinite(unit.lastSeenMs) && unit.lastSeenMs <= arrivedMs) unit.lastSeenMs = Number.NEGATIVE_INFINITY;
 }

@@ -56,6 +56,17 @@ test('a series that catches up, far behind the others, is not silent while its r
   assert.deepEqual(said(scores), ['stops silent event-time 24']);
 });
 
+test('a series that is late by any number of steps is not silent while its records come, and then it is', async () => {
+  for (let late = 0; late <= 9; late++) {
+    const observations = steps(0, 60, () => false).flatMap((other): TimedValue[] => {
+      const step = other[1] - late;
+      return other[0] === 'b' && step >= 0 && other[1] < 45 ? [['stops', step, step % 4], other] : [other];
+    });
+    const { scores } = await inStream(observations, detector);
+    assert.deepEqual(said(scores), [`stops silent event-time ${44 - late + 5}`], `late by ${late}`);
+  }
+});
+
 test('an outage of a whole partition silences nobody when it ends, but who does not return with the others', async () => {
   const observations = [...steps(0, 30), ...steps(54, 80, () => false)];
   for (const { scores } of Object.values(await bothWays([...observations, ...steps(80, 90)], detector))) {
