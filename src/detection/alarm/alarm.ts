@@ -230,9 +230,8 @@ export function rareFactor(rate: number): number {
 
 /** Start of the threshold. */
 function startOf(rate: number, isGroup: boolean): number {
-  const [together, rareExponent] = isGroup
-    ? [TOGETHER_START_GROUP, RARE_EXPONENT_GROUP]
-    : [TOGETHER_START, RARE_EXPONENT];
+  const together = isGroup ? TOGETHER_START_GROUP : TOGETHER_START;
+  const rareExponent = isGroup ? RARE_EXPONENT_GROUP : RARE_EXPONENT;
   const exponent = rate < TAIL_RATE ? rareExponent : TAIL_EXPONENT;
   return together * GRADE_HALF * (TAIL_RATE / rate) ** exponent;
 }

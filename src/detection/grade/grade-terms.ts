@@ -115,21 +115,25 @@ export function scoreTerms(rings: SeriesRings, { position, value, distance, fore
   const change = isBehindGap(rings, position, CHANGE_GAP) ? Number.NaN : value - doubles[resolutionAt];
   const areShapesKnown = !isBehindGap(rings, position, SHAPE_GAP);
   const floor = Math.max(finest, ROUNDING * (Number.isNaN(forecast) ? Math.abs(distance) : Math.abs(forecast)));
-  const z = scaled(rings, RESIDUAL, distance - forecast, { floor, least });
+  row.least = least;
+  row.floor = floor;
+  const z = scaled(rings, RESIDUAL, distance - forecast);
   // A change is exact. The others are of float32 distances, whose rounding may be all there is.
   const moved = Math.max(Math.abs(distance - forecast), Math.abs(change) || 0);
   const unforeseen =
     isAlone(rings) && moved > 0 ? Math.min(1, Math.abs(distance - forecast) / moved / FORESEEN_SHARE) : 1;
-  const d = unforeseen * scaled(rings, CHANGE, change, { floor: finest, least });
+  row.floor = finest;
+  const d = unforeseen * scaled(rings, CHANGE, change);
   const wasFound = analogue > 0 && isSearched(rings, position - 1);
   const isExpected = areShapesKnown && wasFound && !Number.isNaN(rings.distanceAt(position - analogue));
   const earlier = isExpected ? earlierInnovation(analogue) : Number.NaN;
   // What followed a glitch, or was one, is expected of no other row.
   const isCut = Math.abs(earlier) >= rings.scalar(SCALARS.innovationMax);
   const followed = isCut ? Number.NaN : innovation - earlier;
-  const n = unforeseen * scaled(rings, ANALOGUE, followed, { floor, least });
+  row.floor = floor;
+  const n = unforeseen * scaled(rings, ANALOGUE, followed);
   const isShaped = areShapesKnown && nearestLag(rings) > 0 && isSearched(rings, position);
-  const w = scaled(rings, SHAPE, isShaped ? Math.sqrt(nearestDistance(rings)) : Number.NaN, { floor, least });
+  const w = scaled(rings, SHAPE, isShaped ? Math.sqrt(nearestDistance(rings)) : Number.NaN);
   if (Number.isNaN(forecast)) return null;
   keepRecent(rings, distance - forecast);
   const largest = Math.max(z, d, n);
@@ -191,33 +195,44 @@ function placeBehind(before: number): number {
   return before + 1;
 }
 
+/** Scales of the terms of a row. One object serves all rows: one for each would be .5 KB of garbage an observation. */
+const row = {
+  /** Rows of the term so far, and their mean square. */
+  rows: 0,
+  mean: 0,
+  /** Magnitude of the entry. */
+  size: 0,
+  /** The scale that defines an outlier. */
+  clip: 0,
+  /** The least scale, and the smallest unit of a series that has hardly moved. */
+  floor: 0,
+  least: 0,
+};
+
 /**
- * The size that an entry counts with for its scale; null if it teaches nothing. Rows on their forecast behind a glitch
- * are its echo: changes, analogues and shapes still contain its value.
+ * The size that the entry of `row` counts with for its scale; NaN if it teaches nothing. Rows on their forecast behind
+ * a glitch are its echo: changes, analogues and shapes still contain its value.
  */
-function taughtSize(rings: SeriesRings, term: number, { rows, size, clip }: Omit<TermRow, 'mean' | 'floor'>) {
+function taughtSize(rings: SeriesRings, term: number): number {
+  const { rows, size, clip } = row;
   const isOutlier = rows >= CLAMP_ROWS_MIN && size > CLIP_FULL * clip;
   const place = term === RESIDUAL ? passOutliers(rings, isOutlier) : rings.scalar(SCALARS.residualRun);
   if (!isOutlier) return size;
   if (term === RESIDUAL && rows < BEYOND_ROWS_MIN) {
     const run = place > LONE_MAX ? place - LONE_MAX : place;
-    if (run > 1 && run < RUN_MAX) return null;
+    if (run > 1 && run < RUN_MAX) return Number.NaN;
   }
   if (place > 0 && place <= GLITCH_ROWS) return CLIP_FULL * clip;
-  return place > RUN_MAX && place <= ECHO_MAX ? null : size;
+  return place > RUN_MAX && place <= ECHO_MAX ? Number.NaN : size;
 }
 
 /**
  * |entry| in units of the scale of its term as of the row before; 0 where there is no entry. A series that has hardly
- * moved in n rows shows n of them at most: how rare less frequent moves are is not known.
+ * moved in n rows shows n of them at most: how rare less frequent moves are is not known. `row` has the units.
  */
-function scaled(
-  rings: SeriesRings,
-  term: number,
-  entry: number,
-  { floor, least }: { readonly floor: number; readonly least: number },
-): number {
+function scaled(rings: SeriesRings, term: number, entry: number): number {
   if (Number.isNaN(entry)) return 0;
+  const { floor, least } = row;
   const rows = rings.scalar(SCALARS.termRows + term);
   const mean = rings.scalar(SCALARS.termSquares + term);
   const model = rings.scalar(SCALARS.modelDeviation);
@@ -228,11 +243,12 @@ function scaled(
   const size = Math.abs(entry);
   const clip = rows + prior < CLIP_ROWS_MIN ? Number.POSITIVE_INFINITY : scale;
   rings.setScalar(SCALARS.termRows + term, rows + 1);
-  const taught = taughtSize(rings, term, { rows, size, clip });
-  if (taught !== null) {
-    const square = nextSquare({ rows, mean, size: taught, clip, floor });
-    rings.setScalar(SCALARS.termSquares + term, inSinglePrecision(square));
-  }
+  row.rows = rows;
+  row.mean = mean;
+  row.size = size;
+  row.clip = clip;
+  row.size = taughtSize(rings, term);
+  if (!Number.isNaN(row.size)) rings.setScalar(SCALARS.termSquares + term, inSinglePrecision(nextSquare()));
   const most = least > 0 ? Math.min(rows + 1, TERM_MAX) : TERM_MAX;
   return known ? Math.min(size / Math.max(scale, least), most) : 0;
 }
@@ -262,18 +278,9 @@ export function leadingResidual(rings: SeriesRings, newest: number): number {
   return Number.isNaN(newest) ? recent : (recent - RECENT_RATE * newest) / (1 - RECENT_RATE);
 }
 
-interface TermRow {
-  /** Rows so far, and their mean square. */
-  readonly rows: number;
-  readonly mean: number;
-  /** Magnitude of the entry. */
-  readonly size: number;
-  readonly clip: number;
-  readonly floor: number;
-}
-
-/** The mean square of a term after one more row; `clip` is the scale that defines an outlier. */
-function nextSquare({ rows, mean, size, clip, floor }: TermRow): number {
+/** The mean square of the term of `row` after it. */
+function nextSquare(): number {
+  const { rows, mean, size, clip, floor } = row;
   const full = square(Math.min(size, CLIP_FULL * clip));
   const beyond = square(Math.min(size, CLIP * clip)) - full;
   const most = rows > 0 && rows < ROWS_FEW ? square(CLIP * Math.max(size, floor)) : Number.POSITIVE_INFINITY;

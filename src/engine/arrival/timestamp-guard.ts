@@ -16,6 +16,7 @@ import { Watermark } from './watermark.ts';
 const AGREEMENT_STEPS = 3;
 /** Shorter jumps pass at once: what is late after them is soon over. */
 const JUMP_STEPS_MIN = 12;
+const NOTHING: ReadyObservation[] = [];
 /** Records of a series that jump ahead of each other: the oldest of more of them is taken to be right. */
 const JUMPS_HELD = 2;
 
@@ -41,7 +42,7 @@ export class TimestampGuard {
   advances = 0;
   /** Detectors and times of those since the list was taken; null: nobody waits for one. */
   advanced: { readonly loaded: LoadedDetector; readonly timestampMs: number }[] | null = null;
-  #ready: ReadyObservation[] = [];
+  #ready: ReadyObservation[] = NOTHING;
 
   /** @param all the units and outdated states of the partition */
   constructor(all: () => Iterable<Scorable | OutdatedState>) {
@@ -51,7 +52,7 @@ export class TimestampGuard {
 
   /** Returns what is ready with an observation, in order: itself, and others that waited for its time. */
   accept(unit: Scorable, observation: ReceivedObservation, sink: ScoreSink): readonly ReadyObservation[] {
-    this.#ready = [];
+    this.#ready = NOTHING;
     const { series, timestampMs } = observation;
     const { unconfirmed } = unit.waiting;
     if (unconfirmed.length > 0) {
@@ -144,7 +145,7 @@ export class TimestampGuard {
       // Before what is newer: others of a group may wait for them.
       // One by one: they may be more than a call has arguments.
       if (this.steps.isDue(this.watermark.ms))
-        for (const step of this.steps.closeDue(this.watermark.ms)) this.#ready.push(step);
+        for (const step of this.steps.closeDue(this.watermark.ms)) this.#add(step);
       noteSeen(unit, timestampMs, this.watermark.ms);
       if (silenceAfter !== null) this.silent.watch(unit);
       if (isFirst) this.idle.watch(unit);
@@ -152,11 +153,17 @@ export class TimestampGuard {
     // Records may still wait under a lateness that is none any more. Points wait in their time steps.
     const { waiting } = unit;
     const isReady = (latenessMs === 0 && waiting.outOfOrder.length === 0) || waiting.steps?.aggregates;
-    if (isReady) this.#ready.push({ unit, observation });
+    if (isReady) this.#add({ unit, observation });
     else
       for (const one of waiting.reorder(observation, unit.arrivedMs - latenessMs))
-        this.#ready.push({ unit, observation: one });
+        this.#add({ unit, observation: one });
     if (this.watermark.ms >= this.#corroboratedFromMs) this.#releaseCorroborated();
+  }
+
+  /** Nearly always there is one, and a list that grew would have room for seventeen. */
+  #add(ready: ReadyObservation): void {
+    if (this.#ready === NOTHING) this.#ready = [ready];
+    else this.#ready.push(ready);
   }
 
   /** After what is ready was scored: it is known then that a member of a group is not silent any more. */

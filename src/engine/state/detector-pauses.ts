@@ -98,10 +98,14 @@ export class DetectorPauses {
     return true;
   }
 
+  /** True if a record came for a detector that is in a pause, or cannot begin one. */
+  get hasReturned(): boolean {
+    return (this.#guard.advanced?.length ?? 0) > 0;
+  }
+
   /** Ends the pauses of detectors that a record came for. */
   endReturned({ offset, sink }: Outlet): void {
-    const { advanced } = this.#guard;
-    if (advanced === null || advanced.length === 0) return;
+    const advanced = this.#guard.advanced ?? [];
     this.#guard.advanced = [];
     const openBefore = this.#open.size;
     for (const { loaded, timestampMs } of advanced) {

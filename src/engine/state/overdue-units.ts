@@ -30,6 +30,12 @@ export class OverdueUnits {
     this.#pauses = pauses;
   }
 
+  /** True if `report` may have something to do: nearly always false, and a call of it would be garbage. */
+  get mayBeDue(): boolean {
+    const { silent, idle, watermark } = this.#guard;
+    return silent.isDue(watermark.ms) || idle.isDue(watermark.ms);
+  }
+
   /** After a record. Rejects when the model fails. */
   async report(move: WatermarkMove, dispatch: Dispatch): Promise<void> {
     const { silent, idle, watermark } = this.#guard;

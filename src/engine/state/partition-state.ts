@@ -90,8 +90,8 @@ export class PartitionState {
         if (ready.unit !== unit) this.#guard.rewatch(ready.unit);
       }
       this.#guard.rewatch(unit);
-      this.pauses.endReturned({ offset, sink });
-      await this.#overdue.report({ offset, beforeMs }, dispatch);
+      if (this.pauses.hasReturned) this.pauses.endReturned({ offset, sink });
+      if (this.#overdue.mayBeDue) await this.#overdue.report({ offset, beforeMs }, dispatch);
     }
     if (this.pauses.any) this.pauses.endAbandoned({ offset: observations.at(-1)?.record.offset ?? -1, sink });
     await dispatch.resume();
