@@ -1,6 +1,7 @@
+import { takeRecord } from '../kafka/batch/reused-bytes.ts';
 import { SCORE_STATES, type ScoreRecord } from '../records/score-record.ts';
 import { type JsonWriter, jsonWriter, type Piece, TEXT_AT } from './json-numbers.ts';
-import { bytesOfText, copyOf } from './record-bytes.ts';
+import { bytesOfText } from './record-bytes.ts';
 
 /** Longest id of a series or group that is written here. */
 const ID_LENGTH_MAX = 4_096;
@@ -60,7 +61,7 @@ export function jsonScores(): (score: ScoreRecord) => Buffer {
     const restarted = score.restarted ? topic.set : topic.unset;
     at = number(at, restarted.from, restarted.end, input.partition);
     at = number(at, offset.from, offset.end, input.offset);
-    return copyOf(bytes.subarray(TEXT_AT, piece(at, closing.from, closing.end)));
+    return takeRecord(bytes.subarray(TEXT_AT, piece(at, closing.from, closing.end)));
   };
 }
 

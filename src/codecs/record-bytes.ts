@@ -7,25 +7,11 @@ let slabUsed = 0;
 export function bytesOfText(text: string): Buffer {
   const most = 3 * text.length;
   if (most > SLAB_BYTES) return Buffer.from(text);
-  reserve(most);
-  return used(slab.write(text, slabUsed));
-}
-
-/** A copy of bytes, at most SLAB_BYTES. The buffer belongs to the caller. */
-export function copyOf(bytes: Uint8Array): Buffer {
-  reserve(bytes.length);
-  slab.set(bytes, slabUsed);
-  return used(bytes.length);
-}
-
-function reserve(bytes: number): void {
-  if (slabUsed + bytes <= slab.length) return;
-  slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
-  slabUsed = 0;
-}
-
-function used(bytes: number): Buffer {
+  if (slabUsed + most > slab.length) {
+    slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
+    slabUsed = 0;
+  }
   const start = slabUsed;
-  slabUsed += bytes;
+  slabUsed += slab.write(text, start);
   return slab.subarray(start, slabUsed);
 }

@@ -1,6 +1,7 @@
 import { crc32c } from './crc32c.ts';
 import { HEADER_BYTES, MAGIC, TRANSACTIONAL_FLAG } from './record-batch-layout.ts';
 import type { EncodableRecord } from './records.ts';
+import { takeBatch } from './reused-bytes.ts';
 import { varintBytes, varlongBytes, writeVarint, writeVarlong } from './varint.ts';
 
 interface BatchIdentity {
@@ -34,7 +35,7 @@ export function encodeRecordBatch(records: readonly EncodableRecord[], identity:
     bodies[at] = body;
     size += varintBytes(body) + body;
   }
-  const out = Buffer.allocUnsafe(size);
+  const out = takeBatch(size);
   writeHeader(out, { count: records.length, firstMs, maxMs, identity });
   let offset = HEADER_BYTES;
   for (let at = 0; at < records.length; at++) {

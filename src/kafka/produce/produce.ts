@@ -26,17 +26,19 @@ const ACKNOWLEDGED_MS_MAX = 15_000;
 
 /**
  * Sends batches to the leaders of their partitions, one request to each leader. Takes at most one batch for each
- * partition. Resolves when all in-sync replicas have them. Throws kafkajs's errors; then it is unknown which batches
- * were written.
+ * partition. Resolves to the attempts that it took, when all in-sync replicas have them. Throws kafkajs's errors; then
+ * it is unknown which batches were written.
  */
 export async function produceBatches(
   cluster: Cluster,
   batches: readonly PartitionBatch[],
   { transaction, signal, onRetry }: ProduceOptions,
-): Promise<void> {
+): Promise<number> {
   let waiting = batches;
+  let attempts = 0;
   const isRetryable = transaction === null ? isLeaderChange : isRetryableInTransaction;
   const attempt = async () => {
+    attempts++;
     const byLeader = Map.groupBy(waiting, ({ topic, partition }) => leaderOf(cluster, topic, partition));
     const sendTo = async (nodeId: number, led: readonly PartitionBatch[]): Promise<FailedBatch[]> => {
       try {
@@ -61,6 +63,7 @@ export async function produceBatches(
   const led = () => retryOnLeaderChange(cluster, attempt, { isRetryable, signal, onRetry });
   // The leader, as it adds its partitions, may find the transaction before in completion.
   await retryWhileCompleted(led, { signal, onRetry });
+  return attempts;
 }
 
 /**

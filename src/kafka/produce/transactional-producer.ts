@@ -1,6 +1,7 @@
 import { type Compression, compressBatch } from '../batch/compressed-batch.ts';
 import { encodeRecordBatch } from '../batch/record-batch-encoder.ts';
 import type { OutputRecord } from '../batch/records.ts';
+import { giveBackBatch, giveBackRecords } from '../batch/reused-bytes.ts';
 import { Coordinator, GROUP_COORDINATOR, TRANSACTION_COORDINATOR } from '../cluster/coordinator.ts';
 import { isConnectionFailure } from '../cluster/failure.ts';
 import type { RetryOptions } from '../cluster/retry.ts';
@@ -33,7 +34,10 @@ const FENCED_STATE = 'Empty';
  * of the transaction on the broker is unknown. The next fence ends that transaction.
  */
 export interface TransactionalProducer {
-  /** Writes the records and commits the offset in one transaction. One call at a time. */
+  /**
+   * Writes the records and commits the offset in one transaction. One call at a time. Their values may be used again
+   * when it returns.
+   */
   commit(outputs: readonly OutputRecord[], moved: MovedOffset): Promise<void>;
   /** True if the last transaction of an earlier producer with this id was to be committed. */
   readonly earlierCommit: boolean;
@@ -110,13 +114,19 @@ function createProducer(
     const { producerId, producerEpoch } = producer;
     const identity = { producerId, producerEpoch, firstSequence, transactional: true };
     const batch = encodeRecordBatch(records, identity, Date.now());
-    return { topic, partition, batch: compressBatch(batch, compressionOf(topic)) };
+    const compressed = compressBatch(batch, compressionOf(topic));
+    if (compressed !== batch) giveBackBatch(batch);
+    return { topic, partition, batch: compressed };
   };
 
   /** One round after the other: overlapping rounds could change the order of a partition's batches. */
   const produce = async (rounds: readonly PartitionBatch[][], protocol: TransactionProtocol): Promise<void> => {
     const transaction = { id: producer.transactionalId, protocol };
-    for (const round of rounds) await produceBatches(cluster, round, { transaction, signal, onRetry });
+    for (const round of rounds) {
+      const attempts = await produceBatches(cluster, round, { transaction, signal, onRetry });
+      // A request without an answer may still be on its way.
+      if (attempts === 1) for (const { batch } of round) giveBackBatch(batch);
+    }
   };
 
   const addAndProduce = async (rounds: readonly PartitionBatch[][], groupId: string): Promise<void> => {
@@ -155,10 +165,9 @@ function createProducer(
     earlierCommit,
     commit(outputs, moved) {
       // At once, so that nothing holds the records until the transaction has ended.
-      return commitRounds(
-        planRounds(outputs).map((round) => round.map(encode)),
-        moved,
-      );
+      const rounds = planRounds(outputs).map((round) => round.map(encode));
+      giveBackRecords(outputs);
+      return commitRounds(rounds, moved);
     },
     async finish(places, groupId) {
       await coordinator.send((broker) => addPartitions(broker, producer, places));

@@ -75,6 +75,7 @@ function produceCase(version: number, protocol: TransactionProtocol): Case {
       const transaction = { id: PRODUCER.transactionalId, protocol };
       return produceBatches(cluster, [{ topic: name, partition: 2, batch: BATCH }], { transaction });
     },
+    result: 1,
   };
 }
 
