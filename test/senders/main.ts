@@ -22,8 +22,10 @@ import { startSender } from './run-sender.ts';
 import { SENDERS, type Sender } from './senders.ts';
 
 const KEY = 'the-key-of-every-sender-here';
-/** Scrapes of each phase that are looked at, and of the end, which may be on their way still. */
-const [PHASE_SCRAPES, LAST_SCRAPES] = [6, 3];
+/** Scrapes of each phase that are looked at. */
+const PHASE_SCRAPES = 6;
+/** Requests after which a sender has written what it scraped before; Kafka gets it without answers, soon. */
+const [SETTLED_REQUESTS, SETTLED_MS] = [3, 3_000];
 /** Nobody listens for so long. */
 const OUTAGE_MS = 8_000;
 const RECORDED_MAX = 2;
@@ -122,13 +124,19 @@ async function tried(sender: Sender, connection: Connection, folder: string): Pr
       await until(`${name} scrapes`, () => exporter.scrapes() >= from + PHASE_SCRAPES);
       phases.push(exporter.scrapes() + 1);
     };
+    const settled = async () => {
+      if (to === 'topic') return sleep(SETTLED_MS);
+      const before = front.requests.length;
+      const isSettled = () =>
+        front.requests.slice(before).filter(({ status }) => status < 300).length >= SETTLED_REQUESTS;
+      await until(`${name} writes what it has`, isSettled);
+    };
     await pass();
     exporter.setRefused(true);
     await pass();
     exporter.setRefused(false);
     for (const status of at === null ? [] : STATUSES) {
-      // What was scraped before is on its way.
-      await sleep(3_000);
+      await settled();
       const before = front.requests.length;
       const since = () => front.requests.slice(before);
       front.refuse(status, 2);
@@ -149,7 +157,7 @@ async function tried(sender: Sender, connection: Connection, folder: string): Pr
       );
       await pass();
     }
-    for (let i = 0; i < LAST_SCRAPES; i++) await sleep(1_000);
+    await settled();
     const compared = compare(await written(connection, topics.observations, to), phases);
     if (values.record) await record(sender, front);
     return report(sender, compared, front);
