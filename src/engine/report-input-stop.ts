@@ -11,7 +11,7 @@ export class InputStopReport {
   readonly #logger: Logger;
   readonly #nowMs: () => number;
   readonly #input = new LiveInput();
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   #partitions = '';
   #warning: string | null = null;
 
@@ -19,7 +19,11 @@ export class InputStopReport {
     this.#metrics = metrics;
     this.#logger = logger;
     this.#nowMs = nowMs;
-    this.#timer = setInterval(() => this.check(), CHECK_MS).unref();
+  }
+
+  /** @param isReady false while the worker cannot read its input, or not commit it: that is no stop */
+  start(isReady: () => boolean): void {
+    this.#timer = setInterval(() => this.check(isReady()), CHECK_MS).unref();
   }
 
   detectorsSet(detectors: readonly Pick<DetectorConfig, 'settings'>[]): void {
@@ -36,12 +40,13 @@ export class InputStopReport {
     if (newestEventMs !== null) this.#input.arrived(newestEventMs, this.#nowMs());
   }
 
-  check(): void {
+  check(isReady = true): void {
+    if (!isReady) this.#input.readable(this.#nowMs());
     const stopped = this.#input.stopped(this.#nowMs());
     this.#metrics.inputStoppedSeconds.set((stopped?.forMs ?? 0) / 1_000);
     const warning = stopped === null ? null : stoppedText(stopped);
     if (warning !== null && this.#warning === null) this.#logger.warn(warning);
-    if (warning === null && this.#warning !== null) this.#logger.info('observations arrive again');
+    if (warning === null && this.#warning !== null && isReady) this.#logger.info('observations arrive again');
     this.#warning = warning;
   }
 

@@ -212,6 +212,7 @@ async function startStream(
     nowMs: Date.now,
   });
   onOpened(() => worker.stop());
+  inputStop.start(() => worker.notReady().length === 0);
   if (repartition === null) return { worker, forecasters, bind, diagnostics, inputStop };
   const shared = { kafka, stream, limits, detectors, version, schemas: registry, partitions, metrics, logger };
   const carrier = await startRepartition({ ...shared, repartition });
