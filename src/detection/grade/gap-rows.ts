@@ -13,6 +13,22 @@ export const CHANGE_GAP: GapRule = { gap: LEVEL_VALUES, rows: 1 };
 /** The newest values have no shape yet: the distances still compare what is missing. */
 export const SHAPE_GAP: GapRule = { gap: 8, rows: 8 };
 
+/** True if some of the values are missing that the level before a row is the mean of. */
+export function lacksLevel(rings: SeriesRings, position: number): boolean {
+  const first = Math.max(rings.contextStart, position - LEVEL_VALUES);
+  for (let row = first; row < position; row++) if (Number.isNaN(rings.distanceAt(row))) return true;
+  return false;
+}
+
+/** True if one of the changes between those values, or to the first of them, was at least `least`. */
+export function hasJumpInLevel(rings: SeriesRings, position: number, least: number): boolean {
+  const first = Math.max(rings.contextStart + 1, position - LEVEL_VALUES);
+  for (let row = first; row < position; row++) {
+    if (Math.abs(rings.distanceAt(row) - rings.distanceAt(row - 1)) >= least) return true;
+  }
+  return false;
+}
+
 /** True if one of the `rows` before `position` is the last row of a gap. */
 export function isBehindGap(rings: SeriesRings, position: number, { gap, rows }: GapRule): boolean {
   if (position - gap - rows < rings.contextStart) return false;

@@ -5,7 +5,7 @@ import { SCALARS } from '../memory/series-memory.ts';
 import type { SeriesRings } from '../memory/series-rings.ts';
 import { SEED_PERIOD } from '../memory/shape-lags.ts';
 import { isFlatReturn } from './flat-return.ts';
-import { CHANGE_GAP, isBehindGap, SHAPE_GAP } from './gap-rows.ts';
+import { CHANGE_GAP, hasJumpInLevel, isBehindGap, lacksLevel, SHAPE_GAP } from './gap-rows.ts';
 import { shownByRareStep } from './rare-steps.ts';
 import { earlierInnovation, isSearched, nearestDistance, nearestLag, seedShapes, trackShape } from './shape-search.ts';
 
@@ -127,11 +127,16 @@ export function scoreTerms(rings: SeriesRings, { position, value, distance, fore
   const wasFound = analogue > 0 && isSearched(rings, position - 1);
   const isExpected = areShapesKnown && wasFound && !Number.isNaN(rings.distanceAt(position - analogue));
   const earlier = isExpected ? earlierInnovation(analogue) : Number.NaN;
+  const cut = rings.scalar(SCALARS.innovationMax);
+  // Behind a job, or missing rows, the level before shows little of this value: what its forecast leaves counts.
+  const isBehindJump = Math.abs(innovation) >= cut && Math.abs(change) < cut && hasJumpInLevel(rings, position, cut);
+  const isOffLevel = isBehindJump || lacksLevel(rings, position);
   // What followed a glitch, or was one, is expected of no other row.
-  const isCut = Math.abs(earlier) >= rings.scalar(SCALARS.innovationMax);
-  const followed = isCut ? Number.NaN : innovation - earlier;
+  const followed = Math.abs(earlier) >= cut ? Number.NaN : Math.abs(innovation - earlier);
+  const isLimited = isOffLevel && isAlone(rings) && Math.abs(distance - forecast) < followed;
+  const counted = isLimited ? Math.abs(distance - forecast) / followed : 1;
   row.floor = floor;
-  const n = unforeseen * scaled(rings, ANALOGUE, followed);
+  const n = unforeseen * counted * scaled(rings, ANALOGUE, followed);
   const isShaped = areShapesKnown && nearestLag(rings) > 0 && isSearched(rings, position);
   const w = scaled(rings, SHAPE, isShaped ? Math.sqrt(nearestDistance(rings)) : Number.NaN);
   if (Number.isNaN(forecast)) return null;

@@ -30,6 +30,10 @@ const ARMED_SHARE = 0.5;
 const DAY_THRESHOLD = 3;
 /** A day that differs by less than this share of what was expected so far is no news, however alike days are. */
 const DAY_SHARE_MIN = 0.05;
+/** Deviations from what an hour shows, as many as a typical slot may have. */
+const NEARLY_USUAL = 4;
+/** Grade that 1 row in 1,000 has: the threshold of a quiet profile falls far below it, on rows that are usual. */
+const FAINT_MAX = 0.5;
 
 /**
  * The verdict of the forecasts together with that of the seasonal profile. The alarm of the season comes once, and is
@@ -46,9 +50,10 @@ export function judgeSeason(
   const { raised, isDisplaced, outsideProfile } = passSeason(state, season, { rate, isMember: false });
   if (season === null) return verdict;
   const day = isDisplaced ? null : raisedDay(state, season);
-  // What a usual row shows is no evidence for the next one.
-  const isAlone = outsideProfile === 1 && !(verdict.grade > verdict.threshold);
-  const alarm = raised || day !== null || (verdict.alarm && !season.isUsual && !isAlone);
+  // What a usual row shows, such as a job, makes no alarm of a next one that is nearly usual.
+  const isBehindUsual = outsideProfile === 1 && season.deviations < NEARLY_USUAL;
+  const isFaint = isBehindUsual && !(verdict.grade > Math.max(FAINT_MAX, verdict.threshold));
+  const alarm = raised || day !== null || (verdict.alarm && !season.isUsual && !isFaint);
   const elevated = Math.min(verdict.elevated, outsideProfile);
   if (!alarm && !verdict.alarm && outsideProfile === 0 && elevated === verdict.elevated) return verdict;
   return {

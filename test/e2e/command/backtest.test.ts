@@ -77,7 +77,7 @@ const CASES: readonly Case[] = [
     from: '2026-04-12',
     weekend: [4, 5],
     off: ['2026-04-13', '2026-05-01', ...daysFrom('2026-05-27', 4)],
-    alarmsWithout: false,
+    alarmsWithout: true,
   },
   // It works on Youth Day and Children's Day.
   {

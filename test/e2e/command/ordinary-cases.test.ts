@@ -184,12 +184,22 @@ function linesOf([name, { stepMs, lengthMs, valueAt }]: readonly [string, Ordina
   });
 }
 
-/** First alarms of the events that `backtest` finds, by series. */
-async function alarmsOf(cases: readonly (readonly [string, OrdinaryCase])[]): Promise<Map<string, number[]>> {
+/**
+ * First alarms of the events that `backtest` finds, by series.
+ * @param freq of a detectors file, whose windows begin at a step that the id of a series decides; null: flags
+ */
+async function alarmsOf(
+  cases: readonly (readonly [string, OrdinaryCase])[],
+  freq: string | null,
+): Promise<Map<string, number[]>> {
   const folder = freshFolder();
   const [csv, out, events] = ['cases.csv', 'scores.csv', 'events.jsonl'].map((name) => join(folder, name));
   await writeFile(csv, `series,timestamp,value\n${cases.flatMap(linesOf).join('\n')}\n`);
-  const command = startCommand(['backtest', csv, '--out', out, '--events-out', events], { INFERENCE_THREADS: '2' });
+  const file = join(folder, 'detectors.yaml');
+  if (freq !== null)
+    await writeFile(file, `detectors:\n  - { name: cases, series: ['*'], freq: ${freq}, h: 24, detection_size: 24 }\n`);
+  const flags = ['--out', out, '--events-out', events, ...(freq === null ? [] : ['--detectors', file])];
+  const command = startCommand(['backtest', csv, ...flags], { INFERENCE_THREADS: '2' });
   assert.equal(await command.exitCode, 0, command.err.join('\n'));
   const revisions = (await readFile(events, 'utf8')).split('\n').filter((line) => line !== '');
   const opened = revisions.map((line): AnomalyEvent => JSON.parse(line)).filter(({ type }) => type === 'opened');
@@ -200,15 +210,30 @@ async function alarmsOf(cases: readonly (readonly [string, OrdinaryCase])[]): Pr
   return alarms;
 }
 
-for (const [stepMs, cases] of Map.groupBy(Object.entries(CASES), ([, { stepMs }]) => stepMs)) {
-  test(`ordinary series are judged as people expect, at steps of ${stepMs / MINUTE_MS} min`, async (t) => {
-    const alarms = await alarmsOf(cases);
-    for (const [name, { isRight }] of cases) {
-      const found = alarms.get(name)!;
-      await t.test(name, () => {
-        const times = found.map((ms) => new Date(START_MS + ms).toISOString().slice(0, 16));
-        assert.ok(isRight(found), `alarms at ${times.join(', ') || 'no time'}`);
-      });
-    }
-  });
+const STEPS: Readonly<Record<string, number>> = {
+  '1min': MINUTE_MS,
+  '5min': 5 * MINUTE_MS,
+  '10min': 10 * MINUTE_MS,
+  h: HOUR_MS,
+  D: DAY_MS,
+};
+
+for (const [step, stepMs] of Object.entries(STEPS)) {
+  for (const freq of [null, step]) {
+    const by = freq === null ? 'flags' : 'a detectors file';
+    test(`ordinary series are judged as people expect, at steps of ${step}, by ${by}`, async (t) => {
+      const ofStep = Object.entries(CASES).filter((each) => each[1].stepMs === stepMs);
+      const cases = ofStep.flatMap(([name, each]) =>
+        (freq === null ? [name] : [name, `${name}, here`, `${name}, there`]).map((id) => [id, each] as const),
+      );
+      const alarms = await alarmsOf(cases, freq);
+      for (const [name, { isRight }] of cases) {
+        const found = alarms.get(name)!;
+        await t.test(name, () => {
+          const times = found.map((ms) => new Date(START_MS + ms).toISOString().slice(0, 16));
+          assert.ok(isRight(found), `alarms at ${times.join(', ') || 'no time'}`);
+        });
+      }
+    });
+  }
 }

@@ -36,12 +36,13 @@ test('of a group, whose members share the target rate, the season of each is an 
 
 test('behind a usual row a faint alarm needs to exceed the threshold alone, later rows need not', () => {
   const state = emptyProfile(layout);
-  const alarmOf = (grade: number, isUsual: boolean) => {
-    const season = { ...seasonOf(0), isUsual };
+  const alarmOf = (grade: number, isUsual: boolean, deviations = 3) => {
+    const season = { ...seasonOf(0), isUsual, deviations };
     return judgeSeason(state, { ...NO_VERDICT, alarm: true, grade, threshold: 0.5 }, season, 0.001).alarm;
   };
   assert.deepEqual(
     [alarmOf(0.9, true), alarmOf(0.4, false), alarmOf(0.4, false), alarmOf(0.9, true), alarmOf(0.6, false)],
     [false, false, true, false, true],
   );
+  assert.deepEqual([alarmOf(0.9, true), alarmOf(0.4, false, 6)], [false, true], 'far outside of the profile');
 });
