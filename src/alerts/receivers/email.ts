@@ -43,8 +43,6 @@ export function sendMail(
   };
 }
 
-type Mail = ReturnType<typeof mailMessage>;
-
 interface SmtpConnection {
   readonly target: TargetOf<'email'>;
   readonly address: string;
@@ -54,7 +52,7 @@ interface SmtpConnection {
 
 /** Returns the answers to addresses that did not accept the mail. Rejects if none did. */
 async function deliver(
-  mail: Mail,
+  mail: ReturnType<typeof mailMessage>,
   { target, address, timeoutMs, signal }: SmtpConnection,
 ): Promise<readonly SmtpError[]> {
   const { host, port, tls, login } = target;

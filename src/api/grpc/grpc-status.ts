@@ -3,7 +3,6 @@ import { retryStatus, rpcCodeOf } from '../wire/otlp-answers.ts';
 import { problemOf } from '../wire/problem.ts';
 
 type Status = Pick<StatusObject, 'code' | 'details' | 'metadata'>;
-type PartialStatusObject = Parameters<ServerInterceptingCallInterface['sendStatus']>[0];
 
 /** Statuses of HTTP that metrics and logs count a call by, so that one rule watches both listeners. */
 const HTTP_STATUSES: Readonly<Partial<Record<status, number>>> = {
@@ -34,7 +33,7 @@ export function statusOf(error: unknown): Status {
 }
 
 /** RESOURCE_EXHAUSTED without RetryInfo is a message that is too large. */
-export function httpStatusOf({ code, metadata }: PartialStatusObject): number {
+export function httpStatusOf({ code, metadata }: Parameters<ServerInterceptingCallInterface['sendStatus']>[0]): number {
   const retries = (metadata?.get('grpc-status-details-bin').length ?? 0) > 0;
   return retries ? 503 : (HTTP_STATUSES[code] ?? 500);
 }

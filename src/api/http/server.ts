@@ -20,9 +20,6 @@ interface ServerPlace
   readonly tls?: TlsPaths | null;
 }
 
-type HttpServerOptions = GivenServices & ServerPlace;
-type ReceiverServerOptions = ReceiverServices & ServerPlace;
-
 interface HttpServer {
   readonly url: string;
   /** Why requests cannot be answered as they should; null when they can. */
@@ -38,12 +35,12 @@ const PLAIN_BEYOND_LOOPBACK =
   'HTTP_TLS_KEY, or HTTP_TRUSTED_PROXIES when a proxy in front speaks it';
 
 /** Throws a ServiceError `configuration` when the address cannot be bound, or the certificate cannot be used. */
-export function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+export function startHttpServer(options: GivenServices & ServerPlace): Promise<HttpServer> {
   return listen(options, createApp);
 }
 
 /** The same for a service that receives points and does nothing else. */
-export function startReceiverServer(options: ReceiverServerOptions): Promise<HttpServer> {
+export function startReceiverServer(options: ReceiverServices & ServerPlace): Promise<HttpServer> {
   return listen(options, createReceiver);
 }
 

@@ -31,15 +31,10 @@ export async function reviewedIncidents(
   }));
 }
 
-interface Answering extends ReviewSources {
-  readonly nowMs: number;
-  readonly changes: Deployments;
-}
-
 /** An incident with its events, candidates and similar incidents. */
 export async function incidentDetail(
   { incident, mergedIds, similar }: FoundIncident,
-  { sql, reader, nowMs, changes }: Answering,
+  { sql, reader, nowMs, changes }: ReviewSources & { readonly nowMs: number; readonly changes: Deployments },
 ): Promise<IncidentDetailAnswer> {
   const shown = await reviewedIncidents({ sql, reader }, [incident, ...similar.map((each) => each.incident)], nowMs);
   const { origins } = incident;

@@ -42,18 +42,13 @@ export function fileTokens(path: string): LoginTokens {
   });
 }
 
-interface EndpointOptions {
-  readonly nowMs?: () => number;
-  readonly send?: typeof fetch;
-}
-
 /**
  * The client credentials flow of OAuth 2 (RFC 6749, 4.4). A token is used until it has lived for most of its time. When
  * the endpoint then is out of reach, it is used until it expires.
  */
 export function endpointTokens(
   endpoint: TokenEndpoint,
-  { nowMs = Date.now, send = fetch }: EndpointOptions = {},
+  { nowMs = Date.now, send = fetch }: { readonly nowMs?: () => number; readonly send?: typeof fetch } = {},
 ): LoginTokens {
   let held: IssuedToken | null = null;
   let requesting: Promise<IssuedToken> | null = null;

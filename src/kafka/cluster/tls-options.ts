@@ -1,13 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { KafkaConfig } from '../../config/config.ts';
 
-type Tls = NonNullable<KafkaConfig['tls']>;
-
 /**
  * TLS options of connections. Each new connection reads the PEM files again that have changed: certificates are
  * replaced before they expire, without a restart.
  */
-export function tlsOptions({ ca, cert, key, rejectUnauthorized, files = {} }: Tls) {
+export function tlsOptions({ ca, cert, key, rejectUnauthorized, files = {} }: NonNullable<KafkaConfig['tls']>) {
   const pems = { ca: changingPem(files.ca, ca), cert: changingPem(files.cert, cert), key: changingPem(files.key, key) };
   return {
     rejectUnauthorized,

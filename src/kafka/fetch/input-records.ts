@@ -12,10 +12,6 @@ export interface DeliveredHeaders {
   readonly raw: boolean;
 }
 
-interface InputSource extends DecodeOptions {
-  readonly partition: number;
-}
-
 export const NO_HEADERS: DeliveredHeaders = { names: [], raw: false };
 
 const NONE: RecordHeaders = [];
@@ -23,7 +19,7 @@ const NONE: RecordHeaders = [];
 /** The records of fetched bytes, with those of their headers that are to be passed on. Keys and values are views. */
 export function decodeInput(
   bytes: Buffer,
-  { partition, ...options }: InputSource,
+  { partition, ...options }: DecodeOptions & { readonly partition: number },
   { names, raw }: DeliveredHeaders,
 ): InputRecord[] {
   const records: InputRecord[] = [];

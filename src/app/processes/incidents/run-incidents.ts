@@ -112,11 +112,9 @@ async function followFleetSize({ config: { kafka, stream }, logger }: RunInciden
   return { targetPerMs: () => targetPerMs, stop: () => clearInterval(timer) };
 }
 
-type Grouping = Pick<IncidentRunOptions, 'log' | 'encode' | keyof IncidentStateOptions>;
-
 function startIncidents(
   { metrics, logger }: RunIncidentsOptions,
-  grouping: Grouping,
+  grouping: Pick<IncidentRunOptions, 'log' | 'encode' | keyof IncidentStateOptions>,
 ): Promise<SingletonService<IncidentRun>> {
   return startSingletonService<IncidentRun>({
     log: grouping.log,

@@ -6,8 +6,6 @@ interface BucketRange {
   readonly points: number;
 }
 
-type Numbers = readonly (number | null)[];
-
 /** The scores of a stretch of time: each, or where they are too many the mean, extremes and worst grade of several. */
 export function bucketed(scores: ShownScores, { from, to, points }: BucketRange): ShownScores {
   const { timestampMs } = scores;
@@ -17,7 +15,7 @@ export function bucketed(scores: ShownScores, { from, to, points }: BucketRange)
   if (end <= first) return NO_SCORES;
   if (width <= 1) return sliced(scores, first, end);
   const starts = Array.from({ length: Math.ceil((end - first) / width) }, (_, i) => first + i * width);
-  const each = (column: Numbers, of: (known: readonly number[]) => number): (number | null)[] =>
+  const each = (column: readonly (number | null)[], of: (known: readonly number[]) => number): (number | null)[] =>
     starts.map((start) => {
       const known = column.slice(start, Math.min(end, start + width)).filter((number) => number !== null);
       return known.length === 0 ? null : of(known);

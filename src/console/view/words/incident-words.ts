@@ -6,8 +6,6 @@ import { routeTo } from '../route.ts';
 import { counted, elapsedText } from './number-words.ts';
 import { timeText } from './time-words.ts';
 
-type ShownOrigin = IncidentAnswer['origins'][number];
-
 export const INCIDENT_KIND_WORDS: Readonly<Record<IncidentAnswer['kind'], readonly [name: string, meaning: string]>> = {
   single: ['single', 'no other event is related to this one'],
   related: ['related', 'labels or names in common, or earlier events at the same times'],
@@ -16,7 +14,7 @@ export const INCIDENT_KIND_WORDS: Readonly<Record<IncidentAnswer['kind'], readon
 };
 
 /** The name of an origin: what its series have in common, or its series. */
-export const originName = ({ common, series }: ShownOrigin): string => common ?? series;
+export const originName = ({ common, series }: IncidentAnswer['origins'][number]): string => common ?? series;
 
 export function incidentAddress({ incidentId }: Pick<IncidentAnswer, 'incidentId'>): string {
   return routeTo('incidents', incidentId);

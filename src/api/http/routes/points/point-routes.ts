@@ -15,14 +15,12 @@ import {
   receivedOf,
   WRITE_ANSWERS,
 } from './received-answers.ts';
-
-type PointServices = Pick<AppServices, 'receivePoints'>;
 /**
  * Where senders of metrics write to: Prometheus, OpenTelemetry, Influx clients and Telegraf, JSON lines. An answer of
  * success means that Kafka has the points. Senders repeat what is refused for now (503); what they sent twice is
  * dropped as duplicates of its time step.
  */
-export function addPointRoutes(app: App, services: PointServices): void {
+export function addPointRoutes(app: App, services: Pick<AppServices, 'receivePoints'>): void {
   const receive: ReceiveBody = async (request, format, precision = 'ns') => {
     const { receivePoints } = services;
     if (receivePoints === undefined) throw new HttpProblem(404, 'This service receives no points: run receive');
