@@ -10,8 +10,6 @@ import { isMeant, type MatchedEvent } from '../routes/match-event.ts';
 const EVENTS_MAX = 100_000;
 /** Events of an incident that messages name: those that began first. */
 const EVENTS_NAMED_MAX = 20;
-
-type NamedEvent = IncidentEvent & { readonly incidentId: string };
 type Labels = Readonly<Record<string, string>>;
 
 /** Facts that follow from the events of an open incident, those of the ones that were merged into it among them. */
@@ -33,7 +31,7 @@ interface OpenIncident {
  * on their order.
  */
 export class IncidentEvents {
-  readonly #events: Entries<NamedEvent>;
+  readonly #events: Entries<IncidentEvent & { readonly incidentId: string }>;
   /** The incident that each merged one is part of. */
   readonly #merged: Entries<string>;
   readonly #open = new Map<string, OpenIncident>();

@@ -2,8 +2,6 @@ import { Metadata, type ServerInterceptingCallInterface, type StatusObject, stat
 import { retryStatus, rpcCodeOf } from '../wire/otlp-answers.ts';
 import { problemOf } from '../wire/problem.ts';
 
-type Status = Pick<StatusObject, 'code' | 'details' | 'metadata'>;
-
 /** Statuses of HTTP that metrics and logs count a call by, so that one rule watches both listeners. */
 const HTTP_STATUSES: Readonly<Partial<Record<status, number>>> = {
   [status.OK]: 200,
@@ -21,7 +19,7 @@ const HTTP_STATUSES: Readonly<Partial<Record<status, number>>> = {
 const RETRY_AFTER_S = 2;
 
 /** The status of a failed call. Where a retry can help it has RetryInfo, without which senders drop the points. */
-export function statusOf(error: unknown): Status {
+export function statusOf(error: unknown): Pick<StatusObject, 'code' | 'details' | 'metadata'> {
   const { status: httpStatus, message, headers } = problemOf(error);
   const code: status = rpcCodeOf(httpStatus);
   const metadata = new Metadata();

@@ -24,7 +24,6 @@ const PROTOCOLS = {
     'x-prometheus-remote-write-version': '2.0.0',
   },
 } as const;
-type Protocol = keyof typeof PROTOCOLS;
 /** Requests that look for the samples that are refused; beyond them the rest of the batch is refused, too. */
 const SEARCHES_MAX = 200;
 
@@ -62,7 +61,7 @@ type Answer =
 export class RemoteWriter {
   readonly #options: RemoteWriterOptions;
   readonly #headers: Readonly<Record<string, string>>;
-  #protocol: Protocol = 'v2';
+  #protocol: keyof typeof PROTOCOLS = 'v2';
 
   constructor(options: RemoteWriterOptions) {
     this.#options = options;

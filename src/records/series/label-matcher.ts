@@ -121,10 +121,8 @@ function parsePattern(pattern: string): GlobPart[][] | string {
 /** The value of a label, by name; undefined is the same as an empty value. */
 export type LabelValues = Readonly<Record<string, string>>;
 
-type MatchLabels = (labels: LabelValues) => boolean;
-
 /** True if all matchers hold. A series without a label has the empty value, as in Prometheus. */
-export function compileMatchers(matchers: readonly LabelMatcher[]): MatchLabels {
+export function compileMatchers(matchers: readonly LabelMatcher[]): (labels: LabelValues) => boolean {
   const compiled = matchers.map(({ label, operator, alternatives }) => {
     return { label, wanted: !operator.startsWith('!'), pattern: alternativesPattern(alternatives) };
   });

@@ -25,10 +25,9 @@ export interface ReviewedIncident extends WholeIncident {
 
 /** A verdict on a part of an incident: an event does not belong to it, or where it began. */
 export const INCIDENT_VERDICTS = ['not-related', 'origin'] as const;
-type IncidentVerdict = (typeof INCIDENT_VERDICTS)[number];
 
 interface VerdictSubject {
-  readonly verdict: IncidentVerdict;
+  readonly verdict: (typeof INCIDENT_VERDICTS)[number];
   /** The event, or the series or what is common of an origin. */
   readonly subject: string;
 }

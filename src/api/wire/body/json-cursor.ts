@@ -36,8 +36,6 @@ export class JsonSyntaxError extends Error {
 const isDigit = (byte: number) => byte >= ZERO && byte <= NINE;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-type ValueKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
-
 /** A position in the bytes of a JSON text. Reads what the caller requests, and skips the rest without building it. */
 export class JsonCursor {
   readonly #bytes: Buffer;
@@ -49,7 +47,7 @@ export class JsonCursor {
   }
 
   /** The kind of the next value, after white space. */
-  kind(): ValueKind {
+  kind(): 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null' {
     const byte = this.#next();
     if (byte === LEFT_BRACE) return 'object';
     if (byte === LEFT_BRACKET) return 'array';
