@@ -66,7 +66,6 @@ export function newestReader({ bytes, changes, kind }: OpenState): StateReader {
   return reader;
 }
 
-/** The same open state without its events. */
 export function withoutEvents(openState: OpenState): OpenState {
   const { bytes, changes } = openState;
   const reader = openStateReader(openState);

@@ -45,7 +45,6 @@ async function fetchReader(schemas: SchemaSource, schemaId: SchemaKey): Promise<
   return compileAvro(schema);
 }
 
-/** Fields with their kinds. */
 export type Fields = readonly (readonly [string, FieldKind])[];
 
 /** The named fields of `raw`; others are left out. Throws an Error where one is missing or of another kind. */

@@ -16,7 +16,6 @@ export interface RecordDestination {
 }
 
 interface WritableRecord<R> {
-  /** Name of its schemas. */
   readonly schema: string;
   /** Numbers, which Avro takes as null if they are not finite. */
   readonly numbers: readonly (keyof R)[];

@@ -27,7 +27,6 @@ function tlsOf(given: Given): KafkaConfig['tls'] {
   return { ...defined(texts), rejectUnauthorized, files: defined(files) };
 }
 
-/** The fields that are not undefined. */
 function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

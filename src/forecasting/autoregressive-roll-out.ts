@@ -86,13 +86,11 @@ function fillContext(context: Float32Array, observed: Float32Array, forecast: Fl
   context.set(observed.subarray(observed.length - observedCount), context.length - forecastCount - observedCount);
 }
 
-/** Place of a pass in the result. */
 interface PassPlace {
   readonly batch: ForecastBatch;
   /** First step of the pass. */
   readonly start: number;
   readonly steps: number;
-  /** Numbers of one step. */
   readonly width: number;
 }
 

@@ -43,7 +43,6 @@ export interface QuantileForecast {
   readonly values: Float32Array;
 }
 
-/** A probabilistic forecaster. */
 export interface QuantileForecaster extends Forecaster {
   /** As `forecast`, with every quantile of the model. */
   forecastQuantiles(batch: ForecastBatch, signal?: AbortSignal): Promise<QuantileForecast>;

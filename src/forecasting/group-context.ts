@@ -1,11 +1,9 @@
 /** A cutoff in one of several series. A forecast at it uses positions before the cutoff only. */
 interface SeriesCutoff {
-  /** Index of the series. */
   readonly series: number;
   readonly cutoff: number;
 }
 
-/** A cutoff of a group member. */
 interface GroupPoint extends SeriesCutoff {
   /** The cutoff on the common time axis. The cutoff of a series that ended before it lies beyond its end. */
   readonly time: number;

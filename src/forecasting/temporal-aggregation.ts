@@ -135,7 +135,6 @@ function absoluteErrors({ actual, fine, correction }: BacktestForecast, weight: 
   return fine.map((value, k) => Math.abs(actual[k] - value - weight * correction[k]));
 }
 
-/** Mean of the observed values. */
 function meanOf(values: ArrayLike<number>, start: number, length: number): number {
   let sum = 0;
   let count = 0;

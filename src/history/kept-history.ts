@@ -53,7 +53,6 @@ export async function openHistory(database: HistoryDatabase, options: KeptHistor
 }
 
 function readerOf(database: HistoryDatabase, nowMs: () => number): HistoryReader {
-  /** Reads on one snapshot. */
   const read =
     <A extends readonly unknown[], T>(work: (sql: HistorySql, ...args: A) => Promise<T>) =>
     (...args: A): Promise<T> =>

@@ -79,7 +79,6 @@ export class RemoteHistory implements HistoryFeed {
     this.#watch();
   }
 
-  /** A message of the thread. */
   accept(message: HistoryMessage): void {
     if (message.kind === 'answer') this.#settle(message.id, ({ resolve }) => resolve(message.value));
     else if (message.kind === 'failed') this.#settle(message.id, ({ reject }) => reject(unavailable(message.reason)));

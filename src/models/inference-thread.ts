@@ -86,7 +86,6 @@ export class InferenceThread {
     });
   }
 
-  /** Runs in flight. */
   get runs(): number {
     return this.#pending.length;
   }

@@ -40,7 +40,6 @@ export interface ForecasterStats {
 }
 
 interface Submission {
-  /** Index of the model. */
   readonly index: number;
   readonly batch: ForecastBatch;
   readonly quantiles: 'all' | 'median';

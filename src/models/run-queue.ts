@@ -21,7 +21,6 @@ export function rowsOf(segments: readonly Segment<QueuedRequest>[]): number {
 }
 
 interface Line<R extends QueuedRequest> {
-  /** The segments of each owner. */
   readonly segments: Map<string, Segment<R>[]>;
   /** Rows of a full run. */
   readonly full: number;
@@ -109,7 +108,6 @@ export class RunQueue<R extends QueuedRequest> {
     return this.#next()?.line.full ?? 0;
   }
 
-  /** The queue in full runs. */
   get fullRuns(): number {
     let runs = 0;
     for (const { rows, full } of this.#lines.values()) runs += rows / full;

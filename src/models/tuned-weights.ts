@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** Weights tuned from a model. */
 export interface TunedWeights {
   /** SHA-256 of the bytes of theta, lower-case hex: the digest of the tuned model. */
   readonly digest: string;

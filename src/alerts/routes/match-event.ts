@@ -68,7 +68,6 @@ export function isMeant(match: EventMatch, event: MatchedEvent): boolean {
 const GROUP_FIELDS = ['detector', 'kind', 'direction', 'group'] as const;
 const LABELS = { 'labels.': 'labels', 'series_labels.': 'seriesLabels' } as const;
 
-/** The labels that a field names, and which of them. */
 function labelOf(field: string): { readonly of: 'labels' | 'seriesLabels'; readonly name: string } | null {
   for (const [prefix, of] of Object.entries(LABELS)) {
     if (field.startsWith(prefix) && field.length > prefix.length) return { of, name: field.slice(prefix.length) };

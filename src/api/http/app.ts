@@ -59,7 +59,6 @@ export async function createApp(
   return app;
 }
 
-/** The services of an application that receives points. */
 export type ReceiverServices = GuardServices & Required<Pick<AppServices, 'receivePoints'>>;
 
 /** Builds an application that receives points and does nothing else. */

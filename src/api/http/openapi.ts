@@ -39,7 +39,6 @@ const TAGS: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/(?!service|dead)/, 'History'],
 ];
 
-/** Descriptions of responses, by status. */
 const STATUS_DESCRIPTIONS: Readonly<Record<string, string>> = {
   200: 'The answer',
   202: 'The job was accepted',

@@ -5,7 +5,6 @@ import type { TokenCount } from '../accounts/token-count.ts';
 import type { NewlyTuned } from '../models/prepared-model.ts';
 import type { JobName, TaskName } from '../wire/task-names.ts';
 
-/** A claimed job. */
 export interface JobRun<Task extends JobName = TaskName> {
   readonly task: Task;
   /** The request body: JSON, compressed with zstd. */
@@ -31,7 +30,6 @@ export type JobOutcome =
     }
   /** `error` is shown to the client, `cause` is logged. */
   | { readonly kind: 'failed'; readonly error: string; readonly cause?: string }
-  /** Stopped by its signal. */
   | { readonly kind: 'stopped' };
 
 export interface JobExecutor<Task extends JobName = TaskName> {

@@ -5,7 +5,6 @@ import type { Metrics } from '../../ops/metrics.ts';
 
 export interface RequestedTuning extends Pick<TuningRequest, 'steps' | 'loss' | 'depth'> {
   readonly model: string;
-  /** Number of training series. */
   readonly series: number;
 }
 

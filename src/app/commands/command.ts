@@ -9,7 +9,6 @@ import { ServiceError } from '../../ops/service-error.ts';
 import type { CsvPull } from '../../tools/csv/pull.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../../tools/terminal/command-io.ts';
 
-/** Flag of commands that list records. */
 export const jsonFlag = withDefault(commandFlag('json', boolean, 'one JSON record a line'), false);
 
 /** A command that can run. `main.ts` prints the message of a ServiceError that it throws. */

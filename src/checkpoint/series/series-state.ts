@@ -110,7 +110,6 @@ interface SumRange {
   readonly to: number;
 }
 
-/** The sums that are not 0. */
 function occupied({ rings, layout }: SeriesDetector): SumRange {
   const { sums, sumStart } = rings;
   let [from, to] = [0, sumsOf(layout)];

@@ -21,7 +21,6 @@ export function schemaHeadersOf(format: RecordMapping['format']): readonly strin
 /** The name of a schema: its id, or its GUID. */
 export type SchemaKey = number | string;
 
-/** A record as its topic has it. */
 export interface EncodedRecord {
   readonly value: Buffer;
   readonly headers?: RecordHeaders;

@@ -8,7 +8,6 @@ export const EVENT_TIME_MS_MIN = Date.UTC(1980, 0, 1);
 /** An event time from 2200-01-01 on is implausible: its unit is probably wrong. */
 export const EVENT_TIME_MS_MAX = Date.UTC(2200, 0, 1);
 
-/** The clock of a place. */
 type Clock = Pick<LocalCalendar, 'offsets'>;
 
 type NumericUnit = Exclude<TimeUnit, 'iso'>;

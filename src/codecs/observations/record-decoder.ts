@@ -62,7 +62,6 @@ export function createRecordDecoder(
   return withoutSchemas(mapping.format, read, compileFlatMapping(mapping, options));
 }
 
-/** The outcome of a parsed record. */
 type ReadParsed<D> = (record: unknown, nowMs: number) => D;
 
 /** Decodes records by what `read` makes of a parsed one. */

@@ -18,7 +18,6 @@ interface ValueOfRecord {
 /** The observations of a record, and what of it is none, in its order. */
 type CompiledValues = (record: unknown, nowMs: number) => readonly Decoded[];
 
-/** Values of one record. */
 export const RECORD_VALUES_MAX = 10_000;
 
 /**

@@ -33,7 +33,6 @@ export function sourceLabels(resource: Attributes, scope: { readonly name: strin
   return mergedLabels(resource, scopeLabels(scope.name, scope.attributes));
 }
 
-/** A point, by its encoding. */
 export interface OtlpPoint {
   /** Different where the attributes are. */
   readonly attributesKey: string;
@@ -58,7 +57,6 @@ interface OtlpHistogram {
   readonly exponential: ExponentialBuckets | null;
 }
 
-/** The part of a point that is a series. */
 interface PartOfPoint {
   readonly suffix?: string;
   readonly quantile?: number;

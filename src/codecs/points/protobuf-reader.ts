@@ -51,7 +51,6 @@ export class ProtobufReader {
     return -1 - unset;
   }
 
-  /** An int64, exact. */
   bigInt64(): bigint {
     const [bytes, from] = [this.#bytes, this.at];
     this.varint();

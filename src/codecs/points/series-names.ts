@@ -8,7 +8,6 @@ const KEY_LENGTH_MAX = 4_096;
 /** Characters of an id in a reason. */
 const SHOWN_LENGTH_MAX = 200;
 
-/** A series as its record names it. */
 export interface SeriesName {
   /** Cut where it is unusable. */
   readonly id: string;

@@ -107,7 +107,6 @@ function shown(node: SettingsNode | undefined): string {
   return show(node?.value);
 }
 
-/** The `name` of a mapping. */
 export function entryNameOf(node: SettingsNode): string | undefined {
   const name = node.kind === 'mapping' ? node.entries.get('name')?.value : undefined;
   return name?.kind === 'scalar' && name.value != null ? String(name.value) : undefined;

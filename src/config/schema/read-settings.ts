@@ -3,7 +3,6 @@ import { mustBeSentence, type SecretSource, SettingsPlace } from './place.ts';
 import type { Setting } from './schema.ts';
 import { type LineProblem, parseSettingsText, settingsProblems } from './settings-text.ts';
 
-/** Environment and files of this process. */
 export const processSecrets: SecretSource = { env: process.env, readFile: (path) => readFileSync(path, 'utf8') };
 
 export interface SettingsFile {

@@ -4,7 +4,6 @@ import { isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, parseDo
 export const SETTINGS_CHARACTERS_MAX = 1_000_000;
 /** Tokens of YAML in a settings text: words, separators, line breaks. */
 export const SETTINGS_TOKENS_MAX = 200_000;
-/** Aliases of a settings text. */
 export const SETTINGS_ALIASES_MAX = 1_000;
 /** Mappings, lists and scalars of a settings text, with every alias written out. */
 export const SETTINGS_VALUES_MAX = 100_000;

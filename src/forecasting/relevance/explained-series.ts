@@ -1,6 +1,5 @@
 import type { ExogenousVariable } from '../exogenous/design.ts';
 
-/** A series with its variables. */
 export interface ExplainedSeries {
   /** Oldest first, NaN where missing. */
   readonly values: ArrayLike<number>;

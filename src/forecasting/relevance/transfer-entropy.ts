@@ -58,7 +58,6 @@ export async function transferEntropy(
   return excess > Math.max(INFORMATION_MIN, deviation * normalQuantile(1 - NOISE_SHARE)) ? excess : 0;
 }
 
-/** Rows of a series. */
 interface PairedRows {
   readonly history: ExplainedSeries;
   /** Present values of the series and of the variable, ascending. */

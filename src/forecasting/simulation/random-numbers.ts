@@ -1,4 +1,3 @@
-/** Words of a seed. */
 const SEED_WORDS = 4;
 /** Numbers until the words of a seed are mixed. */
 const WARM_UP = 12;

@@ -6,7 +6,6 @@ export class Conditions {
   readonly values: HistoryValue[] = [];
   readonly #texts: string[] = [];
 
-  /** The mark of a parameter. */
   mark(value: HistoryValue): string {
     this.values.push(value);
     return `$${this.values.length}`;

@@ -23,7 +23,6 @@ export function stateAt(place: number): ScoreState {
 
 export const IS_ALARM = `(flags & ${ALARM}) <> 0`;
 export const IS_ANOMALY = `(flags & ${ANOMALY}) <> 0`;
-/** The place of the state in its list. */
 export const STATE_PLACE = `(flags >> ${STATE_SHIFT})`;
 
 interface ScoreColumn {

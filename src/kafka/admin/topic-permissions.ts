@@ -5,7 +5,6 @@ const TOPIC_AUTHORIZATION_FAILED = 29;
 /** Bits of what a user may do with a topic. */
 const BITS = { Read: 1 << 3, Write: 1 << 4 } as const;
 
-/** An operation on a topic. */
 type TopicUse = readonly [topic: string, operation: keyof typeof BITS];
 
 /**

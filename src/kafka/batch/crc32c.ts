@@ -35,7 +35,6 @@ const BYTES_AT = 1_536;
 const CHUNK_BYTES = 31_232;
 const CHUNK = new Uint8Array(KERNEL.memory.buffer, BYTES_AT, CHUNK_BYTES);
 
-/** The effect of each byte. */
 new Int32Array(KERNEL.memory.buffer, 0, 256).forEach((_, byte, effects) => {
   effects[byte] = byte;
   for (let bit = 0; bit < 8; bit++) effects[byte] = (effects[byte] >>> 1) ^ (effects[byte] & 1 ? POLYNOMIAL : 0);

@@ -29,7 +29,6 @@ export interface InputRecord {
   readonly skipped?: SkippedRange;
 }
 
-/** A record to be encoded. */
 export interface EncodableRecord {
   readonly key: Buffer | null;
   /** null is a tombstone: it deletes the key in a compacted topic. */

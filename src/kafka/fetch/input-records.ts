@@ -4,7 +4,6 @@ import type { InputRecord, RecordHeaders, SkippedRange } from '../batch/records.
 /** As in Kafka. */
 const NO_TIMESTAMP = -1;
 
-/** Headers of records that are delivered. */
 export interface DeliveredHeaders {
   /** Those with these names. */
   readonly names: readonly string[];

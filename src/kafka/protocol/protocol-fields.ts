@@ -88,7 +88,6 @@ export function struct<T>(fields: StructFields<T>): Field<T> {
   };
 }
 
-/** Partitions by topic. */
 export function byTopic<T>(partition: Field<T>) {
   return array(struct({ topic: string, partitions: array(partition) }));
 }

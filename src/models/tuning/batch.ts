@@ -43,10 +43,8 @@ export function scaleOf(values: Float64Array): SeriesScale {
 
 interface BatchSource {
   readonly series: readonly Float64Array[];
-  /** One for each series. */
   readonly scales: readonly SeriesScale[];
   readonly shape: BatchShape;
-  /** Longest context of a row. */
   contextOf(row: number): number;
 }
 

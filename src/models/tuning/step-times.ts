@@ -10,7 +10,6 @@ export function workSteps(steps: number): number {
 const TRIAL_SHARE = 0.25;
 const TRIAL_STEPS_MIN = 10;
 
-/** Train steps of the trial. */
 export function trialStepsOf(steps: number): number {
   return Math.min(steps, Math.max(TRIAL_STEPS_MIN, Math.ceil(steps * TRIAL_SHARE)));
 }

@@ -48,7 +48,6 @@ interface WindowPlan {
 
 /** Shortest series that can be trained on: one observation of context, one of target. */
 export const LENGTH_MIN = 2;
-/** Share of a series that is held out. */
 const HELD_OUT_SHARE = 0.2;
 /** Series shorter than this many horizons hold nothing out. */
 const HORIZONS_MIN = 4;

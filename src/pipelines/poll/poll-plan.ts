@@ -35,7 +35,6 @@ export function sourceState(source: PrometheusSource, positionMs: number | null,
   return { source, nextMs, steps: STEPS_FIRST, failures: 0, partials: 0, notBeforeMs: 0, trouble: null };
 }
 
-/** Steps of a source to ask for. */
 export interface AskedSteps {
   readonly state: SourceState;
   readonly fromMs: number;

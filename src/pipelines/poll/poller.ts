@@ -254,7 +254,6 @@ type AnsweredSteps = AskedSteps & Answered;
 
 interface PointsOfStep {
   readonly timestampMs: number;
-  /** Index of the answer. */
   readonly answer: number;
   readonly series: DecodedPoints['series'][number][];
 }

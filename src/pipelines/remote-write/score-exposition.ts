@@ -9,7 +9,6 @@ const { grade, expected, lower, upper, scoredTime, openEvent, leftOut } = SCORE_
 
 type ScoreNumbers = Pick<SeriesRow, 'grade' | 'forecast' | 'lo' | 'hi'>;
 
-/** The numbers of a score, by their gauges. */
 export const SCORE_NUMBERS: readonly { readonly gauge: typeof grade; of(score: ScoreNumbers): number | null }[] = [
   { gauge: grade, of: (score) => score.grade },
   { gauge: expected, of: ({ forecast }) => forecast },

@@ -4,7 +4,6 @@ import { NAME_LABEL, type SeriesLabels, sortedLabels } from '../../records/serie
 interface OwnLabels {
   readonly detector: string;
   readonly group: string | null;
-  /** The kind of an event. */
   readonly kind?: string;
   /** Set if it is written with its event time: its labels must differ from those of what is scraped. */
   readonly time?: 'event';

@@ -8,7 +8,6 @@ export interface LabelledSeries {
   readonly labels: SeriesLabels;
 }
 
-/** The label that is the name of the metric. */
 export const NAME_LABEL = '__name__';
 
 /** Characters that end or quote a part of an id. Names of metrics with one of these are written in quotes. */

@@ -1,4 +1,3 @@
-/** Column types by dialect. */
 export interface ColumnTypes {
   readonly integer: string;
   readonly bytes: string;

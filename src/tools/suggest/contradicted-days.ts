@@ -15,7 +15,6 @@ export interface ContradictedDay {
   readonly date: string;
   /** The day off that is worked; null for a day that is not listed. */
   readonly name: string | null;
-  /** The weekday that it resembles. */
   readonly like: Weekday;
   readonly series: number;
   /** Series that differ between working days and days of rest. */

@@ -2,7 +2,6 @@ import { KEY_ROLES, type KeyRole } from '../../../store/keys/key-role.ts';
 
 /** Instead of a group: everybody whom the provider signs in. */
 const ANYBODY = '*';
-/** Characters of a name that are kept. */
 const NAME_CHARACTERS_MAX = 100;
 /** Groups that a log names: directories have thousands. */
 const GROUPS_NAMED_MAX = 20;

@@ -33,7 +33,6 @@ const CLIENT_TOO_OLD =
   'Not Found: this client is too old for the /v2 API; ' +
   'use nixtla 0.6 or newer (Python: pip install --upgrade nixtla) or nixtlar 0.6 or newer (R)';
 
-/** The `detail` for an unknown path. */
 function unknownPath(path: string, isRoute: (path: string) => boolean): string {
   if (/^\/v2\/execute_step(?:\/|$)/.test(path)) return NO_STEPS;
   if (!path.startsWith('/v2/') && PATHS_BEFORE_V2.test(path)) return CLIENT_TOO_OLD;

@@ -22,7 +22,6 @@ export interface RequestPoint {
   readonly cutoff: number;
 }
 
-/** Forecasts, one for each point. */
 export interface PointForecasts {
   readonly forecasts: readonly HorizonForecast[];
   /** The exogenous effects in them; none without variables. */

@@ -6,7 +6,6 @@ import type { ContributionKind } from '../../wire/schema/tasks/series-schema.ts'
 import { checkFeatures } from './request-limits.ts';
 import { explainedSeries, type RequestSeries } from './request-series.ts';
 
-/** The exogenous effect in one forecast. */
 export type ForecastEffect = Pick<ExogenousForecast, 'weights' | 'contributions'>;
 
 interface AttributedForecast extends ForecastEffect, Pick<ExogenousForecast, 'mean' | 'typical'> {

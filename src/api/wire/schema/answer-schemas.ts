@@ -47,7 +47,6 @@ export function answers<T extends TSchema>(success: T) {
   return { 200: success, 401: InvalidKey, 429: TooManyRequests, 503: Detail };
 }
 
-/** Answers of endpoints with a body. */
 export function bodyAnswers<T extends TSchema>(success: T) {
   return { ...answers(success), 400: Detail, 403: Detail, 413: Detail, 415: Detail, 422: InvalidRequest };
 }

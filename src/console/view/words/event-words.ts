@@ -156,7 +156,6 @@ export const isOfGroup = ({ group, series }: Pick<EventAnswer, 'group' | 'series
 /** Neither has a pause of a whole detector. */
 export const isOfDetector = ({ seriesCount }: Pick<EventAnswer, 'seriesCount'>) => seriesCount !== null;
 
-/** Subject of an event: its series, its group, or its detector as a whole. */
 export function subjectName({ series, group, detector }: Pick<EventAnswer, 'series' | 'group' | 'detector'>): string {
   return series ?? group ?? `detector ${detector}`;
 }

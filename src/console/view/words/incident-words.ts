@@ -13,7 +13,6 @@ export const INCIDENT_KIND_WORDS: Readonly<Record<IncidentAnswer['kind'], readon
   pause: ['pause', 'the whole input of a detector stopped'],
 };
 
-/** The name of an origin: what its series have in common, or its series. */
 export const originName = ({ common, series }: IncidentAnswer['origins'][number]): string => common ?? series;
 
 export function incidentAddress({ incidentId }: Pick<IncidentAnswer, 'incidentId'>): string {

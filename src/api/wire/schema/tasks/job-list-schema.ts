@@ -6,7 +6,6 @@ import { UP_TO } from '../integer-texts.ts';
 
 export const JobStatusField = Type.Enum([...JOB_STATUSES]);
 
-/** Fields of a list in pages. */
 export const pageFields = (max: keyof typeof UP_TO) => ({
   page_size: Type.Optional(
     Type.String({ pattern: UP_TO[max], description: `Entries per page, at most ${max}. Default: ${PAGE_SIZE}.` }),

@@ -24,7 +24,6 @@ interface DetectionParameters {
   readonly special_days?: readonly SpecialDates[] | null;
 }
 
-/** Dates of one request. */
 const SPECIAL_DATES_MAX = 1_000;
 /** Each may take long to resolve. */
 const HOLIDAY_PLACES_MAX = 4;
