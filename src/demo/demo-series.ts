@@ -57,13 +57,10 @@ function interleaved(metrics: typeof DEMO_PLAN.metrics): { metric: DemoMetric; o
   ).flat();
 }
 
-interface Placement {
-  readonly owner: string;
-  readonly group: string | null;
-  readonly phase: number;
-}
-
-function plan({ name, incident, shape }: DemoMetric, { owner, group, phase }: Placement): DemoSeries {
+function plan(
+  { name, incident, shape }: DemoMetric,
+  { owner, group, phase }: { readonly owner: string; readonly group: string | null; readonly phase: number },
+): DemoSeries {
   const id = `${owner}/${name}`;
   // Series of the same metric differ a little.
   const scale = 0.7 + 0.6 * (seedOf(id) / 2 ** 32);

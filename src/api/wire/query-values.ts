@@ -59,16 +59,14 @@ function badCursor(): HttpProblem {
   return invalidRequest([fieldProblem(['query', 'cursor'], 'cursor must be a next_cursor of this list')]);
 }
 
-interface PageQuery {
-  readonly page_size?: string;
-  readonly page_token?: string;
-}
-
 /**
  * The requested page: entries before a number, and how many. Throws an HttpProblem for a token that no page with this
  * filter gave.
  */
-export function pageOf({ page_size: size, page_token: token }: PageQuery, filter = '') {
+export function pageOf(
+  { page_size: size, page_token: token }: { readonly page_size?: string; readonly page_token?: string },
+  filter = '',
+) {
   return {
     before: token === undefined ? Number.MAX_SAFE_INTEGER : numberOf(token, filter),
     size: size === undefined ? PAGE_SIZE : Number(size),

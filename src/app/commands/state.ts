@@ -156,12 +156,6 @@ async function runStateAction(
   }
 }
 
-interface StateLog {
-  readonly log: StreamLog;
-  readonly topics: Topics;
-  readonly lookup: DetectorLookup;
-}
-
 async function adoptAll(
   log: StreamLog,
   { topics, groupId }: { readonly topics: Topics; readonly groupId: string },
@@ -181,7 +175,11 @@ async function adoptAll(
   return isWhole ? DONE : FAILED;
 }
 
-async function usePartitions(given: GivenState, { log, topics, lookup }: StateLog, io: CommandIo): Promise<ExitCode> {
+async function usePartitions(
+  given: GivenState,
+  { log, topics, lookup }: { readonly log: StreamLog; readonly topics: Topics; readonly lookup: DetectorLookup },
+  io: CommandIo,
+): Promise<ExitCode> {
   const { action, partition: only, series: glob = '*', dryRun: isDry = false, out } = given;
   const count = await log.partitionCount();
   if (only !== undefined && only >= count) {

@@ -88,14 +88,11 @@ async function testReceiver(routes: Routes, name: string, io: CommandIo): Promis
 const RECORDS_MAX = 10_000_000;
 const SUBJECTS_SHOWN_MAX = 3;
 
-interface DeadLetterFlags {
-  readonly kafka: KafkaConfig;
-  readonly stateTopic: string;
-  readonly json: boolean;
-}
-
 /** Prints what was given up, the oldest first. The process that sends is not disturbed. */
-async function printDeadLetters({ kafka, stateTopic, json }: DeadLetterFlags, io: CommandIo): Promise<ExitCode> {
+async function printDeadLetters(
+  { kafka, stateTopic, json }: { readonly kafka: KafkaConfig; readonly stateTopic: string; readonly json: boolean },
+  io: CommandIo,
+): Promise<ExitCode> {
   const records = await readTail({ config: kafka }, { topic: stateTopic, partition: 0, recordsMax: RECORDS_MAX });
   const deadLetters = readDeadAlerts(
     records.map(({ key, value }) => ({ key: key?.toString() ?? '', json: value?.toString() ?? null })),

@@ -28,13 +28,11 @@ export function noScoresText({ sinceMs, due }: HistoryProblem): string {
 
 type HistoryConfiguration = Pick<LoadedConfig, 'registry' | 'stream' | 'incidents' | 'dataDir' | 'history'>;
 
-interface HistoryReports {
-  readonly logger: Logger;
-  readonly metrics: Pick<Metrics, 'historyScores' | 'historyStalled'>;
-}
-
 /** Keeps the history in a thread of its own, so that requests never wait for it. A thread that fails is replaced. */
-export function runHistory(config: HistoryConfiguration, { logger, metrics }: HistoryReports): RunningHistory {
+export function runHistory(
+  config: HistoryConfiguration,
+  { logger, metrics }: { readonly logger: Logger; readonly metrics: Pick<Metrics, 'historyScores' | 'historyStalled'> },
+): RunningHistory {
   const { registry, stream, incidents, dataDir, history } = config;
   const { days, gb, memoryMb } = history;
   const { topics, output } = stream;

@@ -1,13 +1,10 @@
 import { NO_SCORES, type ShownScores } from './shown-scores.ts';
 
-interface BucketRange {
-  readonly from: number | undefined;
-  readonly to: number | undefined;
-  readonly points: number;
-}
-
 /** The scores of a stretch of time: each, or where they are too many the mean, extremes and worst grade of several. */
-export function bucketed(scores: ShownScores, { from, to, points }: BucketRange): ShownScores {
+export function bucketed(
+  scores: ShownScores,
+  { from, to, points }: { readonly from: number | undefined; readonly to: number | undefined; readonly points: number },
+): ShownScores {
   const { timestampMs } = scores;
   const first = from === undefined ? 0 : firstAtLeast(timestampMs, from);
   const end = to === undefined ? timestampMs.length : firstAtLeast(timestampMs, to);
