@@ -11,7 +11,7 @@ const LOGIN = { state: 'the-state', nonce: 'the-nonce', verifier: 'the-verifier'
 const ADA = { id: 'ada', name: 'ada@example.com', role: 'operator', expiresAtMs: 1_000 } as const;
 const RETURN = '/console/login/return?code=c&state=the-state';
 
-/** A service whose provider lets everybody in, unless it is told what comes of a sign-in. */
+/** A service whose provider lets everybody in, unless it is given the outcome of a sign-in. */
 async function service(result: LoginResult = { kind: 'person', person: ADA }) {
   let nowMs = 0;
   const returned: string[] = [];

@@ -1,4 +1,4 @@
-/** Senders that are slow, stall or open connections cost themselves, not the clients beside them. */
+/** Senders that are slow, stall or open connections cost themselves, not the other clients. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

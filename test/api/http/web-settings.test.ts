@@ -45,7 +45,7 @@ test('the service speaks TLS, and takes a renewed certificate without a restart'
   assert.match(url, /^https:/);
   assert.deepEqual(await askOver(url), { status: 200, name: 'first' });
   await writeFile(used.keyPath, '');
-  await until('it is told', () => lines.some((line) => line.includes('is not renewed')), { everyMs: 10 });
+  await until('it is logged', () => lines.some((line) => line.includes('is not renewed')), { everyMs: 10 });
   assert.deepEqual(await askOver(url), { status: 200, name: 'first' });
   await use(second);
   await until('it is renewed', () => lines.some((line) => line.includes('was renewed')), { everyMs: 10 });

@@ -82,8 +82,9 @@ test('a reader gets the series and events whose labels it asks for, while anothe
   const ids = ({ received }: typeof chosen) => messages(received.text, 'event').map(({ eventId }) => eventId);
   assert.deepEqual(ids(chosen), ['short', 'g']);
   assert.deepEqual(ids(every), ['other', 'short', 'g']);
-  const told = ({ received }: typeof chosen) => messages(received.text, 'incident').map(({ incidentId }) => incidentId);
-  assert.deepEqual([told(chosen), told(every)], [['a'], ['a', 'b']]);
+  const incidentsOf = ({ received }: typeof chosen) =>
+    messages(received.text, 'incident').map(({ incidentId }) => incidentId);
+  assert.deepEqual([incidentsOf(chosen), incidentsOf(every)], [['a'], ['a', 'b']]);
   await app.close();
 });
 
@@ -111,7 +112,7 @@ test('readers of live do not hold up the end of the service', async () => {
   const { received } = await read();
   await until('it is subscribed', () => operations.listeners.size === 1);
   await app.close();
-  await until('the reader is told', () => received.ended);
+  await until('the reader is notified', () => received.ended);
   assert.equal(messages(received.text, 'notice')[0].reason, 'ending');
 });
 

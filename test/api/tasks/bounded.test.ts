@@ -88,8 +88,8 @@ test('1e300 is refused with its place; what clients send for infinity is taken',
     assert.deepEqual([body.detail[0].loc, body.detail[0].type], [['body', 'series', 'y', 0], 'finite_number']);
   }
   const X = [[1e39, ...y.slice(1)]];
-  const beside = await ask(app, '/v2/anomaly_detection', { series: { ...FORECAST.series, X }, freq: 'D' });
-  assert.deepEqual([beside.status, beside.body.detail[0].loc], [422, ['body', 'series', 'X', 0, 0]]);
+  const withVariable = await ask(app, '/v2/anomaly_detection', { series: { ...FORECAST.series, X }, freq: 'D' });
+  assert.deepEqual([withVariable.status, withVariable.body.detail[0].loc], [422, ['body', 'series', 'X', 0, 0]]);
   const infinite = { ...FORECAST, series: { y: [3.4028235e38, -3.4028235e38, ...y.slice(2)], sizes: [60] } };
   assert.equal((await ask(app, '/v2/forecast', infinite)).status, 200);
 });

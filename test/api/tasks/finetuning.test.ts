@@ -138,10 +138,10 @@ test('refit fine-tunes before each window; otherwise the fine-tuning before the 
   const request = { series: { y: [...y, ...y], sizes: [60, 60] }, freq, h: 4, n_windows: 3, step_size: 5 };
   const { body: plain } = await ask(app, '/v2/cross_validation', request);
   const tuning = { ...request, finetune_steps: 2 };
-  const { body: anew } = await ask(app, '/v2/cross_validation', tuning);
+  const { body: repeated } = await ask(app, '/v2/cross_validation', tuning);
   const seen = (window: number) => 2 * (60 - 4 - (2 - window) * 5);
-  assertShifted(anew.mean, plain.mean, (i) => shiftOf(2, seen(Math.floor(i / 4) % 3)));
-  assert.equal(anew.finetune_tokens, 2 * 2 * 3);
+  assertShifted(repeated.mean, plain.mean, (i) => shiftOf(2, seen(Math.floor(i / 4) % 3)));
+  assert.equal(repeated.finetune_tokens, 2 * 2 * 3);
   const { body: once } = await ask(app, '/v2/cross_validation', { ...tuning, refit: false });
   assertShifted(once.mean, plain.mean, shiftOf(2, seen(0)));
   assert.equal(once.finetune_tokens, 2 * 2);

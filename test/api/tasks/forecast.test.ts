@@ -86,8 +86,8 @@ test('sub-hourly forecasts use day and week, within the published input size', a
   assert.deepEqual([cut.body.mean, cut.body.intervals], [folds.body.mean, folds.body.intervals]);
   const last = await asked(long.slice(0, -48));
   assert.deepEqual(folds.body.mean.slice(-48), last.body.mean);
-  const beside = await forecast({ series: { y: [...b, ...long], sizes: [90, 600] }, freq: '30min', h: 48 });
-  assert.deepEqual(beside.body.mean.slice(48), whole.body.mean);
+  const together = await forecast({ series: { y: [...b, ...long], sizes: [90, 600] }, freq: '30min', h: 48 });
+  assert.deepEqual(together.body.mean.slice(48), whole.body.mean);
 });
 
 test('a rolled-out horizon has intervals that never narrow', async () => {

@@ -39,8 +39,8 @@ const shown = (values: number[], end: number) => values[end - 1] - values[Math.m
 test('multivariate forecasts use the contexts of other members; univariate ones do not', async () => {
   near(await raised([a, b]), [shown(b, LENGTH), shown(a, LENGTH)]);
   const alone = await forecast([a], { multivariate: false });
-  const beside = await forecast([a, b], { multivariate: false });
-  assert.deepEqual(beside.mean.slice(0, 2), alone.mean);
+  const together = await forecast([a, b], { multivariate: false });
+  assert.deepEqual(together.mean.slice(0, 2), alone.mean);
 });
 
 test('start times align members: no value at or after the cutoff is used', async () => {

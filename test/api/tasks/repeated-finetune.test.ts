@@ -53,10 +53,10 @@ test('of two equal requests at once one is fine-tuned, and the other one is answ
     return transaction(work);
   };
   const first = send(TUNING, 'once');
-  const told = await send(TUNING, 'once');
+  const refused = await send(TUNING, 'once');
   open();
-  assert.deepEqual([(await first).status, told.status], [200, 409]);
-  assert.deepEqual([told.headers['retry-after'], typeof told.body.detail], ['5', 'string']);
+  assert.deepEqual([(await first).status, refused.status], [200, 409]);
+  assert.deepEqual([refused.headers['retry-after'], typeof refused.body.detail], ['5', 'string']);
   assert.equal((await send(TUNING, 'once')).status, 200);
   assert.equal((await store.query('SELECT id FROM finetuned_models')).length, 1);
 });

@@ -1,4 +1,4 @@
-/** Real series with labelled incidents. They lie beside the project and are measured on, never trained on. */
+/** Real series with labelled incidents. They lie next to the project and are measured on, never trained on. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';

@@ -1,4 +1,4 @@
-/** The files of the Numenta Anomaly Benchmark, beside the project. */
+/** The files of the Numenta Anomaly Benchmark, next to the project. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Segment } from './event-segments.ts';

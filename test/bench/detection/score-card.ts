@@ -1,4 +1,4 @@
-/** How well scores tell labelled incidents from the rest: of a series, and of a set of series. */
+/** How well scores separate labelled incidents from the rest: of a series, and of a set of series. */
 import { median } from './event-segments.ts';
 import type { LabelledInput } from './labelled-data.ts';
 import { SeriesAlarms, thresholdAtBudget } from './metrics-alarms.ts';

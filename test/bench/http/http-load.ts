@@ -43,7 +43,7 @@ export function ask(url: string, { path, body }: Question, agent: Agent, signal?
 }
 
 /**
- * Asks again and again for `ms`, over as many connections, kept alive, as said; each asks anew as soon as it is
+ * Asks again and again for `ms`, over as many connections, kept alive, as said; each asks again as soon as it is
  * answered. What the plain loop does is all that is needed of a load generator here: no pipelining, no rate.
  */
 export async function askAgain(url: string, question: Question, connections: number, ms: number): Promise<Latencies> {

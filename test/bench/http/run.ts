@@ -1,5 +1,5 @@
 /**
- * Latency of the HTTP service: many series in a request, one series alone and beside many, the largest body, and paths.
+ * Latency of the HTTP service: many series in a request, one series alone and next to many, the largest body, and paths.
  * `simulate` measures paths alone.
  */
 import { Agent } from 'node:http';
@@ -20,7 +20,7 @@ const LARGE_BYTES = 200 * 2 ** 20;
 const LARGE_LENGTH = 2_000;
 const CONNECTIONS = [1, 16, 64];
 const ALONE_MS = 3_000;
-const BESIDE_MS = 8_000;
+const UNDER_LOAD_MS = 8_000;
 
 export async function run(args: readonly string[]): Promise<Figures> {
   const sidecar = await startSidecar();
@@ -44,7 +44,7 @@ async function measureMany(sidecar: Sidecar): Promise<Figures> {
   const daily = await measureOne(sidecar, question('/v2/anomaly_detection', DAILY, { ...DETECTION, freq: 'D' }));
   const large = onlineDetection(HOURLY);
   const hourly = await measureOne(sidecar, large);
-  const beside = await checksBeside(sidecar, check, large);
+  const underLoad = await checksUnderLoad(sidecar, check, large);
   const row = (of: string, { series, length }: typeof DAILY, one: Answered): Cell[] => [
     of,
     series,
@@ -64,20 +64,20 @@ async function measureMany(sidecar: Sidecar): Promise<Figures> {
   printTable(
     `online detection of one series of ${HOURLY.length} values`,
     ['', 'connections', 'answers', 'answers/s', 'p50 ms', 'p99 ms'],
-    [...latencyRows('alone', alone), ...latencyRows(`beside ${HOURLY.series} series`, beside)],
+    [...latencyRows('alone', alone), ...latencyRows(`next to ${HOURLY.series} series`, underLoad)],
   );
   return {
     detect_1000_daily_s: rounded(daily.seconds),
     online_10000_hourly_s: rounded(hourly.seconds),
     check_p50_ms: rounded(alone[0].p50Ms),
     check_p99_ms: rounded(alone[0].p99Ms),
-    check_under_load_p99_ms: rounded(beside[0].p99Ms),
+    check_under_load_p99_ms: rounded(underLoad[0].p99Ms),
     model_share: rounded(hourly.modelShare),
   };
 }
 
 /** Checks while the large request is under way, asked again whenever it is answered; aborts the last of them. */
-async function checksBeside(sidecar: Sidecar, check: Question, large: Question): Promise<Latencies[]> {
+async function checksUnderLoad(sidecar: Sidecar, check: Question, large: Question): Promise<Latencies[]> {
   const agent = new Agent({ keepAlive: true });
   const enough = new AbortController();
   const busy = (async () => {
@@ -85,17 +85,17 @@ async function checksBeside(sidecar: Sidecar, check: Question, large: Question):
   })().catch((error: Error) => {
     if (!enough.signal.aborted) throw error;
   });
-  const beside: Latencies[] = [];
+  const underLoad: Latencies[] = [];
   try {
     for (const connections of CONNECTIONS) {
-      beside.push(await askAgain(sidecar.url, check, connections, BESIDE_MS));
+      underLoad.push(await askAgain(sidecar.url, check, connections, UNDER_LOAD_MS));
     }
   } finally {
     enough.abort();
   }
   await busy;
   agent.destroy();
-  return beside;
+  return underLoad;
 }
 
 /** The fastest of some requests: the first one loads the model, others wait for other work of the machine. */

@@ -6,8 +6,8 @@ import type { Figures } from '../bench.ts';
 import { printTable, rounded } from '../table.ts';
 import { ownResults, readCases, readHistory, simpleResult } from './fault-cases.ts';
 import { type CaseCard, caseCard, type IncidentFigures, incidentFigures } from './incident-card.ts';
+import { sentFigures } from './sent-incident.ts';
 import { aloneFigures, fleetPieces, pairsSeparated } from './simulated-fleet.ts';
-import { toldFigures } from './told-incident.ts';
 
 const DATA = fileURLToPath(new URL('../../../../shared/incidents', import.meta.url));
 const CLEAN_SERIES = 10_000;
@@ -31,7 +31,7 @@ export async function run(args: readonly string[]): Promise<Figures> {
     ['figure', 'value'],
     Object.entries(simulated).map(([name, value]) => [name, value]),
   );
-  return { ...(await labelledFigures(flags)), ...simulated, ...(await toldFigures()) };
+  return { ...(await labelledFigures(flags)), ...simulated, ...(await sentFigures()) };
 }
 
 async function labelledFigures({

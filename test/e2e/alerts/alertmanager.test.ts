@@ -97,11 +97,11 @@ test(isHere ? incidentLaw : `${incidentLaw} (skipped: ${whyNoAlertmanager})`, {
 }, async (t) => {
   const { url, alerts } = await startAlertmanager(t, { webhook: (await startHttpReceiver()).url });
   const { send } = receiverOf(`alertmanager: { url: "${url}" }`);
-  const told = notifiedIncident();
-  const opened = incidentNotification(told);
+  const notified = notifiedIncident();
+  const opened = incidentNotification(notified);
   const [{ opening }] = opened.notices;
   const later = {
-    ...told,
+    ...notified,
     type: 'updated',
     revision: 4,
     eventCount: 90,
@@ -115,12 +115,12 @@ test(isHere ? incidentLaw : `${incidentLaw} (skipped: ${whyNoAlertmanager})`, {
   assert.deepEqual(more, []);
   assert.deepEqual(labels, {
     alertname: 'Incident',
-    incident_id: told.incidentId,
+    incident_id: notified.incidentId,
     kind: 'simultaneous',
     severity: 'warning',
     team: 'platform',
   });
-  const merged = { ...told, type: 'merged', revision: 5, mergedInto: '00ff' } as const;
+  const merged = { ...notified, type: 'merged', revision: 5, mergedInto: '00ff' } as const;
   await send(incidentNotification(merged, { notices: [{ type: 'closed', incident: merged, opening }] }));
   await until('it is resolved', async () => (await alerts()).length === 0);
 });

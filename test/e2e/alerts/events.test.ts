@@ -16,13 +16,13 @@ import { until } from '../../fixture/until.ts';
 const EVENTS = 120;
 const KILLS = 4;
 
-interface Told {
+interface Sent {
   readonly type: string;
   readonly key: string;
 }
 
 /** What a receiver accepted, in its order: each repetition of a message too. */
-function toldTo(accepted: readonly ReceivedPost[]): Told[] {
+function sentTo(accepted: readonly ReceivedPost[]): Sent[] {
   return accepted.flatMap(({ body }) => {
     const events: readonly { readonly type: string; readonly dedupKey: string }[] = JSON.parse(body).data.events;
     return events.map(({ type, dedupKey }) => ({ type, key: dedupKey }));
@@ -30,9 +30,9 @@ function toldTo(accepted: readonly ReceivedPost[]): Told[] {
 }
 
 /** The same without repetitions: what was accepted before a kill -9, and not written yet, is sent again. */
-function toldOnce(accepted: readonly ReceivedPost[]): Told[] {
+function sentOnce(accepted: readonly ReceivedPost[]): Sent[] {
   const ids = accepted.map(({ headers }) => headers['webhook-id']);
-  return toldTo(accepted.filter((_, at) => ids.indexOf(ids[at]) === at));
+  return sentTo(accepted.filter((_, at) => ids.indexOf(ids[at]) === at));
 }
 
 kafkaTest(
@@ -61,7 +61,7 @@ routes: [{ name: all, receivers: [dead, hook], updates: true }]`);
       const before = accepted.length;
       const victim = world.start();
       await world.write(events.slice(kill * share, (kill + 1) * share));
-      await until('it tells', () => accepted.length > before, { everyMs: 20 });
+      await until('it sends', () => accepted.length > before, { everyMs: 20 });
       await sleep(randomInt(400));
       victim.kill();
       await victim.exitCode;
@@ -69,11 +69,11 @@ routes: [{ name: all, receivers: [dead, hook], updates: true }]`);
     }
     const last = world.start();
     // Where an acceptance was not written, a message is repeated, and those that follow it.
-    await until('every event is told, and its end is told last', () => {
-      const lasts = new Map(toldTo(accepted).map(({ key, type }) => [key, type]));
+    await until('every event is sent, and its end is sent last', () => {
+      const lasts = new Map(sentTo(accepted).map(({ key, type }) => [key, type]));
       return lasts.size === EVENTS && [...lasts.values()].every((type) => type === 'closed');
     });
-    for (const [key, messages] of Map.groupBy(toldOnce(accepted), (told) => told.key)) {
+    for (const [key, messages] of Map.groupBy(sentOnce(accepted), (sent) => sent.key)) {
       const types = messages.map(({ type }) => type);
       assert.deepEqual(types, ['opened', 'updated', 'closed'], key);
     }
@@ -102,15 +102,15 @@ routes:
     revisionsOf(4, { series: 'grouped' }).opened,
     revisionsOf(5, { series: 'grouped' }).opened,
   ]);
-  const types = () => toldOnce(hook.posts).map(({ type, key }) => `${type} ${Number.parseInt(key, 16)}`);
+  const types = () => sentOnce(hook.posts).map(({ type, key }) => `${type} ${Number.parseInt(key, 16)}`);
   const atOnce = ['closed 2', 'opened 1', 'opened 2'];
-  await until('what does not wait is told', () => atOnce.every((type) => types().includes(type)), { everyMs: 20 });
+  await until('what does not wait is sent', () => atOnce.every((type) => types().includes(type)), { everyMs: 20 });
   // What waits is mostly written by then; what is not is read again.
   await sleep(1_000);
   first.kill();
   await first.exitCode;
   const second = world.start();
-  await until('everything is told', () => types().length >= 6);
+  await until('everything is sent', () => types().length >= 6);
   assert.deepEqual(types().toSorted(), [...atOnce, 'opened 3', 'opened 4', 'opened 5']);
   const grouped = hook.posts.map(({ body }) => JSON.parse(body).data).find(({ route }) => route === 'grouped');
   assert.equal(grouped.events.length, 2);
@@ -193,14 +193,14 @@ routes: [{ name: all, receivers: hook }]`);
     command.out.findLast((line) => /(?:this|another) process sends/.test(line))?.includes('this process') ?? false;
   await until('both take part', () => both.filter(sends).length === 1 && both.every(({ out }) => out.length > 2));
   await world.write([revisionsOf(1).opened]);
-  await until('one has told', () => hook.posts.length > 0);
+  await until('one has sent', () => hook.posts.length > 0);
   const [owner, standby] = sends(both[0]) ? both : both.toReversed();
   owner.kill();
   await owner.exitCode;
   await world.write([revisionsOf(1).closed]);
-  // What was accepted and not written yet is told again, under the same id.
+  // What was accepted and not written yet is sent again, under the same id.
   const said = () => new Map(hook.posts.map(({ headers, body }) => [headers['webhook-id'], JSON.parse(body).type]));
-  await until('the other has told', () => said().size === 2);
+  await until('the other has sent', () => said().size === 2);
   assert.deepEqual([...said().values()], ['anomaly.opened', 'anomaly.closed']);
   standby.terminate();
   assert.equal(await standby.exitCode, 0);

@@ -23,7 +23,7 @@ receivers: [{ name: hook, webhook: { url: "${hook.url}" } }]
 routes: [{ name: all, receivers: hook }]`);
     const alerts = world.start();
     await world.write([revisionsOf(1).opened]);
-    await until('it is told', () => accepted.length > 0);
+    await until('it is sent', () => accepted.length > 0);
     isOpen = false;
     await world.write([revisionsOf(2).opened]);
     await until('it is tried', () => hook.posts.length > 1);
@@ -44,7 +44,7 @@ routes: [{ name: all, receivers: hook }]`);
           return `${data.events[0].type} ${data.events[0].series}`;
         }),
       );
-    await until('everything is told', () => ['opened series-2', 'closed series-1'].every((text) => said().has(text)));
+    await until('everything is sent', () => ['opened series-2', 'closed series-1'].every((text) => said().has(text)));
     await until('it is ready again', async () => (await ready()) === 200);
     alerts.terminate();
     assert.equal(await alerts.exitCode, 0);

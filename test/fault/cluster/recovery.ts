@@ -32,7 +32,7 @@ export class Recovery {
   }
 
   /**
-   * Returns how to tell that the last transaction of a partition waits for its markers, and has done so since the
+   * Returns how to see that the last transaction of a partition waits for its markers, and has done so since the
    * leaders are back.
    */
   leadersAreBack(nowMs: number): (partition: number, nowMs: number) => void {

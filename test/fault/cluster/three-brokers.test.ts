@@ -223,7 +223,7 @@ kafkaTest(
       cluster.direct,
       { topic: topics.observations, from: 'earliest' },
       {
-        // It does not look while the log ends before its position: then only the epochs tell the difference.
+        // It does not look while the log ends before its position: then only the epochs show the difference.
         onRecords: async (records) => {
           tailed.push(...records.map(({ value }) => String(value)));
           if (tailed.length === 5) await appended.promise;
@@ -238,7 +238,7 @@ kafkaTest(
     await session.commit([], 5);
     await first.kill();
     await second.restart();
-    // As many as were lost, and more: an offset alone does not tell the difference.
+    // As many as were lost, and more: an offset alone does not show the difference.
     await append(['new-1', 'new-2', 'new-3', 'new-4', 'new-5']);
     await until('the newest is read', () => delivered.at(-1)?.value?.toString() === 'new-5');
     const after = ['2:new-1', '3:new-2', '4:new-3', '5:new-4', '6:new-5'];

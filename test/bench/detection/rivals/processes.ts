@@ -135,7 +135,7 @@ function packed(inputs: readonly SeriesInput[]): Uint8Array {
   return new Uint8Array(values.buffer);
 }
 
-/** Made beside its place and moved there when it is whole. */
+/** Made next to its place and moved there when it is whole. */
 async function fetchJars(folder: string): Promise<void> {
   await mkdir(BENCH_CACHE, { recursive: true });
   const partial = await mkdtemp(`${folder}.partial-`);

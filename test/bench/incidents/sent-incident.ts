@@ -25,9 +25,9 @@ const EVENTS = 10_000;
 const SECONDS = 60;
 const WAIT_MS_MAX = 300_000;
 
-export function toldFigures(): Promise<Figures> {
+export function sentFigures(): Promise<Figures> {
   return withBroker(async (connection) => {
-    const { events: topic } = await makeTopics(connection, 'told');
+    const { events: topic } = await makeTopics(connection, 'sent');
     const hook = await startHook();
     const stop = await startCommands(connection, topic, hook.url);
     try {
@@ -51,11 +51,11 @@ export function toldFigures(): Promise<Figures> {
         );
       }
       const lastMs = performance.now();
-      await hook.until(({ told }) => sumOf(told) === PAST + EVENTS);
+      await hook.until(({ sent }) => sumOf(sent) === PAST + EVENTS);
       const seconds = (performance.now() - lastMs) / 1_000;
-      const columns = ['10,000 events', 'written in s', 'all told after the last in s', 'messages'];
-      const faults = [...hook.state.told.values()].filter((count) => count > 1).length;
-      printTable('From events to incidents that are told', columns, [
+      const columns = ['10,000 events', 'written in s', 'all sent after the last in s', 'messages'];
+      const faults = [...hook.state.sent.values()].filter((count) => count > 1).length;
+      printTable('From events to incidents that are sent', columns, [
         [`${faults} incidents`, rounded((lastMs - beginMs) / 1_000), rounded(seconds), hook.state.messages],
       ]);
       return { told_10000_s: rounded(seconds) };
@@ -66,7 +66,7 @@ export function toldFigures(): Promise<Figures> {
   });
 }
 
-const sumOf = (told: ReadonlyMap<string, number>) => [...told.values()].reduce((sum, count) => sum + count, 0);
+const sumOf = (sent: ReadonlyMap<string, number>) => [...sent.values()].reduce((sum, count) => sum + count, 0);
 
 function eventOf(number: number, startedAtMs: number) {
   const [host, metric] = [number % HOSTS, Math.floor(number / HOSTS)];
@@ -77,12 +77,12 @@ function eventOf(number: number, startedAtMs: number) {
 interface HookState {
   /** Incidents that were closed, the newest number of events of each that was not merged, and all messages. */
   closed: number;
-  readonly told: Map<string, number>;
+  readonly sent: Map<string, number>;
   messages: number;
 }
 
 async function startHook() {
-  const state: HookState = { closed: 0, told: new Map(), messages: 0 };
+  const state: HookState = { closed: 0, sent: new Map(), messages: 0 };
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
@@ -90,8 +90,8 @@ async function startHook() {
     const { incidents } = JSON.parse(Buffer.concat(chunks).toString()).data;
     state.messages++;
     for (const { type, incidentId, eventCount } of incidents) {
-      if (type === 'merged') state.told.delete(incidentId);
-      else state.told.set(incidentId, eventCount);
+      if (type === 'merged') state.sent.delete(incidentId);
+      else state.sent.set(incidentId, eventCount);
       if (type === 'closed') state.closed++;
     }
   }).listen(0, '127.0.0.1');
@@ -108,7 +108,7 @@ async function startHook() {
       while (!isRegistered(state)) {
         if (performance.now() > deadlineMs)
           throw new Error(
-            `not told: ${state.closed} closed, ${sumOf(state.told)} events in ${state.told.size} incidents`,
+            `not sent: ${state.closed} closed, ${sumOf(state.sent)} events in ${state.sent.size} incidents`,
           );
         await sleep(10);
       }
