@@ -4,26 +4,26 @@ import { test } from 'node:test';
 import { isRelative, none, room, sourceImports, sources, texts } from './project.ts';
 
 /** Of TypeScript, and words of Markdown. Later changes lower them. */
-const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 90_000, test: 75_300, words: 49_700 };
+const TOTALS: Readonly<Record<'src' | 'test' | 'words', number>> = { src: 89_900, test: 75_300, words: 49_700 };
 
 /** Lines of TypeScript of each room of src. Files beside the rooms have an entry each. */
 const ROOMS: Readonly<Record<string, number>> = {
   alerts: 3_840,
-  api: 14_380,
-  app: 6_030,
+  api: 14_350,
+  app: 6_020,
   checkpoint: 2_280,
-  codecs: 5_070,
+  codecs: 5_060,
   config: 3_440,
-  console: 6_950,
-  demo: 1_350,
+  console: 6_940,
+  demo: 1_340,
   detection: 7_800,
   engine: 9_860,
-  forecasting: 2_650,
+  forecasting: 2_640,
   history: 2_290,
   incidents: 1_940,
-  kafka: 6_380,
+  kafka: 6_360,
   main: 210,
-  models: 3_010,
+  models: 3_000,
   ops: 480,
   pipelines: 1_190,
   records: 2_610,

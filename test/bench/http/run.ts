@@ -1,5 +1,5 @@
 /**
- * Latency of the HTTP service: many series in a request, one series alone and next to many, the largest body, and paths.
+ * Latency of the HTTP service: many series in a request, one series alone and under load, the largest body, paths.
  * `simulate` measures paths alone.
  */
 import { Agent } from 'node:http';

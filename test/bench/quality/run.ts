@@ -1,5 +1,5 @@
 /**
- * How good the forecasts of `POST /v2/forecast` are, compared with naive and statistical ones: a section of the model's card.
+ * How good the forecasts of `POST /v2/forecast` are, next to naive and statistical ones: a section of the model's card.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
