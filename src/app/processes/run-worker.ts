@@ -64,7 +64,7 @@ interface RunWorkerOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** Forecasts of an HTTP service in the same process. */
-  readonly forecastsBeside?: () => ForecastSums;
+  readonly otherForecasts?: () => ForecastSums;
   /** Version of the detectors; 0: the detectors file. */
   readonly version?: number;
   /** History of series that have no state; null for none. */
@@ -80,7 +80,7 @@ export async function runWorker({
   models,
   logger,
   metrics,
-  forecastsBeside,
+  otherForecasts,
   version = 0,
   history = null,
 }: RunWorkerOptions): Promise<RunningWorker> {
@@ -95,7 +95,7 @@ export async function runWorker({
     );
     collectForecasts(metrics, () => {
       const stats = forecasters.stats();
-      return forecastsBeside === undefined ? stats : sumOf(stats, forecastsBeside());
+      return otherForecasts === undefined ? stats : sumOf(stats, otherForecasts());
     });
     return {
       notReady: () => [...worker.notReady(), ...(forecasters.trouble === null ? [] : [forecasters.trouble])],
@@ -149,7 +149,7 @@ function withInputStop<R extends ReturnType<typeof metricReports>>(reports: R, i
 
 /** @param onOpened called with the close function of each part, in the order of opening */
 async function startStream(
-  { config, models, metrics, logger, version, history }: Required<Omit<RunWorkerOptions, 'forecastsBeside'>>,
+  { config, models, metrics, logger, version, history }: Required<Omit<RunWorkerOptions, 'otherForecasts'>>,
   onOpened: (close: () => Promise<unknown> | undefined) => void,
 ): Promise<StartedStream> {
   const { kafka, worker: limits, registry: registryConfig } = config;

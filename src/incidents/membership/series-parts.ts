@@ -22,14 +22,14 @@ const DEPTH = 'depth ';
 export const METRIC = '\u0000metric\u0000';
 
 /** Labels that the id of a series does not show. */
-interface LabelsBeside {
+interface SeriesLabelSets {
   /** Labels of its detector, which count if the series has no label of that name. */
   readonly labels?: Readonly<Record<string, string>>;
   /** Its own labels, which the id may hide. */
   readonly seriesLabels?: Readonly<Record<string, string>>;
 }
 
-export function partsOf(series: string, { labels = {}, seriesLabels = {} }: LabelsBeside = {}): SeriesParts {
+export function partsOf(series: string, { labels = {}, seriesLabels = {} }: SeriesLabelSets = {}): SeriesParts {
   const { name, labels: inId } = seriesOfId(series);
   const own = { ...seriesLabels, ...Object.fromEntries(inId) };
   const { [NAME_LABEL]: named = null, ...others } = { ...own, ...labels, ...own };

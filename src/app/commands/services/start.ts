@@ -134,7 +134,7 @@ async function startDemo({ loaded, ...parts }: DemoParts, { opened, io }: DemoRu
   // The history reads Kafka until it is stopped.
   opened.defer(() => stream.stop());
   const demo = { ...parts, config: { ...config, kafka: found.config }, covered, metrics, logger };
-  const scored = await scoreDemo({ ...demo, forecastsBeside: () => sidecar.forecasts() }, { opened, io });
+  const scored = await scoreDemo({ ...demo, otherForecasts: () => sidecar.forecasts() }, { opened, io });
   ({ receiver, worker } = scored);
   const brokers = found.config.brokers.join(',');
   io.out(`Kafka is at ${brokers}. While this runs, open ${ops.url}/readyz and ${ops.url}/metrics,`);
@@ -198,12 +198,12 @@ interface ScoredDemo extends Omit<DemoParts, 'loaded'> {
   readonly covered: ReadonlySet<string>;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  readonly forecastsBeside: NonNullable<Parameters<typeof runWorker>[0]['forecastsBeside']>;
+  readonly otherForecasts: NonNullable<Parameters<typeof runWorker>[0]['otherForecasts']>;
 }
 
 /** Starts what scores the demo. `feed` writes its records, and gives promises of the failures that end it. */
 async function scoreDemo(scored: ScoredDemo, { opened, io }: DemoRun) {
-  const { config, models, routes, flags, fallbacks, covered, metrics, logger, forecastsBeside } = scored;
+  const { config, models, routes, flags, fallbacks, covered, metrics, logger, otherForecasts } = scored;
   const { kafka, worker: limits, incidents: found } = config;
   const stopping = (service: { stop(): Promise<void> }) =>
     opened.defer(() => withDeadline(service.stop(), limits.shutdownMsMax));
@@ -224,7 +224,7 @@ async function scoreDemo(scored: ScoredDemo, { opened, io }: DemoRun) {
     logger,
   });
   stopping(incidents);
-  const worker = await runWorker({ config, models, logger, metrics, forecastsBeside });
+  const worker = await runWorker({ config, models, logger, metrics, otherForecasts });
   stopping(worker);
   const unfollow = followDetectors({ flags, config, worker, logger, version: 0, fallbacks });
   opened.defer(unfollow);
