@@ -24,12 +24,12 @@ export function endsAt(
   { position, verdict, seen }: EventRow,
   { gap, rules }: Pick<EventSubject, 'gap' | 'rules'>,
 ): boolean {
-  const { lastAlarm, severity, kind, day, typicalRows } = event;
+  const { lastAlarm, severity, kind, day, ordinaryRows } = event;
   if (!isBehindDay(day, position) || seen.length === 0) return false;
   // What comes behind the day is another event.
   if (isOfDay(event)) return true;
   // Behind missing rows, one that is typical does not show that it is over.
-  if (typicalRows > 0 && typicalRows < RETURN_ROWS) return false;
+  if (ordinaryRows > 0 && ordinaryRows < RETURN_ROWS) return false;
   const quiet = position - lastAlarm.position;
   if (quiet < gap) return false;
   if (kind === 'drift' && rules.onceInDrift) return quiet >= DRIFT_GAPS * gap;

@@ -21,11 +21,11 @@ export function reach(
   at: EventMoment,
   { isAlarm, deviates, isDisplaced, stepMs }: ReachingRow,
 ): void {
-  const all: Reach = { until: event.until, otherRows: event.typicalRows };
+  const all: Reach = { until: event.until, otherRows: event.ordinaryRows };
   const counted = isAlarm ? { timestampMs: at.timestampMs, alarms: event.alarms } : undefined;
   extend(all, at, { belongs: isAlarm || deviates, counted, stepMs });
   event.until = all.until;
-  event.typicalRows = all.otherRows;
+  event.ordinaryRows = all.otherRows;
   if (all.counted) event.counted = all.counted;
   if (isDisplaced !== null) extend(event.away, at, { belongs: isDisplaced, counted, stepMs });
 }
@@ -49,7 +49,7 @@ function extend(
 /** Extends an event by a row that is typical alone, such as one more repetition of a stuck value. */
 export function lastUntil(event: OpenEvent, at: EventMoment, stepMs: number): void {
   event.until = behind(at, stepMs);
-  event.typicalRows = 0;
+  event.ordinaryRows = 0;
 }
 
 /** Values of these kinds are away. */
@@ -76,8 +76,8 @@ export function reachedEnd(
 }
 
 /** The first row behind an open event by now; null while it continues. A missing season is looked at once a gap. */
-export function recoveringSince({ kind, until, typicalRows, away, day }: OpenEvent): EventMoment | null {
+export function recoveringSince({ kind, until, ordinaryRows, away, day }: OpenEvent): EventMoment | null {
   if (kind === 'silence' || kind === 'missing_season' || day !== undefined) return null;
-  const [first, rows] = AWAY.includes(kind) ? [away.until, away.otherRows] : [until, typicalRows];
+  const [first, rows] = AWAY.includes(kind) ? [away.until, away.otherRows] : [until, ordinaryRows];
   return rows >= RETURN_ROWS ? first : null;
 }

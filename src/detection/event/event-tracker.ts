@@ -106,7 +106,7 @@ export class EventTracker {
       const isRepeated = peakRow.seen.value === event.peak.value;
       if (!isRepeated && isBeyondPast(event, peakRow.seen.value, { kept, position })) return true;
     }
-    if (recoveringSince(event) === null || event.typicalRows < RETURN_ROWS) return false;
+    if (recoveringSince(event) === null || event.ordinaryRows < RETURN_ROWS) return false;
     return verdict.severity > OUTGROWN * (event.severity ?? 0) && !this.#isRecovering(event, peakRow);
   }
 
@@ -246,7 +246,7 @@ export class EventTracker {
       this.#open = null;
       if (rules.coolDownMs > 0 && !event.isUnwatched)
         this.#coolUntilMs = event.lastAlarm.timestampMs + rules.coolDownMs;
-      if (event.typicalRows === 0) this.#closedAt = row.position;
+      if (event.ordinaryRows === 0) this.#closedAt = row.position;
       const isBrief = isShort(event.away.until.position - event.start) && !UNCHANGING.includes(event.kind);
       const isBack = isBrief || kept === null || hasReturned(event, kept, { position: row.position, gap, stepMs });
       return isBack ? concludeRecovered(event, row.timestampMs) : conclude(event, 'new_level', row.timestampMs);

@@ -41,8 +41,8 @@ export interface OpenEvent extends Pick<AnomalyEvent, 'eventId' | 'detector' | '
   lastAlarm: EventMoment;
   /** The first row of the return to normal, as far as is known: the one behind the last that deviates. */
   until: EventMoment;
-  /** Typical rows since then, RETURN_ROWS at most. */
-  typicalRows: number;
+  /** Typical rows since then, RETURN_ROWS at most. The changelog has it under this name. */
+  ordinaryRows: number;
   /** The last alarm before `until`; left out by earlier versions. */
   counted?: CountedAlarm;
   /** The same of rows that are away as the peak is: off their forecast, or displaced. It is where a spike ends. */
@@ -143,7 +143,7 @@ export function newEvent(
     alarmsAbove: 0,
     lastAlarm: firstAlarm,
     until: firstAlarm,
-    typicalRows: 0,
+    ordinaryRows: 0,
     away,
     checked: { position: firstAlarm.position, alarms: 0 },
     severity: null,
@@ -159,10 +159,10 @@ export function keptEvent(event: OpenEvent): OpenEvent {
   const { start, startedAtMs, lastAlarm, alarms, alarmsBelow } = event;
   const firstAlarm = { position: start, timestampMs: startedAtMs };
   const until = { ...lastAlarm, position: lastAlarm.position + 1 };
-  const begun: Pick<OpenEvent, 'firstAlarm' | 'until' | 'typicalRows' | 'before' | 'alarmsAbove' | 'away'> = {
+  const begun: Pick<OpenEvent, 'firstAlarm' | 'until' | 'ordinaryRows' | 'before' | 'alarmsAbove' | 'away'> = {
     firstAlarm,
     until,
-    typicalRows: 0,
+    ordinaryRows: 0,
     before: null,
     alarmsAbove: alarms - alarmsBelow,
     away: { until: event.until ?? until, otherRows: 0 },
