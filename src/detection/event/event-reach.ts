@@ -71,7 +71,7 @@ export function reachedEnd(
   const end = closeReason === null ? reached : notBeforeDay(reached, day, nowMs);
   return {
     until: end,
-    counted: last.timestampMs <= end.timestampMs ? last : ((isBack ? away.counted : counted) ?? last),
+    counted: last.timestampMs < end.timestampMs ? last : ((isBack ? away.counted : counted) ?? last),
   };
 }
 
