@@ -344,6 +344,23 @@ test('keys lead from page to page and into the search', async () => {
   await page.getByRole('heading', { name: 'rack-4/temperature' }).waitFor();
 });
 
+const TYPE_AND_LEAVE = `(async () => {
+  const search = document.querySelector('#search');
+  search.value = 'rack-4';
+  search.dispatchEvent(new Event('input', { bubbles: true }));
+  await new Promise(requestAnimationFrame);
+  // As a link does, before the page has seen it.
+  history.pushState(null, '', '#/events');
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  return location.hash;
+})()`;
+
+test('a link that is followed while a search is typed is not undone by the search', async () => {
+  const { page } = await openSignedIn(service.url);
+  await goTo(page, '#/series', '.tile');
+  assert.equal(await page.evaluate(TYPE_AND_LEAVE), '#/events');
+});
+
 test('the search for series and the filter of events take matchers of labels, and name what is wrong with them', async () => {
   const { page } = await openSignedIn(service.url);
   await goTo(page, '#/series', '.tile');

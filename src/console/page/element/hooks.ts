@@ -146,19 +146,30 @@ const TYPED_MS = 250;
 export function useTyped(addressed: string, keep: (typed: string) => void): [string, (typed: string) => void] {
   const [typed, setTyped] = useState(addressed);
   const kept = useRef(addressed);
+  const typedOn = useRef('');
   useEffect(() => {
     if (addressed !== kept.current) setTyped(addressed);
     kept.current = addressed;
   }, [addressed]);
   useEffect(() => {
     const timer = setTimeout(() => {
-      if (typed === kept.current) return;
+      // A link may have been followed meanwhile: the browser reports a new address later than it has it.
+      if (typed === kept.current || shownPage() !== typedOn.current) return;
       kept.current = typed;
       keep(typed);
     }, TYPED_MS);
     return () => clearTimeout(timer);
   }, [typed]);
-  return [typed, setTyped];
+  const type = (text: string) => {
+    typedOn.current = shownPage();
+    setTyped(text);
+  };
+  return [typed, type];
+}
+
+function shownPage(): string {
+  const { page, subject } = parseRoute(location.hash);
+  return `${page}/${subject}`;
 }
 
 export function useStored(name: string, fallback: string): [string, (value: string) => void] {
