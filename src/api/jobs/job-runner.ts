@@ -138,7 +138,15 @@ export class JobRunner {
     if (this.#ending.signal.aborted) stop.abort('ending' satisfies Stop);
     this.#running.set(job.id, stop);
     let progress: JobProgress | null = null;
-    const heartbeat = setInterval(() => void this.#renewLease(job, progress, stop), limits.heartbeatMs).unref();
+    let isRenewing = false;
+    // One after the other: a slow one would store an earlier progress behind a later one.
+    const renew = async () => {
+      if (isRenewing) return;
+      isRenewing = true;
+      await this.#renewLease(job, progress, stop);
+      isRenewing = false;
+    };
+    const heartbeat = setInterval(() => void renew(), limits.heartbeatMs).unref();
     const startedMs = nowMs();
     const { id: jobId, requestId, attempt, request, timeoutSeconds } = job;
     const task = job.task as JobName;
