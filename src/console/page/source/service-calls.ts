@@ -8,6 +8,8 @@ export function whenSignedOut(handler: () => void): void {
 }
 
 let calls = new AbortController();
+/** A browser has few connections to a service: reads without an answer would hold all of them for ever. */
+const READ_MS_MAX = 60_000;
 
 type QueryValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
@@ -17,7 +19,8 @@ export async function getJson<T>(path: string, query: object = {}): Promise<T> {
   const search = new URLSearchParams(
     given.flatMap(([name, value]) => [value].flat().map((one) => [name, String(one)])),
   );
-  return (await call(given.length === 0 ? path : `${path}?${search}`, {})) as T;
+  const signal = AbortSignal.any([calls.signal, AbortSignal.timeout(READ_MS_MAX)]);
+  return (await call(given.length === 0 ? path : `${path}?${search}`, { signal })) as T;
 }
 
 /** Throws a SourceFailure. */
