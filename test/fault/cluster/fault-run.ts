@@ -350,11 +350,15 @@ async function overtake({
     return (await endsOf()).every(({ partition, high }) => Number(high) >= (read.get(partition) ?? 0) + UNREAD);
   });
   await feeder.pause();
-  await asAdmin(cluster.direct, 'records were deleted', async (admin) => {
-    const ends = await admin.fetchTopicOffsets(TOPICS.observations);
-    const partitions = ends.map(({ partition, high }) => ({ partition, offset: String(Number(high) - LEFT) }));
-    await admin.deleteTopicRecords({ topic: TOPICS.observations, partitions });
-  });
+  const deleteRecords = () =>
+    asAdmin(cluster.direct, 'records were deleted', async (admin) => {
+      const ends = await admin.fetchTopicOffsets(TOPICS.observations);
+      const partitions = ends.map(({ partition, high }) => ({ partition, offset: String(Number(high) - LEFT) }));
+      await admin.deleteTopicRecords({ topic: TOPICS.observations, partitions });
+      return true;
+    });
+  // Where a leader is moving, kafkajs gives up after half a second.
+  await until('records are deleted', () => deleteRecords().catch(() => false));
   workers.startAll();
   await until('the skipped ranges are named', () => watched.skipped.size === PARTITIONS);
   await watched.resumeOracle();
