@@ -128,13 +128,14 @@ export function scoreTerms(rings: SeriesRings, { position, value, distance, fore
   const isExpected = areShapesKnown && wasFound && !Number.isNaN(rings.distanceAt(position - analogue));
   const earlier = isExpected ? earlierInnovation(analogue) : Number.NaN;
   const cut = rings.scalar(SCALARS.innovationMax);
-  // Behind a job, or missing rows, the level before shows little of this value: what its forecast leaves counts.
-  const isBehindJump = Math.abs(innovation) >= cut && Math.abs(change) < cut && hasJumpInLevel(rings, position, cut);
-  const isOffLevel = isBehindJump || lacksLevel(rings, position);
   // What followed a glitch, or was one, is expected of no other row.
   const followed = Math.abs(earlier) >= cut ? Number.NaN : Math.abs(innovation - earlier);
-  const isLimited = isOffLevel && isAlone(rings) && Math.abs(distance - forecast) < followed;
-  const counted = isLimited ? Math.abs(distance - forecast) / followed : 1;
+  // Behind a job, or missing rows, the level before shows little of this value: what its forecast leaves counts.
+  const left = Math.abs(distance - forecast);
+  const isMore = left < followed && isAlone(rings);
+  const isBehindJump = isMore && Math.abs(innovation) >= cut && Math.abs(change) < cut;
+  const isOffLevel = isMore && (lacksLevel(rings, position) || (isBehindJump && hasJumpInLevel(rings, position, cut)));
+  const counted = isOffLevel ? left / followed : 1;
   row.floor = floor;
   const n = unforeseen * counted * scaled(rings, ANALOGUE, followed);
   const isShaped = areShapesKnown && nearestLag(rings) > 0 && isSearched(rings, position);

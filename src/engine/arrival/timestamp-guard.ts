@@ -160,7 +160,7 @@ export class TimestampGuard {
     if (this.watermark.ms >= this.#corroboratedFromMs) this.#releaseCorroborated();
   }
 
-  /** Nearly always there is one, and a list that grew would have room for seventeen. */
+  /** Usually it stays the only one: V8 would give a list that grows room for seventeen. */
   #add(ready: ReadyObservation): void {
     if (this.#ready === NOTHING) this.#ready = [ready];
     else this.#ready.push(ready);

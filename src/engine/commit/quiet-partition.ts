@@ -5,11 +5,11 @@ import type { Outlet } from '../state/partition-units.ts';
 
 /** Timers do not take more than 24 days: after an hour it is looked again. */
 const WAIT_MS_MAX = 3_600_000;
-/** Interval at which it is looked whether the log has answered. */
+/** Interval at which the answers of the log are counted. */
 const ANSWER_MS = 100;
 /** The later of two answers in a row was requested after the first one. */
 const ANSWERS = 2;
-/** A log that needs longer for them was as good as away. */
+/** A log that needs longer for them counts as unreachable. */
 const ANSWERS_MS_MAX = 10_000;
 /** Other partitions count from then on: what was sent before their newest records is delivered by then. */
 const SETTLED_MS = 30_000;

@@ -9,7 +9,7 @@ import type { DetectorPauses } from './detector-pauses.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { PartitionUnits } from './partition-units.ts';
 
-/** Longest interval at which it is looked how far other partitions are. */
+/** Longest interval between two looks at the event time of other partitions. */
 const LOOK_MS_MAX = 30_000;
 
 /** A record, and the event time of the partition before it. */
@@ -30,7 +30,7 @@ export class OverdueUnits {
     this.#pauses = pauses;
   }
 
-  /** True if `report` may have something to do: nearly always false, and a call of it would be garbage. */
+  /** True if `report` may have something to do. It rarely has, and a promise for each record would be garbage. */
   get mayBeDue(): boolean {
     const { silent, idle, watermark } = this.#guard;
     return silent.isDue(watermark.ms) || idle.isDue(watermark.ms);
