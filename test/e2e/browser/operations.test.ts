@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { Route } from 'playwright-core';
 import { COMPANY, type ConsoleService, PAST, startConsole, TROUBLES } from '../../fixture/console/console-service.ts';
 import { openSignedIn } from '../../fixture/console/opened-page.ts';
 import { axeFindings, goTo } from '../../fixture/console/page-steps.ts';
@@ -212,4 +213,16 @@ test('other settings are tried on all groups of a detector', async () => {
   await page.getByRole('button', { name: 'Try it' }).click();
   await page.waitForURL(/#\/detectors\/checkout\?job=wi-/);
   await page.getByRole('region', { name: 'What if', exact: true }).getByText('would be gone').waitFor();
+});
+
+test('half an answer, as of a service that was killed, is no answer: the chart is read again', async () => {
+  const { page } = await openSignedIn(service.url);
+  const half = (route: Route) => route.fulfill({ contentType: 'application/json', body: '{"series":' });
+  for (const scores of [/scores.*points=2400/, /scores.*points=1200/]) {
+    await goTo(page, '#/keys', '.sessions');
+    await page.route(scores, half, { times: 1 });
+    await goTo(page, '#/series/web-2%2Flatency-p95', 'h1');
+    await page.getByText('The service cannot be reached.').waitFor();
+    await page.locator('.chart[aria-label*="values from"]').waitFor();
+  }
 });

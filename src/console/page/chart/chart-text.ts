@@ -14,8 +14,7 @@ export function chartText({ columns, events, changes, range, unit }: ChartData):
   const changed = changes.filter(({ time }) => time >= range.from && time <= range.to).length;
   return (
     `${values.length} values from ${momentText(range.from)} to ${zonedText(range.to)}, between ` +
-    `${low} and ${high}, with ${within.length} events${changed === 0 ? '' : ` and ${changed} changes`}` +
-    '. ' +
+    `${low} and ${high}, with ${within.length} events${changed === 0 ? '' : ` and ${changed} changes`}. ` +
     'Arrow keys move in time, plus and minus zoom.'
   );
 }

@@ -16,6 +16,8 @@ const SHOWN_SCORES = 300;
 /** Share of a range that is shown at first, where it has too many scores to show each. */
 const SHOWN_SHARE = 0.1;
 const READ_AFTER_MS = 120;
+/** After a failure it is read again, such as once the service is back. */
+const RETRY_MS = 3_000;
 const DRAW_EVERY_MS = 250;
 
 export interface SeriesHistoryState {
@@ -54,17 +56,17 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
   const [range, setRange] = useState<TimeRange | null>(null);
   const [live, setLive] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
+  const fail = (error: Error) => setFailure(error.message);
+  const retries = useRetries(failure);
   const newest = useRef(0);
 
   useEffect(() => {
-    source.scores(series, { points: WHOLE_POINTS }).then(
-      (found) => {
-        newest.current = found.timestampMs.at(-1) ?? source.nowMs();
-        setWhole(found);
-      },
-      (error: Error) => setFailure(error.message),
-    );
-  }, [source, series]);
+    source.scores(series, { points: WHOLE_POINTS }).then((found) => {
+      newest.current = found.timestampMs.at(-1) ?? source.nowMs();
+      setWhole(found);
+      setFailure(null);
+    }, fail);
+  }, [source, series, retries]);
 
   useEffect(() => {
     if (whole === null || !ready || range !== null) return;
@@ -77,16 +79,13 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
     if (range === null || (live && columns.timestampMs.length > 0)) return undefined;
     const span = range.to - range.from;
     const read = () =>
-      source.scores(series, { from: range.from - span, to: range.to + span, points: POINTS }).then(
-        (found) => {
-          setColumns(found);
-          setFailure(null);
-        },
-        (error: Error) => setFailure(error.message),
-      );
+      source.scores(series, { from: range.from - span, to: range.to + span, points: POINTS }).then((found) => {
+        setColumns(found);
+        setFailure(null);
+      }, fail);
     const timer = setTimeout(read, columns.timestampMs.length === 0 ? 0 : READ_AFTER_MS);
     return () => clearTimeout(timer);
-  }, [source, series, range, live]);
+  }, [source, series, range, live, retries]);
 
   useArrivedScores(source, series, (arrived) => {
     newest.current = Math.max(newest.current, ...arrived.map(({ timestampMs }) => timestampMs));
@@ -129,6 +128,17 @@ export function useSeriesHistory(source: ConsoleSource, { series, focus, ready }
       keepRange(null);
     },
   };
+}
+
+/** Counts up while there is a failure. */
+function useRetries(failure: string | null): number {
+  const [retries, setRetries] = useState(0);
+  useEffect(() => {
+    if (failure === null) return undefined;
+    const timer = setTimeout(() => setRetries(retries + 1), RETRY_MS);
+    return () => clearTimeout(timer);
+  }, [failure, retries]);
+  return retries;
 }
 
 function useAddressedRange(accept: (range: TimeRange) => void): void {

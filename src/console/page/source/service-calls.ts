@@ -68,14 +68,16 @@ export async function signOut(): Promise<void> {
 
 async function call(path: string, init: RequestInit): Promise<unknown> {
   const { signal } = calls;
-  const response = await fetch(path, { signal, ...init, credentials: 'same-origin' }).catch(() => {
+  const unreachable = () => {
     throw new SourceFailure(0, 'The service cannot be reached. The page tries again.');
-  });
+  };
+  const response = await fetch(path, { signal, ...init, credentials: 'same-origin' }).catch(unreachable);
   if (response.status === 204) return null;
-  const body: unknown = await response.json().catch(() => null);
-  if (response.ok) return body;
+  // A service that is killed while it writes an answer leaves the first part of it.
+  if (response.ok) return response.json().catch(unreachable);
   if (response.status === 401) onSignedOut();
-  throw new SourceFailure(response.status, detailOf(body) ?? `The service answered with ${response.status}.`);
+  const detail = detailOf(await response.json().catch(() => null));
+  throw new SourceFailure(response.status, detail ?? `The service answered with ${response.status}.`);
 }
 
 /** The service explains every refusal: a text, or a list of fields. */

@@ -90,8 +90,7 @@ function EventChart({ app, event, series, nowMs }: EventOfSeriesProps): Shown {
   );
   const history = useSeriesHistory(app.source, { series, focus: event, ready: true });
   return html`<${SeriesChart} source=${app.source} series=${series} history=${history} events=${events}
-    chosen=${event.eventId} beganMs=${event.startedAtMs}
-    nowMs=${nowMs} />`;
+    chosen=${event.eventId} beganMs=${event.startedAtMs} nowMs=${nowMs} />`;
 }
 
 /** Members of a group, those with the largest shares first. */
@@ -110,8 +109,7 @@ function Members({ app, event }: { readonly app: Console; readonly event: EventA
 function OtherEventsOfSeries({ app, event, series, nowMs }: EventOfSeriesProps): Shown {
   const events = useSeriesEvents(app, series);
   if (events === null || events.length < 2) return null;
-  return html`<${SeriesEvents} series=${series} events=${events}
-    chosen=${event.eventId} nowMs=${nowMs} />`;
+  return html`<${SeriesEvents} series=${series} events=${events} chosen=${event.eventId} nowMs=${nowMs} />`;
 }
 
 interface SameTimeProps {

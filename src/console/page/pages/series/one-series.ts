@@ -43,8 +43,7 @@ export function OneSeries({ app, series, eventId }: OneSeriesProps): Shown {
   const nowMs = useNow(source, 5_000);
   const { columns, about } = history;
   const chart = html`<${SeriesChart} source=${source} series=${series} history=${history} events=${events}
-    chosen=${chosen?.eventId ?? null}
-    nowMs=${nowMs} />`;
+    chosen=${chosen?.eventId ?? null} nowMs=${nowMs} />`;
   if (about === null)
     return html`<div class="page"><h1>${visibleId(series)}<${CopyId} id=${series} /></h1>${chart}</div>`;
   return html`<div class="page series">
@@ -58,8 +57,7 @@ export function OneSeries({ app, series, eventId }: OneSeriesProps): Shown {
         ${
           chosen === null
             ? html`<${NotFlagged} columns=${columns} detector=${about.detector} />`
-            : html`<${EventDetail} app=${app}
-          event=${chosen} nowMs=${nowMs} onChanged=${reload} />`
+            : html`<${EventDetail} app=${app} event=${chosen} nowMs=${nowMs} onChanged=${reload} />`
         }
       </section>
       <aside class="narrow">

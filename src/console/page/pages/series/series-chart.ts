@@ -80,10 +80,9 @@ export function SeriesChart(props: SeriesChartProps): Shown {
       </div>
       <${ChartChoices} range=${range} onRange=${history.setRange} compared=${name} onCompared=${setName}
         axis=${axis} onAxis=${setAxis} onCsv=${saveCsv} />
-      <${ChartView} key=${chartKey} axis=${axis} unit=${unit} changes=${changes}
-        compared=${compared} columns=${columns} events=${events} chosen=${chosen}
-        range=${range} nowMs=${nowMs}
-        onRange=${history.setRange} onPoint=${setPoint} />
+      <${ChartView} key=${chartKey} axis=${axis} unit=${unit} changes=${changes} compared=${compared}
+        columns=${columns} events=${events} chosen=${chosen} range=${range} nowMs=${nowMs} onRange=${history.setRange}
+        onPoint=${setPoint} />
       <${Overview} whole=${history.whole} range=${range} events=${events} onRange=${history.setRange} />
       <p class="legend"><span class="key-value">value</span><span class="key-forecast">forecast</span><span
         class="key-band">expected interval</span>
@@ -121,9 +120,7 @@ function Readout({ columns, point, unit }: ReadoutProps): Shown {
   const interval = lo[i] === null || hi[i] === null ? '–' : `${loText} … ${hiText}`;
   return html`<dl class="readout">
     <div><dt>at</dt><dd>${zonedText(timestampMs[i])}</dd></div>
-    <div><dt>value</dt><dd>
-    ${min[i] !== max[i] ? `${minText} … ${maxText}` : valueText}</dd>
-    </div>
+    <div><dt>value</dt><dd>${min[i] !== max[i] ? `${minText} … ${maxText}` : valueText}</dd></div>
     <div><dt>forecast</dt><dd>${forecastText}</dd></div>
     <div><dt>interval</dt><dd>${interval}</dd></div>
     <div><dt>grade</dt><dd>${grade[i] === null || grade[i] === undefined ? '–' : (grade[i] as number).toFixed(2)}</dd>
