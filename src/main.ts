@@ -12,7 +12,7 @@ interface NamedCommand extends ListedCommand {
 const COMMANDS: readonly NamedCommand[] = [
   {
     name: 'start',
-    summary: 'Runs a demo of 40 series on this machine: local Kafka (Java 17, Maven) unless KAFKA_BROKERS is set, HTTP',
+    summary: 'Runs a demo of 40 series with HTTP, and unless KAFKA_BROKERS is set a local Kafka (Java 17, Maven)',
     example: '',
     load: async () => (await import('./app/commands/services/start.ts')).startCommand,
   },
@@ -24,19 +24,19 @@ const COMMANDS: readonly NamedCommand[] = [
   },
   {
     name: 'serve',
-    summary: 'Serves the HTTP API and the console: detection, forecasts, and with KAFKA_BROKERS what was scored',
+    summary: 'Serves the HTTP API and the console; with KAFKA_BROKERS, also the scores and events of the stream',
     example: '--kafka-brokers 127.0.0.1:9092',
     load: async () => (await import('./app/commands/services/serve.ts')).serveCommand,
   },
   {
     name: 'receive',
-    summary: 'Writes points that senders push to the input topic: remote write, OpenTelemetry, Influx, JSON lines',
+    summary: 'Receives points (remote write, OpenTelemetry, Influx, JSON lines) and writes them to the input topic',
     example: '--kafka-brokers 127.0.0.1:9092 --http-port 8081',
     load: async () => (await import('./app/commands/services/receive.ts')).receiveCommand,
   },
   {
     name: 'poll',
-    summary: 'Writes the results of Prometheus queries, `source` of the detectors file, to the input topic',
+    summary: 'Queries Prometheus (`source` in the detectors file) and writes the results to the input topic',
     example: '--kafka-brokers 127.0.0.1:9092 --detectors detectors.yaml',
     load: async () => (await import('./app/commands/services/poll.ts')).pollCommand,
   },
@@ -84,7 +84,7 @@ const COMMANDS: readonly NamedCommand[] = [
   },
   {
     name: 'holidays',
-    summary: 'Lists the holidays of a place that `holidays` of a detector may name: DE, DE-BY, DE-BY-KATH',
+    summary: 'Lists the holidays of a place that `holidays` of a detector can name: DE, DE-BY, DE-BY-KATH',
     example: 'DE-BY 2026',
     load: async () => (await import('./app/commands/holidays.ts')).holidaysCommand,
   },
@@ -102,25 +102,25 @@ const COMMANDS: readonly NamedCommand[] = [
   },
   {
     name: 'history',
-    summary: 'Exports the scores that `serve` keeps in DATA_DIR to a Parquet file, while `serve` is stopped',
+    summary: 'Exports the scores that `serve` keeps in DATA_DIR to a Parquet file; stop `serve` first',
     example: 'export --from 2026-01-01T00:00:00Z --out scores.parquet',
     load: async () => (await import('./app/commands/export-history.ts')).historyCommand,
   },
   {
     name: 'state',
-    summary: 'Inspects, exports, resets, repartitions or adopts the state of workers, while none of them runs',
+    summary: 'Inspects, exports, resets, repartitions or adopts the state of workers; stop all of them first',
     example: 'inspect --kafka-brokers 127.0.0.1:9092 --detectors detectors.yaml',
     load: async () => (await import('./app/commands/state.ts')).stateCommand,
   },
   {
     name: 'keys',
-    summary: 'Manages API keys: create, list, revoke KEY, credit KEY, role KEY (KEY: an id, or its beginning)',
+    summary: 'Manages API keys: create, list, revoke KEY, credit KEY, role KEY (KEY: an id, or the start of one)',
     example: 'create --name grafana --role viewer',
     load: async () => (await import('./app/commands/keys.ts')).keysCommand,
   },
   {
     name: 'models',
-    summary: 'Verifies the model folders, runs each model once, and lists those that a detector may name',
+    summary: 'Verifies the model folders, runs each model once, and lists the models that a detector can name',
     example: '',
     load: async () => (await import('./app/commands/models.ts')).modelsCommand,
   },

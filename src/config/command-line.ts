@@ -113,14 +113,18 @@ function commandHelp(
   );
   const shown = isWhole || options.length <= ROWS_MAX ? [...first, ...others] : first;
   const rows = shown.map(({ flag, env, help, fallback }) => {
-    return [flag === null ? '' : `--${flag}`, env ?? '', fallback === undefined ? help : `${help} (${fallback})`];
+    // A switch is off unless it is given.
+    const shownDefault = fallback === undefined || fallback === false ? '' : ` (${fallback})`;
+    return [flag === null ? '' : `--${flag}`, env ?? '', `${help}${shownDefault}`];
   });
   const left = options.length - shown.length;
   return [
     use,
     `${summary}.`,
     ...(example === undefined ? [] : [`Example: ${PROGRAM} ${name} ${example}`.trimEnd()]),
-    ...(rows.length === 0 ? [] : ['Flags win over variables, variables over the detectors file.', table(rows)]),
+    ...(rows.length === 0
+      ? []
+      : ['Flags take precedence over variables, and variables over the detectors file.', table(rows)]),
     ...(left === 0 ? [] : [`${PROGRAM} ${name} --help all lists ${left} more.`]),
   ].join('\n\n');
 }

@@ -9,7 +9,7 @@ import { ServiceError } from '../../ops/service-error.ts';
 import type { CsvPull } from '../../tools/csv/pull.ts';
 import { type CommandIo, DONE, type ExitCode, FAILED, WRONG_USE } from '../../tools/terminal/command-io.ts';
 
-export const jsonFlag = withDefault(commandFlag('json', boolean, 'one JSON record a line'), false);
+export const jsonFlag = withDefault(commandFlag('json', boolean, 'prints one JSON record a line'), false);
 
 /** A command that can run. `main.ts` prints the message of a ServiceError that it throws. */
 export interface RunnableCommand extends Command {

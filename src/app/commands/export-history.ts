@@ -14,9 +14,9 @@ const localParquet = textOf('a path on this machine that ends with .parquet', (p
 );
 
 const own = {
-  from: commandFlag('from', instant, 'event time of the oldest scores (default: all that are kept)'),
-  to: commandFlag('to', instant, 'event time before which the newest lie (default: all)'),
-  out: withDefault(commandFlag('out', localParquet, 'the file, which is replaced'), 'scores.parquet'),
+  from: commandFlag('from', instant, 'exports scores from this event time on (default: from the oldest)'),
+  to: commandFlag('to', instant, 'exports scores before this event time (default: to the newest)'),
+  out: withDefault(commandFlag('out', localParquet, 'Parquet file; an existing one is replaced'), 'scores.parquet'),
 };
 
 export const historyCommand = command({

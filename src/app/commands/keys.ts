@@ -28,17 +28,17 @@ const LIMIT_MAX = 1_000_000;
 const modelNames = commaList('names of models', (name) => detectorKinds.model.parse(name) !== undefined);
 
 const own = {
-  name: commandFlag('name', text, 'create: whom or what the key is for'),
+  name: commandFlag('name', text, 'create: name of the person or program that uses the key'),
   owner: commandFlag('owner', text, 'create: keys of one owner share models and jobs (default: the key is its own)'),
   role: commandFlag('role', oneOf(...KEY_ROLES), 'create, role: viewer, operator or admin (default: operator)'),
-  expires: commandFlag('expires', durationMs, 'create: when it ends, from now: 30d (default: never)'),
-  models: commandFlag('models', modelNames, 'create: models it may use, separated by commas (default: all)'),
+  expires: commandFlag('expires', durationMs, 'create: lifetime of the key, such as 30d (default: no end)'),
+  models: commandFlag('models', modelNames, 'create: models that the key may use, separated by commas (default: all)'),
   perMinute: commandFlag('per-minute', integerFrom(1, LIMIT_MAX), 'create: calls a minute (default: no limit)'),
-  atOnce: commandFlag('at-once', integerFrom(1, LIMIT_MAX), 'create: calls at one time (default: no limit)'),
+  atOnce: commandFlag('at-once', integerFrom(1, LIMIT_MAX), 'create: concurrent calls (default: no limit)'),
   credits: commandFlag(
     'credits',
     integerFrom(0, TOKENS_MAX),
-    'create, credit: tokens it may spend (default: no limit)',
+    'create, credit: tokens that the key may spend (default: no limit)',
   ),
   json: jsonFlag,
 };

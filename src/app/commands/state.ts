@@ -39,12 +39,12 @@ type Action = NonNullable<ReturnType<typeof actionKind.parse>>;
 const SESSION_MS = 10_000;
 
 const ownFlags = {
-  series: commandFlag('series', seriesText, 'series by a glob or matchers of labels (inspect, export: default all)'),
+  series: commandFlag('series', seriesText, 'series, by a glob or matchers of labels (inspect, export: default all)'),
   partition: commandFlag('partition', integerFrom(0, 1_000_000), 'one partition (default: all)'),
-  partitions: commandFlag('partitions', integerFrom(1, 10_000), 'repartition: how many partitions there will be'),
-  dryRun: commandFlag('dry-run', boolean, 'reset: counts what would start over, and changes nothing'),
+  partitions: commandFlag('partitions', integerFrom(1, 10_000), 'repartition: new number of partitions'),
+  dryRun: commandFlag('dry-run', boolean, 'reset: only counts the series that would start over'),
   out: commandFlag('out', text, 'export: file for the CSV (default: standard output)'),
-  json: commandFlag('json', boolean, 'inspect: one JSON record a series'),
+  json: commandFlag('json', boolean, 'inspect: prints one JSON record a series'),
 };
 
 /** Nothing is forecast here. */

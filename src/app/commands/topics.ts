@@ -21,12 +21,12 @@ const DAY_MS = 86_400_000;
 
 const own = {
   partitions: withDefault(
-    commandFlag('partitions', integerFrom(1, 10_000), 'partitions of all topics but dead letters'),
+    commandFlag('partitions', integerFrom(1, 10_000), 'partitions of all topics except dead letters'),
     8,
   ),
   replicationFactor: withDefault(commandFlag('replication-factor', integerFrom(1, 32), 'copies of each partition'), 1),
   retentionDays: withDefault(
-    commandFlag('retention-days', integerFrom(0, 36_500), 'days records are kept; 0: by the broker'),
+    commandFlag('retention-days', integerFrom(0, 36_500), 'retention in days; 0: the default of the broker'),
     0,
   ),
   json: jsonFlag,

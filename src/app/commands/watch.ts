@@ -37,27 +37,27 @@ const own = {
     commandFlag(
       'all',
       boolean,
-      'every score (default: alarms, or anomalies where alarms are off, and how many were scored between)',
+      'prints every score (default: alarms, or anomalies if alarms are off, and counts the scores between them)',
     ),
     false,
   ),
-  anomalies: withDefault(commandFlag('anomalies', boolean, 'anomalies alone'), false),
+  anomalies: withDefault(commandFlag('anomalies', boolean, 'prints only values outside their interval'), false),
   series: commandFlag(
     'series',
     seriesText,
-    'only series that match a glob (* any characters, ? one) or matchers of labels',
+    'prints only series that match a glob (* any characters, ? one) or matchers of labels',
   ),
-  fromBeginning: withDefault(commandFlag('from-beginning', boolean, 'also what was scored before'), false),
+  fromBeginning: withDefault(commandFlag('from-beginning', boolean, 'also prints earlier records'), false),
   untilNow: withDefault(
-    commandFlag('until-now', boolean, 'what was scored before, in order of event time, then ends'),
+    commandFlag('until-now', boolean, 'prints earlier records in order of event time, then exits'),
     false,
   ),
-  events: withDefault(commandFlag('events', boolean, 'events instead of scores: opened, updated, closed'), false),
+  events: withDefault(commandFlag('events', boolean, 'prints events instead: opened, updated, closed'), false),
   incidents: withDefault(
-    commandFlag('incidents', boolean, 'incidents instead of scores: opened, updated, closed, merged'),
+    commandFlag('incidents', boolean, 'prints incidents instead: opened, updated, closed, merged'),
     false,
   ),
-  json: { ...jsonFlag, help: 'one JSON record a line; every score, except with --anomalies' },
+  json: { ...jsonFlag, help: 'prints one JSON record a line; every score, except with --anomalies' },
 };
 
 /** Prints scores, events or incidents, as they are committed, until it is stopped. */

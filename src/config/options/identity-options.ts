@@ -19,22 +19,22 @@ export const identityOptions = {
     tokenUrl,
     'OpenID provider where people sign in; its configuration is read at its /.well-known/openid-configuration',
   ),
-  oidcClientId: setting('OIDC_CLIENT_ID', text, 'client that is registered there'),
+  oidcClientId: setting('OIDC_CLIENT_ID', text, 'id of the client that is registered at the provider'),
   oidcClientSecret: secret('OIDC_CLIENT_SECRET', 'secret of that client'),
   oidcClientSecretFile: secretFile('OIDC_CLIENT_SECRET', 'oidcClientSecret'),
   oidcRoles: setting(
     'OIDC_ROLES',
     groupRoles,
-    'roles of groups: GROUP=ROLE, separated by semicolons; the highest counts, and * is whoever may sign in there',
+    'roles of groups: GROUP=ROLE, separated by semicolons; the highest applies, and * is everyone who may sign in',
   ),
-  oidcGroupsClaim: withDefault(setting('OIDC_GROUPS_CLAIM', text, 'claim that has the groups'), 'groups'),
+  oidcGroupsClaim: withDefault(setting('OIDC_GROUPS_CLAIM', text, 'claim that lists the groups of a person'), 'groups'),
   oidcScope: setting(
     'OIDC_SCOPE',
     text,
-    'requested scopes; otherwise openid profile email, and the groups claim if the provider lists it as a scope',
+    'scopes to request (default: openid profile email, and the groups claim if the provider lists it as a scope)',
   ),
   oidcSessionHours: withDefault(
-    setting('OIDC_SESSION_HOURS', integerFrom(1, 720), 'hours after which a person signs in again'),
+    setting('OIDC_SESSION_HOURS', integerFrom(1, 720), 'hours after which a person must sign in again'),
     12,
   ),
 };

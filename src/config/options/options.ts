@@ -20,31 +20,34 @@ import {
 import { remoteWriteOptions, scoresOptions } from './prometheus-options.ts';
 import { changeOptions, detectorsOptions, incidentOptions } from './topic-options.ts';
 
+/** 0 is any free one. */
+const port = integerFrom(0, 65_535);
+
 export const kafkaOptions = {
-  brokers: listedFirst(setting('KAFKA_BROKERS', brokerList, 'host:port, separated by commas')),
+  brokers: listedFirst(setting('KAFKA_BROKERS', brokerList, 'brokers as host:port, separated by commas')),
   clientId: withDefault(setting('KAFKA_CLIENT_ID', text, 'name shown to the brokers'), 'tidewatch'),
-  tls: withDefault(setting('KAFKA_TLS', boolean, 'true: TLS to the brokers'), false),
-  tlsCa: setting('KAFKA_TLS_CA', text, 'PEM file of the authority that signed the brokers'),
+  tls: withDefault(setting('KAFKA_TLS', boolean, 'true: connect to the brokers by TLS'), false),
+  tlsCa: setting('KAFKA_TLS_CA', text, "PEM file of the authority of the brokers' certificates"),
   tlsCert: setting('KAFKA_TLS_CERT', text, 'PEM file of the client certificate'),
   tlsKey: setting('KAFKA_TLS_KEY', text, 'PEM file of the client key'),
   tlsRejectUnauthorized: withDefault(
     setting('KAFKA_TLS_REJECT_UNAUTHORIZED', boolean, 'false accepts any certificate'),
     true,
   ),
-  saslMechanism: setting('KAFKA_SASL_MECHANISM', mechanism, `how to log in: ${mechanism.expected}`),
-  saslUsername: setting('KAFKA_SASL_USERNAME', text, 'user of the brokers'),
+  saslMechanism: setting('KAFKA_SASL_MECHANISM', mechanism, `SASL mechanism: ${mechanism.expected}`),
+  saslUsername: setting('KAFKA_SASL_USERNAME', text, 'user name for SASL'),
   saslPassword: secret('KAFKA_SASL_PASSWORD', 'password of that user'),
   saslPasswordFile: secretFile('KAFKA_SASL_PASSWORD', 'saslPassword'),
   saslTokenFile: setting(
     'KAFKA_SASL_TOKEN_FILE',
     text,
-    'oauthbearer: file with the present token, read at each login, instead of an endpoint',
+    'oauthbearer: file with the current token, read at each login; replaces the token endpoint',
   ),
   saslTokenUrl: setting('KAFKA_SASL_TOKEN_URL', tokenUrl, 'oauthbearer: token endpoint of the client credentials flow'),
   saslClientId: setting('KAFKA_SASL_CLIENT_ID', text, 'client that requests tokens'),
   saslClientSecret: secret('KAFKA_SASL_CLIENT_SECRET', 'secret of that client'),
   saslClientSecretFile: secretFile('KAFKA_SASL_CLIENT_SECRET', 'saslClientSecret'),
-  saslScope: setting('KAFKA_SASL_SCOPE', text, 'scope of the tokens'),
+  saslScope: setting('KAFKA_SASL_SCOPE', text, 'scope of the requested tokens'),
   saslExtensions: setting(
     'KAFKA_SASL_EXTENSIONS',
     saslExtensions,
@@ -63,13 +66,13 @@ export const registryOptions = {
 export const prometheusOptions = {
   prometheusAuthorization: secret(
     'PROMETHEUS_AUTHORIZATION',
-    'value of the header Authorization for the Prometheus that is polled, such as Bearer TOKEN',
+    'value of the header Authorization for queries of Prometheus, such as Bearer TOKEN',
     headerValue,
   ),
   prometheusAuthorizationFile: secretFile('PROMETHEUS_AUTHORIZATION', 'prometheusAuthorization'),
   prometheusHeaders: secret(
     'PROMETHEUS_HEADERS',
-    'further headers for it, NAME=VALUE separated by commas, such as X-Scope-OrgID=team-a',
+    'further headers of these queries, NAME=VALUE separated by commas, such as X-Scope-OrgID=team-a',
     httpHeaders,
   ),
   prometheusHeadersFile: secretFile('PROMETHEUS_HEADERS', 'prometheusHeaders'),
@@ -81,18 +84,18 @@ export const prometheusOptions = {
  */
 export const workerLimits = {
   commitIntervalMs: withDefault(
-    setting('KAFKA_COMMIT_INTERVAL_MS', integerFrom(10, 60_000), 'ms between transactions'),
+    setting('KAFKA_COMMIT_INTERVAL_MS', integerFrom(10, 60_000), 'ms between the transactions of a partition'),
     50,
   ),
   commitRecordsMax: withDefault(
-    setting('KAFKA_COMMIT_RECORDS_MAX', limit(100_000), 'input records in a transaction'),
+    setting('KAFKA_COMMIT_RECORDS_MAX', limit(100_000), 'most input records in a transaction'),
     5_000,
   ),
   transactionsPerSMax: withDefault(
     setting(
       'TRANSACTIONS_PER_S_MAX',
       limit(100_000),
-      'transactions a second of a worker; above it the interval stretches for all its partitions',
+      'most transactions a second of a worker; beyond it, all its partitions commit less often',
     ),
     500,
   ),
@@ -100,36 +103,36 @@ export const workerLimits = {
     setting(
       'BACKFILL_FORECASTS_PER_S_MAX',
       limit(1_000_000),
-      'forecasts a second of a worker that calibrate series again after a change of settings',
+      'most forecasts a second that a worker makes to recalibrate series after a change of settings',
     ),
     2_000,
   ),
   queueRecordsMax: withDefault(
-    setting('QUEUE_RECORDS_MAX', limit(10_000_000), 'waiting records of a partition at which it is paused'),
+    setting('QUEUE_RECORDS_MAX', limit(10_000_000), 'waiting records at which a partition is paused'),
     20_000,
   ),
   seriesMax: withDefault(
-    setting('SERIES_MAX', limit(10_000_000), 'series of a partition; the longest idle is evicted'),
+    setting('SERIES_MAX', limit(10_000_000), 'most series of a partition; beyond it, the longest idle one is evicted'),
     100_000,
   ),
   memoryMbMax: withDefault(
     setting(
       'MEMORY_MB_MAX',
       integerFrom(0, 10_000_000),
-      'MiB of memory of a worker at which its partitions pause; 0: no limit',
+      'MiB of memory at which a worker pauses its partitions; 0: no limit',
     ),
     0,
   ),
-  inferenceThreads: setting('INFERENCE_THREADS', limit(256), 'threads that run the model (default: one a processor)'),
+  inferenceThreads: setting('INFERENCE_THREADS', limit(256), 'threads that run the model (default: one per processor)'),
   shutdownMsMax: withDefault(
-    setting('SHUTDOWN_MS_MAX', integerFrom(100, 600_000), 'ms an orderly end may take'),
+    setting('SHUTDOWN_MS_MAX', integerFrom(100, 600_000), 'ms that an orderly shutdown may take'),
     10_000,
   ),
   startWaitMs: withDefault(
     setting(
       'START_WAIT_MS',
       integerFrom(0, 3_600_000),
-      'ms that a process waits at its start for a broker that answers; then it ends with 1',
+      'ms that a process waits for Kafka at its start before it exits with 1',
     ),
     60_000,
   ),
@@ -137,7 +140,7 @@ export const workerLimits = {
     setting(
       'KAFKA_SESSION_MS',
       integerFrom(1_000, 600_000),
-      'ms after which the partitions of a silent worker go to others',
+      'ms without a heartbeat after which the partitions of a worker are reassigned',
     ),
     10_000,
   ),
@@ -148,19 +151,19 @@ export type WorkerLimits = { readonly [K in keyof typeof workerLimits]: number }
 /** Settings of every command that works on a stream. */
 export const streamOptions = {
   detectors: listedFirst(setting('DETECTORS', text, 'path of the detectors file (YAML)')),
-  groupId: withDefault(setting('KAFKA_GROUP_ID', text, 'consumer group'), 'tidewatch'),
+  groupId: withDefault(setting('KAFKA_GROUP_ID', text, 'consumer group, and prefix of derived names'), 'tidewatch'),
 };
 
 export const processOptions = {
   opsHost: withDefault(setting('OPS_HOST', text, 'address of health, readiness and metrics'), '127.0.0.1'),
   opsPort: listedFirst(
     withDefault(
-      setting('OPS_PORT', integerFrom(0, 65_535), 'their port; 0: any free one; unset: 9464 or the next'),
+      setting('OPS_PORT', port, 'port of health and metrics; 0: any free port; unset: 9464 or the next free'),
       9464,
     ),
   ),
-  dataDir: listedFirst(withDefault(setting('DATA_DIR', text, 'folder of what must outlive the process'), './data')),
-  modelsDir: setting('MODELS_DIR', text, 'folder of models of your own'),
+  dataDir: listedFirst(withDefault(setting('DATA_DIR', text, 'folder for data that must survive a restart'), './data')),
+  modelsDir: setting('MODELS_DIR', text, 'folder of your own models'),
   logLevel: withDefault(
     setting('LOG_LEVEL', logLevel, `${logLevel.expected}; logs are JSON lines without secrets`),
     'info',
@@ -183,12 +186,12 @@ export const storeOptions = {
 
 export const historyOptions = {
   historyDays: withDefault(
-    setting('HISTORY_DAYS', integerFrom(1, 3_650), 'days that serve keeps scores and events'),
+    setting('HISTORY_DAYS', integerFrom(1, 3_650), 'days for which serve keeps scores and events'),
     14,
   ),
-  historyGb: withDefault(setting('HISTORY_GB', integerFrom(1, 100_000), 'GB that they may take'), 10),
+  historyGb: withDefault(setting('HISTORY_GB', integerFrom(1, 100_000), 'GB that this history may take'), 10),
   historyMemoryMb: withDefault(
-    setting('HISTORY_MEMORY_MB', integerFrom(64, 1_048_576), 'MiB of memory of DuckDB, beyond which it sorts on disk'),
+    setting('HISTORY_MEMORY_MB', integerFrom(64, 1_048_576), 'MiB of memory for DuckDB; beyond it, it sorts on disk'),
     256,
   ),
 };
@@ -202,7 +205,7 @@ export const workerOptions = {
   groupInstanceId: setting(
     'KAFKA_GROUP_INSTANCE_ID',
     instanceId,
-    'id of a static member of its group; one of its own for each worker, such as the name of its pod',
+    'id of the worker as a static member of its group, different for each worker, such as the name of its pod',
   ),
   ...processOptions,
   // Detectors may run on fine-tuned models.
@@ -214,51 +217,51 @@ export const receiveOptions = {
   grpcPort: withDefault(
     setting(
       'GRPC_PORT',
-      wordOr('off', integerFrom(0, 65_535)),
-      'port of OTLP over gRPC, at HTTP_HOST and with its TLS; 0: any free one; off: none',
+      wordOr('off', port),
+      'port of OTLP over gRPC, at HTTP_HOST and with the TLS of HTTP; 0: any free port; off: none',
     ),
     4317,
   ),
 };
 
 export const httpOptions = {
-  httpHost: withDefault(setting('HTTP_HOST', text, 'address of the HTTP interface'), '127.0.0.1'),
-  httpPort: listedFirst(withDefault(setting('HTTP_PORT', integerFrom(0, 65_535), 'its port; 0: any free one'), 8080)),
+  httpHost: withDefault(setting('HTTP_HOST', text, 'address of the HTTP service'), '127.0.0.1'),
+  httpPort: listedFirst(withDefault(setting('HTTP_PORT', port, 'port of the HTTP service; 0: any free port'), 8080)),
   apiKey: secret(
     'TIDEWATCH_API_KEY',
-    'an admin key of at least 24 characters. The key that an earlier value made is revoked. Unset: one is made where ' +
-      'there is none, and shown once',
+    'admin key of at least 24 characters; a new value revokes the key of the previous one. Unset: if there is no ' +
+      'key, one is created and shown once',
     bearerSecret,
   ),
   apiKeyFile: secretFile('TIDEWATCH_API_KEY', 'apiKey'),
   httpTlsCert: setting(
     'HTTP_TLS_CERT',
     text,
-    'PEM file of the certificate: the interface uses HTTPS. It is read again when it changes',
+    'PEM file of the certificate; with it, the service uses HTTPS. It is read again when it changes',
   ),
-  httpTlsKey: setting('HTTP_TLS_KEY', text, 'PEM file of its key'),
+  httpTlsKey: setting('HTTP_TLS_KEY', text, 'PEM file of the key of that certificate'),
   httpTrustedProxies: setting(
     'HTTP_TRUSTED_PROXIES',
     networks,
-    'addresses and networks of proxies, separated by commas: their X-Forwarded-For names the client, and ' +
-      'HTTP_CONNECTIONS_PER_ADDRESS_MAX does not hold for them',
+    'addresses and networks of proxies, separated by commas: their X-Forwarded-For is trusted, and ' +
+      'HTTP_CONNECTIONS_PER_ADDRESS_MAX does not apply to them',
   ),
   httpCorsOrigins: setting(
     'HTTP_CORS_ORIGINS',
     origins,
-    'origins of web pages that may call the interface, separated by commas, or *',
+    'origins of web pages that may call the service, separated by commas, or *',
   ),
-  httpConnectionsMax: withDefault(setting('HTTP_CONNECTIONS_MAX', limit(1_000_000), 'open connections'), 1_000),
+  httpConnectionsMax: withDefault(setting('HTTP_CONNECTIONS_MAX', limit(1_000_000), 'most open connections'), 1_000),
   httpConnectionsPerAddressMax: withDefault(
-    setting('HTTP_CONNECTIONS_PER_ADDRESS_MAX', limit(1_000_000), 'open connections of one address'),
+    setting('HTTP_CONNECTIONS_PER_ADDRESS_MAX', limit(1_000_000), 'most open connections of one address'),
     500,
   ),
   drainMs: withDefault(
-    setting('DRAIN_MS', integerFrom(0, 600_000), 'ms of listening after SIGTERM, already not ready'),
+    setting('DRAIN_MS', integerFrom(0, 600_000), 'ms of listening after SIGTERM, without being ready'),
     5_000,
   ),
   jobsInFlightMax: withDefault(
-    setting('JOBS_IN_FLIGHT_MAX', limit(1_000_000), 'jobs of an owner that wait or run; beyond it: 429'),
+    setting('JOBS_IN_FLIGHT_MAX', limit(1_000_000), 'most unfinished jobs of an owner; one more: 429'),
     1_000,
   ),
   jobMemoryMbMax: withDefault(
@@ -266,7 +269,7 @@ export const httpOptions = {
     4_096,
   ),
   finetunedModelsMax: withDefault(
-    setting('FINETUNED_MODELS_MAX', limit(1_000_000), 'fine-tuned models of an owner; one more: 422'),
+    setting('FINETUNED_MODELS_MAX', limit(1_000_000), 'most fine-tuned models of an owner; one more: 422'),
     50,
   ),
 };

@@ -7,11 +7,11 @@ export const scoresOptions = {
   scoresPort: setting(
     'SCORES_PORT',
     integerFrom(0, 65_535),
-    'port at OPS_HOST where Prometheus scrapes scores at /metrics: those of series with open events; 0: any free one',
+    'port at OPS_HOST where Prometheus scrapes the scores of series with open events; 0: any free port',
   ),
-  scoresSeries: setting('SCORES_SERIES', seriesText, 'further series, by a glob or matchers'),
+  scoresSeries: setting('SCORES_SERIES', seriesText, 'further series to expose there, by a glob or matchers'),
   scoresSeriesMax: withDefault(
-    setting('SCORES_SERIES_MAX', limit(10_000), 'series, and open events, of a scrape; the others are counted'),
+    setting('SCORES_SERIES_MAX', limit(10_000), 'most series, and most open events, of a scrape'),
     1_000,
   ),
 };

@@ -18,14 +18,11 @@ export const detectorsOptions = {
 };
 
 export const incidentOptions = {
-  incidentsTopic: withDefault(
-    setting('INCIDENTS_TOPIC', topicName, 'topic of incidents: one record as each begins, changes and ends'),
-    'anomaly-incidents',
-  ),
+  incidentsTopic: withDefault(setting('INCIDENTS_TOPIC', topicName, 'topic of incidents'), 'anomaly-incidents'),
   incidentQuietMs: setting(
     'INCIDENT_QUIET_MS',
     integerFrom(1_000, 86_400_000),
-    'an incident ends so long after the last revision of its events, once they have ended; ' +
+    'ms from the last revision of its events until an incident without open events is closed; ' +
       'default: 60000, at least 3 steps',
   ),
 };

@@ -10,14 +10,14 @@ const timeUnit = oneOf('iso', 's', 'ms', 'us', 'ns');
 
 /** Flags of every command that reads observations from a CSV file. */
 export const csvFlags = {
-  seriesColumn: commandFlag('series-column', text, 'column of the series (default: series or unique_id, if there)'),
+  seriesColumn: commandFlag('series-column', text, 'column of the series (default: series or unique_id, if present)'),
   timeColumn: commandFlag('time-column', text, 'column of the event time (default: timestamp, ds, time or date)'),
   valueColumn: commandFlag('value-column', text, 'column of the value (default: value or y)'),
-  series: commandFlag('series', text, 'the series of a file without such a column (default: the name of the file)'),
+  series: commandFlag('series', text, 'series of a file without that column (default: the name of the file)'),
   timeUnit: commandFlag('time-unit', timeUnit, `${timeUnit.expected} (default: detected)`),
-  timeFormat: commandFlag('time-format', timeFormat, 'form of the time, as for strptime: "%d/%m/%Y %H:%M"'),
-  timeZone: commandFlag('time-zone', timeZone, 'clock of times without a zone, such as Europe/Berlin (default: UTC)'),
-  group: commandFlag('group', text, 'the group that the series are members of, scored together'),
+  timeFormat: commandFlag('time-format', timeFormat, 'format of the times, as for strptime: "%d/%m/%Y %H:%M"'),
+  timeZone: commandFlag('time-zone', timeZone, 'time zone of times without one, such as Europe/Berlin (default: UTC)'),
+  group: commandFlag('group', text, 'group of the series, whose members are scored together'),
 };
 
 /** The reading of a file, by the values of these flags. */

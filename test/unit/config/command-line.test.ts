@@ -77,7 +77,7 @@ test('--help of a command lists its settings, with variable and default', () => 
     const help = parse(line);
     assert.equal(help.kind, 'help');
     assert.match(help.text, /^npm start -- feed \[--flags\]$/m);
-    assert.match(help.text, /^ {2}--kafka-brokers +KAFKA_BROKERS +host:port/m);
+    assert.match(help.text, /^ {2}--kafka-brokers +KAFKA_BROKERS +brokers as host:port/m);
     assert.match(help.text, /^ {2}--rate +observations a second \(100\)$/m);
   }
   const worker = parse('worker --help');

@@ -39,7 +39,7 @@ const HISTORY_MAX = 2_000_000;
 const own = {
   ...csvFlags,
   ...detectorFlags,
-  labelColumn: commandFlag('label-column', text, 'column that marks the rows of incidents: 1, true or a name'),
+  labelColumn: commandFlag('label-column', text, 'column that marks the rows of known incidents: 1, true or a name'),
   out: commandFlag('out', text, 'file for the scores as CSV (default: standard output)'),
   eventsOut: commandFlag('events-out', text, 'file for the events as JSON, one revision a line'),
   incidents: commandFlag(
@@ -47,7 +47,7 @@ const own = {
     text,
     'file for the incidents as JSON, one revision a line; the last of an id counts',
   ),
-  report: commandFlag('report', text, 'file for a page that shows the scores and events in any browser'),
+  report: commandFlag('report', text, 'file for an HTML page with the scores and events'),
 };
 
 /** Scores the history in a CSV file with the stream's own code, without Kafka. */

@@ -11,14 +11,14 @@ const DETECTION_SIZE_DEFAULT = 24;
 const GROUP_PATH = 'group';
 
 export const detectorFlags = {
-  freq: commandFlag('freq', detectorKinds.freq, 'step of the series: 5min, h, D ... (default: its median in the file)'),
+  freq: commandFlag('freq', detectorKinds.freq, 'time step: 5min, h, D ... (default: the median step of the file)'),
   aggregate: commandFlag(
     'aggregate',
     detectorKinds.aggregate,
-    'several points a step become one value: mean, sum, min, max, last, count, p50 or p95',
+    'combines the points of a step: mean, sum, min, max, last, count, p50 or p95',
   ),
-  as: commandFlag('as', detectorKinds.as, 'values are those of a counter: rate, or increase'),
-  h: commandFlag('h', detectorKinds.windowLength, 'observations a forecast covers (default: --detection-size)'),
+  as: commandFlag('as', detectorKinds.as, 'for values of a counter: scores their rate or their increase'),
+  h: commandFlag('h', detectorKinds.windowLength, 'observations that a forecast covers (default: --detection-size)'),
   detectionSize: commandFlag(
     'detection-size',
     detectorKinds.windowLength,
@@ -34,25 +34,25 @@ export const detectorFlags = {
   calibration: commandFlag(
     'calibration',
     detectorKinds.calibration,
-    'robust (default) or plain: how residuals become an interval',
+    'how residuals become an interval: robust (default) or plain',
   ),
   calibrationSize: commandFlag(
     'calibration-size',
     detectorKinds.calibrationSize,
-    'observations that calibrate, or all (default: 12 x --detection-size)',
+    'newest observations that calibrate the interval, or all (default: 12 x --detection-size)',
   ),
   falseAlarms: commandFlag(
     'false-alarms',
     detectorKinds.falseAlarms,
-    'accepted false alarms of a series, such as 1/week, or off (default: 1/week, between 1 in 50,000 and 1 in 1,000)',
+    'target rate of false alarms of a series, such as 1/week, or off (default: 1/week, from 1 in 50,000 to 1 in 1,000)',
   ),
-  timezone: commandFlag('timezone', detectorKinds.timezone, 'clock and weekdays that series follow (default: UTC)'),
+  timezone: commandFlag('timezone', detectorKinds.timezone, 'time zone of hours and weekdays (default: UTC)'),
   profile: commandFlag(
     'profile',
     detectorKinds.profile,
-    'on (default) or off: the seasonal profile of hours and weekdays',
+    'the seasonal profile of hours and weekdays: on (default) or off',
   ),
-  model: commandFlag('model', detectorKinds.model, 'a model there is (default: tsmodel-1-detection)'),
+  model: commandFlag('model', detectorKinds.model, 'a model that `models` lists (default: tsmodel-1-detection)'),
 };
 
 export type DetectorFlagValues = OptionValues<typeof detectorFlags>;

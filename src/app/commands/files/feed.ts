@@ -31,7 +31,7 @@ const GROUP_PATH = 'group';
 const own = {
   ...csvFlags,
   demo: withDefault(
-    commandFlag('demo', boolean, "instead of FILE: the demo's series, a history and then a step a second"),
+    commandFlag('demo', boolean, "instead of FILE: the demo's series, first their history, then a step a second"),
     false,
   ),
   rate: commandFlag('rate', integerFrom(1, 1_000_000), 'observations a second (default: as fast as possible)'),

@@ -30,23 +30,24 @@ import { command, exitCodeOf, printProblems } from '../command.ts';
 const OBSERVATIONS_MAX = 20_000_000;
 const SHOWN_EVERY = 10_000;
 const WEEK_MS = 7 * 86_400_000;
+const STEP_MS = 300_000;
 const RATE_WINDOW_MS_MIN = 300_000;
 
 const { group: _, ...fileFlags } = csvFlags;
 const own = {
   ...fileFlags,
-  prometheus: commandFlag('prometheus', httpUrl, 'instead of FILE: the URL of a Prometheus, asked for --match'),
-  match: commandFlag('match', seriesText, 'series of --prometheus, as matchers in braces: {job="node"}'),
-  step: withDefault(commandFlag('step', durationMs, 'step at which --prometheus is asked'), 300_000),
-  weeks: withDefault(commandFlag('weeks', integerFrom(1, 52), 'weeks of --prometheus that are looked at'), 4),
-  timezone: commandFlag('timezone', timeZone, 'whose days series with a season follow (default: that of this machine)'),
+  prometheus: commandFlag('prometheus', httpUrl, 'instead of FILE: URL of a Prometheus to query for --match'),
+  match: commandFlag('match', seriesText, 'series to query, as matchers in braces: {job="node"}'),
+  step: commandFlag('step', durationMs, 'step of the queries (default: 5min)'),
+  weeks: withDefault(commandFlag('weeks', integerFrom(1, 52), 'weeks of history to query'), 4),
+  timezone: commandFlag('timezone', timeZone, 'time zone of series with a season (default: that of this machine)'),
   holidays: commandFlag(
     'holidays',
     commaList('places whose holidays are known, such as DE or DE-BY', isPlace),
-    'places whose days off the series follow; days that contradict them are named',
+    'places whose holidays the series follow; lists the days on which the data contradicts them',
   ),
   out: commandFlag('out', text, 'file for the detectors (default: standard output)'),
-  replace: withDefault(commandFlag('replace', boolean, 'replaces the file of --out'), false),
+  replace: withDefault(commandFlag('replace', boolean, 'overwrites the file of --out'), false),
 };
 
 type OwnValues = OptionValues<typeof own>;
@@ -160,7 +161,7 @@ async function readData(
   io: CommandIo,
 ): Promise<ReadData> {
   const columns = new SeriesColumns(OBSERVATIONS_MAX);
-  const { prometheus: url, match: query = '', step: stepMs, weeks } = values;
+  const { prometheus: url, match: query = '', step: stepMs = STEP_MS, weeks } = values;
   if (url !== undefined) {
     const { prometheusHeaders: headers } = config;
     const onShare = (share: number) => progress.show('reading', share);

@@ -21,10 +21,10 @@ import { fromBeginning, readerOptions, runService } from './run-service.ts';
 
 const ownFlags = {
   fromBeginning: fromBeginning('events'),
-  deadLetters: withDefault(commandFlag('dead-letters', boolean, 'lists what was given up, and ends'), false),
-  redeliver: withDefault(commandFlag('redeliver', boolean, 'queues what was given up again, then continues'), false),
-  check: withDefault(commandFlag('check', boolean, 'checks the routes file, and ends'), false),
-  test: commandFlag('test', text, 'sends a test message to this receiver, prints its answer, and ends'),
+  deadLetters: withDefault(commandFlag('dead-letters', boolean, 'lists failed notifications, then exits'), false),
+  redeliver: withDefault(commandFlag('redeliver', boolean, 'queues failed notifications again, then continues'), false),
+  check: withDefault(commandFlag('check', boolean, 'checks the routes file, then exits'), false),
+  test: commandFlag('test', text, 'sends a test message to this receiver, prints its answer, then exits'),
   json: { ...jsonFlag, help: 'with --dead-letters: one JSON record a line' },
 };
 

@@ -42,7 +42,7 @@ export const readerOptions = {
 
 /** First position of such a service. */
 export const fromBeginning = (what: 'events' | 'scores') => {
-  const help = `at the first start, also the ${what} that are there already`;
+  const help = `at the first start, also reads the existing ${what}`;
   return withDefault(commandFlag('from-beginning', boolean, help), false);
 };
 

@@ -11,7 +11,7 @@ import { command, configOf } from '../command.ts';
 import { runService } from './run-service.ts';
 
 const own = {
-  warmStart: commandFlag('warm-start', text, 'history that new series begin with: a CSV file, or topic:NAME'),
+  warmStart: commandFlag('warm-start', text, 'history for series without state: a CSV file, or topic:NAME'),
   ...csvFlags,
 };
 
